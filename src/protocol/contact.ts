@@ -1,0 +1,66 @@
+import { domainToASCII } from 'node:url'
+import * as z from 'zod'
+import type { Method } from './methods.js'
+
+/** Where the service reaches a person, and the name by which it knows them (`User` in its API). */
+export type Contact =
+  | { readonly kind: 'email'; readonly email: string }
+  | { readonly kind: 'phone'; readonly phone: string }
+  | { readonly kind: 'dual'; readonly email: string; readonly phone: string }
+
+/** A mailbox of at most 254 characters (RFC 5321 §4.5.3.1). It can hold no colon, so DUAL stays unambiguous (R79). */
+export const emailSchema = z
+  .email({ error: 'must be an email address like name@example.com' })
+  .max(254, { error: 'must be an email address of at most 254 characters' })
+
+/** A telephone number as ITU-T E.164 writes it: plus sign, country code, no spaces, at most 15 digits. */
+export const phoneSchema = z
+  .string({ error: 'must be a telephone number in E.164 form, like +447700900123' })
+  .regex(/^\+[1-9]\d{6,14}$/, { error: 'must be a telephone number in E.164 form, like +447700900123' })
+
+/** The contact as the API's `User` parameter writes it; DUAL is `<EMAIL>:<PHONE_E164>`. */
+export function formatUser(contact: Contact): string {
+  if (contact.kind === 'email') return contact.email
+  if (contact.kind === 'phone') return contact.phone
+  return `${contact.email}:${contact.phone}`
+}
+
+/** Reads a `User` parameter of any of the three forms; `undefined` when it is none of them. */
+export function parseUser(user: string): Contact | undefined {
+  const colon = user.lastIndexOf(':')
+  if (colon >= 0) {
+    const email = user.slice(0, colon)
+    const phone = user.slice(colon + 1)
+    return isEmail(email) && isPhone(phone) ? { kind: 'dual', email, phone } : undefined
+  }
+  if (isPhone(user)) return { kind: 'phone', phone: user }
+  return isEmail(user) ? { kind: 'email', email: user } : undefined
+}
+
+/** Whether a contact can serve a method: a telephone for SMS, both for DUAL, a mailbox or a telephone for an app. */
+export function contactFits(method: Method, contact: Contact): boolean {
+  if (method === 'app') return contact.kind !== 'dual'
+  if (method === 'email' || method === 'dual') return contact.kind === method
+  return contact.kind === 'phone'
+}
+
+/**
+ * One spelling for one person (R29): Unicode compatibility forms folded, domain in ASCII, everything in lower case.
+ * It names an account in counters and look-ups; messages go to the address as it was given.
+ */
+export function canonicalUser(contact: Contact): string {
+  if (contact.kind === 'phone') return contact.phone
+  const folded = contact.email.normalize('NFKC').trim()
+  const at = folded.lastIndexOf('@')
+  const domain = folded.slice(at + 1)
+  const email = `${folded.slice(0, at)}@${domainToASCII(domain) || domain}`.toLowerCase()
+  return contact.kind === 'email' ? email : `${email}:${contact.phone}`
+}
+
+function isEmail(text: string): boolean {
+  return emailSchema.safeParse(text).success
+}
+
+function isPhone(text: string): boolean {
+  return phoneSchema.safeParse(text).success
+}

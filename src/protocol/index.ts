@@ -1,0 +1,58 @@
+/** The door `countersign/protocol`: what is said between the plugin and an MFA service. */
+export { ServiceError, type ServiceErrorCode } from '../errors.js'
+export { canonicalBackupCode, canonicalCode, isCodeShaped, MAX_CODE_LENGTH } from './code.js'
+export {
+  type Contact,
+  canonicalUser,
+  contactFits,
+  emailSchema,
+  formatUser,
+  parseUser,
+  phoneSchema,
+} from './contact.js'
+export { maskContact } from './destination.js'
+export {
+  BACKUP_METHOD,
+  BACKUP_TYPES,
+  type BackupMethod,
+  type BackupType,
+  CODE_KINDS,
+  type CodeKind,
+  type DeliveredMethod,
+  METHODS,
+  type Method,
+  SEND_TYPES,
+  type SendType,
+  VERIFY_TYPE,
+  VERIFY_TYPES,
+  type VerifyType,
+} from './methods.js'
+export type {
+  BackupAnswer,
+  BackupRequest,
+  Caller,
+  EnrollAppAnswer,
+  EnrollAppRequest,
+  MfaService,
+  Purpose,
+  Refused,
+  SendAnswer,
+  SendRequest,
+  ServiceRefusal,
+  VerifyAnswer,
+  VerifyRequest,
+} from './service.js'
+export {
+  backupAnswer,
+  backupBody,
+  enrollAppAnswer,
+  enrollAppBody,
+  SERVICE_PROBLEMS,
+  type ServiceProblem,
+  type ServiceProblemCode,
+  sendAnswer,
+  sendBody,
+  serviceProblem,
+  verifyAnswer,
+  verifyBody,
+} from './wire.js'

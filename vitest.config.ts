@@ -1,0 +1,21 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+export default defineConfig({
+  resolve: {
+    // Tests read the sources, so that one class or schema never exists twice (once built, once not).
+    alias: [
+      { find: /^countersign\/protocol$/, replacement: here('./src/protocol/index.ts') },
+      { find: /^countersign$/, replacement: here('./src/index.ts') },
+      { find: /^@countersign\/service$/, replacement: here('./service/src/index.ts') },
+    ],
+  },
+  test: {
+    include: ['test/**/*.test.ts', 'service/test/**/*.test.ts', 'example-app/test/**/*.test.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+  },
+})
