@@ -1,0 +1,29 @@
+import type { Method } from '../protocol/methods.js'
+import type { RefusalCode } from './refusal.js'
+
+/**
+ * What happened, for logs and metrics (R89). It names the user by the host's own id and the factor by its kind; it
+ * never holds a code, a secret or a contact.
+ */
+export type MfaEvent = {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** The host's id of the user. */
+  readonly userId: string
+} & (
+  | { readonly type: 'challenged'; readonly method: Method }
+  | { readonly type: 'verified'; readonly method: Method | 'backup'; readonly purpose: 'sign-in' | 'step-up' }
+  | { readonly type: 'refused'; readonly method?: Method | 'backup'; readonly code: RefusalCode }
+  | { readonly type: 'app_enrolled' }
+  | { readonly type: 'backup_codes_sent' }
+  | { readonly type: 'cancelled' }
+  /** The service failed; `errorCode` is a `ServiceErrorCode`. */
+  | { readonly type: 'service_failed'; readonly errorCode: string }
+)
+
+/** An event before the flow's clock has dated it. */
+export type MfaEventBody = MfaEvent extends infer Event
+  ? Event extends unknown
+    ? Omit<Event, 'at'>
+    : never
+  : never

@@ -1,0 +1,103 @@
+import type { Request } from 'express'
+import './host.js'
+import type { Dialect } from './client/dialect.js'
+import type { MfaEvent } from './flows/events.js'
+import type { PageFrame, RenderView, View } from './pages/view.js'
+import type { Amr } from './protocol/amr.js'
+import type { FactorInput } from './protocol/factor.js'
+
+import type { MfaService } from './protocol/service.js'
+
+/** A service to be reached over HTTP. */
+export interface ServiceAddress {
+  /** Where the API is, e.g. `https://mfa.example.com`; its paths are put behind it. */
+  baseUrl: string | undefined
+  /** Sent as `Authorization: Bearer …` to that address alone. */
+  apiKey: string | undefined
+  /**
+   * How the service speaks: `published` (default), `countersign` for our own service, or the parts in which it
+   * differs from the published API.
+   */
+  dialect?: 'published' | 'countersign' | DialectInput | undefined
+  /** How long one call may take in all, in milliseconds. 100 to 10,000, defaults to 5,000 (R76). */
+  timeoutMs?: number | undefined
+  /** How many sockets may be open to the service at once. Defaults to 64. */
+  maxConnections?: number | undefined
+  /** Allows plain http to a machine other than this one. The API key and every code then travel readable. */
+  allowInsecureServiceUrl?: boolean | undefined
+}
+
+/** The parts in which a service differs from the published API. */
+export type DialectInput = {
+  [Part in keyof Dialect]?: Dialect[Part] extends object ? Partial<Dialect[Part]> : Dialect[Part]
+}
+
+/** Where the counters of wrong codes and messages live, and how far they go. */
+export interface LimitOptions {
+  /**
+   * A connected node-redis client that all processes share. Defaults to this process's memory, where counters are
+   * lost at a restart and multiply with the number of processes (R28).
+   */
+  redis?: object | undefined
+  /** Codes evaluated per challenge, 3 to 10. Defaults to 5. */
+  triesPerChallenge?: number | undefined
+  /** Wrong codes on one account in 24 hours before it is locked, 5 to 10. Defaults to 10. */
+  failuresBeforeLock?: number | undefined
+  /** First lock of an account in milliseconds, 15 minutes to 24 hours. Defaults to 30 minutes and doubles. */
+  lockMs?: number | undefined
+  /** Messages to one account in ten minutes, 1 to 5. Defaults to 5. */
+  sendsPerTenMinutes?: number | undefined
+  /** Messages to one account in a day, 1 to 10. Defaults to 10. */
+  sendsPerDay?: number | undefined
+  /** Waits before a code is sent again, in seconds, each at least 20; the last one repeats. Defaults to 30, 60, 120. */
+  resendWaitsSeconds?: readonly number[] | undefined
+}
+
+/** What an app writes. The same object may be given to every part; what is built from it is built once. */
+export interface MfaOptions<User = Express.User> {
+  /** The MFA service: its address, or an object that speaks for it (the self-hosted service in this process). */
+  service: ServiceAddress | MfaService
+  /**
+   * The second factors of a user, from the host's own record. Called once for each request of somebody who has not
+   * passed a second factor. Nobody is asked for a second factor they do not have.
+   */
+  factors: (user: User) => readonly FactorInput[] | Promise<readonly FactorInput[]>
+  /** Names a user for counters and the session. Defaults to `user.id`. */
+  userId?: ((user: User) => string | number) | undefined
+  /**
+   * The mailbox or number under which a new authenticator app is bound. Defaults to `user.email`, else the first
+   * contact among the factors.
+   */
+  appContact?: ((user: User) => string | undefined) | undefined
+  /** Called when an authenticator app has been confirmed, for the host to remember that the user has one. */
+  onAppEnrolled?:
+    | ((user: User, factor: { readonly method: 'app'; readonly user: string }) => void | Promise<void>)
+    | undefined
+  /** Called for everything that matters; what it throws is logged and changes nothing. */
+  onEvent?: ((event: MfaEvent) => void) | undefined
+  /** What signing in without the second factor proves, for `amr`. Defaults to `pwd`. */
+  firstFactor?: Amr | undefined
+  /** Name on the pages. Defaults to "this site". */
+  appName?: string | undefined
+  /** Where the routers are mounted, as a browser sees it. Defaults to `/mfa`. */
+  path?: string | undefined
+  /** The host's page for signing in. Defaults to `/login`. */
+  signInPath?: string | undefined
+  /** The host's route for signing out. Defaults to `/logout`. */
+  signOutPath?: string | undefined
+  /** Where to go when no other place is known. Defaults to `/`. */
+  homePath?: string | undefined
+  /** Paths, besides the ones above, that somebody halfway through signing in may still see (as nobody). */
+  open?: readonly string[] | undefined
+  /** How long the second factor may take after the first, in milliseconds. 2 to 15 minutes, defaults to 10 (R05). */
+  halfLoginMs?: number | undefined
+  /** Life of a delivered code in milliseconds when the service does not tell it. 1 to 10 minutes, defaults to 5. */
+  codeLifeMs?: number | undefined
+  limits?: LimitOptions | undefined
+  /** Replaces pages: gets the view as data and the standard rendering, returns the HTML document. */
+  render?: ((view: View, frame: PageFrame, standard: RenderView) => string) | undefined
+  /** The language of pages and messages for a request, a BCP 47 tag. Defaults to the browser's `Accept-Language`. */
+  locale?: ((req: Request) => string | undefined) | undefined
+  /** Where warnings and failures are told. Defaults to `console`. */
+  logger?: { warn(message: string): void; error(message: string, error?: unknown): void } | undefined
+}

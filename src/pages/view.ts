@@ -1,0 +1,96 @@
+import type { Method } from '../protocol/methods.js'
+
+/** One way to prove oneself, as a page shows it. */
+export interface FactorView {
+  readonly id: string
+  readonly method: Method
+  /** Masked contact; for an authenticator app, of the account it belongs to. */
+  readonly to: string
+  /** The host's own name for it, if it gave one. */
+  readonly label?: string
+}
+
+/** A code that is under way, as a page shows it. Times are milliseconds since 1970. */
+export interface ChallengeView {
+  readonly factor: FactorView
+  readonly delivery: 'sent' | 'queued' | 'none'
+  readonly expiresAt: number
+  /** Absent when nothing was sent (authenticator app). */
+  readonly resendAt?: number
+}
+
+/** Every `code` a problem answer or a page can carry. */
+export type ProblemCode =
+  | import('../flows/refusal.js').RefusalCode
+  | 'invalid_request'
+  | 'cross_site'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'unsupported_media_type'
+  | 'body_too_large'
+  | 'service_unavailable'
+  | 'service_misconfigured'
+  | 'internal_error'
+
+/** Something to tell above the form. */
+export type Notice =
+  | {
+      readonly tone: 'error'
+      readonly code: ProblemCode
+      readonly triesLeft?: number
+      readonly retryAfterSeconds?: number
+    }
+  | { readonly tone: 'success'; readonly code: 'code_sent' | 'code_sent_again' | 'code_queued' }
+
+/** What every page knows. */
+export interface PageFrame {
+  /** BCP 47 tags the browser or the host asks for, best first. */
+  readonly locales: readonly string[]
+  readonly appName: string
+  /** Where the routers are mounted, e.g. `/mfa`; forms post below it. */
+  readonly base: string
+  readonly signInPath: string
+  /** Where "back" leads when nothing else is known. */
+  readonly homePath: string
+  readonly purpose: 'sign-in' | 'step-up' | 'manage'
+  /** End of the half-login in milliseconds since 1970; only while the second factor is missing. */
+  readonly halfLoginEndsAt?: number
+  /** The server's time, so that the countdowns do not depend on the browser's clock. */
+  readonly now: number
+  readonly notice?: Notice
+}
+
+/** One page, as data. A host that replaces a page gets exactly this. */
+export type View =
+  /** Which factor? Each is a button of a form that posts `factor` to `{base}/challenge`. */
+  | {
+      readonly page: 'choose'
+      readonly factors: readonly FactorView[]
+      readonly preferred?: string
+      readonly backup: boolean
+    }
+  /** The code entry: posts `code` and `factor` to `{base}/verify`. `factor` is `backup` for a backup code. */
+  | {
+      readonly page: 'code'
+      readonly factor: FactorView | 'backup'
+      readonly challenge?: ChallengeView
+      /** The challenge takes no more codes; only a new one helps. */
+      readonly dead: boolean
+      readonly others: readonly FactorView[]
+      readonly backup: boolean
+    }
+  /** Before setting up an authenticator app: posts to `{base}/enroll-app`. */
+  | { readonly page: 'enroll-start'; readonly replaces: boolean }
+  /** The QR code; posts `code` to `{base}/enroll-app/confirm`. Shown once. */
+  | { readonly page: 'enroll'; readonly qr?: string; readonly uri?: string; readonly secret?: string }
+  | { readonly page: 'enrolled'; readonly backup: boolean }
+  /** Before sending backup codes: posts to `{base}/backup`. Without `to` there is nowhere to send them. */
+  | { readonly page: 'backup'; readonly to?: string }
+  | { readonly page: 'backup-sent'; readonly to: string; readonly count?: number }
+  /** Signed in, nothing to ask: what can be managed here. */
+  | { readonly page: 'overview'; readonly factors: readonly FactorView[]; readonly backup: boolean }
+  /** Nothing can go on here: locked, service down, half-login over, … The notice says what happened. */
+  | { readonly page: 'stop'; readonly notice: Notice; readonly next?: 'sign-in' | 'retry' | 'home' }
+
+/** Renders a view to a whole HTML document. */
+export type RenderView = (view: View, frame: PageFrame) => string

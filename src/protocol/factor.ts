@@ -1,0 +1,94 @@
+import * as z from 'zod'
+import { type Contact, emailSchema, parseUser, phoneSchema } from './contact.js'
+import { METHODS, type Method } from './methods.js'
+
+/** One second factor of a user, as the host app's `factors` option lists it. */
+export type FactorInput = {
+  /** Names this factor in addresses and answers. Defaults to the method, numbered from the second one on (`sms-2`). */
+  readonly id?: string
+  /** What the person calls it, e.g. "Work phone". Shown on pages. */
+  readonly label?: string
+} & (
+  | { readonly method: 'email'; readonly email: string }
+  | { readonly method: 'sms' | 'whatsapp' | 'call'; readonly phone: string }
+  /** `user`: the mailbox or number under which the service knows this person's authenticator app. */
+  | { readonly method: 'app'; readonly user: string }
+  | { readonly method: 'dual'; readonly email: string; readonly phone: string }
+)
+
+/** A checked factor with its name. */
+export interface Factor {
+  readonly id: string
+  readonly method: Method
+  readonly contact: Contact
+  readonly label?: string
+}
+
+const shared = {
+  id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, { error: 'must be 1 to 32 lower-case letters, digits, - or _' })
+    .refine((id) => id !== 'backup', { error: 'must not be "backup", which names backup codes' })
+    .optional(),
+  label: z.string().max(60).optional(),
+}
+
+const appUser = z.string().transform((user, context) => {
+  const contact = parseUser(user)
+  if (contact && contact.kind !== 'dual') return contact
+  context.addIssue({
+    code: 'custom',
+    message: 'must be an email address or a telephone number in E.164 form',
+  })
+  return z.NEVER
+})
+
+const factorInput = z.discriminatedUnion(
+  'method',
+  [
+    z.strictObject({ ...shared, method: z.literal('email'), email: emailSchema }),
+    z.strictObject({ ...shared, method: z.enum(['sms', 'whatsapp', 'call']), phone: phoneSchema }),
+    z.strictObject({ ...shared, method: z.literal('app'), user: appUser }),
+    z.strictObject({ ...shared, method: z.literal('dual'), email: emailSchema, phone: phoneSchema }),
+  ],
+  { error: `method must be one of ${METHODS.join(', ')}` },
+)
+
+/**
+ * Checks a host's list of factors and gives each its name. The list comes from the host's own record of the user,
+ * never from a request (R42); `faults` tells what is wrong with it without repeating any contact.
+ */
+export function readFactors(list: unknown): { factors: readonly Factor[] } | { faults: readonly string[] } {
+  const parsed = z.array(factorInput, { error: 'must be a list' }).max(20).safeParse(list)
+  if (!parsed.success) {
+    return { faults: parsed.error.issues.map((issue) => `[${issue.path.join('.')}] ${issue.message}`) }
+  }
+  const named = new Map<string, Factor>()
+  const count = new Map<Method, number>()
+  for (const input of parsed.data) {
+    const nth = (count.get(input.method) ?? 0) + 1
+    count.set(input.method, nth)
+    const id = input.id ?? (nth === 1 ? input.method : `${input.method}-${nth}`)
+    if (named.has(id)) return { faults: [`two factors are named "${id}": give each its own id`] }
+    named.set(id, {
+      id,
+      method: input.method,
+      contact: contactOf(input),
+      ...(input.label && { label: input.label }),
+    })
+  }
+  return { factors: [...named.values()] }
+}
+
+function contactOf(input: z.output<typeof factorInput>): Contact {
+  switch (input.method) {
+    case 'email':
+      return { kind: 'email', email: input.email }
+    case 'app':
+      return input.user
+    case 'dual':
+      return { kind: 'dual', email: input.email, phone: input.phone }
+    default:
+      return { kind: 'phone', phone: input.phone }
+  }
+}
