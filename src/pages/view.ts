@@ -58,6 +58,10 @@ export interface PageFrame {
   /** The server's time, so that the countdowns do not depend on the browser's clock. */
   readonly now: number
   readonly notice?: Notice
+  /** The host's own words for somebody who cannot confirm in any way; shown where the other ways are. */
+  readonly help?: string
+  /** The host's style sheet, linked after ours; sets the custom properties of `mfa.css`. */
+  readonly stylesheet?: string
 }
 
 /** One page, as data. A host that replaces a page gets exactly this. */
@@ -78,17 +82,32 @@ export type View =
       readonly dead: boolean
       readonly others: readonly FactorView[]
       readonly backup: boolean
+      /** How many digits a code has: the form sends itself when they are there. Defaults to 6; 0 waits for the button. */
+      readonly digits?: number
     }
   /** Before setting up an authenticator app: posts to `{base}/enroll-app`. */
   | { readonly page: 'enroll-start'; readonly replaces: boolean }
   /** The QR code; posts `code` to `{base}/enroll-app/confirm`. Shown once. */
-  | { readonly page: 'enroll'; readonly qr?: string; readonly uri?: string; readonly secret?: string }
+  | {
+      readonly page: 'enroll'
+      readonly qr?: string
+      readonly uri?: string
+      readonly secret?: string
+      /** As on the code entry. */
+      readonly digits?: number
+    }
   | { readonly page: 'enrolled'; readonly backup: boolean }
   /** Before sending backup codes: posts to `{base}/backup`. Without `to` there is nowhere to send them. */
   | { readonly page: 'backup'; readonly to?: string }
   | { readonly page: 'backup-sent'; readonly to: string; readonly count?: number }
   /** Signed in, nothing to ask: what can be managed here. */
-  | { readonly page: 'overview'; readonly factors: readonly FactorView[]; readonly backup: boolean }
+  | {
+      readonly page: 'overview'
+      readonly factors: readonly FactorView[]
+      readonly backup: boolean
+      /** Whether an authenticator app can be set up here. Defaults to true. */
+      readonly enroll?: boolean
+    }
   /** Nothing can go on here: locked, service down, half-login over, … The notice says what happened. */
   | { readonly page: 'stop'; readonly notice: Notice; readonly next?: 'sign-in' | 'retry' | 'home' }
 

@@ -1,0 +1,19 @@
+import { linkTo } from './address.js'
+import { html } from './html.js'
+import { icons } from './icons.js'
+import { noticeBox } from './notice.js'
+import { destination, type Page, type PageContext } from './page.js'
+import { fill } from './text.js'
+import type { View } from './view.js'
+
+/** Where the backup codes went, and where to keep them. */
+export function backupSentPage(view: Extract<View, { page: 'backup-sent' }>, context: PageContext): Page {
+  const { frame, text, words } = context
+  const { backup } = words
+  return {
+    title: html`${backup.sentTitle}`,
+    main: html`${noticeBox(context)}<p class="mfa-lead mfa-done">${icons.done}<span>${fill(backup.sent, { to: destination(view.to) })}</span></p>
+<p>${view.count !== undefined && html`${text.count(backup.count, view.count)} `}${backup.keep}</p>
+<div class="mfa-actions"><a class="mfa-primary" href="${linkTo(frame.homePath)}">${fill(words.enrolled.done, { app: frame.appName })}</a></div>`,
+  }
+}

@@ -1,0 +1,26 @@
+import { html } from './html.js'
+import { noticeBox, problemText } from './notice.js'
+import { destination, type Page, type PageContext } from './page.js'
+import { fill } from './text.js'
+import type { View } from './view.js'
+
+/** Before backup codes are sent: where they go, and that older ones end. */
+export function backupPage(view: Extract<View, { page: 'backup' }>, context: PageContext): Page {
+  const { frame, words } = context
+  const { backup } = words
+  const title = html`${backup.title}`
+  if (view.to === undefined) {
+    const nowhere = problemText({ tone: 'error', code: 'contact_needed' }, context)
+    return {
+      title,
+      main: html`${noticeBox(context)}<p class="mfa-lead">${backup.lead}</p>
+<p><strong>${nowhere.title}.</strong> ${nowhere.advice}</p>`,
+    }
+  }
+  return {
+    title,
+    main: html`${noticeBox(context)}<p class="mfa-lead">${backup.lead}</p>
+<p>${fill(backup.to, { to: destination(view.to) })} ${backup.replaces}</p>
+<form class="mfa-form" method="post" action="${frame.base}/backup"><button class="mfa-primary">${backup.send}</button></form>`,
+  }
+}

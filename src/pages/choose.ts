@@ -1,0 +1,23 @@
+import { factorList } from './factor-list.js'
+import { html } from './html.js'
+import { noticeBox } from './notice.js'
+import type { Page, PageContext } from './page.js'
+import { fill } from './text.js'
+import type { View } from './view.js'
+
+/** Which way to confirm? In the order given, the preferred one first. */
+export function choosePage(view: Extract<View, { page: 'choose' }>, context: PageContext): Page {
+  const { frame, words } = context
+  const isPreferred = (id: string) => id === view.preferred
+  const factors = [
+    ...view.factors.filter(({ id }) => isPreferred(id)),
+    ...view.factors.filter(({ id }) => !isPreferred(id)),
+  ]
+  const isEmpty = factors.length === 0 && !view.backup
+  const lead = isEmpty ? words.choose.none : words.choose.lead[frame.purpose]
+  return {
+    title: html`${words.choose.title}`,
+    main: html`${noticeBox(context)}<p class="mfa-lead">${fill(lead, { app: frame.appName })}</p>
+${!isEmpty && factorList({ ...view, factors }, context)}`,
+  }
+}

@@ -1,0 +1,36 @@
+import { MAX_CODE_LENGTH } from '../protocol/code.js'
+import { type Html, html } from './html.js'
+import { NOTICE_ID } from './notice.js'
+import type { PageContext } from './page.js'
+
+/** Problems that are about what was typed. */
+const ABOUT_THE_CODE: ReadonlySet<string> = new Set(['invalid_code', 'invalid_request', 'code_expired'])
+
+/** How a code is typed. */
+export interface CodeField {
+  readonly label: string
+  readonly kind: 'digits' | 'backup'
+  /** Sends the form by itself when that many digits are there; 0 never does. */
+  readonly digits: number
+  /** The browser may read the code from a text message (WebOTP). */
+  readonly fromText?: boolean
+  /** The id of the element that says which code is meant. */
+  readonly describedBy: string
+}
+
+/** The one input for a code. Spaces and dashes may be typed along, hence the generous length. */
+export function codeField(field: CodeField, context: PageContext): Html {
+  const { notice } = context.frame
+  const failed = notice?.tone === 'error'
+  const describedBy = failed ? `${NOTICE_ID} ${field.describedBy}` : field.describedBy
+  const invalid = failed && ABOUT_THE_CODE.has(notice.code)
+  return html`<label class="mfa-label" for="mfa-code">${field.label}</label>
+<input class="mfa-code" id="mfa-code" name="code" type="text" dir="ltr" required autofocus maxlength="${MAX_CODE_LENGTH}" spellcheck="false" autocorrect="off" enterkeyhint="go" ${
+    field.kind === 'digits'
+      ? html`autocomplete="one-time-code" inputmode="numeric" autocapitalize="off"`
+      : // A password manager would offer the app's code here, which is the one that this page does without.
+        html`autocomplete="off" inputmode="text" autocapitalize="characters"`
+  } aria-describedby="${describedBy}"${invalid && html` aria-invalid="true"`}${
+    field.digits > 0 && html` data-mfa-digits="${field.digits}"`
+  }${field.fromText === true && html` data-mfa-web-otp`}>`
+}

@@ -1,0 +1,44 @@
+import { actText, challengeForm } from './factor-list.js'
+import { type Html, html } from './html.js'
+import { noticeBox } from './notice.js'
+import type { Page, PageContext } from './page.js'
+import { secondsToWait, waitLine } from './send-again.js'
+import { fill } from './text.js'
+import { troubleSection } from './trouble.js'
+import type { ProblemCode, View } from './view.js'
+
+type CodeView = Extract<View, { page: 'code' }>
+
+const BUTTON_ID = 'mfa-send'
+
+/** Stands in for the code entry when no code could be typed: none was sent, it has expired, or its tries are spent. */
+export function codeRequest(view: CodeView, context: PageContext): Page {
+  const { words } = context
+  const isNew = view.dead || view.challenge !== undefined
+  return {
+    title: html`${view.factor === 'backup' ? words.code.title.backup : isNew ? words.code.titleNew : words.code.titleFirst}`,
+    main: html`${noticeBox(context) ?? reason(view, context)}
+${sendForm(view, context)}
+${troubleSection(view, context)}`,
+  }
+}
+
+function sendForm(view: CodeView, context: PageContext): Html | undefined {
+  const { factor, challenge } = view
+  if (factor === 'backup') return undefined
+  const label = factor.method === 'app' ? context.words.code.restart : actText(factor, context)
+  const button = html`<button class="mfa-primary" id="${BUTTON_ID}">${label}</button>`
+  const seconds = secondsToWait(challenge?.resendAt, context)
+  return html`<div class="mfa-form">${challengeForm(factor, button, context)}${waitLine(seconds, BUTTON_ID, context)}</div>`
+}
+
+/** Why there is nothing to type, for somebody who comes back to the page and has no notice that says so. */
+function reason(view: CodeView, context: PageContext): Html {
+  const code: ProblemCode = view.dead
+    ? 'challenge_exhausted'
+    : view.challenge === undefined
+      ? 'no_challenge'
+      : 'code_expired'
+  const { title, advice } = context.words.problems[code]
+  return html`<p class="mfa-lead">${title}. ${fill(advice, {})}</p>`
+}

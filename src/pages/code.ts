@@ -1,0 +1,75 @@
+import type { Method } from '../protocol/methods.js'
+import { codeField } from './code-field.js'
+import { codeRequest } from './code-request.js'
+import { countdown } from './countdown.js'
+import { type Html, html } from './html.js'
+import { noticeBox } from './notice.js'
+import { destination, type Page, type PageContext } from './page.js'
+import { sendAgain } from './send-again.js'
+import { fill } from './text.js'
+import { troubleSection } from './trouble.js'
+import type { ChallengeView, View } from './view.js'
+
+type CodeView = Extract<View, { page: 'code' }>
+
+/** The code entry or, while there is no code that could be typed, the way to get one. */
+export function codePage(view: CodeView, context: PageContext): Page {
+  const challenge = liveChallenge(view, context)
+  const needsNone = view.factor === 'backup' || view.factor.method === 'app'
+  if (view.dead || (challenge === undefined && !needsNone)) return codeRequest(view, context)
+  const { words } = context
+  return {
+    title: html`${words.code.title[kindOf(view)]}`,
+    main: html`${noticeBox(context)}<p class="mfa-lead" id="mfa-lead">${lead(view, challenge, context)}</p>
+${entryForm(view, challenge, context)}
+${challenge !== undefined && sendAgain(challenge, context)}
+${troubleSection(view, context)}`,
+  }
+}
+
+function entryForm(view: CodeView, challenge: ChallengeView | undefined, context: PageContext): Html {
+  const { frame, words } = context
+  const isBackup = view.factor === 'backup'
+  const field = codeField(
+    {
+      label: isBackup ? words.code.labelBackup : words.code.label,
+      kind: isBackup ? 'backup' : 'digits',
+      digits: isBackup ? 0 : (view.digits ?? 6),
+      fromText: kindOf(view) === 'sms' || kindOf(view) === 'dual',
+      describedBy: 'mfa-lead',
+    },
+    context,
+  )
+  return html`<form class="mfa-form" method="post" action="${frame.base}/verify"><input type="hidden" name="factor" value="${
+    view.factor === 'backup' ? 'backup' : view.factor.id
+  }">
+${field}
+${challenge !== undefined && lifeLine(challenge, context)}
+<button class="mfa-primary">${words.code.submit}</button></form>`
+}
+
+function lifeLine(challenge: ChallengeView, context: PageContext): Html {
+  const { code } = context.words
+  const seconds = (challenge.expiresAt - context.frame.now) / 1000
+  return countdown({ seconds, phrase: code.expires, ready: code.expired }, context)
+}
+
+function lead(view: CodeView, challenge: ChallengeView | undefined, context: PageContext): Html {
+  const { code } = context.words
+  const { factor } = view
+  if (factor === 'backup') return html`${code.from.backup}`
+  if (factor.method === 'app') return fill(code.from.app, { app: context.frame.appName })
+  const phrase = challenge?.delivery === 'queued' ? code.queued : code.sent[factor.method]
+  return fill(phrase, { to: destination(factor.to) })
+}
+
+/** The challenge of a delivered code that can still be answered. */
+function liveChallenge(view: CodeView, { frame }: PageContext): ChallengeView | undefined {
+  const { challenge, factor } = view
+  if (challenge === undefined || factor === 'backup' || factor.method === 'app') return undefined
+  return challenge.factor.id === factor.id && challenge.expiresAt > frame.now ? challenge : undefined
+}
+
+function kindOf({ factor }: CodeView): Method | 'backup' {
+  return factor === 'backup' ? 'backup' : factor.method
+}

@@ -1,0 +1,15 @@
+import { html } from './html.js'
+import { noticeBox } from './notice.js'
+import type { Page, PageContext } from './page.js'
+import type { View } from './view.js'
+
+/** Before an authenticator app is set up: what it is, and what becomes of the one in use. */
+export function enrollStartPage(view: Extract<View, { page: 'enroll-start' }>, context: PageContext): Page {
+  const { frame, words } = context
+  return {
+    title: html`${words.enroll.title}`,
+    main: html`${noticeBox(context)}<p class="mfa-lead">${words.enroll.lead}</p>
+${view.replaces && html`<p>${words.enroll.replaces}</p>`}
+<form class="mfa-form" method="post" action="${frame.base}/enroll-app"><button class="mfa-primary">${words.enroll.start}</button></form>`,
+  }
+}

@@ -1,0 +1,44 @@
+import { otpauthLink, pictureFrom } from './address.js'
+import { codeField } from './code-field.js'
+import { type Html, html } from './html.js'
+import { noticeBox } from './notice.js'
+import type { Page, PageContext } from './page.js'
+import { fill } from './text.js'
+import type { View } from './view.js'
+
+type EnrollView = Extract<View, { page: 'enroll' }>
+
+/** The QR code, the key for those who cannot scan it, and the first code that proves the app. */
+export function enrollPage(view: EnrollView, context: PageContext): Page {
+  const { frame, words } = context
+  const { enroll } = words
+  const picture = pictureFrom(view.qr)
+  const link = otpauthLink(view.uri)
+  return {
+    title: html`${enroll.title}`,
+    main: html`${noticeBox(context)}<ol class="mfa-steps">
+<li>${enroll.stepOpen}</li>
+<li>${picture === undefined ? enroll.stepKey : enroll.stepScan}
+${picture !== undefined && html`<img class="mfa-qr" src="${picture}" alt="${enroll.qrAlt}" width="220" height="220">`}
+${link !== undefined && html`<p><a class="mfa-link" href="${link}">${enroll.samePhone}</a></p>`}
+${view.secret !== undefined && secretPart(view.secret, picture === undefined, context)}</li>
+<li><span id="mfa-lead">${fill(enroll.stepCode, { app: frame.appName })}</span>
+<form class="mfa-form" method="post" action="${frame.base}/enroll-app/confirm">
+${codeField({ label: words.code.label, kind: 'digits', digits: view.digits ?? 6, describedBy: 'mfa-lead' }, context)}
+<button class="mfa-primary">${enroll.confirm}</button></form></li>
+</ol>`,
+  }
+}
+
+function secretPart(secret: string, open: boolean, context: PageContext): Html {
+  const { enroll } = context.words
+  const bare = secret.replace(/\s+/g, '')
+  const groups = bare.match(/.{1,4}/gu) ?? []
+  return html`<details class="mfa-trouble"${open && html` open`}>
+<summary>${enroll.cannotScan}</summary>
+<p>${enroll.secret}</p>
+<p><code class="mfa-secret" dir="ltr" translate="no">${groups.join(' ')}</code></p>
+<p class="mfa-small">${enroll.secretSettings}</p>
+<button class="mfa-secondary" type="button" hidden data-mfa-copy="${bare}" data-mfa-copied="${enroll.copied}">${enroll.copy}</button>
+</details>`
+}

@@ -1,0 +1,21 @@
+import { linkTo } from './address.js'
+import { html } from './html.js'
+import { icons } from './icons.js'
+import type { Page, PageContext } from './page.js'
+import { fill } from './text.js'
+import type { View } from './view.js'
+
+/** The app counts from now on; the next good step is a second way in. */
+export function enrolledPage(view: Extract<View, { page: 'enrolled' }>, context: PageContext): Page {
+  const { frame, words } = context
+  const { enrolled } = words
+  const style = view.backup ? 'mfa-secondary' : 'mfa-primary'
+  return {
+    title: html`${enrolled.title}`,
+    main: html`<p class="mfa-lead mfa-done">${icons.done}<span>${fill(enrolled.lead, { app: frame.appName })}</span></p>
+${view.backup && html`<p>${enrolled.advice}</p>`}
+<div class="mfa-actions">${
+      view.backup && html`<a class="mfa-primary" href="${frame.base}/backup">${enrolled.backup}</a>`
+    }<a class="${style}" href="${linkTo(frame.homePath)}">${fill(enrolled.done, { app: frame.appName })}</a></div>`,
+  }
+}

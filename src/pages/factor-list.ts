@@ -1,0 +1,57 @@
+import { type Html, html, type Renderable } from './html.js'
+import { icons } from './icons.js'
+import { destination, type PageContext } from './page.js'
+import { fill } from './text.js'
+import type { FactorView } from './view.js'
+
+/** The ways to choose from. */
+export interface Choice {
+  readonly factors: readonly FactorView[]
+  /** The id of the one that stands out. */
+  readonly preferred?: string
+  readonly backup: boolean
+}
+
+/** One button a factor, each saying what pressing it does. What sends something is a POST, what only leads on a link. */
+export function factorList(choice: Choice, context: PageContext): Html {
+  const items = choice.factors.map((factor) => factorButton(factor, factor.id === choice.preferred, context))
+  if (choice.backup) items.push(backupLink(context))
+  return html`<ul class="mfa-choices">${items.map((item) => html`<li>${item}</li>`)}</ul>`
+}
+
+/** What pressing the button of this factor does, in words. */
+export function actText(factor: FactorView, context: PageContext): Html {
+  return fill(context.words.choose.act[factor.method], { to: destination(factor.to) })
+}
+
+/** The form that asks for a code by this factor. `button` is the whole button. */
+export function challengeForm(factor: FactorView, button: Html, context: PageContext): Html {
+  return html`<form method="post" action="${context.frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}">${button}</form>`
+}
+
+function factorButton(factor: FactorView, preferred: boolean, context: PageContext): Html {
+  const style = `mfa-choice${preferred ? ' mfa-choice-preferred' : ''}`
+  const inside = html`${icons[factor.method]}<span class="mfa-choice-text"><span>${actText(factor, context)}</span>${hints(factor, context)}</span>`
+  // The code of an app is there already: nothing is sent, so there is nothing to post.
+  if (factor.method === 'app')
+    return html`<a class="${style}" href="${verifyPath(factor.id, context)}">${inside}</a>`
+  return challengeForm(factor, html`<button class="${style}">${inside}</button>`, context)
+}
+
+function backupLink(context: PageContext): Html {
+  const { choose } = context.words
+  return html`<a class="mfa-choice" href="${verifyPath('backup', context)}">${icons.backup}<span class="mfa-choice-text"><span>${choose.backup}</span>${hint(choose.backupHint)}</span></a>`
+}
+
+function hints(factor: FactorView, context: PageContext): Renderable {
+  return [
+    factor.label !== undefined && hint(html`<bdi>${factor.label}</bdi>`),
+    factor.method === 'app' && factor.to !== '' && hint(destination(factor.to)),
+    factor.method === 'email' && hint(context.words.choose.emailHint),
+  ]
+}
+
+const hint = (text: Renderable) => html`<span class="mfa-hint">${text}</span>`
+
+const verifyPath = (factor: string, context: PageContext) =>
+  `${context.frame.base}/verify?factor=${encodeURIComponent(factor)}`

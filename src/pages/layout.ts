@@ -1,0 +1,45 @@
+import { linkTo } from './address.js'
+import { assets } from './assets.js'
+import { type Html, html } from './html.js'
+import { leaveLinks } from './leave.js'
+import type { Page, PageContext } from './page.js'
+import { fill } from './text.js'
+
+/** The whole document around a page. No inline code or style, so that it works under a strict CSP. */
+export function layout(page: Page, context: PageContext): Html {
+  const { frame, text, words } = context
+  const isError = page.error === true || frame.notice?.tone === 'error'
+  const title = fill(isError ? words.documentTitleError : words.documentTitle, {
+    page: page.title,
+    app: frame.appName,
+  })
+  return html`<!doctype html>
+<html lang="${text.locale}" dir="${words.dir}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${frame.base}/assets/mfa.css?v=${assets['mfa.css'].version}">
+${frame.stylesheet !== undefined && html`<link rel="stylesheet" href="${linkTo(frame.stylesheet)}">`}
+<script type="module" src="${frame.base}/assets/mfa.js?v=${assets['mfa.js'].version}"></script>
+</head>
+<body>
+<header class="mfa-top"><span class="mfa-mark" aria-hidden="true">${initial(frame.appName)}</span><span class="mfa-app"><bdi>${frame.appName}</bdi></span></header>
+<main class="mfa-card">
+<h1>${page.title}</h1>
+${page.main}
+</main>
+${leaveLinks(context)}
+<p class="mfa-unseen" role="status" data-mfa-live></p>
+</body>
+</html>
+`
+}
+
+function initial(name: string): string {
+  const [first] = new Intl.Segmenter().segment(name.trim())
+  return first?.segment.toLocaleUpperCase() ?? ''
+}

@@ -1,0 +1,28 @@
+import { type Html, html } from './html.js'
+import { icons } from './icons.js'
+import type { PageContext } from './page.js'
+import { fill } from './text.js'
+import type { Notice } from './view.js'
+
+/** The id that a field refers to when the notice is about it. */
+export const NOTICE_ID = 'mfa-notice'
+
+/** What is told above the form; nothing if there is nothing to tell. */
+export function noticeBox(context: PageContext): Html | undefined {
+  const { notice } = context.frame
+  if (notice === undefined) return undefined
+  if (notice.tone === 'success') {
+    return html`<div class="mfa-notice mfa-notice-success" id="${NOTICE_ID}" role="status">${icons.done}<p>${context.words.success[notice.code]}</p></div>`
+  }
+  const { title, advice } = problemText(notice, context)
+  return html`<div class="mfa-notice mfa-notice-error" id="${NOTICE_ID}" role="alert">${icons.error}<div><p><strong>${title}</strong></p><p>${advice}</p></div></div>`
+}
+
+/** A problem in words: what happened, and what to do now, with the tries that are left. */
+export function problemText(notice: Extract<Notice, { tone: 'error' }>, context: PageContext) {
+  const { words, text, frame } = context
+  const { title, advice } = words.problems[notice.code]
+  const values = { app: frame.appName, in: text.inTime(notice.retryAfterSeconds) }
+  const tries = notice.triesLeft !== undefined && html` ${text.count(words.triesLeft, notice.triesLeft)}`
+  return { title: fill(title, values), advice: html`${fill(advice, values)}${tries}` }
+}

@@ -1,0 +1,41 @@
+import { backupPage } from './backup.js'
+import { backupSentPage } from './backup-sent.js'
+import { choosePage } from './choose.js'
+import { codePage } from './code.js'
+import { enrollPage } from './enroll.js'
+import { enrollStartPage } from './enroll-start.js'
+import { enrolledPage } from './enrolled.js'
+import { layout } from './layout.js'
+import { overviewPage } from './overview.js'
+import { type Page, type PageContext, pageContext } from './page.js'
+import { stopPage } from './stop.js'
+import type { PageFrame, View } from './view.js'
+
+/** A view as a whole HTML document, in the language that fits `frame.locales` best. */
+export function renderView(view: View, frame: PageFrame): string {
+  const context = pageContext(frame)
+  return layout(pageFor(view, context), context).markup
+}
+
+function pageFor(view: View, context: PageContext): Page {
+  switch (view.page) {
+    case 'choose':
+      return choosePage(view, context)
+    case 'code':
+      return codePage(view, context)
+    case 'enroll-start':
+      return enrollStartPage(view, context)
+    case 'enroll':
+      return enrollPage(view, context)
+    case 'enrolled':
+      return enrolledPage(view, context)
+    case 'backup':
+      return backupPage(view, context)
+    case 'backup-sent':
+      return backupSentPage(view, context)
+    case 'overview':
+      return overviewPage(view, context)
+    case 'stop':
+      return stopPage(view, context)
+  }
+}

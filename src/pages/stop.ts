@@ -1,0 +1,42 @@
+import { linkTo } from './address.js'
+import { countdown } from './countdown.js'
+import { type Html, html } from './html.js'
+import { problemText } from './notice.js'
+import { type Page, type PageContext, startPath } from './page.js'
+import { fill } from './text.js'
+import type { View } from './view.js'
+
+type StopView = Extract<View, { page: 'stop' }>
+
+/** Nothing can go on here: what happened, what to do, and one way on. */
+export function stopPage(view: StopView, context: PageContext): Page {
+  const { notice } = view
+  if (notice.tone === 'success') {
+    const title = html`${context.words.success[notice.code]}`
+    return { title, main: html`${wayOn(view, context)}` }
+  }
+  const { title, advice } = problemText(notice, context)
+  return {
+    title,
+    error: true,
+    main: html`${waiting(view, context) ?? html`<p class="mfa-lead">${advice}</p>`}
+${wayOn(view, context)}`,
+  }
+}
+
+/** The same advice as a countdown, if there is an end to wait for. */
+function waiting({ notice }: StopView, context: PageContext): Html | undefined {
+  const { frame, words } = context
+  if (notice.tone === 'success' || notice.retryAfterSeconds === undefined) return undefined
+  const { advice } = words.problems[notice.code]
+  if (!advice.includes('{in}')) return undefined
+  const phrase = advice.replaceAll('{app}', () => frame.appName)
+  return countdown({ seconds: notice.retryAfterSeconds, phrase, ready: words.stopReady }, context)
+}
+
+function wayOn({ next }: StopView, context: PageContext): Html | undefined {
+  const { frame, words } = context
+  if (next === undefined) return undefined
+  const paths = { 'sign-in': linkTo(frame.signInPath), retry: startPath(frame), home: linkTo(frame.homePath) }
+  return html`<div class="mfa-actions"><a class="mfa-primary" href="${paths[next]}">${fill(words.stop[next], { app: frame.appName })}</a></div>`
+}

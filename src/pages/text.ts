@@ -1,0 +1,60 @@
+import { inTime } from './duration.js'
+import { type Html, html, type Renderable } from './html.js'
+import type { Catalogue, Phrase, PluralPhrase } from './locales/catalogue.js'
+import { en } from './locales/en.js'
+
+/** Every language the pages speak, by its BCP 47 tag. */
+export const catalogues = { en } as const satisfies Readonly<Record<string, Catalogue>>
+
+export type Locale = keyof typeof catalogues
+
+/** The catalogue that fits best: each wish is shortened from the right (`de-CH` → `de`), the last resort is English. */
+export function pickLocale(wishes: readonly string[]): Locale {
+  for (const wish of wishes) {
+    const subtags = wish.toLowerCase().split(/[-_]/)
+    for (; subtags.length > 0; subtags.pop()) {
+      const tag = subtags.join('-')
+      if (isLocale(tag)) return tag
+    }
+  }
+  return 'en'
+}
+
+function isLocale(tag: string): tag is Locale {
+  return Object.hasOwn(catalogues, tag)
+}
+
+/** What stands for each `{placeholder}`. */
+export type Values = Readonly<Record<string, Renderable>>
+
+/** One language, ready to speak. */
+export interface Text {
+  readonly locale: Locale
+  readonly words: Catalogue
+  /** "in 5 minutes"; `later` if nobody knows how long. */
+  inTime(seconds: number | undefined): string
+  /** The plural form for this number, with `{count}` filled in. */
+  count(phrase: PluralPhrase, count: number): Html
+}
+
+/** The language that fits these wishes best. */
+export function textFor(wishes: readonly string[]): Text {
+  const locale = pickLocale(wishes)
+  const words: Catalogue = catalogues[locale]
+  return {
+    locale,
+    words,
+    inTime(seconds) {
+      return seconds === undefined ? words.later : inTime(locale, seconds)
+    },
+    count(phrase, count) {
+      const form = phrase[new Intl.PluralRules(locale).select(count)] ?? phrase.other
+      return fill(form, { count: new Intl.NumberFormat(locale).format(count) })
+    },
+  }
+}
+
+/** A phrase with its `{placeholders}` replaced; everything is escaped unless it is `Html`. */
+export function fill(phrase: Phrase, values: Values): Html {
+  return html`${phrase.split(/\{(\w+)\}/).map((part, index) => (index % 2 === 0 ? part : values[part]))}`
+}
