@@ -1,0 +1,38 @@
+import type { Application } from '../application.js'
+import { one, type Queries } from '../store/store.js'
+
+/** What is remembered of an account. Times in milliseconds since 1970. */
+export interface AccountRow {
+  readonly account: string
+  readonly locked_at: number
+  readonly locked_until: number
+  readonly lock_level: number
+  readonly proven_email: string | null
+  readonly proven_phone: string | null
+  readonly locale: string | null
+}
+
+/**
+ * The account's row, made if need be and held until the transaction ends: whatever else is done to one account
+ * waits its turn, in every process.
+ */
+export async function holdAccount(
+  tx: Queries,
+  application: Application,
+  account: string,
+): Promise<AccountRow> {
+  const row = await one<AccountRow>(
+    tx,
+    `INSERT INTO account (application, account) VALUES ($1, $2)
+     ON CONFLICT (application, account) DO UPDATE SET account = EXCLUDED.account
+     RETURNING account, locked_at, locked_until, lock_level, proven_email, proven_phone, locale`,
+    [application.id, account],
+  )
+  if (!row) throw new Error('The store returned no row for an account.')
+  return row
+}
+
+/** Seconds until the account's lock lifts; 0 when it is not locked. */
+export function lockedForSeconds(row: AccountRow, now: number): number {
+  return row.locked_until > now ? Math.ceil((row.locked_until - now) / 1000) : 0
+}

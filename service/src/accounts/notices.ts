@@ -1,0 +1,80 @@
+import type { Contact } from 'countersign/protocol'
+import type { Application } from '../application.js'
+import type { Core } from '../core.js'
+import type { Channel, Letter } from '../delivery/message.js'
+import type { Queries } from '../store/store.js'
+import { chooseLanguage, type Notice } from '../texts/catalogue.js'
+import { noticeMessage, type Recipient } from '../texts/compose.js'
+import type { AccountRow } from './account.js'
+
+const DAY_MS = 86_400_000
+
+/**
+ * Writes a notice to the person (R34, R61, R63), to a contact that has proven theirs, else to `fallback`; to
+ * nobody when neither can be reached. Returns the letters to dispatch after the transaction.
+ */
+export async function notify(
+  core: Core,
+  tx: Queries,
+  application: Application,
+  account: AccountRow,
+  told: {
+    readonly notice: Notice
+    readonly fallback?: Contact | undefined
+    /** A contact that learns of it anyway. */
+    readonly besides?: Contact | undefined
+    readonly seconds?: number
+  },
+  now: number,
+): Promise<Letter[]> {
+  const locale = chooseLanguage(account.locale, application.locale)
+  const recipient = reachable(core, told.besides, [
+    address('email', account.proven_email),
+    address('sms', account.proven_phone),
+    told.fallback && told.fallback.kind !== 'phone' ? address('email', told.fallback.email) : undefined,
+    told.fallback && told.fallback.kind !== 'email' ? address('sms', told.fallback.phone) : undefined,
+  ])
+  if (!recipient) return []
+  const message = noticeMessage(application, { ...recipient, locale }, told.notice, told.seconds)
+  return core.outbox.enqueue(tx, application.id, [message], { now, expiresAt: now + DAY_MS })
+}
+
+/** Remembers the contact as the person's own, since a code sent to it came back, and the language they read. */
+export async function rememberProven(
+  tx: Queries,
+  application: Application,
+  account: AccountRow,
+  contact: Contact,
+  locale: string | undefined,
+): Promise<void> {
+  const email = contact.kind === 'phone' ? null : contact.email
+  const phone = contact.kind === 'email' ? null : contact.phone
+  await tx.query(
+    `UPDATE account SET proven_email = coalesce($3, proven_email), proven_phone = coalesce($4, proven_phone),
+       locale = coalesce($5, locale)
+     WHERE application = $1 AND account = $2`,
+    [application.id, account.account, email, phone, locale ?? null],
+  )
+}
+
+type Address = Omit<Recipient, 'locale'>
+
+function address(channel: Channel, to: string | null): Address | undefined {
+  return to === null ? undefined : { channel, to }
+}
+
+function reachable(
+  core: Core,
+  besides: Contact | undefined,
+  candidates: readonly (Address | undefined)[],
+): Address | undefined {
+  return candidates.find((candidate) => {
+    if (!candidate || !core.outbox.serves(candidate.channel)) return false
+    return !besides || !addressesOf(besides).includes(candidate.to)
+  })
+}
+
+function addressesOf(contact: Contact): string[] {
+  if (contact.kind === 'dual') return [contact.email, contact.phone]
+  return [contact.kind === 'email' ? contact.email : contact.phone]
+}

@@ -1,0 +1,109 @@
+import { FaultsError } from './faults.js'
+import type { ServiceOptions } from './options.js'
+import { developmentSecret } from './secrets/development-secret.js'
+
+/** Which variable sets which limit. */
+const LIMIT_VARIABLES = {
+  codeDigits: 'SERVICE_CODE_DIGITS',
+  codeLifeSeconds: 'SERVICE_CODE_LIFE_SECONDS',
+  emailCodeLifeSeconds: 'SERVICE_EMAIL_CODE_LIFE_SECONDS',
+  maxTries: 'SERVICE_MAX_TRIES',
+  lockAfter: 'SERVICE_LOCK_AFTER',
+  lockSeconds: 'SERVICE_LOCK_SECONDS',
+  disableAfter: 'SERVICE_DISABLE_AFTER',
+  resendSeconds: 'SERVICE_RESEND_SECONDS',
+  sendsPer10Minutes: 'SERVICE_SENDS_PER_10_MIN',
+  sendsPerDay: 'SERVICE_SENDS_PER_DAY',
+  sendsPerDestinationHour: 'SERVICE_SENDS_PER_DESTINATION_HOUR',
+  sendsPerClientHour: 'SERVICE_SENDS_PER_CLIENT_HOUR',
+  sendsPerApplicationDay: 'SERVICE_SENDS_PER_APPLICATION_DAY',
+  appStepsAhead: 'SERVICE_APP_STEPS_AHEAD',
+  backupCodes: 'SERVICE_BACKUP_CODES',
+  backupCodeLength: 'SERVICE_BACKUP_CODE_LENGTH',
+} as const satisfies Record<keyof NonNullable<ServiceOptions['limits']>, string>
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What the environment says about a service. */
+export interface ServiceEnvironment {
+  /** For `createService`. */
+  readonly options: ServiceOptions
+  /** SERVICE_PORT. Defaults to 4000. */
+  readonly port: number
+  /** What the person who started the process should know, one sentence each. */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Reads the variables of the service. Outside production a missing SERVICE_SECRET is made once and kept in the data
+ * folder, and messages go to the development inbox. Throws a `FaultsError` with everything that is missing.
+ */
+export function readEnvironment(
+  env: Environment,
+  defaults: { readonly dataDir: string },
+): ServiceEnvironment {
+  const production = env.NODE_ENV === 'production'
+  const dataDir = env.DATA_DIR || defaults.dataDir
+  const faults: string[] = []
+  const warnings: string[] = []
+  const port = readPort(env.SERVICE_PORT || '4000', faults)
+  const limits = readLimits(env, faults)
+  if (production && !env.SERVICE_SECRET) {
+    faults.push(
+      'SERVICE_SECRET is missing: set it to 32 random bytes, for example from `openssl rand -base64 32`.',
+    )
+  }
+  if (production && !env.SERVICE_DELIVERY) {
+    faults.push(
+      'SERVICE_DELIVERY is missing: say how messages leave, for example smtp://…?from=… or https://….',
+    )
+  }
+  if (faults.length > 0) throw new FaultsError(faults)
+  if (!env.SERVICE_SECRET) {
+    warnings.push(
+      `SERVICE_SECRET is not set: using one kept in ${dataDir}/secret, which is for development only.`,
+    )
+  }
+  const given = {
+    databaseUrl: env.DATABASE_URL,
+    apiKey: env.SERVICE_API_KEY,
+    applicationName: env.SERVICE_APPLICATION_NAME,
+    origin: env.SERVICE_ORIGIN,
+    locale: env.SERVICE_LOCALE,
+    webhookSecret: env.SERVICE_WEBHOOK_SECRET,
+  }
+  const options: ServiceOptions = {
+    ...withoutEmpty(given),
+    dataDir,
+    secret: env.SERVICE_SECRET || developmentSecret(dataDir),
+    delivery: env.SERVICE_DELIVERY || 'inbox',
+    limits,
+  }
+  return { options, port, warnings }
+}
+
+function readPort(text: string, faults: string[]): number {
+  const port = Number(text)
+  if (!/^\d{1,5}$/.test(text) || port > 65_535) {
+    faults.push('SERVICE_PORT must be a port number from 0 to 65535 (default 4000).')
+  }
+  return port
+}
+
+function readLimits(env: Environment, faults: string[]): NonNullable<ServiceOptions['limits']> {
+  const read = Object.entries(LIMIT_VARIABLES).flatMap(([name, variable]) => {
+    const text = env[variable]
+    if (!text) return []
+    if (!/^\d{1,9}$/.test(text)) faults.push(`${variable} must be a whole number.`)
+    return [[name, Number(text)]]
+  })
+  return Object.fromEntries(read)
+}
+
+function withoutEmpty<T extends Readonly<Record<string, string | undefined>>>(
+  values: T,
+): { [Name in keyof T]?: string } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value)) as {
+    [Name in keyof T]?: string
+  }
+}

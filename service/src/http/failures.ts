@@ -1,0 +1,24 @@
+import type { ErrorRequestHandler } from 'express'
+import { describe, type Logger } from '../log.js'
+import { problem } from './problem.js'
+
+/** Answers whatever went wrong, without telling how it looks inside (R84). */
+export function failures(log: Logger): ErrorRequestHandler {
+  return function answerFailure(error: unknown, _request, response, next) {
+    if (response.headersSent) return next(error)
+    const status = statusOf(error)
+    if (status === 413) return problem(response, 'body_too_large')
+    if (status === 415) return problem(response, 'unsupported_media_type')
+    if (status >= 400 && status < 500) {
+      const errors = [{ field: 'body', detail: 'could not be read as what its content type says' }]
+      return problem(response, 'invalid_request', { errors })
+    }
+    log({ level: 'error', event: 'http.failed', detail: describe(error) })
+    problem(response, 'internal_error')
+  }
+}
+
+function statusOf(error: unknown): number {
+  const status = (error as { status?: unknown } | null)?.status
+  return typeof status === 'number' ? status : 500
+}

@@ -1,0 +1,107 @@
+import * as z from 'zod'
+import { type Routes, readRoutes } from './delivery/routes.js'
+import { FaultsError } from './faults.js'
+import { type Limits, limitsSchema } from './limits.js'
+import type { Logger } from './log.js'
+
+const text = (name: string, remedy: string) => z.string({ error: `${name} must be text: ${remedy}` })
+
+const address = z.string({ error: 'must be an address like `inbox` or `smtp://…`' })
+const delivery = z.union(
+  [
+    address.min(1),
+    z.strictObject({
+      email: address.optional(),
+      sms: address.optional(),
+      whatsapp: address.optional(),
+      call: address.optional(),
+      '*': address.optional(),
+    }),
+  ],
+  {
+    error:
+      'delivery says how messages leave: `inbox`, `smtp://…?from=…`, `https://…`, or one of these for each channel',
+  },
+)
+
+const schema = z.strictObject({
+  /** Folder of the embedded database; `memory://` keeps nothing. Defaults to `memory://` when no database is named. */
+  dataDir: text('dataDir', 'a folder, or memory://')
+    .min(1, { error: 'dataDir must not be empty' })
+    .optional(),
+  /** A PostgreSQL 15+ database, `postgresql://user:password@host/name`; then `dataDir` is not used. */
+  databaseUrl: text('databaseUrl', 'postgresql://user:password@host/name')
+    .regex(/^postgres(ql)?:\/\//, { error: 'databaseUrl must begin with postgresql://' })
+    .optional(),
+  /** All keys are made of it. Must stay the same for as long as the data lives, and must not lie beside it. */
+  secret: text('secret', '32 random bytes, for example from `openssl rand -base64 32`').min(32, {
+    error:
+      'secret must have at least 32 characters: take 32 random bytes, for example `openssl rand -base64 32`',
+  }),
+  /** Key of the HTTP API. Without it the API refuses every call. */
+  apiKey: text('apiKey', '32 random bytes')
+    .regex(/^[\x21-\x7e]{16,512}$/, {
+      error: 'apiKey must have 16 to 512 visible ASCII characters: take 32 random bytes (R85)',
+    })
+    .optional(),
+  /** How messages and authenticator apps call the application. Defaults to `Countersign`. */
+  applicationName: text('applicationName', 'the name people know')
+    .regex(/^[^\p{Cc}]{1,40}$/u, {
+      error: 'applicationName must have 1 to 40 characters, no control characters',
+    })
+    .default('Countersign'),
+  /** Host of the application's pages, `vault.example`: an SMS then ends with the line that lets browsers fill in the code. */
+  origin: text('origin', 'a host such as vault.example')
+    .regex(/^(?=.{1,100}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i, {
+      error: 'origin must be a host such as vault.example, without https://, port or path',
+    })
+    .optional(),
+  /** Language of messages when the person's is not known, a BCP 47 tag. Defaults to `en`. */
+  locale: text('locale', 'a language tag like en').default('en'),
+  /** How messages leave. */
+  delivery,
+  /** Key for the signature of webhook messages when their address has no `?secret=`. Defaults to one made of `secret`. */
+  webhookSecret: text('webhookSecret', 'at least 16 characters')
+    .min(16, { error: 'webhookSecret must have at least 16 characters' })
+    .optional(),
+  limits: limitsSchema.prefault({}),
+  /** Takes each event. Defaults to warnings and errors as JSON lines on standard error. */
+  logger: z
+    .custom<Logger>((value) => typeof value === 'function', { error: 'logger must be a function' })
+    .optional(),
+})
+
+/** What an application writes. */
+export type ServiceOptions = z.input<typeof schema>
+
+/** What the service reads. */
+export interface ServiceSettings extends Omit<z.output<typeof schema>, 'delivery' | 'limits'> {
+  readonly limits: Limits
+  readonly routes: Routes
+}
+
+/** The settings, complete. Throws a `FaultsError` that tells everything that is wrong, together. */
+export function readOptions(options: ServiceOptions): ServiceSettings {
+  const parsed = schema.safeParse(options)
+  const faults = parsed.success ? [] : parsed.error.issues.map(tell)
+  const written = delivery.safeParse((options as Partial<ServiceOptions> | null)?.delivery)
+  const read = written.success ? readRoutes(written.data) : { routes: {}, faults: [] }
+  faults.push(...read.faults)
+  if (
+    process.env.NODE_ENV === 'production' &&
+    Object.values(read.routes).some((route) => route.by === 'inbox')
+  ) {
+    faults.push('delivery by inbox shows every code to whoever looks: in production use smtp or a webhook.')
+  }
+  if (!parsed.success || faults.length > 0) throw new FaultsError(faults)
+  const { delivery: _written, ...settings } = parsed.data
+  return { ...settings, routes: read.routes }
+}
+
+function tell(issue: z.core.$ZodIssue): string {
+  const where = issue.path.join('.')
+  if (issue.code === 'unrecognized_keys') {
+    return `${issue.keys.map((key) => (where ? `${where}.${key}` : key)).join(', ')} is not an option; see the list in the README.`
+  }
+  return `${issue.message}.`
+}

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto'
+import { mac } from './keys.js'
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/** A new backup code in canonical form: `length` characters of 5 random bits each (R58). */
+export function newBackupCode(length: number): string {
+  return Array.from(randomBytes(length), (byte) => CROCKFORD[byte & 31]).join('')
+}
+
+/** A backup code as a person reads it, in groups of four. */
+export function showBackupCode(code: string): string {
+  return code.replace(/(.{4})(?=.)/g, '$1-')
+}
+
+/** Whether a canonical code has the form of a backup code; delivered and app codes are digits, 10 at most. */
+export function isBackupShaped(code: string, length: number): boolean {
+  return code.length === length && [...code].every((character) => CROCKFORD.includes(character))
+}
+
+/** A salt for one set of backup codes, 128 bit (R59). */
+export function newBackupSalt(): string {
+  return randomBytes(16).toString('base64url')
+}
+
+/** What is stored of a backup code: a keyed hash bound to application, account and set (R59). */
+export function backupMac(
+  key: Buffer,
+  of: {
+    readonly application: string
+    readonly account: string
+    readonly salt: string
+    readonly code: string
+  },
+): string {
+  return mac(key, [of.application, of.account, of.salt, of.code]).toString('base64url')
+}

@@ -1,0 +1,103 @@
+import type { MfaService } from 'countersign/protocol'
+import type { Express } from 'express'
+import type { Application } from './application.js'
+import type { Core } from './core.js'
+import { buildCarriers } from './delivery/carriers.js'
+import { type InboxMessage, storedInbox } from './delivery/inbox.js'
+import { storedOutbox } from './delivery/outbox.js'
+import { httpApi } from './http/api.js'
+import { type Applications, singleApplication } from './http/api-key.js'
+import { type Logger, warningsOnly } from './log.js'
+import { readOptions, type ServiceOptions, type ServiceSettings } from './options.js'
+import { keysFrom } from './secrets/keys.js'
+import { openStore } from './store/open.js'
+import { appImporter, type ImportAppRequest, inProcessService } from './verbs/in-process.js'
+
+/** A running service. */
+export interface CountersignService {
+  /** The service spoken to in this process, for its application. */
+  readonly mfa: MfaService
+  /** The HTTP API, an Express application: mount it, or give it to `http.createServer`. */
+  readonly api: Express
+  /** What the development inbox received, newest first; absent when no channel is delivered to it. */
+  readonly inbox?: { messages(filter?: { readonly to?: string }): Promise<InboxMessage[]> }
+  /**
+   * Binds an authenticator app whose secret the person already has (moving from another system, demonstrations).
+   * An account that has an app keeps it.
+   */
+  importApp(request: ImportAppRequest): Promise<'bound' | 'kept'>
+  /** Waits for messages that are being handed over, then lets go of sockets and files. */
+  close(): Promise<void>
+}
+
+/** Starts a service. Throws a `FaultsError` that tells everything that is wrong with the options, together. */
+export async function createService(options: ServiceOptions): Promise<CountersignService> {
+  const settings = readOptions(options)
+  const log = settings.logger ?? warningsOnly()
+  const keys = keysFrom(settings.secret)
+  const store = await openStore({
+    databaseUrl: settings.databaseUrl,
+    dataDir: settings.dataDir ?? 'memory://',
+    keyId: keys.id,
+  })
+  warn(settings, store.name, log)
+  const application = applicationOf(settings)
+  const inbox = storedInbox(store, keys, application.id)
+  const carriers = buildCarriers(settings.routes, {
+    inbox,
+    webhookSecret: settings.webhookSecret ?? keys.webhook,
+  })
+  const outbox = storedOutbox({ store, keys, carriers, log })
+  const core: Core = { store, keys, outbox, log }
+  const shown = Object.values(settings.routes).some((route) => route.by === 'inbox') ? inbox : undefined
+  const applications: Applications = settings.apiKey
+    ? singleApplication(application, settings.apiKey)
+    : () => undefined
+  const mfa = inProcessService(core, application)
+  return {
+    mfa,
+    api: httpApi(core, applications, shown),
+    ...(shown && { inbox: { messages: (filter) => shown.messages(filter) } }),
+    importApp: appImporter(core, application),
+    async close() {
+      await outbox.close()
+      await Promise.all(Object.values(carriers).map((carrier) => carrier.close()))
+      await store.close()
+    },
+  }
+}
+
+function applicationOf(settings: ServiceSettings): Application {
+  return {
+    id: 'default',
+    name: settings.applicationName,
+    origin: settings.origin,
+    locale: settings.locale,
+    limits: settings.limits,
+  }
+}
+
+function warn(settings: ServiceSettings, store: string, log: Logger): void {
+  const production = process.env.NODE_ENV === 'production'
+  if (production && store === 'pglite') {
+    const detail =
+      'PGlite in production: one process only, slow, and heavy in memory. Set DATABASE_URL to a PostgreSQL database.'
+    log({ level: 'warn', event: 'store.embedded', detail })
+  }
+  for (const [channel, route] of Object.entries(settings.routes)) {
+    if (route.by !== 'webhook') continue
+    if (route.secret === undefined && settings.webhookSecret === undefined) {
+      const detail =
+        'The receiver cannot check the signature: set SERVICE_WEBHOOK_SECRET or ?secret= in the address.'
+      log({ level: 'warn', event: 'delivery.unsigned', channel, detail })
+    }
+    if (route.url.startsWith('http:') && !isLoopback(route.url)) {
+      const detail = 'Codes leave this machine unencrypted: give the webhook an https address.'
+      log({ level: 'warn', event: 'delivery.unencrypted', channel, detail })
+    }
+  }
+}
+
+function isLoopback(url: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+}

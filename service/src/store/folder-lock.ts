@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import * as z from 'zod'
+import { FaultsError } from '../faults.js'
+
+const holderSchema = z.object({ pid: z.number().int().positive(), started: z.string(), token: z.string() })
+type Holder = z.output<typeof holderSchema>
+
+const TAKEOVER_MS = 10_000
+const heldHere = new Set<string>()
+
+/**
+ * Takes the folder for this process alone and returns what gives it back. Throws a `FaultsError` when a living
+ * process holds it; a lock whose process is dead is taken over.
+ */
+export async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const file = join(resolve(folder), 'lock')
+  if (heldHere.has(file)) throw inUse(folder, process.pid)
+  heldHere.add(file)
+  const mine: Holder = { pid: process.pid, started: startOf(process.pid), token: randomUUID() }
+  try {
+    if (!(await create(file, mine))) await takeOver(folder, file, mine)
+  } catch (error) {
+    heldHere.delete(file)
+    throw error
+  }
+  return async () => {
+    if ((await holderOf(file))?.token === mine.token) await rm(file, { force: true })
+    heldHere.delete(file)
+  }
+}
+
+async function create(file: string, holder: Holder): Promise<boolean> {
+  try {
+    await writeFile(file, JSON.stringify(holder), { flag: 'wx', mode: 0o600 })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+async function takeOver(folder: string, file: string, mine: Holder): Promise<void> {
+  const gate = `${file}.takeover`
+  // Without the gate two processes could both find the same dead holder and each remove the other's new lock.
+  await mkdir(gate).catch(async () => {
+    const age =
+      Date.now() -
+      (await stat(gate).then(
+        (found) => found.mtimeMs,
+        () => 0,
+      ))
+    if (age >= 0 && age < TAKEOVER_MS) throw inUse(folder)
+    await rmdir(gate).catch(() => {})
+    await mkdir(gate)
+  })
+  try {
+    const holder = await holderOf(file)
+    if (holder && isAlive(holder)) throw inUse(folder, holder.pid)
+    await rm(file, { force: true })
+    if (!(await create(file, mine))) throw inUse(folder)
+  } finally {
+    await rmdir(gate).catch(() => {})
+  }
+}
+
+async function holderOf(file: string): Promise<Holder | undefined> {
+  try {
+    return holderSchema.parse(JSON.parse(await readFile(file, 'utf8')))
+  } catch {
+    return undefined
+  }
+}
+
+function isAlive(holder: Holder): boolean {
+  if (holder.pid === process.pid) return false
+  try {
+    process.kill(holder.pid, 0)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
+  }
+  // Process ids are used again, in containers almost at once: the start time tells two bearers of one id apart.
+  const started = startOf(holder.pid)
+  return started === '' || holder.started === '' || started === holder.started
+}
+
+function startOf(pid: number): string {
+  const file = `/proc/${pid}/stat`
+  if (!existsSync(file)) return ''
+  try {
+    const fields = readFileSync(file, 'utf8')
+    return fields.slice(fields.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  } catch {
+    return ''
+  }
+}
+
+function inUse(folder: string, pid?: number): FaultsError {
+  const who = pid ? `process ${pid}` : 'another process'
+  return new FaultsError([
+    `The data folder ${folder} is in use by ${who}; two would lose each other's rows. ` +
+      'Stop the other one, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL database.',
+  ])
+}

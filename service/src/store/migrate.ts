@@ -1,0 +1,23 @@
+import { readdir, readFile } from 'node:fs/promises'
+import type { Store } from './store.js'
+
+// The sources and the build lie equally deep in the package, so one path serves both.
+const FOLDER = new URL('../../migrations/', import.meta.url)
+const MIGRATION_LOCK = 7_224_616
+
+/** Applies the numbered SQL files that the store has not seen yet, each once even when processes start together. */
+export async function migrate(store: Store): Promise<void> {
+  const files = (await readdir(FOLDER)).filter((name) => /^\d{4}-.+\.sql$/.test(name)).sort()
+  await store.transaction(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    await tx.query('CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at bigint NOT NULL)')
+    const applied = new Set(
+      (await tx.query<{ name: string }>('SELECT name FROM migration')).map((row) => row.name),
+    )
+    for (const name of files) {
+      if (applied.has(name)) continue
+      await store.script(tx, await readFile(new URL(name, FOLDER), 'utf8'))
+      await tx.query('INSERT INTO migration (name, applied_at) VALUES ($1, $2)', [name, Date.now()])
+    }
+  })
+}

@@ -1,0 +1,61 @@
+import pg from 'pg'
+import type { Queries, Store, Value } from './store.js'
+
+const INT8: number = 20
+const INT8_ARRAY: number = 1016
+
+/** A store on PostgreSQL 15 or later; any number of processes may share it. `databaseUrl` is what `pg` takes. */
+export function postgresStore(databaseUrl: string): Store {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: 10,
+    connectionTimeoutMillis: 5_000,
+    types: { getTypeParser: typeParser },
+  })
+  // A connection that breaks while idle is replaced by the pool; unheard, its error would end the process.
+  pool.on('error', () => {})
+  return {
+    name: 'postgresql',
+    query: queriesOn(pool).query,
+    async transaction(work) {
+      const client = await pool.connect()
+      try {
+        await client.query('BEGIN')
+        const result = await work(queriesOn(client))
+        await client.query('COMMIT')
+        client.release()
+        return result
+      } catch (error) {
+        // A connection whose state is unknown is not given to the next one.
+        const broken = await client.query('ROLLBACK').then(
+          () => false,
+          () => true,
+        )
+        client.release(broken)
+        throw error
+      }
+    },
+    async script(tx, text) {
+      await tx.query(text)
+    },
+    close: () => pool.end(),
+  }
+}
+
+function queriesOn(client: pg.Pool | pg.PoolClient): Queries {
+  return {
+    async query<Row extends object>(text: string, params?: readonly Value[]) {
+      const result = params ? await client.query(text, [...params]) : await client.query(text)
+      return result.rows as Row[]
+    },
+  }
+}
+
+function typeParser(oid: number, format?: 'text' | 'binary') {
+  if (oid === INT8) return Number
+  if (oid === INT8_ARRAY) {
+    const parse = pg.types.getTypeParser(oid, 'text')
+    return (text: string) => (parse(text) as string[]).map(Number)
+  }
+  return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text')
+}

@@ -1,0 +1,94 @@
+import type { Purpose } from 'countersign/protocol'
+import type { Application } from '../application.js'
+import type { Channel, Message } from '../delivery/message.js'
+import { CATALOGUE, chooseLanguage, type Notice, type Texts } from './catalogue.js'
+import { en } from './en.js'
+import { mailHtml } from './mail-html.js'
+
+/** One recipient of a message, in the language chosen for it. */
+export interface Recipient {
+  readonly channel: Channel
+  readonly to: string
+  readonly locale: string
+}
+
+/** The message that carries a delivered code (R45). `secondsLeft` is told in minutes, rounded up. */
+export function codeMessage(
+  application: Application,
+  recipient: Recipient,
+  told: { readonly code: string; readonly purpose: Purpose; readonly secondsLeft: number },
+): Message {
+  const { texts, language } = spoken(recipient)
+  const purpose = texts.purposes[told.purpose]
+  const words = { app: application.name, purpose, minutes: minutes(language, told.secondsLeft) }
+  const subject = fill(texts.code.subject, { ...words, code: told.code })
+  const written = fill(texts.code.text, { ...words, code: told.code })
+  const base = { ...recipient, locale: language, purpose: told.purpose, code: told.code }
+  if (recipient.channel === 'call') {
+    // A voice reads "123456" as a number; with a stop after each digit it says them one by one.
+    const digits = [...told.code].join('. ')
+    return { ...base, subject, text: fill(texts.code.call, { ...words, code: digits }), html: '' }
+  }
+  if (recipient.channel === 'email') {
+    return { ...base, subject, text: `${written}\n`, html: mailHtml(language, written, told.code) }
+  }
+  const bound =
+    recipient.channel === 'sms' && application.origin ? `\n\n@${application.origin} #${told.code}` : ''
+  return { ...base, subject, text: written + bound, html: '' }
+}
+
+/** The message that carries a set of backup codes, given as a person reads them. */
+export function backupMessage(
+  application: Application,
+  recipient: Recipient,
+  codes: readonly string[],
+): Message {
+  const { texts, language } = spoken(recipient)
+  const words = { app: application.name, codes: codes.join('\n') }
+  const text = fill(texts.backup.text, words)
+  return {
+    ...recipient,
+    locale: language,
+    purpose: 'backup',
+    subject: fill(texts.backup.subject, words),
+    text,
+    html: recipient.channel === 'email' ? mailHtml(language, text) : '',
+    codes: [...codes],
+  }
+}
+
+/** A message that tells a person what happened to the account. `seconds` is how long a lock lasts. */
+export function noticeMessage(
+  application: Application,
+  recipient: Recipient,
+  notice: Notice,
+  seconds = 0,
+): Message {
+  const { texts, language } = spoken(recipient)
+  const words = { app: application.name, minutes: minutes(language, seconds) }
+  const text = fill(texts.notices[notice].text, words)
+  return {
+    ...recipient,
+    locale: language,
+    purpose: 'notice',
+    subject: fill(texts.notices[notice].subject, words),
+    text,
+    html: recipient.channel === 'email' ? mailHtml(language, text) : '',
+  }
+}
+
+function spoken(recipient: Recipient): { texts: Texts; language: string } {
+  const language = chooseLanguage(recipient.locale)
+  return { texts: CATALOGUE[language] ?? en, language }
+}
+
+function fill(text: string, words: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => words[name] ?? placeholder)
+}
+
+function minutes(language: string, seconds: number): string {
+  const amount = Math.max(1, Math.ceil(seconds / 60))
+  const format = new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' })
+  // Narrow and unbreakable spaces would turn a short SMS into two.
+  return format.format(amount).replace(/[\u00a0\u202f]/g, ' ')
+}

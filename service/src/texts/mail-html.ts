@@ -1,0 +1,19 @@
+/** The HTML beside a mail's text: no links, pictures or scripts, the code large when there is one. */
+export function mailHtml(language: string, text: string, code?: string): string {
+  const paragraphs = text
+    .split('\n\n')
+    .map((paragraph) => `<p>${escapeHtml(paragraph).replaceAll('\n', '<br>')}</p>`)
+    .join('')
+  const large = code
+    ? `<p style="font:600 28px/1.4 monospace;letter-spacing:4px">${escapeHtml(code)}</p>`
+    : ''
+  return (
+    `<!doctype html><html lang="${language}"><head><meta charset="utf-8"></head>` +
+    `<body style="font:16px/1.5 sans-serif">${large}${paragraphs}</body></html>`
+  )
+}
+
+function escapeHtml(text: string): string {
+  const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+  return text.replace(/[&<>"]/g, (character) => names[character] ?? character)
+}

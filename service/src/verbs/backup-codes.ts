@@ -1,0 +1,74 @@
+import type { BackupAnswer } from 'countersign/protocol'
+import { holdAccount, lockedForSeconds } from '../accounts/account.js'
+import { BACKUP_FACTOR, makeBackupSet } from '../accounts/backup-set.js'
+import { resetFactor } from '../accounts/failures.js'
+import { spendMessage } from '../accounts/message-budget.js'
+import { notify } from '../accounts/notices.js'
+import type { Application } from '../application.js'
+import type { Core } from '../core.js'
+import type { Letter } from '../delivery/message.js'
+import { accountReference } from '../log.js'
+import { showBackupCode } from '../secrets/backup-code.js'
+import type { Queries } from '../store/store.js'
+import { backupMessage, type Recipient } from '../texts/compose.js'
+import { recipientsOf } from './recipients.js'
+import { deliveryFailed, limited, locked } from './refusals.js'
+import type { BackupInput } from './requests.js'
+
+const HOUR_MS = 3_600_000
+
+type Made =
+  | { readonly outcome: 'made'; readonly codes: readonly Letter[]; readonly notices: readonly Letter[] }
+  | (BackupAnswer & { readonly outcome: 'refused' })
+
+/** Makes backup codes and delivers them to the person; the former set dies (R61). */
+export async function sendBackupCodes(
+  core: Core,
+  application: Application,
+  input: BackupInput,
+): Promise<BackupAnswer> {
+  const now = Date.now()
+  const recipients = recipientsOf(core, application, input.method, input)
+  const made =
+    'outcome' in recipients
+      ? recipients
+      : await core.store.transaction((tx) => make(core, tx, application, input, recipients, now))
+  const about = {
+    application: application.id,
+    account: accountReference(core.keys, application, input.account),
+    factor: BACKUP_FACTOR,
+  }
+  if (made.outcome === 'refused') {
+    core.log({ level: 'info', event: 'backup.refused', ...about, reason: made.refusal.reason })
+    return made
+  }
+  core.log({ level: 'info', event: 'backup.made', ...about })
+  if (made.notices.length > 0) void core.outbox.dispatch(made.notices)
+  const outcome = await core.outbox.dispatch(made.codes)
+  return outcome === 'failed' ? deliveryFailed : { outcome, count: application.limits.backupCodes }
+}
+
+async function make(
+  core: Core,
+  tx: Queries,
+  application: Application,
+  input: BackupInput,
+  recipients: readonly Recipient[],
+  now: number,
+): Promise<Made> {
+  const account = await holdAccount(tx, application, input.account)
+  const lockSeconds = lockedForSeconds(account, now)
+  if (lockSeconds > 0) return locked(lockSeconds)
+  const destinations = recipients.map((recipient) => recipient.to.toLowerCase())
+  const spending = { account: input.account, destinations, clientAddress: input.clientAddress }
+  const { waitSeconds } = await spendMessage(tx, application, spending, now)
+  if (waitSeconds > 0) return limited(waitSeconds)
+
+  const codes = (await makeBackupSet(core, tx, application, input, now)).map(showBackupCode)
+  await resetFactor(tx, application, account, BACKUP_FACTOR)
+  const messages = recipients.map((recipient) => backupMessage(application, recipient, codes))
+  const letters = await core.outbox.enqueue(tx, application.id, messages, { now, expiresAt: now + HOUR_MS })
+  const told = { notice: 'backup-made', besides: input.contact } as const
+  const notices = await notify(core, tx, application, account, told, now)
+  return { outcome: 'made', codes: letters, notices }
+}

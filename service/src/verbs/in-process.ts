@@ -1,0 +1,86 @@
+import type { Caller, Contact } from 'countersign/protocol'
+import { formatUser, type MfaService, ServiceError, VERIFY_TYPE } from 'countersign/protocol'
+import type { Application } from '../application.js'
+import type { Core } from '../core.js'
+import { sendBackupCodes } from './backup-codes.js'
+import { enrollApp } from './enroll-app.js'
+import { importApp } from './import-app.js'
+import { type Reading, readBackup, readEnrollApp, readSend, readVerify } from './requests.js'
+import { send } from './send.js'
+import { verify } from './verify.js'
+
+/**
+ * The service spoken to without HTTP, for one application. Requests are checked as those of the HTTP API are; one
+ * that is not valid throws a `ServiceError` `ERR_MFA_SERVICE_REQUEST`, a store that fails
+ * `ERR_MFA_SERVICE_UNAVAILABLE`.
+ */
+export function inProcessService(core: Core, application: Application): MfaService {
+  return {
+    send: (request) =>
+      answer(
+        readSend({
+          ...person(request),
+          Type: request.method.toUpperCase(),
+          Challenge: request.challenge,
+          Purpose: request.purpose,
+        }),
+        (input) => send(core, application, input),
+      ),
+    verify: (request) =>
+      answer(
+        readVerify({
+          ...person(request),
+          Type: VERIFY_TYPE[request.method],
+          Code: request.code,
+          Kind: request.kind.toUpperCase(),
+          Challenge: request.challenge,
+        }),
+        (input) => verify(core, application, input),
+      ),
+    enrollApp: (request) =>
+      answer(readEnrollApp(person(request)), (input) => enrollApp(core, application, input)),
+    sendBackupCodes: (request) =>
+      answer(readBackup({ ...person(request), Type: request.method.toUpperCase() }), (input) =>
+        sendBackupCodes(core, application, input),
+      ),
+  }
+}
+
+/** Asks for an authenticator app to be bound whose secret the person already has. */
+export interface ImportAppRequest extends EnrollAppRequest {
+  /** In base32, at least 128 bits, for codes of SHA-1, 6 digits and 30 s. */
+  readonly secret: string
+}
+
+/** `importApp` for one application; requests are checked as every other. */
+export function appImporter(core: Core, application: Application) {
+  return (request: ImportAppRequest): Promise<'bound' | 'kept'> =>
+    answer(readEnrollApp(person(request)), (input) => importApp(core, application, input, request.secret))
+}
+
+function person(request: Caller & { readonly contact: Contact }) {
+  return {
+    User: formatUser(request.contact),
+    Account: request.account,
+    ClientAddress: request.clientAddress,
+    Locale: request.locale,
+  }
+}
+
+async function answer<Input, Answer>(
+  reading: Reading<Input>,
+  verb: (input: Input) => Promise<Answer>,
+): Promise<Answer> {
+  if (!reading.ok) {
+    const faults = reading.faults.map(({ field, detail }) => `${field} ${detail}`).join('; ')
+    throw new ServiceError('ERR_MFA_SERVICE_REQUEST', `The MFA service cannot use this request: ${faults}.`)
+  }
+  try {
+    return await verb(reading.value)
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause
+    throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'The MFA service in this process failed.', {
+      cause,
+    })
+  }
+}

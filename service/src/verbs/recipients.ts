@@ -1,0 +1,29 @@
+import type { Contact, DeliveredMethod } from 'countersign/protocol'
+import type { Application } from '../application.js'
+import { mayBeCalled } from '../contacts/phone.js'
+import type { Core } from '../core.js'
+import type { Channel } from '../delivery/message.js'
+import { chooseLanguage } from '../texts/catalogue.js'
+import type { Recipient } from '../texts/compose.js'
+import { contactRefused, methodOff } from './refusals.js'
+
+/** Where the messages of a method go: one recipient, two for DUAL, or why there is none. */
+export function recipientsOf(
+  core: Core,
+  application: Application,
+  method: DeliveredMethod,
+  to: { readonly contact: Contact; readonly locale: string | undefined },
+): readonly Recipient[] | typeof methodOff {
+  const locale = chooseLanguage(to.locale, application.locale)
+  const recipients = addresses(method, to.contact).map((address) => ({ ...address, locale }))
+  if (recipients.some(({ channel }) => !core.outbox.serves(channel))) return methodOff
+  const refused = recipients.some((recipient) => recipient.channel !== 'email' && !mayBeCalled(recipient.to))
+  return refused ? contactRefused : recipients
+}
+
+function addresses(method: DeliveredMethod, contact: Contact): { channel: Channel; to: string }[] {
+  if (contact.kind === 'email') return [{ channel: 'email', to: contact.email }]
+  const channel = method === 'dual' || method === 'email' ? 'sms' : method
+  const phone = { channel, to: contact.phone }
+  return contact.kind === 'dual' ? [{ channel: 'email', to: contact.email }, phone] : [phone]
+}

@@ -1,0 +1,14 @@
+import type { Refused } from 'countersign/protocol'
+
+export const methodOff: Refused = { outcome: 'refused', refusal: { reason: 'method_off' } }
+export const contactRefused: Refused = { outcome: 'refused', refusal: { reason: 'contact_refused' } }
+export const factorDisabled: Refused = { outcome: 'refused', refusal: { reason: 'factor_disabled' } }
+export const deliveryFailed: Refused = { outcome: 'refused', refusal: { reason: 'delivery_failed' } }
+
+export function limited(retryAfterSeconds: number): Refused {
+  return { outcome: 'refused', refusal: { reason: 'limited', retryAfterSeconds } }
+}
+
+export function locked(retryAfterSeconds: number): Refused {
+  return { outcome: 'refused', refusal: { reason: 'locked', retryAfterSeconds } }
+}
