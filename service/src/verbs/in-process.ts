@@ -1,4 +1,4 @@
-import type { Caller, Contact } from 'countersign/protocol'
+import type { Caller, Contact, EnrollAppRequest } from 'countersign/protocol'
 import { formatUser, type MfaService, ServiceError, VERIFY_TYPE } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import type { Core } from '../core.js'
