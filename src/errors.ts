@@ -46,6 +46,12 @@ export class HostError extends MfaError {
   }
 }
 
+/** The session ended, or moved on, while a code was being checked; the late answer counts for nothing (R06, R07). */
+export class SessionEndedError extends MfaError {
+  readonly code = 'ERR_MFA_SESSION_ENDED'
+  readonly status = 401
+}
+
 /** The session store failed: nobody is signed in by a session that was not saved (R09). */
 export class SessionStoreError extends MfaError {
   readonly code = 'ERR_MFA_SESSION_STORE'

@@ -12,6 +12,7 @@ export function backupSentPage(view: Extract<View, { page: 'backup-sent' }>, con
   const { backup } = words
   return {
     title: html`${backup.sentTitle}`,
+    leadsHome: true,
     main: html`${noticeBox(context)}<p class="mfa-lead mfa-done">${icons.done}<span>${fill(backup.sent, { to: destination(view.to) })}</span></p>
 <p>${view.count !== undefined && html`${text.count(backup.count, view.count)} `}${backup.keep}</p>
 <div class="mfa-actions"><a class="mfa-primary" href="${linkTo(frame.homePath)}">${fill(words.enrolled.done, { app: frame.appName })}</a></div>`,

@@ -14,7 +14,7 @@ export function backupPage(view: Extract<View, { page: 'backup' }>, context: Pag
     return {
       title,
       main: html`${noticeBox(context)}<p class="mfa-lead">${backup.lead}</p>
-<p><strong>${nowhere.title}.</strong> ${nowhere.advice}</p>`,
+<p><strong>${nowhere.title}</strong><br>${nowhere.advice}</p>`,
     }
   }
   return {

@@ -14,6 +14,8 @@ export interface CodeField {
   readonly digits: number
   /** The browser may read the code from a text message (WebOTP). */
   readonly fromText?: boolean
+  /** The field is what the page is about: the cursor starts in it. Otherwise only after an error. */
+  readonly isFirst?: boolean
   /** The id of the element that says which code is meant. */
   readonly describedBy: string
 }
@@ -25,7 +27,7 @@ export function codeField(field: CodeField, context: PageContext): Html {
   const describedBy = failed ? `${NOTICE_ID} ${field.describedBy}` : field.describedBy
   const invalid = failed && ABOUT_THE_CODE.has(notice.code)
   return html`<label class="mfa-label" for="mfa-code">${field.label}</label>
-<input class="mfa-code" id="mfa-code" name="code" type="text" dir="ltr" required autofocus maxlength="${MAX_CODE_LENGTH}" spellcheck="false" autocorrect="off" enterkeyhint="go" ${
+<input class="mfa-code" id="mfa-code" name="code" type="text" dir="ltr" required${(field.isFirst === true || failed) && html` autofocus`} maxlength="${MAX_CODE_LENGTH}" spellcheck="false" autocorrect="off" enterkeyhint="go" ${
     field.kind === 'digits'
       ? html`autocomplete="one-time-code" inputmode="numeric" autocapitalize="off"`
       : // A password manager would offer the app's code here, which is the one that this page does without.

@@ -13,14 +13,18 @@ const BUTTON_ID = 'mfa-send'
 
 /** Stands in for the code entry when no code could be typed: none was sent, it has expired, or its tries are spent. */
 export function codeRequest(view: CodeView, context: PageContext): Page {
-  const { words } = context
-  const isNew = view.dead || view.challenge !== undefined
   return {
-    title: html`${view.factor === 'backup' ? words.code.title.backup : isNew ? words.code.titleNew : words.code.titleFirst}`,
+    title: html`${headline(view, context)}`,
     main: html`${noticeBox(context) ?? reason(view, context)}
 ${sendForm(view, context)}
 ${troubleSection(view, context)}`,
   }
+}
+
+function headline({ factor, dead, challenge }: CodeView, { words }: PageContext): string {
+  if (factor === 'backup' || factor.method === 'app')
+    return words.code.title[factor === 'backup' ? factor : 'app']
+  return dead || challenge !== undefined ? words.code.titleNew : words.code.titleFirst
 }
 
 function sendForm(view: CodeView, context: PageContext): Html | undefined {
@@ -40,5 +44,5 @@ function reason(view: CodeView, context: PageContext): Html {
       ? 'no_challenge'
       : 'code_expired'
   const { title, advice } = context.words.problems[code]
-  return html`<p class="mfa-lead">${title}. ${fill(advice, {})}</p>`
+  return html`<p class="mfa-lead"><strong>${title}</strong><br>${fill(advice, {})}</p>`
 }

@@ -36,6 +36,7 @@ function entryForm(view: CodeView, challenge: ChallengeView | undefined, context
       kind: isBackup ? 'backup' : 'digits',
       digits: isBackup ? 0 : (view.digits ?? 6),
       fromText: kindOf(view) === 'sms' || kindOf(view) === 'dual',
+      isFirst: true,
       describedBy: 'mfa-lead',
     },
     context,

@@ -7,6 +7,8 @@ export interface Countdown {
   readonly seconds: number
   /** Has `{in}`. */
   readonly phrase: string
+  /** The line is what the page is about, not a remark. */
+  readonly isLead?: boolean
   /** What it says when the time has come. */
   readonly ready?: string
   /** The id of the button that waits for it. */
@@ -20,7 +22,7 @@ export interface Countdown {
 /** A line that says when something ends. Without JavaScript it stays what it was when the page was drawn. */
 export function countdown(line: Countdown, context: PageContext): Html {
   const { text } = context
-  return html`<p class="mfa-small" data-mfa-left="${Math.ceil(line.seconds)}" data-mfa-text="${line.phrase}"${[
+  return html`<p class="${line.isLead === true ? 'mfa-lead' : 'mfa-small'}" data-mfa-left="${Math.ceil(line.seconds)}" data-mfa-text="${line.phrase}"${[
     attribute('ready', line.ready),
     attribute('enables', line.enables),
     attribute('leads-to', line.leadsTo),

@@ -21,7 +21,7 @@ export function enrollPage(view: EnrollView, context: PageContext): Page {
 <li>${picture === undefined ? enroll.stepKey : enroll.stepScan}
 ${picture !== undefined && html`<img class="mfa-qr" src="${picture}" alt="${enroll.qrAlt}" width="220" height="220">`}
 ${link !== undefined && html`<p><a class="mfa-link" href="${link}">${enroll.samePhone}</a></p>`}
-${view.secret !== undefined && secretPart(view.secret, picture === undefined, context)}</li>
+${view.secret !== undefined && secretPart(view.secret, picture !== undefined, context)}</li>
 <li><span id="mfa-lead">${fill(enroll.stepCode, { app: frame.appName })}</span>
 <form class="mfa-form" method="post" action="${frame.base}/enroll-app/confirm">
 ${codeField({ label: words.code.label, kind: 'digits', digits: view.digits ?? 6, describedBy: 'mfa-lead' }, context)}
@@ -30,15 +30,17 @@ ${codeField({ label: words.code.label, kind: 'digits', digits: view.digits ?? 6,
   }
 }
 
-function secretPart(secret: string, open: boolean, context: PageContext): Html {
+function secretPart(secret: string, hasPicture: boolean, context: PageContext): Html {
   const { enroll } = context.words
   const bare = secret.replace(/\s+/g, '')
   const groups = bare.match(/.{1,4}/gu) ?? []
-  return html`<details class="mfa-trouble"${open && html` open`}>
+  const key = html`<p><code class="mfa-secret" dir="ltr" translate="no">${groups.join(' ')}</code></p>
+<p class="mfa-small">${enroll.secretSettings}</p>
+<button class="mfa-secondary" type="button" hidden data-mfa-copy="${bare}" data-mfa-copied="${enroll.copied}">${enroll.copy}</button>`
+  if (!hasPicture) return html`<div class="mfa-key">${key}</div>`
+  return html`<details class="mfa-trouble">
 <summary>${enroll.cannotScan}</summary>
 <p>${enroll.secret}</p>
-<p><code class="mfa-secret" dir="ltr" translate="no">${groups.join(' ')}</code></p>
-<p class="mfa-small">${enroll.secretSettings}</p>
-<button class="mfa-secondary" type="button" hidden data-mfa-copy="${bare}" data-mfa-copied="${enroll.copied}">${enroll.copy}</button>
+${key}
 </details>`
 }

@@ -12,6 +12,7 @@ export function enrolledPage(view: Extract<View, { page: 'enrolled' }>, context:
   const style = view.backup ? 'mfa-secondary' : 'mfa-primary'
   return {
     title: html`${enrolled.title}`,
+    leadsHome: true,
     main: html`<p class="mfa-lead mfa-done">${icons.done}<span>${fill(enrolled.lead, { app: frame.appName })}</span></p>
 ${view.backup && html`<p>${enrolled.advice}</p>`}
 <div class="mfa-actions">${

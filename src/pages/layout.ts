@@ -32,7 +32,7 @@ ${frame.stylesheet !== undefined && html`<link rel="stylesheet" href="${linkTo(f
 <h1>${page.title}</h1>
 ${page.main}
 </main>
-${leaveLinks(context)}
+${leaveLinks(page, context)}
 <p class="mfa-unseen" role="status" data-mfa-live></p>
 </body>
 </html>

@@ -1,13 +1,13 @@
 import { linkTo } from './address.js'
 import { countdown } from './countdown.js'
 import { type Html, html, type Renderable } from './html.js'
-import { type PageContext, startPath } from './page.js'
+import { type Page, type PageContext, startPath } from './page.js'
 import { fill } from './text.js'
 
 /** The ways out that every page has at its foot, with the end of the half-login. */
-export function leaveLinks(context: PageContext): Html {
+export function leaveLinks(page: Page, context: PageContext): Html {
   const { frame, words } = context
-  return html`<footer class="mfa-leave">${[halfLoginEnd(context), wayOut()]}</footer>`
+  return html`<footer class="mfa-leave">${[page.error !== true && halfLoginEnd(context), wayOut()]}</footer>`
 
   function wayOut(): Renderable {
     if (frame.purpose === 'sign-in') {
@@ -15,6 +15,7 @@ export function leaveLinks(context: PageContext): Html {
       if (frame.halfLoginEndsAt === undefined) return undefined
       return html`<form method="post" action="${frame.base}/cancel"><button class="mfa-link">${words.leave.cancel}</button></form>`
     }
+    if (page.leadsHome === true) return undefined
     const label = frame.purpose === 'step-up' ? words.leave.notNow : words.leave.back
     return html`<a class="mfa-link" href="${linkTo(frame.homePath)}">${fill(label, { app: frame.appName })}</a>`
   }

@@ -16,8 +16,10 @@ export interface Page {
   readonly title: Html
   /** What stands below the heading. */
   readonly main: Html
-  /** The page as a whole tells of an error. */
+  /** The page as a whole tells of an error: nothing can be done here before the half-login ends. */
   readonly error?: boolean
+  /** The page has its own way back to the app. */
+  readonly leadsHome?: boolean
 }
 
 /** Everything a page is drawn with, in the language that fits best. */

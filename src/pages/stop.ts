@@ -19,6 +19,7 @@ export function stopPage(view: StopView, context: PageContext): Page {
   return {
     title,
     error: true,
+    leadsHome: view.next === 'home',
     main: html`${waiting(view, context) ?? html`<p class="mfa-lead">${advice}</p>`}
 ${wayOn(view, context)}`,
   }
@@ -31,12 +32,18 @@ function waiting({ notice }: StopView, context: PageContext): Html | undefined {
   const { advice } = words.problems[notice.code]
   if (!advice.includes('{in}')) return undefined
   const phrase = advice.replaceAll('{app}', () => frame.appName)
-  return countdown({ seconds: notice.retryAfterSeconds, phrase, ready: words.stopReady }, context)
+  return countdown(
+    { seconds: notice.retryAfterSeconds, phrase, ready: words.stopReady, isLead: true },
+    context,
+  )
 }
 
-function wayOn({ next }: StopView, context: PageContext): Html | undefined {
+function wayOn({ next, notice }: StopView, context: PageContext): Html | undefined {
   const { frame, words } = context
   if (next === undefined) return undefined
   const paths = { 'sign-in': linkTo(frame.signInPath), retry: startPath(frame), home: linkTo(frame.homePath) }
-  return html`<div class="mfa-actions"><a class="mfa-primary" href="${paths[next]}">${fill(words.stop[next], { app: frame.appName })}</a></div>`
+  // Trying again before the time has come is possible, but not what the page asks for.
+  const style =
+    notice.tone === 'error' && notice.retryAfterSeconds !== undefined ? 'mfa-secondary' : 'mfa-primary'
+  return html`<div class="mfa-actions"><a class="${style}" href="${paths[next]}">${fill(words.stop[next], { app: frame.appName })}</a></div>`
 }

@@ -1,10 +1,15 @@
 import { inTime } from './duration.js'
 import { type Html, html, type Renderable } from './html.js'
 import type { Catalogue, Phrase, PluralPhrase } from './locales/catalogue.js'
+import { de } from './locales/de.js'
 import { en } from './locales/en.js'
+import { es } from './locales/es.js'
+import { fr } from './locales/fr.js'
+import { ja } from './locales/ja.js'
+import { pt } from './locales/pt.js'
 
 /** Every language the pages speak, by its BCP 47 tag. */
-export const catalogues = { en } as const satisfies Readonly<Record<string, Catalogue>>
+export const catalogues = { en, de, es, fr, pt, ja } as const satisfies Readonly<Record<string, Catalogue>>
 
 export type Locale = keyof typeof catalogues
 

@@ -88,7 +88,6 @@ export interface Catalogue {
     readonly copy: Phrase
     readonly copied: Phrase
     readonly confirm: Phrase
-    readonly cancel: Phrase
   }
   readonly enrolled: {
     readonly title: Phrase

@@ -104,7 +104,6 @@ export const en: Catalogue = {
     copy: 'Copy key',
     copied: 'Copied',
     confirm: 'Confirm',
-    cancel: 'Cancel set-up',
   },
   enrolled: {
     title: 'Your app is ready',
@@ -152,8 +151,8 @@ export const en: Catalogue = {
   problems: {
     sign_in_required: { title: 'Please sign in first', advice: 'You are not signed in to {app}.' },
     half_login_expired: {
-      title: 'Your sign-in has expired',
-      advice: 'It waited too long for the second step. Please sign in again.',
+      title: 'Signing in took too long',
+      advice: 'For your safety it ended by itself. Please sign in again.',
     },
     mfa_required: { title: 'One more step', advice: 'Please confirm that it’s you to go on.' },
     step_up_required: {
@@ -173,7 +172,7 @@ export const en: Catalogue = {
     no_challenge: { title: 'No code was sent yet', advice: 'Ask for a code first.' },
     challenge_exhausted: {
       title: 'Too many wrong codes',
-      advice: 'This code no longer works, not even typed right. Ask for a new one.',
+      advice: 'This code no longer works, not even typed right. Start again with a new one.',
     },
     locked: {
       title: 'Locked for a while',

@@ -1,0 +1,111 @@
+import * as z from 'zod'
+import { ServiceError } from '../errors.js'
+import type { Refused, ServiceRefusal } from '../protocol/service.js'
+import type { Answer } from './transport.js'
+
+/** Fields of an answer's JSON object; empty for an empty body. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** The wait that is told to people when a service sends 429 without `Retry-After`. */
+const DEFAULT_WAIT_SECONDS = 60
+
+/** What our own service calls its problems; another service's codes are not read. */
+const problem = z.object({ code: z.string() })
+
+/**
+ * The JSON object in a successful answer, or nothing for an empty body.
+ * @throws {ServiceError} for HTML, for what is not a JSON object, for an object that reports an error (R75).
+ */
+export function believeFields(answer: Answer): Fields {
+  if (answer.body.trim() === '') return {}
+  if (answer.contentType.includes('html')) throw unbelievable('a web page')
+  const parsed = parse(answer.body)
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw unbelievable('something that is not a JSON object')
+  }
+  return parsed as Fields
+}
+
+/** Whether an object says no: `success`, `valid`, `verified` or `ok` that is not true (R75). */
+export function saysNo(fields: Fields): boolean {
+  return ['success', 'valid', 'verified', 'ok'].some(
+    (name) => Object.hasOwn(fields, name) && fields[name] !== true && fields[name] !== 'true',
+  )
+}
+
+/** Whether an object reports an error in spite of a successful status. */
+export function reportsError(fields: Fields): boolean {
+  return ['error', 'errors'].some((name) => {
+    const value = Object.hasOwn(fields, name) ? fields[name] : undefined
+    return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && value !== false
+  })
+}
+
+/**
+ * What an answer that is not a success means, whatever was asked.
+ * @throws {ServiceError} unless it is one of the everyday refusals.
+ */
+export function refusalIn(answer: Answer): Refused {
+  const code = problemCode(answer)
+  if (answer.status === 401 || (answer.status === 403 && !isRefusalCode(code))) throw keyRefused()
+  if (answer.status === 429) {
+    const retryAfterSeconds = Math.max(1, answer.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS)
+    return refused({ reason: code === 'locked' ? 'locked' : 'limited', retryAfterSeconds })
+  }
+  if (isRefusalCode(code)) return refused({ reason: code })
+  if (answer.status >= 500) {
+    throw new ServiceError(
+      'ERR_MFA_SERVICE_UNAVAILABLE',
+      `The MFA service says that it cannot work just now (status ${answer.status}).`,
+    )
+  }
+  if (answer.status >= 400) {
+    throw new ServiceError(
+      'ERR_MFA_SERVICE_REQUEST',
+      `The MFA service does not understand the request (status ${answer.status}). Does service.dialect fit it?`,
+    )
+  }
+  throw unbelievable(`status ${answer.status}`)
+}
+
+/** Whether a 401 is about the API key rather than about what was asked. */
+export function isKeyRefusal(answer: Answer): boolean {
+  return answer.status === 401 && (answer.challengesKey || problemCode(answer) === 'invalid_api_key')
+}
+
+/** The error for an API key that the service does not accept: a fault in the configuration, told loudly. */
+export function keyRefused(): ServiceError {
+  return new ServiceError(
+    'ERR_MFA_SERVICE_KEY',
+    'The MFA service does not accept the API key. Check service.apiKey (MFA_API_KEY) and that it was not revoked.',
+  )
+}
+
+/** The error for an answer that is neither yes nor no. */
+export function unbelievable(what: string): ServiceError {
+  return new ServiceError(
+    'ERR_MFA_SERVICE_ANSWER',
+    `The MFA service answered with ${what}, which is neither yes nor no. Is service.baseUrl the address of its API, and does service.dialect fit it?`,
+  )
+}
+
+function problemCode(answer: Answer): string {
+  const parsed = problem.safeParse(parse(answer.body))
+  return parsed.success ? parsed.data.code : ''
+}
+
+function isRefusalCode(code: string): code is Exclude<ServiceRefusal['reason'], 'limited' | 'locked'> {
+  return ['factor_disabled', 'method_off', 'contact_refused', 'delivery_failed'].includes(code)
+}
+
+function refused(refusal: ServiceRefusal): Refused {
+  return { outcome: 'refused', refusal }
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,58 @@
+/** How deep an answer is searched for a picture. */
+const MAX_DEPTH = 4
+
+/** First bytes of each kind of picture a QR code may come as. */
+const PICTURES: readonly { readonly type: string; readonly starts: (bytes: Buffer) => boolean }[] = [
+  {
+    type: 'image/png',
+    starts: (bytes) => bytes.subarray(0, 8).equals(Buffer.from([137, 80, 78, 71, 13, 10, 26, 10])),
+  },
+  { type: 'image/jpeg', starts: (bytes) => bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff])) },
+  { type: 'image/svg+xml', starts: (bytes) => isSvg(bytes.toString('utf8')) },
+]
+
+/**
+ * The picture in an answer as a `data:` URL, whatever field it stands in: known by what it is, since the published
+ * interface does not show the field's name. `undefined` when there is none.
+ */
+export function findQr(value: unknown): string | undefined {
+  return findText(value, asPicture)
+}
+
+/** The `otpauth://` address in an answer, under any field. */
+export function findOtpauthUri(value: unknown): string | undefined {
+  return findText(value, (text) => (/^otpauth:\/\/totp\/\S{1,1024}$/.test(text) ? text : undefined))
+}
+
+function findText<Found>(
+  value: unknown,
+  recognise: (text: string) => Found | undefined,
+  depth = 0,
+): Found | undefined {
+  if (typeof value === 'string') return recognise(value.trim())
+  if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return undefined
+  for (const part of Object.values(value)) {
+    const found = findText(part, recognise, depth + 1)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function asPicture(text: string): string | undefined {
+  if (isSvg(text)) return dataUrl('image/svg+xml', Buffer.from(text, 'utf8'))
+  const base64 = /^(?:data:image\/(?:png|jpeg|svg\+xml);base64,)?([A-Za-z0-9+/_-]{32,}={0,2})$/.exec(
+    text.replace(/\s+/g, ''),
+  )?.[1]
+  if (!base64) return undefined
+  const bytes = Buffer.from(base64, 'base64')
+  const picture = PICTURES.find(({ starts }) => starts(bytes))
+  return picture && dataUrl(picture.type, bytes)
+}
+
+function dataUrl(type: string, bytes: Buffer): string {
+  return `data:${type};base64,${bytes.toString('base64')}`
+}
+
+function isSvg(text: string): boolean {
+  return /^(?:\uFEFF?<\?xml[^>]*\?>\s*)?<svg[\s>]/i.test(text) && /<\/svg>\s*$/i.test(text)
+}

@@ -1,0 +1,154 @@
+import { formatUser } from '../protocol/contact.js'
+import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
+import type { Caller, MfaService, Purpose } from '../protocol/service.js'
+import { verifyAnswer } from '../protocol/wire.js'
+import type { ServiceSettings } from '../settings.js'
+import {
+  believeFields,
+  type Fields,
+  isKeyRefusal,
+  keyRefused,
+  refusalIn,
+  reportsError,
+  saysNo,
+  unbelievable,
+} from './belief.js'
+import { findOtpauthUri, findQr } from './qr.js'
+import { type Answer, httpTransport, type Transport } from './transport.js'
+
+/** An MFA service behind the HTTP API, as the dialect in `settings` speaks it. */
+export function httpService(
+  settings: ServiceSettings,
+  transport: Transport = httpTransport(settings),
+): MfaService {
+  const { dialect } = settings
+  const post = (path: string, parameters: Record<string, string | undefined>) =>
+    transport.post(path, onlyGiven(parameters))
+
+  const extras = (caller: Caller & { purpose?: Purpose; kind?: CodeKind }) =>
+    dialect.extras
+      ? {
+          Account: caller.account,
+          ClientAddress: caller.clientAddress,
+          Locale: caller.locale,
+          Purpose: caller.purpose,
+          Kind: caller.kind?.toUpperCase(),
+        }
+      : {}
+
+  const backupPath = (method: BackupMethod) =>
+    method === 'dual' ? dialect.paths.backupDual : dialect.paths.backup
+
+  return {
+    async send(request) {
+      const { method, contact, challenge } = request
+      const answer = await post(method === 'dual' ? dialect.paths.sendDual : dialect.paths.send, {
+        User: formatUser(contact),
+        Type: dialect.sendTypes[method],
+        Challenge: challenge,
+        ...extras(request),
+      })
+      if (!isAccepted(answer)) return refusalIn(answer)
+      const fields = believeAccepted(answer)
+      return {
+        outcome: fields.status === 'queued' ? 'queued' : 'sent',
+        ...(isName(fields.challenge) && { challenge: fields.challenge }),
+        ...(isSeconds(fields.expires_in) && { expiresInSeconds: fields.expires_in }),
+        ...(isSeconds(fields.resend_in) && { resendInSeconds: fields.resend_in }),
+      }
+    },
+
+    async verify(request) {
+      const { method, contact, code, challenge } = request
+      const answer = await post(dialect.paths.verify, {
+        User: formatUser(contact),
+        Type: VERIFY_TYPE[method],
+        Code: code,
+        Challenge: challenge,
+        ...extras(request),
+      })
+      if (isKeyRefusal(answer)) throw keyRefused()
+      if (answer.status === 401) return { outcome: 'invalid' }
+      if (answer.status !== 200) return refusalIn(answer)
+      const fields = believeFields(answer)
+      if (saysNo(fields)) return { outcome: 'invalid' }
+      if (reportsError(fields)) throw unbelievable('status 200 and an error')
+      if (dialect.validWhen === 'body' && !verifyAnswer.safeParse(fields).success) {
+        throw unbelievable('status 200 that does not say the code is valid')
+      }
+      return { outcome: 'valid' }
+    },
+
+    async enrollApp(request) {
+      const answer = await post(dialect.paths.enrollApp, {
+        User: formatUser(request.contact),
+        ...extras(request),
+      })
+      if (!isAccepted(answer)) return refusalIn(answer)
+      const fields = isPlainPicture(answer) ? { qr: unquoted(answer.body) } : believeAccepted(answer)
+      const qr = findQr(fields)
+      if (!qr) throw unbelievable('no QR code')
+      const uri = findOtpauthUri(fields)
+      const secret = isSecret(fields.secret) ? fields.secret : secretIn(uri)
+      return { outcome: 'prepared', qr, ...(uri && { uri }), ...(secret && { secret }) }
+    },
+
+    async sendBackupCodes(request) {
+      const answer = await post(backupPath(request.method), {
+        User: formatUser(request.contact),
+        Type: dialect.backupTypes[request.method],
+        ...extras(request),
+      })
+      if (!isAccepted(answer)) return refusalIn(answer)
+      const fields = believeAccepted(answer)
+      return {
+        outcome: fields.status === 'queued' ? 'queued' : 'sent',
+        ...(isSeconds(fields.count) && { count: fields.count }),
+      }
+    },
+
+    close: () => transport.close(),
+  }
+}
+
+/** What is only asked for, not believed as proof, may also be 201 or 202. */
+function isAccepted(answer: Answer): boolean {
+  return answer.status === 200 || answer.status === 201 || answer.status === 202
+}
+
+function believeAccepted(answer: Answer): Fields {
+  const fields = believeFields(answer)
+  if (saysNo(fields) || reportsError(fields)) throw unbelievable(`status ${answer.status} and an error`)
+  return fields
+}
+
+function isPlainPicture(answer: Answer): boolean {
+  return !answer.contentType.includes('html') && !answer.body.trimStart().startsWith('{')
+}
+
+function unquoted(body: string): string {
+  return body.trim().replace(/^"(.*)"$/s, '$1')
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value)
+}
+
+function isSeconds(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 86_400
+}
+
+function isSecret(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Z2-7]{16,128}=*$/.test(value)
+}
+
+function secretIn(uri: string | undefined): string | undefined {
+  const secret = uri !== undefined && URL.canParse(uri) ? new URL(uri).searchParams.get('secret') : undefined
+  return isSecret(secret) ? secret : undefined
+}
+
+function onlyGiven(parameters: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import type { Factor } from '../protocol/factor.js'
+import type { DeliveredMethod } from '../protocol/methods.js'
+import type { Challenge, MfaRecord } from '../session/record.js'
+import { deliver } from './deliver.js'
+import { callerOf, type Deps, type Refused, refuse } from './deps.js'
+import { findFactor, type Person } from './person.js'
+
+export type Challenged = {
+  readonly outcome: 'challenged'
+  readonly challenge: Challenge
+  readonly again: boolean
+}
+
+/**
+ * Starts a challenge for one factor, or sends the code of the live one again. A code is sent only here. The new
+ * challenge takes the place of the session's old one; a resend keeps its life and its tries (R39).
+ */
+export async function startChallenge(
+  deps: Deps,
+  person: Person,
+  record: MfaRecord,
+  name: string,
+): Promise<Challenged | Refused> {
+  const locked = await deps.tries.lockedForSeconds(person.userId)
+  if (locked > 0) return refuse({ code: 'locked', retryAfterSeconds: locked })
+
+  const factor = findFactor(person, name)
+  if (name === 'backup') return challenged(deps, person, { factorId: 'backup', method: 'backup' })
+  if (!factor) return refuse({ code: 'unknown_factor' })
+  if (factor.method === 'app') return challenged(deps, person, { factorId: factor.id, method: 'app' })
+  return sendCode(deps, person, record, { ...factor, method: factor.method })
+}
+
+/** For what shows its codes by itself: there is nothing to send, only tries to count. */
+function challenged(
+  { settings, tell }: Deps,
+  { userId }: Person,
+  what: { factorId: string; method: 'app' | 'backup' },
+): Challenged {
+  if (what.method === 'app') tell({ type: 'challenged', userId, method: 'app' })
+  const expiresAt = Date.now() + settings.halfLoginMs
+  return {
+    outcome: 'challenged',
+    challenge: { id: randomUUID(), ...what, delivery: 'none', expiresAt },
+    again: false,
+  }
+}
+
+async function sendCode(
+  deps: Deps,
+  person: Person,
+  record: MfaRecord,
+  factor: Factor & { method: DeliveredMethod },
+): Promise<Challenged | Refused> {
+  const { settings, service, tell } = deps
+  const live = await liveChallenge(deps, record, factor.id)
+  const message = { userId: person.userId, slot: `${record.transaction}:${factor.id}` }
+  const delivered = await deliver(deps, message, () =>
+    service.send({
+      method: factor.method,
+      contact: factor.contact,
+      purpose: record.verified ? 'step-up' : 'sign-in',
+      ...callerOf(person),
+      ...(live?.service && { challenge: live.service }),
+    }),
+  )
+  if (delivered.outcome === 'refused') return delivered
+  const { answer } = delivered
+
+  tell({ type: 'challenged', userId: person.userId, method: factor.method })
+  const now = Date.now()
+  const lifeMs = answer.expiresInSeconds === undefined ? settings.codeLifeMs : answer.expiresInSeconds * 1000
+  const waitSeconds = Math.max(delivered.resendInSeconds, answer.resendInSeconds ?? 0)
+  return {
+    outcome: 'challenged',
+    challenge: {
+      id: live?.id ?? randomUUID(),
+      factorId: factor.id,
+      method: factor.method,
+      delivery: answer.outcome,
+      ...(answer.challenge && { service: answer.challenge }),
+      // Without word from the service, a code that is sent again lives no longer than at first.
+      expiresAt: answer.expiresInSeconds === undefined && live ? live.expiresAt : now + lifeMs,
+      resendAt: now + waitSeconds * 1000,
+    },
+    again: live !== undefined,
+  }
+}
+
+/** The session's challenge, if its code still counts and belongs to this factor: then the same code goes out again. */
+async function liveChallenge(
+  deps: Deps,
+  record: MfaRecord,
+  factorId: string,
+): Promise<Challenge | undefined> {
+  const { challenge } = record
+  if (challenge?.factorId !== factorId || challenge.expiresAt <= Date.now()) return undefined
+  return (await deps.tries.left(challenge.id)) > 0 ? challenge : undefined
+}

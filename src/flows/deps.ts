@@ -1,0 +1,36 @@
+import type { Sends } from '../limits/sends.js'
+import type { Tries } from '../limits/tries.js'
+import type { Caller, MfaService } from '../protocol/service.js'
+import type { Settings } from '../settings.js'
+import type { MfaEventBody } from './events.js'
+import type { Person } from './person.js'
+import type { Refusal } from './refusal.js'
+
+/** What every flow is given: built once from the options. */
+export interface Deps {
+  readonly settings: Settings
+  readonly service: MfaService
+  readonly tries: Tries
+  readonly sends: Sends
+  /** Tells the host what happened. */
+  tell(event: MfaEventBody): void
+}
+
+/** A flow's "no". */
+export interface Refused {
+  readonly outcome: 'refused'
+  readonly refusal: Refusal
+}
+
+export function refuse(refusal: Refusal): Refused {
+  return { outcome: 'refused', refusal }
+}
+
+/** What the service may know of the person. */
+export function callerOf(person: Person): Caller {
+  return {
+    account: person.userId,
+    ...(person.clientAddress && { clientAddress: person.clientAddress }),
+    ...(person.locale && { locale: person.locale }),
+  }
+}

@@ -1,0 +1,119 @@
+import type { Attempt, Spent } from '../limits/tries.js'
+import { canonicalBackupCode, canonicalCode, isCodeShaped } from '../protocol/code.js'
+import type { Method } from '../protocol/methods.js'
+import type { VerifyRequest } from '../protocol/service.js'
+import type { MfaRecord } from '../session/record.js'
+import { callerOf, type Deps, type Refused, refuse } from './deps.js'
+import { backupTarget, findFactor, type Person } from './person.js'
+import { fromService } from './service-refusal.js'
+
+/** A code was right, and this request alone may make something of it. */
+export type Approved = { readonly outcome: 'approved'; readonly method: Method | 'backup' }
+
+/** What a person typed. `factor` is a factor's id or method, or `backup`; without it the live challenge is meant. */
+export interface TypedCode {
+  readonly code: string
+  readonly factor?: string | undefined
+}
+
+/** Checks the code of a second factor. */
+export async function verifyCode(
+  deps: Deps,
+  person: Person,
+  record: MfaRecord,
+  typed: TypedCode,
+): Promise<Approved | Refused> {
+  const target = targetOf(person, record, typed.factor ?? record.challenge?.factorId)
+  if ('outcome' in target) return target
+  const { request, challenge, method } = target
+  const code = (method === 'backup' ? canonicalBackupCode : canonicalCode)(typed.code)
+  const attempt = { userId: person.userId, challenge }
+
+  const verdict = await judge(deps, attempt, { ...request, ...callerOf(person), code })
+  if (verdict.outcome === 'refused') {
+    deps.tell({ type: 'refused', userId: person.userId, method, code: verdict.refusal.code })
+    return verdict
+  }
+  // Two right answers at once: one of them becomes a session (R21).
+  if (!(await deps.tries.claim(record.transaction))) return refuse({ code: 'session_ended' })
+  deps.tell({
+    type: 'verified',
+    userId: person.userId,
+    method,
+    purpose: record.verified ? 'step-up' : 'sign-in',
+  })
+  return { outcome: 'approved', method }
+}
+
+/**
+ * Spends a try, has the service look at the code, and settles the account: the one way a code is ever evaluated,
+ * for signing in, for stepping up and for confirming an app (R20).
+ */
+export async function judge(
+  { service, tries }: Deps,
+  attempt: Attempt,
+  request: VerifyRequest,
+): Promise<{ readonly outcome: 'valid' } | Refused> {
+  const spent = await tries.spend(attempt)
+  if (!spent.ok) return refuse(outOfTries(spent))
+  if (!isCodeShaped(request.code)) {
+    await tries.failed(attempt)
+    return refuse({ code: 'invalid_code', triesLeft: spent.triesLeft })
+  }
+  const answer = await service.verify(request).catch(async (error: unknown) => {
+    await tries.giveBack(attempt)
+    throw error
+  })
+  switch (answer.outcome) {
+    case 'valid':
+      await tries.succeeded(attempt)
+      return answer
+    case 'invalid':
+      await tries.failed(attempt)
+      return refuse({ code: 'invalid_code', triesLeft: spent.triesLeft })
+    case 'refused':
+      await tries.giveBack(attempt)
+      return refuse(fromService(answer.refusal))
+  }
+}
+
+type Target = {
+  readonly method: Method | 'backup'
+  /** What the tries are counted for. */
+  readonly challenge: string
+  readonly request: Pick<VerifyRequest, 'method' | 'contact' | 'kind' | 'challenge'>
+}
+
+/** Which factor a code is for. */
+function targetOf(person: Person, record: MfaRecord, name: string | undefined): Target | Refused {
+  if (name === undefined) return refuse({ code: 'no_challenge' })
+  if (name === 'backup') {
+    const target = backupTarget(person)
+    if (!target) return refuse({ code: 'unknown_factor' })
+    return { method: 'backup', challenge: nameFor(record, 'backup'), request: { ...target, kind: 'backup' } }
+  }
+  const factor = findFactor(person, name)
+  if (!factor) return refuse({ code: 'unknown_factor' })
+  const { id, method, contact } = factor
+  if (method === 'app') {
+    return { method, challenge: nameFor(record, id), request: { method, contact, kind: 'code' } }
+  }
+  const live = record.challenge?.factorId === id ? record.challenge : undefined
+  if (!live) return refuse({ code: 'no_challenge' })
+  if (live.expiresAt <= Date.now()) return refuse({ code: 'code_expired' })
+  return {
+    method,
+    challenge: live.id,
+    request: { method, contact, kind: 'code', ...(live.service && { challenge: live.service }) },
+  }
+}
+
+/** The live challenge's name, or one of its own for a factor that may be used without asking for a challenge. */
+function nameFor(record: MfaRecord, factorId: string): string {
+  const { challenge, transaction } = record
+  return challenge?.factorId === factorId ? challenge.id : `${transaction}:${factorId}`
+}
+
+function outOfTries({ why, retryAfterSeconds }: Spent & { ok: false }) {
+  return { code: why === 'locked' ? 'locked' : 'challenge_exhausted', retryAfterSeconds } as const
+}

@@ -1,0 +1,48 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import { wrapLogIn } from '../session/log-in.js'
+import { putRecord } from '../session/slot.js'
+import { enter, type Known } from '../session/standing.js'
+import type { Settings } from '../settings.js'
+import { isSubresource, wantsHtml } from '../visit/accept.js'
+import { type DoorDeps, noteGate } from '../visit/deps.js'
+import { listFactors } from '../visit/factor-view.js'
+import { sendProblem } from '../visit/problem.js'
+import { personOf } from '../visit/visit.js'
+
+/**
+ * Withholds the user from everything behind it while the second factor is missing, whatever signed them in (R01,
+ * R02), and shows the way to the challenge.
+ */
+export function sessionGate(deps: DoorDeps): RequestHandler {
+  const { settings } = deps
+  const isOpen = openPaths(settings)
+
+  const pass = async (req: Request, res: Response, next: NextFunction) => {
+    const standing = await enter(req, settings)
+    wrapLogIn(req, settings)
+    noteGate(req, deps)
+    // The user is withheld from what passes here: these answers only show people where to go on.
+    if (standing.stage !== 'pending' || isOpen(req) || isSubresource(req)) return next()
+    if (wantsHtml(req)) return sendToChallenge(req, res, standing, settings)
+    const { factors } = await personOf(req, standing, settings)
+    sendProblem(res, { code: 'mfa_required', next: settings.path, factors: listFactors(factors) })
+  }
+
+  return function mfaSession(req, res, next) {
+    pass(req, res, next).catch(next)
+  }
+}
+
+function sendToChallenge(req: Request, res: Response, { record }: Known, settings: Settings): void {
+  if (req.method === 'GET') putRecord(req, { ...record, returnTo: req.originalUrl })
+  res.redirect(303, settings.path)
+}
+
+/** The places that somebody halfway may go to, as nobody: our own, signing in, signing out, what the host opens. */
+function openPaths({ path, signInPath, signOutPath, open }: Settings): (req: Request) => boolean {
+  const places = [path, signInPath, signOutPath, ...open]
+  return (req) => {
+    const [asked = ''] = req.originalUrl.split('?')
+    return places.some((place) => asked === place || asked.startsWith(`${place}/`))
+  }
+}

@@ -1,0 +1,42 @@
+/** The door of `countersign`: every public name. */
+export type { Dialect } from './client/dialect.js'
+export type { Duration } from './duration.js'
+export {
+  HostError,
+  type HostErrorCode,
+  LimitsStoreError,
+  MfaError,
+  OptionsError,
+  ServiceError,
+  type ServiceErrorCode,
+  SessionEndedError,
+  SessionStoreError,
+} from './errors.js'
+export type { MfaEvent } from './flows/events.js'
+export type { RefusalCode } from './flows/refusal.js'
+export { type MfaRule, requireMfa } from './guard/require-mfa.js'
+export type { MfaStanding } from './host.js'
+export {
+  backupRouter,
+  challengeRouter,
+  enrollAppRouter,
+  MfaStrategy,
+  mfaRouter,
+  mfaSession,
+  verifyRouter,
+} from './mfa.js'
+export type { DialectInput, LimitOptions, MfaOptions, ServiceAddress } from './options.js'
+export type {
+  ChallengeView,
+  FactorView,
+  Notice,
+  PageFrame,
+  ProblemCode,
+  RenderView,
+  View,
+} from './pages/view.js'
+export type { MfaFailure } from './passport/strategy.js'
+export type { Amr } from './protocol/amr.js'
+export type { FactorInput } from './protocol/factor.js'
+export type { DeliveredMethod, Method } from './protocol/methods.js'
+export type { MfaService } from './protocol/service.js'

@@ -1,0 +1,100 @@
+import type { Settings } from '../settings.js'
+import type { CounterStore } from './counter.js'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** Longer than any challenge lives, so that no count is forgotten before its challenge is over. */
+const CHALLENGE_MEMORY_MS = 20 * 60 * 1000
+
+/** Whose try it is, and on what. */
+export interface Attempt {
+  readonly userId: string
+  /** The challenge, or what stands for one where nothing was sent. */
+  readonly challenge: string
+}
+
+/** Whether a code may be evaluated. */
+export type Spent =
+  | { readonly ok: true; readonly triesLeft: number }
+  | { readonly ok: false; readonly why: 'exhausted' | 'locked'; readonly retryAfterSeconds: number }
+
+/** The budget of wrong codes: per challenge, and per account over all factors, sessions and purposes (R22, R23). */
+export interface Tries {
+  /** Seconds until the account's lock ends; 0 when it is not locked. */
+  lockedForSeconds(userId: string): Promise<number>
+  /** Tries that a challenge has left. */
+  left(challenge: string): Promise<number>
+  /** Counts a try before it is evaluated, in both budgets, or says which one is used up. */
+  spend(attempt: Attempt): Promise<Spent>
+  /** Gives a try back that was never evaluated: the service failed, or refused to look (R77). */
+  giveBack(attempt: Attempt): Promise<void>
+  /** The try was wrong: locks the account if that was one too many. */
+  failed(attempt: Attempt): Promise<void>
+  /** The try was right: forgives the failures of its own challenge, no others (R25), and ends the challenge. */
+  succeeded(attempt: Attempt): Promise<void>
+  /** True for the first caller only, among all processes: who may turn this approval into a session (R21). */
+  claim(approval: string): Promise<boolean>
+  /** Takes a claim back: the session could not be made of it. */
+  unclaim(approval: string): Promise<void>
+}
+
+/** Counts tries in `store`. */
+export function triesIn(store: CounterStore, { limits }: Settings): Tries {
+  const { triesPerChallenge, failuresBeforeLock, lockMs } = limits
+  const perChallenge = store('tries', CHALLENGE_MEMORY_MS)
+  const perAccount = store('failures', DAY_MS)
+  const locks = store('lock', DAY_MS)
+  // How many locks there were lately decides how long the next one is.
+  const lockCount = store('locks', 2 * DAY_MS)
+  const claims = store('claim', CHALLENGE_MEMORY_MS)
+
+  const lockedForSeconds = async (userId: string) => Math.ceil((await locks.read(userId)).msLeft / 1000)
+
+  return {
+    lockedForSeconds,
+
+    left: async (challenge) => Math.max(0, triesPerChallenge - (await perChallenge.read(challenge)).count),
+
+    async spend({ userId, challenge }) {
+      const locked = await lockedForSeconds(userId)
+      if (locked > 0) return { ok: false, why: 'locked', retryAfterSeconds: locked }
+      const here = await perChallenge.add(challenge, 1)
+      if (here.count > triesPerChallenge) {
+        await perChallenge.add(challenge, -1)
+        return { ok: false, why: 'exhausted', retryAfterSeconds: 1 }
+      }
+      const all = await perAccount.add(userId, 1)
+      if (all.count > failuresBeforeLock) {
+        await perAccount.add(userId, -1)
+        await perChallenge.add(challenge, -1)
+        // The other tries are still being evaluated; whether they lock the account is known in a moment.
+        return { ok: false, why: 'locked', retryAfterSeconds: Math.max(1, await lockedForSeconds(userId)) }
+      }
+      return { ok: true, triesLeft: triesPerChallenge - here.count }
+    },
+
+    async giveBack({ userId, challenge }) {
+      await Promise.all([perAccount.add(userId, -1), perChallenge.add(challenge, -1)])
+    },
+
+    async failed({ userId }) {
+      const { count } = await perAccount.read(userId)
+      if (count < failuresBeforeLock) return
+      // Several wrong codes that were under way together lock the account once.
+      if ((await locks.add(userId, 1)).count > 1) return
+      const earlier = (await lockCount.add(userId, 1)).count - 1
+      await locks.set(userId, 1, Math.min(lockMs * 2 ** earlier, DAY_MS))
+      await perAccount.remove(userId)
+    },
+
+    async succeeded({ userId, challenge }) {
+      const { count } = await perChallenge.read(challenge)
+      for (let forgiven = 0; forgiven < count; forgiven++) await perAccount.add(userId, -1)
+      await perChallenge.set(challenge, triesPerChallenge, CHALLENGE_MEMORY_MS)
+    },
+
+    claim: async (approval) => (await claims.add(approval, 1)).count === 1,
+
+    unclaim: (approval) => claims.remove(approval),
+  }
+}

@@ -1,0 +1,115 @@
+import { type RequestHandler, Router } from 'express'
+import { httpService } from './client/service.js'
+import type { Deps } from './flows/deps.js'
+import { sessionGate } from './guard/session-gate.js'
+import { counterStore } from './limits/counter.js'
+import { sendsIn } from './limits/sends.js'
+import { triesIn } from './limits/tries.js'
+import type { MfaOptions } from './options.js'
+import { renderView } from './pages/render.js'
+import { PassportMfaStrategy } from './passport/strategy.js'
+import { buildBackupRouter } from './routers/backup.js'
+import { buildChallengeRouter } from './routers/challenge.js'
+import { buildEnrollAppRouter } from './routers/enroll-app.js'
+import { buildVerifyRouter } from './routers/verify.js'
+import { readOptions } from './settings.js'
+import type { DoorDeps } from './visit/deps.js'
+
+/*
+ * Reads the options once and introduces the rooms to each other. The same options object gives the same parts, so
+ * that gate, routers and strategy share one connection pool and one set of counters.
+ */
+
+const built = new WeakMap<object, DoorDeps>()
+
+function depsOf(options: object): DoorDeps {
+  const known = built.get(options)
+  if (known) return known
+  const deps = build(options)
+  built.set(options, deps)
+  return deps
+}
+
+function build(options: unknown): DoorDeps {
+  const settings = readOptions(options)
+  const { service, limits, logger, onEvent, render } = settings
+  const counters = counterStore(limits.redis)
+  const tell: Deps['tell'] = (event) => {
+    try {
+      onEvent?.({ ...event, at: Date.now() })
+    } catch (error) {
+      logger.error('countersign: onEvent threw; nothing else was affected', error)
+    }
+  }
+  return {
+    settings,
+    service: 'baseUrl' in service ? httpService(service) : service,
+    tries: triesIn(counters, settings),
+    sends: sendsIn(counters, settings),
+    tell,
+    render: render ? (view, frame) => render(view, frame, renderView) : renderView,
+  }
+}
+
+/**
+ * The gate: mount it after `passport.session()` and before the routes. Whoever has not shown a second factor is not
+ * signed in yet: `req.user` is withheld, and `req.mfa` says where they stand.
+ * @throws {OptionsError} when the app starts, with all faults together.
+ */
+export function mfaSession<User>(options: MfaOptions<User>): RequestHandler {
+  return sessionGate(depsOf(options))
+}
+
+/**
+ * All routes: challenge, verify, enrol an app, backup codes; pages and JSON. Mount it at the option `path`.
+ * @throws {OptionsError}
+ */
+export function mfaRouter<User>(options: MfaOptions<User>): Router {
+  const deps = depsOf(options)
+  return Router().use(
+    buildChallengeRouter(deps),
+    buildVerifyRouter(deps),
+    buildEnrollAppRouter(deps),
+    buildBackupRouter(deps),
+  )
+}
+
+/**
+ * The start page, asking for a code, and cancelling.
+ * @throws {OptionsError}
+ */
+export function challengeRouter<User>(options: MfaOptions<User>): Router {
+  return buildChallengeRouter(depsOf(options))
+}
+
+/**
+ * The code entry and checking a code.
+ * @throws {OptionsError}
+ */
+export function verifyRouter<User>(options: MfaOptions<User>): Router {
+  return buildVerifyRouter(depsOf(options))
+}
+
+/**
+ * Setting up an authenticator app.
+ * @throws {OptionsError}
+ */
+export function enrollAppRouter<User>(options: MfaOptions<User>): Router {
+  return buildEnrollAppRouter(depsOf(options))
+}
+
+/**
+ * Asking for backup codes.
+ * @throws {OptionsError}
+ */
+export function backupRouter<User>(options: MfaOptions<User>): Router {
+  return buildBackupRouter(depsOf(options))
+}
+
+/** The Passport strategy `mfa`: `passport.use(new MfaStrategy(options))`. */
+export class MfaStrategy<User = Express.User> extends PassportMfaStrategy {
+  /** @throws {OptionsError} */
+  constructor(options: MfaOptions<User>) {
+    super(depsOf(options))
+  }
+}

@@ -1,0 +1,52 @@
+import { Router } from 'express'
+import * as z from 'zod'
+import { sendBackupCodes } from '../flows/backup.js'
+import { backupTarget } from '../flows/person.js'
+import { maskContact } from '../protocol/destination.js'
+import { isCurrent } from '../session/slot.js'
+import { readBody } from '../visit/body.js'
+import type { DoorDeps } from '../visit/deps.js'
+import { sendProblem } from '../visit/problem.js'
+import { addAssets } from './assets.js'
+import { factorChangeRefusal } from './factor-change.js'
+import { sendRefusal, showPage } from './reply.js'
+import { addRoute } from './route.js'
+import type { Visitor } from './visitor.js'
+
+/** `GET /backup` tells where backup codes would go; `POST /backup` has new ones made and delivered. */
+export function buildBackupRouter(deps: DoorDeps): Router {
+  const router = Router()
+  addRoute(router, deps, '/backup', { get: showStart, post: send })
+  addAssets(router)
+  return router
+}
+
+function showStart(visitor: Visitor): void {
+  const refusal = refusalFor(visitor)
+  if (refusal) return sendRefusal(visitor, refusal)
+  if (!visitor.html) return sendProblem(visitor.res, { code: 'not_found' })
+  const target = backupTarget(visitor.person)
+  showPage(visitor, { page: 'backup', ...(target && { to: maskContact(target.contact) }) })
+}
+
+async function send(visitor: Visitor): Promise<void> {
+  const { req, res, deps, known, person, html } = visitor
+  const body = await readBody(req, res, z.object({}))
+  if ('fault' in body) return sendProblem(res, body.fault)
+  const refusal = refusalFor(visitor)
+  if (refusal) return sendRefusal(visitor, refusal)
+
+  const outcome = await sendBackupCodes(deps, person, known.record)
+  if (!(await isCurrent(req, known.record))) return sendRefusal(visitor, { code: 'session_ended' })
+  if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal)
+  const { to, count } = outcome
+  const shown = { to, ...(count !== undefined && { count }) }
+  if (html) return showPage(visitor, { page: 'backup-sent', ...shown })
+  res.json({ status: 'sent', ...shown })
+}
+
+/** Backup codes stand in for a factor; who has none has nothing to back up. */
+function refusalFor(visitor: Visitor) {
+  if (visitor.known.stage === 'exempt') return { code: 'enrolment_required' } as const
+  return factorChangeRefusal(visitor, '/backup')
+}

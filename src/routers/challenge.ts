@@ -1,0 +1,107 @@
+import { Router } from 'express'
+import * as z from 'zod'
+import { startChallenge } from '../flows/challenge.js'
+import { maskContact } from '../protocol/destination.js'
+import { isCurrent, putRecord, saveSession } from '../session/slot.js'
+import { endHalfLogin } from '../session/standing.js'
+import { factorField, readBody } from '../visit/body.js'
+import type { DoorDeps } from '../visit/deps.js'
+import { listFactors } from '../visit/factor-view.js'
+import { sendProblem } from '../visit/problem.js'
+import { addAssets } from './assets.js'
+import { choosePage, hasBackup, sendRefusal, showPage } from './reply.js'
+import { addRoute } from './route.js'
+import { factorViews, liveChallenge, type Visitor } from './visitor.js'
+
+const fields = z.object({ factor: factorField })
+
+/** `GET /` shows where the person stands and offers the factors; `POST /challenge` starts one; `POST /cancel` ends it. */
+export function buildChallengeRouter(deps: DoorDeps): Router {
+  const router = Router()
+  addRoute(router, deps, '/', {
+    get: (visitor) => (visitor.html ? showStart(visitor) : tellState(visitor)),
+    nobody: (res) => {
+      res.json({ status: 'none', factors: [] })
+    },
+  })
+  addRoute(router, deps, '/challenge', { post: challenge })
+  addRoute(router, deps, '/cancel', { post: cancel })
+  addAssets(router)
+  return router
+}
+
+function showStart(visitor: Visitor): void {
+  const { req, res, deps, known, person } = visitor
+  const { path } = deps.settings
+  if (known.stage === 'exempt' || (known.stage === 'verified' && !known.record.stepUp)) {
+    return showPage(visitor, { page: 'overview', factors: factorViews(visitor), backup: hasBackup(visitor) })
+  }
+  if (req.query.choose === undefined) {
+    if (liveChallenge(visitor)) return res.redirect(303, `${path}/verify`)
+    const [only, ...others] = person.factors
+    if (only?.method === 'app' && others.length === 0)
+      return res.redirect(303, `${path}/verify?factor=${only.id}`)
+  }
+  showPage(visitor, choosePage(visitor))
+}
+
+/** The state as JSON. */
+export function tellState(visitor: Visitor): void {
+  const { res, deps, known, person } = visitor
+  const challenge = liveChallenge(visitor)
+  res.json({
+    status: known.stage === 'exempt' ? 'none' : known.stage,
+    factors: listFactors(person.factors),
+    ...(known.stage === 'pending' && {
+      expiresAt: iso(known.record.startedAt + deps.settings.halfLoginMs),
+    }),
+    ...(challenge && {
+      challenge: {
+        factor: challenge.factor.id,
+        to: challenge.factor.to,
+        expiresAt: iso(challenge.expiresAt),
+        ...(challenge.resendAt !== undefined && { resendAt: iso(challenge.resendAt) }),
+      },
+    }),
+  })
+}
+
+async function challenge(visitor: Visitor): Promise<void> {
+  const { req, res, deps, known, person, html } = visitor
+  const body = await readBody(req, res, fields)
+  if ('fault' in body) return sendProblem(res, body.fault)
+  if (known.stage === 'exempt') return sendRefusal(visitor, { code: 'enrolment_required' })
+
+  const outcome = await startChallenge(deps, person, known.record, body.fields.factor)
+  if (!(await isCurrent(req, known.record))) return sendRefusal(visitor, { code: 'session_ended' })
+  if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal, body.fields.factor)
+
+  const { challenge } = outcome
+  putRecord(req, { ...known.record, challenge })
+  await saveSession(req)
+  if (html) return res.redirect(303, `${deps.settings.path}/verify${outcome.again ? '?again' : ''}`)
+  const factor = person.factors.find(({ id }) => id === challenge.factorId)
+  res.json({
+    status: 'challenged',
+    factor: challenge.factorId,
+    ...(factor && { to: maskContact(factor.contact) }),
+    delivery: challenge.delivery,
+    expiresAt: iso(challenge.expiresAt),
+    ...(challenge.resendAt !== undefined && { resendAt: iso(challenge.resendAt) }),
+  })
+}
+
+async function cancel({ req, res, deps, known, html }: Visitor): Promise<void> {
+  const { signInPath, homePath } = deps.settings
+  // Only a half-login can be cancelled; who is signed in signs out with the host.
+  if (known.stage !== 'pending')
+    return html ? res.redirect(303, homePath) : sendProblem(res, { code: 'not_found' })
+  await endHalfLogin(req, known.record.returnTo)
+  deps.tell({ type: 'cancelled', userId: known.userId })
+  if (html) return res.redirect(303, signInPath)
+  res.json({ status: 'cancelled', next: signInPath })
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,98 @@
+import { Router } from 'express'
+import * as z from 'zod'
+import { confirmApp, prepareApp } from '../flows/enroll-app.js'
+import { type Contact, formatUser, parseUser } from '../protocol/contact.js'
+import { isCurrent, putRecord, saveSession } from '../session/slot.js'
+import { approve } from '../visit/approve.js'
+import { codeField, readBody } from '../visit/body.js'
+import type { DoorDeps } from '../visit/deps.js'
+import { sendProblem } from '../visit/problem.js'
+import { addAssets } from './assets.js'
+import { factorChangeRefusal } from './factor-change.js'
+import { hasBackup, sendRefusal, showPage } from './reply.js'
+import { addRoute } from './route.js'
+import type { Visitor } from './visitor.js'
+
+const fields = z.object({ code: codeField })
+
+/** `POST /enroll-app` prepares an authenticator app and shows its QR code once; `POST /enroll-app/confirm` makes it count. */
+export function buildEnrollAppRouter(deps: DoorDeps): Router {
+  const router = Router()
+  addRoute(router, deps, '/enroll-app', { get: showStart, post: prepare })
+  addRoute(router, deps, '/enroll-app/confirm', { get: showConfirm, post: confirm })
+  addAssets(router)
+  return router
+}
+
+function showStart(visitor: Visitor): void {
+  const refusal = factorChangeRefusal(visitor, '/enroll-app')
+  if (refusal) return sendRefusal(visitor, refusal)
+  if (!visitor.html) return sendProblem(visitor.res, { code: 'not_found' })
+  showPage(visitor, {
+    page: 'enroll-start',
+    replaces: visitor.person.factors.some(({ method }) => method === 'app'),
+  })
+}
+
+/** The QR code is shown once; who comes back by address finds the code entry without it, or starts anew. */
+function showConfirm(visitor: Visitor): void {
+  const { res, deps, known, html } = visitor
+  if (!html || !known.record.enrolment) return res.redirect(303, `${deps.settings.path}/enroll-app`)
+  showPage(visitor, { page: 'enroll' })
+}
+
+async function prepare(visitor: Visitor): Promise<void> {
+  const { req, res, deps, known, person, html } = visitor
+  const body = await readBody(req, res, z.object({}))
+  if ('fault' in body) return sendProblem(res, body.fault)
+  const refusal = factorChangeRefusal(visitor, '/enroll-app')
+  if (refusal) return sendRefusal(visitor, refusal)
+
+  // Somebody without any factor has no stored record yet; what comes next is measured against it.
+  putRecord(req, known.record)
+  await saveSession(req)
+  const outcome = await prepareApp(deps, person, appContact(visitor))
+  if (!(await isCurrent(req, known.record))) return sendRefusal(visitor, { code: 'session_ended' })
+  if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal)
+  const { enrolment, qr, uri, secret } = outcome
+  putRecord(req, { ...known.record, enrolment })
+  await saveSession(req)
+  const shown = { qr, ...(uri && { uri }), ...(secret && { secret }) }
+  if (html) return showPage(visitor, { page: 'enroll', ...shown })
+  res.json(shown)
+}
+
+async function confirm(visitor: Visitor): Promise<void> {
+  const { req, res, deps, known, person, html } = visitor
+  const body = await readBody(req, res, fields)
+  if ('fault' in body) return sendProblem(res, body.fault)
+  if (known.stage === 'pending') return sendRefusal(visitor, { code: 'mfa_required' })
+
+  const contact = appContact(visitor)
+  const outcome = await confirmApp(deps, person, known.record.enrolment, contact, body.fields.code)
+  if (!(await isCurrent(req, known.record))) return sendRefusal(visitor, { code: 'session_ended' })
+  if (outcome.outcome === 'refused') {
+    const { refusal } = outcome
+    const again = refusal.code === 'invalid_code' && refusal.triesLeft > 0
+    return html && again
+      ? showPage(visitor, { page: 'enroll' }, { tone: 'error', ...refusal })
+      : sendRefusal(visitor, refusal)
+  }
+  if (contact) await deps.settings.onAppEnrolled?.(known.user, { method: 'app', user: formatUser(contact) })
+  // The person has just shown this factor; nothing less than before is proven.
+  await approve(req, deps, known, 'app')
+  if (html) return showPage(visitor, { page: 'enrolled', backup: hasBackup(visitor) })
+  res.json({ status: 'enrolled' })
+}
+
+/** The contact under which the service knows this person's app. */
+function appContact({ deps, known, person }: Visitor): Contact | undefined {
+  const { user } = known
+  const given: unknown = deps.settings.appContact
+    ? deps.settings.appContact(user)
+    : Reflect.get(user, 'email')
+  const contact = typeof given === 'string' ? parseUser(given) : undefined
+  if (contact) return contact.kind === 'dual' ? undefined : contact
+  const [first] = person.factors.map((factor) => factor.contact)
+  return first?.kind === 'dual' ? { kind: 'email', email: first.email } : first
+}

@@ -1,0 +1,116 @@
+import type { NextFunction, Request, Response, Router } from 'express'
+import { HostError, LimitsStoreError, ServiceError, SessionStoreError } from '../errors.js'
+import type { Notice, View } from '../pages/view.js'
+import { wrapLogIn } from '../session/log-in.js'
+import { enter, type Standing } from '../session/standing.js'
+import { wantsHtml } from '../visit/accept.js'
+import type { DoorDeps } from '../visit/deps.js'
+import { type Problem, sendProblem, setRetryAfter, statusOf } from '../visit/problem.js'
+import { isSameOrigin } from '../visit/same-origin.js'
+import { localesOf, personOf } from '../visit/visit.js'
+import { setHeaders } from './headers.js'
+import type { Visitor } from './visitor.js'
+
+/** What a route does with somebody who is signed in or on the way. */
+export type Handler = (visitor: Visitor) => Promise<void> | void
+
+/** What a path answers to. */
+export interface Route {
+  /** Shows something; never sends, verifies, enrols or consumes (R14). */
+  readonly get?: Handler
+  readonly post?: Handler
+  /** Answers JSON for somebody who is not signed in, instead of a 401. */
+  readonly nobody?: (res: Response) => void
+}
+
+/** Adds a path to a router, with all that every one of our routes has in common. */
+export function addRoute(router: Router, deps: DoorDeps, path: string, route: Route): void {
+  const methods = [...(route.get ? ['GET', 'HEAD'] : []), ...(route.post ? ['POST'] : [])]
+
+  const answer = async (req: Request, res: Response) => {
+    setHeaders(res)
+    checkMount(req, deps)
+    if (!methods.includes(req.method)) {
+      res.set('Allow', methods.join(', '))
+      return sendProblem(res, { code: 'method_not_allowed' })
+    }
+    if (req.method === 'POST' && !isSameOrigin(req)) return stop(req, res, deps, { code: 'cross_site' })
+    const handler = req.method === 'POST' ? route.post : route.get
+    const known = await enter(req, deps.settings)
+    wrapLogIn(req, deps.settings)
+    if (known.stage === 'none') return sendAway(req, res, deps, known, route)
+    const person = await personOf(req, known, deps.settings)
+    await handler?.({ req, res, deps, known, person, html: wantsHtml(req) })
+  }
+
+  router.all(path, function mfaRoute(req: Request, res: Response, next: NextFunction) {
+    // Express 4 does not look at what a handler returns: every failure is handed on here.
+    answer(req, res).catch((error: unknown) => fail(error, req, res, next, deps))
+  })
+}
+
+function checkMount(req: Request, { settings }: DoorDeps): void {
+  if (req.baseUrl === settings.path) return
+  throw new HostError(
+    'ERR_MFA_MOUNT_PATH',
+    `The routers are mounted at ${req.baseUrl || '/'}, but the option path says ${settings.path}. Give both the same: app.use('${settings.path}', …), or path: '${req.baseUrl}'.`,
+  )
+}
+
+function sendAway(
+  req: Request,
+  res: Response,
+  deps: DoorDeps,
+  standing: Standing & { stage: 'none' },
+  route: Route,
+): void {
+  const code = standing.expired ? 'half_login_expired' : 'sign_in_required'
+  if (!wantsHtml(req)) {
+    if (route.nobody && !standing.expired) return route.nobody(res)
+    return sendProblem(res, { code, next: deps.settings.signInPath })
+  }
+  if (!standing.expired) return res.redirect(303, deps.settings.signInPath)
+  stop(req, res, deps, { code }, 'sign-in')
+}
+
+async function fail(
+  error: unknown,
+  req: Request,
+  res: Response,
+  next: NextFunction,
+  { settings, ...deps }: DoorDeps,
+): Promise<void> {
+  const isOurs =
+    error instanceof ServiceError || error instanceof SessionStoreError || error instanceof LimitsStoreError
+  if (!isOurs || res.headersSent) return next(error)
+  settings.logger.error(`countersign: ${error.message}`, error.cause ?? '')
+  const code = error.code === 'ERR_MFA_SERVICE_KEY' ? 'service_misconfigured' : 'service_unavailable'
+  stop(req, res, { ...deps, settings }, { code }, 'retry', error.status)
+}
+
+/** Answers where nothing can go on, whoever is there. */
+function stop(
+  req: Request,
+  res: Response,
+  { settings, render }: DoorDeps,
+  problem: Problem,
+  next?: 'sign-in' | 'retry',
+  status = statusOf(problem.code),
+): void {
+  if (!wantsHtml(req)) return sendProblem(res, problem, status)
+  const notice: Notice = { tone: 'error', code: problem.code }
+  const view: View = { page: 'stop', notice, ...(next && { next }) }
+  setRetryAfter(res, problem)
+  res.status(status).type('html')
+  res.send(
+    render(view, {
+      locales: localesOf(req, settings),
+      appName: settings.appName,
+      base: settings.path,
+      signInPath: settings.signInPath,
+      homePath: settings.homePath,
+      purpose: 'sign-in',
+      now: Date.now(),
+    }),
+  )
+}

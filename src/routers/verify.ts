@@ -1,0 +1,53 @@
+import { Router } from 'express'
+import * as z from 'zod'
+import { approve } from '../visit/approve.js'
+import { codeField, factorField, readBody } from '../visit/body.js'
+import type { DoorDeps } from '../visit/deps.js'
+import { sendProblem } from '../visit/problem.js'
+import { verifyVisit } from '../visit/visit.js'
+import { addAssets } from './assets.js'
+import { tellState } from './challenge.js'
+import { codePage, sendRefusal, showPage } from './reply.js'
+import { addRoute } from './route.js'
+import type { Visitor } from './visitor.js'
+
+const fields = z.object({ code: codeField, factor: factorField.optional() })
+
+/** `GET /verify` shows the code entry; `POST /verify` checks a code and makes the session a verified one. */
+export function buildVerifyRouter(deps: DoorDeps): Router {
+  const router = Router()
+  addRoute(router, deps, '/verify', {
+    get: (visitor) => (visitor.html ? showCodeEntry(visitor) : tellState(visitor)),
+    post: verify,
+  })
+  addAssets(router)
+  return router
+}
+
+function showCodeEntry(visitor: Visitor): void {
+  const { req, res, deps, known } = visitor
+  const named = typeof req.query.factor === 'string' ? req.query.factor : undefined
+  if (known.stage === 'exempt' || (named === undefined && !known.record.challenge)) {
+    return res.redirect(303, deps.settings.path)
+  }
+  const again = req.query.again !== undefined
+  showPage(
+    visitor,
+    codePage(visitor, named),
+    again ? { tone: 'success', code: 'code_sent_again' } : undefined,
+  )
+}
+
+async function verify(visitor: Visitor): Promise<void> {
+  const { req, res, deps, known, html } = visitor
+  const body = await readBody(req, res, fields)
+  if ('fault' in body) return sendProblem(res, body.fault)
+  if (known.stage === 'exempt') return sendRefusal(visitor, { code: 'enrolment_required' })
+
+  const verdict = await verifyVisit(deps, req, known, body.fields)
+  if (verdict.outcome === 'refused') return sendRefusal(visitor, verdict.refusal, body.fields.factor)
+  const next = known.record.returnTo ?? deps.settings.homePath
+  await approve(req, deps, known, verdict.method)
+  if (html) return res.redirect(303, next)
+  res.json({ status: 'verified', next })
+}

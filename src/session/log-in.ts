@@ -1,0 +1,112 @@
+import type { Request } from 'express'
+import { addAmr } from '../protocol/amr.js'
+import type { Method } from '../protocol/methods.js'
+import type { Settings } from '../settings.js'
+import { type LogIn, type LogInOptions, passportOf } from './passport-request.js'
+import type { MfaRecord } from './record.js'
+import { onRegenerate, recordOf, rememberedTarget } from './slot.js'
+import { enter, factorsOf, newRecord, settle, userIdOf } from './standing.js'
+
+/*
+ * Every way into a session goes through `req.logIn`: Passport takes the one it finds on the request. Wrapping it is
+ * what makes a half-login of every login, and a verified session of a passed second factor, in the one new session
+ * that Passport makes and saves.
+ */
+
+/** A passed second factor that the next `req.logIn` of the same user makes a verified session of. */
+export interface Proof {
+  readonly userId: string
+  readonly method: Method | 'backup'
+  /** The record of the session in which it was passed. */
+  readonly record: MfaRecord
+  /** Whether Passport is to find the return address where it looks for it (`successReturnToOrRedirect`). */
+  readonly handOverReturnTo: boolean
+  /** Called when no session could be made of it. */
+  release(): Promise<void>
+}
+
+const proofs = new WeakMap<Request, Proof>()
+const wrapped = new WeakSet<Request>()
+
+/** Lays a proof ready for the `req.logIn` that follows in this request. */
+export function offerProof(req: Request, proof: Proof): void {
+  proofs.set(req, proof)
+}
+
+/** Has every later `req.logIn` of this request start a half-login, or end one. */
+export function wrapLogIn(req: Request, settings: Settings): void {
+  if (wrapped.has(req)) return
+  wrapped.add(req)
+  const original: LogIn = passportOf(req).logIn.bind(req)
+
+  const logIn = (user: Express.User, ...rest: [unknown?, unknown?]) => {
+    const done = rest.find((part) => typeof part === 'function') as ((error?: unknown) => void) | undefined
+    const options: LogInOptions = typeof rest[0] === 'object' && rest[0] !== null ? rest[0] : {}
+    const proof = proofs.get(req)
+    proofs.delete(req)
+    // Nothing is remembered of a login for one request, so there is nothing to gate.
+    if (options.session === false) return original(user, options, done ?? (() => {}))
+    if (!done) throw new Error('req.logIn requires a callback function')
+    signIn(req, settings, original, { user, options, proof }).then(
+      () => done(),
+      async (error: unknown) => {
+        await proof?.release().catch(() => {})
+        done(error)
+      },
+    )
+  }
+  Object.assign(req, { logIn, login: logIn })
+}
+
+async function signIn(
+  req: Request,
+  settings: Settings,
+  original: LogIn,
+  { user, options, proof }: { user: Express.User; options: LogInOptions; proof: Proof | undefined },
+): Promise<void> {
+  const userId = userIdOf(user, settings)
+  const proven = proof?.userId === userId ? proof : undefined
+  const record = proven ? verified(proven, settings) : await pending(req, settings, user, userId)
+  const target = (proven?.record ?? recordOf(req, userId))?.returnTo ?? rememberedTarget(req)
+
+  onRegenerate(req, (sessionId) => ({
+    mfa: record && { ...record, sessionId, ...(!proven && target && { returnTo: target }) },
+    returnTo: proven && !proven.handOverReturnTo ? undefined : target,
+  }))
+  // A second factor belongs to the login before it: what the host keeps in the session stays.
+  const keepSessionInfo = options.keepSessionInfo ?? proven !== undefined
+  await new Promise<void>((resolve, reject) => {
+    original(user, { ...options, keepSessionInfo }, (error) => (error ? reject(error) : resolve()))
+  })
+  if (!record) {
+    await enter(req, settings)
+    return
+  }
+  const now = { ...record, sessionId: req.sessionID }
+  settle(req, settings, {
+    stage: now.verified ? 'verified' : 'pending',
+    user,
+    userId,
+    record: now,
+    factors: undefined,
+  })
+}
+
+function verified({ record, method, userId }: Proof, settings: Settings): MfaRecord {
+  const before = record.verified?.amr ?? [settings.firstFactor]
+  return {
+    ...newRecord('', userId),
+    startedAt: record.startedAt,
+    verified: { at: Date.now(), amr: addAmr(before, method) },
+  }
+}
+
+async function pending(
+  req: Request,
+  settings: Settings,
+  user: Express.User,
+  userId: string,
+): Promise<MfaRecord | undefined> {
+  const factors = await factorsOf(user, settings)
+  return factors.length > 0 ? newRecord(req.sessionID, userId) : undefined
+}

@@ -1,0 +1,45 @@
+import type { Request } from 'express'
+import { HostError } from '../errors.js'
+
+/** What Passport 0.6 and 0.7 put on a request, as far as we use it. */
+export interface PassportRequest {
+  logIn: LogIn
+  logOut(done: (error?: unknown) => void): void
+}
+
+export type LogIn = (user: Express.User, options: LogInOptions, done: (error?: unknown) => void) => void
+
+export interface LogInOptions {
+  readonly session?: boolean
+  readonly keepSessionInfo?: boolean
+}
+
+/**
+ * The request with Passport's methods.
+ * @throws {HostError} when Passport has not seen it.
+ */
+export function passportOf(req: Request): Request & PassportRequest {
+  if (typeof Reflect.get(req, 'logIn') === 'function' && typeof Reflect.get(req, 'logOut') === 'function') {
+    return req as Request & PassportRequest
+  }
+  throw new HostError(
+    'ERR_MFA_NO_PASSPORT',
+    'Passport has not seen this request. Mount passport.session() after express-session and before mfaSession: app.use(passport.session()).',
+  )
+}
+
+/** The user whom Passport found, under the name that the host chose (`userProperty`). */
+export function userOf(req: Request): Express.User | undefined {
+  const user: unknown = Reflect.get(req, userProperty(req))
+  return typeof user === 'object' && user !== null ? user : undefined
+}
+
+/** Withholds the user from all that comes after. */
+export function withholdUser(req: Request): void {
+  Reflect.set(req, userProperty(req), undefined)
+}
+
+function userProperty(req: Request): string {
+  const name: unknown = Reflect.get(req, '_userProperty')
+  return typeof name === 'string' ? name : 'user'
+}

@@ -1,0 +1,63 @@
+import * as z from 'zod'
+import { METHODS } from '../protocol/methods.js'
+
+/*
+ * What the session remembers. It comes back from a store that other programs write to, so it is read through these
+ * schemas; what does not fit is worth nothing. It never holds a code, a secret or a contact (R10), and no counter:
+ * sessions are read and written whole, so parallel requests would undo each other's counting.
+ */
+
+const time = z.number().int().nonnegative()
+
+const challenge = z.object({
+  /** Our name of it; the tries are counted under this name. */
+  id: z.string(),
+  factorId: z.string(),
+  method: z.enum([...METHODS, 'backup']),
+  delivery: z.enum(['sent', 'queued', 'none']),
+  /** The service's name of it. */
+  service: z.string().optional(),
+  expiresAt: time,
+  resendAt: time.optional(),
+})
+
+const record = z.object({
+  version: z.literal(1),
+  /** Whom it belongs to; void for anybody else (R04). */
+  userId: z.string(),
+  /** The session it was written into; void in any other, as after `keepSessionInfo` (R04). */
+  sessionId: z.string(),
+  /** Names this half-login, or the time since the last second factor. */
+  transaction: z.string(),
+  /** When the first factor was shown, in milliseconds since 1970. */
+  startedAt: time,
+  /** Where the person wanted to go: a path on this site. */
+  returnTo: z.string().optional(),
+  /** The one live challenge (R06). */
+  challenge: challenge.optional(),
+  /** An authenticator app that waits for its first code. */
+  enrolment: z.object({ id: z.string(), startedAt: time }).optional(),
+  /** A route asked for a fresh second factor. */
+  stepUp: z.literal(true).optional(),
+  verified: z
+    .object({ at: time, amr: z.array(z.enum(['pwd', 'otp', 'sms', 'tel', 'hwk', 'swk', 'user', 'mfa'])) })
+    .optional(),
+})
+
+/** What `req.session.mfa` holds. */
+export type MfaRecord = Readonly<z.output<typeof record>>
+
+/** The one live challenge of a session. */
+export type Challenge = Readonly<z.output<typeof challenge>>
+
+/** The record in a session's data, if it is one and belongs to this user and session. */
+export function readRecord(
+  data: unknown,
+  owner: { userId: string; sessionId: string },
+): MfaRecord | undefined {
+  if (data === undefined) return undefined
+  const parsed = record.safeParse(data)
+  if (!parsed.success) return undefined
+  const { userId, sessionId } = parsed.data
+  return userId === owner.userId && sessionId === owner.sessionId ? parsed.data : undefined
+}

@@ -1,0 +1,129 @@
+import type { Request } from 'express'
+import type { Session } from 'express-session'
+import { HostError, SessionStoreError } from '../errors.js'
+import { type MfaRecord, readRecord } from './record.js'
+import { safeReturnTo } from './return-to.js'
+
+/*
+ * The only file that touches `req.session` and `req.sessionStore`.
+ */
+
+/** The parts of a session that are ours, or shared with the host by convention (`returnTo`). */
+interface Slots {
+  mfa?: unknown
+  returnTo?: unknown
+}
+
+/**
+ * The request's session, as express-session makes it.
+ * @throws {HostError} when there is none, or one that lives in a cookie; the message says what to do.
+ */
+export function sessionOf(req: Request): Session & Slots {
+  const session: Session | null | undefined = req.session
+  if (!session) {
+    throw new HostError(
+      'ERR_MFA_NO_SESSION',
+      'There is no session on the request. Mount express-session before passport.session() and mfaSession: app.use(session({ … })).',
+    )
+  }
+  if (typeof session.regenerate !== 'function' || !req.sessionStore) {
+    throw new HostError(
+      'ERR_MFA_COOKIE_SESSION',
+      'The session has no regenerate() and no store: cookie-session keeps it in the cookie, where a stolen or replayed copy would stay valid after the second factor. Use express-session with a store.',
+    )
+  }
+  return session as Session & Slots
+}
+
+/** The session's record, if it belongs to this user and this session. */
+export function recordOf(req: Request, userId: string): MfaRecord | undefined {
+  return readRecord(sessionOf(req).mfa, { userId, sessionId: req.sessionID })
+}
+
+/** Puts the record into the session; it is stored when the request ends or is saved. */
+export function putRecord(req: Request, record: MfaRecord): void {
+  sessionOf(req).mfa = record
+}
+
+/**
+ * Stores the session now.
+ * @throws {SessionStoreError} (R09)
+ */
+export async function saveSession(req: Request): Promise<void> {
+  const session = sessionOf(req)
+  await new Promise<void>((resolve, reject) => {
+    session.save((cause) => (cause ? reject(storeFailed(cause)) : resolve()))
+  })
+}
+
+/**
+ * Whether the session still stands where `record` says. A request that waited for the service asks this before it
+ * writes: when the session was ended or moved on meanwhile, the late answer is discarded, and the session is let go
+ * of, so that the end of the request does not write it back (R06, R07).
+ * @throws {SessionStoreError}
+ */
+export async function isCurrent(req: Request, record: MfaRecord): Promise<boolean> {
+  const data = await new Promise<unknown>((resolve, reject) => {
+    req.sessionStore.get(req.sessionID, (cause, session) =>
+      cause ? reject(storeFailed(cause)) : resolve(session),
+    )
+  })
+  const mfa: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'mfa') : undefined
+  const stored = readRecord(mfa, { userId: record.userId, sessionId: req.sessionID })
+  const { transaction, challenge, enrolment } = record
+  if (
+    stored?.transaction === transaction &&
+    stored.challenge?.id === challenge?.id &&
+    stored.enrolment?.id === enrolment?.id
+  ) {
+    return true
+  }
+  // express-session stores nothing for a request without a session.
+  Reflect.set(req, 'session', undefined)
+  return false
+}
+
+/** Where the host or a guard remembered that a person wants to go, if it is a place on this site. */
+export function rememberedTarget(req: Request): string | undefined {
+  return safeReturnTo(sessionOf(req).returnTo)
+}
+
+/** Remembers where somebody who is not signed in wants to go, where connect-ensure-login would. */
+export function rememberTarget(req: Request, target: string | undefined): void {
+  const session = sessionOf(req)
+  if (target === undefined) delete session.returnTo
+  else session.returnTo = target
+}
+
+/**
+ * Has the next `regenerate()` of this session carry our part over: `write` gives what the new session holds before
+ * anybody saves it. Nothing of ours in the old session outlives it, also under `keepSessionInfo`.
+ */
+export function onRegenerate(
+  req: Request,
+  write: (sessionId: string) => { mfa?: MfaRecord | undefined; returnTo?: string | undefined },
+): void {
+  const old = sessionOf(req)
+  const regenerate = old.regenerate
+  Object.defineProperty(old, 'regenerate', {
+    configurable: true,
+    value(this: Session, callback: (error: unknown) => void) {
+      return regenerate.call(this, (cause) => {
+        if (cause) return callback(storeFailed(cause))
+        delete old.mfa
+        delete old.returnTo
+        const { mfa, returnTo } = write(req.sessionID)
+        const fresh = sessionOf(req)
+        if (mfa) fresh.mfa = mfa
+        if (returnTo) fresh.returnTo = returnTo
+        callback(undefined)
+      })
+    },
+  })
+}
+
+function storeFailed(cause: unknown): SessionStoreError {
+  return new SessionStoreError('The session store failed; nobody was signed in or out. See the cause.', {
+    cause,
+  })
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import type { Request } from 'express'
+import { HostError } from '../errors.js'
+import type { MfaStanding } from '../host.js'
+import { type Factor, readFactors } from '../protocol/factor.js'
+import type { Settings } from '../settings.js'
+import { passportOf, userOf, withholdUser } from './passport-request.js'
+import type { MfaRecord } from './record.js'
+import { putRecord, recordOf, rememberedTarget, rememberTarget, saveSession, sessionOf } from './slot.js'
+
+/** Where the person behind a request stands. */
+export type Standing =
+  /** Nobody is signed in. `expired`: somebody was halfway, and took too long (R05). */
+  | { readonly stage: 'none'; readonly expired: boolean }
+  /** Signed in, and there is no second factor to ask for. */
+  | {
+      readonly stage: 'exempt'
+      readonly user: Express.User
+      readonly userId: string
+      readonly factors: readonly Factor[]
+      readonly record: MfaRecord
+    }
+  /** The first factor was shown; the user is withheld until the second is. */
+  | {
+      readonly stage: 'pending' | 'verified'
+      readonly user: Express.User
+      readonly userId: string
+      readonly record: MfaRecord
+      /** Of a verified person not known yet: asking the host may cost a query. */
+      readonly factors: readonly Factor[] | undefined
+    }
+
+/** Somebody who is signed in, or on the way. */
+export type Known = Exclude<Standing, { stage: 'none' }>
+
+// A clock may be set back a little; a half-login from the far future is none.
+const CLOCK_SLACK_MS = 60_000
+
+const standings = new WeakMap<Request, { readonly sessionId: string; readonly standing: Standing }>()
+
+/**
+ * Finds out where the person stands, once per request. Somebody whom Passport knows and who has no record of a
+ * second factor in this session is pending, whatever signed them in (R02); a half-login that took too long is ended.
+ * @throws {HostError} when the app around us is wired wrongly.
+ */
+export async function enter(req: Request, settings: Settings): Promise<Standing> {
+  const known = standings.get(req)
+  // A login or logout within this request has changed the session's id and with it the answer.
+  const holds = known?.sessionId === req.sessionID && !(known.standing.stage === 'none' && userOf(req))
+  if (known && holds) return known.standing
+  sessionOf(req)
+  passportOf(req)
+  return settle(req, settings, await find(req, settings))
+}
+
+/** Notes where the person stands now, shows it as `req.mfa`, and withholds who has not shown the second factor. */
+export function settle(req: Request, settings: Settings, standing: Standing): Standing {
+  standings.set(req, { sessionId: req.sessionID, standing })
+  req.mfa = describe(standing, settings)
+  if (standing.stage === 'pending') withholdUser(req)
+  return standing
+}
+
+async function find(req: Request, settings: Settings): Promise<Standing> {
+  const user = userOf(req)
+  if (!user) return { stage: 'none', expired: false }
+  const userId = userIdOf(user, settings)
+  const record = recordOf(req, userId)
+  if (record?.verified) return { stage: 'verified', user, userId, record, factors: undefined }
+
+  const factors = await factorsOf(user, settings)
+  if (factors.length === 0) {
+    return { stage: 'exempt', user, userId, factors, record: record ?? newRecord(req.sessionID, userId) }
+  }
+  if (!record) {
+    const fresh = newRecord(req.sessionID, userId)
+    putRecord(req, fresh)
+    await saveSession(req)
+    return { stage: 'pending', user, userId, factors, record: fresh }
+  }
+  const ageMs = Date.now() - record.startedAt
+  if (ageMs < settings.halfLoginMs && ageMs > -CLOCK_SLACK_MS) {
+    return { stage: 'pending', user, userId, factors, record }
+  }
+  await endHalfLogin(req, record.returnTo)
+  return { stage: 'none', expired: true }
+}
+
+/** A record for somebody who has shown the first factor just now. */
+export function newRecord(sessionId: string, userId: string): MfaRecord {
+  return { version: 1, userId, sessionId, transaction: randomUUID(), startedAt: Date.now() }
+}
+
+/** Signs the person out, keeping where they wanted to go: signing in starts over. */
+export async function endHalfLogin(req: Request, target: string | undefined): Promise<void> {
+  const keep = target ?? rememberedTarget(req)
+  await new Promise<void>((resolve, reject) => {
+    passportOf(req).logOut((error) => (error ? reject(error) : resolve()))
+  })
+  rememberTarget(req, keep)
+}
+
+/**
+ * The host's id of a user.
+ * @throws {HostError} when there is none.
+ */
+export function userIdOf(user: Express.User, settings: Settings): string {
+  const id: unknown = settings.userId ? settings.userId(user) : Reflect.get(user, 'id')
+  if ((typeof id === 'string' && id !== '') || typeof id === 'number' || typeof id === 'bigint')
+    return String(id)
+  throw new HostError(
+    'ERR_MFA_USER_ID',
+    'The user has no id to count and remember by. Give the option userId: (user) => user.…, a text or a number that never changes.',
+  )
+}
+
+/**
+ * The user's factors, from the host.
+ * @throws {HostError} when the host's list is not one.
+ */
+export async function factorsOf(user: Express.User, settings: Settings): Promise<readonly Factor[]> {
+  const read = readFactors(await settings.factors(user))
+  if ('factors' in read) return read.factors
+  throw new HostError(
+    'ERR_MFA_FACTORS',
+    `The option factors gave a list that cannot be used, so nobody is let in: ${read.faults.join('; ')}.`,
+  )
+}
+
+function describe(standing: Standing, settings: Settings): MfaStanding {
+  const nothing = { amr: [], verifiedAt: null, expiresAt: null }
+  if (standing.stage === 'pending') {
+    return { ...nothing, status: 'pending', expiresAt: standing.record.startedAt + settings.halfLoginMs }
+  }
+  const verified = standing.stage === 'verified' ? standing.record.verified : undefined
+  return verified
+    ? { status: 'verified', amr: verified.amr, verifiedAt: verified.at, expiresAt: null }
+    : { ...nothing, status: 'none' }
+}

@@ -1,0 +1,28 @@
+import type { Request } from 'express'
+import type { Method } from '../protocol/methods.js'
+import { offerProof } from '../session/log-in.js'
+import { passportOf } from '../session/passport-request.js'
+import type { Known } from '../session/standing.js'
+import type { DoorDeps } from './deps.js'
+
+/**
+ * Makes a verified session of a passed second factor: a new session with a new id, saved before this returns (R03,
+ * R08). When that fails, the person may try again.
+ */
+export async function approve(
+  req: Request,
+  { tries }: DoorDeps,
+  { user, userId, record }: Known,
+  method: Method | 'backup',
+): Promise<void> {
+  offerProof(req, {
+    userId,
+    method,
+    record,
+    handOverReturnTo: false,
+    release: () => tries.unclaim(record.transaction),
+  })
+  await new Promise<void>((resolve, reject) => {
+    passportOf(req).logIn(user, {}, (error) => (error ? reject(error) : resolve()))
+  })
+}

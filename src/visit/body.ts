@@ -1,0 +1,76 @@
+import express, { type Request, type Response } from 'express'
+import * as z from 'zod'
+import { MAX_CODE_LENGTH } from '../protocol/code.js'
+import type { Problem } from './problem.js'
+
+/** The largest body that is read, in bytes (R82). */
+const MAX_BODY_BYTES = 4 * 1024
+
+const parsers = [
+  express.json({ limit: MAX_BODY_BYTES, type: ['application/json', 'application/*+json'] }),
+  express.urlencoded({ limit: MAX_BODY_BYTES, extended: false, parameterLimit: 20 }),
+]
+
+const text = (max: number) =>
+  z.string({ error: 'must be one text' }).max(max, { error: `must be at most ${max} characters` })
+
+/** A code as it was typed. */
+export const codeField = text(MAX_CODE_LENGTH).min(1, { error: 'must not be empty' })
+
+/** A factor's id or method, or `backup`. */
+export const factorField = text(32).min(1, { error: 'must not be empty' })
+
+/** What a body could not be read for. */
+export type BodyFault = Problem & {
+  readonly code: 'invalid_request' | 'body_too_large' | 'unsupported_media_type'
+}
+
+/**
+ * Reads the request's body, whether the host has parsed it or not, and checks its fields: texts where texts belong,
+ * nothing else (R81). Unknown fields are left alone, as forms carry buttons and tokens of the host.
+ */
+export async function readBody<Fields>(
+  req: Request,
+  res: Response,
+  schema: z.ZodType<Fields>,
+): Promise<{ readonly fields: Fields } | { readonly fault: BodyFault }> {
+  if (hasBody(req) && !req.is(['json', '+json', 'urlencoded']))
+    return { fault: { code: 'unsupported_media_type' } }
+  if (Number(req.get('content-length') ?? 0) > MAX_BODY_BYTES) return { fault: { code: 'body_too_large' } }
+  const failed = await parse(req, res)
+  if (failed) return { fault: { code: failed } }
+
+  const body: unknown = req.body ?? {}
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return { fault: invalid([{ field: '', detail: 'must be an object with fields' }]) }
+  }
+  // The host's own parser may have let more through.
+  if (Buffer.byteLength(JSON.stringify(body)) > 2 * MAX_BODY_BYTES)
+    return { fault: { code: 'body_too_large' } }
+  const parsed = schema.safeParse({ ...body })
+  if (parsed.success) return { fields: parsed.data }
+  return {
+    fault: invalid(
+      parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), detail: message })),
+    ),
+  }
+}
+
+function invalid(errors: { field: string; detail: string }[]): BodyFault {
+  return { code: 'invalid_request', errors }
+}
+
+function hasBody(req: Request): boolean {
+  return req.get('transfer-encoding') !== undefined || Number(req.get('content-length') ?? 0) > 0
+}
+
+async function parse(req: Request, res: Response): Promise<BodyFault['code'] | undefined> {
+  for (const parser of parsers) {
+    const error = await new Promise<unknown>((resolve) => parser(req, res, resolve))
+    if (!error) continue
+    const status: unknown = error instanceof Error ? Reflect.get(error, 'status') : undefined
+    if (status === 413) return 'body_too_large'
+    return status === 415 ? 'unsupported_media_type' : 'invalid_request'
+  }
+  return undefined
+}

@@ -1,0 +1,29 @@
+import type { Request } from 'express'
+import { HostError } from '../errors.js'
+import type { Deps } from '../flows/deps.js'
+import type { RenderView } from '../pages/view.js'
+
+/** What every door is given: the flows' part, and the pages. */
+export interface DoorDeps extends Deps {
+  readonly render: RenderView
+}
+
+const gates = new WeakMap<Request, DoorDeps>()
+
+/** Notes that a gate stands before this request, for the rules behind it. */
+export function noteGate(req: Request, deps: DoorDeps): void {
+  gates.set(req, deps)
+}
+
+/**
+ * What the gate before this request was built of.
+ * @throws {HostError} when there is none.
+ */
+export function gateOf(req: Request): DoorDeps {
+  const deps = gates.get(req)
+  if (deps) return deps
+  throw new HostError(
+    'ERR_MFA_NO_GATE',
+    'requireMfa found no gate before it, so nobody is let through. Mount app.use(mfaSession(options)) after passport.session() and before this route.',
+  )
+}

@@ -1,0 +1,97 @@
+import type { Response } from 'express'
+import { REFUSAL_STATUS, type Refusal } from '../flows/refusal.js'
+import type { ProblemCode } from '../pages/view.js'
+
+/** The statuses of what is not a refusal by a flow. */
+const OTHER_STATUS = {
+  invalid_request: 400,
+  cross_site: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  service_unavailable: 503,
+  service_misconfigured: 503,
+  internal_error: 500,
+} as const
+
+/** One sentence for each code, for developers; people read the pages. */
+const TITLE: Readonly<Record<ProblemCode, string>> = {
+  sign_in_required: 'Nobody is signed in.',
+  half_login_expired: 'The second factor came too late; sign in again.',
+  mfa_required: 'The second factor is missing.',
+  step_up_required: 'This needs a fresh second factor.',
+  enrolment_required: 'This needs a second factor, and the account has none yet.',
+  session_ended: 'The session ended or moved on while this request was under way.',
+  invalid_code: 'The code is wrong.',
+  code_expired: 'The code has run out; ask for a new one.',
+  no_challenge: 'No code was asked for.',
+  challenge_exhausted: 'Too many wrong codes; start a new challenge.',
+  locked: 'Too many wrong codes; the account is locked for a while.',
+  resend_too_soon: 'The code was sent a moment ago.',
+  too_many_messages: 'Too many messages were sent.',
+  unknown_factor: 'The account has no such factor.',
+  factor_disabled: 'The factor was disabled after too many wrong codes; set it up again.',
+  method_off: 'The MFA service does not offer this method.',
+  contact_refused: 'The MFA service cannot reach this contact.',
+  delivery_failed: 'The message could not be delivered.',
+  contact_needed: 'The account has no email address or telephone number to send this to.',
+  invalid_request: 'The request cannot be read.',
+  cross_site: 'The request came from another site.',
+  not_found: 'There is nothing here.',
+  method_not_allowed: 'This method is not allowed here.',
+  unsupported_media_type: 'The body must be JSON or a form.',
+  body_too_large: 'The body is larger than 4 KB.',
+  service_unavailable: 'The MFA service cannot be used just now; nothing was changed.',
+  service_misconfigured: 'The MFA service is not set up correctly; nothing was changed.',
+  internal_error: 'Something went wrong here; nothing was changed.',
+}
+
+/** What a problem can tell besides its code. */
+export interface Problem {
+  readonly code: ProblemCode
+  readonly retryAfterSeconds?: number
+  readonly triesLeft?: number
+  /** Where to go on, a path on this site. */
+  readonly next?: string
+  /** The usable factors, with masked contacts. */
+  readonly factors?: readonly { id: string; method: string; to: string }[]
+  /** What is wrong with each field of the request. */
+  readonly errors?: readonly { field: string; detail: string }[]
+}
+
+/** The HTTP status of a problem. */
+export function statusOf(code: ProblemCode): number {
+  return code in OTHER_STATUS
+    ? OTHER_STATUS[code as keyof typeof OTHER_STATUS]
+    : REFUSAL_STATUS[code as Refusal['code']]
+}
+
+/** Answers with problem+json (RFC 9457); a 429 always says when to come back. */
+export function sendProblem(res: Response, problem: Problem, status = statusOf(problem.code)): void {
+  setRetryAfter(res, problem)
+  res
+    .status(status)
+    .type('application/problem+json')
+    .send(
+      JSON.stringify({
+        type: `urn:countersign:problem:${problem.code}`,
+        title: TITLE[problem.code],
+        status,
+        ...problem,
+      }),
+    )
+}
+
+/** Tells when to come back, in seconds (RFC 9110 §10.2.3). */
+export function setRetryAfter(
+  res: Response,
+  { retryAfterSeconds }: Pick<Problem, 'retryAfterSeconds'>,
+): void {
+  if (retryAfterSeconds !== undefined) res.set('Retry-After', String(Math.max(1, retryAfterSeconds)))
+}
+
+/** A sentence for a Passport strategy's `info.message`. */
+export function titleOf(code: ProblemCode): string {
+  return TITLE[code]
+}

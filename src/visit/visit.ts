@@ -1,0 +1,41 @@
+import type { Request } from 'express'
+import { type Refused, refuse } from '../flows/deps.js'
+import type { Person } from '../flows/person.js'
+import { type Approved, type TypedCode, verifyCode } from '../flows/verify.js'
+import { pickLocale } from '../pages/text.js'
+import { isCurrent } from '../session/slot.js'
+import { factorsOf, type Known } from '../session/standing.js'
+import type { Settings } from '../settings.js'
+import type { DoorDeps } from './deps.js'
+
+/** The person at the door, as the flows see them. */
+export async function personOf(req: Request, known: Known, settings: Settings): Promise<Person> {
+  return {
+    userId: known.userId,
+    factors: known.factors ?? (await factorsOf(known.user, settings)),
+    locale: pickLocale(localesOf(req, settings)),
+    clientAddress: req.ip?.replace(/^::ffff:(?=\d+\.)/, ''),
+  }
+}
+
+/** The languages a request asks for, best first. */
+export function localesOf(req: Request, settings: Settings): readonly string[] {
+  const chosen = settings.locale?.(req)
+  return chosen ? [chosen] : req.acceptsLanguages().filter((tag) => tag !== '*')
+}
+
+/**
+ * Checks a typed code for whoever is at the door. The verdict is the same for every door; what the session knew at
+ * the beginning must still hold at the end (R06, R07).
+ */
+export async function verifyVisit(
+  deps: DoorDeps,
+  req: Request,
+  known: Known,
+  typed: TypedCode,
+): Promise<Approved | Refused> {
+  const person = await personOf(req, known, deps.settings)
+  const verdict = await verifyCode(deps, person, known.record, typed)
+  if (await isCurrent(req, known.record)) return verdict
+  return refuse({ code: 'session_ended' })
+}
