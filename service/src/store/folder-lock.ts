@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
@@ -9,6 +9,8 @@ const holderSchema = z.object({ pid: z.number().int().positive(), started: z.str
 type Holder = z.output<typeof holderSchema>
 
 const TAKEOVER_MS = 10_000
+const STATE = 0
+const START_TIME = 19
 const heldHere = new Set<string>()
 
 /**
@@ -82,19 +84,25 @@ function isAlive(holder: Holder): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
   }
-  // Process ids are used again, in containers almost at once: the start time tells two bearers of one id apart.
-  const started = startOf(holder.pid)
-  return started === '' || holder.started === '' || started === holder.started
+  const fields = statOf(holder.pid)
+  if (fields.length === 0) return true
+  // A process that was killed answers signals until its parent has taken notice, in containers often never.
+  if (fields[STATE] === 'Z' || fields[STATE] === 'X') return false
+  // Process ids are used again: the start time tells two bearers of one id apart.
+  return holder.started === '' || fields[START_TIME] === holder.started
 }
 
 function startOf(pid: number): string {
-  const file = `/proc/${pid}/stat`
-  if (!existsSync(file)) return ''
+  return statOf(pid)[START_TIME] ?? ''
+}
+
+/** The fields of Linux's `/proc/<pid>/stat` from the process state on; nothing where there is no such file. */
+function statOf(pid: number): string[] {
   try {
-    const fields = readFileSync(file, 'utf8')
-    return fields.slice(fields.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+    const line = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return line.slice(line.lastIndexOf(')') + 2).split(' ')
   } catch {
-    return ''
+    return []
   }
 }
 
