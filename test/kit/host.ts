@@ -1,0 +1,158 @@
+import express, { type Express as App, type Request } from 'express'
+import session, { MemoryStore, type Store } from 'express-session'
+import passport from 'passport'
+import { Strategy } from 'passport-strategy'
+import request from 'supertest'
+import {
+  type FactorInput,
+  type MfaOptions,
+  MfaStrategy,
+  mfaRouter,
+  mfaSession,
+  requireMfa,
+} from '../../src/index.js'
+import { type StandIn, standInService } from './stand-in-service.js'
+
+/** A user of the tests' host app. */
+export interface TestUser {
+  readonly id: string
+  readonly email: string
+  readonly factors: FactorInput[]
+}
+
+/** Users by the name they sign in with. */
+export const people = (): Record<string, TestUser> => ({
+  bob: { id: 'u-bob', email: 'bob@example.com', factors: [{ method: 'sms', phone: '+447700900102' }] },
+  alice: {
+    id: 'u-alice',
+    email: 'alice@example.com',
+    factors: [
+      { method: 'app', user: 'alice@example.com' },
+      { method: 'sms', phone: '+447700900101' },
+      { method: 'email', email: 'alice@example.com' },
+    ],
+  },
+  dora: {
+    id: 'u-dora',
+    email: 'dora@example.com',
+    factors: [{ method: 'dual', email: 'dora@example.com', phone: '+447700900104' }],
+  },
+  otto: { id: 'u-otto', email: 'otto@example.com', factors: [{ method: 'app', user: 'otto@example.com' }] },
+  nina: { id: 'u-nina', email: 'nina@example.com', factors: [] },
+})
+
+/** Signs in whoever is named in the body: the login that the host already had. */
+class NameStrategy extends Strategy {
+  readonly name = 'name'
+  private readonly users: Record<string, TestUser>
+
+  constructor(users: Record<string, TestUser>) {
+    super()
+    this.users = users
+  }
+
+  override authenticate(req: Request): void {
+    const user = this.users[String(req.body?.name)]
+    if (user) this.success(user)
+    else this.fail('unknown', 401)
+  }
+}
+
+export interface HostSetup {
+  options?: Partial<MfaOptions<TestUser>>
+  store?: Store
+  standIn?: StandIn
+  /** Mounts what the test wants between the gate and the error handler. */
+  routes?: (app: App, mfa: MfaOptions<TestUser>, auth: passport.Authenticator) => void
+  /** Mounted instead of `mfaRouter`. */
+  mount?: (app: App, mfa: MfaOptions<TestUser>) => void
+  session?: Partial<session.SessionOptions>
+}
+
+/** A host app as people have them, with the plugin wired in as the README says. */
+export function host(setup: HostSetup = {}) {
+  const standIn = setup.standIn ?? standInService()
+  const users = people()
+  const store = setup.store ?? new MemoryStore()
+  const failures: unknown[] = []
+  const mfa: MfaOptions<TestUser> = {
+    service: standIn.service,
+    factors: (user) => user.factors,
+    appName: 'Testbed',
+    logger: { warn: () => {}, error: () => {} },
+    ...setup.options,
+  }
+
+  const auth = new passport.Authenticator()
+  auth.serializeUser<string>((user, done) => done(null, (user as TestUser).id))
+  auth.deserializeUser<string>((id, done) =>
+    done(null, Object.values(users).find((user) => user.id === id) ?? false),
+  )
+  auth.use(new NameStrategy(users))
+  auth.use(new MfaStrategy(mfa))
+
+  const app = express()
+  app.use(
+    session({ secret: 'a test secret', resave: false, saveUninitialized: false, store, ...setup.session }),
+  )
+  app.use(auth.session())
+  app.use(mfaSession(mfa))
+  if (setup.mount) setup.mount(app, mfa)
+  else app.use('/mfa', mfaRouter(mfa))
+
+  app.post(
+    '/login',
+    express.json(),
+    express.urlencoded({ extended: false }),
+    auth.authenticate('name'),
+    (req, res) => {
+      res.json({ mfa: req.mfa, user: req.user ?? null })
+    },
+  )
+  app.post('/logout', (req, res, next) => {
+    req.logout((error) => (error ? next(error) : res.json({ status: 'signed_out' })))
+  })
+  app.get('/secret', (req, res) => {
+    if (!req.isAuthenticated()) return void res.status(401).json({ code: 'closed' })
+    res.json({ secret: 42, mfa: req.mfa })
+  })
+  app.post('/transfer', requireMfa({ maxAge: '5m' }), (_req, res) => void res.json({ done: true }))
+  setup.routes?.(app, mfa, auth)
+  app.use(((error: Error & { status?: number; code?: string }, _req, res, _next) => {
+    failures.push(error)
+    res.status(error.status ?? 500).json({ failed: error.code ?? error.name })
+  }) satisfies express.ErrorRequestHandler)
+
+  return { app, mfa, standIn, users, store, failures }
+}
+
+export type Host = ReturnType<typeof host>
+
+/** A browser's worth of cookies that asks for JSON. */
+export function jsonAgent(app: App) {
+  return request.agent(app).set('Accept', 'application/json')
+}
+
+/** A browser's worth of cookies that asks for pages. */
+export function browserAgent(app: App) {
+  return request.agent(app).set('Accept', 'text/html,application/xhtml+xml,*/*;q=0.8')
+}
+
+/** Signs somebody in with the first factor. */
+export async function signIn(app: App, name: string) {
+  const agent = jsonAgent(app)
+  await agent.post('/login').send({ name }).expect(200)
+  return agent
+}
+
+/** Signs somebody in with both, by a code sent to their first delivered factor. */
+export async function signInFully(
+  { app, standIn }: Pick<Host, 'app' | 'standIn'>,
+  name: string,
+  factor = 'sms',
+) {
+  const agent = await signIn(app, name)
+  await agent.post('/mfa/challenge').send({ factor }).expect(200)
+  await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+  return agent
+}

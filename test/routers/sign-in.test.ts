@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+
+describe('signing in with a second factor', () => {
+  it('R01 withholds the user until the code is right', async () => {
+    const { app, standIn } = host()
+    const agent = jsonAgent(app)
+    const login = await agent.post('/login').send({ name: 'bob' }).expect(200)
+    expect(login.body.user).toBeNull()
+    expect(login.body.mfa.status).toBe('pending')
+
+    const shut = await agent.get('/secret').expect(401)
+    expect(shut.body).toMatchObject({
+      code: 'mfa_required',
+      next: '/mfa',
+      factors: [{ id: 'sms', method: 'sms' }],
+    })
+
+    const challenged = await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    expect(challenged.body).toMatchObject({ status: 'challenged', factor: 'sms', to: '••• 02' })
+    expect(JSON.stringify(challenged.body)).not.toContain(standIn.newestCode())
+
+    const verified = await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    expect(verified.body).toEqual({ status: 'verified', next: '/' })
+    const open = await agent.get('/secret').expect(200)
+    expect(open.body.mfa).toMatchObject({ status: 'verified', amr: ['pwd', 'sms', 'mfa'] })
+  })
+
+  it('does not ask somebody who has no second factor', async () => {
+    const { app } = host()
+    const agent = await signIn(app, 'nina')
+    await agent.get('/secret').expect(200)
+  })
+
+  it('sends a browser to the challenge and afterwards where it wanted to go', async () => {
+    const { app, standIn } = host()
+    const agent = browserAgent(app)
+    await agent.post('/login').type('form').send({ name: 'bob' })
+    const away = await agent.get('/secret?tab=2').expect(303)
+    expect(away.headers.location).toBe('/mfa')
+    const page = await agent.get('/mfa').expect(200)
+    expect(page.text).toContain('••• 02')
+    await agent
+      .post('/mfa/challenge')
+      .type('form')
+      .send({ factor: 'sms' })
+      .expect(303)
+      .expect('Location', '/mfa/verify')
+    const entry = await agent.get('/mfa/verify').expect(200)
+    expect(entry.text).toContain('one-time-code')
+    const wrong = await agent.post('/mfa/verify').type('form').send({ code: '000 00x' }).expect(401)
+    expect(wrong.text).toContain('aria-invalid')
+    await agent
+      .post('/mfa/verify')
+      .type('form')
+      .send({ code: standIn.newestCode() })
+      .expect(303)
+      .expect('Location', '/secret?tab=2')
+  })
+
+  it('R03 changes the session id at the password and again at the second factor, and the old ids are dead', async () => {
+    const { app, standIn } = host()
+    const agent = jsonAgent(app)
+    const first = await agent.post('/login').send({ name: 'bob' })
+    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    const second = await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    const [before] = first.get('Set-Cookie') ?? []
+    const [after] = second.get('Set-Cookie') ?? []
+    expect(before).toBeDefined()
+    expect(after).toBeDefined()
+    expect(after).not.toBe(before)
+    const old = await jsonAgent(app)
+      .get('/secret')
+      .set('Cookie', before?.split(';')[0] ?? '')
+      .expect(401)
+    expect(old.body.code).toBe('closed')
+  })
+
+  it('R17 asks again when the second factor is older than the route allows', async () => {
+    const testbed = host()
+    const agent = await signInFully(testbed, 'bob')
+    await agent.post('/transfer').expect(200)
+  })
+})
