@@ -23,6 +23,7 @@ export {
   MfaStrategy,
   mfaRouter,
   mfaSession,
+  startMfa,
   verifyRouter,
 } from './mfa.js'
 export type { DialectInput, LimitOptions, MfaOptions, ServiceAddress } from './options.js'

@@ -2,6 +2,7 @@ import { type RequestHandler, Router } from 'express'
 import { httpService } from './client/service.js'
 import type { Deps } from './flows/deps.js'
 import { sessionGate } from './guard/session-gate.js'
+import { loginStart } from './guard/start-mfa.js'
 import { counterStore } from './limits/counter.js'
 import { sendsIn } from './limits/sends.js'
 import { triesIn } from './limits/tries.js'
@@ -33,6 +34,11 @@ function depsOf(options: object): DoorDeps {
 function build(options: unknown): DoorDeps {
   const settings = readOptions(options)
   const { service, limits, logger, onEvent, render } = settings
+  if (process.env.NODE_ENV === 'production' && !limits.redis) {
+    logger.warn(
+      'countersign: wrong codes and messages are counted in the memory of this process: counters are lost at a restart and multiply with the number of processes. Give limits.redis.',
+    )
+  }
   const counters = counterStore(limits.redis)
   const tell: Deps['tell'] = (event) => {
     try {
@@ -58,6 +64,15 @@ function build(options: unknown): DoorDeps {
  */
 export function mfaSession<User>(options: MfaOptions<User>): RequestHandler {
   return sessionGate(depsOf(options))
+}
+
+/**
+ * For apps that hold the login back: behind `passport.authenticate('local', { session: false })`, starts the half-login
+ * and answers. Needs the gate `mfaSession` before it.
+ * @throws {OptionsError}
+ */
+export function startMfa<User>(options: MfaOptions<User>): RequestHandler {
+  return loginStart(depsOf(options))
 }
 
 /**

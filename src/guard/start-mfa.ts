@@ -1,0 +1,43 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import { HostError } from '../errors.js'
+import { wrapLogIn } from '../session/log-in.js'
+import { passportOf, userOf } from '../session/passport-request.js'
+import { enter } from '../session/standing.js'
+import { wantsHtml } from '../visit/accept.js'
+import { type DoorDeps, gateOf } from '../visit/deps.js'
+import { listFactors } from '../visit/factor-view.js'
+import { personOf } from '../visit/visit.js'
+
+/**
+ * Takes over from a login that keeps no session of its own, starts the half-login, and answers: a browser is sent to
+ * the challenge, a program gets 200 `mfa_required`. Who has no second factor is signed in and goes on to the next
+ * handler.
+ */
+export function loginStart(deps: DoorDeps): RequestHandler {
+  const { settings } = deps
+
+  const start = async (req: Request, res: Response, next: NextFunction) => {
+    // Without the gate a half-login would count as a whole one.
+    gateOf(req)
+    const user = userOf(req)
+    if (!user) {
+      throw new HostError(
+        'ERR_MFA_NO_PASSPORT',
+        "startMfa found no user. Put it behind passport.authenticate('local', { session: false }).",
+      )
+    }
+    wrapLogIn(req, settings)
+    await new Promise<void>((resolve, reject) => {
+      passportOf(req).logIn(user, {}, (error) => (error ? reject(error) : resolve()))
+    })
+    const standing = await enter(req, settings)
+    if (standing.stage !== 'pending') return next()
+    if (wantsHtml(req)) return res.redirect(303, settings.path)
+    const { factors } = await personOf(req, standing, settings)
+    res.json({ status: 'mfa_required', next: settings.path, factors: listFactors(factors) })
+  }
+
+  return function startMfa(req, res, next) {
+    start(req, res, next).catch(next)
+  }
+}
