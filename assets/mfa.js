@@ -106,6 +106,10 @@ document.addEventListener('submit', (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target)
   if (form.ariaBusy === 'true') event.preventDefault()
   form.ariaBusy = 'true'
+  // A navigation that was stopped leaves the page as it is.
+  setTimeout(() => {
+    form.ariaBusy = null
+  }, 8000)
 })
 
 // Back to a page that the browser kept: its forms can be sent again.

@@ -30,7 +30,7 @@ export function pageContext(frame: PageFrame): PageContext {
 
 /** A masked contact; set apart so that neither the script around it nor its own bends the other. */
 export function destination(to: string): Html {
-  return html`<bdi class="mfa-to">${to}</bdi>`
+  return html`<bdi class="mfa-to" dir="ltr">${to}</bdi>`
 }
 
 /** The page that all others start from. */

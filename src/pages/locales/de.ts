@@ -29,11 +29,11 @@ export const de: Catalogue = {
   code: {
     title: {
       app: 'Code aus Ihrer App eingeben',
-      email: 'Sehen Sie in Ihre E-Mails',
-      sms: 'Sehen Sie in Ihre SMS',
-      whatsapp: 'Sehen Sie in WhatsApp nach',
+      email: 'Prüfen Sie Ihre E-Mails',
+      sms: 'Prüfen Sie Ihre SMS',
+      whatsapp: 'Prüfen Sie WhatsApp',
       call: 'Nehmen Sie den Anruf an',
-      dual: 'Sehen Sie in E-Mails und Telefon nach',
+      dual: 'Prüfen Sie E-Mail und Telefon',
       backup: 'Backup-Code eingeben',
     },
     titleFirst: 'Code anfordern',
@@ -88,7 +88,7 @@ export const de: Catalogue = {
     back: 'Zurück zu {app}',
   },
   enroll: {
-    title: 'Authenticator-App einrichten',
+    title: 'Authenticator‑App einrichten',
     lead: 'Eine App auf Ihrem Telefon erzeugt die Codes zum Anmelden. Das geht auch ohne Empfang und ist sicherer als SMS.',
     replaces: 'Sie ersetzt Ihre bisherige App. Die alte gilt, bis die neue bestätigt ist.',
     start: 'App einrichten',

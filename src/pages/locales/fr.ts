@@ -84,7 +84,7 @@ export const fr: Catalogue = {
   },
   leave: {
     ends: 'Pour votre sécurité, cette connexion prend fin {in}.',
-    cancel: 'Annuler et se connecter avec un autre compte',
+    cancel: 'Annuler et changer de compte',
     notNow: 'Pas maintenant',
     back: 'Retour à {app}',
   },
