@@ -1,0 +1,55 @@
+import { fileURLToPath } from 'node:url'
+import { mfaRouter, mfaSession } from 'countersign'
+import express, { type Express } from 'express'
+import type { VaultContext } from './context.js'
+import { bodyParsers } from './http/body.js'
+import { errorHandler, notFound } from './http/errors.js'
+import { sameOrigin } from './http/same-origin.js'
+import { securityHeaders } from './http/security-headers.js'
+import { vaultPassport } from './passport.js'
+import { accountRoutes } from './routes/account.js'
+import { homeRoutes } from './routes/home.js'
+import { inboxRoutes } from './routes/inbox.js'
+import { meRoutes } from './routes/me.js'
+import { passwordRoutes } from './routes/password.js'
+import { signInRoutes } from './routes/sign-in.js'
+import { vaultRoutes } from './routes/vault.js'
+import { vaultSession } from './session.js'
+
+const PUBLIC = fileURLToPath(new URL('../public', import.meta.url))
+
+/** Vault as an Express app. The order of its parts is the lesson: session, Passport, gate, then everything else. */
+export function createApp(context: VaultContext): Express {
+  const { config, mfa } = context
+  const passport = vaultPassport(context)
+  const app = express()
+  app.disable('x-powered-by')
+  app.set('trust proxy', config.trustedProxies)
+
+  app.use(express.static(PUBLIC, { index: false, maxAge: '1h', setHeaders: noSniff }))
+  app.use(securityHeaders, sameOrigin, ...bodyParsers)
+  app.use(vaultSession(context))
+  app.use(passport.session())
+
+  app.use(mfaSession(mfa))
+  app.use('/mfa', mfaRouter(mfa))
+  app.post(
+    '/mfa-login',
+    passport.authenticate('mfa', { successReturnToOrRedirect: '/', failureRedirect: '/mfa' }),
+  )
+
+  app.use(homeRoutes(context))
+  app.use(signInRoutes(context, passport))
+  app.use(meRoutes())
+  app.use(vaultRoutes(context))
+  app.use(passwordRoutes(context))
+  app.use(accountRoutes(context))
+  app.use(inboxRoutes(context))
+
+  app.use(notFound, errorHandler)
+  return app
+}
+
+function noSniff(res: { setHeader(name: string, value: string): void }): void {
+  res.setHeader('X-Content-Type-Options', 'nosniff')
+}

@@ -1,0 +1,171 @@
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Duration, MfaOptions } from 'countersign'
+import * as z from 'zod'
+
+type Limits = NonNullable<MfaOptions['limits']>
+
+/** Where the MFA service is: another process, or inside this one. */
+export type ServiceChoice =
+  | {
+      readonly kind: 'external'
+      readonly baseUrl: string
+      readonly apiKey: string
+      readonly dialect: 'published' | 'countersign'
+      readonly allowInsecureServiceUrl: boolean
+    }
+  | {
+      readonly kind: 'embedded'
+      /** The environment, for the service to read its own variables. */
+      readonly env: Readonly<Record<string, string | undefined>>
+    }
+
+/** Everything the environment decides, complete. */
+export interface Config {
+  readonly production: boolean
+  readonly host: string
+  readonly port: number
+  /** How many proxies in front of this process may be believed about addresses and https. */
+  readonly trustedProxies: number
+  readonly sessionSecret: string | undefined
+  readonly redisUrl: string | undefined
+  readonly databaseUrl: string | undefined
+  /** Absolute path of the folder for everything that is kept without a database. */
+  readonly dataDir: string
+  readonly service: ServiceChoice
+  readonly limits: Limits
+  readonly halfLoginMs: number | undefined
+  readonly codeLifeMs: number | undefined
+  /** How fresh a second factor must be for a withdrawal or a new password. */
+  readonly stepUpMaxAge: Duration
+}
+
+const DEFAULT_DATA_DIR = fileURLToPath(new URL('../../data', import.meta.url))
+
+const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, { error: 'must be a whole number' })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error: `must be from ${min} to ${max}` })
+
+const secret = z
+  .string()
+  .min(32, { error: 'must have at least 32 characters, for example from `openssl rand -hex 32`' })
+
+const environment = z
+  .object({
+    NODE_ENV: z.string().optional(),
+    HOST: z.string().default('127.0.0.1'),
+    PORT: whole(0, 65_535).default(3000),
+    TRUST_PROXY: whole(0, 10).default(0),
+    SESSION_SECRET: secret.optional(),
+    REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'must look like redis://localhost:6379' }).optional(),
+    DATABASE_URL: z
+      .url({ protocol: /^postgres(ql)?$/, error: 'must look like postgres://user@localhost/vault' })
+      .optional(),
+    DATA_DIR: z.string().default(DEFAULT_DATA_DIR),
+
+    MFA_BASE_URL: z.url({ protocol: /^https?$/, error: 'must look like https://mfa.example.com' }).optional(),
+    MFA_API_KEY: z.string().optional(),
+    MFA_DIALECT: z
+      .enum(['published', 'countersign'], { error: 'must be "published" or "countersign"' })
+      .default('published'),
+    MFA_ALLOW_INSECURE_URL: z
+      .enum(['true', 'false'], { error: 'must be "true" or "false"' })
+      .default('false'),
+    SERVICE_SECRET: secret.optional(),
+    SERVICE_DELIVERY: z.string().default('inbox'),
+
+    MFA_TRIES_PER_CHALLENGE: whole(3, 10).optional(),
+    MFA_FAILURES_BEFORE_LOCK: whole(5, 10).optional(),
+    MFA_LOCK_SECONDS: whole(900, 86_400).optional(),
+    MFA_SENDS_PER_10_MIN: whole(1, 5).optional(),
+    MFA_SENDS_PER_DAY: whole(1, 10).optional(),
+    MFA_RESEND_WAITS_SECONDS: z
+      .string()
+      .regex(/^\d{1,4}(,\d{1,4})*$/, { error: 'must be seconds with commas, like 30,60,120' })
+      .transform((list) => list.split(',').map(Number))
+      .refine((waits) => waits.every((wait) => wait >= 20 && wait <= 3_600), {
+        error: 'must hold waits from 20 to 3600',
+      })
+      .optional(),
+    MFA_HALF_LOGIN_SECONDS: whole(120, 900).optional(),
+    MFA_CODE_LIFE_SECONDS: whole(60, 600).optional(),
+    STEP_UP_SECONDS: whole(30, 86_400).default(300),
+  })
+  .superRefine((env, context) => {
+    const fault = (name: keyof typeof env, message: string) =>
+      context.addIssue({ code: 'custom', path: [name], message })
+    if (env.MFA_BASE_URL && !env.MFA_API_KEY) fault('MFA_API_KEY', 'must be set beside MFA_BASE_URL')
+    if (env.MFA_API_KEY && !env.MFA_BASE_URL) fault('MFA_BASE_URL', 'must be set beside MFA_API_KEY')
+    if (env.NODE_ENV !== 'production') return
+    if (!env.SESSION_SECRET) fault('SESSION_SECRET', 'must be set in production')
+    if (env.MFA_BASE_URL) return
+    if (!env.SERVICE_SECRET) fault('SERVICE_SECRET', 'must be set in production, or MFA_BASE_URL instead')
+    if (/\binbox\b/.test(env.SERVICE_DELIVERY)) {
+      fault(
+        'SERVICE_DELIVERY',
+        'must say how messages are delivered, like smtp://mail.example.com; the development inbox shows every code to everybody and stays shut in production',
+      )
+    }
+  })
+
+/** The environment cannot be used; `message` lists every fault. */
+export class ConfigError extends Error {
+  constructor(faults: readonly string[]) {
+    super(`Vault cannot start with this environment:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
+    this.name = 'ConfigError'
+  }
+}
+
+/**
+ * Reads the environment; an empty variable counts as not set.
+ * @throws {ConfigError} with all faults together.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  )
+  const parsed = environment.safeParse(given)
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`))
+  }
+  const vars = parsed.data
+  return {
+    production: vars.NODE_ENV === 'production',
+    host: vars.HOST,
+    port: vars.PORT,
+    trustedProxies: vars.TRUST_PROXY,
+    sessionSecret: vars.SESSION_SECRET,
+    redisUrl: vars.REDIS_URL,
+    databaseUrl: vars.DATABASE_URL,
+    // npm runs a workspace's scripts inside the workspace; INIT_CWD is where the person stood.
+    dataDir: resolve(env.INIT_CWD ?? '.', vars.DATA_DIR),
+    service:
+      vars.MFA_BASE_URL && vars.MFA_API_KEY
+        ? {
+            kind: 'external',
+            baseUrl: vars.MFA_BASE_URL,
+            apiKey: vars.MFA_API_KEY,
+            dialect: vars.MFA_DIALECT,
+            allowInsecureServiceUrl: vars.MFA_ALLOW_INSECURE_URL === 'true',
+          }
+        : { kind: 'embedded', env },
+    limits: {
+      triesPerChallenge: vars.MFA_TRIES_PER_CHALLENGE,
+      failuresBeforeLock: vars.MFA_FAILURES_BEFORE_LOCK,
+      lockMs: inMs(vars.MFA_LOCK_SECONDS),
+      sendsPerTenMinutes: vars.MFA_SENDS_PER_10_MIN,
+      sendsPerDay: vars.MFA_SENDS_PER_DAY,
+      resendWaitsSeconds: vars.MFA_RESEND_WAITS_SECONDS,
+    },
+    halfLoginMs: inMs(vars.MFA_HALF_LOGIN_SECONDS),
+    codeLifeMs: inMs(vars.MFA_CODE_LIFE_SECONDS),
+    stepUpMaxAge: `${vars.STEP_UP_SECONDS}s`,
+  }
+}
+
+function inMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1_000
+}

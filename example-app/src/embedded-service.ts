@@ -1,0 +1,17 @@
+import { join } from 'node:path'
+import { type CountersignService, createService, readEnvironment } from '@countersign/service'
+import type { ServiceChoice } from './config.js'
+
+/**
+ * The MFA service inside this process: no HTTP between it and the app, and its own store beside ours. It reads the
+ * SERVICE_ variables as it does when it runs alone.
+ * @throws a `FaultsError` with everything that is wrong with them.
+ */
+export function embeddedService(
+  { env }: Extract<ServiceChoice, { kind: 'embedded' }>,
+  dataDir: string,
+): Promise<CountersignService> {
+  const folder = join(dataDir, 'service')
+  const { options } = readEnvironment({ ...env, DATA_DIR: folder }, { dataDir: folder })
+  return createService({ applicationName: 'Vault', ...options })
+}

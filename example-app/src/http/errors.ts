@@ -1,0 +1,47 @@
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
+import { problemPage } from '../views/problem-page.js'
+import { wantsJson } from './negotiate.js'
+import { Problem } from './problem.js'
+
+/** Answers whatever no route took. */
+export const notFound: RequestHandler = function notFound(_req, _res, next) {
+  next(new Problem('not_found', 'There is no page at this address.'))
+}
+
+/** Turns everything thrown into a page or problem+json that tells no more than the person may know. */
+export const errorHandler: ErrorRequestHandler = function errorHandler(error, req, res, next) {
+  if (res.headersSent) return next(error)
+  answerProblem(req, res, asProblem(error))
+}
+
+/** Answers a problem in the form the caller asked for. */
+export function answerProblem(req: Request, res: Response, problem: Problem): void {
+  res.status(problem.status).set('Cache-Control', 'no-store')
+  if (problem.retryAfterSeconds !== undefined) res.set('Retry-After', String(problem.retryAfterSeconds))
+  if (!wantsJson(req)) {
+    res.send(problemPage(problem, req.user))
+    return
+  }
+  const { status, code, title, detail } = problem
+  res
+    .type('application/problem+json')
+    .send(JSON.stringify({ type: 'about:blank', title, status, code, detail }))
+}
+
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  const status = statusOf(error)
+  if (status === 413) return new Problem('body_too_large', 'At most 4 KB are taken.')
+  if (status === 415)
+    return new Problem('unsupported_media_type', 'Send application/json or a form in UTF-8.')
+  if (status >= 400 && status < 500) return new Problem('invalid_request', 'The request could not be read.')
+  console.error(error)
+  return status === 503 || status === 502
+    ? new Problem('unavailable', 'Please try again in a minute.')
+    : new Problem('internal_error', 'Please try again. If it goes on, tell us when it happened.')
+}
+
+function statusOf(error: unknown): number {
+  const status = typeof error === 'object' && error !== null ? Reflect.get(error, 'status') : undefined
+  return typeof status === 'number' ? status : 500
+}

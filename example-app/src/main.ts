@@ -1,0 +1,69 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createApp } from './app.js'
+import { type Config, readConfig } from './config.js'
+import { tellFault } from './fault.js'
+import { type OpenVault, openVault } from './open-vault.js'
+import { seed } from './seed.js'
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env)
+  const vault = await openVault(config)
+  if ((await vault.context.users.count()) === 0) await seedOrSay(config, vault)
+
+  const server = createApp(vault.context).listen(config.port, config.host)
+  await new Promise<void>((resolve, reject) => server.once('listening', resolve).once('error', reject))
+  console.log(greeting(config, vault, (server.address() as AddressInfo).port))
+
+  const stop = async () => {
+    await closeServer(server)
+    await vault.close()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      stop().catch(fail)
+    })
+  }
+}
+
+async function seedOrSay(config: Config, vault: OpenVault): Promise<void> {
+  if (config.production) {
+    console.warn('Nobody can sign in yet. `npm run seed` adds people whose passwords are public knowledge.')
+    return
+  }
+  for (const line of await seed(vault.seeding)) console.log(line)
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.close((error) => (error ? reject(error) : resolve()))
+    server.closeIdleConnections()
+  })
+}
+
+function greeting(config: Config, { context }: OpenVault, port: number): string {
+  const address = `http://${config.host === '127.0.0.1' ? 'localhost' : config.host}:${port}`
+  const people = context.people.map(
+    ({ username, password, shows }) => `  ${username.padEnd(8)} ${password.padEnd(20)} ${shows}`,
+  )
+  return [
+    '',
+    `Vault is open on ${address}`,
+    '',
+    ...(people.length > 0 ? ['Who can sign in, with which password, and then how:', ...people, ''] : []),
+    context.inbox
+      ? `Texts, calls and emails arrive on ${address}/inbox`
+      : 'Texts, calls and emails are delivered by the MFA service',
+    ...(context.inbox
+      ? ['What the authenticator apps show: the same page, or npm run code -w example-app -- alice']
+      : []),
+    '',
+  ].join('\n')
+}
+
+function fail(error: unknown): void {
+  tellFault(error)
+  process.exit(1)
+}
+
+main().catch(fail)

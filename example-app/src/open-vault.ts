@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import type { CountersignService } from '@countersign/service'
+import { RedisStore } from 'connect-redis'
+import type { ServiceAddress } from 'countersign'
+import { createClient } from 'redis'
+import type { Config } from './config.js'
+import type { Inbox, VaultContext } from './context.js'
+import { embeddedService } from './embedded-service.js'
+import { vaultMfa } from './mfa.js'
+import type { SeedContext } from './seed.js'
+import { seedAppCodes } from './seed-apps.js'
+import { SEED_USERS } from './seed-users.js'
+import { type Database, pgliteDatabase, postgresDatabase } from './store/database.js'
+import { keptSecret } from './store/kept-secret.js'
+import { ledgerIn } from './store/ledger.js'
+import { signInFailuresIn } from './store/sign-in-failures.js'
+import { createTables } from './store/tables.js'
+import { usersIn } from './store/users.js'
+
+/** Everything the environment asked for, running. */
+export interface OpenVault {
+  readonly context: VaultContext
+  readonly seeding: SeedContext
+  /** Gives back sockets, files and locks. */
+  close(): Promise<void>
+}
+
+/** Opens stores and service as the configuration says. What was opened is closed again when a later part fails. */
+export async function openVault(config: Config): Promise<OpenVault> {
+  const opened: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const part of opened.splice(0).reverse()) await part()
+  }
+  try {
+    const db = await openDatabase(config)
+    opened.push(() => db.close())
+    await createTables(db)
+    const users = usersIn(db)
+    const ledger = ledgerIn(db)
+
+    const service = await openService(config)
+    if (service) opened.push(() => service.close())
+    const redis = config.redisUrl === undefined ? undefined : await openRedis(config.redisUrl)
+    if (redis) opened.push(() => redis.close())
+
+    const context: VaultContext = {
+      config,
+      users,
+      ledger,
+      signInFailures: signInFailuresIn(db),
+      mfa: vaultMfa(config, service?.mfa ?? addressOf(config), users, redis),
+      sessionSecret: config.sessionSecret ?? (await keptSecret(join(config.dataDir, 'session-secret'))),
+      sessionStore: redis && new RedisStore({ client: redis, prefix: 'vault:session:' }),
+      inbox: service && inboxOf(service),
+      people: config.production ? [] : SEED_USERS,
+    }
+    return { context, seeding: { people: SEED_USERS, users, ledger, service }, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function openDatabase({ databaseUrl, dataDir }: Config): Promise<Database> {
+  return databaseUrl === undefined ? pgliteDatabase(join(dataDir, 'vault')) : postgresDatabase(databaseUrl)
+}
+
+/** Everybody's messages, when the service keeps them on this machine. */
+export function inboxOf({ inbox }: CountersignService): Inbox | undefined {
+  return inbox && { messages: (filter) => inbox.messages(filter), apps: seedAppCodes }
+}
+
+async function openService({ service, dataDir }: Config): Promise<CountersignService | undefined> {
+  return service.kind === 'embedded' ? embeddedService(service, dataDir) : undefined
+}
+
+function addressOf({ service }: Config): ServiceAddress {
+  if (service.kind === 'embedded') throw new Error('The service in this process has no address.')
+  const { kind: _, ...address } = service
+  return address
+}
+
+async function openRedis(url: string) {
+  const client = createClient({ url })
+  // Without a listener, a lost connection would end the process.
+  client.on('error', (error: unknown) => console.warn(`Redis: ${String(error)}`))
+  await client.connect()
+  return client
+}

@@ -1,0 +1,36 @@
+import { MfaStrategy } from 'countersign'
+import passport from 'passport'
+import { Strategy as LocalStrategy } from 'passport-local'
+import type { VaultContext } from './context.js'
+import type { VaultUser } from './store/users.js'
+
+declare global {
+  namespace Express {
+    interface User extends VaultUser {}
+  }
+}
+
+/** Passport as this app uses it: passwords of its own, and the second factor by countersign. */
+export function vaultPassport({ users, mfa }: VaultContext) {
+  const vault = new passport.Passport()
+
+  vault.use(
+    new LocalStrategy((username, password, done) => {
+      users.signIn(username, password).then((user) => done(null, user ?? false), done)
+    }),
+  )
+  vault.use(new MfaStrategy(mfa))
+
+  // The version goes along, so that a new password ends every session that the old one opened, half-logins too.
+  vault.serializeUser((user, done) => done(null, `${user.id}.${user.passwordVersion}`))
+  vault.deserializeUser((kept: unknown, done) => {
+    const [id, version] = String(kept).split('.').map(Number)
+    users
+      .find(id ?? Number.NaN)
+      .then((user) => done(null, user?.passwordVersion === version ? user : false), done)
+  })
+  return vault
+}
+
+/** Vault's own Passport, apart from the one that `import passport` shares. */
+export type VaultPassport = ReturnType<typeof vaultPassport>

@@ -1,0 +1,26 @@
+import { Router } from 'express'
+import * as z from 'zod'
+import type { VaultContext } from '../context.js'
+import { wantsJson } from '../http/negotiate.js'
+import { Problem } from '../http/problem.js'
+import { inboxPage } from '../views/inbox-page.js'
+
+const filter = z.object({ to: z.string().max(320).optional() })
+
+/** `GET /inbox`: what everybody received, in development. Without an inbox, and in production, there is no such page. */
+export function inboxRoutes({ config, inbox }: VaultContext): Router {
+  const router = Router()
+  router.get('/inbox', async (req, res) => {
+    if (config.production) throw new Problem('not_found', 'There is no page at this address.')
+    if (!inbox) {
+      throw new Problem('not_available', 'Messages are delivered by another service and cannot be read here.')
+    }
+    const parsed = filter.safeParse(req.query)
+    if (!parsed.success) throw new Problem('invalid_request', 'to must be one contact.')
+    const { to } = parsed.data
+    const messages = await inbox.messages(to ? { to } : {})
+    if (wantsJson(req)) res.json({ messages })
+    else res.send(inboxPage({ messages, apps: inbox.apps(), to, viewer: req.user }))
+  })
+  return router
+}

@@ -1,0 +1,14 @@
+import { Router } from 'express'
+
+/** `GET /me`: who the app takes the caller for, and where their second factor stands. Always JSON. */
+export function meRoutes(): Router {
+  const router = Router()
+  router.get('/me', (req, res) => {
+    const { status, amr, verifiedAt } = req.mfa
+    res.json({
+      user: req.user ? { username: req.user.username } : null,
+      mfa: { status, amr, verifiedAt: verifiedAt === null ? null : new Date(verifiedAt).toISOString() },
+    })
+  })
+  return router
+}

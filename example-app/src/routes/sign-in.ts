@@ -1,0 +1,87 @@
+import { type Request, type Response, Router } from 'express'
+import * as z from 'zod'
+import type { VaultContext } from '../context.js'
+import { readBody } from '../http/body.js'
+import { answerProblem } from '../http/errors.js'
+import { localPath } from '../http/local-path.js'
+import { wantsJson } from '../http/negotiate.js'
+import { Problem } from '../http/problem.js'
+import { logIn } from '../log-in.js'
+import type { VaultPassport } from '../passport.js'
+import type { VaultUser } from '../store/users.js'
+import { type SignInView, signInPage } from '../views/sign-in-page.js'
+
+const credentials = z.object({
+  username: z.string({ error: 'must be text' }).min(1, { error: 'must not be empty' }).max(100),
+  password: z.string({ error: 'must be text' }).min(1, { error: 'must not be empty' }).max(200),
+})
+
+/** `GET /login`, `POST /login`, `POST /logout` */
+export function signInRoutes(context: VaultContext, passport: VaultPassport): Router {
+  const { people, inbox, signInFailures } = context
+  const router = Router()
+
+  function page(req: Request, view: Partial<SignInView>) {
+    const halfway = req.mfa.status === 'pending'
+    return signInPage({ halfway, people, inbox: inbox !== undefined, ...view })
+  }
+
+  router.get('/login', (req, res) => {
+    if (req.user) return res.redirect(303, '/')
+    const person = people.find(({ username }) => username === req.query.as)
+    res.send(page(req, { username: person?.username, password: person?.password }))
+  })
+
+  router.post('/login', async (req, res) => {
+    const refuse = (problem: Problem) => {
+      if (wantsJson(req)) return answerProblem(req, res, problem)
+      if (problem.retryAfterSeconds) res.set('Retry-After', String(problem.retryAfterSeconds))
+      const username = typeof req.body?.username === 'string' ? req.body.username.slice(0, 100) : undefined
+      res
+        .status(problem.status)
+        .send(page(req, { username, notice: { tone: 'error', text: problem.detail } }))
+    }
+    const { username } = readBody(req, credentials)
+    const address = req.ip ?? ''
+    const wait = await signInFailures.waitSeconds(username, address)
+    if (wait > 0) return refuse(new Problem('too_many_attempts', waitText(wait), wait))
+
+    const user = await passwordOwner(passport, req, res)
+    if (!user) {
+      await signInFailures.note(username, address)
+      return refuse(new Problem('invalid_credentials', 'That name and password do not go together.'))
+    }
+    await signInFailures.forget(username, address)
+
+    // Passport empties the session at a login, so the address is read before it.
+    const target = localPath(req.session.returnTo)
+    const { status, next } = await logIn(req, user, target)
+    if (wantsJson(req)) res.json({ status, next })
+    else res.redirect(303, next)
+  })
+
+  router.post('/logout', async (req, res) => {
+    await new Promise<void>((resolve, reject) =>
+      req.session.destroy((error: unknown) => (error ? reject(error) : resolve())),
+    )
+    res.clearCookie('vault.sid')
+    if (wantsJson(req)) res.json({ status: 'signed_out', next: '/' })
+    else res.redirect(303, '/')
+  })
+
+  return router
+}
+
+/** Asks the local strategy whose password this is, without signing anybody in. */
+function passwordOwner(passport: VaultPassport, req: Request, res: Response): Promise<VaultUser | undefined> {
+  return new Promise((resolve, reject) => {
+    const answer = (error: unknown, user: VaultUser | false | null) =>
+      error ? reject(error) : resolve(user || undefined)
+    passport.authenticate('local', answer)(req, res, reject)
+  })
+}
+
+function waitText(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60)
+  return `Too many wrong passwords. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`
+}

@@ -1,0 +1,63 @@
+import { requireMfa } from 'countersign'
+import { Router } from 'express'
+import * as z from 'zod'
+import type { VaultContext } from '../context.js'
+import { readBody } from '../http/body.js'
+import { wantsJson } from '../http/negotiate.js'
+import { Problem } from '../http/problem.js'
+import { customer, signedIn } from '../http/signed-in.js'
+import { takeNotice } from '../session.js'
+import { money } from '../views/format.js'
+import { vaultPage } from '../views/vault-page.js'
+
+const MOST = 1_000_000_000
+const wholeDollars = `must be a whole number of dollars from 1 to ${MOST}`
+
+const withdrawal = z.object({
+  // A form sends digits, JSON a number.
+  amount: z
+    .union(
+      [
+        z.number(),
+        z
+          .string()
+          .regex(/^\d{1,10}$/)
+          .transform(Number),
+      ],
+      { error: wholeDollars },
+    )
+    .refine((amount) => Number.isInteger(amount) && amount >= 1 && amount <= MOST, { error: wholeDollars }),
+})
+
+/** `GET /vault`, `POST /vault/withdraw` */
+export function vaultRoutes({ config, ledger, inbox }: VaultContext): Router {
+  const router = Router()
+
+  router.get('/vault', signedIn, async (req, res) => {
+    const user = customer(req)
+    const balance = await ledger.balance(user.id)
+    if (wantsJson(req)) {
+      res.json({ balance })
+      return
+    }
+    const movements = await ledger.movements(user.id)
+    res.send(vaultPage({ user, balance, movements, notice: takeNotice(req), inbox: inbox !== undefined }))
+  })
+
+  router.post('/vault/withdraw', signedIn, requireMfa({ maxAge: config.stepUpMaxAge }), async (req, res) => {
+    const { amount } = readBody(req, withdrawal)
+    const balance = await ledger.withdraw(customer(req).id, amount)
+    if (balance === undefined) throw new Problem('insufficient_funds', `You do not have ${money(amount)}.`)
+    if (wantsJson(req)) {
+      res.json({ balance })
+      return
+    }
+    req.session.notice = { tone: 'success', text: `${money(amount)} are on their way to you.` }
+    res.redirect(303, '/vault')
+  })
+
+  // Somebody who was asked for a second factor in between comes back by GET.
+  router.get('/vault/withdraw', (_req, res) => res.redirect(303, '/vault'))
+
+  return router
+}

@@ -1,0 +1,94 @@
+import type { NewUser } from './store/users.js'
+
+/** A customer for trying things out. */
+export interface SeedUser extends NewUser {
+  /** What is in the authenticator app on the phone, in base32. Public knowledge, like the passwords here. */
+  readonly appSecret?: string
+  /** Gets backup codes mailed. */
+  readonly backupCodes: boolean
+  /** What this customer is there to show, in a few words. */
+  readonly shows: string
+}
+
+/** Telephone numbers from the range set aside for fiction (555-0100 to 555-0199), mailboxes on a reserved domain. */
+export const SEED_USERS: readonly SeedUser[] = [
+  {
+    username: 'alice',
+    name: 'Alice',
+    password: 'alice-opens-vault',
+    email: 'alice@vault.example',
+    phone: '+12025550111',
+    methods: ['sms', 'email'],
+    appSecret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+    backupCodes: true,
+    balance: 2480,
+    shows: 'authenticator app, text message, email, backup codes',
+  },
+  {
+    username: 'bob',
+    name: 'Bob',
+    password: 'bob-opens-vault',
+    email: 'bob@vault.example',
+    phone: '+12025550122',
+    methods: ['sms'],
+    backupCodes: false,
+    balance: 1200,
+    shows: 'text message',
+  },
+  {
+    username: 'dora',
+    name: 'Dora',
+    password: 'dora-opens-vault',
+    email: 'dora@vault.example',
+    phone: '+12025550133',
+    methods: ['dual'],
+    backupCodes: false,
+    balance: 9100,
+    shows: 'one code to mailbox and phone together',
+  },
+  {
+    username: 'mallory',
+    name: 'Mallory',
+    password: 'mallory-opens-vault',
+    email: 'mallory@vault.example',
+    phone: '+12025550144',
+    methods: ['sms'],
+    backupCodes: false,
+    balance: 13,
+    shows: 'text message; up to no good',
+  },
+  {
+    username: 'nina',
+    name: 'Nina',
+    password: 'nina-opens-vault',
+    email: 'nina@vault.example',
+    phone: null,
+    methods: [],
+    backupCodes: false,
+    balance: 640,
+    shows: 'no second step yet',
+  },
+  {
+    username: 'walt',
+    name: 'Walt',
+    password: 'walt-opens-vault',
+    email: 'walt@vault.example',
+    phone: '+12025550155',
+    methods: ['whatsapp', 'call'],
+    backupCodes: false,
+    balance: 3300,
+    shows: 'WhatsApp, phone call',
+  },
+  {
+    username: 'otto',
+    name: 'Otto',
+    password: 'otto-opens-vault',
+    email: 'otto@vault.example',
+    phone: null,
+    methods: [],
+    appSecret: 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU',
+    backupCodes: false,
+    balance: 760,
+    shows: 'authenticator app alone',
+  },
+]

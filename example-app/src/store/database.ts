@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import pg from 'pg'
+import { lockFolder } from './folder-lock.js'
+
+/** The few words of SQL this app needs, the same for PostgreSQL and for the embedded PGlite. */
+export interface Database {
+  /** One statement with numbered parameters. */
+  query<Row>(text: string, params?: readonly unknown[]): Promise<{ rows: Row[] }>
+  /** Several statements without parameters, all or none. */
+  script(text: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** PostgreSQL at a `postgres://` address. */
+export async function postgresDatabase(connectionString: string): Promise<Database> {
+  const pool = new pg.Pool({ connectionString, max: 10 })
+  // Without a listener, a connection lost while idle would end the process.
+  pool.on('error', (error) => console.warn(`Vault's database: ${error.message}`))
+  return {
+    async query<Row>(text: string, params: readonly unknown[] = []) {
+      const { rows } = await pool.query(text, [...params])
+      return { rows: rows as Row[] }
+    },
+    async script(text) {
+      await pool.query(text)
+    },
+    close: () => pool.end(),
+  }
+}
+
+/** PGlite in a folder that belongs to this process alone, or in memory for `memory://`. */
+export async function pgliteDatabase(folder: string): Promise<Database> {
+  const inMemory = folder.startsWith('memory://')
+  const unlock = inMemory ? async () => {} : await lockFolder(folder)
+  const db = await PGlite.create(inMemory ? folder : join(folder, 'database'))
+  return {
+    async query<Row>(text: string, params: readonly unknown[] = []) {
+      const { rows } = await db.query<Row>(text, [...params])
+      return { rows }
+    },
+    async script(text) {
+      await db.transaction(async (transaction) => {
+        await transaction.exec(text)
+      })
+    },
+    async close() {
+      await db.close()
+      await unlock()
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import type { Database } from './database.js'
+
+// Two processes may start on one PostgreSQL at once, and CREATE TABLE IF NOT EXISTS alone is no match for that.
+const TABLES = `
+SELECT pg_advisory_xact_lock(86287);
+
+CREATE TABLE IF NOT EXISTS vault_users (
+  id               integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  username         text NOT NULL UNIQUE,
+  name             text NOT NULL,
+  email            text NOT NULL,
+  phone            text,
+  methods          text[] NOT NULL,
+  app_user         text,
+  password         text NOT NULL,
+  password_version integer NOT NULL DEFAULT 1,
+  balance          integer NOT NULL CHECK (balance >= 0)
+);
+
+CREATE TABLE IF NOT EXISTS vault_movements (
+  id      integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  user_id integer NOT NULL REFERENCES vault_users (id) ON DELETE CASCADE,
+  at      timestamptz NOT NULL,
+  what    text NOT NULL,
+  amount  integer NOT NULL
+);
+
+CREATE INDEX IF NOT EXISTS vault_movements_by_user ON vault_movements (user_id, id DESC);
+
+CREATE TABLE IF NOT EXISTS vault_sign_in_failures (
+  who   text PRIMARY KEY,
+  count integer NOT NULL,
+  since timestamptz NOT NULL
+);
+`
+
+/** Makes this app's tables where they are missing. */
+export async function createTables(db: Database): Promise<void> {
+  await db.script(TABLES)
+}

@@ -1,0 +1,110 @@
+import type { Database } from './database.js'
+import { hashPassword, passwordMatches } from './passwords.js'
+
+/** The ways of delivery a person has turned on as second factors; an authenticator app is `appUser`. */
+export type DeliveredFactor = 'email' | 'sms' | 'whatsapp' | 'call' | 'dual'
+
+/** One of Vault's customers. */
+export interface VaultUser {
+  readonly id: number
+  readonly username: string
+  readonly name: string
+  readonly email: string
+  readonly phone: string | null
+  readonly methods: readonly DeliveredFactor[]
+  /** Under which contact the MFA service knows this person's authenticator app; `null` without one. */
+  readonly appUser: string | null
+  /** Goes up with every change of password; a session that holds an older one is over. */
+  readonly passwordVersion: number
+}
+
+/** What a new customer brings. */
+export interface NewUser {
+  readonly username: string
+  readonly name: string
+  readonly email: string
+  readonly phone: string | null
+  readonly methods: readonly DeliveredFactor[]
+  readonly password: string
+  readonly balance: number
+}
+
+/** Vault's own table of customers. */
+export interface Users {
+  /** `undefined` when there is no such customer. */
+  find(id: number): Promise<VaultUser | undefined>
+  findByName(username: string): Promise<VaultUser | undefined>
+  /** The customer whose password this is. Unknown names take as long as wrong passwords. */
+  signIn(username: string, password: string): Promise<VaultUser | undefined>
+  /** The new customer, or `undefined` when the name is taken. */
+  add(user: NewUser): Promise<VaultUser | undefined>
+  /** Replaces the password and ends every session that was opened with the old one. */
+  changePassword(id: number, password: string): Promise<VaultUser>
+  rememberApp(id: number, appUser: string): Promise<void>
+  count(): Promise<number>
+}
+
+const COLUMNS = `id, username, name, email, phone, methods, app_user AS "appUser", password_version AS "passwordVersion"`
+
+/** The customers in a database that has our tables. */
+export function usersIn(db: Database): Users {
+  async function one(where: string, params: readonly unknown[]) {
+    const { rows } = await db.query<VaultUser>(`SELECT ${COLUMNS} FROM vault_users WHERE ${where}`, params)
+    return rows[0]
+  }
+
+  return {
+    find: (id) => one('id = $1', [id]),
+    findByName: (username) => one('username = $1', [canonicalName(username)]),
+
+    async signIn(username, password) {
+      const { rows } = await db.query<{ id: number; password: string }>(
+        'SELECT id, password FROM vault_users WHERE username = $1',
+        [canonicalName(username)],
+      )
+      const matches = await passwordMatches(password, rows[0]?.password)
+      return matches && rows[0] ? one('id = $1', [rows[0].id]) : undefined
+    },
+
+    async add(user) {
+      const { rows } = await db.query<VaultUser>(
+        `INSERT INTO vault_users (username, name, email, phone, methods, password, balance)
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (username) DO NOTHING RETURNING ${COLUMNS}`,
+        [
+          canonicalName(user.username),
+          user.name,
+          user.email,
+          user.phone,
+          user.methods,
+          await hashPassword(user.password),
+          user.balance,
+        ],
+      )
+      return rows[0]
+    },
+
+    async changePassword(id, password) {
+      const { rows } = await db.query<VaultUser>(
+        `UPDATE vault_users SET password = $2, password_version = password_version + 1
+         WHERE id = $1 RETURNING ${COLUMNS}`,
+        [id, await hashPassword(password)],
+      )
+      const user = rows[0]
+      if (!user) throw new Error('The password of somebody who does not exist cannot be changed.')
+      return user
+    },
+
+    async rememberApp(id, appUser) {
+      await db.query('UPDATE vault_users SET app_user = $2 WHERE id = $1', [id, appUser])
+    },
+
+    async count() {
+      const { rows } = await db.query<{ count: number }>('SELECT count(*)::int AS count FROM vault_users')
+      return rows[0]?.count ?? 0
+    },
+  }
+}
+
+function canonicalName(username: string): string {
+  return username.normalize('NFKC').trim().toLowerCase()
+}

@@ -1,0 +1,49 @@
+import type { MfaStanding } from 'countersign'
+import type { VaultUser } from '../store/users.js'
+import { factorsInWords, moment } from './format.js'
+import { html } from './html.js'
+import { layout } from './layout.js'
+import { type Notice, noticeBox } from './notice.js'
+
+/** The page about the account: who this is, and what protects them. */
+export function accountPage(
+  user: VaultUser,
+  standing: MfaStanding,
+  notice: Notice | undefined,
+  inbox: boolean,
+): string {
+  const factors = factorsInWords(user)
+  return layout({
+    title: 'Account',
+    viewer: user,
+    here: 'account',
+    inbox,
+    body: html`<h1>Account</h1>
+${noticeBox(notice)}
+<div class="grid">
+  <section class="card">
+    <h2>You</h2>
+    <dl>
+      <dt>Name</dt><dd>${user.name}</dd>
+      <dt>User name</dt><dd>${user.username}</dd>
+      <dt>Email</dt><dd>${user.email}</dd>
+      <dt>Phone</dt><dd>${user.phone ?? 'none'}</dd>
+    </dl>
+    <p><a href="/password">Change password</a></p>
+  </section>
+  <section class="card">
+    <h2>Second step</h2>
+    ${
+      factors.length > 0
+        ? html`<dl>${factors.map(({ name, to }) => html`<dt>${name}</dt><dd>${to}</dd>`)}</dl>`
+        : html`<p class="notice">You have none yet. Without one, whoever knows your password can sign in, and nothing can be withdrawn.</p>`
+    }
+    ${standing.verifiedAt !== null && html`<p class="muted">Last shown ${moment(standing.verifiedAt)}.</p>`}
+    <ul class="actions">
+      <li><a href="/mfa/enroll-app">${user.appUser === null ? 'Set up an authenticator app' : 'Replace the authenticator app'}</a></li>
+      <li><a href="/mfa/backup">Get backup codes</a></li>
+    </ul>
+  </section>
+</div>`,
+  })
+}

@@ -1,0 +1,47 @@
+import type { VaultUser } from '../store/users.js'
+
+const dollars = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  maximumFractionDigits: 0,
+})
+const signedDollars = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  maximumFractionDigits: 0,
+  signDisplay: 'exceptZero',
+})
+const day = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric' })
+const clock = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'medium' })
+
+/** `$2,480` */
+export const money = (amount: number): string => dollars.format(amount)
+
+/** `+$2,480` or `-$20` */
+export const signedMoney = (amount: number): string => signedDollars.format(amount)
+
+/** `Nov 20` */
+export const date = (at: Date): string => day.format(at)
+
+/** `Nov 20, 2026, 9:42:11 AM` */
+export const moment = (at: Date | number): string => clock.format(at)
+
+/** A second factor as its owner reads it: what it is, and where it reaches them. */
+export interface NamedFactor {
+  readonly name: string
+  readonly to: string
+}
+
+/** The second factors a customer has, in words. Shown to the owner alone, so nothing is masked. */
+export function factorsInWords(user: VaultUser): NamedFactor[] {
+  const phone = user.phone ?? ''
+  const words = {
+    sms: { name: 'Text message', to: phone },
+    whatsapp: { name: 'WhatsApp', to: phone },
+    call: { name: 'Phone call', to: phone },
+    email: { name: 'Email', to: user.email },
+    dual: { name: 'Email and text message together', to: `${user.email} and ${phone}` },
+  }
+  const app = user.appUser === null ? [] : [{ name: 'Authenticator app', to: user.appUser }]
+  return [...app, ...user.methods.map((method) => words[method])]
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigError, readConfig } from '../src/config.js'
+
+describe('the environment', () => {
+  it('may be empty', () => {
+    const config = readConfig({ PORT: '', MFA_BASE_URL: '' })
+    expect(config).toMatchObject({
+      port: 3000,
+      host: '127.0.0.1',
+      production: false,
+      service: { kind: 'embedded' },
+      stepUpMaxAge: '300s',
+    })
+  })
+
+  it('names another service', () => {
+    const { service } = readConfig({
+      MFA_BASE_URL: 'https://mfa.example',
+      MFA_API_KEY: 'a key',
+      MFA_DIALECT: 'countersign',
+    })
+    expect(service).toMatchObject({
+      kind: 'external',
+      baseUrl: 'https://mfa.example',
+      apiKey: 'a key',
+      dialect: 'countersign',
+    })
+  })
+
+  it('sets limits in the units people use', () => {
+    const config = readConfig({
+      MFA_TRIES_PER_CHALLENGE: '3',
+      MFA_LOCK_SECONDS: '900',
+      MFA_RESEND_WAITS_SECONDS: '20,40',
+      MFA_HALF_LOGIN_SECONDS: '120',
+    })
+    expect(config.limits).toMatchObject({
+      triesPerChallenge: 3,
+      lockMs: 900_000,
+      resendWaitsSeconds: [20, 40],
+    })
+    expect(config.halfLoginMs).toBe(120_000)
+  })
+
+  it('is told all its faults at once', () => {
+    const faulty = { PORT: 'abc', SESSION_SECRET: 'short', MFA_BASE_URL: 'ftp://x', MFA_LOCK_SECONDS: '1' }
+    expect(() => readConfig(faulty)).toThrow(ConfigError)
+    expect(() => readConfig(faulty)).toThrow(
+      /PORT .*\n.*SESSION_SECRET .*\n.*MFA_BASE_URL .*\n.*MFA_LOCK_SECONDS /,
+    )
+  })
+
+  it('must bring secrets and a way of delivery in production', () => {
+    const production = { NODE_ENV: 'production' }
+    expect(() => readConfig(production)).toThrow(
+      /SESSION_SECRET .*\n.*SERVICE_SECRET .*\n.*SERVICE_DELIVERY /,
+    )
+    const secret = 'x'.repeat(32)
+    const complete = {
+      ...production,
+      SESSION_SECRET: secret,
+      SERVICE_SECRET: secret,
+      SERVICE_DELIVERY: 'https://hook.example',
+    }
+    expect(readConfig(complete).production).toBe(true)
+  })
+})

@@ -1,0 +1,73 @@
+import supertest from 'supertest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApp } from '../src/app.js'
+import { seedAppCode } from '../src/seed-apps.js'
+import { openTestVault, signIn, type TestVault } from './kit.js'
+
+let vault: TestVault
+beforeAll(async () => {
+  vault = await openTestVault()
+})
+afterAll(() => vault.close())
+
+describe('the development inbox', () => {
+  it('lists what everybody received, newest first, and of one contact when asked', async () => {
+    for (const [username, factor] of [
+      ['bob', 'sms'],
+      ['dora', 'dual'],
+    ] as const) {
+      const browser = vault.browser()
+      await signIn(browser, username)
+      await browser.post('/mfa/challenge').send({ factor }).expect(200)
+    }
+    const { body } = await vault.browser().get('/inbox').expect(200)
+    expect(
+      body.messages
+        .map((message: { to: string }) => message.to)
+        .slice(0, 2)
+        .sort(),
+    ).toEqual(['+12025550133', 'dora@vault.example'])
+    for (const message of body.messages) {
+      expect(message).toMatchObject({ channel: expect.any(String), text: expect.any(String) })
+      expect(new Date(message.at).toISOString()).toBe(message.at)
+    }
+    const one = await vault.browser().get('/inbox').query({ to: '+12025550122' }).expect(200)
+    expect(one.body.messages).toHaveLength(1)
+    expect(one.body.messages[0]).toMatchObject({ channel: 'sms', to: '+12025550122' })
+  })
+
+  it('is a page, too, that shows the codes of the seeded apps', async () => {
+    const page = await supertest(vault.app).get('/inbox').expect(200)
+    const code = seedAppCode('alice', Date.now()) ?? 'none'
+    expect(page.text).toContain('Text message')
+    expect(page.text.replaceAll(' ', '')).toContain(code)
+  })
+
+  it('can be read by somebody halfway through signing in', async () => {
+    const browser = vault.browser()
+    await signIn(browser, 'mallory')
+    await browser.get('/inbox').expect(200)
+  })
+
+  it('does not exist in production', async () => {
+    const app = createApp({ ...vault.context, config: { ...vault.context.config, production: true } })
+    const answer = await supertest(app).get('/inbox').accept('json').expect(404)
+    expect(answer.body.code).toBe('not_found')
+  })
+
+  it('says that another service delivers where there is none here', async () => {
+    const app = createApp({ ...vault.context, inbox: undefined })
+    const answer = await supertest(app).get('/inbox').accept('json').expect(404)
+    expect(answer.body.code).toBe('not_available')
+  })
+})
+
+describe('an address that does not exist', () => {
+  it('is a page for a browser and a problem for a program', async () => {
+    const page = await supertest(vault.app).get('/nowhere').expect(404)
+    expect(page.type).toBe('text/html')
+    const answer = await vault.browser().get('/nowhere').expect(404)
+    expect(answer.type).toBe('application/problem+json')
+    expect(answer.body).toMatchObject({ status: 404, code: 'not_found' })
+  })
+})

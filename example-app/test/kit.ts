@@ -1,0 +1,101 @@
+import { createService } from '@countersign/service'
+import type { Express } from 'express'
+import supertest from 'supertest'
+import { createApp } from '../src/app.js'
+import { type Config, readConfig } from '../src/config.js'
+import type { VaultContext } from '../src/context.js'
+import { vaultMfa } from '../src/mfa.js'
+import { inboxOf } from '../src/open-vault.js'
+import { type SeedContext, seed } from '../src/seed.js'
+import { SEED_USERS } from '../src/seed-users.js'
+import { pgliteDatabase } from '../src/store/database.js'
+import { ledgerIn } from '../src/store/ledger.js'
+import { signInFailuresIn } from '../src/store/sign-in-failures.js'
+import { createTables } from '../src/store/tables.js'
+import { usersIn } from '../src/store/users.js'
+
+/** A seeded Vault with its service, all of it real and in memory. */
+export interface TestVault {
+  readonly app: Express
+  readonly context: VaultContext
+  readonly seeding: SeedContext
+  /** A new browser that speaks JSON. */
+  browser(): Browser
+  /** The code in the newest message to a contact. */
+  codeSentTo(to: string): Promise<string>
+  close(): Promise<void>
+}
+
+export type Browser = ReturnType<typeof supertest.agent>
+
+const SECRET = 'a secret for tests that is long enough'
+
+export async function openTestVault(env: Record<string, string> = {}): Promise<TestVault> {
+  const config: Config = readConfig(env)
+  const db = await pgliteDatabase('memory://')
+  await createTables(db)
+  const service = await createService({
+    dataDir: 'memory://',
+    secret: SECRET,
+    applicationName: 'Vault',
+    delivery: 'inbox',
+  })
+  const users = usersIn(db)
+  const ledger = ledgerIn(db)
+  const inbox = inboxOf(service)
+  const context: VaultContext = {
+    config,
+    users,
+    ledger,
+    signInFailures: signInFailuresIn(db),
+    mfa: { ...vaultMfa(config, service.mfa, users), onEvent: undefined },
+    sessionSecret: SECRET,
+    inbox,
+    people: SEED_USERS,
+  }
+  const seeding = { people: SEED_USERS, users, ledger, service }
+  await seed(seeding)
+  const app = createApp(context)
+  return {
+    app,
+    context,
+    seeding,
+    browser: () => supertest.agent(app).accept('application/json'),
+    async codeSentTo(to) {
+      const text = (await inbox?.messages({ to }))?.[0]?.text ?? ''
+      const code = /\b\d{6}\b/.exec(text)?.[0]
+      if (!code) throw new Error(`No code was sent to ${to}; the newest message is: ${text}`)
+      return code
+    },
+    async close() {
+      await service.close()
+      await db.close()
+    },
+  }
+}
+
+export const passwordOf = (username: string): string => {
+  const person = SEED_USERS.find((one) => one.username === username)
+  if (!person) throw new Error(`Nobody is called ${username}.`)
+  return person.password
+}
+
+/** Types name and password. */
+export async function signIn(browser: Browser, username: string): Promise<supertest.Response> {
+  return browser.post('/login').send({ username, password: passwordOf(username) })
+}
+
+/** Signs bob in with both factors. */
+export async function signInBob(vault: TestVault): Promise<Browser> {
+  const browser = vault.browser()
+  await signIn(browser, 'bob').then(expectStatus(200))
+  await browser.post('/mfa/challenge').send({ factor: 'sms' }).then(expectStatus(200))
+  const code = await vault.codeSentTo('+12025550122')
+  await browser.post('/mfa/verify').send({ factor: 'sms', code }).then(expectStatus(200))
+  return browser
+}
+
+export const expectStatus = (status: number) => (response: supertest.Response) => {
+  if (response.status === status) return response
+  throw new Error(`Expected ${status}, got ${response.status}: ${response.text}`)
+}

@@ -1,0 +1,199 @@
+import supertest from 'supertest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { seedAppCode } from '../src/seed-apps.js'
+import { openTestVault, passwordOf, signIn, type TestVault } from './kit.js'
+
+let vault: TestVault
+beforeAll(async () => {
+  vault = await openTestVault()
+})
+afterAll(() => vault.close())
+
+describe('signing in', () => {
+  it('holds somebody with a second factor back, and lets them in after it, to where they wanted to go', async () => {
+    const browser = supertest.agent(vault.app)
+    await browser.get('/vault').expect(303).expect('location', '/login')
+    await browser
+      .post('/login')
+      .type('form')
+      .send({ username: 'bob', password: passwordOf('bob') })
+      .expect(303)
+      .expect('location', '/mfa')
+    await browser.get('/vault').expect((response) => {
+      expect([302, 303]).toContain(response.status)
+      expect(response.headers.location).toMatch(/^\/mfa/)
+    })
+    const me = await browser.get('/me').accept('json').expect(200)
+    expect(me.body).toEqual({ user: null, mfa: { status: 'pending', amr: [], verifiedAt: null } })
+
+    await browser.post('/mfa/challenge').accept('json').send({ factor: 'sms' }).expect(200)
+    const code = await vault.codeSentTo('+12025550122')
+    const verified = await browser
+      .post('/mfa/verify')
+      .accept('json')
+      .send({ factor: 'sms', code })
+      .expect(200)
+    expect(verified.body).toMatchObject({ status: 'verified', next: '/vault' })
+
+    const then = await browser.get('/me').accept('json').expect(200)
+    expect(then.body.user).toEqual({ username: 'bob' })
+    expect(then.body.mfa).toMatchObject({ status: 'verified', amr: ['pwd', 'sms', 'mfa'] })
+    expect(Date.parse(then.body.mfa.verifiedAt)).toBeLessThanOrEqual(Date.now())
+    await browser.get('/vault').accept('json').expect(200, { balance: 1200 })
+  })
+
+  it('tells a JSON client that a second factor is missing', async () => {
+    const browser = vault.browser()
+    const answer = await signIn(browser, 'mallory')
+    expect(answer.status).toBe(200)
+    expect(answer.body).toEqual({ status: 'mfa_required', next: '/mfa' })
+    const refused = await browser.get('/vault').expect(401)
+    expect(refused.body.code).toBe('mfa_required')
+  })
+
+  it('lets somebody without a second factor straight in', async () => {
+    const browser = vault.browser()
+    const answer = await signIn(browser, 'nina')
+    expect(answer.body).toEqual({ status: 'signed_in', next: '/' })
+    await browser.get('/vault').expect(200, { balance: 640 })
+    const me = await browser.get('/me')
+    expect(me.body).toEqual({
+      user: { username: 'nina' },
+      mfa: { status: 'none', amr: [], verifiedAt: null },
+    })
+  })
+
+  it('brings somebody without a second factor to the page they wanted', async () => {
+    const browser = supertest.agent(vault.app)
+    await browser.get('/account?from=mail').expect(303)
+    await browser
+      .post('/login')
+      .type('form')
+      .send({ username: 'nina', password: passwordOf('nina') })
+      .expect(303)
+      .expect('location', '/account?from=mail')
+  })
+
+  it('signs in by the strategy on a route of the app’s own', async () => {
+    const browser = supertest.agent(vault.app)
+    await browser
+      .post('/login')
+      .type('form')
+      .send({ username: 'otto', password: passwordOf('otto') })
+    const wrong = await browser.post('/mfa-login').type('form').send({ factor: 'app', code: '000000' })
+    expect(wrong.status).toBe(302)
+    expect(wrong.headers.location).toBe('/mfa')
+    const code = seedAppCode('otto', Date.now()) ?? ''
+    await browser
+      .post('/mfa-login')
+      .type('form')
+      .send({ factor: 'app', code })
+      .expect(302)
+      .expect('location', '/')
+    const me = await browser.get('/me').accept('json')
+    expect(me.body.user).toEqual({ username: 'otto' })
+  })
+
+  it('changes the session’s id at each step', async () => {
+    const browser = vault.browser()
+    const cookie = (response: supertest.Response) =>
+      String(response.headers['set-cookie'] ?? '').split(';')[0]
+    await supertest(vault.app).get('/').expect(200)
+    const first = cookie(await signIn(browser, 'mallory'))
+    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    const code = await vault.codeSentTo('+12025550144')
+    const second = cookie(await browser.post('/mfa/verify').send({ factor: 'sms', code }).expect(200))
+    expect(first).toMatch(/^vault\.sid=/)
+    expect(second).toMatch(/^vault\.sid=/)
+    expect(second).not.toBe(first)
+  })
+
+  it('reads names without regard to capitals and spaces around them', async () => {
+    const answer = await vault
+      .browser()
+      .post('/login')
+      .send({ username: ' NINA ', password: passwordOf('nina') })
+    expect(answer.body.status).toBe('signed_in')
+  })
+})
+
+describe('a wrong password', () => {
+  it('is refused with a stable code, and in the same words as an unknown name', async () => {
+    const wrong = await vault.browser().post('/login').send({ username: 'bob', password: 'not his' })
+    const unknown = await vault.browser().post('/login').send({ username: 'nobody', password: 'not his' })
+    expect(wrong.status).toBe(401)
+    expect(wrong.type).toBe('application/problem+json')
+    expect(wrong.body.code).toBe('invalid_credentials')
+    expect(unknown.body).toEqual(wrong.body)
+  })
+
+  it('shows the form again, with the name and without the password', async () => {
+    const answer = await supertest(vault.app)
+      .post('/login')
+      .type('form')
+      .send({ username: '<b>bob', password: 'not-his-password' })
+      .expect(401)
+    expect(answer.type).toBe('text/html')
+    expect(answer.text).toContain('value="&lt;b&gt;bob"')
+    expect(answer.text).not.toContain('not-his-password')
+  })
+
+  it('costs the same work whether the name exists or not', async () => {
+    const timeOf = async (username: string) => {
+      const started = performance.now()
+      await vault.context.users.signIn(username, 'not the password')
+      return performance.now() - started
+    }
+    await timeOf('bob')
+    const known = Math.min(await timeOf('bob'), await timeOf('bob'), await timeOf('bob'))
+    const unknown = Math.min(await timeOf('nobody'), await timeOf('nobody'), await timeOf('nobody'))
+    expect(unknown / known).toBeGreaterThan(0.6)
+    expect(unknown / known).toBeLessThan(1.7)
+  })
+
+  it('can be tried twenty times, then has to wait, also with the right password', async () => {
+    const guess = (password: string) => vault.browser().post('/login').send({ username: 'walt', password })
+    for (let count = 0; count < 20; count++) await guess(`guess ${count}`).expect(401)
+    const refused = await guess(passwordOf('walt')).expect(429)
+    expect(refused.body.code).toBe('too_many_attempts')
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(900)
+    await signIn(vault.browser(), 'nina').then((answer) => expect(answer.status).toBe(200))
+  })
+})
+
+describe('input that is no sign-in', () => {
+  const bodies: [string, object | string, string, number][] = [
+    ['an object for a name', { username: { $ne: 1 }, password: 'x' }, 'application/json', 400],
+    ['a list for a password', { username: 'bob', password: ['x'] }, 'application/json', 400],
+    ['nothing', {}, 'application/json', 400],
+    ['broken JSON', '{"username":', 'application/json', 400],
+    ['another content type', '<login/>', 'text/xml', 415],
+    ['more than 4 KB', { username: 'bob', password: 'x'.repeat(5000) }, 'application/json', 413],
+  ]
+  it.each(bodies)('is told so: %s', async (_, body, type, status) => {
+    const answer = await vault.browser().post('/login').type(type).send(body)
+    expect(answer.status).toBe(status)
+    expect(answer.type).toBe('application/problem+json')
+    expect(answer.body.code).toMatch(/^(invalid_request|unsupported_media_type|body_too_large)$/)
+    expect(answer.text).not.toMatch(/node_modules|\bat \//)
+  })
+})
+
+describe('signing out', () => {
+  it('ends the session for good', async () => {
+    const browser = vault.browser()
+    const [cookie] = [String((await signIn(browser, 'nina')).headers['set-cookie']).split(';')[0] ?? '']
+    await browser.post('/logout').expect(200, { status: 'signed_out', next: '/' })
+    const me = await supertest(vault.app).get('/me').set('cookie', cookie)
+    expect(me.body.user).toBeNull()
+  })
+
+  it('is possible halfway, too', async () => {
+    const browser = vault.browser()
+    await signIn(browser, 'dora')
+    await browser.post('/logout').expect(200)
+    const me = await browser.get('/me')
+    expect(me.body.mfa.status).toBe('none')
+  })
+})

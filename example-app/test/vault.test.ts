@@ -1,0 +1,112 @@
+import supertest from 'supertest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type Browser, openTestVault, signIn, signInBob, type TestVault } from './kit.js'
+
+let vault: TestVault
+let bob: Browser
+beforeAll(async () => {
+  vault = await openTestVault()
+  bob = await signInBob(vault)
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+afterAll(() => vault.close())
+
+const laterBy = (ms: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms })
+
+describe('the vault', () => {
+  it('is shut for nobody', async () => {
+    const answer = await vault.browser().get('/vault').expect(401)
+    expect(answer.type).toBe('application/problem+json')
+    expect(answer.body.code).toBe('sign_in_required')
+    const withdrawal = await vault.browser().post('/vault/withdraw').send({ amount: 1 }).expect(401)
+    expect(withdrawal.body.code).toBe('sign_in_required')
+  })
+
+  it('shows a page with balance and movements to its owner, and keeps it out of caches', async () => {
+    const page = await bob.get('/vault').accept('text/html').expect(200)
+    expect(page.text).toContain('$1,200')
+    expect(page.text).toContain('Salary')
+    expect(page.headers['cache-control']).toBe('no-store')
+    expect(page.headers['content-security-policy']).toContain("frame-ancestors 'none'")
+  })
+
+  it('pays out after a fresh second factor', async () => {
+    await bob.post('/vault/withdraw').send({ amount: 100 }).expect(200, { balance: 1100 })
+    await bob.get('/vault').expect(200, { balance: 1100 })
+  })
+
+  it('pays out by form, and says so once', async () => {
+    const page = bob.post('/vault/withdraw').accept('text/html').type('form').send({ amount: '100' })
+    await page.expect(303).expect('location', '/vault')
+    const notice = 'are on their way to you'
+    expect((await bob.get('/vault').accept('text/html')).text).toContain(notice)
+    expect((await bob.get('/vault').accept('text/html')).text).not.toContain(notice)
+  })
+
+  it('asks again when the second factor is older than five minutes, and pays nothing until then', async () => {
+    const { body: before } = await bob.get('/vault')
+    laterBy(5 * 60_000 + 1_000)
+    const refused = await bob.post('/vault/withdraw').send({ amount: 1 }).expect(401)
+    expect(refused.body.code).toBe('step_up_required')
+    await bob.get('/vault').expect(200, before)
+  })
+
+  it.each([[0], [-5], [1.5], ['1e2'], [''], ['ten'], [null], [[1]], [1e12], [true]])(
+    'does not take %j for an amount',
+    async (amount) => {
+      const { body: before } = await bob.get('/vault')
+      const answer = await bob.post('/vault/withdraw').send({ amount }).expect(400)
+      expect(answer.body.code).toBe('invalid_request')
+      await bob.get('/vault').expect(200, before)
+    },
+  )
+
+  it('does not pay more than there is', async () => {
+    const answer = await bob.post('/vault/withdraw').send({ amount: 999_999 }).expect(400)
+    expect(answer.body.code).toBe('insufficient_funds')
+  })
+
+  it('does not pay the same money twice when withdrawals arrive together', async () => {
+    const { balance } = (await bob.get('/vault')).body
+    const all = await Promise.all(
+      Array.from({ length: 10 }, () => bob.post('/vault/withdraw').send({ amount: Math.floor(balance / 3) })),
+    )
+    expect(all.filter(({ status }) => status === 200)).toHaveLength(3)
+    expect((await bob.get('/vault')).body.balance).toBe(balance - 3 * Math.floor(balance / 3))
+  })
+
+  it('does not pay somebody who has no second factor, and says what to do', async () => {
+    const nina = vault.browser()
+    await signIn(nina, 'nina')
+    const answer = await nina.post('/vault/withdraw').send({ amount: 1 }).expect(403)
+    expect(answer.body.code).toBe('enrolment_required')
+    await nina.get('/vault').expect(200, { balance: 640 })
+  })
+
+  it('leads somebody who returns by GET from the second factor back to the page', async () => {
+    await bob.get('/vault/withdraw').expect(303).expect('location', '/vault')
+  })
+})
+
+describe('requests from other sites', () => {
+  const post = (headers: Record<string, string>) =>
+    supertest(vault.app).post('/login').accept('json').set(headers).send({ username: 'x', password: 'y' })
+
+  it.each([
+    [{ 'sec-fetch-site': 'cross-site' }],
+    [{ 'sec-fetch-site': 'same-site' }],
+    [{ origin: 'https://evil.example' }],
+    [{ origin: 'null' }],
+  ])('are refused when the browser says %j', async (headers) => {
+    const answer = await post(headers).expect(403)
+    expect(answer.body.code).toBe('cross_site')
+  })
+
+  it('are not confused with our own', async () => {
+    await post({ 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' }).expect(401)
+    await post({ host: 'vault.example', origin: 'https://vault.example' }).expect(401)
+    await post({}).expect(401)
+  })
+})
