@@ -14,8 +14,17 @@ export async function personOf(req: Request, known: Known, settings: Settings): 
     userId: known.userId,
     factors: known.factors ?? (await factorsOf(known.user, settings)),
     locale: pickLocale(localesOf(req, settings)),
-    clientAddress: req.ip?.replace(/^::ffff:(?=\d+\.)/, ''),
+    clientAddress: clientAddressOf(req),
   }
+}
+
+/**
+ * The browser's address as `trust proxy` lets Express see it (R31). An address of this very machine is a browser on
+ * it, or a proxy that Express was not told to look behind: it stands for nobody in particular, so it is not counted.
+ */
+function clientAddressOf({ ip }: Request): string | undefined {
+  const address = ip?.replace(/^::ffff:(?=\d+\.)/, '')
+  return address === '::1' || address?.startsWith('127.') ? undefined : address
 }
 
 /** The languages a request asks for, best first. */
