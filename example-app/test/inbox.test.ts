@@ -37,7 +37,7 @@ describe('the development inbox', () => {
   })
 
   it('is a page, too, that shows the codes of the seeded apps', async () => {
-    const page = await supertest(vault.app).get('/inbox').expect(200)
+    const page = await vault.pages().get('/inbox').expect(200)
     const code = seedAppCode('alice', Date.now()) ?? 'none'
     expect(page.text).toContain('Text message')
     expect(page.text.replaceAll(' ', '')).toContain(code)
@@ -64,7 +64,7 @@ describe('the development inbox', () => {
 
 describe('an address that does not exist', () => {
   it('is a page for a browser and a problem for a program', async () => {
-    const page = await supertest(vault.app).get('/nowhere').expect(404)
+    const page = await vault.pages().get('/nowhere').expect(404)
     expect(page.type).toBe('text/html')
     const answer = await vault.browser().get('/nowhere').expect(404)
     expect(answer.type).toBe('application/problem+json')

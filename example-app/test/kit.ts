@@ -21,6 +21,8 @@ export interface TestVault {
   readonly seeding: SeedContext
   /** A new browser that speaks JSON. */
   browser(): Browser
+  /** A new browser that wants pages and sends forms. */
+  pages(): Browser
   /** The code in the newest message to a contact. */
   codeSentTo(to: string): Promise<string>
   close(): Promise<void>
@@ -61,6 +63,7 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
     context,
     seeding,
     browser: () => supertest.agent(app).accept('application/json'),
+    pages: () => supertest.agent(app).accept('text/html').type('form'),
     async codeSentTo(to) {
       const text = (await inbox?.messages({ to }))?.[0]?.text ?? ''
       const code = /\b\d{6}\b/.exec(text)?.[0]

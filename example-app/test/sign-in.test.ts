@@ -11,11 +11,10 @@ afterAll(() => vault.close())
 
 describe('signing in', () => {
   it('holds somebody with a second factor back, and lets them in after it, to where they wanted to go', async () => {
-    const browser = supertest.agent(vault.app)
+    const browser = vault.pages()
     await browser.get('/vault').expect(303).expect('location', '/login')
     await browser
       .post('/login')
-      .type('form')
       .send({ username: 'bob', password: passwordOf('bob') })
       .expect(303)
       .expect('location', '/mfa')
@@ -64,32 +63,23 @@ describe('signing in', () => {
   })
 
   it('brings somebody without a second factor to the page they wanted', async () => {
-    const browser = supertest.agent(vault.app)
+    const browser = vault.pages()
     await browser.get('/account?from=mail').expect(303)
     await browser
       .post('/login')
-      .type('form')
       .send({ username: 'nina', password: passwordOf('nina') })
       .expect(303)
       .expect('location', '/account?from=mail')
   })
 
   it('signs in by the strategy on a route of the app’s own', async () => {
-    const browser = supertest.agent(vault.app)
-    await browser
-      .post('/login')
-      .type('form')
-      .send({ username: 'otto', password: passwordOf('otto') })
-    const wrong = await browser.post('/mfa-login').type('form').send({ factor: 'app', code: '000000' })
+    const browser = vault.pages()
+    await browser.post('/login').send({ username: 'otto', password: passwordOf('otto') })
+    const wrong = await browser.post('/mfa-login').send({ factor: 'app', code: '000000' })
     expect(wrong.status).toBe(302)
     expect(wrong.headers.location).toBe('/mfa')
     const code = seedAppCode('otto', Date.now()) ?? ''
-    await browser
-      .post('/mfa-login')
-      .type('form')
-      .send({ factor: 'app', code })
-      .expect(302)
-      .expect('location', '/')
+    await browser.post('/mfa-login').send({ factor: 'app', code }).expect(302).expect('location', '/')
     const me = await browser.get('/me').accept('json')
     expect(me.body.user).toEqual({ username: 'otto' })
   })
@@ -128,9 +118,9 @@ describe('a wrong password', () => {
   })
 
   it('shows the form again, with the name and without the password', async () => {
-    const answer = await supertest(vault.app)
+    const answer = await vault
+      .pages()
       .post('/login')
-      .type('form')
       .send({ username: '<b>bob', password: 'not-his-password' })
       .expect(401)
     expect(answer.type).toBe('text/html')

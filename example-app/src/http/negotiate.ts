@@ -1,7 +1,6 @@
 import type { Request } from 'express'
 
-/** Whether the caller asked for JSON rather than a page. A browser, or somebody who does not say, gets a page. */
+/** Whether the caller gets JSON rather than a page. Who asks for nothing in particular, as programs do, gets JSON. */
 export function wantsJson(req: Request): boolean {
-  const best = req.accepts(['text/html', 'application/json', 'application/problem+json'])
-  return typeof best === 'string' && best !== 'text/html'
+  return req.accepts(['json', 'html']) !== 'html'
 }
