@@ -11,14 +11,17 @@ export async function openStore(where: {
   /** Names the key that seals what the store holds; a store made with another key is refused. */
   readonly keyId: string
 }): Promise<Store> {
-  const store = where.databaseUrl ? postgresStore(where.databaseUrl) : await pgliteStore(where.dataDir)
+  const { databaseUrl, dataDir } = where
+  const store = databaseUrl ? postgresStore(databaseUrl) : await pgliteStore(dataDir)
   try {
     await migrate(store)
     await checkKey(store, where.keyId)
     return store
   } catch (error) {
     await store.close()
-    throw error
+    if (error instanceof FaultsError) throw error
+    const place = store.name === 'postgresql' ? 'database (DATABASE_URL)' : 'data folder (DATA_DIR)'
+    throw new FaultsError([`The ${place} cannot be used: ${reason(error)}.`], { cause: error })
   }
 }
 
@@ -34,4 +37,10 @@ async function checkKey(store: Store, keyId: string): Promise<void> {
         'Give the service its former secret, or another DATA_DIR or DATABASE_URL.',
     ])
   }
+}
+
+/** The database's own words; a refused connection to several addresses has its words inside. */
+function reason(error: unknown): string {
+  const first = error instanceof AggregateError ? error.errors[0] : error
+  return first instanceof Error ? first.message : 'for an unknown reason'
 }

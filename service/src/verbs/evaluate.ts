@@ -68,26 +68,29 @@ async function evaluateDelivered(bench: Bench, input: VerifyInput, code: string)
 }
 
 async function evaluateApp(bench: Bench, input: VerifyInput, code: string): Promise<Judgement> {
-  const { core, tx, application, account, now } = bench
+  const { tx, application, account, now } = bench
   const row = await findAppSecret(tx, application, input.account)
   const disabled = await isDisabled(tx, application, account, APP_FACTOR)
-  const step = (sealed: string | null | undefined) =>
-    sealed
-      ? stepOf(core, application, input.account, sealed, code, now)
-      : matchStep(NOBODYS_SECRET, code, now, 0) && undefined
-
-  const mayConfirm = input.kind !== 'code' && row?.pending
-  const pendingStep = step(mayConfirm ? row.pending : null)
-  const confirmedStep = step(input.kind === 'confirm' || disabled ? null : row?.sealed)
+  const pending = input.kind === 'code' ? null : (row?.pending ?? null)
+  const confirmed = input.kind === 'confirm' || disabled ? null : (row?.sealed ?? null)
+  const pendingStep = stepIn(bench, input, pending, code)
+  const confirmedStep = stepIn(bench, input, confirmed, code)
   if (confirmedStep !== undefined && (await useStep(tx, application, input.account, confirmedStep))) {
     return { verdict: 'right', as: 'app' }
   }
-  if (mayConfirm && pendingStep !== undefined) {
-    const bound = await confirmPending(tx, application, account, mayConfirm, pendingStep, now)
+  if (pending && pendingStep !== undefined) {
+    const bound = await confirmPending(tx, application, account, pending, pendingStep, now)
     if (bound) return { verdict: 'right', as: 'app-bound' }
   }
   if (disabled && input.kind !== 'confirm') return { verdict: 'disabled' }
   return { verdict: 'wrong', failure: { factor: APP_FACTOR } }
+}
+
+function stepIn(bench: Bench, input: VerifyInput, sealed: string | null, code: string): number | undefined {
+  const { core, application, now } = bench
+  if (sealed) return stepOf(core, application, input.account, sealed, code, now)
+  matchStep(NOBODYS_SECRET, code, now, application.limits.appStepsAhead)
+  return undefined
 }
 
 async function evaluateBackup(bench: Bench, input: VerifyInput, code: string): Promise<Judgement> {

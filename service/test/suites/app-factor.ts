@@ -1,0 +1,171 @@
+import type { Contact, EnrollAppAnswer, MfaService } from 'countersign/protocol'
+import jsqr from 'jsqr'
+import { PNG } from 'pngjs'
+import { expect, test } from 'vitest'
+import { advance, appCode, type Bench, eventually, freshEmail, freshTenant, rejection } from '../kit.js'
+
+const invalid = { outcome: 'invalid' }
+const valid = { outcome: 'valid' }
+
+type Prepared = EnrollAppAnswer & { outcome: 'prepared' }
+
+async function prepare(mfa: MfaService, contact: Contact & { kind: 'email' }): Promise<Required<Prepared>> {
+  const answer = await mfa.enrollApp({ contact })
+  if (answer.outcome !== 'prepared' || !answer.uri || !answer.secret) throw new Error('nothing was prepared')
+  return { ...answer, uri: answer.uri, secret: answer.secret }
+}
+
+async function enroll(mfa: MfaService, contact: Contact & { kind: 'email' }): Promise<string> {
+  const { secret } = await prepare(mfa, contact)
+  const code = appCode(secret, Date.now() - 30_000)
+  expect(await mfa.verify({ method: 'app', contact, kind: 'confirm', code })).toEqual(valid)
+  return secret
+}
+
+export function appFactorSuite(bench: () => Bench): void {
+  test('prepares a QR code that a reader reads, label and issuer encoded, 160 bits (R53, R56)', async () => {
+    const { mfa } = freshTenant(bench(), { name: 'Va:ult & Söhne' })
+    const contact = { kind: 'email', email: 'a+b@example.com' } as const
+    const { qr, uri, secret } = await prepare(mfa, contact)
+    const image = PNG.sync.read(Buffer.from(qr.replace('data:image/png;base64,', ''), 'base64'))
+    expect(jsqr.default(new Uint8ClampedArray(image.data), image.width, image.height)?.data).toBe(uri)
+    expect(uri).toContain(
+      'otpauth://totp/Va%3Ault%20%26%20S%C3%B6hne:a%2Bb%40example.com?issuer=Va%3Ault%20%26%20S%C3%B6hne',
+    )
+    expect(uri).toContain(`secret=${secret}`)
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/)
+  })
+
+  test('does not take codes of an app before it is confirmed (R54)', async () => {
+    const { mfa } = freshTenant(bench())
+    const contact = freshEmail()
+    const { secret } = await prepare(mfa, contact)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: appCode(secret) })).toEqual(invalid)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'confirm', code: appCode(secret) })).toEqual(
+      valid,
+    )
+    advance(30)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: appCode(secret) })).toEqual(valid)
+  })
+
+  test('the step that confirmed an app is used (R51)', async () => {
+    const { mfa } = freshTenant(bench())
+    const contact = freshEmail()
+    const { secret } = await prepare(mfa, contact)
+    const code = appCode(secret)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'confirm', code })).toEqual(valid)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code })).toEqual(invalid)
+  })
+
+  test('takes the current and the previous step, no other (R50)', async () => {
+    for (const [offsetSeconds, expected] of [
+      [-60, invalid],
+      [-30, valid],
+      [0, valid],
+      [30, invalid],
+      [60, invalid],
+    ] as const) {
+      const { mfa } = freshTenant(bench())
+      const contact = freshEmail()
+      const secret = await enroll(mfa, contact)
+      advance(90)
+      const code = appCode(secret, Date.now() + offsetSeconds * 1000)
+      expect(await mfa.verify({ method: 'app', contact, kind: 'code', code })).toEqual(expected)
+    }
+  })
+
+  test('takes one step ahead when the operator allows it, not two', async () => {
+    const { mfa } = freshTenant(bench(), { limits: { appStepsAhead: 1 } })
+    const contact = freshEmail()
+    const secret = await enroll(mfa, contact)
+    advance(90)
+    const at = (steps: number) => appCode(secret, Date.now() + steps * 30_000)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: at(2) })).toEqual(invalid)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: at(1) })).toEqual(valid)
+  })
+
+  test('takes a step once, also for the step before it and when the clock goes back (R51, R52, R57)', async () => {
+    const { mfa } = freshTenant(bench())
+    const contact = freshEmail()
+    const secret = await enroll(mfa, contact)
+    advance(90)
+    const before = appCode(secret, Date.now() - 30_000)
+    const code = appCode(secret)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code })).toEqual(valid)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code })).toEqual(invalid)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: before })).toEqual(invalid)
+    advance(-30)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: before })).toEqual(invalid)
+  })
+
+  test('accepts one of 200 submissions of an app code at once (R51)', async () => {
+    const { mfa } = freshTenant(bench())
+    const contact = freshEmail()
+    const secret = await enroll(mfa, contact)
+    const right = { method: 'app', contact, kind: 'code', code: appCode(secret) } as const
+    const answers = await Promise.all(Array.from({ length: 200 }, () => mfa.verify(right)))
+    expect(answers.filter((answer) => answer.outcome === 'valid')).toHaveLength(1)
+  })
+
+  test('the old app works until the new one is confirmed, and no longer (R55)', async () => {
+    const { mfa } = freshTenant(bench())
+    const contact = freshEmail()
+    const old = await enroll(mfa, contact)
+    await prepare(mfa, contact)
+    const { secret } = await prepare(mfa, contact)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: appCode(old) })).toEqual(valid)
+    advance(60)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'confirm', code: appCode(old) })).toEqual(invalid)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'confirm', code: appCode(secret) })).toEqual(
+      valid,
+    )
+    advance(30)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: appCode(old) })).toEqual(invalid)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: appCode(secret) })).toEqual(valid)
+  })
+
+  test('tells the person at a proven contact that an app was bound (R61)', async () => {
+    const { mfa, sent, lastCode } = freshTenant(bench())
+    const contact = freshEmail()
+    await mfa.send({ method: 'email', contact })
+    await mfa.verify({ method: 'email', contact, kind: 'code', code: lastCode() })
+    await enroll(mfa, contact)
+    await eventually(() => expect(sent().at(-1)).toMatchObject({ purpose: 'notice', to: contact.email }))
+    expect(sent().at(-1)?.subject).toBe('Authenticator app added to Vault')
+  })
+
+  test('disables an app at 100 unforgiven failures, until it is bound again (R26)', async () => {
+    const { mfa } = freshTenant(bench())
+    const contact = freshEmail()
+    const secret = await enroll(mfa, contact)
+    for (let failures = 0; failures < 100; failures++) {
+      if (failures > 0 && failures % 10 === 0) advance(86_400)
+      const code = appCode(secret, Date.now() - 600_000)
+      expect(await mfa.verify({ method: 'app', contact, kind: 'code', code })).toEqual(invalid)
+    }
+    advance(86_400)
+    const disabled = { outcome: 'refused', refusal: { reason: 'factor_disabled' } }
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: appCode(secret) })).toEqual(
+      disabled,
+    )
+    const again = await enroll(mfa, contact)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: appCode(again) })).toEqual(valid)
+  })
+
+  test('keeps no secret in clear, and opens none in another account (R53)', async () => {
+    const { mfa, application } = freshTenant(bench())
+    const [victim, attacker] = [freshEmail(), freshEmail()]
+    const secret = await enroll(mfa, victim)
+    await enroll(mfa, attacker)
+    const rows = await bench().store.query('SELECT * FROM app_secret WHERE application = $1', [
+      application.id,
+    ])
+    expect(JSON.stringify(rows)).not.toContain(secret)
+    await bench().store.query(
+      `UPDATE app_secret SET sealed = (SELECT sealed FROM app_secret WHERE application = $1 AND account = $2)
+       WHERE application = $1 AND account = $3`,
+      [application.id, `contact:${attacker.email}`, `contact:${victim.email}`],
+    )
+    await rejection(mfa.verify({ method: 'app', contact: victim, kind: 'code', code: appCode(secret) }))
+  })
+}

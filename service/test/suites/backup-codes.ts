@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import { type Bench, eventually, freshEmail, freshPhone, freshTenant, type Tenant, wrong } from '../kit.js'
+
+const invalid = { outcome: 'invalid' }
+const valid = { outcome: 'valid' }
+
+const codesOf = (tenant: Tenant) => tenant.sent().findLast((letter) => letter.codes)?.codes ?? []
+
+export function backupCodesSuite(bench: () => Bench): void {
+  test('delivers ten codes of 80 bits, grouped for reading (R58)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshEmail()
+    expect(await tenant.mfa.sendBackupCodes({ method: 'email', contact })).toEqual({
+      outcome: 'sent',
+      count: 10,
+    })
+    const codes = codesOf(tenant)
+    expect(new Set(codes).size).toBe(10)
+    for (const code of codes) expect(code).toMatch(/^([0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}$/)
+    expect(tenant.sent()[0]?.text).toContain(codes.join('\n'))
+  })
+
+  test('takes each code once, however it is typed (R60)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshEmail()
+    await tenant.mfa.sendBackupCodes({ method: 'email', contact })
+    const [first = '', second = ''] = codesOf(tenant)
+    const verify = (code: string) => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
+    const typed = first.toLowerCase().replaceAll('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l')
+    expect(await verify(typed)).toEqual(valid)
+    expect(await verify(first)).toEqual(invalid)
+    expect(await verify(second)).toEqual(valid)
+  })
+
+  test('accepts one of 200 submissions of a backup code at once (R60)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshEmail()
+    await tenant.mfa.sendBackupCodes({ method: 'email', contact })
+    const [code = ''] = codesOf(tenant)
+    const verify = () => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
+    const answers = await Promise.all(Array.from({ length: 200 }, verify))
+    expect(answers.filter((answer) => answer.outcome === 'valid')).toHaveLength(1)
+  })
+
+  test('a new set kills every code of the old one (R61)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshEmail()
+    await tenant.mfa.sendBackupCodes({ method: 'email', contact })
+    const [old = ''] = codesOf(tenant)
+    await tenant.mfa.sendBackupCodes({ method: 'email', contact })
+    expect(await tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code: old })).toEqual(invalid)
+  })
+
+  test('counts only for the contact and account that received it', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshEmail()
+    await tenant.mfa.sendBackupCodes({ method: 'email', contact, account: 'one' })
+    const [code = ''] = codesOf(tenant)
+    const right = { method: 'email', contact, account: 'one', kind: 'backup', code } as const
+    expect(await tenant.mfa.verify({ ...right, account: 'two' })).toEqual(invalid)
+    expect(await tenant.mfa.verify({ ...right, contact: freshEmail() })).toEqual(invalid)
+    expect(await tenant.mfa.verify(right)).toEqual(valid)
+  })
+
+  test('never takes a backup code as a delivered one, nor the other way round (R91)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshPhone()
+    await tenant.mfa.sendBackupCodes({ method: 'sms', contact })
+    await tenant.mfa.send({ method: 'sms', contact })
+    const [backup = ''] = codesOf(tenant)
+    const delivered = tenant.lastCode()
+    const verify = (kind: 'code' | 'backup' | 'confirm', code: string) =>
+      tenant.mfa.verify({ method: 'sms', contact, kind, code })
+    expect(await verify('code', backup)).toEqual(invalid)
+    expect(await verify('backup', delivered)).toEqual(invalid)
+    expect(await verify('confirm', delivered)).toEqual(invalid)
+    expect(await verify('code', delivered)).toEqual(valid)
+    expect(await verify('backup', backup)).toEqual(valid)
+  })
+
+  test('tells the person that a backup code was used (R63)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshPhone()
+    await tenant.mfa.sendBackupCodes({ method: 'sms', contact })
+    await tenant.mfa.verify({ method: 'sms', contact, kind: 'backup', code: codesOf(tenant)[0] ?? '' })
+    await eventually(() =>
+      expect(tenant.sent().at(-1)).toMatchObject({ purpose: 'notice', to: contact.phone }),
+    )
+  })
+
+  test('tells another proven contact that codes were made (R61)', async () => {
+    const tenant = freshTenant(bench())
+    const email = freshEmail()
+    await tenant.mfa.send({ method: 'email', contact: email, account: 'one' })
+    const code = tenant.lastCode()
+    await tenant.mfa.verify({ method: 'email', contact: email, account: 'one', kind: 'code', code })
+    await tenant.mfa.sendBackupCodes({ method: 'sms', contact: freshPhone(), account: 'one' })
+    await eventually(() =>
+      expect(tenant.sent('email').at(-1)).toMatchObject({ purpose: 'notice', to: email.email }),
+    )
+  })
+
+  test('guesses count in the budget of the account (R62)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshPhone()
+    for (let i = 0; i < 5; i++) {
+      await tenant.mfa.verify({ method: 'sms', contact, kind: 'backup', code: '0000000000000000' })
+    }
+    await tenant.mfa.send({ method: 'sms', contact })
+    const guess = { method: 'sms', contact, kind: 'code', code: wrong(tenant.lastCode()) } as const
+    for (let i = 0; i < 5; i++) await tenant.mfa.verify(guess)
+    expect(await tenant.mfa.verify(guess)).toMatchObject({ refusal: { reason: 'locked' } })
+  })
+
+  test('keeps only salted, keyed hashes, which differ between sets (R59)', async () => {
+    const tenant = freshTenant(bench())
+    await tenant.mfa.sendBackupCodes({ method: 'email', contact: freshEmail() })
+    const where = [tenant.application.id]
+    const sets = await bench().store.query('SELECT * FROM backup_set WHERE application = $1', where)
+    const codes = await bench().store.query('SELECT * FROM backup_code WHERE application = $1', where)
+    expect(String(sets[0]?.salt).length).toBeGreaterThanOrEqual(22)
+    const stored = JSON.stringify([sets, codes])
+    for (const code of codesOf(tenant)) {
+      expect(stored).not.toContain(code)
+      expect(stored).not.toContain(code.replaceAll('-', ''))
+    }
+  })
+}

@@ -1,0 +1,309 @@
+import { expect, test } from 'vitest'
+import {
+  advance,
+  type Bench,
+  DeliveryError,
+  eventually,
+  freshEmail,
+  freshPhone,
+  freshTenant,
+  rejection,
+  wrong,
+} from '../kit.js'
+
+export function sendingSuite(bench: () => Bench): void {
+  test('sends a code by every channel and takes it back (R35)', async () => {
+    const { mfa, sent } = freshTenant(bench())
+    const contact = freshPhone()
+    for (const [index, method] of (['sms', 'whatsapp', 'call'] as const).entries()) {
+      const answer = await mfa.send({ method, contact, account: 'a' })
+      expect(answer).toMatchObject({ outcome: 'sent', expiresInSeconds: 300, resendInSeconds: 30 })
+      const letter = sent()[index]
+      expect(letter).toMatchObject({ channel: method, to: contact.phone, purpose: 'sign-in' })
+      expect(letter?.code).toMatch(/^\d{6}$/)
+      const code = letter?.code ?? ''
+      expect(await mfa.verify({ method, contact, account: 'a', kind: 'code', code })).toEqual({
+        outcome: 'valid',
+      })
+    }
+  })
+
+  test('tells an email address twice as long as a telephone (R36)', async () => {
+    const { mfa } = freshTenant(bench())
+    expect(await mfa.send({ method: 'email', contact: freshEmail() })).toMatchObject({
+      expiresInSeconds: 600,
+    })
+  })
+
+  test('sends one DUAL code to the mailbox and to the telephone', async () => {
+    const { mfa, sent } = freshTenant(bench())
+    const contact = { kind: 'dual', email: freshEmail().email, phone: freshPhone().phone } as const
+    await mfa.send({ method: 'dual', contact })
+    const [mail, sms] = sent()
+    expect(mail).toMatchObject({ channel: 'email', to: contact.email })
+    expect(sms).toMatchObject({ channel: 'sms', to: contact.phone, code: mail?.code })
+    const code = mail?.code ?? ''
+    expect(await mfa.verify({ method: 'dual', contact, kind: 'code', code })).toEqual({ outcome: 'valid' })
+  })
+
+  test('repeats the same code inside a challenge, without more life or tries (R39)', async () => {
+    const { mfa, sent } = freshTenant(bench())
+    const contact = freshPhone()
+    const first = await mfa.send({ method: 'sms', contact })
+    if (first.outcome === 'refused') throw new Error('refused')
+    const challenge = first.challenge ?? ''
+    for (let i = 0; i < 4; i++) {
+      await mfa.verify({
+        method: 'sms',
+        contact,
+        kind: 'code',
+        code: wrong(sent()[0]?.code ?? ''),
+        challenge,
+      })
+    }
+    advance(30)
+    const again = await mfa.send({ method: 'call', contact, challenge })
+    expect(again).toMatchObject({ challenge, expiresInSeconds: 270, resendInSeconds: 60 })
+    expect(sent()[1]).toMatchObject({ channel: 'call', code: sent()[0]?.code })
+    await mfa.verify({ method: 'sms', contact, kind: 'code', code: wrong(sent()[0]?.code ?? ''), challenge })
+    const right = { method: 'sms', contact, kind: 'code', code: sent()[0]?.code ?? '', challenge } as const
+    expect(await mfa.verify(right)).toEqual({ outcome: 'invalid' })
+  })
+
+  test('waits 30, 60, then 120 seconds before it repeats a code', async () => {
+    const { mfa } = freshTenant(bench(), { limits: { emailCodeLifeSeconds: 600 } })
+    const contact = freshEmail()
+    const first = await mfa.send({ method: 'email', contact })
+    const challenge = first.outcome === 'refused' ? '' : (first.challenge ?? '')
+    for (const waitSeconds of [30, 60, 120, 120]) {
+      const early = await mfa.send({ method: 'email', contact, challenge })
+      expect(early).toEqual({
+        outcome: 'refused',
+        refusal: { reason: 'limited', retryAfterSeconds: waitSeconds },
+      })
+      advance(waitSeconds - 0.001)
+      expect(await mfa.send({ method: 'email', contact, challenge })).toMatchObject({ outcome: 'refused' })
+      advance(0.001)
+      expect(await mfa.send({ method: 'email', contact, challenge })).toMatchObject({ challenge })
+    }
+  })
+
+  test('begins a new challenge when none is named, and the older code is dead (R39)', async () => {
+    const { mfa, sent } = freshTenant(bench())
+    const contact = freshPhone()
+    await mfa.send({ method: 'sms', contact })
+    const older = sent()[0]?.code ?? ''
+    expect(await mfa.send({ method: 'sms', contact })).toMatchObject({ outcome: 'sent' })
+    const newer = sent()[1]?.code ?? ''
+    expect(newer).not.toBe(older)
+    expect(await mfa.verify({ method: 'sms', contact, kind: 'code', code: older })).toEqual({
+      outcome: 'invalid',
+    })
+    expect(await mfa.verify({ method: 'sms', contact, kind: 'code', code: newer })).toEqual({
+      outcome: 'valid',
+    })
+  })
+
+  test('keeps the challenges of two purposes apart (R38)', async () => {
+    const { mfa, sent } = freshTenant(bench())
+    const contact = freshPhone()
+    const signIn = await mfa.send({ method: 'sms', contact, purpose: 'sign-in' })
+    const stepUp = await mfa.send({ method: 'sms', contact, purpose: 'step-up' })
+    if (signIn.outcome === 'refused' || stepUp.outcome === 'refused') throw new Error('refused')
+    const code = sent()[0]?.code ?? ''
+    const verification = { method: 'sms', contact, kind: 'code', code } as const
+    expect(await mfa.verify({ ...verification, challenge: stepUp.challenge ?? '' })).toEqual({
+      outcome: 'invalid',
+    })
+    expect(await mfa.verify({ ...verification, challenge: signIn.challenge ?? '' })).toEqual({
+      outcome: 'valid',
+    })
+    expect(sent()[1]?.text).toContain('to confirm an action')
+  })
+
+  test('sends 5 messages in 10 minutes and 10 in a day to one account, over all contacts (R43)', async () => {
+    const { mfa } = freshTenant(bench())
+    const ask = () => mfa.send({ method: 'sms', contact: freshPhone(), account: 'one' })
+    for (let i = 0; i < 5; i++) expect(await ask()).toMatchObject({ outcome: 'sent' })
+    expect(await ask()).toEqual({
+      outcome: 'refused',
+      refusal: { reason: 'limited', retryAfterSeconds: 600 },
+    })
+    advance(600)
+    for (let i = 0; i < 5; i++) expect(await ask()).toMatchObject({ outcome: 'sent' })
+    advance(600)
+    const refused = { outcome: 'refused', refusal: { reason: 'limited', retryAfterSeconds: 86_400 - 1_200 } }
+    expect(await ask()).toEqual(refused)
+  })
+
+  test('counts backup codes among the messages of an account (R43)', async () => {
+    const { mfa } = freshTenant(bench())
+    for (let i = 0; i < 5; i++) {
+      await mfa.sendBackupCodes({ method: 'email', contact: freshEmail(), account: 'one' })
+    }
+    expect(await mfa.send({ method: 'email', contact: freshEmail(), account: 'one' })).toMatchObject({
+      refusal: { reason: 'limited' },
+    })
+  })
+
+  test('sends 5 messages in an hour to one destination, whichever accounts ask, DUAL included (R43)', async () => {
+    const { mfa } = freshTenant(bench())
+    const { phone } = freshPhone()
+    for (let i = 0; i < 4; i++)
+      await mfa.send({ method: 'sms', contact: { kind: 'phone', phone }, account: `a${i}` })
+    const dual = { kind: 'dual', email: freshEmail().email, phone } as const
+    expect(await mfa.send({ method: 'dual', contact: dual })).toMatchObject({ outcome: 'sent' })
+    const sixth = { method: 'call', contact: { kind: 'phone', phone }, account: 'b' } as const
+    expect(await mfa.send(sixth)).toMatchObject({ refusal: { reason: 'limited', retryAfterSeconds: 3_600 } })
+  })
+
+  test('sends 10 messages in an hour for one client network, a /64 of IPv6 being one (R31, R43)', async () => {
+    const { mfa } = freshTenant(bench())
+    const ask = (clientAddress: string) => mfa.send({ method: 'email', contact: freshEmail(), clientAddress })
+    for (let i = 0; i < 10; i++)
+      expect(await ask(`2001:db8:0:7::${i + 1}`)).toMatchObject({ outcome: 'sent' })
+    expect(await ask('2001:db8:0:7:ffff::1')).toMatchObject({ refusal: { reason: 'limited' } })
+    expect(await ask('2001:db8:0:8::1')).toMatchObject({ outcome: 'sent' })
+    for (let i = 0; i < 10; i++) await ask(i % 2 ? '192.0.2.1' : '::ffff:192.0.2.1')
+    expect(await ask('192.0.2.1')).toMatchObject({ refusal: { reason: 'limited' } })
+  })
+
+  test('stops at the daily budget of the application until the next day (R43)', async () => {
+    const { mfa } = freshTenant(bench(), { limits: { sendsPerApplicationDay: 2 } })
+    await mfa.send({ method: 'email', contact: freshEmail() })
+    await mfa.send({ method: 'email', contact: freshEmail() })
+    const refused = await mfa.send({ method: 'email', contact: freshEmail() })
+    expect(refused).toMatchObject({ refusal: { reason: 'limited' } })
+    if (refused.outcome !== 'refused' || refused.refusal.reason !== 'limited') throw new Error('not limited')
+    advance(refused.refusal.retryAfterSeconds)
+    expect(await mfa.send({ method: 'email', contact: freshEmail() })).toMatchObject({ outcome: 'sent' })
+  })
+
+  test('lets no budget pass when 40 ask at once for one destination (R43)', async () => {
+    const { mfa, sent } = freshTenant(bench())
+    const contact = freshPhone()
+    const asked = Array.from({ length: 40 }, (_, i) => mfa.send({ method: 'sms', contact, account: `p${i}` }))
+    const sentOnes = (await Promise.all(asked)).filter((answer) => answer.outcome === 'sent')
+    expect(sentOnes).toHaveLength(5)
+    expect(sent()).toHaveLength(5)
+  })
+
+  test.each([
+    ['a premium-rate number', '+19005550123'],
+    ['a toll-free number', '+18005550123'],
+    ['a number that cannot be in use', '+12345678'],
+  ])('refuses %s', async (_what, phone) => {
+    const { mfa, sent } = freshTenant(bench())
+    expect(await mfa.send({ method: 'sms', contact: { kind: 'phone', phone } })).toEqual({
+      outcome: 'refused',
+      refusal: { reason: 'contact_refused' },
+    })
+    expect(sent()).toEqual([])
+  })
+
+  test('says that a message was refused for good, and the code is dead', async () => {
+    const { mfa } = freshTenant(bench())
+    bench().failNext(new DeliveryError('no such mailbox', true))
+    expect(await mfa.send({ method: 'email', contact: freshEmail() })).toEqual({
+      outcome: 'refused',
+      refusal: { reason: 'delivery_failed' },
+    })
+  })
+
+  test('answers queued when a carrier is down, and delivers when it is back', async () => {
+    const { mfa, sent, application } = freshTenant(bench())
+    const contact = freshEmail()
+    bench().failNext(new DeliveryError('down', false))
+    expect(await mfa.send({ method: 'email', contact })).toMatchObject({ outcome: 'queued' })
+    expect(sent()).toEqual([])
+    advance(3)
+    await bench().core.outbox.work()
+    expect(sent()).toHaveLength(1)
+    const rows = await bench().store.query(
+      'SELECT state, sealed, attempts FROM outbox WHERE application = $1',
+      [application.id],
+    )
+    expect(rows).toEqual([{ state: 'sent', sealed: null, attempts: 2 }])
+  })
+
+  test('tries 5 times and never past the life of the code', async () => {
+    const { mfa, sent, application } = freshTenant(bench())
+    const states = () =>
+      bench().store.query<{ state: string }>('SELECT state FROM outbox WHERE application = $1', [
+        application.id,
+      ])
+    const down = () => new DeliveryError('down', false)
+    bench().failNext(down(), down(), down(), down(), down())
+    await mfa.send({ method: 'email', contact: freshEmail() })
+    for (let i = 0; i < 4; i++) {
+      advance(50)
+      await bench().core.outbox.work()
+    }
+    expect(await states()).toEqual([{ state: 'failed' }])
+    bench().failNext(down())
+    await mfa.send({ method: 'sms', contact: freshPhone() })
+    advance(301)
+    await bench().core.outbox.work()
+    expect((await states()).map((row) => row.state)).toEqual(['failed', 'failed'])
+    expect(sent()).toEqual([])
+  })
+
+  test('keeps no code in its tables, and no message after it left (R40)', async () => {
+    const { mfa, lastCode, application } = freshTenant(bench())
+    const contact = freshPhone()
+    await mfa.send({ method: 'sms', contact })
+    bench().failNext(new DeliveryError('down', false))
+    await mfa.send({ method: 'call', contact })
+    const tables = ['account', 'challenge', 'outbox', 'budget', 'failure', 'factor']
+    for (const table of tables) {
+      const rows = await bench().store.query(`SELECT * FROM ${table} WHERE application = $1`, [
+        application.id,
+      ])
+      expect(JSON.stringify(rows)).not.toContain(lastCode())
+    }
+    advance(10)
+    await bench().core.outbox.work()
+    const kept = await bench().store.query(
+      'SELECT 1 FROM outbox WHERE application = $1 AND sealed IS NOT NULL',
+      [application.id],
+    )
+    expect(kept).toEqual([])
+  })
+
+  test('writes events without codes or contacts (R89)', async () => {
+    const { mfa, lastCode, application } = freshTenant(bench())
+    const contact = freshPhone()
+    await mfa.send({ method: 'sms', contact })
+    await mfa.verify({ method: 'sms', contact, kind: 'code', code: wrong(lastCode()) })
+    await mfa.verify({ method: 'sms', contact, kind: 'code', code: lastCode() })
+    const events = bench().events.filter((event) => event.application === application.id)
+    expect(events.map((event) => event.event)).toEqual([
+      'delivery.sent',
+      'send.sent',
+      'verify.failed',
+      'verify.succeeded',
+    ])
+    expect(JSON.stringify(events)).not.toContain(contact.phone.slice(-6))
+    expect(JSON.stringify(events)).not.toContain(lastCode())
+  })
+
+  test('throws a ServiceError that names the parameter for a request that is not valid', async () => {
+    const { mfa } = freshTenant(bench())
+    const contact = { kind: 'email', email: 'not a mailbox' } as const
+    const error = await rejection(mfa.send({ method: 'email', contact }))
+    expect(error).toMatchObject({ code: 'ERR_MFA_SERVICE_REQUEST' })
+    expect(error.message).toContain('User must be an email address')
+  })
+
+  test('notifies in the language that was last used with a proven contact', async () => {
+    const { mfa, sent, lastCode } = freshTenant(bench())
+    const contact = freshEmail()
+    await mfa.send({ method: 'email', contact, locale: 'de-AT' })
+    expect(sent()[0]?.text).toContain('Geben Sie ihn nicht weiter')
+    await mfa.verify({ method: 'email', contact, kind: 'code', code: lastCode(), locale: 'de-AT' })
+    for (let i = 0; i < 10; i++) await mfa.verify({ method: 'app', contact, kind: 'code', code: '000000' })
+    await eventually(() =>
+      expect(sent()[1]).toMatchObject({ purpose: 'notice', to: contact.email, locale: 'de' }),
+    )
+  })
+}
