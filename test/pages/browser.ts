@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Browser, chromium } from 'playwright-core'
+import { type AssetName, assets } from '../../src/pages/assets.js'
+import { renderView } from '../../src/pages/render.js'
+import type { PageFrame, View } from '../../src/pages/view.js'
+
+const POLICY =
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+const PATHS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome']
+const path = PATHS.find((candidate) => existsSync(candidate))
+
+/** Whether there is a browser to test with. In CI its absence is a failure. */
+export const hasBrowser = path !== undefined || process.env.CI !== undefined
+if (!hasBrowser)
+  console.warn('No Chromium here: tests in a browser are skipped. On Debian: apt-get install chromium')
+
+/** A headless Chromium. */
+export async function openBrowser(): Promise<Browser> {
+  if (path === undefined)
+    throw new Error(`No Chromium at ${PATHS.join(', ')}. On Debian: apt-get install chromium`)
+  return chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] })
+}
+
+/** Serves one page under the strict policy and writes down what its forms post. */
+export async function servePage() {
+  let shown: { view: View; frame: PageFrame } | undefined
+  const posts: { readonly path: string; readonly body: string }[] = []
+  const server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost')
+    if (request.method === 'POST') {
+      let body = ''
+      for await (const chunk of request) body += String(chunk)
+      posts.push({ path: pathname, body })
+      return void response.writeHead(204).end() // the browser stays where it is
+    }
+    const asset = assets[pathname.slice(pathname.lastIndexOf('/') + 1) as AssetName]
+    if (asset !== undefined)
+      return void response.writeHead(200, { 'content-type': asset.type }).end(asset.body)
+    const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY }
+    response.writeHead(200, headers).end(shown && renderView(shown.view, shown.frame))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mfa/page`,
+    posts,
+    show(view: View, frame: PageFrame) {
+      shown = { view, frame }
+      posts.length = 0
+    },
+    close: () => new Promise((resolve) => server.close(resolve)),
+  }
+}

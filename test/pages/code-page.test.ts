@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { renderView } from '../../src/pages/render.js'
+import { codeView, FACTORS, factorOf, frame, NOW, problem, VIEWS } from './samples.js'
+
+const sms = factorOf('sms')
+const backup = VIEWS['backup code']
+const inputOf = (page: string) => /<input class="mfa-code"[^>]*>/.exec(page)?.[0] ?? ''
+
+describe('the field for a code', () => {
+  it('is one, and tells browsers and keyboards what it takes', () => {
+    const page = renderView(codeView(sms), frame)
+    expect(page.match(/<input (?!type="hidden")/g)).toHaveLength(1)
+    expect(page).toContain('<label class="mfa-label" for="mfa-code">Code</label>')
+    const input = inputOf(page)
+    for (const attribute of [
+      'id="mfa-code"',
+      'name="code"',
+      'autocomplete="one-time-code"',
+      'inputmode="numeric"',
+    ]) {
+      expect(input).toContain(attribute)
+    }
+    expect(input).toContain(' autofocus')
+    expect(input).toContain('maxlength="64"')
+    expect(input).not.toContain('pattern')
+  })
+
+  it('takes letters for a backup code, and never sends itself then', () => {
+    const input = inputOf(renderView(backup, frame))
+    expect(input).toContain('inputmode="text" autocapitalize="characters"')
+    expect(input).not.toContain('data-mfa-digits')
+  })
+
+  it('sends itself at the length the service has, or never', () => {
+    expect(inputOf(renderView(codeView(sms), frame))).toContain('data-mfa-digits="6"')
+    expect(inputOf(renderView(codeView(sms, { digits: 8 }), frame))).toContain('data-mfa-digits="8"')
+    expect(inputOf(renderView(codeView(sms, { digits: 0 }), frame))).not.toContain('data-mfa-digits')
+  })
+
+  it('is tied to the error above it', () => {
+    const notice = { tone: 'error', code: 'invalid_code', triesLeft: 3 } as const
+    const page = renderView(codeView(sms), { ...frame, notice })
+    expect(page).toContain('id="mfa-notice" role="alert"')
+    expect(page).toContain('You have 3 tries left.')
+    expect(inputOf(page)).toContain('aria-describedby="mfa-notice mfa-lead" aria-invalid="true"')
+  })
+
+  it('is not called invalid for what is not its fault', () => {
+    const input = inputOf(renderView(codeView(sms), { ...frame, notice: problem('resend_too_soon', 20) }))
+    expect(input).toContain('aria-describedby="mfa-notice mfa-lead"')
+    expect(input).not.toContain('aria-invalid')
+  })
+
+  it('does not steal the view from the QR code', () => {
+    const enroll = { page: 'enroll', qr: 'data:image/png;base64,AAAA' } as const
+    expect(inputOf(renderView(enroll, frame))).not.toContain('autofocus')
+    expect(inputOf(renderView(enroll, { ...frame, notice: problem('invalid_code') }))).toContain('autofocus')
+  })
+})
+
+describe('the code page', () => {
+  it('posts the code with its factor', () => {
+    expect(renderView(codeView(sms), frame)).toContain(
+      '<form class="mfa-form" method="post" action="/mfa/verify"><input type="hidden" name="factor" value="sms-1">',
+    )
+    expect(renderView(backup, frame)).toContain('name="factor" value="backup"')
+  })
+
+  it('says where the code went and how long it lives', () => {
+    const page = renderView(codeView(sms), frame)
+    expect(page).toContain('We texted a code to <bdi class="mfa-to" dir="ltr">••• 57</bdi>.')
+    expect(page).toContain('The code expires in 10 minutes.')
+  })
+
+  it('lets the code be sent again, with the wait that the server tells', () => {
+    const page = renderView(codeView(sms), frame)
+    expect(page).toMatch(
+      /action="\/mfa\/challenge"><input type="hidden" name="factor" value="sms-1"><button[^>]*>Send the code again/,
+    )
+    expect(page).toContain('You can ask again in 30 seconds.')
+    expect(page).not.toContain('disabled')
+  })
+
+  it('waits for the longer of challenge and refusal', () => {
+    const page = renderView(codeView(sms), { ...frame, notice: problem('too_many_messages', 3600) })
+    expect(page).toContain('You can ask again in 60 minutes.')
+  })
+
+  it('offers every other way and a backup code', () => {
+    const page = renderView(codeView(sms, { others: FACTORS }), frame)
+    expect(page).toContain('name="factor" value="call-1"')
+    expect(page).toContain('href="/mfa/verify?factor=app-1"')
+    expect(page).toContain('href="/mfa/verify?factor=backup"')
+  })
+
+  it('shows the host’s own help', () => {
+    expect(renderView(codeView(sms), { ...frame, help: 'Call 0800 & ask.' })).toContain(
+      'Call 0800 &amp; ask.',
+    )
+  })
+
+  it.each([
+    ['dead', codeView(sms, { dead: true }), 'Get a new code'],
+    ['expired', VIEWS['code expired'], 'Get a new code'],
+    ['never sent', VIEWS['code never sent'], 'Get your code'],
+    [
+      'one of another factor',
+      codeView(factorOf('call'), { challenge: challengeOf('email') }),
+      'Get a new code',
+    ],
+  ])('asks for no code when it is %s, but offers to send one', (_, view, title) => {
+    const page = renderView(view, frame)
+    expect(inputOf(page)).toBe('')
+    expect(page).toContain(`<h1>${title}</h1>`)
+    expect(page).toMatch(/action="\/mfa\/challenge">.*<button class="mfa-primary"/)
+  })
+
+  it('does not count down the code of an app', () => {
+    expect(renderView(codeView(factorOf('app')), frame)).not.toContain('The code expires')
+  })
+})
+
+function challengeOf(method: 'email') {
+  return { factor: factorOf(method), delivery: 'sent', expiresAt: NOW + 1000 } as const
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { assets } from '../../src/pages/assets.js'
+import { renderView } from '../../src/pages/render.js'
+import { catalogues } from '../../src/pages/text.js'
+import type { Notice, PageFrame } from '../../src/pages/view.js'
+import { ALL_VIEWS, codeView, factorOf, frame, problem, VIEWS } from './samples.js'
+
+const LOCALES = Object.keys(catalogues)
+const PURPOSES: readonly PageFrame['purpose'][] = ['sign-in', 'step-up', 'manage']
+const NOTICES: readonly Notice[] = [
+  ...Object.keys(catalogues.en.problems).map((code) => problem(code as Parameters<typeof problem>[0])),
+  { tone: 'error', code: 'invalid_code', triesLeft: 1, retryAfterSeconds: 0 },
+  ...Object.keys(catalogues.en.success).map((code) => ({ tone: 'success', code }) as Notice),
+]
+
+describe.each(LOCALES)('a page in %s', (locale) => {
+  it.each(ALL_VIEWS)('says everything there is to say: %s', (_, view) => {
+    for (const purpose of PURPOSES)
+      expectWhole(renderView(view, { ...frame, purpose, locales: [locale] }), locale)
+  })
+
+  it.each(NOTICES)('tells of $code', (notice) => {
+    expectWhole(renderView(codeView(factorOf('sms')), { ...frame, notice, locales: [locale] }), locale)
+    expectWhole(renderView({ page: 'stop', notice, next: 'retry' }, { ...frame, locales: [locale] }), locale)
+  })
+})
+
+function expectWhole(page: string, locale: string): void {
+  // What a countdown is worded with is for the script to fill.
+  const said = page.replace(/ data-mfa-text="[^"]*"/g, '')
+  expect(said).not.toMatch(/\{\w+\}|undefined|\[object|NaN/)
+  expect(page).toMatch(/^<!doctype html>\n<html lang="/)
+  expect(page).toContain(`<html lang="${locale}" dir="ltr">`)
+  expect(page.match(/<h1>/g)).toHaveLength(1)
+  expect(page.match(/<main /g)).toHaveLength(1)
+  expect(page.match(/<title>[^<]+ – Vault<\/title>/g)).toHaveLength(1)
+}
+
+describe('a page under a strict content security policy', () => {
+  it.each(ALL_VIEWS)('carries no inline code or style: %s', (_, view) => {
+    const page = renderView(view, frame)
+    expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:|<base|<iframe/i)
+    expect(page.match(/<script[^>]*>[^<]*/g)).toEqual([
+      `<script type="module" src="/mfa/assets/mfa.js?v=${assets['mfa.js'].version}">`,
+    ])
+    for (const [, address] of page.matchAll(/\s(?:src|href|action)="([^"]*)"/g)) {
+      expect(address).toMatch(/^(\/|data:|otpauth:)/)
+    }
+  })
+
+  it('links the style sheet by its content, and the host’s own after it', () => {
+    const page = renderView({ page: 'enrolled', backup: true }, { ...frame, stylesheet: '/brand.css' })
+    const sheets = [...page.matchAll(/<link rel="stylesheet" href="([^"]*)">/g)].map(([, address]) => address)
+    expect(sheets).toEqual([`/mfa/assets/mfa.css?v=${assets['mfa.css'].version}`, '/brand.css'])
+  })
+})
+
+describe('the title of the document', () => {
+  const titleOf = (page: string) => /<title>(.*)<\/title>/.exec(page)?.[1]
+
+  it('says what the page is for, then the app', () => {
+    expect(titleOf(renderView(codeView(factorOf('sms')), frame))).toBe('Check your text messages – Vault')
+  })
+
+  it('begins with the error if there is one', () => {
+    const failed = { ...frame, notice: problem('invalid_code') }
+    expect(titleOf(renderView(codeView(factorOf('sms')), failed))).toBe(
+      'Error: Check your text messages – Vault',
+    )
+    expect(titleOf(renderView({ page: 'stop', notice: problem('locked', 60) }, frame))).toBe(
+      'Error: Locked for a while – Vault',
+    )
+  })
+
+  it('does not call good news an error', () => {
+    const notice = { tone: 'success', code: 'code_sent' } as const
+    expect(titleOf(renderView(codeView(factorOf('sms')), { ...frame, notice }))).not.toContain('Error')
+  })
+})
+
+describe('the ways out', () => {
+  const choose = VIEWS['choose from nothing']
+
+  it('lets somebody in a half-login cancel, and says when it ends', () => {
+    const page = renderView(choose, frame)
+    expect(page).toContain('<form method="post" action="/mfa/cancel">')
+    expect(page).toContain('this sign-in ends in 9 minutes.')
+    expect(page).toContain('data-mfa-leads-to="/mfa"')
+  })
+
+  it('leads somebody who is signed in back to the app without confirming', () => {
+    const page = renderView(choose, { ...frame, purpose: 'step-up' })
+    expect(page).toContain('<a class="mfa-link" href="/account">Not now</a>')
+    expect(page).not.toContain('/mfa/cancel')
+  })
+
+  it('starts over at the root when the routers are mounted there', () => {
+    expect(renderView(choose, { ...frame, base: '' })).toContain('data-mfa-leads-to="/"')
+  })
+})

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { renderView } from '../../src/pages/render.js'
+import { FACTORS, frame, problem } from './samples.js'
+
+describe('the chooser', () => {
+  const page = renderView({ page: 'choose', factors: FACTORS, preferred: 'sms-1', backup: true }, frame)
+  const order = [...page.matchAll(/value="(\w+-1)"|factor=(\w+-1)/g)].map(
+    ([, posted, linked]) => posted ?? linked,
+  )
+
+  it('puts the preferred factor first and leaves the others in order', () => {
+    const others = FACTORS.map(({ id }) => id).filter((id) => id !== 'sms-1')
+    expect(order).toEqual(['sms-1', ...others])
+    expect(page.match(/mfa-choice-preferred/g)).toHaveLength(1)
+  })
+
+  it('posts what sends something and links what does not', () => {
+    expect(page.match(/action="\/mfa\/challenge"/g)).toHaveLength(FACTORS.length - 1)
+    expect(page).toContain('href="/mfa/verify?factor=app-1"')
+  })
+
+  it('says what pressing a button does', () => {
+    const text = page.replace(/<[^>]+>/g, '')
+    for (const words of [
+      'Text a code to ••• 57',
+      'Call ••• 57',
+      'Email a code to a•••@e•••',
+      'one code to both',
+    ]) {
+      expect(text).toContain(words)
+    }
+  })
+
+  it('calls email the weakest', () => {
+    expect(page).toContain('The weakest choice')
+  })
+})
+
+describe('setting up an app', () => {
+  const page = renderView(
+    {
+      page: 'enroll',
+      qr: 'data:image/png;base64,AAAA',
+      uri: 'otpauth://totp/Vault:alice?secret=ABCDEFGHIJ&issuer=Vault',
+      secret: 'ABCDEFGHIJ',
+    },
+    { ...frame, purpose: 'manage' },
+  )
+
+  it('shows the picture with words for those who cannot see it', () => {
+    expect(page).toContain('src="data:image/png;base64,AAAA" alt="QR code for your authenticator app"')
+  })
+
+  it('shows the key in groups of four and copies it whole', () => {
+    expect(page).toContain('>ABCD EFGH IJ</code>')
+    expect(page).toContain('hidden data-mfa-copy="ABCDEFGHIJ"')
+  })
+
+  it('opens the app on the same phone', () => {
+    expect(page).toContain('href="otpauth://totp/Vault:alice?secret=ABCDEFGHIJ&amp;issuer=Vault"')
+  })
+
+  it('posts the first code', () => {
+    expect(page).toContain('action="/mfa/enroll-app/confirm"')
+  })
+
+  it('advises to get backup codes afterwards', () => {
+    expect(renderView({ page: 'enrolled', backup: true }, frame)).toContain('href="/mfa/backup"')
+    expect(renderView({ page: 'enrolled', backup: false }, frame)).not.toContain('/mfa/backup')
+  })
+})
+
+describe('the overview', () => {
+  it('offers only what is there', () => {
+    const manage = { ...frame, purpose: 'manage' } as const
+    const all = renderView({ page: 'overview', factors: FACTORS, backup: true }, manage)
+    expect(all).toContain('href="/mfa/enroll-app">Replace your authenticator app')
+    expect(all).toContain('href="/mfa/backup"')
+    const none = renderView({ page: 'overview', factors: FACTORS, backup: false, enroll: false }, manage)
+    expect(none).not.toMatch(/\/mfa\/(enroll-app|backup)/)
+  })
+})
+
+describe('backup codes', () => {
+  it('are sent by a button, to a place that is named', () => {
+    const page = renderView({ page: 'backup', to: 'a•••@e•••' }, frame)
+    expect(page).toContain('method="post" action="/mfa/backup"')
+    expect(page).toContain('a•••@e•••')
+  })
+
+  it('are not offered when there is nowhere to send them', () => {
+    const page = renderView({ page: 'backup' }, { ...frame, purpose: 'manage' })
+    expect(page).toContain('There is nowhere to send backup codes')
+    expect(page).not.toContain('<form')
+  })
+})
+
+describe('a page where nothing goes on', () => {
+  it('says in plain words when a lock ends, and not when the half-login does', () => {
+    const page = renderView({ page: 'stop', notice: problem('locked', 7000), next: 'retry' }, frame)
+    expect(page).toContain('You can try again in 2 hours.')
+    expect(page).toContain('data-mfa-left="7000"')
+    expect(page).not.toContain('this sign-in ends')
+  })
+
+  it.each([
+    ['sign-in', '/login'],
+    ['retry', '/mfa'],
+    ['home', '/account'],
+  ] as const)('leads on by %s', (next, path) => {
+    const page = renderView({ page: 'stop', notice: problem('service_unavailable'), next }, frame)
+    expect(page).toContain(`<a class="mfa-primary" href="${path}">`)
+  })
+})

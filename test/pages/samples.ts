@@ -1,0 +1,81 @@
+import type { FactorView, Notice, PageFrame, View } from '../../src/pages/view.js'
+import { METHODS } from '../../src/protocol/methods.js'
+
+/** The moment at which every sample page is drawn. */
+export const NOW = Date.UTC(2030, 0, 1, 12)
+
+export const FACTORS: readonly FactorView[] = METHODS.map((method) => ({
+  id: `${method}-1`,
+  method,
+  to: method === 'app' || method === 'email' ? 'a•••@e•••' : '••• 57',
+}))
+
+export const frame: PageFrame = {
+  locales: ['en'],
+  appName: 'Vault',
+  base: '/mfa',
+  signInPath: '/login',
+  homePath: '/account',
+  purpose: 'sign-in',
+  halfLoginEndsAt: NOW + 9 * 60_000,
+  now: NOW,
+}
+
+/** One factor of this method. */
+export function factorOf(method: FactorView['method']): FactorView {
+  return { id: `${method}-1`, method, to: '••• 57' }
+}
+
+/** The code page of a factor that a code was just sent to. */
+export function codeView(factor: FactorView, more: Partial<Extract<View, { page: 'code' }>> = {}): View {
+  const challenge = { factor, delivery: 'sent', expiresAt: NOW + 600_000, resendAt: NOW + 30_000 } as const
+  return { page: 'code', factor, challenge, dead: false, others: [], backup: true, ...more }
+}
+
+export function problem(
+  code: Extract<Notice, { tone: 'error' }>['code'],
+  retryAfterSeconds?: number,
+): Notice {
+  return { tone: 'error', code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
+}
+
+/** One page in each state that changes what it says. */
+export const VIEWS = {
+  choose: { page: 'choose', factors: FACTORS, preferred: 'sms-1', backup: true },
+  'choose from nothing': { page: 'choose', factors: [], backup: false },
+  'code queued': codeView(factorOf('email'), {
+    challenge: { factor: factorOf('email'), delivery: 'queued', expiresAt: NOW + 60_000 },
+  }),
+  'code expired': codeView(factorOf('sms'), {
+    challenge: { factor: factorOf('sms'), delivery: 'sent', expiresAt: NOW, resendAt: NOW },
+  }),
+  'code never sent': { page: 'code', factor: factorOf('sms'), dead: false, others: FACTORS, backup: true },
+  'code dead': codeView(factorOf('sms'), { dead: true }),
+  'app code dead': codeView(factorOf('app'), { dead: true }),
+  'backup code': { page: 'code', factor: 'backup', dead: false, others: FACTORS, backup: true },
+  'enroll start': { page: 'enroll-start', replaces: true },
+  enroll: {
+    page: 'enroll',
+    qr: 'data:image/png;base64,AAAA',
+    uri: 'otpauth://totp/x?secret=ABCD',
+    secret: 'ABCDEFGH',
+  },
+  'enroll without picture': { page: 'enroll', secret: 'ABCDEFGH' },
+  enrolled: { page: 'enrolled', backup: true },
+  'enrolled without backup': { page: 'enrolled', backup: false },
+  backup: { page: 'backup', to: 'a•••@e•••' },
+  'backup to nowhere': { page: 'backup' },
+  'backup sent': { page: 'backup-sent', to: 'a•••@e•••', count: 10 },
+  'one backup code sent': { page: 'backup-sent', to: 'a•••@e•••', count: 1 },
+  overview: { page: 'overview', factors: FACTORS, backup: true },
+  'overview of nothing': { page: 'overview', factors: [], backup: false },
+  locked: { page: 'stop', notice: problem('locked', 7000), next: 'retry' },
+  'locked without end': { page: 'stop', notice: problem('locked'), next: 'home' },
+  'half-login over': { page: 'stop', notice: problem('half_login_expired'), next: 'sign-in' },
+} satisfies Readonly<Record<string, View>>
+
+/** All of them, and the code page of every method. */
+export const ALL_VIEWS: readonly (readonly [string, View])[] = [
+  ...Object.entries(VIEWS),
+  ...FACTORS.map((factor) => [`code by ${factor.method}`, codeView(factor, { others: FACTORS })] as const),
+]

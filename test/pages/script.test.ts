@@ -1,0 +1,109 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { View } from '../../src/pages/view.js'
+import { hasBrowser, openBrowser, servePage } from './browser.js'
+import { codeView, factorOf, frame, VIEWS } from './samples.js'
+
+describe.skipIf(!hasBrowser)('the script of the pages', () => {
+  let browser: Browser
+  let site: Awaited<ReturnType<typeof servePage>>
+
+  beforeAll(async () => {
+    site = await servePage()
+    browser = await openBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  /** Opens a page whose clock the test moves. */
+  async function open(view: View): Promise<Page> {
+    site.show(view, frame)
+    const context = await browser.newContext({ permissions: ['clipboard-write'] })
+    const page = await context.newPage()
+    await page.clock.install()
+    await page.goto(site.url)
+    return page
+  }
+
+  /** The browser puts the cursor into the field by itself, but not before it has drawn the page. */
+  async function cursorIn(page: Page): Promise<void> {
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('mfa-code')
+  }
+
+  const sms = codeView(factorOf('sms'), { others: [factorOf('app'), factorOf('email')] })
+
+  it('sends the code when it is complete, spaces and dashes aside, once', async () => {
+    const page = await open(sms)
+    await cursorIn(page)
+    await page.keyboard.type('123 45')
+    expect(site.posts).toEqual([])
+    await page.keyboard.type('6')
+    await expect.poll(() => site.posts).toEqual([{ path: '/mfa/verify', body: 'factor=sms-1&code=123+456' }])
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Backspace')
+    await page.keyboard.type('7')
+    expect(site.posts).toHaveLength(1)
+    await page.context().close()
+  })
+
+  it('does not send a backup code by itself', async () => {
+    const page = await open(VIEWS['backup code'])
+    await cursorIn(page)
+    await page.keyboard.type('123456')
+    await page.clock.runFor(1000)
+    expect(site.posts).toEqual([])
+    await page.keyboard.press('Enter')
+    await expect.poll(() => site.posts).toHaveLength(1)
+    await page.context().close()
+  })
+
+  it('keeps "send again" shut until its time has come, and says so once', async () => {
+    const page = await open(sms)
+    const again = page.getByRole('button', { name: 'Send the code again' })
+    const live = page.locator('[data-mfa-live]')
+    expect(await again.isDisabled()).toBe(true)
+    await page.clock.runFor(20_000)
+    expect(await page.getByText(/You can ask again/).textContent()).toBe('You can ask again in 10 seconds.')
+    expect(await live.textContent()).toBe('')
+    await page.clock.runFor(11_000)
+    expect(await again.isEnabled()).toBe(true)
+    expect(await live.textContent()).toBe('You can ask for the code again now.')
+    await page.context().close()
+  })
+
+  it('warns a minute before the half-login ends, then leaves', async () => {
+    const page = await open(VIEWS.choose)
+    await page.clock.runFor(481_000)
+    expect(await page.locator('[data-mfa-live]').textContent()).toMatch(
+      /this sign-in ends in (59|60) seconds/,
+    )
+    await page.clock.runFor(61_000)
+    await page.waitForURL(/\/mfa$/)
+    await page.context().close()
+  })
+
+  it('copies the key whole', async () => {
+    const page = await open(VIEWS['enroll without picture'])
+    await page.getByRole('button', { name: 'Copy key' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    await page.context().close()
+  })
+
+  it('works without JavaScript', async () => {
+    site.show(sms, frame)
+    const context = await browser.newContext({ javaScriptEnabled: false })
+    const page = await context.newPage()
+    await page.goto(site.url)
+    await page.getByRole('button', { name: 'Send the code again' }).click()
+    await expect.poll(() => site.posts).toEqual([{ path: '/mfa/challenge', body: 'factor=sms-1' }])
+    await page.getByLabel('Code').fill('123-456')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await expect.poll(() => site.posts[1]).toEqual({ path: '/mfa/verify', body: 'factor=sms-1&code=123-456' })
+    await page.getByText('Can’t get the code?').click()
+    await page.getByRole('button', { name: /Email a code/ }).click()
+    await expect.poll(() => site.posts[2]).toEqual({ path: '/mfa/challenge', body: 'factor=email-1' })
+    await context.close()
+  })
+})
