@@ -40,7 +40,7 @@ describe('the vault', () => {
   it('pays out by form, and says so once', async () => {
     const page = bob.post('/vault/withdraw').accept('text/html').type('form').send({ amount: '100' })
     await page.expect(303).expect('location', '/vault')
-    const notice = 'are on their way to you'
+    const notice = 'is on its way to you'
     expect((await bob.get('/vault').accept('text/html')).text).toContain(notice)
     expect((await bob.get('/vault').accept('text/html')).text).not.toContain(notice)
   })
@@ -51,6 +51,14 @@ describe('the vault', () => {
     const refused = await bob.post('/vault/withdraw').send({ amount: 1 }).expect(401)
     expect(refused.body.code).toBe('step_up_required')
     await bob.get('/vault').expect(200, before)
+  })
+
+  it('still knows the typed amount when somebody returns from the second factor, once', async () => {
+    laterBy(5 * 60_000 + 1_000)
+    const form = bob.post('/vault/withdraw').accept('text/html').type('form').send({ amount: '77' })
+    await form.expect(303).expect('location', '/mfa')
+    expect((await bob.get('/vault').accept('text/html')).text).toContain('value="77"')
+    expect((await bob.get('/vault').accept('text/html')).text).not.toContain('value="77"')
   })
 
   it.each([[0], [-5], [1.5], ['1e2'], [''], ['ten'], [null], [[1]], [1e12], [true]])(

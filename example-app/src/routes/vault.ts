@@ -1,5 +1,5 @@
 import { requireMfa } from 'countersign'
-import { Router } from 'express'
+import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
 import { readBody } from '../http/body.js'
@@ -41,7 +41,10 @@ export function vaultRoutes({ config, ledger, inbox }: VaultContext): Router {
       return
     }
     const movements = await ledger.movements(user.id)
-    res.send(vaultPage({ user, balance, movements, notice: takeNotice(req), inbox: inbox !== undefined }))
+    const { draft } = req.session
+    delete req.session.draft
+    const notice = takeNotice(req)
+    res.send(vaultPage({ user, balance, movements, draft, notice, inbox: inbox !== undefined }))
   })
 
   router.post('/vault/withdraw', signedIn, requireMfa({ maxAge: config.stepUpMaxAge }), async (req, res) => {
@@ -52,7 +55,7 @@ export function vaultRoutes({ config, ledger, inbox }: VaultContext): Router {
       res.json({ balance })
       return
     }
-    req.session.notice = { tone: 'success', text: `${money(amount)} are on their way to you.` }
+    req.session.notice = { tone: 'success', text: `${money(amount)} is on its way to you.` }
     res.redirect(303, '/vault')
   })
 
@@ -60,4 +63,11 @@ export function vaultRoutes({ config, ledger, inbox }: VaultContext): Router {
   router.get('/vault/withdraw', (_req, res) => res.redirect(303, '/vault'))
 
   return router
+}
+
+/** Remembers what was typed, for the page to which somebody returns from the second factor. Nothing is paid by it. */
+const keepDraft: RequestHandler = function keepDraft(req, _res, next) {
+  const { success, data } = withdrawal.safeParse(req.body)
+  if (success && !wantsJson(req)) req.session.draft = data.amount
+  next()
 }

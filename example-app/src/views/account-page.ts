@@ -41,7 +41,7 @@ ${noticeBox(notice)}
     ${standing.verifiedAt !== null && html`<p class="muted">Last shown ${moment(standing.verifiedAt)}.</p>`}
     <ul class="actions">
       <li><a href="/mfa/enroll-app">${user.appUser === null ? 'Set up an authenticator app' : 'Replace the authenticator app'}</a></li>
-      <li><a href="/mfa/backup">Get backup codes</a></li>
+      ${factors.length > 0 && html`<li><a href="/mfa/backup">Get backup codes</a></li>`}
     </ul>
   </section>
 </div>`,

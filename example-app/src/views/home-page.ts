@@ -12,7 +12,7 @@ export function frontPage(inbox: boolean): string {
     inbox,
     body: html`<section class="hero">
   <p class="eyebrow">A small bank with a good lock</p>
-  <h1>Your password opens the door. Only you open the safe.</h1>
+  <h1>Your password opens the door. <span>Only you open the safe.</span></h1>
   <p class="lead">Vault signs people in with its own user table, its own session and its own Passport strategy.
   The second step, a code by text, call, email, WhatsApp or authenticator app, is added by countersign.</p>
   <p><a class="button" href="/login">Sign in</a></p>
