@@ -47,17 +47,23 @@ export function vaultRoutes({ config, ledger, inbox }: VaultContext): Router {
     res.send(vaultPage({ user, balance, movements, draft, notice, inbox: inbox !== undefined }))
   })
 
-  router.post('/vault/withdraw', signedIn, requireMfa({ maxAge: config.stepUpMaxAge }), async (req, res) => {
-    const { amount } = readBody(req, withdrawal)
-    const balance = await ledger.withdraw(customer(req).id, amount)
-    if (balance === undefined) throw new Problem('insufficient_funds', `You do not have ${money(amount)}.`)
-    if (wantsJson(req)) {
-      res.json({ balance })
-      return
-    }
-    req.session.notice = { tone: 'success', text: `${money(amount)} is on its way to you.` }
-    res.redirect(303, '/vault')
-  })
+  router.post(
+    '/vault/withdraw',
+    signedIn,
+    keepDraft,
+    requireMfa({ maxAge: config.stepUpMaxAge }),
+    async (req, res) => {
+      const { amount } = readBody(req, withdrawal)
+      const balance = await ledger.withdraw(customer(req).id, amount)
+      if (balance === undefined) throw new Problem('insufficient_funds', `You do not have ${money(amount)}.`)
+      if (wantsJson(req)) {
+        res.json({ balance })
+        return
+      }
+      req.session.notice = { tone: 'success', text: `${money(amount)} is on its way to you.` }
+      res.redirect(303, '/vault')
+    },
+  )
 
   // Somebody who was asked for a second factor in between comes back by GET.
   router.get('/vault/withdraw', (_req, res) => res.redirect(303, '/vault'))
