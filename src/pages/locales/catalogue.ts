@@ -8,7 +8,7 @@ export type Phrase = string
 export type PluralPhrase = Readonly<Partial<Record<Intl.LDMLPluralRule, Phrase>> & { other: Phrase }>
 
 /** What happened, and what to do now. */
-export interface ProblemText {
+interface ProblemText {
   readonly title: Phrase
   /** May use `{in}` (a point in time, "in 5 minutes") and `{app}`. */
   readonly advice: Phrase
