@@ -69,14 +69,15 @@ function isChannel(name: string): name is Channel {
 /** The route, a fault as a sentence, or nothing when `*` names a road that this channel cannot take. */
 function readRoute(channel: Channel, address: string, rest: boolean): Route | string | undefined {
   if (address === 'inbox') return { by: 'inbox' }
-  if (!URL.canParse(address)) return `delivery for ${channel} is not understood: use ${KNOWN}.`
+  const where = rest ? 'delivery' : `delivery for ${channel}`
+  if (!URL.canParse(address)) return `${where} is not understood: use ${KNOWN}.`
   const url = new URL(address)
   if (url.protocol === 'smtp:' || url.protocol === 'smtps:') {
     if (channel === 'email') return readSmtp(url)
     return rest ? undefined : `delivery for ${channel} cannot go by smtp: use a webhook or inbox.`
   }
   if (url.protocol === 'http:' || url.protocol === 'https:') return readWebhook(url)
-  return `delivery for ${channel} uses ${url.protocol}//, which is not known: use ${KNOWN}.`
+  return `${where} uses ${url.protocol}//, which is not known: use ${KNOWN}.`
 }
 
 function readSmtp(url: URL): Route | string {

@@ -4,11 +4,10 @@ import { problem } from './problem.js'
 const LIMIT_BYTES = 4_096
 
 const knownType: RequestHandler = function refuseOtherTypes(request, response, next) {
-  // `null`: no body at all, whose missing parameters are told one by one.
-  if (request.is(['application/json', 'application/x-www-form-urlencoded']) === false) {
-    return problem(response, 'unsupported_media_type')
-  }
-  next()
+  const known = request.is(['application/json', 'application/x-www-form-urlencoded'])
+  // Without any body the parameters are missing, and are told one by one.
+  if (known === false && request.get('content-length') !== '0') problem(response, 'unsupported_media_type')
+  else next()
 }
 
 /** Reads a body of at most 4 KB, JSON or form-encoded (R82). Compressed bodies are not taken. */

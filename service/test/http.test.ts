@@ -1,0 +1,357 @@
+import { connect } from 'node:net'
+import { type CountersignService, createService } from '@countersign/service'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { API_KEY, appCode, freshEmail, freshPhone, listen, SECRET, wrong } from './kit.js'
+
+let service: CountersignService
+let server: Awaited<ReturnType<typeof listen>>
+beforeAll(async () => {
+  service = await createService({
+    dataDir: 'memory://',
+    secret: SECRET,
+    apiKey: API_KEY,
+    applicationName: 'Vault',
+    origin: 'vault.example',
+    delivery: 'inbox',
+  })
+  server = await listen(service.api)
+})
+afterAll(async () => {
+  await server.close()
+  await service.close()
+})
+
+const bearer = { authorization: `Bearer ${API_KEY}` }
+
+async function post(path: string, parameters: Record<string, string>) {
+  const response = await fetch(server.url + path, {
+    method: 'POST',
+    headers: bearer,
+    body: new URLSearchParams(parameters),
+  })
+  return { status: response.status, headers: response.headers, body: await response.json() }
+}
+
+async function postRaw(
+  path: string,
+  contentType: string | undefined,
+  body: string | Buffer | undefined,
+  headers = {},
+) {
+  const response = await fetch(server.url + path, {
+    method: 'POST',
+    headers: { ...bearer, ...(contentType && { 'content-type': contentType }), ...headers },
+    ...(body !== undefined && { body }),
+  })
+  return { status: response.status, headers: response.headers, body: await response.json() }
+}
+
+async function codeFor(to: string): Promise<string> {
+  const messages = await service.inbox?.messages({ to })
+  return /\b\d{6}\b/.exec(messages?.[0]?.text ?? '')?.[0] ?? 'no code came'
+}
+
+describe('the published API', () => {
+  test('sends and verifies by form-style parameters', async () => {
+    const { phone } = freshPhone()
+    const sent = await post('/v1/mfa', { User: phone, Type: 'SMS' })
+    expect(sent.status).toBe(200)
+    expect(sent.body).toEqual({
+      status: 'sent',
+      challenge: expect.any(String),
+      type: 'SMS',
+      expires_in: 300,
+      resend_in: 30,
+    })
+    const code = await codeFor(phone)
+    const refused = await post('/v1/mfa/verify', { User: phone, Type: 'PHONE', Code: wrong(code) })
+    expect(refused.status).toBe(401)
+    expect(refused.body).toMatchObject({ status: 401, code: 'invalid_code' })
+    expect(refused.headers.get('content-type')).toContain('application/problem+json')
+    expect(refused.headers.has('www-authenticate')).toBe(false)
+    const verified = await post('/v1/mfa/verify', { User: phone, Type: 'PHONE', Code: code })
+    expect([verified.status, verified.body]).toEqual([200, { valid: true, type: 'PHONE' }])
+  })
+
+  test('takes JSON as well, and DUAL as mailbox and telephone with a colon between', async () => {
+    const user = `${freshEmail().email}:${freshPhone().phone}`
+    const sent = await postRaw('/v1/mfa', 'application/json', JSON.stringify({ User: user, Type: 'DUAL' }))
+    expect(sent.body).toMatchObject({ status: 'sent', type: 'DUAL' })
+    const code = await codeFor(user.split(':')[0] ?? '')
+    expect(await codeFor(user.split(':')[1] ?? '')).toBe(code)
+    expect((await post('/v1/mfa/verify', { User: user, Type: 'DUAL', Code: code })).status).toBe(200)
+  })
+
+  test('gives an app setup whose first right code confirms it, without a word about kinds', async () => {
+    const { email } = freshEmail()
+    const { body, status } = await post('/v1/mfa/app', { User: email })
+    expect(status).toBe(200)
+    expect(Buffer.from(body.qr, 'base64').subarray(1, 4).toString()).toBe('PNG')
+    const verify = (code: string) => post('/v1/mfa/verify', { User: email, Type: 'APP', Code: code })
+    expect((await verify(appCode(body.secret, Date.now() - 30_000))).status).toBe(200)
+    const code = appCode(body.secret)
+    expect((await verify(code)).status).toBe(200)
+    expect((await verify(code)).status).toBe(401)
+  })
+
+  test('sends backup codes and takes one in place of a delivered code', async () => {
+    const { email } = freshEmail()
+    const made = await post('/v1/mfa/backup', { User: email, Type: 'EMAIL' })
+    expect([made.status, made.body]).toEqual([200, { status: 'sent', count: 10 }])
+    const [message] = (await service.inbox?.messages({ to: email })) ?? []
+    const code = /([0-9A-Z]{4}-){3}[0-9A-Z]{4}/.exec(message?.text ?? '')?.[0] ?? ''
+    expect((await post('/v1/mfa/verify', { User: email, Type: 'EMAIL', Code: code })).status).toBe(200)
+    expect((await post('/v1/mfa/verify', { User: email, Type: 'EMAIL', Code: code })).status).toBe(401)
+  })
+
+  test('takes a backup code only as what it is said to be (R91)', async () => {
+    const { email } = freshEmail()
+    await post('/v1/mfa/backup', { User: email, Type: 'EMAIL' })
+    const [message] = (await service.inbox?.messages({ to: email })) ?? []
+    const Code = /([0-9A-Z]{4}-){3}[0-9A-Z]{4}/.exec(message?.text ?? '')?.[0] ?? ''
+    expect((await post('/v1/mfa/verify', { User: email, Type: 'EMAIL', Code, Kind: 'CODE' })).status).toBe(
+      401,
+    )
+    expect((await post('/v1/mfa/verify', { User: email, Type: 'EMAIL', Code, Kind: 'BACKUP' })).status).toBe(
+      200,
+    )
+  })
+
+  test('ends an SMS with the line that browsers read', async () => {
+    const { phone } = freshPhone()
+    await post('/v1/mfa', { User: phone, Type: 'SMS' })
+    const [message] = (await service.inbox?.messages({ to: phone })) ?? []
+    expect(message?.text).toMatch(/\n\n@vault\.example #\d{6}$/)
+  })
+
+  test('answers wrong, used, unknown and exhausted codes alike (R33)', async () => {
+    const { phone } = freshPhone()
+    await post('/v1/mfa', { User: phone, Type: 'SMS' })
+    const code = await codeFor(phone)
+    const verify = (User: string, Code: string) => post('/v1/mfa/verify', { User, Type: 'PHONE', Code })
+    const answers = [await verify(phone, wrong(code)), await verify(freshPhone().phone, '123456')]
+    await verify(phone, code)
+    answers.push(await verify(phone, code))
+    for (const answer of answers) expect([answer.status, answer.body]).toEqual([401, answers[0]?.body])
+  })
+
+  test('says when to try again when an account is locked (R27)', async () => {
+    const { email } = freshEmail()
+    for (let i = 0; i < 10; i++) await post('/v1/mfa/verify', { User: email, Type: 'APP', Code: '123456' })
+    const locked = await post('/v1/mfa/verify', { User: email, Type: 'APP', Code: '123456' })
+    expect([locked.status, locked.body.code]).toEqual([429, 'locked'])
+    const seconds = Number(locked.headers.get('retry-after'))
+    expect(seconds).toBeGreaterThan(1_790)
+    expect(locked.body.retry_after).toBe(seconds)
+  })
+
+  test('says when to try again when there were too many messages', async () => {
+    const { email } = freshEmail()
+    for (let i = 0; i < 5; i++) await post('/v1/mfa', { User: email, Type: 'EMAIL' })
+    const limited = await post('/v1/mfa', { User: email, Type: 'EMAIL' })
+    expect([limited.status, limited.body.code]).toEqual([429, 'limited'])
+    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(590)
+  })
+
+  test('lists the inbox to whoever has the key', async () => {
+    const { phone } = freshPhone()
+    await post('/v1/mfa', { User: phone, Type: 'SMS' })
+    for (const to of [encodeURIComponent(phone), phone]) {
+      const response = await fetch(`${server.url}/v1/test/inbox?to=${to}`, { headers: bearer })
+      const { messages } = (await response.json()) as { messages: { to: string }[] }
+      expect(messages.map((message) => message.to)).toEqual([phone])
+    }
+    expect((await fetch(`${server.url}/v1/test/inbox`)).status).toBe(401)
+  })
+})
+
+describe('the API key', () => {
+  test.each([
+    ['is missing', undefined],
+    ['is wrong', 'Bearer another_key_for_tests_01'],
+    ['is sent by another scheme', `Basic ${API_KEY}`],
+    ['is followed by something', `Bearer ${API_KEY} x`],
+    ['is empty', 'Bearer '],
+  ])('is refused when it %s (R85)', async (_how, authorization) => {
+    const response = await fetch(`${server.url}/v1/mfa`, {
+      method: 'POST',
+      headers: authorization ? { authorization } : {},
+      body: new URLSearchParams({ User: 'a@example.com', Type: 'EMAIL' }),
+    })
+    expect(response.status).toBe(401)
+    expect(response.headers.get('www-authenticate')).toBe('Bearer')
+    expect(await response.json()).toMatchObject({ code: 'invalid_api_key' })
+  })
+
+  test('is not taken from the address or the body', async () => {
+    const response = await fetch(`${server.url}/v1/mfa?api_key=${API_KEY}&access_token=${API_KEY}`, {
+      method: 'POST',
+      body: new URLSearchParams({ User: 'a@example.com', Type: 'EMAIL', access_token: API_KEY }),
+    })
+    expect(response.status).toBe(401)
+  })
+})
+
+const ROUTES: readonly [string, Record<string, string>][] = [
+  [
+    '/v1/mfa',
+    {
+      User: 'a@example.com',
+      Type: 'EMAIL',
+      Purpose: 'sign-in',
+      Challenge: 'c',
+      Account: 'a',
+      ClientAddress: '192.0.2.1',
+      Locale: 'en',
+    },
+  ],
+  [
+    '/v1/mfa/verify',
+    {
+      User: 'a@example.com',
+      Type: 'EMAIL',
+      Code: '123456',
+      Kind: 'CODE',
+      Challenge: 'c',
+      Account: 'a',
+      ClientAddress: '192.0.2.1',
+      Locale: 'en',
+    },
+  ],
+  ['/v1/mfa/app', { User: 'a@example.com', Account: 'a', ClientAddress: '192.0.2.1', Locale: 'en' }],
+  [
+    '/v1/mfa/backup',
+    { User: 'a@example.com', Type: 'EMAIL', Account: 'a', ClientAddress: '192.0.2.1', Locale: 'en' },
+  ],
+]
+
+const FIELDS = ROUTES.flatMap(([path, good]) => Object.keys(good).map((field) => ({ path, good, field })))
+
+describe('a parameter that is not what it should be is named, and nothing is stored (R81, R82, R83)', () => {
+  const bad: readonly [string, unknown][] = [
+    ['a number', 5],
+    ['a list', ['a@example.com', 'b@example.com']],
+    ['an object', { $ne: null }],
+    ['true', true],
+    ['null', null],
+    ['empty text', ''],
+    ['a NUL', 'a\u0000'],
+    ['a line break', 'a\r\nBcc: b@example.com'],
+    ['a lone surrogate', 'a\ud800'],
+    ['too long a text', 'x'.repeat(1_000)],
+  ]
+  test.each(FIELDS)('$field of $path', async ({ path, good, field }) => {
+    for (const [what, value] of bad) {
+      const answer = await postRaw(path, 'application/json', JSON.stringify({ ...good, [field]: value }))
+      expect([what, answer.status, answer.body.code]).toEqual([what, 400, 'invalid_request'])
+      expect(answer.body.errors).toContainEqual({ field, detail: expect.any(String) })
+      expect(JSON.stringify(answer.body)).not.toContain('Bcc')
+    }
+    expect(await service.inbox?.messages({ to: 'a@example.com' })).toEqual([])
+  })
+
+  test.each(ROUTES)('a required one that is missing from %s', async (path, good) => {
+    for (const field of ['User', 'Type', 'Code'].filter((name) => name in good)) {
+      const { [field]: _left, ...rest } = good
+      const answer = await post(path, rest)
+      expect(answer.body).toMatchObject({ code: 'invalid_request', errors: [{ field }] })
+    }
+    expect((await postRaw(path, undefined, undefined)).status).toBe(400)
+  })
+
+  test.each([
+    ['SMS', 'a@example.com'],
+    ['EMAIL', '+447700900123'],
+    ['DUAL', 'a@example.com'],
+    ['DUAL', 'a@example.com:b@example.com:+447700900123'],
+    ['SMS', '+44 7700 900123'],
+    ['SMS', '07700900123'],
+    ['EMAIL', 'a@example.com,b@example.com'],
+    ['EMAIL', '"a b"@example.com'],
+    ['EMAIL', 'a@example.com '],
+  ])('Type %s with User %s', async (Type, User) => {
+    const answer = await post('/v1/mfa', { User, Type })
+    expect([answer.status, answer.body.errors?.[0]?.field]).toEqual([400, 'User'])
+  })
+
+  test('a parameter given twice', async () => {
+    const answer = await postRaw(
+      '/v1/mfa',
+      'application/x-www-form-urlencoded',
+      'User=a%40example.com&User=b%40example.com&Type=EMAIL',
+    )
+    expect(answer.body).toMatchObject({ code: 'invalid_request', errors: [{ field: 'User' }] })
+  })
+
+  test('prototype keys do nothing', async () => {
+    const body = '{"__proto__":{"User":"a@example.com"},"constructor":{"prototype":{"Type":"EMAIL"}}}'
+    const answer = await postRaw('/v1/mfa', 'application/json', body)
+    expect(answer.body.errors.map((error: { field: string }) => error.field)).toEqual(['User', 'Type'])
+  })
+})
+
+describe('a request that is not what it should be', () => {
+  test.each(ROUTES)('is refused by size, type and form at %s', async (path, good) => {
+    const json = 'application/json'
+    const large = await postRaw(path, json, JSON.stringify({ ...good, Pad: 'x'.repeat(4_096) }))
+    expect([large.status, large.body.code]).toEqual([413, 'body_too_large'])
+    for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/xml']) {
+      const other = await postRaw(path, type, 'x')
+      expect([other.status, other.body.code]).toEqual([415, 'unsupported_media_type'])
+    }
+    const packed = await postRaw(path, json, Buffer.from([0x1f, 0x8b]), { 'content-encoding': 'gzip' })
+    expect(packed.status).toBe(415)
+    const charset = await postRaw(path, 'application/json; charset=iso-8859-1', '{}')
+    expect(charset.status).toBe(415)
+    for (const text of ['{', '"text"', '[]', 'null', '{"User":']) {
+      const answer = await postRaw(path, json, text)
+      expect([text, answer.status, answer.body.code]).toEqual([text, 400, 'invalid_request'])
+    }
+    const many = await postRaw(path, 'application/x-www-form-urlencoded', 'a=1&'.repeat(200))
+    expect(many.status).toBeGreaterThanOrEqual(400)
+    expect(many.status).toBeLessThan(500)
+  })
+
+  test.each(ROUTES)('is refused with the methods that are allowed at %s', async (path) => {
+    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const response = await fetch(server.url + path, { method, headers: bearer })
+      expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'POST'])
+      expect(await response.json()).toMatchObject({ code: 'method_not_allowed' })
+    }
+  })
+
+  test('is answered with a problem wherever it goes', async () => {
+    for (const path of [
+      '/',
+      '/v1',
+      '/v1/mfa/',
+      '/v1/mfa/other',
+      '/%E0%A4%A',
+      '/__proto__',
+      '/v1/transcribe',
+    ]) {
+      const response = await fetch(server.url + path, { headers: bearer })
+      expect(response.status).toBeGreaterThanOrEqual(400)
+      expect(response.status).toBeLessThan(500)
+      expect(response.headers.get('content-type')).toContain('application/problem+json')
+    }
+  })
+
+  test('does not end the service when it is cut off midway', async () => {
+    const port = Number(new URL(server.url).port)
+    await new Promise<void>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.write(
+          `POST /v1/mfa HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_KEY}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"User":`,
+          () => {
+            socket.destroy()
+            resolve()
+          },
+        )
+      })
+    })
+    const response = await fetch(`${server.url}/healthz`)
+    expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }])
+    expect(response.headers.has('x-powered-by')).toBe(false)
+  })
+})

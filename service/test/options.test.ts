@@ -1,0 +1,188 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createService, developmentSecret, type FaultsError, readEnvironment } from '@countersign/service'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { clientNetwork } from '../src/contacts/client-network.js'
+import { mayBeCalled } from '../src/contacts/phone.js'
+import { readRoutes } from '../src/delivery/routes.js'
+import { readOptions, type ServiceOptions } from '../src/options.js'
+import { rejection, SECRET } from './kit.js'
+
+afterEach(() => vi.unstubAllEnvs())
+
+function faultsOf(options: unknown): readonly string[] {
+  try {
+    readOptions(options as ServiceOptions)
+  } catch (error) {
+    return (error as FaultsError).faults
+  }
+  return []
+}
+
+describe('options', () => {
+  test('are complete afterwards, every number at its default', () => {
+    const { limits, applicationName, locale } = readOptions({ secret: SECRET, delivery: 'inbox' })
+    expect({ applicationName, locale }).toEqual({ applicationName: 'Countersign', locale: 'en' })
+    expect(limits).toMatchObject({
+      codeDigits: 6,
+      codeLifeSeconds: 300,
+      maxTries: 5,
+      lockAfter: 10,
+      lockSeconds: 1_800,
+      disableAfter: 100,
+    })
+  })
+
+  test('are faulted all together, each with what would be right (R18)', async () => {
+    const error = await rejection(
+      createService({
+        secret: 'short',
+        delivery: 'email=pigeon://x,fax=inbox',
+        databaseUrl: 'mysql://x',
+        apiKey: 'with space in it long',
+        applicationName: '',
+        origin: 'https://vault.example',
+        limits: { maxTries: 50, lockSeconds: 1, codeDigits: 4.5 },
+        colour: 'red',
+      } as ServiceOptions),
+    )
+    expect(error).toMatchObject({ code: 'ERR_SERVICE_OPTIONS', name: 'FaultsError' })
+    for (const word of [
+      'secret',
+      'pigeon:',
+      'fax',
+      'databaseUrl',
+      'apiKey',
+      'applicationName',
+      'origin',
+      'maxTries',
+      'lockSeconds',
+      'codeDigits',
+      'colour',
+    ]) {
+      expect(error.message).toContain(word)
+    }
+    expect(error.message).not.toContain('short')
+  })
+
+  test.each([[undefined], [null], [5], [{}], [[]]])('%j is no options', (options) => {
+    expect(faultsOf(options).length).toBeGreaterThan(0)
+  })
+
+  test('the inbox is refused in production', () => {
+    vi.stubEnv('NODE_ENV', 'production')
+    expect(faultsOf({ secret: SECRET, delivery: 'inbox' }).join()).toContain('in production')
+    expect(
+      faultsOf({ secret: SECRET, delivery: { email: 'smtp://x?from=a@b.example', sms: 'inbox' } }).join(),
+    ).toContain('in production')
+    expect(faultsOf({ secret: SECRET, delivery: 'https://hook.example' })).toEqual([])
+  })
+})
+
+describe('delivery', () => {
+  test('one address serves every channel it can', () => {
+    expect(Object.keys(readRoutes('inbox').routes)).toEqual(['email', 'sms', 'whatsapp', 'call'])
+    expect(Object.keys(readRoutes('smtp://h?from=a@b.example').routes)).toEqual(['email'])
+  })
+
+  test('a list says it by channel, and * means the rest', () => {
+    const from = encodeURIComponent('Vault, Inc <no-reply@vault.example>')
+    const { routes, faults } = readRoutes(
+      `email=smtp://us%40er:p%25w@mail.example:2525?from=${from},sms=https://hook.example/a?x=1&secret=s3cret,*=inbox`,
+    )
+    expect(faults).toEqual([])
+    expect(routes).toEqual({
+      email: {
+        by: 'smtp',
+        settings: {
+          host: 'mail.example',
+          port: 2525,
+          secure: false,
+          user: 'us@er',
+          password: 'p%w',
+          from: 'Vault, Inc <no-reply@vault.example>',
+        },
+      },
+      sms: { by: 'webhook', url: 'https://hook.example/a?x=1', secret: 's3cret' },
+      whatsapp: { by: 'inbox' },
+      call: { by: 'inbox' },
+    })
+  })
+
+  test.each([
+    '',
+    'smtp://host',
+    'sms=smtp://h?from=a@b.example',
+    'twilio://x',
+    'http://u:p@hook.example',
+    'smtp://h?from=a@b.example%0d%0aBcc:x@y.example',
+    'carrier=inbox',
+  ])('%j is refused with what would be right', (text) => {
+    const { faults } = readRoutes(text)
+    expect(faults).toHaveLength(1)
+    expect(faults[0]).toMatch(/:/)
+  })
+})
+
+describe('the environment', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-env-'))
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  test('needs nothing outside production: a secret is made once, for its owner alone', () => {
+    const first = readEnvironment({ DATA_DIR: folder }, { dataDir: '.data' })
+    expect(first.port).toBe(4000)
+    expect(first.options).toMatchObject({ dataDir: folder, delivery: 'inbox' })
+    expect(first.warnings.join()).toContain('SERVICE_SECRET')
+    expect(statSync(join(folder, 'secret')).mode & 0o777).toBe(0o600)
+    expect(readFileSync(join(folder, 'secret'), 'utf8').trim()).toBe(first.options.secret)
+    expect(developmentSecret(folder)).toBe(first.options.secret)
+  })
+
+  test('must name secret and delivery in production', () => {
+    const read = () => readEnvironment({ NODE_ENV: 'production', SERVICE_PORT: 'http' }, { dataDir: folder })
+    expect(read).toThrow(/SERVICE_PORT[\s\S]*SERVICE_SECRET[\s\S]*SERVICE_DELIVERY/)
+  })
+
+  test('sets every limit', () => {
+    const { options } = readEnvironment(
+      {
+        SERVICE_SECRET: SECRET,
+        SERVICE_MAX_TRIES: '3',
+        SERVICE_LOCK_AFTER: '5',
+        SERVICE_SENDS_PER_10_MIN: '2',
+        SERVICE_CODE_LIFE_SECONDS: '60',
+      },
+      { dataDir: folder },
+    )
+    expect(options.limits).toEqual({ maxTries: 3, lockAfter: 5, sendsPer10Minutes: 2, codeLifeSeconds: 60 })
+    expect(() =>
+      readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_MAX_TRIES: 'many' }, { dataDir: folder }),
+    ).toThrow('SERVICE_MAX_TRIES')
+  })
+})
+
+test.each([
+  ['+447911123456', true],
+  ['+447700900123', true],
+  ['+12025550123', true],
+  ['+4915112345678', true],
+  ['+448081570000', false],
+  ['+19005550123', false],
+  ['+10000000000', false],
+  ['+5511876543', false],
+])('whether %s may be called: %s', (phone, may) => {
+  expect(mayBeCalled(phone)).toBe(may)
+})
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['::ffff:c000:207', '192.0.2.7'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:DB8:0:0:1:2:3:4', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+])('the network of %s is %s (R31)', (address, network) => {
+  expect(clientNetwork(address)).toBe(network)
+})

@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { API_KEY } from './kit.js'
+
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+
+interface Running {
+  readonly child: ChildProcess
+  readonly url: string
+  output(): string
+  ended: Promise<number | null>
+}
+
+function start(env: Record<string, string>): {
+  child: ChildProcess
+  output(): string
+  ended: Promise<number | null>
+} {
+  const { PATH = '' } = process.env
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH, SERVICE_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  child.stdout?.on('data', (chunk) => (text += chunk))
+  child.stderr?.on('data', (chunk) => (text += chunk))
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
+  return { child, output: () => text, ended }
+}
+
+async function startListening(env: Record<string, string>): Promise<Running> {
+  const started = start(env)
+  const url = await new Promise<string>((resolve, reject) => {
+    const look = () => {
+      const found = /listens on (http:\S+)/.exec(started.output())?.[1]
+      if (found) resolve(found)
+    }
+    started.child.stdout?.on('data', look)
+    void started.ended.then(() => reject(new Error(started.output())))
+  })
+  return { ...started, url }
+}
+
+/** The process as it is built and started by `npm run service`. */
+describe('the process', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-process-'))
+  const env = { DATA_DIR: folder, SERVICE_API_KEY: API_KEY }
+  const running: Running[] = []
+  const run = async (more = {}) => {
+    const one = await startListening({ ...env, ...more })
+    running.push(one)
+    return one
+  }
+  beforeAll(() => {
+    if (!existsSync(MAIN)) throw new Error('The service is not built: run npm run build first.')
+  })
+  afterAll(async () => {
+    for (const { child, ended } of running) {
+      child.kill('SIGKILL')
+      await ended
+    }
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const post = async (url: string, path: string, parameters: Record<string, string>) =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}` },
+      body: new URLSearchParams(parameters),
+    })
+
+  test('refuses a folder in use, survives kill -9 with counters and codes, and stops when asked (R28)', async () => {
+    const User = '+447700900777'
+    const first = await run()
+    await post(first.url, '/v1/mfa', { User, Type: 'SMS' })
+    const inbox = await fetch(`${first.url}/v1/test/inbox`, {
+      headers: { authorization: `Bearer ${API_KEY}` },
+    })
+    const { messages } = (await inbox.json()) as { messages: { text: string }[] }
+    const Code = /\d{6}/.exec(messages[0]?.text ?? '')?.[0] ?? ''
+    for (let i = 0; i < 4; i++) {
+      await post(first.url, '/v1/mfa/verify', {
+        User,
+        Type: 'PHONE',
+        Code: Code === '000000' ? '111111' : '000000',
+      })
+    }
+
+    const second = start(env)
+    expect(await second.ended).toBe(1)
+    expect(second.output()).toContain(`is in use by process ${first.child.pid}`)
+
+    first.child.kill('SIGKILL')
+    const third = await run()
+    expect((await post(third.url, '/v1/mfa/verify', { User, Type: 'PHONE', Code })).status).toBe(200)
+    expect((await post(third.url, '/v1/mfa/verify', { User, Type: 'PHONE', Code })).status).toBe(401)
+    third.child.kill('SIGTERM')
+    expect(await third.ended).toBe(0)
+    expect(third.output()).not.toContain(Code)
+    expect(existsSync(join(folder, 'lock'))).toBe(false)
+
+    const other = start({ ...env, SERVICE_SECRET: 'another secret than the one this was made with' })
+    expect(await other.ended).toBe(1)
+    expect(other.output()).toContain('SERVICE_SECRET')
+  })
+
+  test('says everything that is missing in production, in one message, and does not start', async () => {
+    const { ended, output } = start({ ...env, NODE_ENV: 'production' })
+    expect(await ended).toBe(1)
+    expect(output()).toContain('SERVICE_SECRET is missing')
+    expect(output()).toContain('SERVICE_DELIVERY is missing')
+    expect(output()).not.toContain('at ')
+  })
+})

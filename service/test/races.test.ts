@@ -1,0 +1,83 @@
+import { type CountersignService, createService } from '@countersign/service'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { API_KEY, appCode, freshEmail, freshPhone, listen, SECRET, wrong } from './kit.js'
+import { postgresMissing, startPostgres } from './postgres.js'
+
+/** Two services over one database, each with its own connections and its own HTTP server. */
+describe('two processes over one PostgreSQL', () => {
+  if (postgresMissing) return test.skip(postgresMissing, () => {})
+
+  let postgres: Awaited<ReturnType<typeof startPostgres>>
+  let services: CountersignService[]
+  let servers: Awaited<ReturnType<typeof listen>>[]
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    const options = { databaseUrl: postgres.url, secret: SECRET, apiKey: API_KEY, delivery: 'inbox' }
+    services = await Promise.all([createService(options), createService(options)])
+    servers = await Promise.all(services.map((service) => listen(service.api)))
+  })
+  afterAll(async () => {
+    await Promise.all(servers.map((server) => server.close()))
+    await Promise.all(services.map((service) => service.close()))
+    await postgres.stop()
+  })
+
+  const post = async (path: string, parameters: Record<string, string>, which = 0) => {
+    const response = await fetch(`${servers[which % 2]?.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}` },
+      body: new URLSearchParams(parameters),
+    })
+    return { status: response.status, body: await response.json() }
+  }
+  const statuses = async (path: string, parameters: Record<string, string>) => {
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => post(path, parameters, i)))
+    return answers.map((answer) => answer.status)
+  }
+  const count = (all: number[], status: number) => all.filter((one) => one === status).length
+  const lastText = async (to: string) => (await services[1]?.inbox?.messages({ to }))?.[0]?.text ?? ''
+  const delivered = async (phone: string) => /\d{6}/.exec(await lastText(phone))?.[0] ?? ''
+
+  test('200 wrong codes at once: five are evaluated, then the right one is refused, and a new one signs in (R22)', async () => {
+    const { phone: User } = freshPhone()
+    await post('/v1/mfa', { User, Type: 'SMS' })
+    const Code = await delivered(User)
+    expect(count(await statuses('/v1/mfa/verify', { User, Type: 'PHONE', Code: wrong(Code) }), 401)).toBe(200)
+    expect((await post('/v1/mfa/verify', { User, Type: 'PHONE', Code })).status).toBe(401)
+    // Only evaluated guesses count: five more are left before the account is locked.
+    await post('/v1/mfa', { User, Type: 'SMS' })
+    const control = await delivered(User)
+    expect((await post('/v1/mfa/verify', { User, Type: 'PHONE', Code: control }, 1)).status).toBe(200)
+  })
+
+  test('200 right codes at once: one is accepted (R21)', async () => {
+    const { phone: User } = freshPhone()
+    await post('/v1/mfa', { User, Type: 'SMS' })
+    const all = await statuses('/v1/mfa/verify', { User, Type: 'PHONE', Code: await delivered(User) })
+    expect([count(all, 200), count(all, 401)]).toEqual([1, 199])
+  })
+
+  test('200 right app codes at once: one is accepted, and the others lock the account (R51)', async () => {
+    const { email: User } = freshEmail()
+    const { body } = await post('/v1/mfa/app', { User })
+    const { secret } = body as { secret: string }
+    await post('/v1/mfa/verify', { User, Type: 'APP', Code: appCode(secret, Date.now() - 30_000) })
+    const all = await statuses('/v1/mfa/verify', { User, Type: 'APP', Code: appCode(secret) })
+    expect([count(all, 200), count(all, 401), count(all, 429)]).toEqual([1, 10, 189])
+  })
+
+  test('200 times the same backup code at once: one is accepted (R60)', async () => {
+    const { email: User } = freshEmail()
+    await post('/v1/mfa/backup', { User, Type: 'EMAIL' })
+    const Code = /([0-9A-Z]{4}-){3}[0-9A-Z]{4}/.exec(await lastText(User))?.[0] ?? ''
+    const all = await statuses('/v1/mfa/verify', { User, Type: 'EMAIL', Kind: 'BACKUP', Code })
+    expect(count(all, 200)).toBe(1)
+  })
+
+  test('200 sends at once: five leave (R43)', async () => {
+    const { phone: User } = freshPhone()
+    const all = await statuses('/v1/mfa', { User, Type: 'SMS' })
+    expect([count(all, 200), count(all, 429)]).toEqual([5, 195])
+    expect(await services[0]?.inbox?.messages({ to: User })).toHaveLength(5)
+  })
+})

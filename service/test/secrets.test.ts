@@ -1,0 +1,131 @@
+import { HOTP, Secret, TOTP } from 'otpauth'
+import { describe, expect, test } from 'vitest'
+import { matchStep, newAppSecret } from '../src/app-factor/totp.js'
+import { newBackupCode } from '../src/secrets/backup-code.js'
+import { deliveredCode } from '../src/secrets/delivered-code.js'
+import { keysFrom } from '../src/secrets/keys.js'
+import { open, seal } from '../src/secrets/seal.js'
+import { SECRET } from './kit.js'
+
+const keys = keysFrom(SECRET)
+
+describe('the vectors of the RFCs (R49)', () => {
+  const sha1 = Secret.fromLatin1('12345678901234567890')
+
+  test('RFC 4226, appendix D', () => {
+    const hotp = new HOTP({ secret: sha1, digits: 6 })
+    const codes = Array.from({ length: 10 }, (_, counter) => hotp.generate({ counter }))
+    expect(codes).toEqual([
+      ...['755224', '287082', '359152', '969429', '338314'],
+      ...['254676', '287922', '162583', '399871', '520489'],
+    ])
+  })
+
+  test.each([
+    [59, '94287082', '46119246', '90693936'],
+    [1111111109, '07081804', '68084774', '25091201'],
+    [1111111111, '14050471', '67062674', '99943326'],
+    [1234567890, '89005924', '91819424', '93441116'],
+    [2000000000, '69279037', '90698825', '38618901'],
+    [20000000000, '65353130', '77737706', '47863826'],
+  ])('RFC 6238, appendix B, at %i', (seconds, ...codes) => {
+    const seeds = {
+      SHA1: '12345678901234567890',
+      SHA256: '12345678901234567890123456789012',
+      SHA512: '1234567890123456789012345678901234567890123456789012345678901234',
+    }
+    const made = Object.entries(seeds).map(([algorithm, seed]) =>
+      new TOTP({ algorithm, digits: 8, secret: Secret.fromLatin1(seed) }).generate({
+        timestamp: seconds * 1000,
+      }),
+    )
+    expect(made).toEqual(codes)
+    // Our own window sees the same: six digits are the last six of eight.
+    const six = codes[0]?.slice(-6) ?? ''
+    expect(matchStep(sha1.base32, six, seconds * 1000, 0)).toBe(Math.floor(seconds / 30))
+  })
+
+  test.each(['', '12345', '1234567', '١٢٣٤٥٦', 'ABCDEF', '12345\u0131'])(
+    '%j is no code of any step',
+    (code) => {
+      expect(matchStep(newAppSecret(), code, Date.now(), 1)).toBeUndefined()
+    },
+  )
+})
+
+describe('a delivered code', () => {
+  const identity = {
+    application: 'a',
+    id: 'i',
+    account: 'c',
+    contact: 'e',
+    type: 'EMAIL',
+    purpose: 'sign-in',
+    digits: 6,
+  }
+
+  test('is uniform, leading zeros kept (R35)', () => {
+    const draws = 20_000
+    const counts = Array.from({ length: 6 }, () => new Array<number>(10).fill(0))
+    for (let i = 0; i < draws; i++) {
+      const code = deliveredCode(keys.codes, { ...identity, id: String(i) })
+      expect(code).toMatch(/^\d{6}$/)
+      for (const [place, digit] of [...code].entries()) {
+        const row = counts[place]
+        if (row) row[Number(digit)] = (row[Number(digit)] ?? 0) + 1
+      }
+    }
+    // Chi-squared with 9 degrees of freedom stays below 40 but for one set of keys in a hundred thousand.
+    for (const row of counts) {
+      const expected = draws / 10
+      expect(row.reduce((sum, n) => sum + (n - expected) ** 2 / expected, 0)).toBeLessThan(40)
+    }
+  })
+
+  test('depends on everything it is bound to (R38)', () => {
+    const base = deliveredCode(keys.codes, { ...identity, digits: 10 })
+    expect(deliveredCode(keys.codes, { ...identity, digits: 10 })).toBe(base)
+    for (const field of ['application', 'id', 'account', 'contact', 'type', 'purpose'] as const) {
+      expect(deliveredCode(keys.codes, { ...identity, digits: 10, [field]: 'other' })).not.toBe(base)
+    }
+    const other = keysFrom(`${SECRET} and another`)
+    expect(deliveredCode(other.codes, { ...identity, digits: 10 })).not.toBe(base)
+  })
+})
+
+test('a backup code uses the whole alphabet, each character as often', () => {
+  const text = Array.from({ length: 500 }, () => newBackupCode(16)).join('')
+  expect(new Set(text).size).toBe(32)
+  expect(text).not.toMatch(/[ILOU]/)
+})
+
+describe('what is sealed', () => {
+  const sealed = seal(keys, ['app secret', 'a', 'c'], 'a secret')
+
+  test('opens under the identity it was sealed for, and never looks the same twice', () => {
+    expect(open(keys, ['app secret', 'a', 'c'], sealed)).toBe('a secret')
+    expect(seal(keys, ['app secret', 'a', 'c'], 'a secret')).not.toBe(sealed)
+  })
+
+  test.each([[['app secret', 'a', 'd']], [['app secret', 'b', 'c']], [['outbox', 'a', 'c']]])(
+    'does not open as %j',
+    (identity) => {
+      expect(() => open(keys, identity, sealed)).toThrow()
+    },
+  )
+
+  test('does not open when a bit differs, is missing, or the key is another', () => {
+    const [version, id, body = ''] = sealed.split('.')
+    const bytes = Buffer.from(body, 'base64url')
+    for (let i = 0; i < bytes.length; i++) {
+      const changed = Buffer.from(bytes)
+      changed[i] = (changed[i] ?? 0) ^ 1
+      expect(() =>
+        open(keys, ['app secret', 'a', 'c'], `${version}.${id}.${changed.toString('base64url')}`),
+      ).toThrow()
+      const cut = `${version}.${id}.${bytes.subarray(0, i).toString('base64url')}`
+      expect(() => open(keys, ['app secret', 'a', 'c'], cut)).toThrow()
+    }
+    expect(() => open(keysFrom(`${SECRET}!`), ['app secret', 'a', 'c'], sealed)).toThrow('another key')
+  })
+})

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { migrate } from '../src/store/migrate.js'
+import { openStore } from '../src/store/open.js'
+import type { Store } from '../src/store/store.js'
+import { rejection } from './kit.js'
+import { postgresMissing, startPostgres } from './postgres.js'
+
+interface Opened {
+  readonly store: Store
+  stop(): Promise<void>
+}
+
+async function openPglite(): Promise<Opened> {
+  const store = await openStore({ dataDir: 'memory://', keyId: 'k' })
+  return { store, stop: () => store.close() }
+}
+
+async function openPostgres(): Promise<Opened> {
+  const server = await startPostgres()
+  // Two processes that start together must not both migrate.
+  const [store, other] = await Promise.all(
+    [1, 2].map(() => openStore({ databaseUrl: server.url, dataDir: '', keyId: 'k' })),
+  )
+  if (!store || !other) throw new Error('no store')
+  await other.close()
+  return {
+    store,
+    async stop() {
+      await store.close()
+      await server.stop()
+    },
+  }
+}
+
+describe.each([
+  { name: 'PGlite', open: openPglite, missing: undefined },
+  { name: 'PostgreSQL', open: openPostgres, missing: postgresMissing },
+])('a store on $name', ({ open, missing }) => {
+  if (missing) return test.skip(missing, () => {})
+
+  let opened: Opened
+  let store: Store
+  beforeAll(async () => {
+    opened = await open()
+    store = opened.store
+    await store.query(
+      'CREATE TABLE thing (id text PRIMARY KEY, n bigint NOT NULL, times bigint[], note text)',
+    )
+  })
+  afterAll(() => opened.stop())
+
+  test('gives back what it was given, large numbers and lists as numbers', async () => {
+    const now = Date.now()
+    await store.query('INSERT INTO thing (id, n, times, note) VALUES ($1, $2, $3, $4)', [
+      'a',
+      now,
+      [now, 1],
+      null,
+    ])
+    expect(await store.query('SELECT * FROM thing WHERE id = $1', ['a'])).toEqual([
+      { id: 'a', n: now, times: [now, 1], note: null },
+    ])
+    expect(
+      await store.query('SELECT count(*)::integer AS n FROM thing WHERE id = ANY ($1::text[])', [['a', 'b']]),
+    ).toEqual([{ n: 1 }])
+  })
+
+  test('takes text of any alphabet as text, never as SQL', async () => {
+    const id = `'; DROP TABLE thing; -- Ω語\u{1f511}`
+    await store.query('INSERT INTO thing (id, n) VALUES ($1, 1)', [id])
+    expect(await store.query('SELECT id FROM thing WHERE id = $1', [id])).toEqual([{ id }])
+  })
+
+  test('keeps all of a transaction or nothing', async () => {
+    const error = await rejection(
+      store.transaction(async (tx) => {
+        await tx.query("INSERT INTO thing (id, n) VALUES ('gone', 1)")
+        throw new Error('midway')
+      }),
+    )
+    expect(error.message).toBe('midway')
+    await rejection(store.transaction((tx) => tx.query('SELECT nonsense')))
+    expect(await store.query("SELECT 1 FROM thing WHERE id = 'gone'")).toEqual([])
+    const kept = store.transaction((tx) =>
+      tx.query("INSERT INTO thing (id, n) VALUES ('kept', 1) RETURNING id"),
+    )
+    expect(await kept).toEqual([{ id: 'kept' }])
+  })
+
+  test('lets a conditional update pass as often as its condition allows, of 200 at once', async () => {
+    await store.query("INSERT INTO thing (id, n) VALUES ('tries', 0)")
+    const spend = () => store.query("UPDATE thing SET n = n + 1 WHERE id = 'tries' AND n < 5 RETURNING n")
+    const answers = await Promise.all(Array.from({ length: 200 }, spend))
+    expect(answers.filter((rows) => rows.length > 0)).toHaveLength(5)
+  })
+
+  test('lets one of 200 deletions at once have the row', async () => {
+    await store.query("INSERT INTO thing (id, n) VALUES ('once', 0)")
+    const take = () => store.query("DELETE FROM thing WHERE id = 'once' RETURNING id")
+    const answers = await Promise.all(Array.from({ length: 200 }, take))
+    expect(answers.filter((rows) => rows.length > 0)).toHaveLength(1)
+  })
+
+  test('makes transactions that hold one row wait for each other', async () => {
+    await store.query("INSERT INTO thing (id, n) VALUES ('held', 0)")
+    const add = () =>
+      store.transaction(async (tx) => {
+        const [row] = await tx.query<{ n: number }>("SELECT n FROM thing WHERE id = 'held' FOR UPDATE")
+        await tx.query("UPDATE thing SET n = $1 WHERE id = 'held'", [(row?.n ?? 0) + 1])
+      })
+    await Promise.all(Array.from({ length: 50 }, add))
+    expect(await store.query("SELECT n FROM thing WHERE id = 'held'")).toEqual([{ n: 50 }])
+  })
+
+  test('applies each migration once', async () => {
+    await migrate(store)
+    await migrate(store)
+    const applied = await store.query<{ name: string }>('SELECT name FROM migration')
+    expect(applied.map((row) => row.name)).toEqual(['0001-first-tables.sql'])
+  })
+
+  test('every table but the two about the store itself carries the application (R86)', async () => {
+    const rows = await store.query<{ table_name: string }>(
+      `SELECT table_name FROM information_schema.tables t WHERE table_schema = 'public' AND NOT EXISTS (
+         SELECT 1 FROM information_schema.columns c WHERE c.table_name = t.table_name AND c.column_name = 'application')`,
+    )
+    expect(rows.map((row) => row.table_name).sort()).toEqual(['migration', 'sealing_key', 'thing'])
+  })
+})
+
+test('says what is wrong when the database cannot be reached', async () => {
+  const error = await rejection(
+    openStore({ databaseUrl: 'postgresql://nobody@127.0.0.1:1/none', dataDir: '', keyId: 'k' }),
+  )
+  expect(error).toMatchObject({ code: 'ERR_SERVICE_OPTIONS' })
+  expect(error.message).toContain('DATABASE_URL')
+})
