@@ -78,7 +78,7 @@ describe('by SMTP', () => {
   }
 
   test('a mail has the code in its subject, text and HTML, and says that a machine wrote it', async () => {
-    await deliver(mail('zoë.o'.replace('ë', 'e') + "'neil+x@example.com"), {
+    await deliver(mail("zoe.o'neil+x@example.com"), {
       user: 'vault',
       password: 'p%w@rd',
     })

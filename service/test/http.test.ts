@@ -13,6 +13,7 @@ beforeAll(async () => {
     applicationName: 'Vault',
     origin: 'vault.example',
     delivery: 'inbox',
+    logger: () => {},
   })
   server = await listen(service.api)
 })
@@ -299,7 +300,7 @@ describe('a request that is not what it should be', () => {
       const other = await postRaw(path, type, 'x')
       expect([other.status, other.body.code]).toEqual([415, 'unsupported_media_type'])
     }
-    const packed = await postRaw(path, json, Buffer.from([0x1f, 0x8b]), { 'content-encoding': 'gzip' })
+    const packed = await postRaw(path, json, new Uint8Array([0x1f, 0x8b]), { 'content-encoding': 'gzip' })
     expect(packed.status).toBe(415)
     const charset = await postRaw(path, 'application/json; charset=iso-8859-1', '{}')
     expect(charset.status).toBe(415)

@@ -78,7 +78,7 @@ export interface Tenant {
 
 export function freshTenant(
   bench: Bench,
-  settings: Partial<Application> & { limits?: Partial<Limits> } = {},
+  settings: Partial<Omit<Application, 'limits'>> & { readonly limits?: Partial<Limits> } = {},
 ): Tenant {
   const application: Application = {
     id: randomBytes(6).toString('hex'),

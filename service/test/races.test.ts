@@ -12,7 +12,13 @@ describe('two processes over one PostgreSQL', () => {
   let servers: Awaited<ReturnType<typeof listen>>[]
   beforeAll(async () => {
     postgres = await startPostgres()
-    const options = { databaseUrl: postgres.url, secret: SECRET, apiKey: API_KEY, delivery: 'inbox' }
+    const options = {
+      databaseUrl: postgres.url,
+      secret: SECRET,
+      apiKey: API_KEY,
+      delivery: 'inbox',
+      logger: () => {},
+    }
     services = await Promise.all([createService(options), createService(options)])
     servers = await Promise.all(services.map((service) => listen(service.api)))
   })
