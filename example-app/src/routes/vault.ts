@@ -53,6 +53,7 @@ export function vaultRoutes({ config, ledger, inbox }: VaultContext): Router {
     keepDraft,
     requireMfa({ maxAge: config.stepUpMaxAge }),
     async (req, res) => {
+      delete req.session.draft
       const { amount } = readBody(req, withdrawal)
       const balance = await ledger.withdraw(customer(req).id, amount)
       if (balance === undefined) throw new Problem('insufficient_funds', `You do not have ${money(amount)}.`)
