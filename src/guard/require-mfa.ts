@@ -3,8 +3,8 @@ import { type Duration, durationMs } from '../duration.js'
 import { OptionsError } from '../errors.js'
 import { isFresh } from '../flows/freshness.js'
 import { safeReturnTo } from '../session/return-to.js'
-import { putRecord, rememberTarget } from '../session/slot.js'
-import { enter, type Known, type Standing } from '../session/standing.js'
+import { moveOn, rememberTarget } from '../session/slot.js'
+import { enter, type Standing } from '../session/standing.js'
 import type { Settings } from '../settings.js'
 import { wantsHtml } from '../visit/accept.js'
 import { gateOf } from '../visit/deps.js'
@@ -63,24 +63,23 @@ async function explain(req: Request, res: Response, standing: Standing, settings
   const code = CODE[standing.stage]
   if (standing.stage === 'none') return sendProblem(res, { code, next: settings.signInPath })
   if (standing.stage === 'exempt') return sendProblem(res, { code, next: `${settings.path}/enroll-app` })
-  askForStepUp(req, standing)
   const { factors } = await personOf(req, standing, settings)
+  const { stage, record } = standing
+  if (stage === 'verified' && !(await moveOn(req, { ...record, stepUp: true }))) {
+    return sendProblem(res, { code: 'session_ended', next: settings.signInPath })
+  }
   sendProblem(res, { code, next: settings.path, factors: listFactors(factors) })
 }
 
-function redirect(req: Request, res: Response, standing: Standing, settings: Settings): void {
+async function redirect(req: Request, res: Response, standing: Standing, settings: Settings): Promise<void> {
   const target = targetOf(req, settings)
   if (standing.stage === 'none') {
     rememberTarget(req, target)
     return res.redirect(303, settings.signInPath)
   }
-  putRecord(req, { ...standing.record, returnTo: target })
-  askForStepUp(req, { ...standing, record: { ...standing.record, returnTo: target } })
-  res.redirect(303, standing.stage === 'exempt' ? `${settings.path}/enroll-app` : settings.path)
-}
-
-function askForStepUp(req: Request, { stage, record }: Known): void {
-  if (stage === 'verified') putRecord(req, { ...record, stepUp: true })
+  const { stage, record } = standing
+  await moveOn(req, { ...record, returnTo: target, ...(stage === 'verified' && { stepUp: true }) })
+  res.redirect(303, stage === 'exempt' ? `${settings.path}/enroll-app` : settings.path)
 }
 
 /** A page is returned to; what was posted cannot be, so the page that posted it is. */

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { wrapLogIn } from '../session/log-in.js'
-import { putRecord } from '../session/slot.js'
+import { moveOn } from '../session/slot.js'
 import { enter, type Known } from '../session/standing.js'
 import type { Settings } from '../settings.js'
 import { isSubresource, wantsHtml } from '../visit/accept.js'
@@ -33,8 +33,13 @@ export function sessionGate(deps: DoorDeps): RequestHandler {
   }
 }
 
-function sendToChallenge(req: Request, res: Response, { record }: Known, settings: Settings): void {
-  if (req.method === 'GET') putRecord(req, { ...record, returnTo: req.originalUrl })
+async function sendToChallenge(
+  req: Request,
+  res: Response,
+  { record }: Known,
+  settings: Settings,
+): Promise<void> {
+  if (req.method === 'GET') await moveOn(req, { ...record, returnTo: req.originalUrl })
   res.redirect(303, settings.path)
 }
 

@@ -4,7 +4,7 @@ import { Strategy } from 'passport-strategy'
 import * as z from 'zod'
 import { SessionEndedError } from '../errors.js'
 import { offerProof, wrapLogIn } from '../session/log-in.js'
-import { putRecord, saveSession } from '../session/slot.js'
+import { storeRecord } from '../session/slot.js'
 import { enter, type Known } from '../session/standing.js'
 import { codeField, factorField, readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
@@ -70,8 +70,7 @@ export class PassportMfaStrategy extends Strategy {
       offerProof(req, { userId, method, record, handOverReturnTo: true, release })
     } else {
       const { challenge: _used, ...rest } = record
-      putRecord(req, { ...rest, transaction: randomUUID() })
-      await saveSession(req)
+      await storeRecord(req, { ...rest, transaction: randomUUID() })
     }
     this.success(user, { method })
   }

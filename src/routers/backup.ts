@@ -2,6 +2,7 @@ import { Router } from 'express'
 import * as z from 'zod'
 import { sendBackupCodes } from '../flows/backup.js'
 import { backupTarget } from '../flows/person.js'
+import type { Refusal } from '../flows/refusal.js'
 import { maskContact } from '../protocol/destination.js'
 import { isCurrent } from '../session/slot.js'
 import { readBody } from '../visit/body.js'
@@ -21,8 +22,8 @@ export function buildBackupRouter(deps: DoorDeps): Router {
   return router
 }
 
-function showStart(visitor: Visitor): void {
-  const refusal = refusalFor(visitor)
+async function showStart(visitor: Visitor): Promise<void> {
+  const refusal = await refusalFor(visitor)
   if (refusal) return sendRefusal(visitor, refusal)
   if (!visitor.html) return sendProblem(visitor.res, { code: 'not_found' })
   const target = backupTarget(visitor.person)
@@ -33,11 +34,11 @@ async function send(visitor: Visitor): Promise<void> {
   const { req, res, deps, known, person, html } = visitor
   const body = await readBody(req, res, z.object({}))
   if ('fault' in body) return sendProblem(res, body.fault)
-  const refusal = refusalFor(visitor)
+  const refusal = await refusalFor(visitor)
   if (refusal) return sendRefusal(visitor, refusal)
 
   const outcome = await sendBackupCodes(deps, person, known.record)
-  if (!(await isCurrent(req, known.record))) return sendRefusal(visitor, { code: 'session_ended' })
+  if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
   if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal)
   const { to, count } = outcome
   const shown = { to, ...(count !== undefined && { count }) }
@@ -46,7 +47,7 @@ async function send(visitor: Visitor): Promise<void> {
 }
 
 /** Backup codes stand in for a factor; who has none has nothing to back up. */
-function refusalFor(visitor: Visitor) {
-  if (visitor.known.stage === 'exempt') return { code: 'enrolment_required' } as const
+async function refusalFor(visitor: Visitor): Promise<Refusal | undefined> {
+  if (visitor.known.stage === 'exempt') return { code: 'enrolment_required' }
   return factorChangeRefusal(visitor, '/backup')
 }

@@ -2,7 +2,7 @@ import { Router } from 'express'
 import * as z from 'zod'
 import { startChallenge } from '../flows/challenge.js'
 import { maskContact } from '../protocol/destination.js'
-import { isCurrent, putRecord, saveSession } from '../session/slot.js'
+import { isCurrent, storeRecord } from '../session/slot.js'
 import { endHalfLogin } from '../session/standing.js'
 import { factorField, readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
@@ -73,12 +73,11 @@ async function challenge(visitor: Visitor): Promise<void> {
   if (known.stage === 'exempt') return sendRefusal(visitor, { code: 'enrolment_required' })
 
   const outcome = await startChallenge(deps, person, known.record, body.fields.factor)
-  if (!(await isCurrent(req, known.record))) return sendRefusal(visitor, { code: 'session_ended' })
+  if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
   if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal, body.fields.factor)
 
   const { challenge } = outcome
-  putRecord(req, { ...known.record, challenge })
-  await saveSession(req)
+  await storeRecord(req, { ...known.record, challenge })
   if (html) return res.redirect(303, `${deps.settings.path}/verify${outcome.again ? '?again' : ''}`)
   const factor = person.factors.find(({ id }) => id === challenge.factorId)
   res.json({

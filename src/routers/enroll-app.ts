@@ -2,7 +2,7 @@ import { Router } from 'express'
 import * as z from 'zod'
 import { confirmApp, prepareApp } from '../flows/enroll-app.js'
 import { type Contact, formatUser, parseUser } from '../protocol/contact.js'
-import { isCurrent, putRecord, saveSession } from '../session/slot.js'
+import { isCurrent, storeRecord } from '../session/slot.js'
 import { approve } from '../visit/approve.js'
 import { codeField, readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
@@ -24,8 +24,8 @@ export function buildEnrollAppRouter(deps: DoorDeps): Router {
   return router
 }
 
-function showStart(visitor: Visitor): void {
-  const refusal = factorChangeRefusal(visitor, '/enroll-app')
+async function showStart(visitor: Visitor): Promise<void> {
+  const refusal = await factorChangeRefusal(visitor, '/enroll-app')
   if (refusal) return sendRefusal(visitor, refusal)
   if (!visitor.html) return sendProblem(visitor.res, { code: 'not_found' })
   showPage(visitor, {
@@ -45,18 +45,14 @@ async function prepare(visitor: Visitor): Promise<void> {
   const { req, res, deps, known, person, html } = visitor
   const body = await readBody(req, res, z.object({}))
   if ('fault' in body) return sendProblem(res, body.fault)
-  const refusal = factorChangeRefusal(visitor, '/enroll-app')
+  const refusal = await factorChangeRefusal(visitor, '/enroll-app')
   if (refusal) return sendRefusal(visitor, refusal)
 
-  // Somebody without any factor has no stored record yet; what comes next is measured against it.
-  putRecord(req, known.record)
-  await saveSession(req)
   const outcome = await prepareApp(deps, person, appContact(visitor))
-  if (!(await isCurrent(req, known.record))) return sendRefusal(visitor, { code: 'session_ended' })
+  if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
   if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal)
   const { enrolment, qr, uri, secret } = outcome
-  putRecord(req, { ...known.record, enrolment })
-  await saveSession(req)
+  await storeRecord(req, { ...known.record, enrolment })
   const shown = { qr, ...(uri && { uri }), ...(secret && { secret }) }
   if (html) return showPage(visitor, { page: 'enroll', ...shown })
   res.json(shown)
@@ -70,7 +66,7 @@ async function confirm(visitor: Visitor): Promise<void> {
 
   const contact = appContact(visitor)
   const outcome = await confirmApp(deps, person, known.record.enrolment, contact, body.fields.code)
-  if (!(await isCurrent(req, known.record))) return sendRefusal(visitor, { code: 'session_ended' })
+  if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
   if (outcome.outcome === 'refused') {
     const { refusal } = outcome
     const again = refusal.code === 'invalid_code' && refusal.triesLeft > 0

@@ -1,17 +1,21 @@
 import { FACTOR_CHANGE_MAX_AGE_MS, isFresh } from '../flows/freshness.js'
 import type { Refusal } from '../flows/refusal.js'
-import { putRecord } from '../session/slot.js'
+import { moveOn } from '../session/slot.js'
 import type { Visitor } from './visitor.js'
 
 /**
  * Why a person may not change factors now: whoever has a factor must have shown it in the last five minutes, so that
  * neither a password alone nor a session left open can add one (R55, R61). `undefined` when nothing is in the way.
  */
-export function factorChangeRefusal({ req, deps, known }: Visitor, path: string): Refusal | undefined {
+export async function factorChangeRefusal(
+  { req, deps, known }: Visitor,
+  path: string,
+): Promise<Refusal | undefined> {
   const { record, stage } = known
   if (stage === 'exempt') return undefined
   if (stage === 'pending') return { code: 'mfa_required' }
   if (isFresh(record, FACTOR_CHANGE_MAX_AGE_MS)) return undefined
-  putRecord(req, { ...record, stepUp: true, returnTo: `${deps.settings.path}${path}` })
-  return { code: 'step_up_required' }
+  const returnTo = `${deps.settings.path}${path}`
+  const current = await moveOn(req, { ...record, stepUp: true, returnTo })
+  return { code: current ? 'step_up_required' : 'session_ended' }
 }

@@ -40,43 +40,51 @@ export function recordOf(req: Request, userId: string): MfaRecord | undefined {
   return readRecord(sessionOf(req).mfa, { userId, sessionId: req.sessionID })
 }
 
-/** Puts the record into the session; it is stored when the request ends or is saved. */
-export function putRecord(req: Request, record: MfaRecord): void {
-  sessionOf(req).mfa = record
-}
-
 /**
- * Stores the session now.
+ * Puts the record into the session and stores it now.
  * @throws {SessionStoreError} (R09)
  */
-export async function saveSession(req: Request): Promise<void> {
+export async function storeRecord(req: Request, record: MfaRecord): Promise<void> {
   const session = sessionOf(req)
+  session.mfa = record
   await new Promise<void>((resolve, reject) => {
     session.save((cause) => (cause ? reject(storeFailed(cause)) : resolve()))
   })
 }
 
 /**
- * Whether the session still stands where `record` says. A request that waited for the service asks this before it
- * writes: when the session was ended or moved on meanwhile, the late answer is discarded, and the session is let go
- * of, so that the end of the request does not write it back (R06, R07).
+ * Stores the record if the session still stands where this request found it; otherwise nothing is written, and the
+ * answer is no.
  * @throws {SessionStoreError}
  */
-export async function isCurrent(req: Request, record: MfaRecord): Promise<boolean> {
+export async function moveOn(req: Request, record: MfaRecord): Promise<boolean> {
+  if (!(await isCurrent(req, record.userId))) return false
+  await storeRecord(req, record)
+  return true
+}
+
+/**
+ * Whether the session still stands where this request found it. A request that waited, for the service, the host or
+ * the rest of its own body, asks this before it writes: when the session was ended or moved on meanwhile, the late
+ * answer is discarded, and the session is let go of, so that the end of the request does not write it back (R06, R07).
+ * @throws {SessionStoreError}
+ */
+export async function isCurrent(req: Request, userId: string): Promise<boolean> {
+  const found = recordOf(req, userId)
   const data = await new Promise<unknown>((resolve, reject) => {
     req.sessionStore.get(req.sessionID, (cause, session) =>
       cause ? reject(storeFailed(cause)) : resolve(session),
     )
   })
-  const mfa: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'mfa') : undefined
-  const stored = readRecord(mfa, { userId: record.userId, sessionId: req.sessionID })
-  const { transaction, challenge, enrolment } = record
-  if (
-    stored?.transaction === transaction &&
-    stored.challenge?.id === challenge?.id &&
-    stored.enrolment?.id === enrolment?.id
-  ) {
-    return true
+  if (typeof data === 'object' && data !== null) {
+    const stored = readRecord(Reflect.get(data, 'mfa'), { userId, sessionId: req.sessionID })
+    if (
+      stored?.transaction === found?.transaction &&
+      stored?.challenge?.id === found?.challenge?.id &&
+      stored?.enrolment?.id === found?.enrolment?.id
+    ) {
+      return true
+    }
   }
   // express-session stores nothing for a request without a session.
   Reflect.set(req, 'session', undefined)

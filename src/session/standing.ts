@@ -6,7 +6,7 @@ import { type Factor, readFactors } from '../protocol/factor.js'
 import type { Settings } from '../settings.js'
 import { passportOf, userOf, withholdUser } from './passport-request.js'
 import type { MfaRecord } from './record.js'
-import { putRecord, recordOf, rememberedTarget, rememberTarget, saveSession, sessionOf } from './slot.js'
+import { recordOf, rememberedTarget, rememberTarget, sessionOf, storeRecord } from './slot.js'
 
 /** Where the person behind a request stands. */
 export type Standing =
@@ -74,8 +74,7 @@ async function find(req: Request, settings: Settings): Promise<Standing> {
   }
   if (!record) {
     const fresh = newRecord(req.sessionID, userId)
-    putRecord(req, fresh)
-    await saveSession(req)
+    await storeRecord(req, fresh)
     return { stage: 'pending', user, userId, factors, record: fresh }
   }
   const ageMs = Date.now() - record.startedAt

@@ -45,6 +45,6 @@ export async function verifyVisit(
 ): Promise<Approved | Refused> {
   const person = await personOf(req, known, deps.settings)
   const verdict = await verifyCode(deps, person, known.record, typed)
-  if (await isCurrent(req, known.record)) return verdict
+  if (await isCurrent(req, known.userId)) return verdict
   return refuse({ code: 'session_ended' })
 }

@@ -62,6 +62,14 @@ export interface HostSetup {
   options?: Partial<MfaOptions<TestUser>>
   store?: Store
   standIn?: StandIn
+  /** Mounts what the test wants before the session. */
+  first?: (app: App) => void
+  /** Mounts what the test wants between `passport.session()` and the gate. */
+  beforeGate?: (app: App, auth: passport.Authenticator) => void
+  /** Mounts what the test wants right behind the gate, before the routers. */
+  behindGate?: (app: App, auth: passport.Authenticator) => void
+  /** Given to `passport.authenticate` on `POST /login`. */
+  login?: passport.AuthenticateOptions
   /** Mounts what the test wants between the gate and the error handler. */
   routes?: (app: App, mfa: MfaOptions<TestUser>, auth: passport.Authenticator) => void
   /** Mounted instead of `mfaRouter`. */
@@ -84,19 +92,22 @@ export function host(setup: HostSetup = {}) {
   }
 
   const auth = new passport.Authenticator()
-  auth.serializeUser<string>((user, done) => done(null, (user as TestUser).id))
+  auth.serializeUser<string>((user, done) => done(null, (user as object as TestUser).id))
   auth.deserializeUser<string>((id, done) =>
-    done(null, Object.values(users).find((user) => user.id === id) ?? false),
+    done(null, (Object.values(users).find((user) => user.id === id) as Express.User | undefined) ?? false),
   )
   auth.use(new NameStrategy(users))
   auth.use(new MfaStrategy(mfa))
 
   const app = express()
+  setup.first?.(app)
   app.use(
     session({ secret: 'a test secret', resave: false, saveUninitialized: false, store, ...setup.session }),
   )
   app.use(auth.session())
+  setup.beforeGate?.(app, auth)
   app.use(mfaSession(mfa))
+  setup.behindGate?.(app, auth)
   if (setup.mount) setup.mount(app, mfa)
   else app.use('/mfa', mfaRouter(mfa))
 
@@ -104,7 +115,7 @@ export function host(setup: HostSetup = {}) {
     '/login',
     express.json(),
     express.urlencoded({ extended: false }),
-    auth.authenticate('name'),
+    auth.authenticate('name', setup.login ?? {}),
     (req, res) => {
       res.json({ mfa: req.mfa, user: req.user ?? null })
     },

@@ -6,6 +6,7 @@ import {
   ServiceError,
   type VerifyRequest,
 } from '../../src/protocol/index.js'
+import { signal } from './signal.js'
 
 /** A message that the stand-in has "delivered". */
 export interface Delivered {
@@ -76,6 +77,19 @@ export function standInService() {
     /** Runs before every answer: wait in it, or throw. `undefined` ends the trouble. */
     setTrouble: (next: (() => Promise<void>) | undefined) => {
       trouble = next
+    },
+    /** How often a verb was called. */
+    count: (verb: string) => calls.filter((call) => call.verb === verb).length,
+    /** Has the next call wait: `arrived` tells that it is under way, `release` lets it be answered. */
+    hold: () => {
+      const arrived = signal()
+      const released = signal()
+      trouble = async () => {
+        trouble = undefined
+        arrived.give()
+        await released.given
+      }
+      return { arrived: arrived.given, release: released.give }
     },
     /** A service that is down. */
     down: async () => {

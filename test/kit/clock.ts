@@ -1,0 +1,22 @@
+import { onTestFinished, vi } from 'vitest'
+
+/** A clock that stands still until the test moves it, forwards or back. */
+export function stopClock() {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => {
+    vi.useRealTimers()
+  })
+  return {
+    move: (ms: number) => {
+      vi.setSystemTime(Date.now() + ms)
+    },
+    set: (ms: number) => {
+      vi.setSystemTime(ms)
+    },
+  }
+}
+
+export const SECOND = 1_000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR

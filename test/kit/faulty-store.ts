@@ -1,0 +1,49 @@
+import { MemoryStore, type SessionData } from 'express-session'
+
+export type StoreVerb = 'get' | 'set' | 'destroy'
+
+/** A session store that fails when a test tells it to. */
+export class FaultyStore extends MemoryStore {
+  private readonly faults = new Map<StoreVerb, { skip: number; times: number }>()
+
+  /** The verb works `skip` more times, then fails `times` times. */
+  failOn(verb: StoreVerb, { skip = 0, times = 1 } = {}): void {
+    this.faults.set(verb, { skip, times })
+  }
+
+  /** What is stored, as text, by session id. */
+  get stored(): Record<string, string> {
+    return Reflect.get(this, 'sessions') as Record<string, string>
+  }
+
+  /** What is stored, read. */
+  get documents(): SessionData[] {
+    return Object.values(this.stored).map((text) => JSON.parse(text) as SessionData)
+  }
+
+  override get(sid: string, done: (error: unknown, session?: SessionData | null) => void): void {
+    if (this.fails('get')) return done(new Error('the store does not read'))
+    super.get(sid, done)
+  }
+
+  override set(sid: string, session: SessionData, done?: (error?: unknown) => void): void {
+    if (this.fails('set')) return done?.(new Error('the store does not write'))
+    super.set(sid, session, done)
+  }
+
+  override destroy(sid: string, done?: (error?: unknown) => void): void {
+    if (this.fails('destroy')) return done?.(new Error('the store does not forget'))
+    super.destroy(sid, done)
+  }
+
+  private fails(verb: StoreVerb): boolean {
+    const fault = this.faults.get(verb)
+    if (!fault) return false
+    if (fault.skip > 0) {
+      fault.skip--
+      return false
+    }
+    if (--fault.times <= 0) this.faults.delete(verb)
+    return true
+  }
+}

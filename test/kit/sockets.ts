@@ -1,0 +1,84 @@
+import { type ClientRequest, createServer, type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Express as App } from 'express'
+import { onTestFinished } from 'vitest'
+
+/** What came back over a socket. */
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingMessage['headers']
+  readonly text: string
+  /** The JSON in it, if it is JSON. */
+  readonly body: Record<string, unknown>
+}
+
+/** Has the app listen on a free port until the test is over; the port. */
+export async function listen(app: App): Promise<number> {
+  const server = createServer(app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** Sends the beginning of a request; `finish` sends the rest and waits for the answer. */
+export function begin(
+  port: number,
+  {
+    method = 'POST',
+    path,
+    headers = {},
+  }: { method?: string; path: string; headers?: Record<string, string> },
+) {
+  let sent: ClientRequest | undefined
+  const answer = new Promise<Answer>((resolve, reject) => {
+    sent = request({
+      port,
+      host: '127.0.0.1',
+      method,
+      path,
+      headers: { Accept: 'application/json', ...headers },
+    })
+    sent.on('error', reject)
+    sent.on('response', (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (part: string) => {
+        text += part
+      })
+      response.on('end', () => {
+        const json = /json/.test(response.headers['content-type'] ?? '')
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text,
+          body: json ? JSON.parse(text) : {},
+        })
+      })
+    })
+    sent.flushHeaders()
+  })
+  return {
+    answer,
+    write: (part: string) => sent?.write(part),
+    finish: (part = '') => {
+      sent?.end(part)
+      return answer
+    },
+  }
+}
+
+/** Posts JSON over a socket of its own. */
+export function postJson(port: number, path: string, body: unknown, cookie = ''): Promise<Answer> {
+  const text = JSON.stringify(body)
+  return begin(port, {
+    path,
+    headers: {
+      'Content-Type': 'application/json',
+      'Content-Length': String(Buffer.byteLength(text)),
+      ...(cookie && { Cookie: cookie }),
+    },
+  }).finish(text)
+}

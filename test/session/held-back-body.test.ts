@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { MINUTE, stopClock } from '../kit/clock.js'
+import { sessionCookie, sessionId } from '../kit/cookies.js'
+import { FaultyStore } from '../kit/faulty-store.js'
+import { browserAgent, host, jsonAgent } from '../kit/host.js'
+import { signal } from '../kit/signal.js'
+import { begin, listen } from '../kit/sockets.js'
+
+/*
+ * A thief with a stolen cookie begins a request, holds its body back until the victim has signed out, and then
+ * finishes it. The session was read when the request began.
+ */
+
+async function thiefWaits(name: string, path: string, body: object, idleMs = 0) {
+  const clock = stopClock()
+  const store = new FaultyStore()
+  const reached = signal()
+  const { app, standIn } = host({
+    store,
+    behindGate: (app) => {
+      app.use((req, _res, next) => {
+        if (req.get('x-thief')) reached.give()
+        next()
+      })
+    },
+  })
+  let cookie = sessionCookie(await jsonAgent(app).post('/login').send({ name }).expect(200))
+  const post = (where: string, fields: object = {}) =>
+    jsonAgent(app).post(where).set('Cookie', cookie).send(fields)
+  if (name !== 'nina') {
+    await post('/mfa/challenge', { factor: 'sms' })
+    cookie = sessionCookie(await post('/mfa/verify', { code: standIn.newestCode() }).expect(200))
+  }
+  clock.move(idleMs)
+
+  const text = JSON.stringify(body)
+  const theft = begin(await listen(app), {
+    path,
+    headers: {
+      Cookie: cookie,
+      'X-Thief': 'yes',
+      'Content-Type': 'application/json',
+      'Content-Length': String(text.length),
+    },
+  })
+  theft.write(text.slice(0, 1))
+  await reached.given
+  await post('/logout').expect(200)
+  const answer = await theft.finish(text.slice(1))
+  const after = await jsonAgent(app).get('/secret').set('Cookie', cookie)
+  return { answer, after, stored: store.stored, id: sessionId(cookie) }
+}
+
+describe('R07 a request whose body comes after the logout', () => {
+  it.each(['bob', 'nina'])('sets up no app and brings no session back (%s)', async (name) => {
+    const { answer, after, stored, id } = await thiefWaits(name, '/mfa/enroll-app', { a: 'some' })
+    expect(answer.status).toBe(401)
+    expect(answer.body).not.toHaveProperty('secret')
+    expect(stored).not.toHaveProperty([id])
+    expect(after.status).toBe(401)
+  })
+
+  it.each([
+    ['/mfa/challenge', { factor: 'sms' }],
+    ['/mfa/verify', { code: '000000', factor: 'sms' }],
+    ['/mfa/verify', { code: 7 }],
+    ['/mfa/backup', { a: 'some' }],
+    ['/mfa/enroll-app/confirm', { code: '123456' }],
+  ])('%s %j brings no session back', async (path, body) => {
+    const { answer, after, stored, id } = await thiefWaits('bob', path, body)
+    expect(answer.status).toBeGreaterThanOrEqual(400)
+    expect(stored).not.toHaveProperty([id])
+    expect(after.status).toBe(401)
+  })
+
+  it.each(['/mfa/enroll-app', '/mfa/backup'])('%s of an aged session brings it not back', async (path) => {
+    const { answer, after, stored, id } = await thiefWaits('bob', path, { a: 'some' }, 6 * MINUTE)
+    expect(answer.body.code).toBe('session_ended')
+    expect(stored).not.toHaveProperty([id])
+    expect(after.status).toBe(401)
+  })
+})
+
+describe('R07 a request that waits for the host to list the factors', () => {
+  function slowHost() {
+    const store = new FaultyStore()
+    const asked = signal()
+    const listed = signal()
+    const slow = { on: false }
+    const made = host({
+      store,
+      options: {
+        factors: async (user) => {
+          if (slow.on) {
+            slow.on = false
+            asked.give()
+            await listed.given
+          }
+          return user.factors
+        },
+      },
+    })
+    return { ...made, store, asked: asked.given, answer: listed.give, slow }
+  }
+
+  it('brings no session back when it asks to step up', async () => {
+    const clock = stopClock()
+    const { app, standIn, store, asked, answer, slow } = slowHost()
+    let cookie = sessionCookie(await jsonAgent(app).post('/login').send({ name: 'bob' }).expect(200))
+    const post = (path: string, fields: object = {}) =>
+      jsonAgent(app).post(path).set('Cookie', cookie).send(fields)
+    await post('/mfa/challenge', { factor: 'sms' })
+    cookie = sessionCookie(await post('/mfa/verify', { code: standIn.newestCode() }).expect(200))
+    clock.move(6 * MINUTE)
+
+    slow.on = true
+    const late = post('/transfer').then((response) => response)
+    await asked
+    await post('/logout').expect(200)
+    answer()
+    expect((await late).body.code).toBe('session_ended')
+    expect(store.stored).not.toHaveProperty([sessionId(cookie)])
+    await jsonAgent(app).get('/secret').set('Cookie', cookie).expect(401)
+  })
+
+  it('brings no half-login back when it shows the way', async () => {
+    const { app, store, asked, answer, slow } = slowHost()
+    const cookie = sessionCookie(await jsonAgent(app).post('/login').send({ name: 'bob' }).expect(200))
+    slow.on = true
+    const late = browserAgent(app)
+      .get('/secret')
+      .set('Cookie', cookie)
+      .then((response) => response)
+    await asked
+    await jsonAgent(app).post('/logout').set('Cookie', cookie).expect(200)
+    answer()
+    expect((await late).status).toBe(303)
+    expect(store.stored).not.toHaveProperty([sessionId(cookie)])
+  })
+})
