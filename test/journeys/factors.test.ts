@@ -1,0 +1,157 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { appCode, scan } from './kit/authenticator.js'
+import { hasBrowser, LOOKS, newPerson, openBrowser, snap } from './kit/browser.js'
+import { hasMovableClock, type MovableClock, movableClock } from './kit/clock.js'
+import { type Running, startApp, temporaryFolder } from './kit/process.js'
+import { messagesTo, newestCode, passwordStep, typeCode } from './kit/vault.js'
+
+const ALICE_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
+const OTTO_SECRET = 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU'
+const BOB = '+12025550122'
+const WALT = '+12025550155'
+
+describe.skipIf(!hasBrowser() || !hasMovableClock())(
+  'authenticator apps and backup codes in a browser',
+  () => {
+    let app: Running
+    let browser: Browser
+    let data: Awaited<ReturnType<typeof temporaryFolder>>
+    let clock: MovableClock
+
+    beforeAll(async () => {
+      data = await temporaryFolder()
+      clock = movableClock(data.path)
+      ;[app, browser] = await Promise.all([startApp({ DATA_DIR: data.path, ...clock.env }), openBrowser()])
+    })
+
+    afterAll(async () => {
+      await browser.close()
+      await app.stop()
+      await data.dispose()
+    })
+
+    it('signs alice in with her app, sends her new backup codes, and takes each of them once', async () => {
+      const { page, context } = await newPerson(browser, LOOKS['desktop-light'])
+      await passwordStep(page, app.url, 'alice')
+      await snap(page, 'alice-choose')
+      await page.getByRole('link', { name: /authenticator app/i }).click()
+      await snap(page, 'alice-app-code')
+      await typeCode(page, appCode(ALICE_SECRET))
+      expect(new URL(page.url()).pathname).toBe('/vault')
+
+      await page.goto(`${app.url}/mfa/backup`)
+      await snap(page, 'alice-backup')
+      await page.getByRole('button').first().click()
+      await page.waitForLoadState()
+      await snap(page, 'alice-backup-sent')
+      expect(await page.getByRole('main').textContent()).toContain('a•••@v•••')
+      await context.close()
+
+      const mail = (await messagesTo(app.url, 'alice@vault.example')).find(({ text }) =>
+        text.includes('backup codes'),
+      )
+      const [code = '', another = ''] = mail?.text.match(/[0-9A-Z]{4}(-[0-9A-Z]{4}){3}/g) ?? []
+      expect(code).toHaveLength(19)
+
+      const second = await newPerson(browser, LOOKS['phone-light'])
+      await passwordStep(second.page, app.url, 'alice')
+      await second.page.getByRole('link', { name: /backup code/i }).click()
+      await snap(second.page, 'alice-backup-code')
+      await typeCode(second.page, code.toLowerCase().replaceAll('-', ' '))
+      expect(new URL(second.page.url()).pathname).toBe('/vault')
+      await second.context.close()
+
+      const third = await newPerson(browser, LOOKS['phone-light'])
+      await passwordStep(third.page, app.url, 'alice')
+      await third.page.getByRole('link', { name: /backup code/i }).click()
+      await typeCode(third.page, code)
+      expect(new URL(third.page.url()).pathname).toBe('/mfa/verify')
+      expect(await third.page.getByRole('alert').textContent()).toMatch(/isn’t right/)
+      await typeCode(third.page, another)
+      expect(new URL(third.page.url()).pathname).toBe('/vault')
+      await third.context.close()
+    })
+
+    it('lets bob set up an app by its QR code, and choose it the next time', async () => {
+      const { page, context } = await newPerson(browser, LOOKS['phone-dark'])
+      await passwordStep(page, app.url, 'bob', '/account')
+      await page.getByRole('button', { name: /Text a code/ }).click()
+      await page.waitForURL(/\/mfa\/verify/)
+      await typeCode(page, await newestCode(app.url, BOB, 'sms'))
+      await page.getByRole('link', { name: /Set up an authenticator app/ }).click()
+      await snap(page, 'bob-enroll-start')
+      await page.getByRole('button').first().click()
+      await page.waitForLoadState()
+      await snap(page, 'bob-enroll-qr')
+      const { secret, issuer } = await scan(page)
+      expect(issuer).toBe('Vault')
+      expect((await page.getByRole('main').textContent())?.replaceAll(/\s/g, '')).toContain(secret)
+
+      // Until a code was shown the app counts for nothing (R54): a wrong one changes nothing.
+      await page.getByRole('textbox').fill('000000')
+      await page.waitForLoadState()
+      await page.getByRole('alert').waitFor()
+      await snap(page, 'bob-enroll-wrong')
+      await page.getByRole('textbox').fill(appCode(secret))
+      await page.getByRole('heading', { name: /ready|done|set up|on/i }).waitFor()
+      await snap(page, 'bob-enrolled')
+      await context.close()
+
+      const next = await newPerson(browser, LOOKS['phone-light'])
+      await passwordStep(next.page, app.url, 'bob')
+      await next.page.getByRole('link', { name: /authenticator app/i }).click()
+      // The step that confirmed the app is used up (R51).
+      await typeCode(next.page, appCode(secret))
+      expect(await next.page.getByRole('alert').textContent()).toMatch(/isn’t right/)
+      clock.ahead(30)
+      await typeCode(next.page, appCode(secret, 1))
+      expect(new URL(next.page.url()).pathname).toBe('/vault')
+      await next.context.close()
+    })
+
+    it('asks for a fresh second factor before money leaves, five minutes after the last one', async () => {
+      const { page, context } = await newPerson(browser, LOOKS['desktop-dark'])
+      await passwordStep(page, app.url, 'walt')
+      await page.getByRole('button', { name: /^Call/ }).click()
+      await page.waitForURL(/\/mfa\/verify/)
+      await typeCode(page, await newestCode(app.url, WALT, 'call'))
+      await withdraw(page, 10)
+      expect(await page.getByRole('main').textContent()).toContain('$3,290')
+
+      clock.ahead(30 + 5 * 60)
+      await withdraw(page, 20)
+      expect(new URL(page.url()).pathname).toBe('/mfa')
+      await snap(page, 'walt-step-up')
+      await page.getByRole('button', { name: /WhatsApp/ }).click()
+      await page.waitForURL(/\/mfa\/verify/)
+      await typeCode(page, await newestCode(app.url, WALT, 'whatsapp'))
+      expect(new URL(page.url()).pathname).toBe('/vault')
+      // What was posted is not done by itself: nothing has left yet.
+      expect(await page.getByRole('main').textContent()).toContain('$3,290')
+      await withdraw(page, 20)
+      expect(await page.getByRole('main').textContent()).toContain('$3,270')
+      await context.close()
+    })
+
+    it('tells otto, who only has an app, to give an address before asking for backup codes', async () => {
+      const { page, context } = await newPerson(browser, LOOKS['phone-light'])
+      await passwordStep(page, app.url, 'otto')
+      // Nothing to choose: the code entry comes at once.
+      expect(new URL(page.url()).pathname).toBe('/mfa/verify')
+      await typeCode(page, appCode(OTTO_SECRET, 11))
+      await page.goto(`${app.url}/mfa/backup`)
+      await snap(page, 'otto-backup')
+      expect(await page.getByRole('main').textContent()).toMatch(/email address|phone/i)
+      expect(await page.getByRole('main').getByRole('button').count()).toBe(0)
+      await context.close()
+    })
+  },
+)
+
+async function withdraw(page: Page, amount: number): Promise<void> {
+  await page.getByLabel(/Withdraw/).fill(String(amount))
+  const answered = page.waitForEvent('load')
+  await page.getByRole('button', { name: 'Withdraw' }).click()
+  await answered
+}

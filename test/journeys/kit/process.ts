@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** A process of the built project, as a person starts it. */
+export interface Running {
+  /** Where it listens, e.g. `http://localhost:40123`. */
+  readonly url: string
+  /** All that it has printed. */
+  readonly output: () => string
+  /** Ends it and waits until it is gone. */
+  stop(signal?: NodeJS.Signals): Promise<void>
+}
+
+/** A folder that is removed when `dispose` is called. */
+export async function temporaryFolder() {
+  const path = await mkdtemp(join(tmpdir(), 'countersign-'))
+  return { path, dispose: () => rm(path, { recursive: true, force: true }) }
+}
+
+/** Starts the example app on a free port with data of its own. */
+export function startApp(env: Record<string, string>): Promise<Running> {
+  return start(['example-app/dist/main.js'], { PORT: '0', ...env }, /Vault is open on (http:\/\/\S+)/)
+}
+
+/** Starts the service alone on a free port. */
+export function startService(env: Record<string, string>): Promise<Running> {
+  return start(['service/dist/main.js'], { SERVICE_PORT: '0', ...env }, /(http:\/\/\S+:\d+)/)
+}
+
+async function start(args: string[], env: Record<string, string>, ready: RegExp): Promise<Running> {
+  const child = spawn(process.execPath, args, {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    const hear = (chunk: Buffer) => {
+      output += chunk.toString()
+      const found = ready.exec(output)?.[1]
+      if (found) resolve(found)
+    }
+    child.stdout.on('data', hear)
+    child.stderr.on('data', hear)
+    child.once('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}:\n${output}`)))
+  })
+  return { url, output: () => output, stop: (signal) => stop(child, signal) }
+}
+
+async function stop(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill(signal)
+  await gone
+}

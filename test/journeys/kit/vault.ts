@@ -1,0 +1,53 @@
+import type { Page } from 'playwright-core'
+
+/** The seed customers' passwords follow a pattern; see the example app's README. */
+export const passwordOf = (name: string) => `${name}-opens-vault`
+
+interface Message {
+  readonly channel: string
+  readonly to: string
+  readonly text: string
+  readonly at: string
+}
+
+/** What somebody received, newest first, as the development inbox tells it. */
+export async function messagesTo(app: string, to: string): Promise<Message[]> {
+  const response = await fetch(`${app}/inbox?to=${encodeURIComponent(to)}`, {
+    headers: { accept: 'application/json' },
+  })
+  const { messages } = (await response.json()) as { messages: Message[] }
+  return messages
+}
+
+/** The code in a message, written or spoken. */
+export function codeIn(text: string): string {
+  return /\b\d{6}\b/.exec(text)?.[0] ?? (text.match(/\b\d\b/g) ?? []).slice(0, 6).join('')
+}
+
+/** The code in the newest message to somebody by a channel. */
+export async function newestCode(app: string, to: string, channel: string): Promise<string> {
+  const message = (await messagesTo(app, to)).find(
+    (one) => one.channel === channel && codeIn(one.text).length === 6,
+  )
+  if (!message) throw new Error(`nothing with a code has reached ${to} by ${channel}`)
+  return codeIn(message.text)
+}
+
+/** Opens a page of the app as somebody who is not signed in, and gives the password when asked. */
+export async function passwordStep(page: Page, app: string, name: string, wanted = '/vault'): Promise<void> {
+  await page.goto(app + wanted)
+  await page.getByLabel('User name').fill(name)
+  await page.getByLabel('Password').fill(passwordOf(name))
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForLoadState()
+}
+
+/** Types a code where one is asked for and sends it; with scripts the page sends a complete code by itself. */
+export async function typeCode(page: Page, code: string): Promise<void> {
+  await page.waitForLoadState()
+  const answered = page.waitForEvent('load')
+  await page.getByRole('textbox').fill(code)
+  const button = page.getByRole('button', { name: 'Continue' })
+  await Promise.race([answered, button.click().catch(() => answered)])
+  await answered
+}

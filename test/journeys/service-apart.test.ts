@@ -1,0 +1,158 @@
+import type { AddressInfo } from 'node:net'
+import PostalMime from 'postal-mime'
+import { SMTPServer } from 'smtp-server'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasMovableClock, type MovableClock, movableClock } from './kit/clock.js'
+import { jsonClient } from './kit/json-client.js'
+import { type Running, startApp, startService, temporaryFolder } from './kit/process.js'
+import { codeIn, passwordOf } from './kit/vault.js'
+
+const KEY = 'a-test-key-of-at-least-32-characters'
+const SECRET = 'a test secret of at least 32 characters'
+
+/** The app and the service as two processes that speak the published API, mail over real SMTP. */
+describe.skipIf(!hasMovableClock())('the example app with the service in a process of its own', () => {
+  const mails: { to: string; text: string; subject: string }[] = []
+  let smtp: SMTPServer
+  let service: Running
+  let app: Running
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>
+  let clock: MovableClock
+  let serviceEnv: Record<string, string>
+
+  beforeAll(async () => {
+    folder = await temporaryFolder()
+    clock = movableClock(folder.path)
+    smtp = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      onData(stream, session, done) {
+        const chunks: Buffer[] = []
+        stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+        stream.on('end', async () => {
+          const mail = await PostalMime.parse(Buffer.concat(chunks))
+          const [to] = session.envelope.rcptTo
+          mails.unshift({ to: to?.address ?? '', text: mail.text ?? '', subject: mail.subject ?? '' })
+          done()
+        })
+      },
+    })
+    await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve))
+    const { port } = smtp.server.address() as AddressInfo
+    serviceEnv = {
+      SERVICE_API_KEY: KEY,
+      SERVICE_SECRET: SECRET,
+      SERVICE_DELIVERY: `email=smtp://127.0.0.1:${port}?from=mfa@vault.example,*=inbox`,
+      DATA_DIR: `${folder.path}/service`,
+      ...clock.env,
+    }
+    service = await startService(serviceEnv)
+    app = await startApp({
+      MFA_BASE_URL: service.url,
+      MFA_API_KEY: KEY,
+      DATA_DIR: `${folder.path}/app`,
+      ...clock.env,
+    })
+  })
+
+  afterAll(async () => {
+    await app.stop()
+    await service.stop()
+    await new Promise<void>((resolve) => smtp.close(resolve))
+    await folder.dispose()
+  })
+
+  const passwordOnly = async (name: string) => {
+    const client = jsonClient(app.url)
+    const login = await client.post('/login', { username: name, password: passwordOf(name) })
+    expect(login.body).toMatchObject({ status: 'mfa_required' })
+    return client
+  }
+
+  const textTo = async (phone: string): Promise<string> => {
+    const response = await fetch(`${service.url}/v1/test/inbox?to=${encodeURIComponent(phone)}`, {
+      headers: { authorization: `Bearer ${KEY}` },
+    })
+    const { messages } = (await response.json()) as { messages: { text: string }[] }
+    return messages.map(({ text }) => codeIn(text)).find((code) => code.length === 6) ?? ''
+  }
+
+  it('signs alice in by an email that a real mail server received', async () => {
+    const client = await passwordOnly('alice')
+    const challenged = await client.post('/mfa/challenge', { factor: 'email' })
+    expect(challenged).toMatchObject({ status: 200, body: { status: 'challenged', to: 'a•••@v•••' } })
+    const mail = mails.find(({ subject }) => /\d{6}/.test(subject))
+    expect(mail?.to).toBe('alice@vault.example')
+    expect(codeIn(mail?.text ?? '')).toBe(codeIn(mail?.subject ?? ''))
+    const verified = await client.post('/mfa/verify', { code: codeIn(mail?.text ?? '') })
+    expect(verified).toMatchObject({ status: 200, body: { status: 'verified' } })
+    const me = await client.get('/me')
+    expect(me.body).toMatchObject({
+      user: { username: 'alice' },
+      mfa: { status: 'verified', amr: ['pwd', 'otp', 'mfa'] },
+    })
+  })
+
+  it('R22 evaluates five of 200 wrong codes that arrive at once, then refuses the right one too', async () => {
+    const client = await passwordOnly('bob')
+    await client.post('/mfa/challenge', { factor: 'sms' })
+    const right = await textTo('+12025550122')
+    expect(right).toMatch(/^\d{6}$/)
+    const wrong = Array.from({ length: 200 }, (_, index) => String(index).padStart(6, '0')).map((code) =>
+      code === right ? '999999' : code,
+    )
+    const replies = await Promise.all(wrong.map((code) => client.post('/mfa/verify', { code })))
+    const codes = replies.map(({ body }) => body.code)
+    expect(codes.filter((code) => code === 'invalid_code')).toHaveLength(5)
+    expect(codes.filter((code) => code === 'challenge_exhausted')).toHaveLength(195)
+    expect(replies.every(({ status, headers }) => status === 401 || headers.has('retry-after'))).toBe(true)
+
+    const late = await client.post('/mfa/verify', { code: right })
+    expect(late).toMatchObject({ status: 429, body: { code: 'challenge_exhausted' } })
+    expect((await client.get('/vault')).status).toBe(401)
+
+    const control = await passwordOnly('dora')
+    await control.post('/mfa/challenge', { factor: 'dual' })
+    const code = await textTo('+12025550133')
+    expect((await control.post('/mfa/verify', { code })).body).toMatchObject({ status: 'verified' })
+  })
+
+  it('R23 R27 locks the account at ten wrong codes in a day, says until when, and opens it again by itself', async () => {
+    const client = await passwordOnly('bob')
+    clock.ahead(60)
+    await client.post('/mfa/challenge', { factor: 'sms' })
+    const right = await textTo('+12025550122')
+    for (let guess = 0; guess < 5; guess++) {
+      const { body } = await client.post('/mfa/verify', { code: right === '111111' ? '222222' : '111111' })
+      expect(body.code).toBe('invalid_code')
+    }
+    const locked = await client.post('/mfa/challenge', { factor: 'sms' })
+    expect(locked).toMatchObject({ status: 429, body: { code: 'locked' } })
+    const wait = Number(locked.headers.get('retry-after'))
+    expect(wait).toBeGreaterThan(29 * 60)
+    expect(wait).toBeLessThanOrEqual(30 * 60)
+    // Another session of the same account is no way around it.
+    expect((await (await passwordOnly('bob')).post('/mfa/challenge', { factor: 'sms' })).status).toBe(429)
+
+    clock.ahead(60 + 30 * 60 + 5)
+    const later = await passwordOnly('bob')
+    expect((await later.post('/mfa/challenge', { factor: 'sms' })).status).toBe(200)
+    const verified = await later.post('/mfa/verify', { code: await textTo('+12025550122') })
+    expect(verified.body).toMatchObject({ status: 'verified' })
+  })
+
+  it('R77 fails closed while the service is down, spends no try, and goes on when it is back', async () => {
+    const client = await passwordOnly('walt')
+    await client.post('/mfa/challenge', { factor: 'call' })
+    const code = await textTo('+12025550155')
+    const { port } = new URL(service.url)
+    await service.stop('SIGKILL')
+    for (let attempt = 0; attempt < 8; attempt++) {
+      const down = await client.post('/mfa/verify', { code })
+      expect(down).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
+    }
+    expect((await client.get('/vault')).status).toBe(401)
+    service = await startService({ ...serviceEnv, SERVICE_PORT: port })
+    expect((await client.post('/mfa/verify', { code })).body).toMatchObject({ status: 'verified' })
+  })
+})
