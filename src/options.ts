@@ -29,8 +29,12 @@ export interface ServiceAddress {
 
 /** The parts in which a service differs from the published API. */
 export type DialectInput = {
-  [Part in keyof Dialect]?: Dialect[Part] extends object ? Partial<Dialect[Part]> : Dialect[Part]
+  [Part in keyof Dialect]?:
+    | (Dialect[Part] extends object ? PartsOf<Dialect[Part]> : Dialect[Part])
+    | undefined
 }
+
+type PartsOf<Whole> = { [Part in keyof Whole]?: Whole[Part] | undefined }
 
 /** Where the counters of wrong codes and messages live, and how far they go. */
 export interface LimitOptions {

@@ -12,9 +12,13 @@ const DEFAULT_WAIT_SECONDS = 60
 /** What our own service calls its problems; another service's codes are not read. */
 const problem = z.object({ code: z.string() })
 
+/** Fields by which an answer says yes or no, in any capitalisation (R75). */
+const MARKERS = ['success', 'valid', 'verified', 'ok']
+const ERRORS = ['error', 'errors']
+
 /**
  * The JSON object in a successful answer, or nothing for an empty body.
- * @throws {ServiceError} for HTML, for what is not a JSON object, for an object that reports an error (R75).
+ * @throws {ServiceError} for HTML and for what is not a JSON object (R75).
  */
 export function believeFields(answer: Answer): Fields {
   if (answer.body.trim() === '') return {}
@@ -26,19 +30,26 @@ export function believeFields(answer: Answer): Fields {
   return parsed as Fields
 }
 
-/** Whether an object says no: `success`, `valid`, `verified` or `ok` that is not true (R75). */
-export function saysNo(fields: Fields): boolean {
-  return ['success', 'valid', 'verified', 'ok'].some(
-    (name) => Object.hasOwn(fields, name) && fields[name] !== true && fields[name] !== 'true',
-  )
+/**
+ * What an object says against the status it came with: `no` for a marker that is false, `error` for an error member
+ * or a marker that is neither true nor false.
+ */
+export function objectionIn(fields: Fields): 'no' | 'error' | undefined {
+  const values = (names: readonly string[]) =>
+    Object.entries(fields).flatMap(([name, value]) => (names.includes(name.toLowerCase()) ? [value] : []))
+  const markers = values(MARKERS).map(readMarker)
+  if (markers.includes(false)) return 'no'
+  return markers.includes(undefined) || values(ERRORS).some(isError) ? 'error' : undefined
 }
 
-/** Whether an object reports an error in spite of a successful status. */
-export function reportsError(fields: Fields): boolean {
-  return ['error', 'errors'].some((name) => {
-    const value = Object.hasOwn(fields, name) ? fields[name] : undefined
-    return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && value !== false
-  })
+function readMarker(value: unknown): boolean | undefined {
+  const word = typeof value === 'string' ? value.toLowerCase() : value
+  if (word === true || word === 'true') return true
+  return word === false || word === 'false' ? false : undefined
+}
+
+function isError(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== null && value !== false
 }
 
 /**
@@ -46,10 +57,11 @@ export function reportsError(fields: Fields): boolean {
  * @throws {ServiceError} unless it is one of the everyday refusals.
  */
 export function refusalIn(answer: Answer): Refused {
+  if (answer.status < 400) throw unbelievable(`status ${answer.status}`)
   const code = problemCode(answer)
   if (answer.status === 401 || (answer.status === 403 && !isRefusalCode(code))) throw keyRefused()
   if (answer.status === 429) {
-    const retryAfterSeconds = Math.max(1, answer.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS)
+    const retryAfterSeconds = answer.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS
     return refused({ reason: code === 'locked' ? 'locked' : 'limited', retryAfterSeconds })
   }
   if (isRefusalCode(code)) return refused({ reason: code })
@@ -59,18 +71,18 @@ export function refusalIn(answer: Answer): Refused {
       `The MFA service says that it cannot work just now (status ${answer.status}).`,
     )
   }
-  if (answer.status >= 400) {
-    throw new ServiceError(
-      'ERR_MFA_SERVICE_REQUEST',
-      `The MFA service does not understand the request (status ${answer.status}). Does service.dialect fit it?`,
-    )
-  }
-  throw unbelievable(`status ${answer.status}`)
+  throw new ServiceError(
+    'ERR_MFA_SERVICE_REQUEST',
+    `The MFA service does not understand the request (status ${answer.status}). Does service.dialect fit it?`,
+  )
 }
 
 /** Whether a 401 is about the API key rather than about what was asked. */
 export function isKeyRefusal(answer: Answer): boolean {
-  return answer.status === 401 && (answer.challengesKey || problemCode(answer) === 'invalid_api_key')
+  if (answer.status !== 401) return false
+  const code = problemCode(answer)
+  // RFC 9110 §15.5.2 wants the header with every 401, so the more exact word has precedence.
+  return code === 'invalid_api_key' || (answer.challengesKey && code !== 'invalid_code')
 }
 
 /** The error for an API key that the service does not accept: a fault in the configuration, told loudly. */

@@ -19,6 +19,17 @@ export function findQr(value: unknown): string | undefined {
   return findText(value, asPicture)
 }
 
+/** A body that is itself the picture: as it stands, or as a JSON string. */
+export function barePicture(body: string): string | undefined {
+  const text = body.trim()
+  if (!text.startsWith('"')) return asPicture(text)
+  try {
+    return findQr(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
 /** The `otpauth://` address in an answer, under any field. */
 export function findOtpauthUri(value: unknown): string | undefined {
   return findText(value, (text) => (/^otpauth:\/\/totp\/\S{1,1024}$/.test(text) ? text : undefined))
@@ -40,10 +51,8 @@ function findText<Found>(
 
 function asPicture(text: string): string | undefined {
   if (isSvg(text)) return dataUrl('image/svg+xml', Buffer.from(text, 'utf8'))
-  const base64 = /^(?:data:image\/(?:png|jpeg|svg\+xml);base64,)?([A-Za-z0-9+/_-]{32,}={0,2})$/.exec(
-    text.replace(/\s+/g, ''),
-  )?.[1]
-  if (!base64) return undefined
+  const base64 = text.replace(/^data:image\/[\w.+-]+(?:;[\w=-]+)*;base64,/, '').replace(/\s+/g, '')
+  if (!/^[A-Za-z0-9+/_-]{32,}={0,2}$/.test(base64)) return undefined
   const bytes = Buffer.from(base64, 'base64')
   const picture = PICTURES.find(({ starts }) => starts(bytes))
   return picture && dataUrl(picture.type, bytes)
@@ -53,6 +62,9 @@ function dataUrl(type: string, bytes: Buffer): string {
   return `data:${type};base64,${bytes.toString('base64')}`
 }
 
+// Before the root: a declaration, comments as generators leave them, a document type.
+const SVG_START = /^\uFEFF?(?:<\?xml[^>]*\?>|<!--(?:(?!-->)[\s\S])*-->|<!DOCTYPE[^>]*>|\s)*<svg[\s>]/i
+
 function isSvg(text: string): boolean {
-  return /^(?:\uFEFF?<\?xml[^>]*\?>\s*)?<svg[\s>]/i.test(text) && /<\/svg>\s*$/i.test(text)
+  return SVG_START.test(text) && /<\/svg>\s*$/i.test(text)
 }

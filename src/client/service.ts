@@ -1,20 +1,22 @@
+import { onlyGiven } from '../given.js'
 import { formatUser } from '../protocol/contact.js'
 import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
 import type { Caller, MfaService, Purpose } from '../protocol/service.js'
 import { verifyAnswer } from '../protocol/wire.js'
-import type { ServiceSettings } from '../settings.js'
+import type { ServiceSettings } from './address.js'
 import {
   believeFields,
   type Fields,
   isKeyRefusal,
   keyRefused,
+  objectionIn,
   refusalIn,
-  reportsError,
-  saysNo,
   unbelievable,
 } from './belief.js'
-import { findOtpauthUri, findQr } from './qr.js'
+import { barePicture, findOtpauthUri, findQr } from './qr.js'
 import { type Answer, httpTransport, type Transport } from './transport.js'
+
+const yes = verifyAnswer.pick({ valid: true })
 
 /** An MFA service behind the HTTP API, as the dialect in `settings` speaks it. */
 export function httpService(
@@ -53,8 +55,8 @@ export function httpService(
       return {
         outcome: fields.status === 'queued' ? 'queued' : 'sent',
         ...(isName(fields.challenge) && { challenge: fields.challenge }),
-        ...(isSeconds(fields.expires_in) && { expiresInSeconds: fields.expires_in }),
-        ...(isSeconds(fields.resend_in) && { resendInSeconds: fields.resend_in }),
+        ...(isWhole(fields.expires_in) && { expiresInSeconds: fields.expires_in }),
+        ...(isWhole(fields.resend_in) && { resendInSeconds: fields.resend_in }),
       }
     },
 
@@ -71,9 +73,10 @@ export function httpService(
       if (answer.status === 401) return { outcome: 'invalid' }
       if (answer.status !== 200) return refusalIn(answer)
       const fields = believeFields(answer)
-      if (saysNo(fields)) return { outcome: 'invalid' }
-      if (reportsError(fields)) throw unbelievable('status 200 and an error')
-      if (dialect.validWhen === 'body' && !verifyAnswer.safeParse(fields).success) {
+      const objection = objectionIn(fields)
+      if (objection === 'no') return { outcome: 'invalid' }
+      if (objection === 'error') throw unbelievable('status 200 and an error')
+      if (dialect.validWhen === 'body' && !yes.safeParse(fields).success) {
         throw unbelievable('status 200 that does not say the code is valid')
       }
       return { outcome: 'valid' }
@@ -85,8 +88,9 @@ export function httpService(
         ...extras(request),
       })
       if (!isAccepted(answer)) return refusalIn(answer)
-      const fields = isPlainPicture(answer) ? { qr: unquoted(answer.body) } : believeAccepted(answer)
-      const qr = findQr(fields)
+      const bare = barePicture(answer.body)
+      const fields = bare === undefined ? believeAccepted(answer) : {}
+      const qr = bare ?? findQr(fields)
       if (!qr) throw unbelievable('no QR code')
       const uri = findOtpauthUri(fields)
       const secret = isSecret(fields.secret) ? fields.secret : secretIn(uri)
@@ -103,7 +107,7 @@ export function httpService(
       const fields = believeAccepted(answer)
       return {
         outcome: fields.status === 'queued' ? 'queued' : 'sent',
-        ...(isSeconds(fields.count) && { count: fields.count }),
+        ...(isWhole(fields.count) && { count: fields.count }),
       }
     },
 
@@ -111,30 +115,24 @@ export function httpService(
   }
 }
 
-/** What is only asked for, not believed as proof, may also be 201 or 202. */
+/** What is only asked for, not believed as proof, may also be 201, 202 or 204. */
 function isAccepted(answer: Answer): boolean {
-  return answer.status === 200 || answer.status === 201 || answer.status === 202
+  return [200, 201, 202, 204].includes(answer.status)
 }
 
 function believeAccepted(answer: Answer): Fields {
+  // The published interface does not show these answers; words for people say nothing against the status.
+  if (answer.contentType.startsWith('text/plain') && !/^\s*[{[<"]/.test(answer.body)) return {}
   const fields = believeFields(answer)
-  if (saysNo(fields) || reportsError(fields)) throw unbelievable(`status ${answer.status} and an error`)
+  if (objectionIn(fields)) throw unbelievable(`status ${answer.status} and an error`)
   return fields
-}
-
-function isPlainPicture(answer: Answer): boolean {
-  return !answer.contentType.includes('html') && !answer.body.trimStart().startsWith('{')
-}
-
-function unquoted(body: string): string {
-  return body.trim().replace(/^"(.*)"$/s, '$1')
 }
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value)
 }
 
-function isSeconds(value: unknown): value is number {
+function isWhole(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 86_400
 }
 
@@ -145,10 +143,4 @@ function isSecret(value: unknown): value is string {
 function secretIn(uri: string | undefined): string | undefined {
   const secret = uri !== undefined && URL.canParse(uri) ? new URL(uri).searchParams.get('secret') : undefined
   return isSecret(secret) ? secret : undefined
-}
-
-function onlyGiven(parameters: Record<string, string | undefined>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  )
 }

@@ -1,0 +1,57 @@
+import { onTestFinished } from 'vitest'
+import { httpService } from '../../src/client/service.js'
+import { MfaError } from '../../src/errors.js'
+import type { ServiceAddress } from '../../src/options.js'
+import type { MfaService, VerifyRequest } from '../../src/protocol/index.js'
+import { readOptions } from '../../src/settings.js'
+import { type Behaviour, type HostileService, hostileService } from './hostile-service.js'
+
+/** The API key of these tests. It must turn up nowhere but in the header. */
+export const API_KEY = 'key-of-the-tests-0123456789'
+
+/** The client as the options build it. */
+export function clientFor(address: ServiceAddress): MfaService {
+  const { service } = readOptions({ service: address, factors: () => [] })
+  const client = 'baseUrl' in service ? httpService(service) : service
+  onTestFinished(() => client.close?.())
+  return client
+}
+
+/** A hostile service and the client that talks to it. */
+export async function pair(
+  behave: Behaviour,
+  more: Partial<ServiceAddress> = {},
+): Promise<{ client: MfaService; service: HostileService }> {
+  const service = await hostileService(behave)
+  const client = clientFor({ baseUrl: service.url, apiKey: API_KEY, timeoutMs: 2_000, ...more })
+  return { client, service }
+}
+
+/** A code to be verified, as the flows ask for it. */
+export const BOBS_CODE: VerifyRequest = {
+  method: 'sms',
+  contact: { kind: 'phone', phone: '+447700900102' },
+  code: '123456',
+  kind: 'code',
+}
+
+/** Verifies once and tells what came of it: an outcome, or the code of the error. */
+export async function verdict(client: MfaService, request: VerifyRequest = BOBS_CODE): Promise<string> {
+  return client.verify(request).then((answer) => answer.outcome, errorCode)
+}
+
+/** The code of an error of this package; anything else is a bug and is thrown on. */
+export function errorCode(error: unknown): string {
+  if (error instanceof MfaError) return error.code
+  throw error
+}
+
+/** The error that a promise fails with. */
+export async function failure(promise: Promise<unknown>): Promise<MfaError> {
+  const error = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (error instanceof MfaError) return error
+  throw new Error('expected an MfaError', { cause: error })
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import type { MfaService } from '../../src/protocol/index.js'
+import { BOBS_CODE, errorCode, failure, pair, verdict } from './ask.js'
+import { answer, type Behaviour } from './hostile-service.js'
+
+const KEY = 'ERR_MFA_SERVICE_KEY'
+const REQUEST = 'ERR_MFA_SERVICE_REQUEST'
+const DOWN = 'ERR_MFA_SERVICE_UNAVAILABLE'
+const bearer = { 'WWW-Authenticate': 'Bearer realm="mfa", error="invalid_token"' }
+const { contact } = BOBS_CODE
+
+const verbs: Record<string, (client: MfaService) => Promise<unknown>> = {
+  send: (client) => client.send({ method: 'sms', contact }),
+  verify: (client) => client.verify(BOBS_CODE),
+  enrollApp: (client) => client.enrollApp({ contact }),
+  sendBackupCodes: (client) => client.sendBackupCodes({ method: 'sms', contact }),
+}
+
+describe('a 401 of verify', () => {
+  it.each<[string, Behaviour, string]>([
+    ['that says nothing else is a wrong code', answer(401), 'invalid'],
+    ['with a page is a wrong code', answer(401, '<h1>401</h1>', { 'Content-Type': 'text/html' }), 'invalid'],
+    ['with JSON is a wrong code', answer(401, { message: 'Invalid code' }), 'invalid'],
+    ['with our own problem is a wrong code', answer(401, { code: 'invalid_code' }), 'invalid'],
+    ['with WWW-Authenticate is about the key', answer(401, {}, bearer), KEY],
+    ['that names the key is about the key', answer(401, { code: 'invalid_api_key' }), KEY],
+    ['that names the code is about the code', answer(401, { code: 'invalid_code' }, bearer), 'invalid'],
+  ])('%s', async (_title, behaviour, expected) => {
+    const { client } = await pair(behaviour)
+    expect(await verdict(client)).toBe(expected)
+  })
+})
+
+describe.each(Object.entries(verbs))('%s', (verb, ask) => {
+  it.each<[string, Behaviour, string]>([
+    ['403', answer(403, 'forbidden'), KEY],
+    ['400', answer(400, { message: 'bad' }), REQUEST],
+    ['404', answer(404, '<h1>Not found</h1>', { 'Content-Type': 'text/html' }), REQUEST],
+    ['405', answer(405), REQUEST],
+    ['415', answer(415), REQUEST],
+    ['422', answer(422, {}), REQUEST],
+    ['500', answer(500, 'oops'), DOWN],
+    ['502', answer(502, '<h1>Bad gateway</h1>', { 'Content-Type': 'text/html' }), DOWN],
+    ['503', answer(503, { valid: true }, { 'Retry-After': '5' }), DOWN],
+    ['504', answer(504), DOWN],
+  ])('fails closed when the service answers %s (R77)', async (_status, behaviour, expected) => {
+    const { client, service } = await pair(behaviour)
+    expect(await ask(client).then(() => 'answered', errorCode)).toBe(expected)
+    expect(service.calls).toHaveLength(1)
+  })
+
+  if (verb !== 'verify')
+    it('takes every 401 for a wrong key', async () => {
+      const { client } = await pair(answer(401))
+      expect((await failure(ask(client))).code).toBe(KEY)
+    })
+
+  it.each(['factor_disabled', 'method_off', 'contact_refused', 'delivery_failed'])(
+    'hears the refusal %s in a problem of our own service',
+    async (code) => {
+      const { client } = await pair(answer(422, { code }))
+      expect(await ask(client)).toEqual({ outcome: 'refused', refusal: { reason: code } })
+    },
+  )
+
+  it('hears that it is locked, and for how long (R27)', async () => {
+    const { client } = await pair(answer(429, { code: 'locked' }, { 'Retry-After': '1800' }))
+    const refusal = { reason: 'locked', retryAfterSeconds: 1_800 }
+    expect(await ask(client)).toEqual({ outcome: 'refused', refusal })
+  })
+})
+
+describe('the wait that a 429 asks for', () => {
+  const inFiveSeconds = () => new Date(Date.now() + 5_000).toUTCString()
+  it.each<[string, string | undefined, number, number]>([
+    ['nothing: a minute', undefined, 60, 60],
+    ['seconds', '17', 17, 17],
+    ['zero: at least one second', '0', 1, 1],
+    ['an HTTP date', inFiveSeconds(), 3, 6],
+    ['a date that is past: at least one second', 'Wed, 21 Oct 2015 07:28:00 GMT', 1, 1],
+    ['more than the longest lock: a day', '999999999', 86_400, 86_400],
+    ['a date centuries away: a day', 'Fri, 31 Dec 9999 23:59:59 GMT', 86_400, 86_400],
+    ['a number too long to be one: a day', '99999999999999999999', 86_400, 86_400],
+    ['a negative number: a minute', '-5', 60, 60],
+    ['a fraction: a minute', '1.5', 60, 60],
+    ['nonsense: a minute', 'soon', 60, 60],
+  ])('is read from %s', async (_title, header, least, most) => {
+    const { client } = await pair(answer(429, '', header === undefined ? {} : { 'Retry-After': header }))
+    const answered = await client.verify(BOBS_CODE)
+    if (answered.outcome !== 'refused' || answered.refusal.reason !== 'limited')
+      throw new Error('not limited')
+    expect(answered.refusal.retryAfterSeconds).toBeGreaterThanOrEqual(least)
+    expect(answered.refusal.retryAfterSeconds).toBeLessThanOrEqual(most)
+  })
+})

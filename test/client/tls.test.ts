@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { readOptions } from '../../src/settings.js'
+import { API_KEY, BOBS_CODE, clientFor, failure, verdict } from './ask.js'
+import { answer, hostileService } from './hostile-service.js'
+
+const hasOpenssl = canRun('openssl')
+if (!hasOpenssl && process.env.CI) throw new Error('The TLS tests need openssl: apt-get install openssl')
+if (!hasOpenssl) console.warn('skipped: the TLS tests need openssl (apt-get install openssl)')
+
+describe.skipIf(!hasOpenssl)('a service whose certificate nobody vouches for (R73)', () => {
+  let folder = ''
+  let tls = { key: '', cert: '' }
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'countersign-tls-'))
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+    const request = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=mfa'
+    const names = ['-addext', 'subjectAltName=IP:127.0.0.1,DNS:mfa.example']
+    execFileSync('openssl', [...request.split(' '), ...names, '-keyout', key, '-out', cert], {
+      stdio: 'ignore',
+    })
+    tls = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  afterEach(() => vi.unstubAllEnvs())
+
+  it('is told nothing, neither key nor code', async () => {
+    const service = await hostileService(answer(200), tls)
+    const client = clientFor({ baseUrl: service.url, apiKey: API_KEY })
+    const error = await failure(client.verify(BOBS_CODE))
+    expect(error.code).toBe('ERR_MFA_SERVICE_UNAVAILABLE')
+    expect(error.message).toContain('SELF_SIGNED_CERT')
+    expect(service.calls).toEqual([])
+  })
+
+  it('is told nothing either when the environment switches verification off', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    const service = await hostileService(answer(200), tls)
+    const client = clientFor({ baseUrl: service.url, apiKey: API_KEY })
+    expect(await verdict(client)).toBe('ERR_MFA_SERVICE_UNAVAILABLE')
+    expect(service.calls).toEqual([])
+  })
+})
+
+it('plain http to another machine is refused when the options are read (R73)', () => {
+  expect(() =>
+    readOptions({ service: { baseUrl: 'http://10.0.0.7', apiKey: API_KEY }, factors: () => [] }),
+  ).toThrow('must be https')
+})
+
+function canRun(program: string): boolean {
+  try {
+    execFileSync(program, ['version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
