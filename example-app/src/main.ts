@@ -1,7 +1,7 @@
-import type { Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApp } from './app.js'
-import { type Config, readConfig } from './config.js'
+import { type Config, ConfigError, readConfig } from './config.js'
 import { tellFault } from './fault.js'
 import { type OpenVault, openVault } from './open-vault.js'
 import { seed } from './seed.js'
@@ -11,8 +11,11 @@ async function main(): Promise<void> {
   const vault = await openVault(config)
   if ((await vault.context.users.count()) === 0) await seedOrSay(config, vault)
 
-  const server = createApp(vault.context).listen(config.port, config.host)
-  await new Promise<void>((resolve, reject) => server.once('listening', resolve).once('error', reject))
+  const server = createServer(createApp(vault.context))
+  await listen(server, config).catch(async (error: unknown) => {
+    await vault.close()
+    throw error
+  })
   console.log(greeting(config, vault, (server.address() as AddressInfo).port))
 
   const stop = async () => {
@@ -32,6 +35,17 @@ async function seedOrSay(config: Config, vault: OpenVault): Promise<void> {
     return
   }
   for (const line of await seed(vault.seeding)) console.log(line)
+}
+
+function listen(server: Server, { port, host }: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'EADDRINUSE' ? new ConfigError([`PORT ${port} is in use; choose another`]) : error,
+      ),
+    )
+    server.listen(port, host, resolve)
+  })
 }
 
 function closeServer(server: Server): Promise<void> {
