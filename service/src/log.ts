@@ -40,7 +40,12 @@ export function accountReference(keys: Keys, application: Application, account: 
   return mac(keys.references, [application.id, account]).toString('hex').slice(0, 12)
 }
 
-/** What may be told about an error: its name and message, without parameters or rows (R84). */
+/** What may be told about an error: its own name and message, and the code of what caused it (R84). */
 export function describe(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : 'an unknown error'
+  if (!(error instanceof Error)) return 'an unknown error'
+  const { code, responseCode } = (error.cause ?? {}) as { code?: unknown; responseCode?: unknown }
+  const causes = [code, responseCode].filter(
+    (value) => typeof value === 'string' || typeof value === 'number',
+  )
+  return `${error.name}: ${error.message}${causes.length > 0 ? ` (${causes.join(' ')})` : ''}`
 }

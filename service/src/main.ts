@@ -9,7 +9,7 @@ import { createService } from './service.js'
 const STOP_MS = 10_000
 
 async function main(): Promise<void> {
-  const { options, port, warnings } = readEnvironment(process.env, { dataDir: '.data/service' })
+  const { options, port, warnings } = readEnvironment(process.env, { dataDir: '.data' })
   for (const warning of warnings) console.warn(`warning: ${warning}`)
   const made = options.apiKey ? undefined : `mfa_${randomBytes(32).toString('base64url')}`
   const service = await createService({

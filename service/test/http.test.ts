@@ -36,7 +36,7 @@ async function post(path: string, parameters: Record<string, string>) {
 async function postRaw(
   path: string,
   contentType: string | undefined,
-  body: string | Buffer | undefined,
+  body: BodyInit | undefined,
   headers = {},
 ) {
   const response = await fetch(server.url + path, {

@@ -12,7 +12,7 @@ export function newAppSecret(): string {
 }
 
 /** The number of the step that `now` (in milliseconds) lies in. */
-export function stepAt(now: number): number {
+function stepAt(now: number): number {
   return Math.floor(now / 1000 / PERIOD)
 }
 

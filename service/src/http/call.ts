@@ -18,7 +18,7 @@ export function authenticate(applications: Applications): RequestHandler {
 }
 
 /** The application whose key came with the request. */
-export function callingApplication(request: Request): Application {
+function callingApplication(request: Request): Application {
   const application = applicationOf.get(request)
   if (!application) throw new Error('A route was reached without an API key.')
   return application
