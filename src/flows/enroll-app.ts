@@ -46,7 +46,7 @@ export async function confirmApp(
   enrolment: MfaRecord['enrolment'],
   contact: Contact | undefined,
   typed: string,
-): Promise<{ readonly outcome: 'confirmed' } | Refused> {
+): Promise<{ readonly outcome: 'confirmed'; readonly claim: string } | Refused> {
   if (!contact || !enrolment || Date.now() - enrolment.startedAt >= ENROLMENT_LIFE_MS) {
     return refuse({ code: 'no_challenge' })
   }
@@ -62,5 +62,5 @@ export async function confirmApp(
   if (verdict.outcome === 'refused') return verdict
   if (!(await deps.tries.claim(enrolment.id))) return refuse({ code: 'session_ended' })
   deps.tell({ type: 'app_enrolled', userId: person.userId })
-  return { outcome: 'confirmed' }
+  return { outcome: 'confirmed', claim: enrolment.id }
 }

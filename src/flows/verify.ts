@@ -7,8 +7,16 @@ import { callerOf, type Deps, type Refused, refuse } from './deps.js'
 import { backupTarget, findFactor, type Person } from './person.js'
 import { fromService } from './service-refusal.js'
 
-/** A code was right, and this request alone may make something of it. */
-export type Approved = { readonly outcome: 'approved'; readonly method: Method | 'backup' }
+/** A code was right. */
+export type Right = { readonly outcome: 'right'; readonly method: Method | 'backup' }
+
+/** A code was right, and this request alone may make a session of it. */
+export interface Approved {
+  readonly outcome: 'approved'
+  readonly method: Method | 'backup'
+  /** What was claimed; whoever cannot make a session of it gives it back. */
+  readonly claim: string
+}
 
 /** What a person typed. `factor` is a factor's id or method, or `backup`; without it the live challenge is meant. */
 export interface TypedCode {
@@ -22,7 +30,7 @@ export async function verifyCode(
   person: Person,
   record: MfaRecord,
   typed: TypedCode,
-): Promise<Approved | Refused> {
+): Promise<Right | Refused> {
   const target = targetOf(person, record, typed.factor ?? record.challenge?.factorId)
   if ('outcome' in target) return target
   const { request, challenge, method } = target
@@ -34,15 +42,19 @@ export async function verifyCode(
     deps.tell({ type: 'refused', userId: person.userId, method, code: verdict.refusal.code })
     return verdict
   }
-  // Two right answers at once: one of them becomes a session (R21).
-  if (!(await deps.tries.claim(record.transaction))) return refuse({ code: 'session_ended' })
-  deps.tell({
-    type: 'verified',
-    userId: person.userId,
-    method,
-    purpose: record.verified ? 'step-up' : 'sign-in',
-  })
-  return { outcome: 'approved', method }
+  return { outcome: 'right', method }
+}
+
+/** Of two right answers at once, one becomes a session (R21). */
+export async function claimApproval(
+  { tries, tell }: Deps,
+  { userId }: Person,
+  { transaction, verified }: MfaRecord,
+  { method }: Right,
+): Promise<Approved | Refused> {
+  if (!(await tries.claim(transaction))) return refuse({ code: 'session_ended' })
+  tell({ type: 'verified', userId, method, purpose: verified ? 'step-up' : 'sign-in' })
+  return { outcome: 'approved', method, claim: transaction }
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Request } from 'express'
 import { Strategy } from 'passport-strategy'
 import * as z from 'zod'
 import { SessionEndedError } from '../errors.js'
+import type { Approved } from '../flows/verify.js'
 import { offerProof, wrapLogIn } from '../session/log-in.js'
 import { storeRecord } from '../session/slot.js'
 import { enter, type Known } from '../session/standing.js'
@@ -52,25 +53,23 @@ export class PassportMfaStrategy extends Strategy {
     if (known.stage === 'exempt') return this.refuse(req, { code: 'enrolment_required' })
 
     const verdict = await verifyVisit(this.deps, req, known, body.fields)
-    if (verdict.outcome === 'approved') return this.approve(req, known, verdict.method, remember)
+    if (verdict.outcome === 'approved') return this.approve(req, known, verdict, remember)
     if (verdict.refusal.code !== 'session_ended') return this.refuse(req, verdict.refusal)
     // Passport would write failure messages into the session that is no more.
     throw new SessionEndedError(titleOf('session_ended'))
   }
 
-  private async approve(
-    req: Request,
-    known: Known,
-    method: Parameters<typeof offerProof>[1]['method'],
-    remember: boolean,
-  ) {
+  private async approve(req: Request, known: Known, { method, claim }: Approved, remember: boolean) {
     const { user, userId, record } = known
+    const release = () => this.deps.tries.unclaim(claim)
     if (remember) {
-      const release = () => this.deps.tries.unclaim(record.transaction)
       offerProof(req, { userId, method, record, handOverReturnTo: true, release })
     } else {
       const { challenge: _used, ...rest } = record
-      await storeRecord(req, { ...rest, transaction: randomUUID() })
+      await storeRecord(req, { ...rest, transaction: randomUUID() }).catch(async (error: unknown) => {
+        await release()
+        throw error
+      })
     }
     this.success(user, { method })
   }

@@ -76,7 +76,7 @@ async function confirm(visitor: Visitor): Promise<void> {
   }
   if (contact) await deps.settings.onAppEnrolled?.(known.user, { method: 'app', user: formatUser(contact) })
   // The person has just shown this factor; nothing less than before is proven.
-  await approve(req, deps, known, 'app')
+  await approve(req, deps, known, { method: 'app', claim: outcome.claim })
   if (html) return showPage(visitor, { page: 'enrolled', backup: hasBackup(visitor) })
   res.json({ status: 'enrolled' })
 }

@@ -47,7 +47,7 @@ async function verify(visitor: Visitor): Promise<void> {
   const verdict = await verifyVisit(deps, req, known, body.fields)
   if (verdict.outcome === 'refused') return sendRefusal(visitor, verdict.refusal, body.fields.factor)
   const next = known.record.returnTo ?? deps.settings.homePath
-  await approve(req, deps, known, verdict.method)
+  await approve(req, deps, known, verdict)
   if (html) return res.redirect(303, next)
   res.json({ status: 'verified', next })
 }

@@ -4,7 +4,7 @@ import type { Method } from '../protocol/methods.js'
 import type { Settings } from '../settings.js'
 import { type LogIn, type LogInOptions, passportOf } from './passport-request.js'
 import type { MfaRecord } from './record.js'
-import { onRegenerate, recordOf, rememberedTarget } from './slot.js'
+import { letGo, onRegenerate, recordOf, rememberedTarget } from './slot.js'
 import { enter, factorsOf, newRecord, settle, userIdOf } from './standing.js'
 
 /*
@@ -77,6 +77,10 @@ async function signIn(
   const keepSessionInfo = options.keepSessionInfo ?? proven !== undefined
   await new Promise<void>((resolve, reject) => {
     original(user, { ...options, keepSessionInfo }, (error) => (error ? reject(error) : resolve()))
+  }).catch((error: unknown) => {
+    // The new session is already filled; the end of the request would try once more to store it (R09).
+    letGo(req)
+    throw error
   })
   if (!record) {
     await enter(req, settings)

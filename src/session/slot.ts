@@ -86,9 +86,13 @@ export async function isCurrent(req: Request, userId: string): Promise<boolean> 
       return true
     }
   }
-  // express-session stores nothing for a request without a session.
-  Reflect.set(req, 'session', undefined)
+  letGo(req)
   return false
+}
+
+/** Has nothing more of this request's session stored; express-session stores nothing for a request without one. */
+export function letGo(req: Request): void {
+  Reflect.set(req, 'session', undefined)
 }
 
 /** Where the host or a guard remembered that a person wants to go, if it is a place on this site. */

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import type { Method } from '../protocol/methods.js'
+import type { Approved } from '../flows/verify.js'
 import { offerProof } from '../session/log-in.js'
 import { passportOf } from '../session/passport-request.js'
 import type { Known } from '../session/standing.js'
@@ -13,14 +13,14 @@ export async function approve(
   req: Request,
   { tries }: DoorDeps,
   { user, userId, record }: Known,
-  method: Method | 'backup',
+  { method, claim }: Omit<Approved, 'outcome'>,
 ): Promise<void> {
   offerProof(req, {
     userId,
     method,
     record,
     handOverReturnTo: false,
-    release: () => tries.unclaim(record.transaction),
+    release: () => tries.unclaim(claim),
   })
   await new Promise<void>((resolve, reject) => {
     passportOf(req).logIn(user, {}, (error) => (error ? reject(error) : resolve()))

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import { type Refused, refuse } from '../flows/deps.js'
 import type { Person } from '../flows/person.js'
-import { type Approved, type TypedCode, verifyCode } from '../flows/verify.js'
+import { type Approved, claimApproval, type TypedCode, verifyCode } from '../flows/verify.js'
 import { pickLocale } from '../pages/text.js'
 import { isCurrent } from '../session/slot.js'
 import { factorsOf, type Known } from '../session/standing.js'
@@ -45,6 +45,6 @@ export async function verifyVisit(
 ): Promise<Approved | Refused> {
   const person = await personOf(req, known, deps.settings)
   const verdict = await verifyCode(deps, person, known.record, typed)
-  if (await isCurrent(req, known.userId)) return verdict
-  return refuse({ code: 'session_ended' })
+  if (!(await isCurrent(req, known.userId))) return refuse({ code: 'session_ended' })
+  return verdict.outcome === 'right' ? claimApproval(deps, person, known.record, verdict) : verdict
 }

@@ -11,6 +11,16 @@ export class FaultyStore extends MemoryStore {
     this.faults.set(verb, { skip, times })
   }
 
+  /** Whether a fault is still to come. */
+  willFail(): boolean {
+    return this.faults.size > 0
+  }
+
+  /** Takes back the faults that have not come yet. */
+  heal(): void {
+    this.faults.clear()
+  }
+
   /** What is stored, as text, by session id. */
   get stored(): Record<string, string> {
     return Reflect.get(this, 'sessions') as Record<string, string>
