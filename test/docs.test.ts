@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { REFUSAL_STATUS } from '../src/flows/refusal.js'
+
+const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
+
+/** The names that a Markdown table explains: code words in the first cell of its rows. */
+const explained = (text: string) =>
+  new Set(
+    [...text.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell = '']) =>
+      [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+    ),
+  )
+
+const membersOf = (source: string, name: string) => {
+  const body = new RegExp(`interface ${name}\\b[^{]*\\{([\\s\\S]*?)\\n\\}`).exec(source)?.[1] ?? ''
+  return [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??:/gm)].map(([, member = '']) => member)
+}
+
+describe('the documents', () => {
+  it('explain every option, and none that is not there', async () => {
+    const source = await read('src/options.ts')
+    const known = ['MfaOptions', 'ServiceAddress', 'LimitOptions'].flatMap((name) => membersOf(source, name))
+    expect(known.length).toBeGreaterThan(25)
+    expect([...explained(await read('docs/options.md'))].sort()).toEqual([...new Set(known)].sort())
+  })
+
+  it('explain every code of an answer with its status', async () => {
+    const text = await read('docs/errors.md')
+    for (const [code, status] of Object.entries(REFUSAL_STATUS)) {
+      expect(text).toMatch(new RegExp(`\\| \`${code}\` \\| ${status} \\|`))
+    }
+  })
+
+  it('explain every error class and its code', async () => {
+    const codes = new Set((await read('src/errors.ts')).match(/ERR_MFA_[A-Z_]+/g))
+    const named = new Set((await read('docs/errors.md')).match(/ERR_MFA_[A-Z_]+/g))
+    expect([...named].sort()).toEqual([...codes].sort())
+  })
+
+  it('explain every part of the dialect', async () => {
+    const text = await read('docs/dialect.md')
+    const source = await read('src/client/dialect.ts')
+    const schema = /strictObject\(\{([\s\S]*?)\n\}\)/.exec(source)?.[1] ?? ''
+    const parts = [...schema.matchAll(/^ {2}(\w+):/gm)].map(([, part = '']) => part)
+    expect(parts.length).toBeGreaterThan(4)
+    for (const part of parts) expect(text).toContain(`\`${part}`)
+  })
+
+  it('lead nowhere that does not exist', async () => {
+    for (const path of [
+      'README.md',
+      'SECURITY.md',
+      'docs/architecture.md',
+      'docs/options.md',
+      'docs/errors.md',
+      'docs/dialect.md',
+    ]) {
+      const folder = path.includes('/') ? path.replace(/[^/]+$/, '') : ''
+      const links = [...(await read(path)).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = '']) => link)
+      for (const link of links) await expect(read(folder + link), `${path} → ${link}`).resolves.toBeTruthy()
+    }
+  })
+})

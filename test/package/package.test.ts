@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Consumer, consumer, samplesOf } from './kit.js'
+
+/** What the samples of the documents take for granted. */
+const PRELUDE = `
+import express, { type RequestHandler } from 'express'
+import session from 'express-session'
+import passport from 'passport'
+import type { MfaOptions as Options, FactorInput as Input, MfaService } from 'countersign'
+declare global { namespace Express { interface User { id: string; email: string; phone: string } } }
+declare const app: ReturnType<typeof express>
+declare const secret: string
+declare const apiKey: string
+declare const transfer: RequestHandler
+`
+
+const TSCONFIG = {
+  compilerOptions: {
+    target: 'es2023',
+    module: 'nodenext',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    skipLibCheck: false,
+    types: ['node'],
+  },
+  include: ['*.ts', '*.cts'],
+}
+
+describe('the package as it is shipped', () => {
+  let project: Consumer
+
+  beforeAll(async () => {
+    project = await consumer()
+    await project.write('package.json', JSON.stringify({ type: 'module' }))
+    await project.write('tsconfig.json', JSON.stringify(TSCONFIG))
+  })
+
+  afterAll(() => project.dispose())
+
+  const tsc = () => project.node('node_modules/typescript/bin/tsc', '-p', '.').catch((error) => error.stdout)
+
+  it('holds what it needs to run and nothing else', () => {
+    const strangers = project.files.filter(
+      (file) =>
+        !/^(dist\/.*\.(js|d\.ts)|assets\/mfa\.(css|js)|README\.md|CHANGELOG\.md|LICENSE|package\.json)$/.test(
+          file,
+        ),
+    )
+    expect(strangers).toEqual([])
+    expect(project.files).toContain('dist/index.js')
+    expect(project.files).toContain('assets/mfa.css')
+  })
+
+  it('is imported by an ES module, and its pages find their stylesheet', async () => {
+    await project.write(
+      'esm.mjs',
+      `import * as mfa from 'countersign'
+       import { parseUser } from 'countersign/protocol'
+       const service = { send() {}, verify() {}, enrollApp() {}, sendBackupCodes() {} }
+       mfa.mfaRouter({ service, factors: () => [] })
+       console.log(Object.keys(mfa).sort().join(' '), parseUser('a@b.example').kind)`,
+    )
+    expect((await project.node('esm.mjs')).trim()).toBe(
+      'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError ' +
+        'backupRouter challengeRouter enrollAppRouter mfaRouter mfaSession requireMfa startMfa verifyRouter email',
+    )
+  })
+
+  it('is required by a CommonJS module, and is the same package there', async () => {
+    await project.write(
+      'cjs.cjs',
+      `const { OptionsError, mfaSession } = require('countersign')
+       import('countersign').then((esm) => {
+         try { mfaSession({}) } catch (error) {
+           console.log(error instanceof OptionsError, error instanceof esm.OptionsError, error.code)
+         }
+       })`,
+    )
+    expect((await project.node('cjs.cjs')).trim()).toBe('true true ERR_MFA_OPTIONS')
+  })
+
+  it('tells all faults of its options at once', async () => {
+    await project.write(
+      'faults.mjs',
+      `import { mfaSession } from 'countersign'
+       try { mfaSession({ service: { baseUrl: 'http://10.0.0.7', apiKey: 'short' }, factorz: 1, halfLoginMs: 5 }) }
+       catch (error) { console.log(error.faults.length, error.message) }`,
+    )
+    const told = await project.node('faults.mjs')
+    for (const name of ['service.baseUrl', 'service.apiKey', 'factors', 'factorz', 'halfLoginMs']) {
+      expect(told).toContain(name)
+    }
+  })
+
+  it('compiles for an app with a user type of its own, without casts', async () => {
+    await project.write(
+      'own-user.ts',
+      `import { mfaSession, MfaStrategy, requireMfa, type MfaOptions } from 'countersign'
+       interface Customer { customerNumber: number; mobile: string }
+       const options: MfaOptions<Customer> = {
+         service: { baseUrl: 'https://mfa.example.com', apiKey: process.env.KEY },
+         userId: (customer) => customer.customerNumber,
+         factors: async (customer) => [{ method: 'sms', phone: customer.mobile }],
+       }
+       mfaSession(options)
+       new MfaStrategy(options)
+       // @ts-expect-error a method that does not exist
+       const wrong: MfaOptions<Customer> = { ...options, factors: () => [{ method: 'pigeon', phone: '+1' }] }
+       // @ts-expect-error a misspelt option
+       mfaSession({ ...options, halfLoginMinutes: 5 } satisfies MfaOptions<Customer>)
+       // @ts-expect-error a time without a unit
+       requireMfa({ maxAge: '5' })
+       void wrong`,
+    )
+    expect(await tsc()).toBe('')
+  })
+
+  it.each(['README.md', 'docs/options.md', 'docs/dialect.md'])(
+    'compiles every sample of %s',
+    async (path) => {
+      const samples = await samplesOf(path)
+      expect(samples.length).toBeGreaterThan(0)
+      const files = samples.map((sample, index) => {
+        const uses = (name: string) => new RegExp(`\\b${name}\\b`).test(sample)
+        const extra = [
+          uses('MfaOptions') &&
+            !/import[^\n]*MfaOptions/.test(sample) &&
+            'type MfaOptions<U = Express.User> = Options<U>',
+          uses('FactorInput') && 'type FactorInput = Input',
+          uses('User') && 'type User = Express.User',
+          uses('MfaStrategy') &&
+            !/import[^\n]*MfaStrategy/.test(sample) &&
+            "import { MfaStrategy } from 'countersign'",
+          uses('mfa') && !/const mfa\b/.test(sample) && 'declare const mfa: Options',
+          /\bfactors(,| })/.test(sample) &&
+            !/const factors/.test(sample) &&
+            "declare const factors: Options['factors']",
+        ].filter(Boolean)
+        return project.write(
+          `sample-${path.replaceAll(/\W/g, '-')}-${index}.ts`,
+          [PRELUDE, ...extra, sample].join('\n'),
+        )
+      })
+      await Promise.all(files)
+      expect(await tsc()).toBe('')
+    },
+  )
+})
