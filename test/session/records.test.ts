@@ -1,0 +1,256 @@
+import type { SessionData } from 'express-session'
+import { describe, expect, it } from 'vitest'
+import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
+import { sessionCookie, sessionId } from '../kit/cookies.js'
+import { FaultyStore } from '../kit/faulty-store.js'
+import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+
+function testbed(setup: Parameters<typeof host>[0] = {}) {
+  const store = new FaultyStore()
+  return { ...host({ store, ...setup }), store }
+}
+
+/** Changes what is stored of one session, as another program or a bug of the host could. */
+function tamper(store: FaultyStore, id: string, change: (data: Record<string, unknown>) => void) {
+  const data = JSON.parse(store.stored[id] ?? '{}')
+  change(data)
+  return new Promise<void>((resolve) => store.set(id, data as SessionData, () => resolve()))
+}
+
+describe('R04 a record counts only for its own user and session', () => {
+  it.each([true, false])(
+    'when somebody else signs in in the same session (keepSessionInfo: %s)',
+    async (keep) => {
+      const made = testbed({ login: { keepSessionInfo: keep } })
+      const browser = await signInFully(made, 'alice')
+      await browser.get('/secret').expect(200)
+      const login = await browser.post('/login').send({ name: 'bob' }).expect(200)
+      expect(login.body.user).toBeNull()
+      await browser.get('/secret').expect(401)
+      const [document] = made.store.documents
+      expect(document).not.toHaveProperty('mfa.verified')
+      expect(document).not.toHaveProperty('mfa.challenge')
+    },
+  )
+
+  it('when the login of a route before the gate keeps the session of somebody else', async () => {
+    const made = testbed({
+      beforeGate: (app, auth) => {
+        app.post('/early', (req, res, next) => {
+          req.body = { name: req.query.name }
+          auth.authenticate('name', { keepSessionInfo: true })(req, res, next)
+        })
+        app.post('/early', (_req, res) => void res.json({}))
+      },
+    })
+    const browser = await signInFully(made, 'alice')
+    await browser.post('/early?name=bob').expect(200)
+    await browser.get('/secret').expect(401)
+    await browser.post('/early?name=alice').expect(200)
+    await browser.get('/secret').expect(401)
+  })
+
+  it('when the session now belongs to another user', async () => {
+    const made = testbed()
+    const cookie = sessionCookie(await jsonAgent(made.app).post('/login').send({ name: 'alice' }))
+    const post = (path: string, body: object) =>
+      jsonAgent(made.app).post(path).set('Cookie', cookie).send(body)
+    await post('/mfa/challenge', { factor: 'sms' })
+    const verified = sessionCookie(await post('/mfa/verify', { code: made.standIn.newestCode() }))
+    await tamper(made.store, sessionId(verified), (data) => {
+      data.passport = { user: 'u-bob' }
+    })
+    await jsonAgent(made.app).get('/secret').set('Cookie', verified).expect(401)
+  })
+
+  it('when it was copied from another session of the same user', async () => {
+    const made = testbed()
+    const done = await signInFully(made, 'bob')
+    await done.get('/secret').expect(200)
+    const stolen = made.store.documents.find((document) => 'mfa' in document)
+    const cookie = sessionCookie(await jsonAgent(made.app).post('/login').send({ name: 'bob' }))
+    await tamper(made.store, sessionId(cookie), (data) => {
+      data.mfa = Reflect.get(stolen ?? {}, 'mfa')
+    })
+    const answer = await jsonAgent(made.app).get('/secret').set('Cookie', cookie).expect(401)
+    expect(answer.body.code).toBe('mfa_required')
+  })
+
+  it.each([
+    ['no record', null],
+    ['a text', 'verified'],
+    ['a list', [{ verified: true }]],
+    ['true', { verified: true }],
+    ['another version', { version: 2, verified: { at: 1, amr: ['mfa'] } }],
+    ['prototype keys', JSON.parse('{"__proto__":{"verified":{"at":1,"amr":["mfa"]}}}')],
+    ['a time that is text', { verified: { at: '1', amr: ['mfa'] } }],
+  ])('when what is stored is %s', async (_what, planted) => {
+    const made = testbed()
+    const cookie = sessionCookie(await jsonAgent(made.app).post('/login').send({ name: 'bob' }))
+    await tamper(made.store, sessionId(cookie), (data) => {
+      const mine = data.mfa as object
+      data.mfa =
+        typeof planted === 'object' && planted !== null && !Array.isArray(planted)
+          ? { ...mine, ...planted }
+          : planted
+    })
+    const answer = await jsonAgent(made.app).get('/secret').set('Cookie', cookie).expect(401)
+    expect(answer.body.code).toBe('mfa_required')
+  })
+
+  it('ends at a logout that keeps the session, for whoever signs in next', async () => {
+    const made = testbed({
+      routes: (app) => {
+        app.post('/logout-keeping', (req, res, next) => {
+          req.logout({ keepSessionInfo: true }, (error) => (error ? next(error) : res.json({})))
+        })
+      },
+    })
+    const browser = await signInFully(made, 'bob')
+    await browser.post('/logout-keeping').expect(200)
+    expect((await browser.get('/secret').expect(401)).body.code).toBe('closed')
+    await browser.post('/login').send({ name: 'bob' }).expect(200)
+    expect((await browser.get('/secret').expect(401)).body.code).toBe('mfa_required')
+  })
+})
+
+describe('R05 a half-login', () => {
+  it('lives to the millisecond and then starts over', async () => {
+    const clock = stopClock()
+    const { app, standIn } = testbed()
+    const browser = await signIn(app, 'bob')
+    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    clock.move(10 * MINUTE - 1)
+    expect((await browser.get('/mfa').expect(200)).body.status).toBe('pending')
+    clock.move(1)
+    const calls = standIn.calls.length
+    const answer = await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(401)
+    expect(answer.body).toMatchObject({ code: 'half_login_expired', next: '/login' })
+    expect(standIn.calls).toHaveLength(calls)
+    expect((await browser.get('/secret').expect(401)).body.code).toBe('closed')
+  })
+
+  it('ends when the clock is set back further than clocks drift', async () => {
+    const clock = stopClock()
+    const { app } = testbed()
+    const browser = await signIn(app, 'bob')
+    clock.move(-59_000)
+    await browser.get('/mfa').expect(200)
+    clock.move(-HOUR)
+    expect((await browser.get('/secret').expect(401)).body.code).toBe('closed')
+    expect((await browser.get('/mfa').expect(200)).body.status).toBe('none')
+  })
+
+  it('keeps where the person wanted to go over its end and a new login', async () => {
+    const clock = stopClock()
+    const { app, standIn } = testbed()
+    const browser = browserAgent(app)
+    await browser.post('/login').type('form').send({ name: 'bob' })
+    await browser.get('/secret?page=7').expect(303)
+    clock.move(10 * MINUTE)
+    const over = await browser.get('/mfa').expect(401)
+    expect(over.text).toContain('href="/login"')
+    await browser.post('/login').type('form').send({ name: 'bob' }).expect(200)
+    await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' })
+    await browser
+      .post('/mfa/verify')
+      .type('form')
+      .send({ code: standIn.newestCode() })
+      .expect(303)
+      .expect('Location', '/secret?page=7')
+  })
+
+  it('is not made longer by coming back, asking for codes or typing wrong ones', async () => {
+    const clock = stopClock()
+    const { app } = testbed()
+    const browser = await signIn(app, 'bob')
+    for (let minute = 0; minute < 9; minute++) {
+      clock.move(MINUTE)
+      await browser.get('/secret').expect(401)
+      await browser.post('/mfa/challenge').send({ factor: 'sms' })
+      await browser.post('/mfa/verify').send({ code: '000000' })
+    }
+    clock.move(MINUTE)
+    expect((await browser.get('/secret').expect(401)).body.code).toBe('closed')
+  })
+
+  it('of options that ask for 15 minutes lives 15 minutes', async () => {
+    const clock = stopClock()
+    const { app } = testbed({ options: { halfLoginMs: 15 * MINUTE } })
+    const browser = await signIn(app, 'bob')
+    clock.move(15 * MINUTE - 1)
+    expect((await browser.get('/mfa')).body.status).toBe('pending')
+    clock.move(1)
+    expect((await browser.get('/mfa')).body.code).toBe('half_login_expired')
+  })
+})
+
+describe('R06 one challenge a session', () => {
+  it('discards the answer to a code when another challenge was started meanwhile', async () => {
+    const { app, standIn } = testbed()
+    const browser = await signIn(app, 'alice')
+    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    const held = standIn.hold()
+    const late = browser
+      .post('/mfa/verify')
+      .send({ code: standIn.newestCode() })
+      .then((answer) => answer)
+    await held.arrived
+    await browser.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
+    held.release()
+    expect((await late).body.code).toBe('session_ended')
+    await browser.get('/secret').expect(401)
+    // The newer challenge is not harmed by it.
+    await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await browser.get('/secret').expect(200)
+  })
+
+  it('takes no code of the older one', async () => {
+    const { app, standIn } = testbed()
+    const browser = await signIn(app, 'alice')
+    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    const older = standIn.newestCode()
+    await browser.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
+    expect((await browser.post('/mfa/verify').send({ code: older }).expect(401)).body.code).toBe(
+      'invalid_code',
+    )
+    const named = await browser.post('/mfa/verify').send({ code: older, factor: 'sms' }).expect(409)
+    expect(named.body.code).toBe('no_challenge')
+  })
+})
+
+describe('R10 what is stored', () => {
+  it('never holds a code, a secret, a contact or a key, all the way through', async () => {
+    const made = testbed()
+    const { app, standIn, store } = made
+    const seen: string[] = []
+    const look = () => seen.push(...Object.values(store.stored))
+    const browser = await signIn(app, 'alice')
+    look()
+    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    look()
+    await browser.post('/mfa/verify').send({ code: '999999' }).expect(401)
+    look()
+    await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    look()
+    const { secret } = (await browser.post('/mfa/enroll-app').expect(200)).body
+    look()
+    await browser.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
+    look()
+    await browser.post('/mfa/backup').expect(200)
+    look()
+    const all = seen.join('\n')
+    expect(seen.length).toBeGreaterThan(6)
+    for (const hidden of [
+      ...standIn.delivered.map(({ code }) => code),
+      secret,
+      '999999',
+      '123456',
+      'AAAABBBBCCCCDDDD',
+      '+447700900101',
+      'alice@example.com',
+    ]) {
+      expect(all).not.toContain(hidden)
+    }
+  })
+})
