@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { PUBLISHED } from '../src/client/dialect.js'
+import { dialectOption } from '../src/client/dialect.js'
 import { REFUSAL_STATUS } from '../src/flows/refusal.js'
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
@@ -41,7 +41,7 @@ describe('the documents', () => {
 
   it('explain every part of the dialect', async () => {
     const text = await read('docs/dialect.md')
-    const parts = Object.keys(PUBLISHED)
+    const parts = Object.keys(dialectOption.parse('published') as object)
     for (const part of parts) expect(text).toContain(`\`${part}`)
   })
 
