@@ -2,7 +2,7 @@ import type { Database } from './database.js'
 import { hashPassword, passwordMatches } from './passwords.js'
 
 /** The ways of delivery a person has turned on as second factors; an authenticator app is `appUser`. */
-export type DeliveredFactor = 'email' | 'sms' | 'whatsapp' | 'call' | 'dual'
+type DeliveredFactor = 'email' | 'sms' | 'whatsapp' | 'call' | 'dual'
 
 /** One of Vault's customers. */
 export interface VaultUser {
