@@ -17,9 +17,14 @@ export const METHOD_AMR: Readonly<Record<Method | 'backup', readonly Amr[]>> = {
   backup: ['otp'],
 }
 
-/** `before` and what a passed method adds, each value once, in a fixed order, with `mfa` for a second factor. */
+/**
+ * `before` and what a passed method adds, each value once, in a fixed order; with `mfa` once two different factors
+ * were shown. A code by SMS after a sign-in by SMS is the same factor twice.
+ */
 export function addAmr(before: readonly Amr[], method: Method | 'backup'): Amr[] {
-  const proven = new Set<Amr>([...before, ...METHOD_AMR[method], 'mfa'])
+  const added = METHOD_AMR[method]
+  const proven = new Set<Amr>([...before, ...added])
+  if (before.some((value) => !added.includes(value))) proven.add('mfa')
   const order: Amr[] = ['pwd', 'otp', 'sms', 'tel', 'hwk', 'swk', 'user', 'mfa']
   return order.filter((value) => proven.has(value))
 }

@@ -24,22 +24,22 @@ export interface Factor {
   readonly label?: string
 }
 
+const labelText = 'must be text of at most 60 characters'
+const idText = 'must be 1 to 32 lower-case letters, digits, - or _'
 const shared = {
   id: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, { error: 'must be 1 to 32 lower-case letters, digits, - or _' })
+    .string({ error: idText })
+    .regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, { error: idText })
     .refine((id) => id !== 'backup', { error: 'must not be "backup", which names backup codes' })
     .optional(),
-  label: z.string().max(60).optional(),
+  label: z.string({ error: labelText }).max(60, { error: labelText }).optional(),
 }
 
-const appUser = z.string().transform((user, context) => {
+const appUserText = 'must be an email address or a telephone number in E.164 form'
+const appUser = z.string({ error: appUserText }).transform((user, context) => {
   const contact = parseUser(user)
   if (contact && contact.kind !== 'dual') return contact
-  context.addIssue({
-    code: 'custom',
-    message: 'must be an email address or a telephone number in E.164 form',
-  })
+  context.addIssue({ code: 'custom', message: appUserText })
   return z.NEVER
 })
 
@@ -59,7 +59,10 @@ const factorInput = z.discriminatedUnion(
  * never from a request (R42); `faults` tells what is wrong with it without repeating any contact.
  */
 export function readFactors(list: unknown): { factors: readonly Factor[] } | { faults: readonly string[] } {
-  const parsed = z.array(factorInput, { error: 'must be a list' }).max(20).safeParse(list)
+  const parsed = z
+    .array(factorInput, { error: 'must be a list' })
+    .max(20, { error: 'must have at most 20 factors' })
+    .safeParse(list)
   if (!parsed.success) {
     return { faults: parsed.error.issues.map((issue) => `[${issue.path.join('.')}] ${issue.message}`) }
   }

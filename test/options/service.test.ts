@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest'
+import { readOptions } from '../../src/settings.js'
+import { standInService } from '../kit/stand-in-service.js'
+import { addressFaults, addressIn, faultsOf, WORKING } from './read.js'
+
+const withAddress = (part: object) =>
+  addressIn(readOptions({ ...WORKING, service: { ...WORKING.service, ...part } }))
+
+describe('the address of the service (R73)', () => {
+  it.each([
+    'https://mfa.example.com',
+    'https://mfa.example.com:8443/base',
+    'https://10.0.0.7',
+    'http://localhost:4000',
+    'http://127.0.0.1:4000',
+    'http://127.8.9.10',
+    'http://127.1',
+    'http://[::1]:4000',
+    'HTTP://LOCALHOST:4000',
+  ])('may be %s', (baseUrl) => {
+    expect(addressFaults({ baseUrl })).toEqual([])
+  })
+
+  it.each([
+    ['http://mfa.example.com', 'must be https (got http://mfa.example.com)'],
+    ['http://10.0.0.7:4000', 'must be https (got http://10.0.0.7:4000)'],
+    ['http://localhost.example.com', 'must be https'],
+    ['http://127.0.0.1.example.com', 'must be https'],
+    ['http://0.0.0.0', 'must be https'],
+    ['http://[::ffff:10.0.0.7]', 'must be https'],
+    ['http://mfa', 'must be https'],
+    ['ftp://mfa.example.com', 'must be the address of the MFA service'],
+    ['file:///etc/passwd', 'must be the address of the MFA service'],
+    ['javascript:alert(1)', 'must be the address of the MFA service'],
+    ['mfa.example.com', 'must be the address of the MFA service'],
+    ['/v1', 'must be the address of the MFA service'],
+    ['', 'must be the address of the MFA service'],
+    ['https://', 'must be the address of the MFA service'],
+    ['https://user:password@mfa.example.com', 'must not hold a user name or password'],
+    ['https://token@mfa.example.com', 'must not hold a user name or password'],
+    ['https://mfa.example.com/?tenant=7', 'must end with its path'],
+    ['https://mfa.example.com/?', 'must end with its path'],
+    ['https://mfa.example.com#v1', 'must end with its path'],
+    ['https://mfa.example.com/#', 'must end with its path'],
+  ])('may not be %s', (baseUrl, expected) => {
+    expect(addressFaults({ baseUrl }).join('\n')).toContain(`service.baseUrl ${expected}`)
+  })
+
+  it.each([[7], [null], [['https://mfa.example.com']], [new URL('https://mfa.example.com')]])(
+    'may not be %j, which is no text',
+    (baseUrl) => {
+      expect(addressFaults({ baseUrl })).toHaveLength(1)
+    },
+  )
+
+  it('is plain http on a network of one’s own only when that is said', () => {
+    const baseUrl = 'http://10.0.0.7'
+    expect(addressFaults({ baseUrl, allowInsecureServiceUrl: true })).toEqual([])
+    expect(addressFaults({ baseUrl, allowInsecureServiceUrl: false })).toHaveLength(1)
+    expect(addressFaults({ baseUrl, allowInsecureServiceUrl: 'true' })).toHaveLength(2)
+  })
+
+  it('loses what is around it', () => {
+    expect(withAddress({ baseUrl: ' https://mfa.example.com/base// ' }).baseUrl).toBe(
+      'https://mfa.example.com/base',
+    )
+  })
+
+  it('is not told with its password when it is wrong', () => {
+    const told = addressFaults({ baseUrl: 'http://user:s3cret@10.0.0.7' }).join('\n')
+    expect(told).toContain('must be https (got http://10.0.0.7)')
+    expect(told).not.toContain('s3cret')
+  })
+})
+
+describe('the API key', () => {
+  it.each([
+    ['', 'at least 16 characters'],
+    ['short', 'at least 16 characters'],
+    ['0123456789abcdef\n', 'was a line break copied with it?'],
+    ['0123456789 abcdef', 'without spaces'],
+    ['0123456789abcdeü', 'one line of ASCII'],
+    ['0123456789abcdef\r\nX-Admin: 1', 'was a line break copied with it?'],
+  ])('may not be %j', (apiKey, expected) => {
+    expect(addressFaults({ apiKey }).join('\n')).toContain(expected)
+  })
+
+  it('is told by nobody who holds the settings (R78)', () => {
+    const settings = withAddress({})
+    expect(JSON.stringify(settings)).not.toContain(WORKING.service.apiKey)
+    expect(settings.apiKey()).toBe(WORKING.service.apiKey)
+  })
+})
+
+describe('the dialect', () => {
+  it('is the published one when nothing is said', () => {
+    expect(withAddress({}).dialect).toEqual(withAddress({ dialect: 'published' }).dialect)
+    expect(withAddress({ dialect: {} }).dialect).toEqual(withAddress({}).dialect)
+    expect(withAddress({}).dialect).toMatchObject({ contentType: 'form', validWhen: 'status', extras: false })
+  })
+
+  it('of our own service adds to it and changes nothing else', () => {
+    const { paths, sendTypes, backupTypes, contentType } = withAddress({}).dialect
+    const ours = { paths, sendTypes, backupTypes, contentType, validWhen: 'body', extras: true }
+    expect(withAddress({ dialect: 'countersign' }).dialect).toEqual(ours)
+  })
+
+  it('may be the parts that differ', () => {
+    const { dialect } = withAddress({ dialect: { paths: { enrollApp: '/v1/totp' }, contentType: 'json' } })
+    expect(dialect.paths).toEqual({ ...withAddress({}).dialect.paths, enrollApp: '/v1/totp' })
+    expect(dialect).toMatchObject({ contentType: 'json', validWhen: 'status', extras: false })
+  })
+
+  it.each<[unknown, string]>([
+    ['publshed', 'service.dialect must be "published", "countersign" or an object'],
+    [null, 'service.dialect must be "published"'],
+    [[], 'service.dialect must be "published"'],
+    [{ paths: '/v1' }, 'service.dialect.paths must be an object with the parts that differ'],
+    [{ paths: { send: 'https://evil.example' } }, 'service.dialect.paths.send must be a path'],
+    [{ paths: { send: '/v1 mfa' } }, 'service.dialect.paths.send must be a path'],
+    [{ paths: { send: '/v1?x=1' } }, 'service.dialect.paths.send must be a path'],
+    [{ paths: { send: 7 } }, 'service.dialect.paths.send must be a path'],
+    [{ sendTypes: { sms: 'sms' } }, 'service.dialect.sendTypes.sms must be a Type word'],
+    [{ backupTypes: { sms: '' } }, 'service.dialect.backupTypes.sms must be a Type word'],
+    [{ contentType: 'xml' }, 'service.dialect.contentType must be "form" or "json"'],
+    [{ validWhen: 'never' }, 'service.dialect.validWhen must be "status" or "body"'],
+    [{ extras: 'yes' }, 'service.dialect.extras must be true or false'],
+  ])('may not be %j', (dialect, expected) => {
+    const faults = addressFaults({ dialect })
+    expect(faults).toHaveLength(1)
+    expect(faults[0]).toContain(expected)
+  })
+})
+
+describe('a service that is an object', () => {
+  it('is taken as it is', () => {
+    const { service } = standInService()
+    expect(readOptions({ ...WORKING, service }).service).toBe(service)
+  })
+
+  it('may be an instance of a class', () => {
+    class Fake {
+      async send() {}
+      async verify() {}
+      async enrollApp() {}
+      async sendBackupCodes() {}
+    }
+    const service = new Fake()
+    expect(readOptions({ ...WORKING, service }).service).toBe(service)
+  })
+
+  it('is told which of its functions are missing', () => {
+    const { verify: _verify, ...service } = standInService().service
+    const told = 'service must have the functions send, verify, enrollApp, sendBackupCodes; it lacks verify'
+    expect(faultsOf({ service })).toEqual([told])
+  })
+
+  it.each(['https://mfa.example.com', 7, null])('is not %j', (service) => {
+    expect(faultsOf({ service })).toEqual([
+      'service must be { baseUrl, apiKey } or an object that speaks for a service',
+    ])
+  })
+})

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { readFactors } from '../../src/protocol/factor.js'
+
+const sms = { method: 'sms', phone: '+447700900101' }
+const ids = (list: unknown) => {
+  const read = readFactors(list)
+  return 'factors' in read ? read.factors.map(({ id }) => id) : read.faults
+}
+const faults = (list: unknown) => {
+  const read = readFactors(list)
+  return 'faults' in read ? read.faults.join('\n') : ''
+}
+
+describe('factors are named', () => {
+  it('by their method, numbered from the second on', () => {
+    const other = { method: 'sms', phone: '+447700900102' }
+    const app = { method: 'app', user: 'alice@example.com' }
+    expect(ids([sms, app, other, { ...sms, method: 'call' }, sms])).toEqual([
+      'sms',
+      'app',
+      'sms-2',
+      'call',
+      'sms-3',
+    ])
+  })
+
+  it('by their own id, if they have one', () => {
+    expect(ids([{ ...sms, id: 'work' }, sms])).toEqual(['work', 'sms-2'])
+  })
+
+  it('once each: two of one name are told', () => {
+    expect(
+      faults([
+        { ...sms, id: 'a' },
+        { ...sms, id: 'a' },
+      ]),
+    ).toContain('two factors are named "a"')
+    expect(faults([{ ...sms, id: 'sms-2' }, sms])).toContain('two factors are named "sms-2"')
+  })
+
+  it('never "backup", which means backup codes', () => {
+    expect(faults([{ ...sms, id: 'backup' }])).toContain('must not be "backup"')
+  })
+})
+
+it('factors become contacts (R42)', () => {
+  const list = [
+    { method: 'app', user: '+447700900101', label: 'Phone app' },
+    { method: 'email', email: 'a@example.com' },
+    { method: 'dual', email: 'a@example.com', phone: '+447700900101' },
+  ]
+  expect(readFactors(list)).toEqual({
+    factors: [
+      { id: 'app', method: 'app', contact: { kind: 'phone', phone: '+447700900101' }, label: 'Phone app' },
+      { id: 'email', method: 'email', contact: { kind: 'email', email: 'a@example.com' } },
+      {
+        id: 'dual',
+        method: 'dual',
+        contact: { kind: 'dual', email: 'a@example.com', phone: '+447700900101' },
+      },
+    ],
+  })
+  expect(readFactors([])).toEqual({ factors: [] })
+})
+
+describe('what is wrong with a list is told', () => {
+  it.each<[string, unknown, string]>([
+    ['no list', 'sms', 'must be a list'],
+    ['nothing', undefined, 'must be a list'],
+    ['an unknown method', [{ method: 'pigeon', phone: '+447700900101' }], 'one of app, email, sms'],
+    ['no object', [null], 'one of app, email, sms'],
+    ['a number as people write it', [{ method: 'sms', phone: '07700 900101' }], 'in E.164 form'],
+    ['no number', [{ method: 'sms' }], 'in E.164 form'],
+    ['many mailboxes', [{ method: 'email', email: ['a@example.com'] }], 'must be an email address'],
+    ['the other contact', [{ method: 'sms', email: 'a@example.com' }], 'in E.164 form'],
+    [
+      'an app of a pair',
+      [{ method: 'app', user: 'a@example.com:+447700900101' }],
+      'an email address or a telephone',
+    ],
+    ['an app of nobody', [{ method: 'app' }], 'an email address or a telephone'],
+    ['an id for nobody', [{ ...sms, id: 'Über' }], 'lower-case letters'],
+    ['a long label', [{ ...sms, label: 'x'.repeat(61) }], 'at most 60 characters'],
+    ['a label that is no text', [{ ...sms, label: 7 }], 'at most 60 characters'],
+    ['too many', Array.from({ length: 21 }, () => sms), 'at most 20'],
+  ])('%s', (_title, list, expected) => {
+    expect(faults(list)).toContain(expected)
+  })
+
+  it('all together, each with its place', () => {
+    const told = faults([{ method: 'sms', phone: 'x' }, sms, { method: 'email', email: 'y' }])
+    expect(told).toMatch(/^\[0\.phone\] .*\n\[2\.email\] /)
+  })
+
+  it('without any contact in it', () => {
+    const told = faults([
+      { method: 'sms', phone: '07700900101' },
+      { method: 'email', email: 'ann at example.com' },
+      { method: 'app', user: 'ann at example.com' },
+    ])
+    expect(told).not.toMatch(/07700|ann/)
+  })
+})
