@@ -1,4 +1,5 @@
 import { FaultsError } from './faults.js'
+import { limitsSchema } from './limits.js'
 import type { ServiceOptions } from './options.js'
 import { developmentSecret } from './secrets/development-secret.js'
 
@@ -94,8 +95,10 @@ function readLimits(env: Environment, faults: string[]): NonNullable<ServiceOpti
   const read = Object.entries(LIMIT_VARIABLES).flatMap(([name, variable]) => {
     const text = env[variable]
     if (!text) return []
-    if (!/^\d{1,9}$/.test(text)) faults.push(`${variable} must be a whole number.`)
-    return [[name, Number(text)]]
+    const rule = limitsSchema.shape[name as keyof typeof LIMIT_VARIABLES]
+    const number = rule.safeParse(/^\d{1,9}$/.test(text) ? Number(text) : text)
+    if (!number.success) faults.push(`${number.error.issues[0]?.message.replace(name, variable)}.`)
+    return [[name, number.data]]
   })
   return Object.fromEntries(read)
 }

@@ -159,6 +159,9 @@ describe('the environment', () => {
     expect(() =>
       readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_MAX_TRIES: 'many' }, { dataDir: folder }),
     ).toThrow('SERVICE_MAX_TRIES')
+    expect(() =>
+      readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_LOCK_SECONDS: '60' }, { dataDir: folder }),
+    ).toThrow('SERVICE_LOCK_SECONDS must be a whole number of seconds from 900 to 86400')
   })
 })
 
