@@ -47,13 +47,18 @@ export function wrapLogIn(req: Request, settings: Settings): void {
     // Nothing is remembered of a login for one request, so there is nothing to gate.
     if (options.session === false) return original(user, options, done ?? (() => {}))
     if (!done) throw new Error('req.logIn requires a callback function')
-    signIn(req, settings, original, { user, options, proof }).then(
-      () => done(),
-      async (error: unknown) => {
-        await proof?.release().catch(() => {})
-        done(error)
-      },
-    )
+    signIn(req, settings, original, { user, options, proof })
+      .then(
+        () => done(),
+        async (error: unknown) => {
+          await proof?.release().catch(() => {})
+          done(error)
+        },
+      )
+      // A host's callback that trips, say over the user who is withheld now, gets its own error; thrown from here it
+      // would end the process.
+      .catch(done)
+      .catch((error: unknown) => settings.logger.error('countersign: the callback of req.logIn threw', error))
   }
   Object.assign(req, { logIn, login: logIn })
 }

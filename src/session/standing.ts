@@ -48,9 +48,15 @@ export async function enter(req: Request, settings: Settings): Promise<Standing>
   // A login or logout within this request has changed the session's id and with it the answer.
   const holds = known?.sessionId === req.sessionID && !(known.standing.stage === 'none' && userOf(req))
   if (known && holds) return known.standing
-  sessionOf(req)
-  passportOf(req)
-  return settle(req, settings, await find(req, settings))
+  try {
+    sessionOf(req)
+    passportOf(req)
+    return settle(req, settings, await find(req, settings))
+  } catch (error) {
+    // Whatever stands behind an error handler of the host must not take the person for signed in.
+    withholdUser(req)
+    throw error
+  }
 }
 
 /** Notes where the person stands now, shows it as `req.mfa`, and withholds who has not shown the second factor. */

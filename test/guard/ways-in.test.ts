@@ -1,0 +1,275 @@
+import type express from 'express'
+import type { Request } from 'express'
+import { Strategy } from 'passport-strategy'
+import { describe, expect, it } from 'vitest'
+import { browserAgent, host, jsonAgent, people, signIn, signInFully } from '../kit/host.js'
+
+const users = people()
+const userNamed = (name: unknown) => users[String(name)] as Express.User | undefined
+
+/** Signs in whom a cookie remembers, on any request, as passport-remember-me does. */
+class RememberMe extends Strategy {
+  readonly name = 'remember-me'
+  override authenticate(req: Request): void {
+    const user = req.isAuthenticated() ? undefined : userNamed(req.get('x-remember'))
+    if (user) this.success(user)
+    else this.pass()
+  }
+}
+
+/** Signs in whom a link names: a magic link, the way back from Google, a reset link. */
+class Link extends Strategy {
+  readonly name = 'link'
+  override authenticate(req: Request): void {
+    const user = userNamed(req.query.as)
+    if (user) this.success(user, { message: 'welcome' })
+    else this.fail('unknown', 401)
+  }
+}
+
+describe('R01 R02 every way in ends halfway', () => {
+  it('a login by JSON and by form', async () => {
+    const { app } = host()
+    const byJson = await signIn(app, 'bob')
+    expect((await byJson.get('/secret').expect(401)).body.code).toBe('mfa_required')
+    const byForm = browserAgent(app)
+    await byForm.post('/login').type('form').send({ name: 'bob' }).expect(200)
+    await byForm.get('/secret').expect(303).expect('Location', '/mfa')
+  })
+
+  it('a link with a redirect', async () => {
+    const { app, standIn } = host({
+      options: { open: ['/link'] },
+      behindGate: (app, auth) => {
+        app.get('/link', auth.authenticate(new Link(), { successRedirect: '/secret' }))
+      },
+    })
+    const browser = browserAgent(app)
+    await browser.get('/link?as=bob').expect(302).expect('Location', '/secret')
+    await browser.get('/secret').expect(303).expect('Location', '/mfa')
+    await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' })
+    await browser.post('/mfa/verify').type('form').send({ code: standIn.newestCode() }).expect(303)
+    await browser.get('/secret').expect(200)
+  })
+
+  it('a custom callback that calls logIn', async () => {
+    const { app } = host({
+      behindGate: (app, auth) => {
+        app.get('/link', (req, res, next) => {
+          auth.authenticate(new Link(), (_error: unknown, user: Express.User) => {
+            req.logIn(user, (error) => {
+              if (error) return next(error)
+              res.json({ user: req.user ?? null, in: req.isAuthenticated(), mfa: req.mfa.status })
+            })
+          })(req, res, next)
+        })
+      },
+    })
+    const browser = jsonAgent(app)
+    const answer = await browser.get('/link?as=bob').expect(200)
+    expect(answer.body).toEqual({ user: null, in: false, mfa: 'pending' })
+    await browser.get('/secret').expect(401)
+  })
+
+  it('a new password that signs in by req.login and keeps the session', async () => {
+    const { app } = host({
+      behindGate: (app) => {
+        app.post('/reset', (req, res, next) => {
+          const user = userNamed('bob')
+          if (!user) return next()
+          req.login(user, { session: true, keepSessionInfo: true }, (error) =>
+            error ? next(error) : res.json({ user: req.user ?? null }),
+          )
+        })
+      },
+    })
+    const fresh = jsonAgent(app)
+    expect((await fresh.post('/reset').expect(200)).body.user).toBeNull()
+    await fresh.get('/secret').expect(401)
+  })
+
+  it.each(['before', 'behind'])('somebody remembered by a strategy %s the gate', async (where) => {
+    const mount = (
+      app: express.Express,
+      auth: { authenticate(strategy: Strategy): express.RequestHandler },
+    ) => void app.use(auth.authenticate(new RememberMe()))
+    const { app } = host(where === 'before' ? { beforeGate: mount } : { behindGate: mount })
+    const browser = jsonAgent(app)
+    const first = await browser.get('/secret').set('X-Remember', 'bob')
+    expect(first.status).toBe(401)
+    await browser.get('/secret').expect(401)
+    await jsonAgent(app).post('/transfer').set('X-Remember', 'bob').expect(401)
+    // Who has no second factor is simply in.
+    await jsonAgent(app).get('/secret').set('X-Remember', 'nina').expect(200)
+  })
+
+  it('a login route before the gate, from the next request on', async () => {
+    const { app } = host({
+      beforeGate: (app, auth) => {
+        app.get('/link', auth.authenticate(new Link()), (_req, res) => void res.json({}))
+      },
+    })
+    const browser = jsonAgent(app)
+    await browser.get('/link?as=bob').expect(200)
+    await browser.get('/secret').expect(401)
+    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+  })
+
+  it('a login before the gate for one request alone (session: false)', async () => {
+    const { app } = host({
+      beforeGate: (app, auth) => {
+        app.use((req, res, next) =>
+          req.get('x-remember')
+            ? auth.authenticate(new RememberMe(), { session: false })(req, res, next)
+            : next(),
+        )
+      },
+    })
+    await jsonAgent(app).get('/secret').set('X-Remember', 'bob').expect(401)
+  })
+
+  it('but not a login for one request behind it: there is no session to gate', async () => {
+    const { app, store } = host({
+      behindGate: (app, auth) => {
+        app.get('/api', auth.authenticate(new Link(), { session: false }), (req, res) => {
+          res.json({ user: req.user ? 'bob' : null })
+        })
+      },
+    })
+    const browser = jsonAgent(app)
+    expect((await browser.get('/api?as=bob').expect(200)).body.user).toBe('bob')
+    await browser.get('/secret').expect(401)
+    expect(Object.keys(Reflect.get(store, 'sessions'))).toHaveLength(0)
+  })
+
+  it('signing in again, however far the session was', async () => {
+    const made = host()
+    const browser = await signInFully(made, 'bob')
+    await browser.post('/login').send({ name: 'bob' }).expect(200)
+    expect((await browser.get('/secret').expect(401)).body.code).toBe('mfa_required')
+  })
+})
+
+describe('R01 somebody halfway', () => {
+  const everywhere = [
+    '/secret',
+    '/anything',
+    '/MFA',
+    '/mfa-extra',
+    '/loginx',
+    '/logout-all',
+    '//secret',
+    '/secret/',
+  ]
+
+  it.each(everywhere)('gets nothing of %s', async (path) => {
+    const { app } = host({
+      routes: (app) => {
+        app.use((req, res) => void res.json({ reached: true, user: req.user ?? null }))
+      },
+    })
+    const browser = await signIn(app, 'bob')
+    for (const method of ['get', 'post', 'put', 'patch', 'delete'] as const) {
+      const answer = await browser[method](path)
+      expect([401, 303], `${method} ${path}`).toContain(answer.status)
+      expect(answer.body).not.toHaveProperty('reached')
+    }
+  })
+
+  it('is nobody on the paths that are open', async () => {
+    const { app } = host({
+      options: { open: ['/public'] },
+      routes: (app) => {
+        app.use(['/public', '/login', '/logout'], (req, res) => {
+          res.json({ user: req.user ?? null, in: req.isAuthenticated(), out: req.isUnauthenticated() })
+        })
+      },
+    })
+    const browser = await signIn(app, 'bob')
+    for (const path of ['/public', '/public/deeper', '/login', '/login/sso', '/logout/page']) {
+      expect((await browser.get(path).expect(200)).body).toEqual({ user: null, in: false, out: true })
+    }
+  })
+
+  it.each(['image', 'script', 'style', 'font'])('is nobody where a page asks for a %s', async (what) => {
+    const { app } = host({
+      routes: (app) => {
+        app.get('/part', (req, res) => void res.json({ user: req.user ?? null, in: req.isAuthenticated() }))
+      },
+    })
+    const browser = await signIn(app, 'bob')
+    const answer = await browser.get('/part').set('Sec-Fetch-Dest', what).expect(200)
+    expect(answer.body).toEqual({ user: null, in: false })
+    expect((await browser.get('/secret').set('Sec-Fetch-Dest', what).expect(401)).body.code).toBe('closed')
+  })
+
+  it('can sign out', async () => {
+    const { app } = host()
+    const browser = await signIn(app, 'bob')
+    await browser.post('/logout').expect(200)
+    expect((await browser.get('/secret').expect(401)).body.code).toBe('closed')
+  })
+
+  it('is withheld under the name that the host gave its users', async () => {
+    const { app, standIn } = host({
+      first: (app) => {
+        app.use((req, _res, next) => {
+          Object.assign(req, { _userProperty: 'account' })
+          next()
+        })
+      },
+      routes: (app) => {
+        app.get('/account', (req, res) => {
+          const account: unknown = Reflect.get(req, 'account')
+          res.status(account ? 200 : 401).json({ user: req.user ?? null })
+        })
+      },
+    })
+    const browser = await signIn(app, 'bob')
+    await browser.get('/account').expect(401)
+    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await browser.get('/account').expect(200)
+  })
+})
+
+describe('R83 a host that trips over the withheld user', () => {
+  it('gets its own error, and the process lives on', async () => {
+    const { app } = host({
+      behindGate: (app, auth) => {
+        app.get('/link', (req, res, next) => {
+          auth.authenticate(new Link(), (_error: unknown, user: Express.User) => {
+            req.logIn(user, (error) => {
+              if (error) return next(error)
+              res.redirect(`/users/${Reflect.get(req.user as object, 'id')}`)
+            })
+          })(req, res, next)
+        })
+      },
+    })
+    const browser = jsonAgent(app)
+    const answer = await browser.get('/link?as=bob')
+    expect(answer.status).toBe(500)
+    expect(answer.body.failed).toBe('TypeError')
+    await browser.get('/secret').expect(401)
+  })
+
+  it('that lists no factors because its database is down withholds the user, also behind an error handler that goes on', async () => {
+    let down = false
+    const { app } = host({
+      options: {
+        factors: async (user) => {
+          if (down) throw new Error('no database')
+          return user.factors
+        },
+      },
+      behindGate: (app) => {
+        app.use(((_error, _req, _res, next) => next()) satisfies express.ErrorRequestHandler)
+      },
+    })
+    const browser = await signIn(app, 'bob')
+    down = true
+    expect((await browser.get('/secret')).status).toBe(401)
+    expect((await browser.post('/transfer')).body).not.toHaveProperty('done')
+  })
+})
