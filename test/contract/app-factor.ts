@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { CodeKind } from '../../src/protocol/index.js'
+import { wrong } from './delivered-codes.js'
+import type { Contract } from './mfa-service.js'
+import { somebody } from './people.js'
+import { scan, totp } from './totp.js'
+
+const STEP_MS = 30_000
+const valid = { outcome: 'valid' }
+const invalid = { outcome: 'invalid' }
+
+export function describeAppFactor({ opened, isTold }: Contract): void {
+  const enrol = async () => {
+    const { service } = opened()
+    const { email: contact, account } = somebody()
+    const prepared = await service.enrollApp({ contact, account })
+    if (prepared.outcome === 'refused') throw new Error(prepared.refusal.reason)
+    const uri = scan(prepared.qr)
+    const secret = uri.searchParams.get('secret') ?? ''
+    const verify = (kind: CodeKind, code = totp(secret, Date.now())) =>
+      service.verify({ method: 'app', contact, account, kind, code })
+    return { prepared, uri, secret, verify }
+  }
+
+  describe('an authenticator app', () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+    afterEach(() => void vi.useRealTimers())
+
+    it('is set up by a QR code that says the same as the typed secret (R56)', async () => {
+      const { prepared, uri, secret } = await enrol()
+      expect(uri.protocol + uri.host).toBe('otpauth:totp')
+      expect(secret).toMatch(/^[A-Z2-7]{32}$/)
+      expect(prepared).toMatchObject({ outcome: 'prepared', secret, uri: uri.href })
+    })
+
+    it('is bound by its first right code, and then signs in (R54)', async () => {
+      const { verify, secret } = await enrol()
+      expect(await verify('confirm', wrong(totp(secret, Date.now())))).toEqual(invalid)
+      expect(await verify('confirm')).toEqual(valid)
+      vi.setSystemTime(Date.now() + STEP_MS)
+      expect(await verify('code')).toEqual(valid)
+    })
+
+    it('counts each step once, for whatever it is used (R51)', async () => {
+      const { verify } = await enrol()
+      expect(await verify('confirm')).toEqual(valid)
+      expect(await verify('code')).toEqual(invalid)
+      vi.setSystemTime(Date.now() + STEP_MS)
+      const verdicts = await Promise.all([verify('code'), verify('code'), verify('code')])
+      expect(verdicts.filter(({ outcome }) => outcome === 'valid')).toHaveLength(1)
+    })
+
+    it('may be one step behind, not two, and not ahead (R50)', async () => {
+      const { verify, secret } = await enrol()
+      await verify('confirm')
+      vi.setSystemTime(Date.now() + 10 * STEP_MS)
+      const at = (steps: number) => totp(secret, Date.now() + steps * STEP_MS)
+      expect(await verify('code', at(-2))).toEqual(invalid)
+      expect(await verify('code', at(1))).toEqual(invalid)
+      expect(await verify('code', at(-1))).toEqual(valid)
+      expect(await verify('code', at(0))).toEqual(valid)
+    })
+
+    if (isTold)
+      it('proves nothing before it is bound (R54)', async () => {
+        const { verify } = await enrol()
+        expect(await verify('code')).toEqual(invalid)
+        expect(await verify('confirm')).toEqual(valid)
+      })
+  })
+}

@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type Contact, type DeliveredMethod, formatUser } from '../../src/protocol/index.js'
+import type { Contract, Opened } from './mfa-service.js'
+import { type Somebody, somebody } from './people.js'
+
+/** The six digits in a message. */
+export function codeIn(text: string | undefined): string {
+  const code = /\b\d{6}\b/.exec(text ?? '')?.[0]
+  if (!code) throw new Error('there is no code in this message')
+  return code
+}
+
+/** Another code than this one. */
+export function wrong(code: string, by = 1): string {
+  return String((Number(code) + by) % 1_000_000).padStart(6, '0')
+}
+
+/** Has a code sent, reads it, and returns how it is verified. */
+export async function sendCode(
+  { service, inbox }: Opened,
+  { account }: Somebody,
+  method: DeliveredMethod,
+  contact: Contact,
+) {
+  const sent = await service.send({ method, contact, account, purpose: 'sign-in' })
+  if (sent.outcome === 'refused') throw new Error(`refused: ${sent.refusal.reason}`)
+  const to = contact.kind === 'dual' ? contact.phone : formatUser(contact)
+  const code = codeIn((await inbox(to))[0])
+  const { challenge } = sent
+  const verify = (typed: string) =>
+    service.verify({ method, contact, code: typed, kind: 'code', account, ...(challenge && { challenge }) })
+  return { sent, code, verify, challenge }
+}
+
+const valid = { outcome: 'valid' }
+const invalid = { outcome: 'invalid' }
+
+export function describeDeliveredCodes({ opened }: Contract): void {
+  describe('a delivered code', () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+    afterEach(() => void vi.useRealTimers())
+
+    it.each(['email', 'sms', 'dual'] as const)(
+      'by %s is valid once and never again (R37)',
+      async (method) => {
+        const person = somebody()
+        const contact = { email: person.email, sms: person.phone, dual: person.dual }[method]
+        const { code, verify, sent } = await sendCode(opened(), person, method, contact)
+        expect(sent).toMatchObject({ outcome: 'sent', resendInSeconds: 30 })
+        expect(await verify(code)).toEqual(valid)
+        expect(await verify(code)).toEqual(invalid)
+      },
+    )
+
+    it('by DUAL is one code in both messages', async () => {
+      const person = somebody()
+      const { code } = await sendCode(opened(), person, 'dual', person.dual)
+      const [mail] = await opened().inbox(person.dual.email)
+      expect(codeIn(mail)).toBe(code)
+    })
+
+    it('that is wrong is invalid, and the right one still counts', async () => {
+      const person = somebody()
+      const { code, verify } = await sendCode(opened(), person, 'sms', person.phone)
+      expect(await verify(wrong(code))).toEqual(invalid)
+      expect(await verify(code)).toEqual(valid)
+    })
+
+    it('counts for one of two who have it at the same time (R21)', async () => {
+      const person = somebody()
+      const { code, verify } = await sendCode(opened(), person, 'sms', person.phone)
+      const verdicts = await Promise.all(Array.from({ length: 5 }, () => verify(code)))
+      expect(verdicts.filter(({ outcome }) => outcome === 'valid')).toHaveLength(1)
+    })
+
+    it('is dead after five wrong ones, also when they arrive at once (R22)', async () => {
+      const person = somebody()
+      const { code, verify } = await sendCode(opened(), person, 'sms', person.phone)
+      await Promise.all([1, 2, 3, 4, 5].map((by) => verify(wrong(code, by))))
+      expect(await verify(code)).toEqual(invalid)
+    })
+
+    it('lives for one of four wrong ones (R22)', async () => {
+      const person = somebody()
+      const { code, verify } = await sendCode(opened(), person, 'sms', person.phone)
+      for (const by of [1, 2, 3, 4]) await verify(wrong(code, by))
+      expect(await verify(code)).toEqual(valid)
+    })
+
+    it('is repeated by a resend, lives no longer and gets no new tries (R39)', async () => {
+      const person = somebody()
+      const { service, inbox } = opened()
+      const { code, verify, challenge, sent } = await sendCode(opened(), person, 'sms', person.phone)
+      const again = { method: 'sms', contact: person.phone, account: person.account, challenge } as const
+      for (const by of [1, 2, 3, 4]) await verify(wrong(code, by))
+      vi.setSystemTime(Date.now() + 31_000)
+      const resent = await service.send({ ...again, challenge: challenge ?? '' })
+      expect(resent).toMatchObject({ outcome: 'sent', challenge, resendInSeconds: 60 })
+      expect((await inbox(person.phone.phone)).slice(0, 2).map(codeIn)).toEqual([code, code])
+      const lives = [sent, resent].map((one) =>
+        'expiresInSeconds' in one ? one.expiresInSeconds : undefined,
+      )
+      expect(lives).toEqual([300, 269])
+      expect(await verify(wrong(code, 5))).toEqual(invalid)
+      expect(await verify(code)).toEqual(invalid)
+    })
+
+    it('is not repeated before its time (R43)', async () => {
+      const person = somebody()
+      const { challenge } = await sendCode(opened(), person, 'sms', person.phone)
+      const again = { method: 'sms', contact: person.phone, account: person.account } as const
+      const resent = await opened().service.send({ ...again, challenge: challenge ?? '' })
+      expect(resent).toEqual({ outcome: 'refused', refusal: { reason: 'limited', retryAfterSeconds: 30 } })
+    })
+
+    it('runs out to the second (R36)', async () => {
+      const early = somebody()
+      const late = somebody()
+      const [one, other] = [
+        await sendCode(opened(), early, 'sms', early.phone),
+        await sendCode(opened(), late, 'sms', late.phone),
+      ]
+      const start = Date.now()
+      vi.setSystemTime(start + 298_000)
+      expect(await one.verify(one.code)).toEqual(valid)
+      vi.setSystemTime(start + 300_000)
+      expect(await other.verify(other.code)).toEqual(invalid)
+    })
+
+    it('counts for nobody else and for no other challenge (R38)', async () => {
+      const [alice, mallory] = [somebody(), somebody()]
+      const hers = await sendCode(opened(), alice, 'sms', alice.phone)
+      const his = await sendCode(opened(), mallory, 'sms', mallory.phone)
+      const { service } = opened()
+      const stolen = { method: 'sms', code: hers.code, kind: 'code', account: mallory.account } as const
+      const asHis = { ...stolen, contact: mallory.phone, challenge: hers.challenge ?? '' }
+      if (hers.code !== his.code) expect(await his.verify(hers.code)).toEqual(invalid)
+      expect(await service.verify(asHis)).toEqual(invalid)
+      expect(await hers.verify(hers.code)).toEqual(valid)
+    })
+  })
+}

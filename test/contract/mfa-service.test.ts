@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { type CountersignService, createService } from '@countersign/service'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { httpService } from '../../src/client/service.js'
+import type { ServiceAddress } from '../../src/options.js'
+import { readOptions } from '../../src/settings.js'
+import { describeMfaService } from './mfa-service.js'
+import { somebody } from './people.js'
+
+const API_KEY = 'key_of_the_contract_0123456789'
+let running: CountersignService
+let server: Server
+
+beforeAll(async () => {
+  running = await createService({
+    dataDir: 'memory://',
+    secret: 'a secret for the contract, long enough',
+    apiKey: API_KEY,
+    applicationName: 'Contract',
+    delivery: { email: 'inbox', sms: 'inbox' },
+  })
+  server = createServer(running.api).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+afterAll(async () => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await running.close()
+})
+
+const inbox = async (to: string) => ((await running.inbox?.messages({ to })) ?? []).map(({ text }) => text)
+
+/** Our additions in JSON, as a service with habits of its own would be spoken to. */
+const inJson = { contentType: 'json', extras: true, validWhen: 'body' } as const
+
+function overHttp(dialect: NonNullable<ServiceAddress['dialect']>, apiKey = API_KEY) {
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  const { service } = readOptions({
+    service: { baseUrl: `http://127.0.0.1:${port}`, apiKey, dialect },
+    factors: () => [],
+  })
+  return 'baseUrl' in service ? httpService(service) : service
+}
+
+describeMfaService('the service in process', {
+  isTold: true,
+  open: async () => ({ service: running.mfa, inbox, close: async () => {} }),
+})
+
+for (const [name, dialect] of Object.entries({
+  countersign: 'countersign',
+  published: 'published',
+  inJson,
+} as const)) {
+  describeMfaService(`the service over HTTP, dialect ${name}`, {
+    isTold: dialect !== 'published',
+    open: async () => {
+      const service = overHttp(dialect)
+      return { service, inbox, close: async () => service.close?.() }
+    },
+  })
+}
+
+it('a wrong key is an error of its own, never a wrong code', async () => {
+  const service = overHttp('published', `${API_KEY}x`)
+  const { phone } = somebody()
+  const verified = service.verify({ method: 'sms', contact: phone, code: '123456', kind: 'code' })
+  await expect(verified).rejects.toMatchObject({ code: 'ERR_MFA_SERVICE_KEY', status: 503 })
+  await expect(service.send({ method: 'sms', contact: phone })).rejects.toMatchObject({
+    code: 'ERR_MFA_SERVICE_KEY',
+  })
+  await service.close?.()
+})

@@ -1,0 +1,30 @@
+import { createHmac } from 'node:crypto'
+import jsqr from 'jsqr'
+import { PNG } from 'pngjs'
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+/** What a telephone's camera reads from a QR code that is shown as a `data:` URL. */
+export function scan(dataUrl: string): URL {
+  const png = PNG.sync.read(Buffer.from(dataUrl.slice(dataUrl.indexOf(',') + 1), 'base64'))
+  // jsqr is a CommonJS module whose types promise a default export of its own.
+  const decode = jsqr as unknown as typeof jsqr.default
+  const found = decode(new Uint8ClampedArray(png.data), png.width, png.height)
+  if (!found) throw new Error('nobody could scan this QR code')
+  return new URL(found.data)
+}
+
+/** The code that an authenticator app shows: RFC 6238 with SHA-1, six digits, 30 seconds, written down once more. */
+export function totp(secret: string, now: number): string {
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(Math.floor(now / 30_000)))
+  const digest = createHmac('sha1', fromBase32(secret)).update(counter).digest()
+  const offset = (digest.at(-1) ?? 0) & 0xf
+  const number = digest.readUInt32BE(offset) & 0x7fffffff
+  return String(number % 1_000_000).padStart(6, '0')
+}
+
+function fromBase32(text: string): Buffer {
+  const bits = [...text].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0')).join('')
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
+}
