@@ -1,5 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { wrapLogIn } from '../session/log-in.js'
+import { safeReturnTo } from '../session/return-to.js'
 import { moveOn } from '../session/slot.js'
 import { enter, type Known } from '../session/standing.js'
 import type { Settings } from '../settings.js'
@@ -39,7 +40,11 @@ async function sendToChallenge(
   { record }: Known,
   settings: Settings,
 ): Promise<void> {
-  if (req.method === 'GET') await moveOn(req, { ...record, returnTo: req.originalUrl })
+  if (req.method === 'GET') {
+    // A path of two slashes or a whole address would lead to another site afterwards (R15).
+    const returnTo = safeReturnTo(req.originalUrl) ?? settings.homePath
+    await moveOn(req, { ...record, returnTo })
+  }
   res.redirect(303, settings.path)
 }
 

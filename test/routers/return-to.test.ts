@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest'
+import { sessionCookie } from '../kit/cookies.js'
+import { browserAgent, type Host, host, jsonAgent } from '../kit/host.js'
+import { begin, listen } from '../kit/sockets.js'
+
+/** Request targets of which a browser would make another site, or nothing good. */
+const elsewhere = [
+  '//evil.example/x',
+  '///evil.example/x',
+  '/\\evil.example/x',
+  '\\\\evil.example/x',
+  '/./\\evil.example',
+  '/.//evil.example',
+  '/a/..//evil.example',
+  '/%2e%2e//evil.example',
+  'http://evil.example/x',
+  'https:evil.example',
+  'javascript:alert(1)',
+  'data:text/html,hi',
+  '//evil.example\\@localhost/',
+  '/\t/evil.example',
+  '/\n/evil.example',
+  '\t//evil.example',
+  ' //evil.example',
+  `/${'a'.repeat(3_000)}`,
+  '',
+]
+
+/** What stays on this site, however it looks. */
+const here: [string, string][] = [
+  ['/reports?year=2026#top', '/reports?year=2026#top'],
+  ['/%2f/evil.example', '/%2f/evil.example'],
+  ['/%5cevil.example', '/%5cevil.example'],
+  ['/a?next=//evil.example', '/a?next=//evil.example'],
+  ['/ümlaut', '/%C3%BCmlaut'],
+  ['/a b', '/a%20b'],
+]
+
+async function finish({ standIn }: Host, browser: ReturnType<typeof browserAgent>, accept: 'html' | 'json') {
+  const post = (path: string, body: object) =>
+    browser
+      .post(path)
+      .set('Accept', accept === 'html' ? 'text/html' : 'application/json')
+      .send(body)
+  await post('/mfa/challenge', { factor: 'sms' })
+  const answer = await post('/mfa/verify', { code: standIn.newestCode() })
+  if (accept === 'json') return String(answer.body.next)
+  expect(answer.status).toBe(303)
+  return answer.headers.location
+}
+
+/** A host that remembers by itself where somebody wanted to go, as connect-ensure-login does, and trusts it. */
+function trustingHost() {
+  return host({
+    options: { homePath: '/home', open: ['/mfa-login'] },
+    beforeGate: (app) => {
+      app.use((req, _res, next) => {
+        const target = req.get('x-target')
+        if (target !== undefined) Object.assign(req.session, { returnTo: JSON.parse(target) })
+        next()
+      })
+    },
+    routes: (app, _mfa, auth) => {
+      app.post(
+        '/mfa-login',
+        auth.authenticate('mfa', { successReturnToOrRedirect: '/home', failureRedirect: '/mfa' }),
+      )
+    },
+  })
+}
+
+describe('R15 where somebody is sent after the second factor', () => {
+  it.each(elsewhere)('is never what the host remembered when that is %j', async (target) => {
+    for (const accept of ['html', 'json'] as const) {
+      const made = trustingHost()
+      const browser = browserAgent(made.app)
+      await browser.post('/login').set('X-Target', JSON.stringify(target)).send({ name: 'bob' })
+      expect(await finish(made, browser, accept)).toBe('/home')
+    }
+  })
+
+  it.each(elsewhere)('is never that through the strategy either: %j', async (target) => {
+    const made = trustingHost()
+    const browser = jsonAgent(made.app)
+    await browser.post('/login').set('X-Target', JSON.stringify(target)).send({ name: 'bob' })
+    await browser.post('/mfa/challenge').send({ factor: 'sms' })
+    await browser
+      .post('/mfa-login')
+      .send({ code: made.standIn.newestCode() })
+      .expect(302)
+      .expect('Location', '/home')
+  })
+
+  it.each<unknown>([1, true, null, {}, [['/a']], { toString: '/a' }])('is no %j', async (target) => {
+    const made = trustingHost()
+    const browser = browserAgent(made.app)
+    await browser.post('/login').set('X-Target', JSON.stringify(target)).send({ name: 'bob' })
+    expect(await finish(made, browser, 'json')).toBe('/home')
+  })
+
+  it.each(here)('is %s', async (target, location) => {
+    for (const accept of ['html', 'json'] as const) {
+      const made = trustingHost()
+      const browser = browserAgent(made.app)
+      const shown = JSON.stringify(target).replace(
+        /[^\x20-\x7e]/g,
+        (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      )
+      await browser.post('/login').set('X-Target', shown).send({ name: 'bob' })
+      expect(await finish(made, browser, accept)).toBe(location)
+    }
+  })
+
+  it('is what the host remembered, through the strategy, once', async () => {
+    const made = trustingHost()
+    const browser = jsonAgent(made.app)
+    await browser.post('/login').set('X-Target', '"/reports?year=2026"').send({ name: 'bob' })
+    await browser.post('/mfa/challenge').send({ factor: 'sms' })
+    await browser
+      .post('/mfa-login')
+      .send({ code: made.standIn.newestCode() })
+      .expect(302)
+      .expect('Location', '/reports?year=2026')
+    await browser.post('/mfa/challenge').send({ factor: 'sms' })
+    await browser
+      .post('/mfa-login')
+      .send({ code: made.standIn.newestCode() })
+      .expect(302)
+      .expect('Location', '/home')
+  })
+
+  // A link like https://bank.example//evil.example, sent to somebody who has just typed a password.
+  it.each([
+    '//evil.example/x',
+    '///evil.example',
+    '/\\evil.example',
+    '/.//evil.example',
+    'http://evil.example/x',
+  ])('is never another site, whatever path was asked for halfway: %s', async (path) => {
+    for (const accept of ['html', 'json'] as const) {
+      const made = host({ options: { homePath: '/home' } })
+      const port = await listen(made.app)
+      const browser = browserAgent(made.app)
+      const cookie = sessionCookie(await browser.post('/login').send({ name: 'bob' }))
+      const away = await begin(port, {
+        method: 'GET',
+        path,
+        headers: { Cookie: cookie, Accept: 'text/html' },
+      }).finish()
+      expect(away.status).toBe(303)
+      expect(await finish(made, browser, accept)).toBe('/home')
+    }
+  })
+})
+
+describe('R16 a forged Host or X-Forwarded-Host', () => {
+  it.each([
+    ['Host', 'evil.example'],
+    ['X-Forwarded-Host', 'evil.example'],
+    ['Forwarded', 'host=evil.example'],
+  ])('%s is in no answer, no redirect, no page and no call', async (name, value) => {
+    for (const trust of [false, true]) {
+      const made = host({ first: (app) => void app.set('trust proxy', trust) })
+      const { app, standIn } = made
+      const browser = browserAgent(app)
+      const answers = [
+        await browser.post('/login').set(name, value).type('form').send({ name: 'alice' }),
+        await browser.get('/secret').set(name, value),
+        await browser.get('/mfa').set(name, value),
+        await browser.post('/mfa/challenge').set(name, value).type('form').send({ factor: 'email' }),
+        await browser.get('/mfa/verify').set(name, value),
+        await browser.post('/mfa/verify').set(name, value).type('form').send({ code: '000000' }),
+        await browser.post('/mfa/verify').set(name, value).type('form').send({ code: standIn.newestCode() }),
+        await browser.post('/mfa/enroll-app').set(name, value).type('form').send({}),
+      ]
+      for (const answer of answers) {
+        expect(answer.status).toBeLessThan(500)
+        expect(JSON.stringify(answer.headers) + answer.text).not.toContain('evil.example')
+      }
+      expect(JSON.stringify(standIn.calls)).not.toContain('evil.example')
+    }
+  })
+})
