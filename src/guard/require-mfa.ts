@@ -42,7 +42,10 @@ export function requireMfa(rule: MfaRule = {}): RequestHandler {
 }
 
 function readRule(rule: unknown): number {
-  const { maxAge, ...others } = { maxAge: undefined, ...(typeof rule === 'object' ? rule : {}) }
+  if (typeof rule !== 'object' || rule === null || Array.isArray(rule)) {
+    throw new OptionsError(['requireMfa: the rule must be an object like { maxAge: "5m" }'])
+  }
+  const { maxAge, ...others } = { maxAge: undefined, ...rule }
   const maxAgeMs = maxAge === undefined ? 15 * 60_000 : durationMs(maxAge)
   const faults = Object.keys(others).map((name) => `requireMfa: ${name} is not an option; is it misspelt?`)
   if (maxAgeMs === undefined || maxAgeMs < MIN_AGE_MS || maxAgeMs > MAX_AGE_MS) {
