@@ -6,6 +6,9 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** Longer than any challenge lives, so that no count is forgotten before its challenge is over. */
 const CHALLENGE_MEMORY_MS = 20 * 60 * 1000
 
+/** How many locks there were lately decides how long the next one is. */
+const LOCK_MEMORY_MS = 2 * DAY_MS
+
 /** Whose try it is, and on what. */
 export interface Attempt {
   readonly userId: string
@@ -44,8 +47,7 @@ export function triesIn(store: CounterStore, { limits }: Settings): Tries {
   const perChallenge = store('tries', CHALLENGE_MEMORY_MS)
   const perAccount = store('failures', DAY_MS)
   const locks = store('lock', DAY_MS)
-  // How many locks there were lately decides how long the next one is.
-  const lockCount = store('locks', 2 * DAY_MS)
+  const lockCount = store('locks', LOCK_MEMORY_MS)
   const claims = store('claim', CHALLENGE_MEMORY_MS)
 
   const lockedForSeconds = async (userId: string) => Math.ceil((await locks.read(userId)).msLeft / 1000)
@@ -56,19 +58,23 @@ export function triesIn(store: CounterStore, { limits }: Settings): Tries {
     left: async (challenge) => Math.max(0, triesPerChallenge - (await perChallenge.read(challenge)).count),
 
     async spend({ userId, challenge }) {
-      const locked = await lockedForSeconds(userId)
-      if (locked > 0) return { ok: false, why: 'locked', retryAfterSeconds: locked }
       const here = await perChallenge.add(challenge, 1)
       if (here.count > triesPerChallenge) {
         await perChallenge.add(challenge, -1)
-        return { ok: false, why: 'exhausted', retryAfterSeconds: 1 }
+        const seconds = await lockedForSeconds(userId)
+        return seconds > 0
+          ? { ok: false, why: 'locked', retryAfterSeconds: seconds }
+          : { ok: false, why: 'exhausted', retryAfterSeconds: 1 }
       }
       const all = await perAccount.add(userId, 1)
-      if (all.count > failuresBeforeLock) {
+      // Asked after counting: a lock starts before the count it came of is emptied, so whoever did not meet the full
+      // count meets the lock (R32).
+      const seconds = await lockedForSeconds(userId)
+      if (seconds > 0 || all.count > failuresBeforeLock) {
         await perAccount.add(userId, -1)
         await perChallenge.add(challenge, -1)
-        // The other tries are still being evaluated; whether they lock the account is known in a moment.
-        return { ok: false, why: 'locked', retryAfterSeconds: Math.max(1, await lockedForSeconds(userId)) }
+        // Without a lock yet, the other tries are still being evaluated; whether they lock is known in a moment.
+        return { ok: false, why: 'locked', retryAfterSeconds: Math.max(1, seconds) }
       }
       return { ok: true, triesLeft: triesPerChallenge - here.count }
     },
@@ -82,13 +88,16 @@ export function triesIn(store: CounterStore, { limits }: Settings): Tries {
       if (count < failuresBeforeLock) return
       // Several wrong codes that were under way together lock the account once.
       if ((await locks.add(userId, 1)).count > 1) return
-      const earlier = (await lockCount.add(userId, 1)).count - 1
-      await locks.set(userId, 1, Math.min(lockMs * 2 ** earlier, DAY_MS))
+      const { count: nth } = await lockCount.add(userId, 1)
+      await locks.set(userId, 1, Math.min(lockMs * 2 ** (nth - 1), DAY_MS))
       await perAccount.remove(userId)
+      // Remembered from the latest lock on, or the locks of a lasting attack would become short again.
+      await lockCount.set(userId, nth, LOCK_MEMORY_MS)
     },
 
     async succeeded({ userId, challenge }) {
-      const { count } = await perChallenge.read(challenge)
+      // Tries that were refused are counted for a moment, too.
+      const count = Math.min((await perChallenge.read(challenge)).count, triesPerChallenge)
       for (let forgiven = 0; forgiven < count; forgiven++) await perAccount.add(userId, -1)
       await perChallenge.set(challenge, triesPerChallenge, CHALLENGE_MEMORY_MS)
     },
