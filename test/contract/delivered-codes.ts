@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Contact, type DeliveredMethod, formatUser } from '../../src/protocol/index.js'
+import { type Contact, type DeliveredMethod, formatUser, type Purpose } from '../../src/protocol/index.js'
 import type { Contract, Opened } from './mfa-service.js'
 import { type Somebody, somebody } from './people.js'
 
@@ -21,8 +21,9 @@ export async function sendCode(
   { account }: Somebody,
   method: DeliveredMethod,
   contact: Contact,
+  purpose: Purpose = 'sign-in',
 ) {
-  const sent = await service.send({ method, contact, account, purpose: 'sign-in' })
+  const sent = await service.send({ method, contact, account, purpose })
   if (sent.outcome === 'refused') throw new Error(`refused: ${sent.refusal.reason}`)
   const to = contact.kind === 'dual' ? contact.phone : formatUser(contact)
   const code = codeIn((await inbox(to))[0])
@@ -35,7 +36,7 @@ export async function sendCode(
 const valid = { outcome: 'valid' }
 const invalid = { outcome: 'invalid' }
 
-export function describeDeliveredCodes({ opened }: Contract): void {
+export function describeDeliveredCodes({ opened, isTold }: Contract): void {
   describe('a delivered code', () => {
     beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
     afterEach(() => void vi.useRealTimers())
@@ -138,5 +139,16 @@ export function describeDeliveredCodes({ opened }: Contract): void {
       expect(await service.verify(asHis)).toEqual(invalid)
       expect(await hers.verify(hers.code)).toEqual(valid)
     })
+
+    if (isTold) {
+      it('counts for the purpose that it was sent for, whatever was sent after it (R38)', async () => {
+        const person = somebody()
+        const signIn = await sendCode(opened(), person, 'sms', person.phone, 'sign-in')
+        const stepUp = await sendCode(opened(), person, 'sms', person.phone, 'step-up')
+        if (signIn.code !== stepUp.code) expect(await stepUp.verify(signIn.code)).toEqual(invalid)
+        expect(await signIn.verify(signIn.code)).toEqual(valid)
+        expect(await stepUp.verify(stepUp.code)).toEqual(valid)
+      })
+    }
   })
 }
