@@ -1,6 +1,7 @@
 import { type RequestHandler, Router } from 'express'
 import { httpService } from './client/service.js'
 import type { Deps } from './flows/deps.js'
+import { toldService } from './flows/told-service.js'
 import { sessionGate } from './guard/session-gate.js'
 import { loginStart } from './guard/start-mfa.js'
 import { counterStore } from './limits/counter.js'
@@ -49,7 +50,7 @@ function build(options: unknown): DoorDeps {
   }
   return {
     settings,
-    service: 'baseUrl' in service ? httpService(service) : service,
+    service: toldService('baseUrl' in service ? httpService(service) : service, tell),
     tries: triesIn(counters, settings),
     sends: sendsIn(counters, settings),
     tell,

@@ -14,6 +14,8 @@ export type MfaEvent = {
   | { readonly type: 'challenged'; readonly method: Method }
   | { readonly type: 'verified'; readonly method: Method | 'backup'; readonly purpose: 'sign-in' | 'step-up' }
   | { readonly type: 'refused'; readonly method?: Method | 'backup'; readonly code: RefusalCode }
+  /** One wrong code too many: the account is locked from now on. */
+  | { readonly type: 'locked'; readonly forSeconds: number }
   | { readonly type: 'app_enrolled' }
   | { readonly type: 'backup_codes_sent' }
   | { readonly type: 'cancelled' }

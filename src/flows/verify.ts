@@ -38,11 +38,7 @@ export async function verifyCode(
   const attempt = { userId: person.userId, challenge }
 
   const verdict = await judge(deps, attempt, { ...request, ...callerOf(person), code })
-  if (verdict.outcome === 'refused') {
-    deps.tell({ type: 'refused', userId: person.userId, method, code: verdict.refusal.code })
-    return verdict
-  }
-  return { outcome: 'right', method }
+  return verdict.outcome === 'refused' ? verdict : { outcome: 'right', method }
 }
 
 /** Of two right answers at once, one becomes a session (R21). */
@@ -62,16 +58,31 @@ export async function claimApproval(
  * for signing in, for stepping up and for confirming an app (R20).
  */
 export async function judge(
-  { service, tries }: Deps,
+  deps: Deps,
   attempt: Attempt,
   request: VerifyRequest,
 ): Promise<{ readonly outcome: 'valid' } | Refused> {
+  const verdict = await evaluate(deps, attempt, request)
+  if (verdict.outcome === 'refused') {
+    const method = request.kind === 'backup' ? 'backup' : request.method
+    deps.tell({ type: 'refused', userId: attempt.userId, method, code: verdict.refusal.code })
+  }
+  return verdict
+}
+
+async function evaluate(
+  { service, tries, tell }: Deps,
+  attempt: Attempt,
+  request: VerifyRequest,
+): Promise<{ readonly outcome: 'valid' } | Refused> {
+  const wrong = async (triesLeft: number) => {
+    const forSeconds = await tries.failed(attempt)
+    if (forSeconds > 0) tell({ type: 'locked', userId: attempt.userId, forSeconds })
+    return refuse({ code: 'invalid_code', triesLeft })
+  }
   const spent = await tries.spend(attempt)
   if (!spent.ok) return refuse(outOfTries(spent))
-  if (!isCodeShaped(request.code)) {
-    await tries.failed(attempt)
-    return refuse({ code: 'invalid_code', triesLeft: spent.triesLeft })
-  }
+  if (!isCodeShaped(request.code)) return wrong(spent.triesLeft)
   const answer = await service.verify(request).catch(async (error: unknown) => {
     await tries.giveBack(attempt)
     throw error
@@ -81,8 +92,7 @@ export async function judge(
       await tries.succeeded(attempt)
       return answer
     case 'invalid':
-      await tries.failed(attempt)
-      return refuse({ code: 'invalid_code', triesLeft: spent.triesLeft })
+      return wrong(spent.triesLeft)
     case 'refused':
       await tries.giveBack(attempt)
       return refuse(fromService(answer.refusal))

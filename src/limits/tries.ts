@@ -31,8 +31,8 @@ export interface Tries {
   spend(attempt: Attempt): Promise<Spent>
   /** Gives a try back that was never evaluated: the service failed, or refused to look (R77). */
   giveBack(attempt: Attempt): Promise<void>
-  /** The try was wrong: locks the account if that was one too many. */
-  failed(attempt: Attempt): Promise<void>
+  /** The try was wrong: locks the account if that was one too many, and tells for how many seconds; else 0. */
+  failed(attempt: Attempt): Promise<number>
   /** The try was right: forgives the failures of its own challenge, no others (R25), and ends the challenge. */
   succeeded(attempt: Attempt): Promise<void>
   /** True for the first caller only, among all processes: who may turn this approval into a session (R21). */
@@ -85,14 +85,16 @@ export function triesIn(store: CounterStore, { limits }: Settings): Tries {
 
     async failed({ userId }) {
       const { count } = await perAccount.read(userId)
-      if (count < failuresBeforeLock) return
+      if (count < failuresBeforeLock) return 0
       // Several wrong codes that were under way together lock the account once.
-      if ((await locks.add(userId, 1)).count > 1) return
+      if ((await locks.add(userId, 1)).count > 1) return 0
       const { count: nth } = await lockCount.add(userId, 1)
-      await locks.set(userId, 1, Math.min(lockMs * 2 ** (nth - 1), DAY_MS))
+      const ms = Math.min(lockMs * 2 ** (nth - 1), DAY_MS)
+      await locks.set(userId, 1, ms)
       await perAccount.remove(userId)
       // Remembered from the latest lock on, or the locks of a lasting attack would become short again.
       await lockCount.set(userId, nth, LOCK_MEMORY_MS)
+      return Math.ceil(ms / 1000)
     },
 
     async succeeded({ userId, challenge }) {

@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import { addAmr } from '../protocol/amr.js'
 import type { Method } from '../protocol/methods.js'
 import type { Settings } from '../settings.js'
-import { type LogIn, type LogInOptions, passportOf } from './passport-request.js'
+import { type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
 import type { MfaRecord } from './record.js'
 import { letGo, onRegenerate, recordOf, rememberedTarget } from './slot.js'
 import { enter, factorsOf, newRecord, settle, userIdOf } from './standing.js'
@@ -51,6 +51,7 @@ export function wrapLogIn(req: Request, settings: Settings): void {
       .then(
         () => done(),
         async (error: unknown) => {
+          withholdUser(req)
           await proof?.release().catch(() => {})
           done(error)
         },

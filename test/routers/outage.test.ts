@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import { type MfaEvent, ServiceError } from '../../src/index.js'
+import { browserAgent, type Host, host, signIn, signInFully } from '../kit/host.js'
+
+type Agent = Awaited<ReturnType<typeof signIn>>
+
+/** What each verb's route needs, and how it is asked. */
+const verbs: {
+  verb: string
+  prepare: (made: Host) => Promise<Agent>
+  ask: (made: Host, agent: Agent) => ReturnType<Agent['post']>
+}[] = [
+  {
+    verb: 'send',
+    prepare: (made) => signIn(made.app, 'bob'),
+    ask: (_made, agent) => agent.post('/mfa/challenge').send({ factor: 'sms' }),
+  },
+  {
+    verb: 'verify',
+    prepare: async (made) => {
+      const agent = await signIn(made.app, 'bob')
+      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      return agent
+    },
+    ask: (made, agent) => agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }),
+  },
+  {
+    verb: 'enrollApp',
+    prepare: (made) => signInFully(made, 'bob'),
+    ask: (_made, agent) => agent.post('/mfa/enroll-app').send({}),
+  },
+  {
+    verb: 'verify',
+    prepare: async (made) => {
+      const agent = await signInFully(made, 'bob')
+      await agent.post('/mfa/enroll-app').send({}).expect(200)
+      return agent
+    },
+    ask: (_made, agent) => agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }),
+  },
+  {
+    verb: 'sendBackupCodes',
+    prepare: (made) => signInFully(made, 'bob'),
+    ask: (_made, agent) => agent.post('/mfa/backup').send({}),
+  },
+]
+
+const troubles = [
+  ['ERR_MFA_SERVICE_UNAVAILABLE', 503, 'service_unavailable'],
+  ['ERR_MFA_SERVICE_TIMEOUT', 503, 'service_unavailable'],
+  ['ERR_MFA_SERVICE_ANSWER', 502, 'service_unavailable'],
+  ['ERR_MFA_SERVICE_KEY', 503, 'service_misconfigured'],
+  ['ERR_MFA_SERVICE_REQUEST', 503, 'service_unavailable'],
+] as const
+
+describe.each(verbs)('R77 R84 a service that fails at $verb', ({ verb, prepare, ask }) => {
+  it.each(troubles)(
+    'by %s is a %i that spends nothing, and afterwards all is well',
+    async (code, status, problem) => {
+      const made = host()
+      const agent = await prepare(made)
+      made.standIn.setTrouble(async () => {
+        throw new ServiceError(code, 'upstream said <b>secret</b> at /srv/app.js:3', {
+          cause: new Error('inner'),
+        })
+      })
+      for (let attempt = 0; attempt < 12; attempt++) {
+        const answer = await ask(made, agent).expect(status)
+        expect(answer.body.code).toBe(problem)
+        expect(answer.text).not.toMatch(/secret|inner|srv/)
+        const page = await ask(made, agent).set('Accept', 'text/html').expect(status)
+        expect(page.text).toContain('<!doctype html>')
+        expect(page.text).not.toMatch(/secret|inner|srv/)
+      }
+      made.standIn.setTrouble(undefined)
+      await ask(made, agent).expect(200)
+      expect(made.standIn.count(verb)).toBeGreaterThan(24)
+    },
+  )
+
+  it('by an error of its own kind is a 500 of the host, fails closed and spends nothing', async () => {
+    const made = host()
+    const agent = await prepare(made)
+    made.standIn.setTrouble(async () => {
+      throw new RangeError('a bug')
+    })
+    for (let attempt = 0; attempt < 12; attempt++) await ask(made, agent).expect(500)
+    made.standIn.setTrouble(undefined)
+    await ask(made, agent).expect(200)
+  })
+})
+
+describe('R77 a service that is slow', () => {
+  it('lets nobody in meanwhile, and in when it says yes', async () => {
+    const made = host()
+    const agent = await signIn(made.app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    const held = made.standIn.hold()
+    const late = agent
+      .post('/mfa/verify')
+      .send({ code: made.standIn.newestCode() })
+      .then((answer) => answer)
+    await held.arrived
+    await agent.get('/secret').expect(401)
+    held.release()
+    expect((await late).status).toBe(200)
+    await agent.get('/secret').expect(200)
+  })
+
+  it('is told to a person as a page that says what to do', async () => {
+    const made = host()
+    const browser = browserAgent(made.app)
+    await browser.post('/login').type('form').send({ name: 'bob' })
+    made.standIn.setTrouble(made.standIn.down)
+    const page = await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(503)
+    expect(page.headers['content-type']).toContain('text/html')
+    expect(page.headers['cache-control']).toBe('no-store')
+    await browser.get('/mfa').expect(200)
+  })
+})
+
+describe('R89 a service that fails', () => {
+  it('is an event that names the user, the failure and nothing else', async () => {
+    const events: MfaEvent[] = []
+    const made = host({ options: { onEvent: (event) => void events.push(event) } })
+    const agent = await signIn(made.app, 'bob')
+    made.standIn.setTrouble(made.standIn.down)
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    expect(events).toEqual([
+      {
+        type: 'service_failed',
+        userId: 'u-bob',
+        errorCode: 'ERR_MFA_SERVICE_UNAVAILABLE',
+        at: expect.any(Number),
+      },
+    ])
+  })
+})
