@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest'
+import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
+import { host, signIn, signInFully } from '../kit/host.js'
+import { listen, postJson } from '../kit/sockets.js'
+
+type Agent = Awaited<ReturnType<typeof signIn>>
+
+const ask = (agent: Agent, factor = 'sms') => agent.post('/mfa/challenge').send({ factor })
+
+describe('R43 the wait before a code is sent again', () => {
+  it('is 30, 60, then 120 seconds, told with the challenge and with the refusal', async () => {
+    const clock = stopClock()
+    const made = host()
+    const agent = await signIn(made.app, 'bob')
+    for (const wait of [30, 60, 120, 120]) {
+      const sent = await ask(agent).expect(200)
+      expect(Date.parse(sent.body.resendAt) - Date.now()).toBe(wait * SECOND)
+      clock.move((wait - 1) * SECOND)
+      const refused = await ask(agent).expect(429)
+      expect(refused.body).toMatchObject({ code: 'resend_too_soon', retryAfterSeconds: 1 })
+      expect(refused.headers['retry-after']).toBe('1')
+      clock.move(SECOND)
+    }
+    expect(made.standIn.count('send')).toBe(4)
+  })
+
+  it('is as long as the service wants when that is longer', async () => {
+    stopClock()
+    const made = host()
+    const { send } = made.standIn.service
+    made.standIn.service.send = async (request) => ({ ...(await send(request)), resendInSeconds: 90 })
+    const agent = await signIn(made.app, 'bob')
+    const sent = await ask(agent).expect(200)
+    expect(Date.parse(sent.body.resendAt) - Date.now()).toBe(90 * SECOND)
+  })
+
+  it('holds against two hundred at once: one message goes out', async () => {
+    const made = host()
+    const port = await listen(made.app)
+    const login = await postJson(port, '/login', { name: 'bob' })
+    const cookie = String(login.headers['set-cookie']?.[0]).split(';')[0] ?? ''
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => postJson(port, '/mfa/challenge', { factor: 'sms' }, cookie)),
+    )
+    expect(made.standIn.count('send')).toBe(1)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  })
+})
+
+describe('R43 the budget of messages', () => {
+  it('is five in ten minutes, over all factors, sessions and backup codes', async () => {
+    const clock = stopClock()
+    const made = host()
+    const agent = await signInFully(made, 'alice', 'sms')
+    await ask(agent, 'email').expect(200)
+    await agent.post('/mfa/backup').send({}).expect(200)
+    const other = await signIn(made.app, 'alice')
+    await ask(other, 'sms').expect(200)
+    await ask(other, 'email').expect(200)
+    const third = await signIn(made.app, 'alice')
+    const refused = await ask(third, 'sms').expect(429)
+    expect(refused.body.code).toBe('too_many_messages')
+    expect(Number(refused.headers['retry-after'])).toBe(600)
+    expect(made.standIn.count('send') + made.standIn.count('sendBackupCodes')).toBe(5)
+    // What needs no message still works.
+    made.standIn.setApp('alice@example.com', '123456')
+    clock.move(MINUTE)
+    await third.post('/mfa/verify').send({ code: '123456', factor: 'app' }).expect(200)
+  })
+
+  it('is five for sixty logins at once', async () => {
+    const made = host()
+    const port = await listen(made.app)
+    await Promise.all(
+      Array.from({ length: 60 }, async () => {
+        const login = await postJson(port, '/login', { name: 'bob' })
+        const cookie = String(login.headers['set-cookie']?.[0]).split(';')[0] ?? ''
+        await postJson(port, '/mfa/challenge', { factor: 'sms' }, cookie)
+      }),
+    )
+    expect(made.standIn.count('send')).toBe(5)
+  })
+
+  it('is ten in a day, and a new one the next day', async () => {
+    const clock = stopClock()
+    const made = host()
+    let sent = 0
+    for (let hour = 0; hour < 23; hour++) {
+      if ((await ask(await signIn(made.app, 'bob'))).status === 200) sent++
+      clock.move(HOUR)
+    }
+    expect(sent).toBe(10)
+    const refused = await ask(await signIn(made.app, 'bob')).expect(429)
+    expect(Number(refused.headers['retry-after'])).toBe(3_600)
+    clock.move(DAY)
+    await ask(await signIn(made.app, 'bob')).expect(200)
+  })
+
+  it('is of one account', async () => {
+    const made = host()
+    for (let login = 0; login < 6; login++) await ask(await signIn(made.app, 'bob'))
+    await ask(await signIn(made.app, 'alice')).expect(200)
+  })
+
+  it('is not spent by what the service refused or could not send', async () => {
+    const made = host()
+    const agent = await signIn(made.app, 'bob')
+    made.standIn.setTrouble(made.standIn.down)
+    for (let attempt = 0; attempt < 12; attempt++) await ask(agent).expect(503)
+    made.standIn.setTrouble(undefined)
+    const { send } = made.standIn.service
+    made.standIn.service.send = async () => ({ outcome: 'refused', refusal: { reason: 'contact_refused' } })
+    for (let attempt = 0; attempt < 12; attempt++) {
+      expect((await ask(agent).expect(422)).body.code).toBe('contact_refused')
+    }
+    made.standIn.service.send = send
+    await ask(agent).expect(200)
+  })
+
+  it('of the service is told as its own', async () => {
+    const made = host()
+    made.standIn.service.send = async () => ({
+      outcome: 'refused',
+      refusal: { reason: 'limited', retryAfterSeconds: 77 },
+    })
+    const refused = await ask(await signIn(made.app, 'bob')).expect(429)
+    expect(refused.body.code).toBe('too_many_messages')
+    expect(refused.headers['retry-after']).toBe('77')
+  })
+})
+
+describe('R42 whom a message goes to', () => {
+  it('is never taken from the request', async () => {
+    const made = host()
+    const agent = await signIn(made.app, 'bob')
+    await agent
+      .post('/mfa/challenge?phone=%2B15550100&user=u-alice')
+      .send({
+        factor: 'sms',
+        phone: '+15550100',
+        to: '+15550100',
+        user: 'u-alice',
+        User: ['a@b.example'],
+        userId: 'u-alice',
+      })
+      .expect(200)
+    expect(made.standIn.delivered).toMatchObject([{ to: '+447700900102' }])
+    expect(made.standIn.calls.at(-1)?.request).toMatchObject({ account: 'u-bob' })
+  })
+
+  it('is nobody else: a factor of another account is unknown', async () => {
+    const made = host()
+    const agent = await signIn(made.app, 'bob')
+    for (const factor of ['email', 'app', 'dual', 'u-alice', '+447700900101', '__proto__', 'constructor']) {
+      expect((await ask(agent, factor).expect(404)).body.code).toBe('unknown_factor')
+    }
+    expect(made.standIn.calls).toHaveLength(0)
+  })
+})
+
+describe('R31 the address of the browser', () => {
+  it.each([
+    [false, undefined],
+    [1, '203.0.113.9'],
+  ])(
+    'told to the service is the one Express is configured to see (trust proxy: %s)',
+    async (trust, address) => {
+      const made = host({ first: (app) => void app.set('trust proxy', trust) })
+      const agent = await signIn(made.app, 'bob')
+      await ask(agent).set('X-Forwarded-For', '198.51.100.1, 203.0.113.9').expect(200)
+      expect(Reflect.get(made.standIn.calls.at(-1)?.request ?? {}, 'clientAddress')).toBe(address)
+    },
+  )
+})
