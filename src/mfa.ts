@@ -1,7 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import { httpService } from './client/service.js'
 import type { Deps } from './flows/deps.js'
-import { toldService } from './flows/told-service.js'
 import { sessionGate } from './guard/session-gate.js'
 import { loginStart } from './guard/start-mfa.js'
 import { counterStore } from './limits/counter.js'
@@ -50,7 +49,7 @@ function build(options: unknown): DoorDeps {
   }
   return {
     settings,
-    service: toldService('baseUrl' in service ? httpService(service) : service, tell),
+    service: 'baseUrl' in service ? httpService(service) : service,
     tries: triesIn(counters, settings),
     sends: sendsIn(counters, settings),
     tell,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { canonicalCode } from '../protocol/code.js'
 import type { Contact } from '../protocol/contact.js'
 import type { MfaRecord } from '../session/record.js'
-import { callerOf, type Deps, type Refused, refuse } from './deps.js'
+import { callerOf, type Deps, type Refused, refuse, tellFailure } from './deps.js'
 import type { Person } from './person.js'
 import { fromService } from './service-refusal.js'
 import { judge } from './verify.js'
@@ -22,12 +22,15 @@ const ENROLMENT_LIFE_MS = 15 * 60_000
 
 /** Has the service prepare an authenticator app; an app that is in use stays in use until the new one is confirmed. */
 export async function prepareApp(
-  { service }: Deps,
+  deps: Deps,
   person: Person,
   contact: Contact | undefined,
 ): Promise<Prepared | Refused> {
   if (!contact) return refuse({ code: 'contact_needed' })
-  const answer = await service.enrollApp({ contact, ...callerOf(person) })
+  const answer = await deps.service.enrollApp({ contact, ...callerOf(person) }).catch((error: unknown) => {
+    tellFailure(deps, person.userId, error)
+    throw error
+  })
   if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
   const { qr, uri, secret } = answer
   return {

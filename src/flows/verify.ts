@@ -3,7 +3,7 @@ import { canonicalBackupCode, canonicalCode, isCodeShaped } from '../protocol/co
 import type { Method } from '../protocol/methods.js'
 import type { VerifyRequest } from '../protocol/service.js'
 import type { MfaRecord } from '../session/record.js'
-import { callerOf, type Deps, type Refused, refuse } from './deps.js'
+import { callerOf, type Deps, type Refused, refuse, tellFailure } from './deps.js'
 import { backupTarget, findFactor, type Person } from './person.js'
 import { fromService } from './service-refusal.js'
 
@@ -71,10 +71,11 @@ export async function judge(
 }
 
 async function evaluate(
-  { service, tries, tell }: Deps,
+  deps: Deps,
   attempt: Attempt,
   request: VerifyRequest,
 ): Promise<{ readonly outcome: 'valid' } | Refused> {
+  const { service, tries, tell } = deps
   const wrong = async (triesLeft: number) => {
     const forSeconds = await tries.failed(attempt)
     if (forSeconds > 0) tell({ type: 'locked', userId: attempt.userId, forSeconds })
@@ -84,6 +85,7 @@ async function evaluate(
   if (!spent.ok) return refuse(outOfTries(spent))
   if (!isCodeShaped(request.code)) return wrong(spent.triesLeft)
   const answer = await service.verify(request).catch(async (error: unknown) => {
+    tellFailure(deps, attempt.userId, error)
     await tries.giveBack(attempt)
     throw error
   })
