@@ -9,7 +9,9 @@ import type { Settings } from '../settings.js'
 import { wantsHtml } from '../visit/accept.js'
 import { gateOf } from '../visit/deps.js'
 import { listFactors } from '../visit/factor-view.js'
+import { setHeaders } from '../visit/headers.js'
 import { sendProblem } from '../visit/problem.js'
+import { isOwnHost } from '../visit/same-origin.js'
 import { personOf } from '../visit/visit.js'
 
 const MIN_AGE_MS = 30_000
@@ -33,6 +35,7 @@ export function requireMfa(rule: MfaRule = {}): RequestHandler {
     const { settings } = gateOf(req)
     const standing = await enter(req, settings)
     if (standing.stage === 'verified' && isFresh(standing.record, maxAgeMs)) return next()
+    setHeaders(res)
     await (wantsHtml(req) ? redirect(req, res, standing, settings) : explain(req, res, standing, settings))
   }
 
@@ -91,5 +94,5 @@ function targetOf(req: Request, { homePath }: Settings): string {
   const referer = req.get('referer')
   if (!referer || !URL.canParse(referer)) return homePath
   const { host, pathname, search } = new URL(referer)
-  return (host === req.get('host') && safeReturnTo(pathname + search)) || homePath
+  return (isOwnHost(req, host) && safeReturnTo(pathname + search)) || homePath
 }

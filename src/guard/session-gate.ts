@@ -7,6 +7,7 @@ import type { Settings } from '../settings.js'
 import { isSubresource, wantsHtml } from '../visit/accept.js'
 import { type DoorDeps, noteGate } from '../visit/deps.js'
 import { listFactors } from '../visit/factor-view.js'
+import { setHeaders } from '../visit/headers.js'
 import { sendProblem } from '../visit/problem.js'
 import { personOf } from '../visit/visit.js'
 
@@ -24,6 +25,7 @@ export function sessionGate(deps: DoorDeps): RequestHandler {
     noteGate(req, deps)
     // The user is withheld from what passes here: these answers only show people where to go on.
     if (standing.stage !== 'pending' || isOpen(req) || isSubresource(req)) return next()
+    setHeaders(res)
     if (wantsHtml(req)) return sendToChallenge(req, res, standing, settings)
     const { factors } = await personOf(req, standing, settings)
     sendProblem(res, { code: 'mfa_required', next: settings.path, factors: listFactors(factors) })

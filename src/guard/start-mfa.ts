@@ -6,6 +6,7 @@ import { enter } from '../session/standing.js'
 import { wantsHtml } from '../visit/accept.js'
 import { type DoorDeps, gateOf } from '../visit/deps.js'
 import { listFactors } from '../visit/factor-view.js'
+import { setHeaders } from '../visit/headers.js'
 import { personOf } from '../visit/visit.js'
 
 /**
@@ -32,6 +33,7 @@ export function loginStart(deps: DoorDeps): RequestHandler {
     })
     const standing = await enter(req, settings)
     if (standing.stage !== 'pending') return next()
+    setHeaders(res)
     if (wantsHtml(req)) return res.redirect(303, settings.path)
     const { factors } = await personOf(req, standing, settings)
     res.json({ status: 'mfa_required', next: settings.path, factors: listFactors(factors) })

@@ -5,10 +5,10 @@ import { wrapLogIn } from '../session/log-in.js'
 import { enter, type Standing } from '../session/standing.js'
 import { wantsHtml } from '../visit/accept.js'
 import type { DoorDeps } from '../visit/deps.js'
+import { setHeaders } from '../visit/headers.js'
 import { type Problem, sendProblem, setRetryAfter, statusOf } from '../visit/problem.js'
 import { isSameOrigin } from '../visit/same-origin.js'
 import { localesOf, personOf } from '../visit/visit.js'
-import { setHeaders } from './headers.js'
 import type { Visitor } from './visitor.js'
 
 /** What a route does with somebody who is signed in or on the way. */
@@ -50,7 +50,8 @@ export function addRoute(router: Router, deps: DoorDeps, path: string, route: Ro
 }
 
 function checkMount(req: Request, { settings }: DoorDeps): void {
-  if (req.baseUrl === settings.path) return
+  // Express takes /MFA for /mfa, unless the host made it particular.
+  if (req.baseUrl.toLowerCase() === settings.path.toLowerCase()) return
   throw new HostError(
     'ERR_MFA_MOUNT_PATH',
     `The routers are mounted at ${req.baseUrl || '/'}, but the option path says ${settings.path}. Give both the same: app.use('${settings.path}', …), or path: '${req.baseUrl}'.`,

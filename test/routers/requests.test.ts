@@ -1,0 +1,166 @@
+import type { Response } from 'supertest'
+import { describe, expect, it } from 'vitest'
+import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+
+const posts = ['/challenge', '/verify', '/cancel', '/enroll-app', '/enroll-app/confirm', '/backup'] as const
+const gets = ['/', '/verify', '/enroll-app', '/enroll-app/confirm', '/backup'] as const
+
+const ALLOW: Record<string, string> = {
+  '/': 'GET, HEAD',
+  '/challenge': 'POST',
+  '/cancel': 'POST',
+  '/verify': 'GET, HEAD, POST',
+  '/enroll-app': 'GET, HEAD, POST',
+  '/enroll-app/confirm': 'GET, HEAD, POST',
+  '/backup': 'GET, HEAD, POST',
+}
+
+function expectHeaders({ headers }: Pick<Response, 'headers'>) {
+  expect(headers['cache-control']).toBe('no-store')
+  expect(headers['x-content-type-options']).toBe('nosniff')
+  expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
+  expect(headers['referrer-policy']).toBe('same-origin')
+}
+
+describe('R14 methods', () => {
+  it('GET, HEAD and OPTIONS never call the service nor change what counts', async () => {
+    for (const enter of [signIn, (app: never, name: string) => signInFully(app, name)]) {
+      const made = host()
+      const agent = await (enter === signIn ? signIn(made.app, 'alice') : signInFully(made, 'alice'))
+      const calls = made.standIn.calls.length
+      for (const path of [...posts, ...gets]) {
+        for (const method of ['get', 'head', 'options'] as const) {
+          const query = '?code=123456&factor=sms&again&choose'
+          const answer = await agent[method](`/mfa${path}${query}`)
+          expect(answer.status).toBeLessThan(500)
+        }
+      }
+      expect(made.standIn.calls).toHaveLength(calls)
+    }
+  })
+
+  it.each(Object.entries(ALLOW))('%s answers to %s and tells it to everybody else', async (path, allow) => {
+    const made = host()
+    for (const agent of [jsonAgent(made.app), await signIn(made.app, 'bob')]) {
+      for (const method of ['put', 'patch', 'delete', 'options', 'get', 'post'] as const) {
+        const answer = await agent[method](`/mfa${path}`)
+        if (allow.includes(method.toUpperCase())) {
+          expect(answer.status).not.toBe(405)
+        } else {
+          expect(answer.status).toBe(405)
+          expect(answer.headers.allow).toBe(allow)
+          expect(answer.body.code).toBe('method_not_allowed')
+          expectHeaders(answer)
+        }
+      }
+    }
+    expect(made.standIn.calls).toHaveLength(0)
+  })
+})
+
+describe('R12 headers', () => {
+  it('are on every answer of a route, for everybody, page or JSON', async () => {
+    const made = host()
+    const agents = [
+      jsonAgent(made.app),
+      browserAgent(made.app),
+      await signIn(made.app, 'bob'),
+      (await signIn(made.app, 'bob')).set('Accept', 'text/html'),
+      await signInFully(made, 'alice'),
+      await signIn(made.app, 'nina'),
+    ]
+    for (const agent of agents) {
+      for (const path of gets) expectHeaders(await agent.get(`/mfa${path}`))
+      for (const path of posts)
+        expectHeaders(await agent.post(`/mfa${path}`).send({ code: '000000', factor: 'sms' }))
+    }
+  })
+
+  it('are on what the gate and a rule answer by themselves', async () => {
+    const made = host()
+    const halfway = await signIn(made.app, 'bob')
+    expectHeaders(await halfway.get('/secret').expect(401))
+    expectHeaders(await halfway.get('/secret').set('Accept', 'text/html').expect(303))
+    expectHeaders(await jsonAgent(made.app).post('/transfer').expect(401))
+    expectHeaders(await jsonAgent(made.app).post('/transfer').set('Accept', 'text/html').expect(303))
+  })
+
+  it('are on no answer of the host', async () => {
+    const made = host()
+    const answer = await (await signInFully(made, 'bob')).get('/secret').expect(200)
+    expect(answer.headers).not.toHaveProperty('content-security-policy')
+  })
+})
+
+describe('R13 a request that changes something', () => {
+  const foreign: Record<string, string>[] = [
+    { 'Sec-Fetch-Site': 'cross-site' },
+    { 'Sec-Fetch-Site': 'same-site' },
+    { 'Sec-Fetch-Site': 'nonsense' },
+    { 'Sec-Fetch-Site': 'cross-site', Origin: 'http://bank.example' },
+    { Origin: 'https://evil.example' },
+    { Origin: 'null' },
+    { Origin: 'http://bank.example.evil.example' },
+    { Origin: 'http://bank.example:81' },
+    { Origin: 'not an address' },
+    { Origin: '', 'Sec-Fetch-Site': '' },
+  ]
+
+  it.each(foreign)('is refused from elsewhere: %j', async (headers) => {
+    const made = host({
+      options: { open: ['/mfa-login'] },
+      routes: (app, _mfa, auth) => {
+        app.post('/mfa-login', auth.authenticate('mfa'), (_req, res) => void res.json({ done: true }))
+      },
+    })
+    const agent = await signInFully(made, 'alice')
+    const calls = made.standIn.calls.length
+    for (const path of [...posts.map((one) => `/mfa${one}`), '/mfa-login']) {
+      const answer = await agent
+        .post(path)
+        .set({ Host: 'bank.example', ...headers })
+        .send({ code: '123456', factor: 'sms' })
+      expect(answer.status).toBe(403)
+    }
+    expect(made.standIn.calls).toHaveLength(calls)
+  })
+
+  it.each<Record<string, string>>([
+    { 'Sec-Fetch-Site': 'same-origin' },
+    { 'Sec-Fetch-Site': 'none' },
+    { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://elsewhere.example' },
+    { Origin: 'https://bank.example' },
+    { Origin: 'http://bank.example' },
+    {},
+  ])('is taken from here: %j', async (headers) => {
+    const made = host()
+    const agent = await signIn(made.app, 'bob')
+    await agent
+      .post('/mfa/challenge')
+      .set({ Host: 'bank.example', ...headers })
+      .send({ factor: 'sms' })
+      .expect(200)
+  })
+
+  it('is taken by its Origin behind a proxy that is trusted and tells the host', async () => {
+    const headers = {
+      Host: 'internal:3000',
+      'X-Forwarded-Host': 'bank.example',
+      Origin: 'https://bank.example',
+    }
+    const trusting = host({ first: (app) => void app.set('trust proxy', 1) })
+    const agent = await signIn(trusting.app, 'bob')
+    await agent.post('/mfa/challenge').set(headers).send({ factor: 'sms' }).expect(200)
+    const wary = host()
+    const other = await signIn(wary.app, 'bob')
+    await other.post('/mfa/challenge').set(headers).send({ factor: 'sms' }).expect(403)
+  })
+})
+
+describe('where the routers are', () => {
+  it.each(['/mfa', '/MFA', '/Mfa/', '/mfa/'])('found as %s', async (path) => {
+    const made = host()
+    const agent = await signInFully(made, 'bob')
+    expect((await agent.get(path).expect(200)).body.status).toBe('verified')
+  })
+})
