@@ -51,8 +51,8 @@ const ROOMS: Readonly<Record<string, Walls>> = {
   'settings.ts': { uses: ['client', ...LEAVES], types: ['options.ts', 'protocol'] },
 
   'mfa.ts': {
-    uses: ['settings.ts', 'client', 'limits', 'pages', 'routers', 'guard', 'passport', ...LEAVES],
-    types: ['options.ts', 'flows', 'visit', 'protocol'],
+    uses: ['settings.ts', 'client', 'limits', 'flows', 'pages', 'routers', 'guard', 'passport', ...LEAVES],
+    types: ['options.ts', 'visit', 'protocol'],
   },
   'index.ts': {
     uses: ['mfa.ts', 'guard', 'errors.ts'],
