@@ -63,6 +63,7 @@ export function begin(
   return {
     answer,
     write: (part: string) => sent?.write(part),
+    abort: () => sent?.destroy(),
     finish: (part = '') => {
       sent?.end(part)
       return answer
