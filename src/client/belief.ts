@@ -53,16 +53,16 @@ function isError(value: unknown): boolean {
 }
 
 /**
- * What an answer that is not a success means, whatever was asked.
+ * What an answer that is not a success means. `tooMany`: what there are too many of when a 429 does not say it.
  * @throws {ServiceError} unless it is one of the everyday refusals.
  */
-export function refusalIn(answer: Answer): Refused {
+export function refusalIn(answer: Answer, tooMany: 'limited' | 'locked' = 'limited'): Refused {
   if (answer.status < 400) throw unbelievable(`status ${answer.status}`)
   const code = problemCode(answer)
   if (answer.status === 401 || (answer.status === 403 && !isRefusalCode(code))) throw keyRefused()
   if (answer.status === 429) {
     const retryAfterSeconds = answer.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS
-    return refused({ reason: code === 'locked' ? 'locked' : 'limited', retryAfterSeconds })
+    return refused({ reason: code === 'locked' || code === 'limited' ? code : tooMany, retryAfterSeconds })
   }
   if (isRefusalCode(code)) return refused({ reason: code })
   if (answer.status >= 500) {

@@ -47,7 +47,9 @@ const dialectSchema = z.strictObject(
     /** Whether the service takes our additions `Kind`, `Account`, `Purpose`, `Locale`, `ClientAddress`. */
     extras: z.boolean({ error: 'must be true or false' }),
   },
-  { error: 'must be "published", "countersign" or an object with the parts that differ' },
+  {
+    error: 'must be "published", "countersign" or an object with the parts that differ (see docs/dialect.md)',
+  },
 )
 
 /** How one service speaks the API. */

@@ -71,7 +71,8 @@ export function httpService(
       })
       if (isKeyRefusal(answer)) throw keyRefused()
       if (answer.status === 401) return { outcome: 'invalid' }
-      if (answer.status !== 200) return refusalIn(answer)
+      // Nothing is sent here, so it is codes that there were too many of.
+      if (answer.status !== 200) return refusalIn(answer, 'locked')
       const fields = believeFields(answer)
       const objection = objectionIn(fields)
       if (objection === 'no') return { outcome: 'invalid' }

@@ -63,6 +63,12 @@ describe.each(Object.entries(verbs))('%s', (verb, ask) => {
     },
   )
 
+  it('hears that there is too much of it: of codes when one is verified, else of messages', async () => {
+    const { client } = await pair(answer(429, 'slow down', { 'Retry-After': '30' }))
+    const reason = verb === 'verify' ? 'locked' : 'limited'
+    expect(await ask(client)).toEqual({ outcome: 'refused', refusal: { reason, retryAfterSeconds: 30 } })
+  })
+
   it('hears that it is locked, and for how long (R27)', async () => {
     const { client } = await pair(answer(429, { code: 'locked' }, { 'Retry-After': '1800' }))
     const refusal = { reason: 'locked', retryAfterSeconds: 1_800 }
@@ -87,8 +93,7 @@ describe('the wait that a 429 asks for', () => {
   ])('is read from %s', async (_title, header, least, most) => {
     const { client } = await pair(answer(429, '', header === undefined ? {} : { 'Retry-After': header }))
     const answered = await client.verify(BOBS_CODE)
-    if (answered.outcome !== 'refused' || answered.refusal.reason !== 'limited')
-      throw new Error('not limited')
+    if (answered.outcome !== 'refused' || answered.refusal.reason !== 'locked') throw new Error('not locked')
     expect(answered.refusal.retryAfterSeconds).toBeGreaterThanOrEqual(least)
     expect(answered.refusal.retryAfterSeconds).toBeLessThanOrEqual(most)
   })
