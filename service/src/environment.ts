@@ -49,6 +49,7 @@ export function readEnvironment(
   const warnings: string[] = []
   const port = readPort(env.SERVICE_PORT || '4000', faults)
   const limits = readLimits(env, faults)
+  const allowTestKeysInProduction = readSwitch(env, 'SERVICE_ALLOW_TEST_KEYS_IN_PRODUCTION', faults)
   if (production && !env.SERVICE_SECRET) {
     faults.push(
       'SERVICE_SECRET is missing: set it to 32 random bytes, for example from `openssl rand -base64 32`.',
@@ -79,6 +80,7 @@ export function readEnvironment(
     secret: env.SERVICE_SECRET || developmentSecret(dataDir),
     delivery: env.SERVICE_DELIVERY || 'inbox',
     limits,
+    ...(allowTestKeysInProduction && { allowTestKeysInProduction }),
   }
   return { options, port, warnings }
 }
@@ -89,6 +91,12 @@ function readPort(text: string, faults: string[]): number {
     faults.push('SERVICE_PORT must be a port number from 0 to 65535 (default 4000).')
   }
   return port
+}
+
+function readSwitch(env: Environment, variable: string, faults: string[]): boolean {
+  const text = env[variable] || 'false'
+  if (text !== 'true' && text !== 'false') faults.push(`${variable} must be true or false (default false).`)
+  return text === 'true'
 }
 
 function readLimits(env: Environment, faults: string[]): NonNullable<ServiceOptions['limits']> {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { displayName, originRule } from './applications/settings.js'
 import { type Routes, readRoutes } from './delivery/routes.js'
 import { FaultsError } from './faults.js'
 import { type Limits, limitsSchema } from './limits.js'
@@ -38,24 +39,16 @@ const schema = z.strictObject({
     error:
       'secret must have at least 32 characters: take 32 random bytes, for example `openssl rand -base64 32`',
   }),
-  /** Key of the HTTP API. Without it the API refuses every call. */
+  /** A key for the application `default`, besides those that are kept in the store. */
   apiKey: text('apiKey', '32 random bytes')
     .regex(/^[\x21-\x7e]{16,512}$/, {
       error: 'apiKey must have 16 to 512 visible ASCII characters: take 32 random bytes (R85)',
     })
     .optional(),
   /** How messages and authenticator apps call the application. Defaults to `Countersign`. */
-  applicationName: text('applicationName', 'the name people know')
-    .regex(/^[^\p{Cc}]{1,40}$/u, {
-      error: 'applicationName must have 1 to 40 characters, no control characters',
-    })
-    .default('Countersign'),
+  applicationName: displayName('applicationName').default('Countersign'),
   /** Host of the application's pages, `vault.example`: an SMS then ends with the line that lets browsers fill in the code. */
-  origin: text('origin', 'a host such as vault.example')
-    .regex(/^(?=.{1,100}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i, {
-      error: 'origin must be a host such as vault.example, without https://, port or path',
-    })
-    .optional(),
+  origin: originRule.optional(),
   /** Language of messages when the person's is not known, a BCP 47 tag. Defaults to `en`. */
   locale: text('locale', 'a language tag like en').default('en'),
   /** How messages leave. */
@@ -65,6 +58,10 @@ const schema = z.strictObject({
     .min(16, { error: 'webhookSecret must have at least 16 characters' })
     .optional(),
   limits: limitsSchema.prefault({}),
+  /** Takes test keys though NODE_ENV is `production`; their codes can be read by whoever holds one. */
+  allowTestKeysInProduction: z
+    .boolean({ error: 'allowTestKeysInProduction must be true or false' })
+    .default(false),
   /** Takes each event. Defaults to warnings and errors as JSON lines on standard error. */
   logger: z
     .custom<Logger>((value) => typeof value === 'function', { error: 'logger must be a function' })

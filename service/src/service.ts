@@ -1,16 +1,19 @@
 import type { MfaService } from 'countersign/protocol'
 import type { Express } from 'express'
-import type { Application } from './application.js'
+import { SWITCHED_METHODS } from './application.js'
+import { DEFAULT_APPLICATION, directory } from './applications/directory.js'
+import type { Base } from './applications/settings.js'
 import type { Core } from './core.js'
 import { buildCarriers } from './delivery/carriers.js'
 import { type InboxMessage, storedInbox } from './delivery/inbox.js'
 import { storedOutbox } from './delivery/outbox.js'
 import { httpApi } from './http/api.js'
-import { type Applications, singleApplication } from './http/api-key.js'
 import { type Logger, warningsOnly } from './log.js'
 import { readOptions, type ServiceOptions, type ServiceSettings } from './options.js'
+import { rehearsalCarrier } from './rehearsal/carrier.js'
 import { keysFrom } from './secrets/keys.js'
 import { openStore } from './store/open.js'
+import type { Store } from './store/store.js'
 import { appImporter, type ImportAppRequest, inProcessService } from './verbs/in-process.js'
 
 /** A running service. */
@@ -41,24 +44,28 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     keyId: keys.id,
   })
   warn(settings, store.name, log)
-  const application = applicationOf(settings)
-  const inbox = storedInbox(store, keys, application.id)
+  await introduceDefault(store)
+  const applications = directory({
+    store,
+    base: baseOf(settings),
+    apiKey: settings.apiKey,
+    testKeys: settings.allowTestKeysInProduction || process.env.NODE_ENV !== 'production',
+    log,
+  })
+  const inbox = storedInbox(store, keys)
   const carriers = buildCarriers(settings.routes, {
     inbox,
     webhookSecret: settings.webhookSecret ?? keys.webhook,
   })
-  const outbox = storedOutbox({ store, keys, carriers, log })
+  const outbox = storedOutbox({ store, keys, carriers, rehearsal: rehearsalCarrier(inbox), log })
   const core: Core = { store, keys, outbox, log }
   const shown = Object.values(settings.routes).some((route) => route.by === 'inbox') ? inbox : undefined
-  const applications: Applications = settings.apiKey
-    ? singleApplication(application, settings.apiKey)
-    : () => undefined
-  const mfa = inProcessService(core, application)
+  const ours = () => applications.byName(DEFAULT_APPLICATION)
   return {
-    mfa,
-    api: httpApi(core, applications, shown),
-    ...(shown && { inbox: { messages: (filter) => shown.messages(filter) } }),
-    importApp: appImporter(core, application),
+    mfa: inProcessService(core, ours),
+    api: httpApi(core, applications.byKey, { test: inbox, live: shown }),
+    ...(shown && { inbox: { messages: (filter) => shown.messages(DEFAULT_APPLICATION, filter) } }),
+    importApp: appImporter(core, ours),
     async close() {
       await outbox.close()
       await Promise.all(Object.values(carriers).map((carrier) => carrier.close()))
@@ -67,12 +74,22 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   }
 }
 
-function applicationOf(settings: ServiceSettings): Application {
+/** The application of the environment stands among the others, so that it can have keys and settings as they do. */
+async function introduceDefault(store: Store): Promise<void> {
+  await store.query(
+    'INSERT INTO application (application, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+    [DEFAULT_APPLICATION, Date.now()],
+  )
+}
+
+function baseOf(settings: ServiceSettings): Base {
   return {
-    id: 'default',
     name: settings.applicationName,
     origin: settings.origin,
     locale: settings.locale,
+    tier: 'enterprise',
+    methods: SWITCHED_METHODS,
+    countries: [],
     limits: settings.limits,
   }
 }

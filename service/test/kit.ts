@@ -4,12 +4,14 @@ import type { AddressInfo } from 'node:net'
 import type { Contact, MfaService } from 'countersign/protocol'
 import { Secret, TOTP } from 'otpauth'
 import { expect, vi } from 'vitest'
-import type { Application } from '../src/application.js'
+import { type Application, SWITCHED_METHODS } from '../src/application.js'
 import type { Core } from '../src/core.js'
+import { storedInbox } from '../src/delivery/inbox.js'
 import { type Carrier, CHANNELS, type Channel, DeliveryError, type Letter } from '../src/delivery/message.js'
 import { storedOutbox } from '../src/delivery/outbox.js'
 import { type Limits, limitsSchema } from '../src/limits.js'
 import type { LogEvent } from '../src/log.js'
+import { rehearsalCarrier } from '../src/rehearsal/carrier.js'
 import { keysFrom } from '../src/secrets/keys.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
@@ -52,7 +54,13 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
   const events: LogEvent[] = []
   const log = (event: LogEvent) => void events.push(event)
   const carriers = Object.fromEntries(CHANNELS.map((channel) => [channel, carrier]))
-  const outbox = storedOutbox({ store, keys, carriers, log })
+  const outbox = storedOutbox({
+    store,
+    keys,
+    carriers,
+    rehearsal: rehearsalCarrier(storedInbox(store, keys)),
+    log,
+  })
   return {
     core: { store, keys, outbox, log },
     store,
@@ -82,9 +90,13 @@ export function freshTenant(
 ): Tenant {
   const application: Application = {
     id: randomBytes(6).toString('hex'),
+    mode: 'live',
     name: 'Vault',
     origin: undefined,
     locale: 'en',
+    tier: 'enterprise',
+    methods: SWITCHED_METHODS,
+    countries: [],
     ...settings,
     limits: limitsSchema.parse(settings.limits ?? {}),
   }
@@ -94,7 +106,7 @@ export function freshTenant(
     )
   return {
     application,
-    mfa: inProcessService(bench.core, application),
+    mfa: inProcessService(bench.core, async () => application),
     sent,
     lastCode: () => sent().findLast((letter) => letter.code !== undefined)?.code ?? 'no code was sent',
   }

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { storedInbox } from '../src/delivery/inbox.js'
 import { httpApi } from '../src/http/api.js'
-import { singleApplication } from '../src/http/api-key.js'
 import { inProcessService } from '../src/verbs/in-process.js'
 import {
   API_KEY,
@@ -42,7 +42,7 @@ describe('a store that fails', () => {
 
   test('is a failure of the service, never an answer (R77)', async () => {
     const { application } = freshTenant(bench)
-    const mfa = inProcessService(broken(), application)
+    const mfa = inProcessService(broken(), async () => application)
     const contact = freshEmail()
     for (const call of [
       mfa.send({ method: 'email', contact }),
@@ -56,7 +56,8 @@ describe('a store that fails', () => {
 
   test('is answered with 500 and no word about its inside (R84)', async () => {
     const { application } = freshTenant(bench)
-    const server = await listen(httpApi(broken(), singleApplication(application, API_KEY), undefined))
+    const test = storedInbox(bench.store, bench.core.keys)
+    const server = await listen(httpApi(broken(), async () => application, { test, live: undefined }))
     const response = await fetch(`${server.url}/v1/mfa`, {
       method: 'POST',
       headers: { authorization: `Bearer ${API_KEY}` },

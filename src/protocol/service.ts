@@ -35,8 +35,8 @@ export type ServiceRefusal =
   | { readonly reason: 'locked'; readonly retryAfterSeconds: number }
   /** The factor was disabled after too many failures and must be bound again (R26). */
   | { readonly reason: 'factor_disabled' }
-  /** The application does not offer this method, or its tier does not include it. */
-  | { readonly reason: 'method_off' }
+  /** The application does not offer this method, or its tier does not include it: `detail` says which. */
+  | { readonly reason: 'method_off'; readonly detail?: string }
   /** The contact cannot be reached by this method: not a telephone number in use, a country not served … */
   | { readonly reason: 'contact_refused' }
   /** The carrier or mail server refused the message for good. */

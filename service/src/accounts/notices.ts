@@ -28,7 +28,7 @@ export async function notify(
   now: number,
 ): Promise<Letter[]> {
   const locale = chooseLanguage(account.locale, application.locale)
-  const recipient = reachable(core, told.besides, [
+  const recipient = reachable(core, application, told.besides, [
     address('email', account.proven_email),
     address('sms', account.proven_phone),
     told.fallback && told.fallback.kind !== 'phone' ? address('email', told.fallback.email) : undefined,
@@ -65,11 +65,12 @@ function address(channel: Channel, to: string | null): Address | undefined {
 
 function reachable(
   core: Core,
+  application: Application,
   besides: Contact | undefined,
   candidates: readonly (Address | undefined)[],
 ): Address | undefined {
   return candidates.find((candidate) => {
-    if (!candidate || !core.outbox.serves(candidate.channel)) return false
+    if (!candidate || !core.outbox.serves(application, candidate.channel)) return false
     return !besides || !addressesOf(besides).includes(candidate.to)
   })
 }

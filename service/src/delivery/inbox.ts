@@ -18,12 +18,12 @@ export interface InboxMessage {
 
 /** Where messages arrive on a developer's machine instead of leaving it. */
 export interface Inbox extends Carrier {
-  /** The latest 500 messages, newest first; those of one recipient when `to` is given. */
-  messages(filter?: { readonly to?: string | undefined }): Promise<InboxMessage[]>
+  /** The application's latest 500 messages at most, newest first; those of one recipient when `to` is given. */
+  messages(application: string, filter?: { readonly to?: string | undefined }): Promise<InboxMessage[]>
 }
 
 /** An inbox in the service's own store, so that it is the same for every process and after a restart. */
-export function storedInbox(store: Store, keys: Keys, application: string): Inbox {
+export function storedInbox(store: Store, keys: Keys): Inbox {
   return {
     name: 'inbox',
     async deliver(letter) {
@@ -36,7 +36,7 @@ export function storedInbox(store: Store, keys: Keys, application: string): Inbo
         [letter.application, to, seal(keys, identity(letter.application, to), JSON.stringify(message)), KEPT],
       )
     },
-    async messages(filter) {
+    async messages(application, filter) {
       const rows = await store.query<{ recipient: string; sealed: string }>(
         `SELECT recipient, sealed FROM inbox WHERE application = $1 AND ($2::text IS NULL OR recipient = $2)
          ORDER BY position DESC LIMIT $3`,

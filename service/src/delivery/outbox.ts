@@ -1,3 +1,4 @@
+import { type Application, isTestPartition } from '../application.js'
 import { describe, type Logger } from '../log.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
@@ -21,8 +22,8 @@ type Outcome = 'sent' | 'queued' | 'failed'
 
 /** Messages on their way. A row is written with what it tells about, so neither exists without the other. */
 export interface Outbox {
-  /** Whether any carrier serves the channel. */
-  serves(channel: Channel): boolean
+  /** Whether any carrier serves the channel for the application. */
+  serves(application: Application, channel: Channel): boolean
   /** Writes messages inside the transaction of what they tell about. Nothing is tried past `expiresAt`. */
   enqueue(
     tx: Queries,
@@ -43,9 +44,11 @@ export function storedOutbox(parts: {
   readonly store: Store
   readonly keys: Keys
   readonly carriers: Readonly<Partial<Record<Channel, Carrier>>>
+  /** Takes what test keys send, on every channel: none of it may leave. */
+  readonly rehearsal: Carrier
   readonly log: Logger
 }): Outbox {
-  const { store, keys, carriers, log } = parts
+  const { store, keys, carriers, rehearsal, log } = parts
   const rows = outboxRows(store, keys)
   const underWay = new Set<Promise<unknown>>()
   const nextLook = alarm(() => void track(look()))
@@ -83,7 +86,7 @@ export function storedOutbox(parts: {
 
   async function handOver(letter: Letter): Promise<unknown> {
     try {
-      const carrier = carriers[letter.channel]
+      const carrier = isTestPartition(letter.application) ? rehearsal : carriers[letter.channel]
       if (!carrier) throw new DeliveryError('No carrier serves this channel.', true)
       checkRecipient(letter)
       await carrier.deliver(letter, AbortSignal.timeout(ATTEMPT_MS))
@@ -105,7 +108,7 @@ export function storedOutbox(parts: {
   }
 
   return {
-    serves: (channel) => carriers[channel] !== undefined,
+    serves: (application, channel) => application.mode === 'test' || carriers[channel] !== undefined,
     enqueue: rows.insert,
     dispatch: (letters) => together(letters.map((letter) => track(attempt(letter).catch(tellUnavailable)))),
     work,

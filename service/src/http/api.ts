@@ -1,7 +1,6 @@
 import type { BackupAnswer, EnrollAppAnswer, SendAnswer, SendType, VerifyAnswer } from 'countersign/protocol'
 import express, { type Express, type RequestHandler, type Response } from 'express'
 import type { Core } from '../core.js'
-import type { Inbox } from '../delivery/inbox.js'
 import { sendBackupCodes } from '../verbs/backup-codes.js'
 import { enrollApp } from '../verbs/enroll-app.js'
 import {
@@ -18,11 +17,11 @@ import type { Applications } from './api-key.js'
 import { readBody } from './body.js'
 import { authenticate, call, type Granted } from './call.js'
 import { failures } from './failures.js'
-import { inboxRoute } from './inbox-route.js'
+import { type Inboxes, inboxRoute } from './inbox-route.js'
 import { problem } from './problem.js'
 
 /** The HTTP API. Needs no session, sets no cookie, and can be mounted or listened with. */
-export function httpApi(core: Core, applications: Applications, inbox: Inbox | undefined): Express {
+export function httpApi(core: Core, applications: Applications, inboxes: Inboxes): Express {
   const api = express()
   api.disable('x-powered-by')
   api.disable('etag')
@@ -53,9 +52,7 @@ export function httpApi(core: Core, applications: Applications, inbox: Inbox | u
     '/v1/mfa/backup',
     call(readBackup, (application, input) => sendBackupCodes(core, application, input), answerBackup),
   )
-  if (inbox) {
-    api.route('/v1/test/inbox').get(authenticate(applications), inboxRoute(inbox)).all(onlyBy('GET'))
-  }
+  api.route('/v1/test/inbox').get(authenticate(applications), inboxRoute(inboxes)).all(onlyBy('GET'))
   api.use((_request, response) => problem(response, 'not_found'))
   api.use(failures(core.log))
   return api

@@ -9,8 +9,8 @@ const applicationOf = new WeakMap<Request, Application>()
 
 /** Lets only requests with an application's API key pass. Stands before the body is read. */
 export function authenticate(applications: Applications): RequestHandler {
-  return function authenticateApplication(request, response, next) {
-    const application = applications(bearerKey(request))
+  return async function authenticateApplication(request, response, next) {
+    const application = await applications(bearerKey(request))
     if (!application) return problem(response, 'invalid_api_key')
     applicationOf.set(request, application)
     next()
@@ -18,7 +18,7 @@ export function authenticate(applications: Applications): RequestHandler {
 }
 
 /** The application whose key came with the request. */
-function callingApplication(request: Request): Application {
+export function callingApplication(request: Request): Application {
   const application = applicationOf.get(request)
   if (!application) throw new Error('A route was reached without an API key.')
   return application

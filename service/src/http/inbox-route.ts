@@ -1,10 +1,26 @@
 import type { RequestHandler } from 'express'
 import type { Inbox } from '../delivery/inbox.js'
+import { callingApplication } from './call.js'
 import { problem } from './problem.js'
 
-/** `GET /v1/test/inbox?to=`: what the development inbox received, newest first. */
-export function inboxRoute(inbox: Inbox): RequestHandler {
+/** The inboxes whose messages may be read over HTTP. */
+export interface Inboxes {
+  /** What test keys sent. */
+  readonly test: Inbox
+  /** What live keys sent, when it is delivered to the development inbox. */
+  readonly live: Inbox | undefined
+}
+
+/** `GET /v1/test/inbox?to=`: the messages of the calling application, newest first. */
+export function inboxRoute(inboxes: Inboxes): RequestHandler {
   return async function listInbox(request, response) {
+    const application = callingApplication(request)
+    const inbox = inboxes[application.mode]
+    if (!inbox) {
+      return problem(response, 'not_found', {
+        detail: 'Messages of live keys leave: only test keys have an inbox.',
+      })
+    }
     const { to } = request.query
     if (to !== undefined && (typeof to !== 'string' || /\p{Cc}/u.test(to))) {
       return problem(response, 'invalid_request', {
@@ -13,6 +29,6 @@ export function inboxRoute(inbox: Inbox): RequestHandler {
     }
     // A plus sign in a query string means a space; no contact begins with one.
     const contact = to?.replace(/^ (?=\d)/, '+')
-    response.json({ messages: await inbox.messages({ to: contact || undefined }) })
+    response.json({ messages: await inbox.messages(application.id, { to: contact || undefined }) })
   }
 }

@@ -23,7 +23,11 @@ const KNOWN: Readonly<Record<ServiceProblemCode, { readonly status: number; read
 export function problem(
   response: Response,
   code: ServiceProblemCode,
-  more: { readonly errors?: readonly FieldFault[]; readonly retryAfterSeconds?: number } = {},
+  more: {
+    readonly detail?: string | undefined
+    readonly errors?: readonly FieldFault[]
+    readonly retryAfterSeconds?: number
+  } = {},
 ): void {
   const { status, title } = KNOWN[code]
   const body: ServiceProblem = {
@@ -31,6 +35,7 @@ export function problem(
     title,
     status,
     code,
+    ...(more.detail !== undefined && { detail: more.detail }),
     ...(more.retryAfterSeconds !== undefined && { retry_after: more.retryAfterSeconds }),
     ...(more.errors && { errors: [...more.errors] }),
   }
@@ -43,6 +48,8 @@ export function problem(
 export function refuse(response: Response, refusal: ServiceRefusal): void {
   if (refusal.reason === 'limited' || refusal.reason === 'locked') {
     problem(response, refusal.reason, { retryAfterSeconds: refusal.retryAfterSeconds })
+  } else if (refusal.reason === 'method_off') {
+    problem(response, refusal.reason, { detail: refusal.detail })
   } else {
     problem(response, refusal.reason)
   }

@@ -1,5 +1,5 @@
 import type { Purpose } from 'countersign/protocol'
-import type { Application } from '../application.js'
+import type { Sender } from '../application.js'
 import type { Channel, Message } from '../delivery/message.js'
 import { CATALOGUE, chooseLanguage, type Notice, type Texts } from './catalogue.js'
 import { en } from './en.js'
@@ -14,7 +14,7 @@ export interface Recipient {
 
 /** The message that carries a delivered code (R45). `secondsLeft` is told in minutes, rounded up. */
 export function codeMessage(
-  application: Application,
+  application: Sender,
   recipient: Recipient,
   told: { readonly code: string; readonly purpose: Purpose; readonly secondsLeft: number },
 ): Message {
@@ -38,11 +38,7 @@ export function codeMessage(
 }
 
 /** The message that carries a set of backup codes, given as a person reads them. */
-export function backupMessage(
-  application: Application,
-  recipient: Recipient,
-  codes: readonly string[],
-): Message {
+export function backupMessage(application: Sender, recipient: Recipient, codes: readonly string[]): Message {
   const { texts, language } = spoken(recipient)
   const words = { app: application.name, codes: codes.join('\n') }
   const text = fill(texts.backup.text, words)
@@ -59,7 +55,7 @@ export function backupMessage(
 
 /** A message that tells a person what happened to the account. `seconds` is how long a lock lasts. */
 export function noticeMessage(
-  application: Application,
+  application: Sender,
   recipient: Recipient,
   notice: Notice,
   seconds = 0,

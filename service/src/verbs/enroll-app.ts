@@ -6,6 +6,7 @@ import { newAppSecret, otpauthUri } from '../app-factor/totp.js'
 import type { Application } from '../application.js'
 import type { Core } from '../core.js'
 import { accountReference } from '../log.js'
+import { stagedRefusal } from '../rehearsal/answers.js'
 import { locked } from './refusals.js'
 import type { Person } from './requests.js'
 
@@ -15,6 +16,8 @@ export async function enrollApp(
   application: Application,
   input: Person,
 ): Promise<EnrollAppAnswer> {
+  const staged = stagedRefusal(application, input.contact)
+  if (staged) return staged
   const now = Date.now()
   const secret = newAppSecret()
   const lockSeconds = await core.store.transaction(async (tx) => {

@@ -10,11 +10,11 @@ import { send } from './send.js'
 import { verify } from './verify.js'
 
 /**
- * The service spoken to without HTTP, for one application. Requests are checked as those of the HTTP API are; one
+ * The service spoken to without HTTP, for one application, looked up for each call. Requests are checked as those of the HTTP API are; one
  * that is not valid throws a `ServiceError` `ERR_MFA_SERVICE_REQUEST`, a store that fails
  * `ERR_MFA_SERVICE_UNAVAILABLE`.
  */
-export function inProcessService(core: Core, application: Application): MfaService {
+export function inProcessService(core: Core, current: () => Promise<Application>): MfaService {
   return {
     send: (request) =>
       answer(
@@ -24,7 +24,7 @@ export function inProcessService(core: Core, application: Application): MfaServi
           Challenge: request.challenge,
           Purpose: request.purpose,
         }),
-        (input) => send(core, application, input),
+        async (input) => send(core, await current(), input),
       ),
     verify: (request) =>
       answer(
@@ -35,13 +35,13 @@ export function inProcessService(core: Core, application: Application): MfaServi
           Kind: request.kind.toUpperCase(),
           Challenge: request.challenge,
         }),
-        (input) => verify(core, application, input),
+        async (input) => verify(core, await current(), input),
       ),
     enrollApp: (request) =>
-      answer(readEnrollApp(person(request)), (input) => enrollApp(core, application, input)),
+      answer(readEnrollApp(person(request)), async (input) => enrollApp(core, await current(), input)),
     sendBackupCodes: (request) =>
-      answer(readBackup({ ...person(request), Type: request.method.toUpperCase() }), (input) =>
-        sendBackupCodes(core, application, input),
+      answer(readBackup({ ...person(request), Type: request.method.toUpperCase() }), async (input) =>
+        sendBackupCodes(core, await current(), input),
       ),
   }
 }
@@ -53,9 +53,11 @@ export interface ImportAppRequest extends EnrollAppRequest {
 }
 
 /** `importApp` for one application; requests are checked as every other. */
-export function appImporter(core: Core, application: Application) {
+export function appImporter(core: Core, current: () => Promise<Application>) {
   return (request: ImportAppRequest): Promise<'bound' | 'kept'> =>
-    answer(readEnrollApp(person(request)), (input) => importApp(core, application, input, request.secret))
+    answer(readEnrollApp(person(request)), async (input) =>
+      importApp(core, await current(), input, request.secret),
+    )
 }
 
 function person(request: Caller & { readonly contact: Contact }) {

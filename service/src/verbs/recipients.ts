@@ -1,5 +1,6 @@
-import type { Contact, DeliveredMethod } from 'countersign/protocol'
+import type { Contact, DeliveredMethod, Refused } from 'countersign/protocol'
 import type { Application } from '../application.js'
+import { notOffered } from '../applications/offers.js'
 import { mayBeCalled } from '../contacts/phone.js'
 import type { Core } from '../core.js'
 import type { Channel } from '../delivery/message.js'
@@ -13,11 +14,15 @@ export function recipientsOf(
   application: Application,
   method: DeliveredMethod,
   to: { readonly contact: Contact; readonly locale: string | undefined },
-): readonly Recipient[] | typeof methodOff {
+): readonly Recipient[] | Refused {
+  const off = notOffered(application, method)
+  if (off) return off
   const locale = chooseLanguage(to.locale, application.locale)
   const recipients = addresses(method, to.contact).map((address) => ({ ...address, locale }))
-  if (recipients.some(({ channel }) => !core.outbox.serves(channel))) return methodOff
-  const refused = recipients.some((recipient) => recipient.channel !== 'email' && !mayBeCalled(recipient.to))
+  if (recipients.some(({ channel }) => !core.outbox.serves(application, channel))) return methodOff
+  const refused = recipients.some(
+    ({ channel, to }) => channel !== 'email' && !mayBeCalled(to, application.countries),
+  )
   return refused ? contactRefused : recipients
 }
 

@@ -1,6 +1,10 @@
 import type { Refused } from 'countersign/protocol'
 
-export const methodOff: Refused = { outcome: 'refused', refusal: { reason: 'method_off' } }
+/** No carrier is set up for the method. */
+export const methodOff: Refused = {
+  outcome: 'refused',
+  refusal: { reason: 'method_off', detail: 'This service has no way to deliver by this method.' },
+}
 export const contactRefused: Refused = { outcome: 'refused', refusal: { reason: 'contact_refused' } }
 export const factorDisabled: Refused = { outcome: 'refused', refusal: { reason: 'factor_disabled' } }
 export const deliveryFailed: Refused = { outcome: 'refused', refusal: { reason: 'delivery_failed' } }

@@ -6,6 +6,7 @@ import type { Application } from '../application.js'
 import type { Core } from '../core.js'
 import type { Letter } from '../delivery/message.js'
 import { accountReference, type LogEvent } from '../log.js'
+import { stagedVerdict } from '../rehearsal/answers.js'
 import type { Queries } from '../store/store.js'
 import { type Bench, evaluate, type Judgement } from './evaluate.js'
 import { factorDisabled, locked } from './refusals.js'
@@ -26,6 +27,8 @@ export async function verify(
   application: Application,
   input: VerifyInput,
 ): Promise<VerifyAnswer> {
+  const staged = stagedVerdict(application, input.contact)
+  if (staged) return staged
   const now = Date.now()
   const { answer, events, letters } = await core.store.transaction((tx) =>
     judge(core, tx, application, input, now),
@@ -53,6 +56,10 @@ async function judge(
   const bench: Bench = { core, tx, application, account, now }
   const judgement = await evaluate(bench, input)
   if (judgement.verdict === 'right') return accept(bench, input, judgement)
+  if (judgement.verdict === 'off') {
+    const event = { level: 'info', event: 'verify.refused', reason: 'method_off' } as const
+    return { answer: judgement.answer, events: [event], letters: [] }
+  }
   if (judgement.verdict === 'disabled') {
     const event = { level: 'warn', event: 'verify.refused', reason: 'factor_disabled' } as const
     return { answer: factorDisabled, events: [event], letters: [] }
