@@ -34,12 +34,12 @@ function depsOf(options: object): DoorDeps {
 function build(options: unknown): DoorDeps {
   const settings = readOptions(options)
   const { service, limits, logger, onEvent, render } = settings
-  if (process.env.NODE_ENV === 'production' && !limits.redis) {
+  if (process.env.NODE_ENV === 'production' && !limits.redis && !limits.postgres) {
     logger.warn(
-      'countersign: wrong codes and messages are counted in the memory of this process: counters are lost at a restart and multiply with the number of processes. Give limits.redis.',
+      'countersign: wrong codes and messages are counted in the memory of this process: counters are lost at a restart and multiply with the number of processes. Give limits.redis or limits.postgres.',
     )
   }
-  const counters = counterStore(limits.redis)
+  const counters = counterStore(limits)
   const tell: Deps['tell'] = (event) => {
     try {
       onEvent?.({ ...event, at: Date.now() })

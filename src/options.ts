@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import './host.js'
 import type { Dialect } from './client/dialect.js'
 import type { MfaEvent } from './flows/events.js'
+import type { QueryPool } from './limits/postgres.js'
 import type { PageFrame, RenderView, View } from './pages/view.js'
 import type { Amr } from './protocol/amr.js'
 import type { FactorInput } from './protocol/factor.js'
@@ -39,10 +40,17 @@ type PartsOf<Whole> = { [Part in keyof Whole]?: Whole[Part] | undefined }
 /** Where the counters of wrong codes and messages live, and how far they go. */
 export interface LimitOptions {
   /**
-   * A connected node-redis client that all processes share. Defaults to this process's memory, where counters are
+   * A connected client of the package `redis`, whose server all processes share. Defaults to this process's memory, where counters are
    * lost at a restart and multiply with the number of processes (R28).
    */
   redis?: object | undefined
+  /**
+   * A `Pool` of the package `pg`, whose database all processes share, instead of Redis. The table (`mfa_counters`
+   * unless named) is made at the first use if it is not there.
+   */
+  postgres?: { readonly pool: QueryPool; readonly tableName?: string | undefined } | undefined
+  /** Begins every key, so that two apps can share one Redis or one table. Defaults to `mfa`. */
+  prefix?: string | undefined
   /** Codes evaluated per challenge, 3 to 10. Defaults to 5. */
   triesPerChallenge?: number | undefined
   /** Wrong codes on one account in 24 hours before it is locked, 5 to 10. Defaults to 10. */

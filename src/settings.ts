@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { type ServiceSettings, serviceAddress } from './client/address.js'
 import { OptionsError } from './errors.js'
 import { onlyGiven } from './given.js'
+import type { QueryPool } from './limits/postgres.js'
 import type { MfaOptions } from './options.js'
 import type { MfaService } from './protocol/service.js'
 import { wholeNumber } from './whole-number.js'
@@ -17,25 +18,55 @@ const sitePath = z
   .string({ error: 'must be a path on this site, like /login' })
   .regex(/^\/(?![/\\])[^\s?#\\]*$/, { error: 'must be a path on this site, like /login' })
 
-const limitsSchema = z.strictObject(
-  {
-    redis: z
-      .custom<object>((value) => typeof value === 'object' && value !== null, {
-        error: 'must be a connected client of the "redis" package',
-      })
-      .optional(),
-    triesPerChallenge: wholeNumber(3, 10, 'tries').default(5),
-    failuresBeforeLock: wholeNumber(5, 10, 'failures').default(10),
-    lockMs: wholeNumber(15 * MINUTE_MS, 24 * HOUR_MS, 'milliseconds').default(30 * MINUTE_MS),
-    sendsPerTenMinutes: wholeNumber(1, 5, 'messages').default(5),
-    sendsPerDay: wholeNumber(1, 10, 'messages').default(10),
-    resendWaitsSeconds: z
-      .array(wholeNumber(20, 3_600, 'seconds'), { error: 'must be a list of seconds like [30, 60, 120]' })
-      .min(1, { error: 'must name at least one wait, like [30]' })
-      .default([30, 60, 120]),
-  },
-  { error: 'must be an object like { triesPerChallenge: 5 }' },
-)
+const tableText = 'must be the name of a table: small letters, digits and _, like mfa_counters'
+const prefixText = 'must be 1 to 32 letters, digits, ., - or _, like "shop"'
+
+const limitsSchema = z
+  .strictObject(
+    {
+      redis: z
+        .custom<object>((value) => typeof value === 'object' && value !== null, {
+          error: 'must be a connected client of the "redis" package',
+        })
+        .optional(),
+      postgres: z
+        .strictObject(
+          {
+            pool: z.custom<QueryPool>(
+              (value) =>
+                typeof value === 'object' &&
+                value !== null &&
+                typeof Reflect.get(value, 'query') === 'function',
+              { error: 'must be a Pool of the package "pg"' },
+            ),
+            tableName: z
+              .string({ error: tableText })
+              .regex(/^[a-z_][a-z0-9_]{0,62}$/, { error: tableText })
+              .default('mfa_counters'),
+          },
+          { error: 'must be an object like { pool: new Pool() }' },
+        )
+        .optional(),
+      prefix: z
+        .string({ error: prefixText })
+        .regex(/^[\w.-]{1,32}$/, { error: prefixText })
+        .default('mfa'),
+      triesPerChallenge: wholeNumber(3, 10, 'tries').default(5),
+      failuresBeforeLock: wholeNumber(5, 10, 'failures').default(10),
+      lockMs: wholeNumber(15 * MINUTE_MS, 24 * HOUR_MS, 'milliseconds').default(30 * MINUTE_MS),
+      sendsPerTenMinutes: wholeNumber(1, 5, 'messages').default(5),
+      sendsPerDay: wholeNumber(1, 10, 'messages').default(10),
+      resendWaitsSeconds: z
+        .array(wholeNumber(20, 3_600, 'seconds'), { error: 'must be a list of seconds like [30, 60, 120]' })
+        .min(1, { error: 'must name at least one wait, like [30]' })
+        .default([30, 60, 120]),
+    },
+    { error: 'must be an object like { triesPerChallenge: 5 }' },
+  )
+  .refine(({ redis, postgres }) => !redis || !postgres, {
+    path: ['postgres'],
+    error: 'must not stand beside redis: the counters live in one place',
+  })
 
 const schema = z.strictObject({
   factors: callback<MfaOptions['factors']>('must be a function that lists a user’s second factors'),

@@ -47,8 +47,8 @@ const ROOMS: Readonly<Record<string, Walls>> = {
   passport: { uses: ['visit', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
 
   // What an app writes is described in the words of the rooms that it is for.
-  'options.ts': { uses: ['host.ts'], types: ['protocol', 'client', 'flows', 'pages'] },
-  'settings.ts': { uses: ['client', ...LEAVES], types: ['options.ts', 'protocol'] },
+  'options.ts': { uses: ['host.ts'], types: ['protocol', 'client', 'flows', 'pages', 'limits'] },
+  'settings.ts': { uses: ['client', ...LEAVES], types: ['options.ts', 'protocol', 'limits'] },
 
   'mfa.ts': {
     uses: ['settings.ts', 'client', 'limits', 'flows', 'pages', 'routers', 'guard', 'passport', ...LEAVES],

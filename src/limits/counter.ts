@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto'
 import {
   type RateLimiterAbstract,
   RateLimiterMemory,
+  RateLimiterPostgres,
   RateLimiterRedis,
   type RateLimiterRes,
 } from 'rate-limiter-flexible'
 import { LimitsStoreError } from '../errors.js'
+import { type PostgresPlace, withTable } from './postgres.js'
 
 /** How often something happened to a key, and for how long that is remembered. */
 export interface Count {
@@ -30,34 +33,65 @@ export type CounterStore = (name: string, windowMs: number) => Counter
 
 const NOTHING: Count = { count: 0, msLeft: 0 }
 
-/** Counters in this process's memory, or in Redis when a client is given. */
-export function counterStore(redis: object | undefined): CounterStore {
+/** Where the counters live: Redis or PostgreSQL when one is given, else this process's memory. */
+export interface CounterPlace {
+  /** A connected client of the package `redis`. */
+  readonly redis?: object | undefined
+  readonly postgres?: PostgresPlace | undefined
+  /** Begins every key, so that two apps can share one store. Defaults to `mfa`. */
+  readonly prefix?: string | undefined
+}
+
+/** Counters in that place. */
+export function counterStore({ redis, postgres, prefix = 'mfa' }: CounterPlace = {}): CounterStore {
+  const pool = postgres && withTable(postgres)
+  // One of the counters sweeps the whole table; Redis and the memory forget by themselves.
+  let isSwept = false
+
   return (name, windowMs) => {
     // Points are only there for the library's own verdicts; ours are made from the counts.
-    const options = { keyPrefix: `mfa:${name}`, points: Number.MAX_SAFE_INTEGER, duration: windowMs / 1000 }
+    const options = {
+      keyPrefix: `${prefix}:${name}`,
+      points: Number.MAX_SAFE_INTEGER,
+      duration: windowMs / 1000,
+    }
+    if (redis)
+      return counter(new RateLimiterRedis({ ...options, storeClient: redis, useRedisPackage: true }), 'Redis')
+    if (!postgres) return counter(new RateLimiterMemory(options), 'the memory')
+    const clearExpiredByTimeout = !isSwept
+    isSwept = true
     return counter(
-      redis
-        ? new RateLimiterRedis({ ...options, storeClient: redis, useRedisPackage: true })
-        : new RateLimiterMemory(options),
+      new RateLimiterPostgres({
+        ...options,
+        storeClient: pool,
+        storeType: 'pool',
+        tableName: postgres.tableName,
+        tableCreated: true,
+        clearExpiredByTimeout,
+      }),
+      'PostgreSQL',
     )
   }
 }
 
-function counter(store: RateLimiterAbstract): Counter {
+function counter(store: RateLimiterAbstract, place: string): Counter {
+  const guarded = guardFor(place)
   const counts: Counter = {
     async add(key, by) {
-      const { count, msLeft } = asCount(await guarded(by === 1 ? store.penalty(key) : store.reward(key)))
+      const { count, msLeft } = asCount(
+        await guarded(by === 1 ? store.penalty(short(key)) : store.reward(short(key))),
+      )
       if (count >= 0) return { count, msLeft }
       // What is given back after its window ended would otherwise be a gift to the next one.
       await counts.remove(key)
       return NOTHING
     },
-    read: async (key) => asCount(await guarded(store.get(key))),
+    read: async (key) => asCount(await guarded(store.get(short(key)))),
     async set(key, count, ms) {
-      await guarded(store.set(key, count, ms / 1000))
+      await guarded(store.set(short(key), count, ms / 1000))
     },
     async remove(key) {
-      await guarded(store.delete(key))
+      await guarded(store.delete(short(key)))
     },
   }
   return counts
@@ -68,13 +102,20 @@ function asCount(result: RateLimiterRes | null): Count {
   return { count: result.consumedPoints, msLeft: result.msBeforeNext }
 }
 
-async function guarded<Result>(step: Promise<Result>): Promise<Result> {
-  try {
-    return await step
-  } catch (cause) {
-    throw new LimitsStoreError(
-      'The store of the MFA counters failed, so nothing can be counted and no code is evaluated. Is Redis running?',
-      { cause },
-    )
+/** A key that every store takes: PostgreSQL knows no NUL and keeps 255 characters, and a host's user ids may be anything. */
+function short(key: string): string {
+  return /^[\x21-\x7e]{1,150}$/.test(key) ? key : `#${createHash('sha256').update(key).digest('base64url')}`
+}
+
+function guardFor(place: string) {
+  return async <Result>(step: Promise<Result>): Promise<Result> => {
+    try {
+      return await step
+    } catch (cause) {
+      throw new LimitsStoreError(
+        `The store of the MFA counters failed, so nothing can be counted and no code is evaluated. Is ${place} running and reachable?`,
+        { cause },
+      )
+    }
   }
 }

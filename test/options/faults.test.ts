@@ -161,6 +161,16 @@ describe('everything else must be what it is meant to be', () => {
   it.each<[object, string]>([
     [{ limits: 7 }, 'limits must be an object'],
     [{ limits: { redis: 'redis://localhost' } }, 'limits.redis must be a connected client'],
+    [{ limits: { postgres: { pool: 'postgres://' } } }, 'limits.postgres.pool must be a Pool'],
+    [
+      { limits: { postgres: { pool: { query() {} }, tableName: 'a"b' } } },
+      'limits.postgres.tableName must be the name',
+    ],
+    [
+      { limits: { redis: {}, postgres: { pool: { query() {} } } } },
+      'limits.postgres must not stand beside redis',
+    ],
+    [{ limits: { prefix: 'two words' } }, 'limits.prefix must be 1 to 32 letters'],
     [{ limits: { resendWaitsSeconds: [] } }, 'limits.resendWaitsSeconds must name at least one wait'],
     [{ limits: { resendWaitsSeconds: 30 } }, 'limits.resendWaitsSeconds must be a list of seconds'],
     [{ appName: 7 }, 'appName must be text'],

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { createClient } from 'redis'
+
+const BINARY = '/usr/bin/redis-server'
+
+/** Why there is no Redis to test with; nothing when there is. In CI it must be there. */
+export const redisMissing = existsSync(BINARY)
+  ? undefined
+  : 'Redis is not installed: apt-get install redis-server'
+if (redisMissing) {
+  if (process.env.CI) throw new Error(redisMissing)
+  console.warn(`skipped: ${redisMissing}`)
+}
+
+/** A Redis server of our own, on a free port of this machine, that keeps nothing when stopped. */
+export async function startRedis() {
+  const port = await freePort()
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  const server = spawn(BINARY, args, { stdio: 'ignore' })
+  const gone = new Promise<void>((resolve) => server.once('exit', () => resolve()))
+  const clients: ReturnType<typeof client>[] = []
+  const client = () =>
+    createClient({ url: `redis://127.0.0.1:${port}`, socket: { reconnectStrategy: 20 } }).on(
+      'error',
+      () => {},
+    )
+  return {
+    /** A connection of its own, as another process would have. */
+    async connect() {
+      const one = client()
+      clients.push(one)
+      await one.connect()
+      return one
+    },
+    async stop() {
+      for (const one of clients) one.destroy()
+      server.kill('SIGTERM')
+      await gone
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise<void>((resolve) => server.close(() => resolve()))
+  return port
+}

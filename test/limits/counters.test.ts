@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
+import { LimitsStoreError } from '../../src/errors.js'
+import { type Counter, type CounterPlace, counterStore } from '../../src/limits/counter.js'
+import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
+import { redisMissing, startRedis } from '../kit/redis.js'
+
+/** One kind of store, as the suite needs it. */
+interface Place {
+  /** A way to the store of its own, as another process would have. */
+  open(): Promise<CounterPlace>
+  /** Lets this much time pass for the store, until the counter has forgotten the key. */
+  pass(ms: number, counter: Counter, key: string): Promise<void>
+  close(): Promise<void>
+}
+
+// What is closing may still hear that the server goes.
+const poolOf = (url: string) => new pg.Pool({ connectionString: url, max: 8 }).on('error', () => {})
+
+const byOurClock = async (ms: number) => void stopClock().move(ms)
+
+const places: readonly {
+  name: string
+  missing?: string | undefined
+  start: () => Promise<Place>
+  isShared: boolean
+}[] = [
+  {
+    name: 'memory',
+    isShared: false,
+    start: async () => ({ open: async () => ({}), pass: byOurClock, close: async () => {} }),
+  },
+  {
+    name: 'Redis',
+    missing: redisMissing,
+    isShared: true,
+    start: async () => {
+      const redis = await startRedis()
+      return {
+        open: async () => ({ redis: await redis.connect() }),
+        // Redis has a clock of its own, which nobody moves.
+        pass: (ms, counter, key) =>
+          vi.waitFor(async () => expect((await counter.read(key)).count).toBe(0), ms + 5 * SECOND),
+        close: () => redis.stop(),
+      }
+    },
+  },
+  {
+    name: 'PostgreSQL',
+    missing: postgresMissing,
+    isShared: true,
+    start: async () => {
+      const server = await startPostgres()
+      const pools: pg.Pool[] = []
+      return {
+        open: async () => {
+          const pool = poolOf(server.url)
+          pools.push(pool)
+          return { postgres: { pool, tableName: 'mfa_counters' } }
+        },
+        pass: byOurClock,
+        close: async () => {
+          await Promise.all(pools.map((pool) => pool.end()))
+          await server.stop()
+        },
+      }
+    },
+  },
+]
+
+const many = <Result>(count: number, step: (nth: number) => Promise<Result>) =>
+  Promise.all(Array.from({ length: count }, (_, nth) => step(nth)))
+
+const upTo = (count: number) => Array.from({ length: count }, (_, nth) => nth + 1)
+
+const inOrder = (counts: readonly { readonly count: number }[]) =>
+  counts.map(({ count }) => count).sort((one, other) => one - other)
+
+describe.each(places.filter(({ missing }) => !missing))(
+  'R22 R28 counters in $name',
+  ({ start, isShared }) => {
+    let place: Place
+    let here: CounterPlace
+
+    beforeAll(async () => {
+      place = await start()
+      here = await place.open()
+    })
+    afterAll(() => place.close())
+
+    const counter = (windowMs = MINUTE, where = here) =>
+      counterStore({ prefix: 'mfa', ...where })('tries', windowMs)
+
+    it('tell each of two hundred at once a count of its own', async () => {
+      const tries = counter()
+      const key = randomUUID()
+      expect(inOrder(await many(200, () => tries.add(key, 1)))).toEqual(upTo(200))
+      expect((await tries.read(key)).count).toBe(200)
+    })
+
+    it.runIf(isShared)('count exactly over two connections, as two processes have them', async () => {
+      const key = randomUUID()
+      const [one, other] = [counter(), counter(MINUTE, await place.open())]
+      const counts = await many(200, (nth) => (nth % 2 ? one : other).add(key, 1))
+      expect(inOrder(counts)).toEqual(upTo(200))
+      await one.remove(key)
+      expect((await other.read(key)).count).toBe(0)
+    })
+
+    it('give back what was not used, however many at once', async () => {
+      const tries = counter()
+      const key = randomUUID()
+      await many(200, () => tries.add(key, 1))
+      await many(150, () => tries.add(key, -1))
+      expect((await tries.read(key)).count).toBe(50)
+    })
+
+    it('give nothing to the next window by what is given back late', async () => {
+      const tries = counter()
+      const key = randomUUID()
+      expect(await tries.add(key, -1)).toEqual({ count: 0, msLeft: 0 })
+      expect((await tries.add(key, 1)).count).toBe(1)
+    })
+
+    it('tell how long a count lasts, and do not lengthen it by counting', async () => {
+      const tries = counter(MINUTE)
+      const key = randomUUID()
+      const first = await tries.add(key, 1)
+      expect(first.msLeft).toBeGreaterThan(MINUTE - 2 * SECOND)
+      const last = await tries.add(key, 1)
+      expect(last.msLeft).toBeLessThanOrEqual(first.msLeft)
+      expect(last.msLeft).toBeGreaterThan(MINUTE - 5 * SECOND)
+    })
+
+    it('start over when their window is over', async () => {
+      const tries = counter(SECOND)
+      const key = randomUUID()
+      await tries.add(key, 1)
+      await tries.add(key, 1)
+      await place.pass(SECOND, tries, key)
+      expect(await tries.read(key)).toEqual({ count: 0, msLeft: 0 })
+      expect((await tries.add(key, 1)).count).toBe(1)
+    })
+
+    it('are set for a time of their own, and forgotten', async () => {
+      const tries = counter(SECOND)
+      const key = randomUUID()
+      await tries.set(key, 7, MINUTE)
+      const { count, msLeft } = await tries.read(key)
+      expect(count).toBe(7)
+      expect(msLeft).toBeGreaterThan(MINUTE - 5 * SECOND)
+      expect((await tries.add(key, 1)).count).toBe(8)
+      await tries.remove(key)
+      expect((await tries.read(key)).count).toBe(0)
+    })
+
+    it('keep names, keys and prefixes apart', async () => {
+      const key = randomUUID()
+      const [ours, theirs] = [
+        counterStore({ ...here, prefix: 'mfa' }),
+        counterStore({ ...here, prefix: 'shop' }),
+      ]
+      await ours('tries', MINUTE).add(key, 1)
+      for (const other of [ours('sends', MINUTE), theirs('tries', MINUTE)]) {
+        expect((await other.read(key)).count).toBe(0)
+      }
+      expect((await ours('tries', MINUTE).read(`${key} `)).count).toBe(0)
+    })
+
+    it.each([
+      ['long', 'x'.repeat(5_000)],
+      ['of letters from anywhere', 'Žofie 東京 🙂'],
+      ['with what a database cannot keep', 'a\0b'],
+      ['empty', ''],
+      ['a name that objects have', '__proto__'],
+    ])('take a key that is %s', async (_, key) => {
+      const tries = counter()
+      const unique = key + randomUUID()
+      for (const text of [key, unique]) {
+        await tries.remove(text)
+        expect((await tries.add(text, 1)).count).toBe(1)
+      }
+      expect((await tries.read(unique)).count).toBe(1)
+    })
+  },
+)
+
+describe.skipIf(postgresMissing)('counters in PostgreSQL', () => {
+  let server: Awaited<ReturnType<typeof startPostgres>>
+  const pools: pg.Pool[] = []
+  const open = (url = server.url) => {
+    const pool = poolOf(url)
+    pools.push(pool)
+    return pool
+  }
+  const tries = (pool: pg.Pool, tableName: string) =>
+    counterStore({ postgres: { pool, tableName } })('tries', MINUTE)
+
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+  afterAll(async () => {
+    await Promise.all(pools.map((pool) => pool.end()))
+    await server.stop()
+  })
+
+  it('make their table once, when many processes start at once', async () => {
+    const all = await many(12, async () => tries(open(), 'made_at_once'))
+    expect(inOrder(await Promise.all(all.map((one) => one.add('k', 1))))).toEqual(upTo(12))
+  })
+
+  it('need no right to create a table that is there', async () => {
+    const owner = open()
+    await owner.query(
+      'CREATE TABLE mfa_counters (key varchar(255) PRIMARY KEY, points integer NOT NULL DEFAULT 0, expire bigint)',
+    )
+    await owner.query('CREATE ROLE shop LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON mfa_counters TO shop')
+    const poor = open(server.url.replace('postgres@', 'shop@'))
+    await expect(poor.query('CREATE TABLE other (key text)')).rejects.toThrow(/permission denied/)
+    expect((await tries(poor, 'mfa_counters').add('k', 1)).count).toBe(1)
+  })
+
+  it('fail as the store of the counters, evaluate nothing meanwhile, and work again when it can', async () => {
+    const owner = open()
+    const poor = open(server.url.replace('postgres@', 'late@'))
+    await owner.query('CREATE ROLE late LOGIN')
+    const counter = tries(poor, 'made_late')
+    await expect(counter.add('k', 1)).rejects.toThrow(LimitsStoreError)
+    await expect(counter.read('k')).rejects.toThrow(/PostgreSQL/)
+    await owner.query('GRANT CREATE ON SCHEMA public TO late')
+    expect((await counter.add('k', 1)).count).toBe(1)
+  })
+})
