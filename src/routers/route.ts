@@ -4,7 +4,7 @@ import type { Notice, View } from '../pages/view.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { enter, type Standing } from '../session/standing.js'
 import { wantsHtml } from '../visit/accept.js'
-import type { DoorDeps } from '../visit/deps.js'
+import { type DoorDeps, gateOf } from '../visit/deps.js'
 import { setHeaders } from '../visit/headers.js'
 import { type Problem, sendProblem, setRetryAfter, statusOf } from '../visit/problem.js'
 import { isSameOrigin } from '../visit/same-origin.js'
@@ -30,6 +30,7 @@ export function addRoute(router: Router, deps: DoorDeps, path: string, route: Ro
   const answer = async (req: Request, res: Response) => {
     setHeaders(res)
     checkMount(req, deps)
+    gateOf(req)
     if (!methods.includes(req.method)) {
       res.set('Allow', methods.join(', '))
       return sendProblem(res, { code: 'method_not_allowed' })

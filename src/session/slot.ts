@@ -35,6 +35,16 @@ export function sessionOf(req: Request): Session & Slots {
   return session as Session & Slots
 }
 
+/** Whether Passport has written a user into the session. */
+export function namesSomebody(req: Request): boolean {
+  const manager: unknown = Reflect.get(req, '_sessionManager')
+  const key: unknown =
+    typeof manager === 'object' && manager !== null ? Reflect.get(manager, '_key') : undefined
+  const login: unknown = Reflect.get(sessionOf(req), typeof key === 'string' ? key : 'passport')
+  const user: unknown = typeof login === 'object' && login !== null ? Reflect.get(login, 'user') : undefined
+  return Boolean(user) || user === 0
+}
+
 /** The session's record, if it belongs to this user and this session. */
 export function recordOf(req: Request, userId: string): MfaRecord | undefined {
   return readRecord(sessionOf(req).mfa, { userId, sessionId: req.sessionID })

@@ -6,7 +6,7 @@ import { type Factor, readFactors } from '../protocol/factor.js'
 import type { Settings } from '../settings.js'
 import { passportOf, userOf, withholdUser } from './passport-request.js'
 import type { MfaRecord } from './record.js'
-import { recordOf, rememberedTarget, rememberTarget, sessionOf, storeRecord } from './slot.js'
+import { namesSomebody, recordOf, rememberedTarget, rememberTarget, sessionOf, storeRecord } from './slot.js'
 
 /** Where the person behind a request stands. */
 export type Standing =
@@ -46,8 +46,9 @@ const standings = new WeakMap<Request, { readonly sessionId: string; readonly st
 export async function enter(req: Request, settings: Settings): Promise<Standing> {
   const known = standings.get(req)
   // A login or logout within this request has changed the session's id and with it the answer.
-  const holds = known?.sessionId === req.sessionID && !(known.standing.stage === 'none' && userOf(req))
-  if (known && holds) return known.standing
+  if (known?.sessionId === req.sessionID && known && !(known.standing.stage === 'none' && userOf(req))) {
+    return known.standing
+  }
   try {
     sessionOf(req)
     passportOf(req)
@@ -69,7 +70,13 @@ export function settle(req: Request, settings: Settings, standing: Standing): St
 
 async function find(req: Request, settings: Settings): Promise<Standing> {
   const user = userOf(req)
-  if (!user) return { stage: 'none', expired: false }
+  if (!user) {
+    if (!namesSomebody(req)) return { stage: 'none', expired: false }
+    throw new HostError(
+      'ERR_MFA_NO_PASSPORT',
+      'The session names a user whom Passport has not brought yet, so the gate would not see them. Mount passport.session() before mfaSession, and take no user away between the two.',
+    )
+  }
   const userId = userIdOf(user, settings)
   const record = recordOf(req, userId)
   if (record?.verified) return { stage: 'verified', user, userId, record, factors: undefined }
@@ -111,7 +118,7 @@ export async function endHalfLogin(req: Request, target: string | undefined): Pr
  */
 export function userIdOf(user: Express.User, settings: Settings): string {
   const id: unknown = settings.userId ? settings.userId(user) : Reflect.get(user, 'id')
-  if ((typeof id === 'string' && id !== '') || typeof id === 'number' || typeof id === 'bigint')
+  if ((typeof id === 'string' && id !== '') || Number.isFinite(id) || typeof id === 'bigint')
     return String(id)
   throw new HostError(
     'ERR_MFA_USER_ID',

@@ -24,6 +24,6 @@ export function gateOf(req: Request): DoorDeps {
   if (deps) return deps
   throw new HostError(
     'ERR_MFA_NO_GATE',
-    'requireMfa found no gate before it, so nobody is let through. Mount app.use(mfaSession(options)) after passport.session() and before this route.',
+    'No gate stands before this route, so nobody halfway would be held back. Mount app.use(mfaSession(options)) after passport.session() and before this route.',
   )
 }

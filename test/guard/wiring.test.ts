@@ -1,0 +1,277 @@
+import cookieSession from 'cookie-session'
+import express, { type RequestHandler } from 'express'
+import session, { MemoryStore } from 'express-session'
+import passport from 'passport'
+import request from 'supertest'
+import { describe, expect, it } from 'vitest'
+import {
+  challengeRouter,
+  type MfaOptions,
+  mfaRouter,
+  mfaSession,
+  requireMfa,
+  startMfa,
+  verifyRouter,
+} from '../../src/index.js'
+import { host, jsonAgent, people, signIn, signInFully, type TestUser } from '../kit/host.js'
+import { standInService } from '../kit/stand-in-service.js'
+
+const options = (more: Partial<MfaOptions<TestUser>> = {}): MfaOptions<TestUser> => ({
+  service: standInService().service,
+  factors: (user) => user.factors,
+  logger: { warn: () => {}, error: () => {} },
+  ...more,
+})
+
+const sessions = () =>
+  session({ secret: 'a test secret', resave: false, saveUninitialized: false, store: new MemoryStore() })
+
+/** An app of these parts, and what it says to the first request. */
+async function firstRequest(parts: RequestHandler[], path = '/') {
+  const app = express()
+  for (const part of parts) app.use(part)
+  app.get('/', (_req, res) => void res.json({ reached: true }))
+  let told: Error | undefined
+  app.use(((error: Error, _req, res, _next) => {
+    told = error
+    res.status(500).json({})
+  }) satisfies express.ErrorRequestHandler)
+  const answer = await request(app).get(path)
+  return { answer, code: told && Reflect.get(told, 'code'), message: told?.message ?? '' }
+}
+
+describe('a host that is wired wrongly is told at the first request, with the fix', () => {
+  it('without express-session', async () => {
+    const { answer, code, message } = await firstRequest([passport.initialize(), mfaSession(options())])
+    expect(answer.body).not.toHaveProperty('reached')
+    expect(code).toBe('ERR_MFA_NO_SESSION')
+    expect(message).toContain('app.use(session({ … }))')
+  })
+
+  it('with cookie-session', async () => {
+    const { answer, code, message } = await firstRequest([
+      cookieSession({ secret: 'a test secret' }),
+      passport.session(),
+      mfaSession(options()),
+    ])
+    expect(answer.body).not.toHaveProperty('reached')
+    expect(code).toBe('ERR_MFA_COOKIE_SESSION')
+    expect(message).toContain('Use express-session with a store')
+  })
+
+  it('without Passport', async () => {
+    const { answer, code, message } = await firstRequest([sessions(), mfaSession(options())])
+    expect(answer.body).not.toHaveProperty('reached')
+    expect(code).toBe('ERR_MFA_NO_PASSPORT')
+    expect(message).toContain('app.use(passport.session())')
+  })
+
+  it('with requireMfa and no gate before it', async () => {
+    const { code, message } = await firstRequest([sessions(), passport.session(), requireMfa()])
+    expect(code).toBe('ERR_MFA_NO_GATE')
+    expect(message).toContain('app.use(mfaSession(options))')
+  })
+
+  it('with routers and no gate before them: nothing would be shut', async () => {
+    const app = express.Router().use('/mfa', mfaRouter(options()))
+    const { code, message } = await firstRequest([sessions(), passport.session(), app], '/mfa')
+    expect(code).toBe('ERR_MFA_NO_GATE')
+    expect(message).toContain('app.use(mfaSession(options))')
+  })
+
+  it('with startMfa and no gate before it', async () => {
+    const { code } = await firstRequest([sessions(), passport.session(), startMfa(options())])
+    expect(code).toBe('ERR_MFA_NO_GATE')
+  })
+
+  it('with routers at another path than the option says', async () => {
+    const mfa = options()
+    const parts = [
+      sessions(),
+      passport.session(),
+      mfaSession(mfa),
+      express.Router().use('/two-step', mfaRouter(mfa)),
+    ]
+    const { code, message } = await firstRequest(parts, '/two-step')
+    expect(code).toBe('ERR_MFA_MOUNT_PATH')
+    expect(message).toContain("app.use('/mfa', …), or path: '/two-step'")
+  })
+
+  it('R01 with the gate before passport.session(), where it sees nobody: nobody is let through', async () => {
+    const users = people()
+    const auth = new passport.Authenticator()
+    auth.serializeUser<string>((_user, done) => done(null, 'bob'))
+    auth.deserializeUser<string>((id, done) => done(null, users[id] as Express.User | undefined))
+    const app = express()
+    app.use(sessions(), auth.initialize(), mfaSession(options()), auth.session())
+    app.post('/login', (req, res, next) => {
+      const user = users.bob as Express.User | undefined
+      if (!user) return next()
+      req.logIn(user, (error) => (error ? next(error) : res.json({})))
+    })
+    app.get('/secret', (req, res) => void res.json({ in: req.isAuthenticated() }))
+    let told: unknown
+    app.use(((error: Error, _req, res, _next) => {
+      told = error
+      res.status(500).json({})
+    }) satisfies express.ErrorRequestHandler)
+    const browser = jsonAgent(app)
+    await browser.post('/login').expect(200)
+    const answer = await browser.get('/secret')
+    expect(answer.body).not.toMatchObject({ in: true })
+    expect(told).toMatchObject({
+      code: 'ERR_MFA_NO_PASSPORT',
+      message: expect.stringContaining('Mount passport.session() before mfaSession'),
+    })
+  })
+
+  it.each([
+    ['undefined', () => undefined],
+    ['an empty text', () => ''],
+    ['an object', () => ({})],
+    ['not a number', () => Number.NaN],
+  ])('with a user whose id is %s', async (_what, userId) => {
+    const made = host({ options: { userId: userId as () => string } })
+    const answer = await jsonAgent(made.app).post('/login').send({ name: 'bob' })
+    expect(answer.status).toBe(500)
+    expect(made.failures[0]).toMatchObject({ code: 'ERR_MFA_USER_ID' })
+  })
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['a factor without a number', [{ method: 'sms' }]],
+    ['a number that is none', [{ method: 'sms', phone: '07700 900102' }]],
+    ['an unknown method', [{ method: 'pigeon' }]],
+    [
+      'the same name twice',
+      [
+        { id: 'a', method: 'email', email: 'a@b.example' },
+        { id: 'a', method: 'email', email: 'a@b.example' },
+      ],
+    ],
+  ])('with factors that are %s, and lets nobody in without', async (_what, factors) => {
+    const made = host({ options: { factors: () => factors as [] } })
+    const browser = jsonAgent(made.app)
+    expect((await browser.post('/login').send({ name: 'bob' })).status).toBe(500)
+    expect(made.failures[0]).toMatchObject({ code: 'ERR_MFA_FACTORS' })
+    expect(String(made.failures[0])).not.toContain('900102')
+    await browser.get('/secret').expect(401)
+  })
+})
+
+describe('a host that is wired in its own way', () => {
+  it('mounts challenge and verify alone', async () => {
+    const made = host({
+      mount: (app, mfa) => void app.use('/mfa', challengeRouter(mfa), verifyRouter(mfa)),
+    })
+    const browser = await signInFully(made, 'bob')
+    await browser.get('/secret').expect(200)
+    await browser.get('/mfa/enroll-app').expect(404)
+    await browser.post('/mfa/backup').send({}).expect(404)
+    await browser.get('/mfa/assets/mfa.css').expect(200)
+  })
+
+  it('mounts the routers below another router', async () => {
+    const made = host({
+      options: { path: '/account/security/mfa' },
+      mount: (app, mfa) => {
+        const inner = express.Router().use('/mfa', mfaRouter(mfa))
+        app.use('/account', express.Router().use('/security', inner))
+      },
+    })
+    const browser = await signIn(made.app, 'bob')
+    expect((await browser.get('/secret').expect(401)).body.next).toBe('/account/security/mfa')
+    const at = '/account/security/mfa'
+    await browser.post(`${at}/challenge`).send({ factor: 'sms' }).expect(200)
+    await browser.post(`${at}/verify`).send({ code: made.standIn.newestCode() }).expect(200)
+    await browser.get('/secret').expect(200)
+  })
+
+  it('mounts the gate twice', async () => {
+    const made = host()
+    made.app.use(mfaSession(made.mfa))
+    const browser = await signInFully(made, 'bob')
+    await browser.get('/secret').expect(200)
+  })
+
+  it('calls its users something else', async () => {
+    const users = people()
+    const standIn = standInService()
+    const mfa = options({ service: standIn.service })
+    const auth = new passport.Authenticator()
+    auth.serializeUser<string>((_user, done) => done(null, 'bob'))
+    auth.deserializeUser<string>((id, done) => done(null, users[id] as Express.User | undefined))
+    const app = express()
+    app.use(sessions(), auth.initialize({ userProperty: 'account' }), auth.session(), mfaSession(mfa))
+    app.use('/mfa', mfaRouter(mfa))
+    app.post('/login', (req, res, next) => {
+      const user = users.bob as Express.User | undefined
+      if (!user) return next()
+      req.logIn(user, (error) =>
+        error ? next(error) : res.json({ account: Reflect.get(req, 'account') ?? null }),
+      )
+    })
+    app.get('/secret', (req, res) => {
+      res.status(req.isAuthenticated() ? 200 : 401).json({ account: Reflect.get(req, 'account') ?? null })
+    })
+    const browser = jsonAgent(app)
+    expect((await browser.post('/login').expect(200)).body.account).toBeNull()
+    expect((await browser.get('/secret').expect(401)).body).not.toHaveProperty('account')
+    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    expect((await browser.get('/secret').expect(200)).body.account).toMatchObject({ id: 'u-bob' })
+  })
+
+  it('names sessions otherwise, behind a proxy that speaks TLS', async () => {
+    const made = host({
+      first: (app) => void app.set('trust proxy', 1),
+      session: { name: 'sid', cookie: { secure: true, sameSite: 'lax' }, proxy: true },
+    })
+    const post = (path: string, cookie: string, body: object) =>
+      jsonAgent(made.app).post(path).set({ Cookie: cookie, 'X-Forwarded-Proto': 'https' }).send(body)
+    const cookieOf = (answer: { headers: Record<string, unknown> }) =>
+      String(Reflect.get(answer.headers, 'set-cookie')).split(';')[0] ?? ''
+    const login = await post('/login', '', { name: 'bob' }).expect(200)
+    await post('/mfa/challenge', cookieOf(login), { factor: 'sms' }).expect(200)
+    const verified = await post('/mfa/verify', cookieOf(login), { code: made.standIn.newestCode() }).expect(
+      200,
+    )
+    expect(String(verified.headers['set-cookie'])).toMatch(/Secure/)
+    await jsonAgent(made.app)
+      .get('/secret')
+      .set({ Cookie: cookieOf(verified), 'X-Forwarded-Proto': 'https' })
+      .expect(200)
+  })
+
+  it.each(['application/json', 'text/html'])(
+    'holds the login back and lets startMfa go on (%s)',
+    async (accept) => {
+      const users = people()
+      const made = host({
+        behindGate: (app, _auth) => {
+          app.post('/held', (req, _res, next) => {
+            const user = users[String(req.query.name)] as Express.User | undefined
+            if (!user) return next()
+            req.logIn(user, { session: false, keepSessionInfo: false }, next)
+          })
+        },
+        routes: (app, mfa) => {
+          app.post('/held', startMfa(mfa), (req, res) => void res.json({ user: req.user ?? null }))
+        },
+        options: { open: ['/held'] },
+      })
+      const browser = jsonAgent(made.app)
+      const answer = await browser.post('/held?name=bob').set('Accept', accept)
+      if (accept === 'text/html') expect(answer.headers.location).toBe('/mfa')
+      else
+        expect(answer.body).toMatchObject({ status: 'mfa_required', next: '/mfa', factors: [{ id: 'sms' }] })
+      await browser.get('/secret').expect(401)
+      await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      await browser.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
+      await browser.get('/secret').expect(200)
+      const nobodysSecondFactor = await jsonAgent(made.app).post('/held?name=nina').expect(200)
+      expect(nobodysSecondFactor.body.user).toMatchObject({ id: 'u-nina' })
+    },
+  )
+})
