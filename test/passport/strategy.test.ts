@@ -1,0 +1,307 @@
+import type { Request } from 'express'
+import type passport from 'passport'
+import { describe, expect, it } from 'vitest'
+import { sessionCookie } from '../kit/cookies.js'
+import { FaultyStore } from '../kit/faulty-store.js'
+import { type HostSetup, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+
+type Options = passport.AuthenticateOptions & { keepSessionInfo?: boolean }
+
+/** A host with `passport.authenticate('mfa', options)` on a route of its own. */
+function loginRoute(options: Options, setup: HostSetup = {}) {
+  return host({
+    ...setup,
+    options: { open: ['/mfa-login', '/failed', '/in', '/messages'], homePath: '/home', ...setup.options },
+    routes: (app, _mfa, auth) => {
+      app.post('/mfa-login', auth.authenticate('mfa', options), (req, res) => {
+        res.json({ user: req.user ?? null, mfa: req.mfa, info: req.authInfo ?? null })
+      })
+      app.get('/messages', (req, res) => void res.json(Reflect.get(req.session, 'messages') ?? []))
+    },
+  })
+}
+
+async function challenged(made: ReturnType<typeof loginRoute>, name = 'bob') {
+  const agent = await signIn(made.app, name)
+  await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+  return {
+    agent,
+    right: () => agent.post('/mfa-login').send({ code: made.standIn.newestCode() }),
+    wrong: () => agent.post('/mfa-login').send({ code: '000000' }),
+  }
+}
+
+describe('passport.authenticate("mfa") with a right code', () => {
+  it('goes on to the next handler with the user, verified, and what was shown', async () => {
+    const made = loginRoute({})
+    const { agent, right } = await challenged(made)
+    const answer = await right().expect(200)
+    expect(answer.body).toMatchObject({
+      user: { id: 'u-bob' },
+      mfa: { status: 'verified', amr: ['pwd', 'sms', 'mfa'] },
+      info: { method: 'sms' },
+    })
+    await agent.get('/secret').expect(200)
+  })
+
+  it('R03 changes the session id', async () => {
+    const store = new FaultyStore()
+    const made = loginRoute({}, { store })
+    const { right } = await challenged(made)
+    const [before] = Object.keys(store.stored)
+    expect(sessionCookie(await right().expect(200))).not.toBe('')
+    expect(Object.keys(store.stored)).not.toContain(before)
+    expect(Object.keys(store.stored)).toHaveLength(1)
+  })
+
+  it('successRedirect', async () => {
+    const { right } = await challenged(loginRoute({ successRedirect: '/in' }))
+    await right().expect(302).expect('Location', '/in')
+  })
+
+  it('successMessage', async () => {
+    const { agent, right } = await challenged(
+      loginRoute({ successRedirect: '/in', successMessage: 'Welcome' }),
+    )
+    await right().expect(302)
+    // Passport writes it into the session that the second factor has replaced; what the host keeps, stays.
+    expect((await agent.get('/messages')).body).toEqual(['Welcome'])
+  })
+
+  it('successReturnToOrRedirect, back to where the gate stopped somebody', async () => {
+    const made = loginRoute({ successReturnToOrRedirect: '/in' })
+    const { agent, right } = await challenged(made)
+    await agent.get('/reports?year=2026').set('Accept', 'text/html').expect(303)
+    await right().expect(302).expect('Location', '/reports?year=2026')
+  })
+
+  it('successReturnToOrRedirect without a place to go back to', async () => {
+    const { right } = await challenged(loginRoute({ successReturnToOrRedirect: '/in' }))
+    await right().expect(302).expect('Location', '/in')
+  })
+
+  it.each([true, false, undefined])('keepSessionInfo: %s', async (keepSessionInfo) => {
+    const made = loginRoute(keepSessionInfo === undefined ? {} : { keepSessionInfo }, {
+      behindGate: (app) => {
+        app.use((req, _res, next) => {
+          if (req.get('x-basket')) Object.assign(req.session, { basket: req.get('x-basket') })
+          next()
+        })
+      },
+      store: new FaultyStore(),
+    })
+    const { agent, right } = await challenged(made)
+    await agent.get('/messages').set('X-Basket', 'two pears').expect(200)
+    await right().expect(200)
+    const [document] = (made.store as FaultyStore).documents
+    // A second factor belongs to the login before it: unless told otherwise, the basket stays.
+    if (keepSessionInfo === false) expect(document).not.toHaveProperty('basket')
+    else expect(document).toMatchObject({ basket: 'two pears' })
+    expect(document).toMatchObject({ mfa: { userId: 'u-bob', verified: { amr: ['pwd', 'sms', 'mfa'] } } })
+    expect(document).not.toHaveProperty('mfa.challenge')
+    await agent.get('/secret').expect(200)
+  })
+
+  it('session: false approves the request and leaves the session halfway', async () => {
+    const made = loginRoute({ session: false })
+    const { agent, right } = await challenged(made)
+    const answer = await right().expect(200)
+    expect(answer.body.user).toMatchObject({ id: 'u-bob' })
+    expect(sessionCookie(answer)).toBe('')
+    await agent.get('/secret').expect(401)
+    // The code is used up.
+    expect((await right()).status).not.toBe(200)
+  })
+
+  it('assignProperty leaves the session as it was', async () => {
+    const made = host({
+      options: { open: ['/mfa-login'] },
+      routes: (app, _mfa, auth) => {
+        app.post('/mfa-login', auth.authorize('mfa', {}), (req, res) => {
+          res.json({ account: Reflect.get(req, 'account') ?? null, user: req.user ?? null })
+        })
+      },
+    })
+    const agent = await signIn(made.app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    const answer = await agent.post('/mfa-login').send({ code: made.standIn.newestCode() }).expect(200)
+    expect(answer.body).toMatchObject({ account: { id: 'u-bob' }, user: null })
+    await agent.get('/secret').expect(401)
+  })
+})
+
+describe('passport.authenticate("mfa") with a wrong code', () => {
+  it('is a plain 401', async () => {
+    const { agent, wrong } = await challenged(loginRoute({}))
+    expect((await wrong().expect(401)).text).toBe('Unauthorized')
+    await agent.get('/secret').expect(401)
+  })
+
+  it('failureRedirect and failureMessage', async () => {
+    const { agent, wrong } = await challenged(
+      loginRoute({ failureRedirect: '/failed', failureMessage: true }),
+    )
+    await wrong().expect(302).expect('Location', '/failed')
+    expect((await agent.get('/messages')).body).toEqual(['The code is wrong.'])
+  })
+
+  it('failureMessage of the host’s own', async () => {
+    const { agent, wrong } = await challenged(
+      loginRoute({ failureRedirect: '/failed', failureMessage: 'Nope' }),
+    )
+    await wrong().expect(302)
+    expect((await agent.get('/messages')).body).toEqual(['Nope'])
+  })
+
+  it('failWithError', async () => {
+    const made = loginRoute({ failWithError: true })
+    const { wrong } = await challenged(made)
+    expect((await wrong().expect(401)).body.failed).toBe('AuthenticationError')
+  })
+
+  it('R22 counts with the routes: five in all, then a 429 that says when', async () => {
+    const made = loginRoute({ failWithError: true })
+    const { agent, wrong, right } = await challenged(made)
+    for (let attempt = 0; attempt < 3; attempt++)
+      await agent.post('/mfa/verify').send({ code: '000000' }).expect(401)
+    for (let attempt = 0; attempt < 2; attempt++) await wrong().expect(401)
+    const answer = await right().expect(429)
+    expect(answer.headers['retry-after']).toBe('1')
+    expect(made.standIn.count('verify')).toBe(5)
+  })
+
+  it.each([
+    ['nobody', undefined, 401],
+    ['somebody without a second factor', 'nina', 403],
+  ])('is a failure for %s', async (_who, name, status) => {
+    const made = loginRoute({ failWithError: true })
+    const agent = name ? await signIn(made.app, name) : jsonAgent(made.app)
+    await agent.post('/mfa-login').send({ code: '123456' }).expect(status)
+    expect(made.standIn.calls).toHaveLength(0)
+  })
+})
+
+describe('passport.authenticate("mfa") when the service fails', () => {
+  it('R77 is an error, never a failure, and spends no try', async () => {
+    const made = loginRoute({ failureRedirect: '/failed', failureMessage: true })
+    const { agent, right } = await challenged(made)
+    made.standIn.setTrouble(made.standIn.down)
+    for (let attempt = 0; attempt < 12; attempt++) {
+      const answer = await right().expect(503)
+      expect(answer.body.failed).toBe('ERR_MFA_SERVICE_UNAVAILABLE')
+    }
+    expect((await agent.get('/messages')).body).toEqual([])
+    made.standIn.setTrouble(undefined)
+    await right().expect(200)
+  })
+
+  it('R09 is an error when the session cannot be stored, and lets nobody in', async () => {
+    const store = new FaultyStore()
+    const made = loginRoute({ failureRedirect: '/failed' }, { store })
+    const { agent, right } = await challenged(made)
+    store.failOn('set')
+    expect((await right()).status).toBeGreaterThanOrEqual(500)
+    await agent.get('/secret').expect(401)
+    for (const document of store.documents) expect(document).not.toHaveProperty('mfa.verified')
+  })
+
+  it('R09 gives a right code back that could not be kept with session: false', async () => {
+    const store = new FaultyStore()
+    const made = loginRoute({ session: false }, { store })
+    made.standIn.setApp('alice@example.com', '123456')
+    const agent = await signIn(made.app, 'alice')
+    store.failOn('set')
+    const verify = () => agent.post('/mfa-login').send({ code: '123456', factor: 'app' })
+    await verify().expect(503)
+    await agent.post('/mfa/challenge').send({ factor: 'app' }).expect(200)
+    await verify().expect(200)
+  })
+})
+
+describe('passport.authenticate("mfa", callback)', () => {
+  function customHost(finish: (req: Request, user: Express.User, done: (error?: unknown) => void) => void) {
+    return host({
+      options: { open: ['/mfa-login'] },
+      routes: (app, _mfa, auth) => {
+        app.post('/mfa-login', (req, res, next) => {
+          auth.authenticate(
+            'mfa',
+            (error: unknown, user: Express.User | false, info: unknown, status?: number) => {
+              if (error) return next(error)
+              if (!user) return res.status(status ?? 401).json({ info })
+              finish(req, user, (failed) =>
+                failed ? next(failed) : res.json({ in: req.isAuthenticated(), info }),
+              )
+            },
+          )(req, res, next)
+        })
+      },
+    })
+  }
+
+  it('is told the user and the method, and signs in by req.logIn', async () => {
+    const made = customHost((req, user, done) => req.logIn(user, done))
+    const agent = await signIn(made.app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    const answer = await agent.post('/mfa-login').send({ code: made.standIn.newestCode() }).expect(200)
+    expect(answer.body).toEqual({ in: true, info: { method: 'sms' } })
+    await agent.get('/secret').expect(200)
+  })
+
+  it('is told why not, with what a page needs', async () => {
+    const made = customHost((req, user, done) => req.logIn(user, done))
+    const agent = await signIn(made.app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    const answer = await agent.post('/mfa-login').send({ code: '000000' }).expect(401)
+    expect(answer.body.info).toEqual({ code: 'invalid_code', message: 'The code is wrong.', triesLeft: 4 })
+    const broken = await agent
+      .post('/mfa-login')
+      .send({ code: ['000000'] })
+      .expect(400)
+    expect(broken.body.info).toMatchObject({ code: 'invalid_request' })
+  })
+
+  it('that signs nobody in leaves the session halfway', async () => {
+    const made = customHost((_req, _user, done) => done())
+    const agent = await signIn(made.app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    expect((await agent.post('/mfa-login').send({ code: made.standIn.newestCode() })).body.in).toBe(false)
+    await agent.get('/secret').expect(401)
+  })
+
+  it('that signs somebody else in makes a half-login of it', async () => {
+    const made = customHost((req, _user, done) => {
+      const other = Object.values(made.users).find(({ id }) => id === 'u-alice')
+      req.logIn(other as object as Express.User, done)
+    })
+    const agent = await signIn(made.app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    expect((await agent.post('/mfa-login').send({ code: made.standIn.newestCode() })).body.in).toBe(false)
+    expect((await agent.get('/secret').expect(401)).body.code).toBe('mfa_required')
+  })
+
+  it('R83 that throws gets its own error, and the process lives on', async () => {
+    const made = customHost(() => {
+      throw new TypeError('a bug of the host')
+    })
+    const agent = await signIn(made.app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await agent.post('/mfa-login').send({ code: made.standIn.newestCode() }).expect(500)
+    await agent.get('/secret').expect(401)
+  })
+})
+
+describe('the strategy among others', () => {
+  it('fails in a chain, and the next one decides', async () => {
+    const made = host({
+      options: { open: ['/either'] },
+      routes: (app, _mfa, auth) => {
+        app.post('/either', auth.authenticate(['mfa', 'name']), (req, res) => void res.json(req.mfa))
+      },
+    })
+    // Express 5 leaves the body to whoever parses it: the strategy does.
+    const answer = await jsonAgent(made.app).post('/either').send({ code: '123456', name: 'bob' })
+    expect(answer.body.status ?? answer.status).not.toBe('verified')
+    await (await signInFully(made, 'bob')).get('/secret').expect(200)
+  })
+})
