@@ -9,6 +9,7 @@ import { type InboxMessage, storedInbox } from './delivery/inbox.js'
 import { storedOutbox } from './delivery/outbox.js'
 import { httpApi } from './http/api.js'
 import { type Logger, warningsOnly } from './log.js'
+import { type Operator, operator } from './operator/operator.js'
 import { readOptions, type ServiceOptions, type ServiceSettings } from './options.js'
 import { rehearsalCarrier } from './rehearsal/carrier.js'
 import { keysFrom } from './secrets/keys.js'
@@ -29,6 +30,8 @@ export interface CountersignService {
    * An account that has an app keeps it.
    */
   importApp(request: ImportAppRequest): Promise<'bound' | 'kept'>
+  /** What an operator can do, under the name that the audit log shows. */
+  operator(as: string): Operator
   /** Waits for messages that are being handed over, then lets go of sockets and files. */
   close(): Promise<void>
 }
@@ -66,6 +69,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     api: httpApi(core, applications.byKey, { test: inbox, live: shown }),
     ...(shown && { inbox: { messages: (filter) => shown.messages(DEFAULT_APPLICATION, filter) } }),
     importApp: appImporter(core, ours),
+    operator: (as) => operator(store, as, applications.forget),
     async close() {
       await outbox.close()
       await Promise.all(Object.values(carriers).map((carrier) => carrier.close()))

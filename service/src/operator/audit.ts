@@ -1,0 +1,24 @@
+import type { Desk } from './desk.js'
+
+/** One change, as the audit log keeps it. */
+export interface AuditEntry {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly who: string
+  /** Empty: the service as a whole. */
+  readonly application: string
+  readonly action: string
+  readonly detail: string
+}
+
+/** Who changed what, newest first; of one application when it is named. */
+export function listAudit(
+  desk: Desk,
+  filter: { readonly application?: string | undefined; readonly most: number },
+): Promise<AuditEntry[]> {
+  return desk.store.query<AuditEntry & Record<string, string | number>>(
+    `SELECT at, who, application, action, detail FROM audit
+     WHERE $1::text IS NULL OR application = $1 ORDER BY position DESC LIMIT $2`,
+    [filter.application ?? null, filter.most],
+  )
+}

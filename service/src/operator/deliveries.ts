@@ -1,0 +1,48 @@
+import { type Mode, partitionOf } from '../application.js'
+import { mustExist } from './applications.js'
+import type { Desk } from './desk.js'
+
+/** How a message stands. Where it goes and what it says is sealed. */
+export interface DeliverySummary {
+  readonly id: string
+  readonly channel: string
+  readonly state: string
+  readonly attempts: number
+  /** Milliseconds since 1970, as all times here. */
+  readonly createdAt: number
+  /** When it is tried next. */
+  readonly dueAt: number | null
+  readonly settledAt: number | null
+}
+
+/** The messages of an application, newest first. */
+export async function listDeliveries(
+  desk: Desk,
+  filter: {
+    readonly application: string
+    readonly mode: Mode
+    readonly state?: string | undefined
+    readonly most: number
+  },
+): Promise<DeliverySummary[]> {
+  await mustExist(desk.store, filter.application)
+  const rows = await desk.store.query<{
+    id: string
+    channel: string
+    state: string
+    attempts: number
+    created_at: number
+    due_at: number
+    settled_at: number | null
+  }>(
+    `SELECT id, channel, state, attempts, created_at, due_at, settled_at FROM outbox
+     WHERE application = $1 AND ($2::text IS NULL OR state = $2) ORDER BY created_at DESC, id LIMIT $3`,
+    [partitionOf(filter.application, filter.mode), filter.state ?? null, filter.most],
+  )
+  return rows.map(({ id, channel, state, attempts, ...times }) => ({
+    ...{ id, channel, state, attempts },
+    createdAt: times.created_at,
+    dueAt: state === 'waiting' ? times.due_at : null,
+    settledAt: times.settled_at,
+  }))
+}

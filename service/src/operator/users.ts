@@ -1,0 +1,205 @@
+import { type Contact, canonicalUser, maskContact, parseUser } from 'countersign/protocol'
+import { APP_FACTOR } from '../accounts/app-secret.js'
+import { BACKUP_FACTOR } from '../accounts/backup-set.js'
+import { type Mode, partitionOf } from '../application.js'
+import { one, type Queries } from '../store/store.js'
+import { limitsOf, mustExist } from './applications.js'
+import { change, type Desk } from './desk.js'
+import { OperatorError } from './operator-error.js'
+
+/** Whose account is meant: the contact that stands for it, or the application's own name for it. */
+export interface UserName {
+  readonly application: string
+  readonly mode: Mode
+  /** A mailbox, a number, `mailbox:number`, or with `named` the `Account` that the application sends. */
+  readonly user: string
+  readonly named: boolean
+}
+
+/** One factor of an account. */
+export interface FactorState {
+  /** `APP`, `BACKUP`, or the kind and the masked contact. */
+  readonly factor: string
+  /** Wrong codes since it was bound that nothing has forgiven. */
+  readonly failures: number
+  readonly disabled: 'no' | 'too many wrong codes' | 'by an operator'
+}
+
+/** What support may know about a person's account. Contacts are masked (R46). */
+export interface UserState {
+  readonly user: string
+  /** When the lock lifts, in milliseconds since 1970; `null` when there is none. */
+  readonly lockedUntil: number | null
+  /** Wrong codes of the last 24 h that nothing has forgiven. */
+  readonly failures: number
+  readonly email: string | null
+  readonly phone: string | null
+  readonly locale: string | null
+  readonly authenticatorApp: 'none' | 'waits for its first code' | 'set up'
+  readonly backupCodesLeft: number
+  readonly factors: readonly FactorState[]
+}
+
+const DAY_MS = 86_400_000
+// Beyond every cap that can be set.
+const DISABLED = 1_000_000
+
+/** What is known of an account. */
+export async function showUser(desk: Desk, name: UserName): Promise<UserState> {
+  const { store } = desk
+  await mustExist(store, name.application)
+  const key = [partitionOf(name.application, name.mode), accountOf(name)]
+  const account = await one<{
+    locked_until: number
+    proven_email: string | null
+    proven_phone: string | null
+    locale: string | null
+  }>(
+    store,
+    'SELECT locked_until, proven_email, proven_phone, locale FROM account WHERE application = $1 AND account = $2',
+    key,
+  )
+  if (!account) throw unknownUser(name)
+  const failures = await count(store, 'failure', key, ' AND at > $3', Date.now() - DAY_MS)
+  const app = await one<{ sealed: string | null; pending: string | null }>(
+    store,
+    'SELECT sealed, pending FROM app_secret WHERE application = $1 AND account = $2',
+    key,
+  )
+  const { disableAfter } = await limitsOf(desk, name.application)
+  const factors = await store.query<{ factor: string; failures: number }>(
+    'SELECT factor, failures FROM factor WHERE application = $1 AND account = $2 ORDER BY factor',
+    key,
+  )
+  return {
+    user: shown(name),
+    lockedUntil: account.locked_until > Date.now() ? account.locked_until : null,
+    failures,
+    email: account.proven_email && masked(account.proven_email),
+    phone: account.proven_phone && masked(account.proven_phone),
+    locale: account.locale,
+    authenticatorApp: app?.sealed ? 'set up' : app?.pending ? 'waits for its first code' : 'none',
+    backupCodesLeft: await count(store, 'backup_code', key),
+    factors: factors.map((row) => ({
+      factor: shownFactor(row.factor),
+      // What an operator disabled is marked by a number that no guessing reaches.
+      failures: row.failures % DISABLED,
+      disabled: disabledBy(row.failures, disableAfter),
+    })),
+  }
+}
+
+/** Lifts an account's lock. The next one is as long as if this one had run out; disabled factors stay disabled. */
+export async function unlockUser(desk: Desk, name: UserName): Promise<void> {
+  const now = Date.now()
+  await change(
+    desk,
+    async (tx) => {
+      await mustExist(tx, name.application)
+      const row = await one(
+        tx,
+        `UPDATE account SET locked_until = $3 WHERE application = $1 AND account = $2 AND locked_until > $3
+         RETURNING account`,
+        [partitionOf(name.application, name.mode), accountOf(name), now],
+      )
+      if (!row) throw new OperatorError(`${shown(name)} is not locked in "${name.application}".`)
+    },
+    () => ({ application: name.application, action: 'user.unlocked', detail: shown(name) }),
+  )
+}
+
+/**
+ * Disables a factor until it is bound again (R26): `app`, `backup`, or a contact of the account, whose codes then
+ * count for nothing. Returns the factor as it may be shown.
+ */
+export async function disableFactor(desk: Desk, name: UserName, factor: string): Promise<string> {
+  const row = factorOf(factor)
+  const key = [partitionOf(name.application, name.mode), accountOf(name)]
+  const known = shownFactor(row)
+  await change(
+    desk,
+    async (tx) => {
+      await mustExist(tx, name.application)
+      const account = await one(
+        tx,
+        'SELECT account FROM account WHERE application = $1 AND account = $2 FOR UPDATE',
+        key,
+      )
+      if (!account) throw unknownUser(name)
+      await tx.query(
+        `INSERT INTO factor (application, account, factor, failures) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (application, account, factor) DO UPDATE SET failures = EXCLUDED.failures + factor.failures % EXCLUDED.failures`,
+        [...key, row, DISABLED],
+      )
+    },
+    () => ({
+      application: name.application,
+      action: 'factor.disabled',
+      detail: `${known} of ${shown(name)}`,
+    }),
+  )
+  return known
+}
+
+function disabledBy(failures: number, disableAfter: number): FactorState['disabled'] {
+  if (failures >= DISABLED) return 'by an operator'
+  return failures >= disableAfter ? 'too many wrong codes' : 'no'
+}
+
+function accountOf(name: UserName): string {
+  return name.named ? `account:${name.user}` : `contact:${canonicalUser(contactOf(name.user))}`
+}
+
+function contactOf(text: string): Contact {
+  const contact = parseUser(text)
+  if (contact) return contact
+  throw new OperatorError(
+    `"${text}" is no contact: write ann@example.com, +447700900123 or both with a colon between. ` +
+      'For the name that the application itself has for the account, say --account.',
+  )
+}
+
+function factorOf(text: string): string {
+  if (text === 'app') return APP_FACTOR
+  if (text === 'backup') return BACKUP_FACTOR
+  const contact = parseUser(text)
+  if (!contact)
+    throw new OperatorError(`"${text}" is no factor: say app, backup, or a contact of the person.`)
+  return `${contact.kind.toUpperCase()}:${canonicalUser(contact)}`
+}
+
+function shownFactor(factor: string): string {
+  const colon = factor.indexOf(':')
+  return colon < 0 ? factor : `${factor.slice(0, colon)} ${masked(factor.slice(colon + 1))}`
+}
+
+function shown(name: UserName): string {
+  return name.named ? name.user : masked(name.user)
+}
+
+function masked(text: string): string {
+  const contact = parseUser(text)
+  return contact ? maskContact(contact) : '•••'
+}
+
+function unknownUser(name: UserName): OperatorError {
+  return new OperatorError(
+    `${shown(name)} has no account in "${name.application}"${name.mode === 'test' ? ' among its test data' : ''}. ` +
+      'If the application names its accounts itself, say --account with that name.',
+  )
+}
+
+async function count(
+  queries: Queries,
+  table: 'failure' | 'backup_code',
+  key: readonly string[],
+  condition = '',
+  ...more: number[]
+): Promise<number> {
+  const row = await one<{ n: number }>(
+    queries,
+    `SELECT count(*)::integer AS n FROM ${table} WHERE application = $1 AND account = $2${condition}`,
+    [...key, ...more],
+  )
+  return row?.n ?? 0
+}

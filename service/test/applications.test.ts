@@ -1,0 +1,423 @@
+import { type CountersignService, createService, OperatorError } from '@countersign/service'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { ApplicationSettings } from '../src/applications/settings.js'
+import { API_KEY, appCode, freshEmail, freshPhone, listen, rejection, SECRET, wrong } from './kit.js'
+
+let service: CountersignService
+let server: Awaited<ReturnType<typeof listen>>
+const events: { event: string; reason?: string }[] = []
+beforeAll(async () => {
+  service = await createService({
+    dataDir: 'memory://',
+    secret: SECRET,
+    apiKey: API_KEY,
+    delivery: 'inbox',
+    logger: (event) => void events.push(event),
+  })
+  server = await listen(service.api)
+})
+afterAll(async () => {
+  await server.close()
+  await service.close()
+})
+afterEach(() => vi.unstubAllEnvs())
+
+let applications = 0
+
+/** An application with a live key and a test key, and how one calls the service by them. */
+async function fresh(settings: ApplicationSettings = {}) {
+  const ops = service.operator('ops')
+  const name = `app-${++applications}`
+  await ops.createApplication(name, settings)
+  const [live, tests] = [
+    await ops.createKey(name, { mode: 'live' }),
+    await ops.createKey(name, { mode: 'test' }),
+  ]
+  return { name, ops, live: caller(live.key), test: caller(tests.key), keys: { live, test: tests } }
+}
+
+function caller(key: string) {
+  const headers = { authorization: `Bearer ${key}` }
+  const post = async (path: string, parameters: Record<string, string>) => {
+    const body = new URLSearchParams(parameters)
+    const response = await fetch(`${server.url}/v1/${path}`, { method: 'POST', headers, body })
+    return { status: response.status, headers: response.headers, body: await response.json() }
+  }
+  return {
+    send: (User: string, Type: string, more = {}) => post('mfa', { User, Type, ...more }),
+    verify: (User: string, Type: string, Code: string, more = {}) =>
+      post('mfa/verify', { User, Type, Code, ...more }),
+    app: (User: string) => post('mfa/app', { User }),
+    backup: (User: string, Type: string) => post('mfa/backup', { User, Type }),
+    async inbox(to: string): Promise<{ text: string; to: string }[]> {
+      const response = await fetch(`${server.url}/v1/test/inbox?to=${encodeURIComponent(to)}`, { headers })
+      return ((await response.json()) as { messages: { text: string; to: string }[] }).messages
+    },
+    async lastCode(to: string): Promise<string> {
+      const [latest] = await this.inbox(to)
+      return /\b\d{6,10}\b/.exec(latest?.text ?? '')?.[0] ?? 'no code came'
+    },
+  }
+}
+
+const told = (answer: { status: number; body: { code?: string } }) => [answer.status, answer.body.code]
+
+describe('two applications', () => {
+  test('never take each other’s codes, by whatever id (R38, R86)', async () => {
+    const [a, b] = [await fresh(), await fresh()]
+    const { email } = freshEmail()
+    const sent = await a.live.send(email, 'EMAIL')
+    const code = await a.live.lastCode(email)
+    const more = { Challenge: sent.body.challenge }
+    for (const other of [b.live, b.test, a.test, caller(API_KEY)]) {
+      expect(told(await other.verify(email, 'EMAIL', code, more))).toEqual([401, 'invalid_code'])
+      expect(told(await other.verify(email, 'EMAIL', code))).toEqual([401, 'invalid_code'])
+    }
+    expect((await a.live.verify(email, 'EMAIL', code, more)).status).toBe(200)
+  })
+
+  test('have inboxes, apps and backup codes of their own (R86)', async () => {
+    const [a, b] = [await fresh(), await fresh()]
+    const { email } = freshEmail()
+    await a.live.send(email, 'EMAIL')
+    expect(await a.live.inbox(email)).toHaveLength(1)
+    for (const other of [b.live, b.test, a.test, caller(API_KEY)]) {
+      expect(await other.inbox(email)).toEqual([])
+    }
+    const { body } = await a.live.app(email)
+    expect(told(await b.live.verify(email, 'APP', appCode(body.secret)))).toEqual([401, 'invalid_code'])
+    expect((await a.live.verify(email, 'APP', appCode(body.secret))).status).toBe(200)
+
+    await a.live.backup(email, 'EMAIL')
+    const [mail] = await a.live.inbox(email)
+    const backup = /([0-9A-Z]{4}-){3}[0-9A-Z]{4}/.exec(mail?.text ?? '')?.[0] ?? ''
+    expect((await b.live.verify(email, 'EMAIL', backup)).status).toBe(401)
+    expect((await a.live.verify(email, 'EMAIL', backup)).status).toBe(200)
+  })
+
+  test('count for themselves: a lock, a budget and a client address of one are none of the other (R86)', async () => {
+    const [a, b] = [await fresh(), await fresh()]
+    const { email } = freshEmail()
+    const more = { Account: 'ann', ClientAddress: '192.0.2.7' }
+    for (let i = 0; i < 10; i++) await a.live.verify(email, 'APP', '123456', more)
+    expect(told(await a.live.verify(email, 'APP', '123456', more))).toEqual([429, 'locked'])
+    for (const other of [b.live, b.test, a.test]) {
+      expect(told(await other.verify(email, 'APP', '123456', more))).toEqual([401, 'invalid_code'])
+    }
+    const again = freshEmail().email
+    for (let i = 0; i < 5; i++) await a.live.send(again, 'EMAIL', { ClientAddress: '192.0.2.7' })
+    expect(told(await a.live.send(again, 'EMAIL'))).toEqual([429, 'limited'])
+    for (const other of [b.live, b.test, a.test]) expect((await other.send(again, 'EMAIL')).status).toBe(200)
+  })
+})
+
+describe('an API key', () => {
+  test('has 256 random bits and a checksum, and is stored as a hash alone (R85)', async () => {
+    const { keys, name, ops } = await fresh()
+    expect(keys.live.key).toMatch(/^mfa_live_[0-9A-Za-z]{49}$/)
+    expect(keys.test.key).toMatch(/^mfa_test_[0-9A-Za-z]{49}$/)
+    const listed = await ops.listKeys(name)
+    expect(listed).toHaveLength(2)
+    expect(JSON.stringify([listed, await ops.listAudit({ most: 100 })])).not.toContain(
+      keys.live.key.slice(9, 49),
+    )
+  })
+
+  test('is refused when a character differs, and when it is of nobody', async () => {
+    const { keys } = await fresh()
+    const { key } = keys.live
+    const other = `${key.slice(0, 20)}${key[20] === 'x' ? 'y' : 'x'}${key.slice(21)}`
+    for (const one of [other, key.slice(0, -1), `${key}0`, key.replace('live', 'test')]) {
+      expect(told(await caller(one).send(freshEmail().email, 'EMAIL'))).toEqual([401, 'invalid_api_key'])
+    }
+  })
+
+  test('is revoked at once, and the application’s others go on (R85)', async () => {
+    const { name, ops, keys, live, test: tests } = await fresh()
+    const second = await ops.createKey(name, { mode: 'live', label: 'after the rotation' })
+    expect((await live.send(freshEmail().email, 'EMAIL')).status).toBe(200)
+    await ops.revokeKey(name, keys.live.id)
+    expect(told(await live.send(freshEmail().email, 'EMAIL'))).toEqual([401, 'invalid_api_key'])
+    expect((await caller(second.key).send(freshEmail().email, 'EMAIL')).status).toBe(200)
+    expect((await tests.send(freshEmail().email, 'EMAIL')).status).toBe(200)
+    const again = await rejection(ops.revokeKey(name, keys.live.id))
+    expect(again).toBeInstanceOf(OperatorError)
+    const listed = await ops.listKeys(name)
+    expect(listed.find(({ id }) => id === keys.live.id)?.revokedAt).toEqual(expect.any(Number))
+  })
+
+  test('is known to have been used, to the hour', async () => {
+    const { name, ops, live } = await fresh()
+    await live.send(freshEmail().email, 'EMAIL')
+    await vi.waitFor(async () => {
+      const used = (await ops.listKeys(name)).map(({ lastUsedAt }) => lastUsedAt)
+      expect(used).toContainEqual(Date.now() - (Date.now() % 3_600_000))
+      expect(used).toContain(null)
+    })
+  })
+
+  test('of one application revokes nothing of another (R86)', async () => {
+    const [a, b] = [await fresh(), await fresh()]
+    await rejection(b.ops.revokeKey(b.name, a.keys.live.id))
+    expect((await a.live.send(freshEmail().email, 'EMAIL')).status).toBe(200)
+  })
+})
+
+describe('settings', () => {
+  test('that switch a method off end sending and verifying by it at once, and say so (R48)', async () => {
+    const { live, ops, name } = await fresh()
+    const { email } = freshEmail()
+    await live.send(email, 'EMAIL')
+    const code = await live.lastCode(email)
+    await ops.changeSettings(name, { set: { methods: ['sms'] } })
+    const sending = await live.send(email, 'EMAIL')
+    expect([...told(sending), sending.body.detail]).toEqual([
+      403,
+      'method_off',
+      'EMAIL is switched off for this application.',
+    ])
+    expect(told(await live.verify(email, 'EMAIL', code))).toEqual([403, 'method_off'])
+    expect(told(await live.backup(email, 'EMAIL'))).toEqual([403, 'method_off'])
+    for (const Type of ['WHATSAPP', 'CALL']) {
+      expect(told(await live.send(freshPhone().phone, Type))).toEqual([403, 'method_off'])
+    }
+    const { phone } = freshPhone()
+    expect((await live.send(phone, 'SMS')).status).toBe(200)
+    expect((await live.verify(phone, 'PHONE', await live.lastCode(phone))).status).toBe(200)
+    // Authenticator apps cannot be switched off.
+    const { body } = await live.app(email)
+    expect((await live.verify(email, 'APP', appCode(body.secret))).status).toBe(200)
+  })
+
+  test('give DUAL to the enterprise tier alone, and say why not', async () => {
+    const { live, ops, name } = await fresh()
+    const user = `${freshEmail().email}:${freshPhone().phone}`
+    const refused = await live.send(user, 'DUAL')
+    expect(told(refused)).toEqual([403, 'method_off'])
+    expect(refused.body.detail).toContain('enterprise tier')
+    expect(told(await live.verify(user, 'DUAL', '123456'))).toEqual([403, 'method_off'])
+    expect(told(await live.backup(user, 'DUAL'))).toEqual([403, 'method_off'])
+    await ops.changeSettings(name, { set: { tier: 'enterprise' } })
+    expect((await live.send(user, 'DUAL')).status).toBe(200)
+  })
+
+  test('shape codes, backup codes, texts and the line for browsers', async () => {
+    const { live } = await fresh({
+      name: 'Acme',
+      origin: 'login.acme.example',
+      locale: 'de',
+      codeDigits: 8,
+      codeLifeSeconds: 120,
+      backupCodes: 8,
+      backupCodeLength: 20,
+    })
+    const { phone } = freshPhone()
+    const sent = await live.send(phone, 'SMS')
+    expect(sent.body.expires_in).toBe(120)
+    const [message] = await live.inbox(phone)
+    expect(message?.text).toMatch(/Acme-Code[\s\S]*\n\n@login\.acme\.example #\d{8}$/)
+    expect((await live.verify(phone, 'PHONE', await live.lastCode(phone))).status).toBe(200)
+    expect((await live.backup(phone, 'SMS')).body.count).toBe(8)
+    const [backup] = await live.inbox(phone)
+    expect(backup?.text.match(/\b([0-9A-Z]{4}-){4}[0-9A-Z]{4}\b/g)).toHaveLength(8)
+    expect((await live.app(phone)).body.otpauth_uri).toContain('issuer=Acme')
+  })
+
+  test('set limits for one application alone', async () => {
+    const [strict, other] = [await fresh({ maxTries: 3, sendsPer10Minutes: 1 }), await fresh()]
+    for (const [{ live }, tries, messages] of [
+      [strict, 3, 1],
+      [other, 5, 5],
+    ] as const) {
+      const { email } = freshEmail()
+      for (let i = 0; i < messages; i++) expect((await live.send(email, 'EMAIL')).status).toBe(200)
+      expect(told(await live.send(email, 'EMAIL'))).toEqual([429, 'limited'])
+      const code = await live.lastCode(email)
+      for (let i = 0; i < tries; i++) await live.verify(email, 'EMAIL', wrong(code))
+      expect((await live.verify(email, 'EMAIL', code)).status).toBe(401)
+    }
+  })
+
+  test('serve only the countries that are named', async () => {
+    const { live, ops, name } = await fresh({ countries: ['GB', 'DE'] })
+    expect((await live.send('+4915112345678', 'SMS')).status).toBe(200)
+    expect((await live.send(freshPhone().phone, 'SMS')).status).toBe(200)
+    expect(told(await live.send('+12025550123', 'SMS'))).toEqual([422, 'contact_refused'])
+    expect(told(await live.send('+12025550123', 'CALL'))).toEqual([422, 'contact_refused'])
+    await ops.changeSettings(name, { unset: ['countries'] })
+    expect((await live.send('+12025550123', 'SMS')).status).toBe(200)
+  })
+
+  test('of the application default lie over those of the environment, in process too', async () => {
+    const ops = service.operator('ops')
+    const { phone } = freshPhone()
+    await ops.changeSettings('default', { set: { methods: ['email'] } })
+    expect(await service.mfa.send({ method: 'sms', contact: { kind: 'phone', phone } })).toMatchObject({
+      refusal: { reason: 'method_off' },
+    })
+    expect(told(await caller(API_KEY).send(phone, 'SMS'))).toEqual([403, 'method_off'])
+    await ops.changeSettings('default', { unset: ['methods'] })
+    expect(await service.mfa.send({ method: 'sms', contact: { kind: 'phone', phone } })).toMatchObject({
+      outcome: 'sent',
+    })
+  })
+
+  test.each([
+    { maxTries: 2 },
+    { codeDigits: 5 },
+    { backupCodes: 7 },
+    { lockSeconds: 899 },
+    { countries: ['XX'] },
+    { origin: 'https://x' },
+    { name: '' },
+    { locale: 'tlh' },
+    { tier: 'gold' },
+    { methods: ['app'] },
+  ])('%j is refused, and nothing is changed', async (set) => {
+    const { ops, name } = await fresh()
+    const before = await ops.showSettings(name)
+    await rejection(ops.changeSettings(name, { set: set as ApplicationSettings }))
+    expect(await ops.showSettings(name)).toEqual(before)
+  })
+})
+
+describe('a test key', () => {
+  const MAILBOXES = [
+    ['refused@test.invalid', 422, 'contact_refused'],
+    ['fail@test.invalid', 502, 'delivery_failed'],
+    ['limit@test.invalid', 429, 'limited'],
+    ['locked@test.invalid', 429, 'locked'],
+    ['disabled@test.invalid', 403, 'factor_disabled'],
+  ] as const
+  const NUMBERS = [
+    ['+15005550001', 422, 'contact_refused'],
+    ['+15005550002', 502, 'delivery_failed'],
+    ['+15005550003', 429, 'limited'],
+    ['+15005550004', 429, 'locked'],
+    ['+15005550005', 403, 'factor_disabled'],
+  ] as const
+
+  test.each([
+    ...MAILBOXES.map((row) => [...row, 'EMAIL'] as const),
+    ...NUMBERS.map((row) => [...row, 'SMS'] as const),
+  ])('has %s answered with %i %s', async (user, status, code, type) => {
+    const { test: tests, live } = await fresh()
+    const sent = await tests.send(user, type)
+    expect(told(sent)).toEqual([status, code])
+    if (status === 429) expect(sent.headers.get('retry-after')).toBe('600')
+    expect(told(await tests.backup(user, type))).toEqual([status, code])
+    // For live keys these are contacts like any other.
+    expect(told(await live.send(user, type))).not.toEqual([status, code])
+  })
+
+  test('has a verify locked, disabled or expired by the contact', async () => {
+    const { test: tests } = await fresh()
+    expect(told(await tests.verify('locked@test.invalid', 'EMAIL', '424242'))).toEqual([429, 'locked'])
+    expect(told(await tests.verify('+15005550005', 'PHONE', '424242'))).toEqual([403, 'factor_disabled'])
+    for (const [user, type, as] of [
+      ['expired@test.invalid', 'EMAIL', 'EMAIL'],
+      ['+15005550008', 'SMS', 'PHONE'],
+    ] as const) {
+      expect((await tests.send(user, type)).status).toBe(200)
+      for (const code of ['424242', await tests.lastCode(user)]) {
+        expect(told(await tests.verify(user, as, code))).toEqual([401, 'invalid_code'])
+      }
+    }
+  })
+
+  test('has a message wait by the contact', async () => {
+    const { test: tests } = await fresh()
+    for (const [user, type] of [
+      ['queued@test.invalid', 'EMAIL'],
+      ['+15005550007', 'SMS'],
+    ] as const) {
+      expect((await tests.send(user, type)).body.status).toBe('queued')
+      expect(await tests.inbox(user)).toEqual([])
+    }
+  })
+
+  test('delivers nothing: what it sends is read at its inbox, whatever the carriers are', async () => {
+    const received: string[] = []
+    const hook = await listen((request, response) => {
+      request.on('data', (chunk) => received.push(String(chunk)))
+      request.on('end', () => response.writeHead(200).end())
+    })
+    const other = await createService({
+      dataDir: 'memory://',
+      secret: SECRET,
+      apiKey: API_KEY,
+      delivery: `sms=${hook.url}`,
+      logger: () => {},
+    })
+    const api = await listen(other.api)
+    const ops = other.operator('ops')
+    const { key } = await ops.createKey('default', { mode: 'test' })
+    const call = (path: string, bearer: string, parameters?: Record<string, string>) =>
+      fetch(`${api.url}/v1/${path}`, {
+        headers: { authorization: `Bearer ${bearer}` },
+        ...(parameters && { method: 'POST', body: new URLSearchParams(parameters) }),
+      })
+    const { phone } = freshPhone()
+    expect((await call('mfa', key, { User: phone, Type: 'SMS' })).status).toBe(200)
+    // No carrier serves email here; for tests every method is there.
+    expect((await call('mfa', key, { User: freshEmail().email, Type: 'EMAIL' })).status).toBe(200)
+    expect(received).toEqual([])
+    const { messages } = (await (await call('test/inbox', key)).json()) as { messages: unknown[] }
+    expect(messages).toHaveLength(2)
+    expect((await call('test/inbox', API_KEY)).status).toBe(404)
+    expect((await call('mfa', API_KEY, { User: phone, Type: 'SMS' })).status).toBe(200)
+    expect(received).toHaveLength(1)
+    await api.close()
+    await other.close()
+    await hook.close()
+  })
+
+  test('takes 424242 for every living challenge, once, and for every app; a live key never', async () => {
+    const { test: tests, live } = await fresh({ codeDigits: 8 })
+    const { phone } = freshPhone()
+    expect(told(await tests.verify(phone, 'PHONE', '424242'))).toEqual([401, 'invalid_code'])
+    await tests.send(phone, 'SMS')
+    expect((await tests.verify(phone, 'PHONE', '424242')).status).toBe(200)
+    expect(told(await tests.verify(phone, 'PHONE', '424242'))).toEqual([401, 'invalid_code'])
+
+    const { email } = freshEmail()
+    expect(told(await tests.verify(email, 'APP', '424242'))).toEqual([401, 'invalid_code'])
+    await tests.app(email)
+    for (let i = 0; i < 3; i++) expect((await tests.verify(email, 'APP', '424242')).status).toBe(200)
+
+    await live.send(phone, 'SMS')
+    await live.app(email)
+    expect(told(await live.verify(phone, 'PHONE', '424242'))).toEqual([401, 'invalid_code'])
+    const code = appCode((await live.app(email)).body.secret)
+    if (code !== '424242') expect((await live.verify(email, 'APP', '424242')).status).toBe(401)
+  })
+
+  test('is refused in production, unless that was allowed', async () => {
+    vi.stubEnv('NODE_ENV', 'production')
+    const start = (allowTestKeysInProduction: boolean) =>
+      createService({
+        dataDir: 'memory://',
+        secret: SECRET,
+        delivery: 'https://hook.example',
+        allowTestKeysInProduction,
+        logger: (event) => void events.push(event),
+      })
+    for (const [allowed, status] of [
+      [false, 401],
+      [true, 200],
+    ] as const) {
+      const other = await start(allowed)
+      const api = await listen(other.api)
+      const { key } = await other.operator('ops').createKey('default', { mode: 'test' })
+      const response = await fetch(`${api.url}/v1/test/inbox`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+      expect(response.status).toBe(status)
+      await api.close()
+      await other.close()
+    }
+    expect(events.find(({ event }) => event === 'key.refused')?.reason).toContain(
+      'SERVICE_ALLOW_TEST_KEYS_IN_PRODUCTION',
+    )
+  })
+})
