@@ -1,0 +1,153 @@
+import { RedisStore } from 'connect-redis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sessionCookie } from '../kit/cookies.js'
+import { host, jsonAgent, signIn } from '../kit/host.js'
+import { hasRedis, startRedis } from '../kit/redis-server.js'
+import { listen, postJson } from '../kit/sockets.js'
+import { standInService } from '../kit/stand-in-service.js'
+import { signsIn } from './journey.js'
+
+describe.skipIf(!hasRedis())('with Redis', () => {
+  let redis: Awaited<ReturnType<typeof startRedis>>
+  let shared: Awaited<ReturnType<typeof redis.connect>>
+
+  beforeAll(async () => {
+    redis = await startRedis()
+    shared = await redis.connect()
+  })
+
+  afterAll(() => redis.stop())
+
+  signsIn('Express 5, Passport 0.7 and connect-redis', () => new RedisStore({ client: shared }))
+
+  /** Two processes' worth of one app: the same sessions, the same counters, nothing else in common. */
+  async function twoApps() {
+    await shared.flushAll()
+    const standIn = standInService()
+    const make = async () => {
+      const client = await redis.connect()
+      return host({
+        standIn,
+        store: new RedisStore({ client, prefix: 'app:' }),
+        options: { limits: { redis: client } },
+      })
+    }
+    const apps = [await make(), await make()] as const
+    const ports = [await listen(apps[0].app), await listen(apps[1].app)] as const
+    return { standIn, apps, ports, make }
+  }
+
+  it('R22 R28 two apps evaluate five of two hundred wrong codes between them, and a third one remembers', async () => {
+    const { standIn, apps, ports, make } = await twoApps()
+    const cookie = sessionCookie(
+      await jsonAgent(apps[0].app).post('/login').send({ name: 'bob' }).expect(200),
+    )
+    await postJson(ports[1], '/mfa/challenge', { factor: 'sms' }, cookie)
+    const answers = await Promise.all(
+      ports.flatMap((port) =>
+        Array.from({ length: 100 }, () => postJson(port, '/mfa/verify', { code: '000000' }, cookie)),
+      ),
+    )
+    expect(standIn.count('verify')).toBe(5)
+    expect(answers.filter(({ body }) => body.code === 'invalid_code')).toHaveLength(5)
+    expect(answers.filter(({ body }) => body.code === 'challenge_exhausted')).toHaveLength(195)
+    // The right code is refused, also by a process that has just been started.
+    const port = await listen((await make()).app)
+    const right = await postJson(port, '/mfa/verify', { code: standIn.newestCode() }, cookie)
+    expect(right.body.code).toBe('challenge_exhausted')
+    expect(standIn.count('verify')).toBe(5)
+  })
+
+  it('R23 R32 two apps evaluate ten of two hundred wrong codes in forty sessions, and lock the account in both', async () => {
+    const { standIn, apps, ports } = await twoApps()
+    const cookies = await Promise.all(
+      Array.from({ length: 40 }, async () =>
+        sessionCookie(await jsonAgent(apps[0].app).post('/login').send({ name: 'otto' })),
+      ),
+    )
+    await Promise.all(
+      cookies.flatMap((cookie) =>
+        Array.from({ length: 5 }, (_, number) =>
+          postJson(ports[number % 2 === 0 ? 0 : 1], '/mfa/verify', { code: '000000', factor: 'app' }, cookie),
+        ),
+      ),
+    )
+    expect(standIn.count('verify')).toBe(10)
+    for (const port of ports) {
+      const answer = await postJson(port, '/mfa/verify', { code: '123456', factor: 'app' }, cookies[39])
+      expect(answer.status).toBe(429)
+      expect(answer.body.code).toBe('locked')
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(29 * 60)
+    }
+  })
+
+  it('R21 two apps make one session of a hundred right answers each', async () => {
+    const { standIn, apps, ports } = await twoApps()
+    const { verify } = standIn.service
+    standIn.service.verify = async (request) => {
+      await verify(request)
+      return { outcome: 'valid' }
+    }
+    const cookie = sessionCookie(await jsonAgent(apps[0].app).post('/login').send({ name: 'bob' }))
+    await postJson(ports[0], '/mfa/challenge', { factor: 'sms' }, cookie)
+    const answers = await Promise.all(
+      ports.flatMap((port) =>
+        Array.from({ length: 100 }, () =>
+          postJson(port, '/mfa/verify', { code: standIn.newestCode() }, cookie),
+        ),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(answers.filter(({ headers }) => headers['set-cookie'])).toHaveLength(1)
+  })
+
+  it('R43 two apps send five messages of sixty logins', async () => {
+    const { standIn, apps, ports } = await twoApps()
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, number) => {
+        const cookie = sessionCookie(await jsonAgent(apps[0].app).post('/login').send({ name: 'bob' }))
+        await postJson(ports[number % 2 === 0 ? 0 : 1], '/mfa/challenge', { factor: 'sms' }, cookie)
+      }),
+    )
+    expect(standIn.count('send')).toBe(5)
+  })
+
+  it('a control: a person signs in with the first app and goes on with the second', async () => {
+    const { standIn, apps, ports } = await twoApps()
+    const cookie = sessionCookie(await jsonAgent(apps[0].app).post('/login').send({ name: 'bob' }))
+    await postJson(ports[0], '/mfa/challenge', { factor: 'sms' }, cookie)
+    const done = await postJson(ports[1], '/mfa/verify', { code: standIn.newestCode() }, cookie)
+    expect(done.status).toBe(200)
+    const verified = String(done.headers['set-cookie']?.[0]).split(';')[0] ?? ''
+    await jsonAgent(apps[0].app).get('/secret').set('Cookie', verified).expect(200)
+    await jsonAgent(apps[1].app).get('/secret').set('Cookie', cookie).expect(401)
+  })
+})
+
+describe.skipIf(!hasRedis())('with a Redis that dies', () => {
+  it('R77 R09 nothing is evaluated uncounted: a 503 at once, on every route that counts', async () => {
+    const redis = await startRedis()
+    try {
+      const client = await redis.connect()
+      const { app, standIn } = host({ options: { limits: { redis: client } } })
+      const agent = await signIn(app, 'alice')
+      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      await redis.kill()
+      const calls = standIn.calls.length
+      for (const [path, body] of [
+        ['/mfa/verify', { code: standIn.newestCode() }],
+        ['/mfa/verify', { code: '123456', factor: 'app' }],
+        ['/mfa/challenge', { factor: 'email' }],
+      ] as const) {
+        const answer = await agent.post(path).send(body).timeout(3_000)
+        expect(answer.status).toBe(503)
+        expect(answer.body.code).toBe('service_unavailable')
+        expect(answer.text).not.toMatch(/redis/i)
+      }
+      expect(standIn.calls).toHaveLength(calls)
+      await agent.get('/secret').expect(401)
+    } finally {
+      await redis.stop()
+    }
+  })
+})
