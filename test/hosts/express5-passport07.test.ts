@@ -1,0 +1,3 @@
+import { signsIn } from './journey.js'
+
+signsIn('Express 5 and Passport 0.7', () => undefined)

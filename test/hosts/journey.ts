@@ -1,0 +1,116 @@
+import type { Store } from 'express-session'
+import { describe, expect, it } from 'vitest'
+import { sessionCookie } from '../kit/cookies.js'
+import { browserAgent, host, jsonAgent, signInFully } from '../kit/host.js'
+import { begin, listen, postJson } from '../kit/sockets.js'
+
+/** What every host must be able to do, whatever it is made of. `makeStore` gives each test a session store. */
+export function signsIn(what: string, makeStore: () => Store | undefined): void {
+  const make = (setup: Parameters<typeof host>[0] = {}) => {
+    const store = makeStore()
+    return host({ ...setup, ...(store && { store }) })
+  }
+
+  describe(`on ${what}`, () => {
+    it('a browser signs in, is held back, and lands where it wanted to go', async () => {
+      const { app, standIn, failures } = make()
+      const browser = browserAgent(app)
+      const before = sessionCookie(
+        await browser.post('/login').type('form').send({ name: 'bob' }).expect(200),
+      )
+      await browser.get('/secret?tab=2').expect(303).expect('Location', '/mfa')
+      await browser.get('/mfa').expect(200).expect('Content-Type', /html/)
+      await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+      await browser.get('/mfa/verify').expect(200)
+      await browser.post('/mfa/verify').type('form').send({ code: '000000' }).expect(401)
+      const done = await browser
+        .post('/mfa/verify')
+        .type('form')
+        .send({ code: standIn.newestCode() })
+        .expect(303)
+      expect(done.headers.location).toBe('/secret?tab=2')
+      await browser.get('/secret?tab=2').expect(200)
+      await jsonAgent(app).get('/secret').set('Cookie', before).expect(401)
+      await browser.get('/mfa/assets/mfa.css').expect(200).expect('Content-Type', /css/)
+      expect(failures).toEqual([])
+    })
+
+    it('a program signs in, steps up, sets up an app, asks for backup codes and signs out', async () => {
+      const made = make()
+      const agent = await signInFully(made, 'bob')
+      await agent.post('/transfer').expect(200)
+      await agent.post('/mfa/enroll-app').send({}).expect(200)
+      await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
+      expect((await agent.get('/secret')).body.mfa.amr).toEqual(['pwd', 'otp', 'sms', 'mfa'])
+      await agent.post('/mfa/backup').send({}).expect(200)
+      await agent.post('/logout').expect(200)
+      await agent.get('/secret').expect(401)
+      expect(made.failures).toEqual([])
+    })
+
+    it('the strategy does the same on a route of the host', async () => {
+      const made = make({
+        options: { open: ['/mfa-login'] },
+        routes: (app, _mfa, auth) => {
+          app.post(
+            '/mfa-login',
+            auth.authenticate('mfa', { successReturnToOrRedirect: '/in', failWithError: true }),
+          )
+        },
+      })
+      const agent = jsonAgent(made.app)
+      await agent.post('/login').send({ name: 'bob' }).expect(200)
+      await agent.get('/secret').set('Accept', 'text/html').expect(303)
+      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      await agent.post('/mfa-login').send({ code: '000000' }).expect(401)
+      await agent
+        .post('/mfa-login')
+        .send({ code: made.standIn.newestCode() })
+        .expect(302)
+        .expect('Location', '/secret')
+      await agent.get('/secret').expect(200)
+    })
+
+    it('R77 R83 whatever fails is handed to the host, and nothing is left unhandled', async () => {
+      const { app, mfa, failures } = make({ options: { userId: () => '' } })
+      expect((await jsonAgent(app).post('/login').send({ name: 'bob' })).status).toBe(500)
+      expect(failures).toHaveLength(1)
+      expect(mfa.userId?.({} as never)).toBe('')
+      const down = make()
+      const agent = jsonAgent(down.app)
+      await agent.post('/login').send({ name: 'bob' }).expect(200)
+      down.standIn.setTrouble(down.standIn.down)
+      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+      await agent.post('/mfa/challenge').type('application/json').send('{"factor":').expect(400)
+      await agent
+        .post('/mfa/challenge')
+        .send({ factor: ['sms'] })
+        .expect(400)
+      await agent
+        .post('/mfa/challenge')
+        .send({ factor: 'sms', pad: 'x'.repeat(5_000) })
+        .expect(413)
+      await agent.post('/mfa/challenge').type('text/plain').send('sms').expect(415)
+    })
+
+    it('R22 a hundred wrong codes at once: five are evaluated', async () => {
+      const made = make()
+      const port = await listen(made.app)
+      const login = await postJson(port, '/login', { name: 'bob' })
+      const cookie = String(login.headers['set-cookie']?.[0]).split(';')[0] ?? ''
+      await postJson(port, '/mfa/challenge', { factor: 'sms' }, cookie)
+      await Promise.all(
+        Array.from({ length: 100 }, () => postJson(port, '/mfa/verify', { code: '000000' }, cookie)),
+      )
+      expect(made.standIn.count('verify')).toBe(5)
+      const right = await postJson(port, '/mfa/verify', { code: made.standIn.newestCode() }, cookie)
+      expect(right.status).toBe(429)
+      const secret = await begin(port, {
+        method: 'GET',
+        path: '/secret',
+        headers: { Cookie: cookie },
+      }).finish()
+      expect(secret.status).toBe(401)
+    })
+  })
+}
