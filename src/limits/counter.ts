@@ -55,8 +55,12 @@ export function counterStore({ redis, postgres, prefix = 'mfa' }: CounterPlace =
       points: Number.MAX_SAFE_INTEGER,
       duration: windowMs / 1000,
     }
-    if (redis)
-      return counter(new RateLimiterRedis({ ...options, storeClient: redis, useRedisPackage: true }), 'Redis')
+    if (redis) {
+      // A client without a connection would keep our steps until there is one, and the person waiting.
+      const ready = { rejectIfRedisNotReady: true }
+      const client = { storeClient: redis, useRedisPackage: true }
+      return counter(new RateLimiterRedis({ ...options, ...client, ...ready }), 'Redis')
+    }
     if (!postgres) return counter(new RateLimiterMemory(options), 'the memory')
     const clearExpiredByTimeout = !isSwept
     isSwept = true
