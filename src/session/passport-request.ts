@@ -31,7 +31,8 @@ export function passportOf(req: Request): Request & PassportRequest {
 /** The user whom Passport found, under the name that the host chose (`userProperty`). */
 export function userOf(req: Request): Express.User | undefined {
   const user: unknown = Reflect.get(req, userProperty(req))
-  return typeof user === 'object' && user !== null ? user : undefined
+  // What the host's user holds beyond being an object, only the host knows.
+  return typeof user === 'object' && user !== null ? (user as Express.User) : undefined
 }
 
 /** Withholds the user from all that comes after. */

@@ -1,4 +1,4 @@
-import jsQR from 'jsqr'
+import jsqr from 'jsqr'
 import { Secret, TOTP, URI } from 'otpauth'
 import type { Page } from 'playwright-core'
 import { PNG } from 'pngjs'
@@ -13,7 +13,9 @@ export async function scan(page: Page): Promise<{ secret: string; issuer: string
   const source = await page.getByRole('img', { name: /QR/i }).getAttribute('src')
   const base64 = /^data:image\/png;base64,(.+)$/.exec(source ?? '')?.[1] ?? ''
   const picture = PNG.sync.read(Buffer.from(base64, 'base64'))
-  const found = jsQR(new Uint8ClampedArray(picture.data), picture.width, picture.height)
+  // jsqr is a CommonJS module whose types promise a default export of its own.
+  const decode = jsqr as unknown as typeof jsqr.default
+  const found = decode(new Uint8ClampedArray(picture.data), picture.width, picture.height)
   if (!found) throw new Error('there is no QR code to be read')
   const { secret, issuer } = URI.parse(found.data)
   return { secret: secret.base32, issuer }
