@@ -2,12 +2,12 @@ import { RedisStore } from 'connect-redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionCookie } from '../kit/cookies.js'
 import { host, jsonAgent, signIn } from '../kit/host.js'
-import { hasRedis, startRedis } from '../kit/redis-server.js'
+import { redisMissing, startRedis } from '../kit/redis.js'
 import { listen, postJson } from '../kit/sockets.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { signsIn } from './journey.js'
 
-describe.skipIf(!hasRedis())('with Redis', () => {
+describe.skipIf(redisMissing)('with Redis', () => {
   let redis: Awaited<ReturnType<typeof startRedis>>
   let shared: Awaited<ReturnType<typeof redis.connect>>
 
@@ -124,7 +124,7 @@ describe.skipIf(!hasRedis())('with Redis', () => {
   })
 })
 
-describe.skipIf(!hasRedis())('with a Redis that dies', () => {
+describe.skipIf(redisMissing)('with a Redis that dies', () => {
   it('R77 R09 nothing is evaluated uncounted: a 503 at once, on every route that counts', async () => {
     const redis = await startRedis()
     try {

@@ -34,6 +34,11 @@ export async function startRedis() {
       await one.connect()
       return one
     },
+    /** Ends the server as a crash would; its clients go on looking for it. */
+    async kill() {
+      server.kill('SIGKILL')
+      await gone
+    },
     async stop() {
       for (const one of clients) one.destroy()
       server.kill('SIGTERM')
