@@ -15,6 +15,7 @@ import {
 import { appFactorSuite } from './suites/app-factor.js'
 import { backupCodesSuite } from './suites/backup-codes.js'
 import { sendingSuite } from './suites/sending.js'
+import { transactionsSuite } from './suites/transactions.js'
 import { verifyingSuite } from './suites/verifying.js'
 
 let bench: Bench
@@ -30,12 +31,14 @@ describe('sending', () => sendingSuite(() => bench))
 describe('verifying', () => verifyingSuite(() => bench))
 describe('the authenticator app', () => appFactorSuite(() => bench))
 describe('backup codes', () => backupCodesSuite(() => bench))
+describe('transactions', () => transactionsSuite(() => bench))
 
 describe('a store that fails', () => {
   const broken = () => ({
     ...bench.core,
     store: {
       ...bench.core.store,
+      query: () => Promise.reject(new Error('connection to 10.0.0.7 lost')),
       transaction: () => Promise.reject(new Error('connection to 10.0.0.7 lost')),
     },
   })

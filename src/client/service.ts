@@ -27,7 +27,7 @@ export function httpService(
   const post = (path: string, parameters: Record<string, string | undefined>) =>
     transport.post(path, onlyGiven(parameters))
 
-  const extras = (caller: Caller & { purpose?: Purpose; kind?: CodeKind }) =>
+  const extras = (caller: Caller & { purpose?: Purpose; kind?: CodeKind; transaction?: string }) =>
     dialect.extras
       ? {
           Account: caller.account,
@@ -35,6 +35,7 @@ export function httpService(
           Locale: caller.locale,
           Purpose: caller.purpose,
           Kind: caller.kind?.toUpperCase(),
+          Transaction: caller.transaction,
         }
       : {}
 

@@ -61,6 +61,7 @@ async function sendCode(
       method: factor.method,
       contact: factor.contact,
       purpose: record.verified ? 'step-up' : 'sign-in',
+      transaction: record.transaction,
       ...callerOf(person),
       ...(live?.service && { challenge: live.service }),
     }),

@@ -60,6 +60,7 @@ export async function confirmApp(
     contact,
     code,
     kind: 'confirm',
+    transaction: enrolment.id,
     ...callerOf(person),
   })
   if (verdict.outcome === 'refused') return verdict

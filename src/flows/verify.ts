@@ -37,7 +37,12 @@ export async function verifyCode(
   const code = (method === 'backup' ? canonicalBackupCode : canonicalCode)(typed.code)
   const attempt = { userId: person.userId, challenge }
 
-  const verdict = await judge(deps, attempt, { ...request, ...callerOf(person), code })
+  const verdict = await judge(deps, attempt, {
+    ...request,
+    ...callerOf(person),
+    transaction: record.transaction,
+    code,
+  })
   return verdict.outcome === 'refused' ? verdict : { outcome: 'right', method }
 }
 

@@ -23,6 +23,12 @@ export interface SendRequest extends Caller {
   readonly contact: Contact
   /** The service's name of a living challenge whose code is to be sent again. */
   readonly challenge?: string
+  /**
+   * The host's own name for what the code is for, such as one half-login; opaque to the service. A code counts only
+   * in the transaction it was asked in (R38), and a right code forgives the wrong app and backup codes of its own
+   * transaction (R25).
+   */
+  readonly transaction?: string
   /** Defaults to `sign-in`. */
   readonly purpose?: Purpose
 }
@@ -66,8 +72,10 @@ export interface VerifyRequest extends Caller {
   readonly code: string
   /** What the code is meant as (R91). A service that cannot be told takes it as any. */
   readonly kind: CodeKind
-  /** The service's name of the challenge, when it gave one: the code counts for that transaction alone (R38). */
+  /** The service's name of the challenge, when it gave one: the code counts for that challenge alone (R38). */
   readonly challenge?: string
+  /** The host's name of what the code was asked for, as it was given to `send`. */
+  readonly transaction?: string
 }
 
 export type VerifyAnswer = { readonly outcome: 'valid' } | { readonly outcome: 'invalid' } | Refused

@@ -3,8 +3,8 @@ import { MAX_CODE_LENGTH } from './code.js'
 import { BACKUP_TYPES, CODE_KINDS, SEND_TYPES, VERIFY_TYPES } from './methods.js'
 
 /*
- * The HTTP API's bodies. `User`, `Type` and `Code` are the published names; `Challenge`, `Kind`, `Account`,
- * `ClientAddress`, `Locale` and `Purpose` are our service's additions, all optional.
+ * The HTTP API's bodies. `User`, `Type` and `Code` are the published names; `Challenge`, `Transaction`, `Kind`,
+ * `Account`, `ClientAddress`, `Locale` and `Purpose` are our service's additions, all optional.
  */
 
 const text = (max: number) =>
@@ -29,6 +29,7 @@ export const sendBody = z.object({
   User: text(320),
   Type: oneOf(SEND_TYPES),
   Challenge: text(128).optional(),
+  Transaction: text(128).optional(),
   Purpose: oneOf(['sign-in', 'step-up', 'enrolment']).optional(),
   ...caller,
 })
@@ -39,6 +40,7 @@ export const verifyBody = z.object({
   Type: oneOf(VERIFY_TYPES),
   Code: text(MAX_CODE_LENGTH),
   Challenge: text(128).optional(),
+  Transaction: text(128).optional(),
   Kind: oneOf(CODE_KINDS).optional(),
   ...caller,
 })

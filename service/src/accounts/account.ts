@@ -4,9 +4,7 @@ import { one, type Queries } from '../store/store.js'
 /** What is remembered of an account. Times in milliseconds since 1970. */
 export interface AccountRow {
   readonly account: string
-  readonly locked_at: number
   readonly locked_until: number
-  readonly lock_level: number
   readonly proven_email: string | null
   readonly proven_phone: string | null
   readonly locale: string | null
@@ -25,7 +23,7 @@ export async function holdAccount(
     tx,
     `INSERT INTO account (application, account) VALUES ($1, $2)
      ON CONFLICT (application, account) DO UPDATE SET account = EXCLUDED.account
-     RETURNING account, locked_at, locked_until, lock_level, proven_email, proven_phone, locale`,
+     RETURNING account, locked_until, proven_email, proven_phone, locale`,
     [application.id, account],
   )
   if (!row) throw new Error('The store returned no row for an account.')
@@ -33,6 +31,6 @@ export async function holdAccount(
 }
 
 /** Seconds until the account's lock lifts; 0 when it is not locked. */
-export function lockedForSeconds(row: AccountRow, now: number): number {
+export function lockedForSeconds(row: Pick<AccountRow, 'locked_until'>, now: number): number {
   return row.locked_until > now ? Math.ceil((row.locked_until - now) / 1000) : 0
 }

@@ -3,28 +3,30 @@ import type { Application } from '../application.js'
 import type { Core } from '../core.js'
 import { open, seal } from '../secrets/seal.js'
 import { one, type Queries } from '../store/store.js'
-import type { AccountRow } from './account.js'
-import { resetFactor } from './failures.js'
+import { type Attempt, type Attempted, attempt, attemptStatement, FIRST_PARAMETER } from './attempt.js'
 
 /** An account's authenticator app: the confirmed secret and one that waits for its first right code. */
 export interface AppSecretRow {
   readonly sealed: string | null
-  readonly last_step: number
   readonly pending: string | null
 }
 
 /** The name of the authenticator app among an account's factors. */
 export const APP_FACTOR = 'APP'
 
-/** The account's authenticator secrets, still sealed. */
+/**
+ * The account's authenticator secrets, still sealed. An account that is asked about for the first time is made, so
+ * that its failures have a place and nothing tells it from another (R90).
+ */
 export function findAppSecret(
-  tx: Queries,
+  queries: Queries,
   application: Application,
   account: string,
 ): Promise<AppSecretRow | undefined> {
   return one<AppSecretRow>(
-    tx,
-    'SELECT sealed, last_step, pending FROM app_secret WHERE application = $1 AND account = $2',
+    queries,
+    `WITH known AS (INSERT INTO account (application, account) VALUES ($1, $2) ON CONFLICT DO NOTHING)
+     SELECT sealed, pending FROM app_secret WHERE application = $1 AND account = $2`,
     [application.id, account],
   )
 }
@@ -57,38 +59,49 @@ export function stepOf(
   return matchStep(secret, code, now, application.limits.appStepsAhead)
 }
 
-/** Uses a step up; `false` when it or a later one was used before (R51, R57). */
-export async function useStep(
-  tx: Queries,
-  application: Application,
-  account: string,
-  step: number,
-): Promise<boolean> {
-  const row = await one(
-    tx,
-    'UPDATE app_secret SET last_step = $3 WHERE application = $1 AND account = $2 AND last_step < $3 RETURNING last_step',
-    [application.id, account, step],
-  )
-  return row !== undefined
-}
+const parameter = (index: number) => `$${FIRST_PARAMETER + index}`
+const [STEP, SECRET, ALWAYS] = [0, 1, 2].map(parameter)
 
-/** Makes the pending secret the confirmed one, its step used, its failures forgotten (R26). */
-export async function confirmPending(
-  tx: Queries,
+// A step counts once and none before it, whatever the clock says (R51, R57); the secret must still be the one that
+// the code was compared with.
+const CONFIRMED = attemptStatement(`stepped AS (
+    UPDATE app_secret SET last_step = greatest(last_step, ${STEP}::bigint) FROM gate
+    WHERE NOT gate.locked AND NOT gate.disabled AND application = $1 AND account = $2
+      AND sealed = ${SECRET}::text AND (last_step < ${STEP}::bigint OR ${ALWAYS}::boolean) RETURNING 1
+  ), tried AS (
+    SELECT EXISTS (SELECT FROM stepped) AS ok, NULL::text AS challenge, false AS rebound FROM gate
+    WHERE NOT gate.locked AND NOT gate.disabled
+  )`)
+
+// The pending secret becomes the confirmed one, its step used, its failures forgotten (R26, R54).
+const PENDING = attemptStatement(`bound AS (
+    UPDATE app_secret SET sealed = pending, pending = NULL, last_step = ${STEP}::bigint, bound_at = $4::bigint
+    FROM gate
+    WHERE NOT gate.locked AND application = $1 AND account = $2
+      AND pending = ${SECRET}::text AND ${STEP}::bigint IS NOT NULL RETURNING 1
+  ), tried AS (
+    SELECT EXISTS (SELECT FROM bound) AS ok, NULL::text AS challenge, true AS rebound FROM gate
+    WHERE NOT gate.locked
+  )`)
+
+/** Makes an attempt with the code of `step`, one of `sealed`; without a step it is wrong, and counts. */
+export function attemptApp(
+  queries: Queries,
   application: Application,
-  account: AccountRow,
-  pending: string,
-  step: number,
+  attempted: Attempt,
   now: number,
-): Promise<boolean> {
-  const row = await one(
-    tx,
-    `UPDATE app_secret SET sealed = pending, pending = NULL, last_step = $4, bound_at = $5
-     WHERE application = $1 AND account = $2 AND pending = $3 RETURNING last_step`,
-    [application.id, account.account, pending, step, now],
-  )
-  if (row) await resetFactor(tx, application, account, APP_FACTOR)
-  return row !== undefined
+  typed: {
+    readonly as: 'confirmed' | 'pending'
+    readonly sealed: string | null
+    readonly step: number | undefined
+    /** It is a test key's code that belongs to no step. */
+    readonly alwaysRight: boolean
+  },
+): Promise<Attempted | undefined> {
+  const { as, sealed, step, alwaysRight } = typed
+  return as === 'pending'
+    ? attempt(queries, PENDING, application, attempted, now, [step ?? null, sealed])
+    : attempt(queries, CONFIRMED, application, attempted, now, [step ?? null, sealed, alwaysRight])
 }
 
 /** Binds a secret that is confirmed elsewhere; `false` when the account already has a confirmed one. */

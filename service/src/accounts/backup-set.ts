@@ -2,61 +2,162 @@ import type { Application } from '../application.js'
 import type { Core } from '../core.js'
 import { backupMac, newBackupCode, newBackupSalt } from '../secrets/backup-code.js'
 import { one, type Queries } from '../store/store.js'
+import { type Attempt, type Attempted, attempt, attemptStatement, FIRST_PARAMETER } from './attempt.js'
 
 /** The name of the backup codes among an account's factors. */
 export const BACKUP_FACTOR = 'BACKUP'
 
-/** Makes a set of codes for the contact that will receive them; the account's former set dies (R61). */
-export async function makeBackupSet(
-  core: Core,
-  tx: Queries,
-  application: Application,
-  owner: { readonly account: string; readonly user: string },
-  now: number,
-): Promise<string[]> {
-  const { backupCodes, backupCodeLength } = application.limits
-  const salt = newBackupSalt()
-  const codes = Array.from({ length: backupCodes }, () => newBackupCode(backupCodeLength))
-  const key = [application.id, owner.account]
-  await tx.query('DELETE FROM backup_code WHERE application = $1 AND account = $2', key)
-  await tx.query(
-    `INSERT INTO backup_set (application, account, contact, salt, made_at) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (application, account) DO UPDATE
-     SET contact = EXCLUDED.contact, salt = EXCLUDED.salt, made_at = EXCLUDED.made_at`,
-    [...key, owner.user, salt, now],
-  )
-  const macs = codes.map((code) =>
-    backupMac(core.keys.backup, { application: application.id, account: owner.account, salt, code }),
-  )
-  await tx.query(
-    'INSERT INTO backup_code (application, account, mac) SELECT $1, $2, mac FROM unnest($3::text[]) AS mac',
-    [...key, macs],
-  )
-  return codes
+/** Whose codes: an account, and the contact in its one spelling that received them. */
+interface Owner {
+  readonly account: string
+  readonly user: string
+}
+
+/** New codes, and the salt that names their set. */
+export interface NewSet {
+  readonly salt: string
+  readonly codes: readonly string[]
+}
+
+/** A new set of codes, kept nowhere yet (R58). */
+export function newBackupSet({ limits }: Application): NewSet {
+  const codes = Array.from({ length: limits.backupCodes }, () => newBackupCode(limits.backupCodeLength))
+  return { salt: newBackupSalt(), codes }
 }
 
 /**
- * Uses a backup code up: `true` when it was one of the living set of this contact. An account without a set costs
- * the same work (R90).
+ * Keeps a new set beside the living one until the letters that bring it were handed over. A set that was waiting
+ * before dies, the living one does not. The account's row must be held.
  */
-export async function useBackupCode(
+export async function keepWaiting(
   core: Core,
   tx: Queries,
   application: Application,
-  owner: { readonly account: string; readonly user: string },
-  code: string,
+  owner: Owner,
+  { salt, codes }: NewSet,
+  letters: readonly string[],
+  now: number,
+): Promise<void> {
+  await settleWaiting(tx, application, owner.account)
+  const key = [application.id, owner.account]
+  await tx.query(
+    `INSERT INTO backup_set (application, account, waiting_contact, waiting_salt, waiting_since, waiting_letters)
+     VALUES ($1, $2, $3, $4, $5, $6)
+     ON CONFLICT (application, account) DO UPDATE SET waiting_contact = EXCLUDED.waiting_contact,
+       waiting_salt = EXCLUDED.waiting_salt, waiting_since = EXCLUDED.waiting_since,
+       waiting_letters = EXCLUDED.waiting_letters`,
+    [...key, owner.user, salt, now, letters],
+  )
+  await tx.query(
+    `DELETE FROM backup_code USING backup_set
+     WHERE backup_code.application = $1 AND backup_code.account = $2 AND backup_set.application = $1
+       AND backup_set.account = $2 AND backup_code.salt IS DISTINCT FROM backup_set.salt`,
+    key,
+  )
+  const macs = codes.map((code) => macOf(core, application, owner.account, salt, code))
+  await tx.query(
+    `INSERT INTO backup_code (application, account, salt, mac)
+     SELECT $1, $2, $3, mac FROM unnest($4::text[]) AS mac`,
+    [...key, salt, macs],
+  )
+}
+
+/**
+ * Makes the waiting set the living one when all its letters were handed over: the former set dies, the failures of
+ * guessing at it are forgotten (R26, R61). `true` when that has happened now.
+ */
+export async function settleWaiting(
+  queries: Queries,
+  application: Application,
+  account: string,
 ): Promise<boolean> {
-  const set = await one<{ salt: string }>(
-    tx,
-    'SELECT salt FROM backup_set WHERE application = $1 AND account = $2 AND contact = $3',
-    [application.id, owner.account, owner.user],
+  const rows = await queries.query(
+    `WITH living AS (
+       UPDATE backup_set SET contact = waiting_contact, salt = waiting_salt, made_at = waiting_since,
+         waiting_contact = NULL, waiting_salt = NULL, waiting_since = NULL, waiting_letters = NULL
+       WHERE application = $1 AND account = $2 AND waiting_letters IS NOT NULL AND NOT EXISTS (
+         SELECT FROM unnest(waiting_letters) AS letter WHERE NOT EXISTS (
+           SELECT FROM outbox WHERE outbox.application = $1 AND outbox.id = letter AND outbox.state = 'sent'))
+       RETURNING salt
+     ), dead AS (
+       DELETE FROM backup_code USING living
+       WHERE application = $1 AND account = $2 AND backup_code.salt <> living.salt
+     ), renewed AS (
+       DELETE FROM factor USING living WHERE application = $1 AND account = $2 AND factor = $3
+     )
+     SELECT 1 FROM living`,
+    [application.id, account, BACKUP_FACTOR],
   )
-  const salt = set?.salt ?? ''
-  const mac = backupMac(core.keys.backup, { application: application.id, account: owner.account, salt, code })
-  const row = await one(
-    tx,
-    'DELETE FROM backup_code WHERE application = $1 AND account = $2 AND mac = $3 RETURNING mac',
-    [application.id, owner.account, mac],
+  return rows.length > 0
+}
+
+/** Drops a waiting set whose letters nobody took; the living one stays (R61). */
+export async function dropWaiting(
+  queries: Queries,
+  application: Application,
+  account: string,
+  salt: string,
+): Promise<void> {
+  await queries.query(
+    `WITH dropped AS (
+       UPDATE backup_set
+       SET waiting_contact = NULL, waiting_salt = NULL, waiting_since = NULL, waiting_letters = NULL
+       WHERE application = $1 AND account = $2 AND waiting_salt = $3 RETURNING 1
+     )
+     DELETE FROM backup_code USING dropped WHERE application = $1 AND account = $2 AND salt = $3`,
+    [application.id, account, salt],
   )
-  return row !== undefined
+}
+
+const MAC = `$${FIRST_PARAMETER}`
+
+const BACKUP = attemptStatement(`used AS (
+    DELETE FROM backup_code USING gate
+    WHERE NOT gate.locked AND NOT gate.disabled AND application = $1 AND account = $2 AND mac = ${MAC}::text
+    RETURNING 1
+  ), tried AS (
+    SELECT EXISTS (SELECT FROM used) AS ok, NULL::text AS challenge, false AS rebound FROM gate
+    WHERE NOT gate.locked AND NOT gate.disabled
+  )`)
+
+/**
+ * Makes an attempt with a backup code, which is used up if it is one of the living set of this contact (R60). An
+ * account without a set costs the same work (R90).
+ */
+export async function attemptBackup(
+  core: Core,
+  application: Application,
+  owner: Owner,
+  code: string,
+  attempted: Attempt,
+  now: number,
+): Promise<Attempted | undefined> {
+  const set = await findSet(core, application, owner)
+  const salt = set?.contact === owner.user ? (set.salt ?? '') : ''
+  const mac = macOf(core, application, owner.account, salt, code)
+  return attempt(core.store, BACKUP, application, attempted, now, [mac])
+}
+
+interface SetRow {
+  readonly contact: string | null
+  readonly salt: string | null
+  readonly waits: boolean
+}
+
+async function findSet(core: Core, application: Application, owner: Owner): Promise<SetRow | undefined> {
+  const find = () =>
+    one<SetRow>(
+      core.store,
+      `WITH known AS (INSERT INTO account (application, account) VALUES ($1, $2) ON CONFLICT DO NOTHING)
+       SELECT contact, salt, waiting_letters IS NOT NULL AS waits FROM backup_set
+       WHERE application = $1 AND account = $2`,
+      [application.id, owner.account],
+    )
+  const found = await find()
+  // Its letters may have left since, by this process or another.
+  return found?.waits && (await settleWaiting(core.store, application, owner.account)) ? find() : found
+}
+
+function macOf(core: Core, application: Application, account: string, salt: string, code: string): string {
+  return backupMac(core.keys.backup, { application: application.id, account, salt, code })
 }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { DeliveredMethod, Purpose, VerifyType } from 'countersign/protocol'
 import type { Application } from '../application.js'
-import { type CodeIdentity, deliveredCode } from '../secrets/delivered-code.js'
+import { type CodeIdentity, deliveredCode, deliveredCodeMac } from '../secrets/delivered-code.js'
 import type { Keys } from '../secrets/keys.js'
 import { one, type Queries } from '../store/store.js'
+import { type Attempt, type Attempted, attempt, attemptStatement, FIRST_PARAMETER } from './attempt.js'
 
 /** One transaction that waits for its code. Times in milliseconds since 1970. */
 export interface ChallengeRow {
@@ -20,7 +21,6 @@ export interface ChallengeRow {
 }
 
 const COLUMNS = 'id, account, contact, type, purpose, digits, attempts, sends, resend_at, expires_at'
-const LIVING = 'ended_at IS NULL AND attempts < max_attempts AND expires_at > $5'
 
 /** Whose challenge is meant. */
 export interface Owner {
@@ -28,6 +28,8 @@ export interface Owner {
   /** The contact in its one spelling. */
   readonly user: string
   readonly type: VerifyType
+  /** The caller's name of what the code is for; a code counts for the transaction it was asked in (R38). */
+  readonly transaction: string | undefined
 }
 
 /** The code of a challenge. */
@@ -36,39 +38,36 @@ export function codeOf(keys: Keys, application: Application, row: ChallengeRow):
   return deliveredCode(keys.codes, identity)
 }
 
-/** The living challenge of that id, or without an id the newest, if it belongs to the owner (R38). */
+/** The living challenge of that id, if it belongs to the owner (R38). */
 export function findLiving(
   queries: Queries,
   application: Application,
   owner: Owner,
-  id: string | undefined,
+  id: string,
   now: number,
 ): Promise<ChallengeRow | undefined> {
   return one<ChallengeRow>(
     queries,
     `SELECT ${COLUMNS} FROM challenge
-     WHERE application = $1 AND account = $2 AND contact = $3 AND type = $4 AND ${LIVING}
-       AND ($6::text IS NULL OR id = $6)
-     ORDER BY created_at DESC LIMIT 1`,
-    [application.id, owner.account, owner.user, owner.type, now, id ?? null],
+     WHERE application = $1 AND account = $2 AND contact = $3 AND type = $4 AND transaction = $5 AND id = $6
+       AND ended_at IS NULL AND attempts < max_attempts AND expires_at > $7`,
+    [application.id, owner.account, owner.user, owner.type, owner.transaction ?? '', id, now],
   )
 }
 
-/** Begins a challenge and ends the one it replaces: same account, contact, method and purpose (R39). */
+/**
+ * Begins a challenge in the place of the one before it: same account, contact, method, purpose and transaction
+ * (R39). Without a transaction those of every transaction end.
+ */
 export async function beginChallenge(
   tx: Queries,
+  keys: Keys,
   application: Application,
   owner: Owner,
   about: { readonly method: DeliveredMethod; readonly purpose: Purpose },
   now: number,
 ): Promise<ChallengeRow> {
   const { limits } = application
-  await tx.query(
-    `UPDATE challenge SET ended_at = $7
-     WHERE application = $1 AND account = $2 AND contact = $3 AND type = $4 AND method = $5 AND purpose = $6
-       AND ended_at IS NULL`,
-    [application.id, owner.account, owner.user, owner.type, about.method, about.purpose, now],
-  )
   const lifeSeconds = about.method === 'email' ? limits.emailCodeLifeSeconds : limits.codeLifeSeconds
   const row: ChallengeRow = {
     id: randomBytes(16).toString('base64url'),
@@ -82,13 +81,26 @@ export async function beginChallenge(
     resend_at: now + limits.resendSeconds * 1000,
     expires_at: now + lifeSeconds * 1000,
   }
+  const place = [application.id, row.account, row.contact, row.type, about.method, row.purpose]
+  if (owner.transaction === undefined) {
+    await tx.query(
+      `UPDATE challenge SET ended_at = $7 WHERE application = $1 AND account = $2 AND contact = $3 AND type = $4
+         AND method = $5 AND purpose = $6 AND transaction <> '' AND ended_at IS NULL`,
+      [...place, now],
+    )
+  }
   await tx.query(
-    `INSERT INTO challenge (application, id, account, contact, type, method, purpose, digits, max_attempts,
-       sends, resend_at, created_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    `INSERT INTO challenge (application, account, contact, type, method, purpose, transaction, id, digits,
+       max_attempts, sends, resend_at, created_at, expires_at, code_mac)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+     ON CONFLICT (application, account, contact, type, method, purpose, transaction) DO UPDATE SET
+       id = EXCLUDED.id, digits = EXCLUDED.digits, attempts = 0, max_attempts = EXCLUDED.max_attempts,
+       sends = EXCLUDED.sends, resend_at = EXCLUDED.resend_at, created_at = EXCLUDED.created_at,
+       expires_at = EXCLUDED.expires_at, ended_at = NULL, code_mac = EXCLUDED.code_mac`,
     [
-      ...[application.id, row.id, row.account, row.contact, row.type, about.method, row.purpose, row.digits],
-      ...[limits.maxTries, row.sends, row.resend_at, now, row.expires_at],
+      ...place,
+      ...[owner.transaction ?? '', row.id, row.digits, limits.maxTries, row.sends, row.resend_at, now],
+      ...[row.expires_at, macOf(keys, application, owner, codeOf(keys, application, row))],
     ],
   )
   return row
@@ -112,21 +124,57 @@ export async function repeatChallenge(
   return repeated
 }
 
-/** Spends one try, before the code is looked at (R22); `undefined` when none is left. */
-export function spendTry(
-  tx: Queries,
+const parameter = (index: number) => `$${FIRST_PARAMETER + index}`
+const [MAC, ALWAYS, CONTACT, TYPE, TRANSACTION, ID] = [0, 1, 2, 3, 4, 5].map(parameter)
+
+const RIGHT = `(code_mac = ${MAC}::text OR ${ALWAYS}::boolean)`
+
+const LIVING = `application = $1 AND account = $2 AND contact = ${CONTACT} AND type = ${TYPE}
+    AND transaction = ${TRANSACTION} AND ended_at IS NULL AND attempts < max_attempts AND expires_at > $4::bigint`
+
+// The try is counted and the code compared in one step, so that no burst is evaluated more often than it is
+// counted (R22). A MAC may be compared by SQL: how far two of them agree tells nothing about the code (R90).
+const evaluation = (id: string) => `tried AS (
+    UPDATE challenge SET attempts = attempts + 1,
+      ended_at = CASE WHEN ${RIGHT} THEN $4::bigint END
+    FROM gate
+    WHERE NOT gate.locked AND (NOT gate.disabled OR purpose = 'enrolment') AND ${LIVING} AND id = ${id}
+    RETURNING ${RIGHT} AS ok, id AS challenge, purpose = 'enrolment' AS rebound
+  )`
+const BY_ID = attemptStatement(evaluation(`${ID}`))
+const NEWEST = attemptStatement(
+  evaluation(`(SELECT id FROM challenge WHERE ${LIVING} ORDER BY created_at DESC LIMIT 1)`),
+)
+
+/**
+ * Makes an attempt with a delivered code, in one statement: at the challenge of that id, or without one at the
+ * newest living one, if it belongs to the owner (R38).
+ */
+export function attemptDelivered(
+  queries: Queries,
+  keys: Keys,
   application: Application,
   owner: Owner,
-  id: string,
+  typed: {
+    readonly code: string
+    readonly challenge: string | undefined
+    /** It is a test key's code that is right for every living challenge. */
+    readonly alwaysRight: boolean
+  },
+  attempted: Attempt,
   now: number,
-): Promise<ChallengeRow | undefined> {
-  return one<ChallengeRow>(
-    tx,
-    `UPDATE challenge SET attempts = attempts + 1
-     WHERE application = $1 AND account = $2 AND contact = $3 AND type = $4 AND ${LIVING} AND id = $6
-     RETURNING ${COLUMNS}`,
-    [application.id, owner.account, owner.user, owner.type, now, id],
-  )
+): Promise<Attempted | undefined> {
+  const { code, challenge, alwaysRight } = typed
+  return attempt(queries, challenge === undefined ? NEWEST : BY_ID, application, attempted, now, [
+    macOf(keys, application, owner, code),
+    alwaysRight,
+    ...[owner.user, owner.type, owner.transaction ?? ''],
+    ...(challenge === undefined ? [] : [challenge]),
+  ])
+}
+
+function macOf(keys: Keys, application: Application, owner: Owner, code: string): string {
+  return deliveredCodeMac(keys.codes, { application: application.id, contact: owner.user, ...owner, code })
 }
 
 /** Ends a challenge; `false` when it had already ended (R37). */

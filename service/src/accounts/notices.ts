@@ -9,22 +9,26 @@ import type { AccountRow } from './account.js'
 
 const DAY_MS = 86_400_000
 
+/** What a person is told of. */
+export interface Told {
+  readonly notice: Notice
+  /** Where to when no contact has proven theirs. */
+  readonly fallback?: Contact | undefined
+  /** A contact that learns of it anyway. */
+  readonly besides?: Contact | undefined
+  readonly seconds?: number
+}
+
 /**
  * Writes a notice to the person (R34, R61, R63), to a contact that has proven theirs, else to `fallback`; to
- * nobody when neither can be reached. Returns the letters to dispatch after the transaction.
+ * nobody when neither can be reached. Returns the letters to dispatch once they are committed.
  */
 export async function notify(
   core: Core,
   tx: Queries,
   application: Application,
-  account: AccountRow,
-  told: {
-    readonly notice: Notice
-    readonly fallback?: Contact | undefined
-    /** A contact that learns of it anyway. */
-    readonly besides?: Contact | undefined
-    readonly seconds?: number
-  },
+  account: Pick<AccountRow, 'proven_email' | 'proven_phone' | 'locale'>,
+  told: Told,
   now: number,
 ): Promise<Letter[]> {
   const locale = chooseLanguage(account.locale, application.locale)
@@ -37,24 +41,6 @@ export async function notify(
   if (!recipient) return []
   const message = noticeMessage(application, { ...recipient, locale }, told.notice, told.seconds)
   return core.outbox.enqueue(tx, application.id, [message], { now, expiresAt: now + DAY_MS })
-}
-
-/** Remembers the contact as the person's own, since a code sent to it came back, and the language they read. */
-export async function rememberProven(
-  tx: Queries,
-  application: Application,
-  account: AccountRow,
-  contact: Contact,
-  locale: string | undefined,
-): Promise<void> {
-  const email = contact.kind === 'phone' ? null : contact.email
-  const phone = contact.kind === 'email' ? null : contact.phone
-  await tx.query(
-    `UPDATE account SET proven_email = coalesce($3, proven_email), proven_phone = coalesce($4, proven_phone),
-       locale = coalesce($5, locale)
-     WHERE application = $1 AND account = $2`,
-    [application.id, account.account, email, phone, locale ?? null],
-  )
 }
 
 type Address = Omit<Recipient, 'locale'>

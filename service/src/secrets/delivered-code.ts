@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import { mac } from './keys.js'
 
 /** Everything a delivered code is bound to (R38); the challenge's id is 128 random bits and makes it unique. */
@@ -29,7 +28,16 @@ export function deliveredCode(key: Buffer, of: CodeIdentity): string {
   }
 }
 
-/** Compares two codes without telling by the time taken where they differ (R90). */
-export function sameCode(key: Buffer, typed: string, expected: string): boolean {
-  return timingSafeEqual(mac(key, ['compare', typed]), mac(key, ['compare', expected]))
+/** What a typed code is compared with: a keyed hash, bound to whom the code was sent to (R38, R40). */
+export function deliveredCodeMac(
+  key: Buffer,
+  of: {
+    readonly application: string
+    readonly account: string
+    readonly contact: string
+    readonly type: string
+    readonly code: string
+  },
+): string {
+  return mac(key, ['compare', of.application, of.account, of.contact, of.type, of.code]).toString('base64url')
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Queries, Store, Value } from './store.js'
 
@@ -45,10 +46,21 @@ export function postgresStore(databaseUrl: string): Store {
 function queriesOn(client: pg.Pool | pg.PoolClient): Queries {
   return {
     async query<Row extends object>(text: string, params?: readonly Value[]) {
-      const result = params ? await client.query(text, [...params]) : await client.query(text)
+      // By its name a connection knows a statement again: parsing and planning cost more than running it.
+      const result = params
+        ? await client.query({ name: nameOf(text), text, values: [...params] })
+        : await client.query(text)
       return result.rows as Row[]
     },
   }
+}
+
+const names = new Map<string, string>()
+
+function nameOf(text: string): string {
+  const name = names.get(text) ?? createHash('sha256').update(text).digest('base64url')
+  names.set(text, name)
+  return name
 }
 
 function typeParser(oid: number, format?: 'text' | 'binary') {

@@ -1,5 +1,5 @@
 /** One column's value as both databases give it: `bigint` columns arrive as numbers. */
-export type Value = string | number | null | readonly string[] | readonly number[]
+export type Value = string | number | boolean | null | readonly string[] | readonly number[]
 
 /** Runs one statement of PostgreSQL's SQL with `$1`-style parameters. */
 export interface Queries {

@@ -1,7 +1,12 @@
 import type { BackupAnswer } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
-import { BACKUP_FACTOR, makeBackupSet } from '../accounts/backup-set.js'
-import { resetFactor } from '../accounts/failures.js'
+import {
+  BACKUP_FACTOR,
+  dropWaiting,
+  keepWaiting,
+  newBackupSet,
+  settleWaiting,
+} from '../accounts/backup-set.js'
 import { spendMessage } from '../accounts/message-budget.js'
 import { notify } from '../accounts/notices.js'
 import type { Application } from '../application.js'
@@ -19,10 +24,18 @@ import type { BackupInput } from './requests.js'
 const HOUR_MS = 3_600_000
 
 type Made =
-  | { readonly outcome: 'made'; readonly codes: readonly Letter[]; readonly notices: readonly Letter[] }
+  | {
+      readonly outcome: 'made'
+      readonly salt: string
+      readonly codes: readonly Letter[]
+      readonly notices: readonly Letter[]
+    }
   | (BackupAnswer & { readonly outcome: 'refused' })
 
-/** Makes backup codes and delivers them to the person; the former set dies (R61). */
+/**
+ * Makes backup codes and delivers them to the person; the former set dies when they are on their way, not before
+ * (R61).
+ */
 export async function sendBackupCodes(
   core: Core,
   application: Application,
@@ -47,6 +60,8 @@ export async function sendBackupCodes(
   core.log({ level: 'info', event: 'backup.made', ...about })
   if (made.notices.length > 0) void core.outbox.dispatch(made.notices)
   const outcome = await core.outbox.dispatch(made.codes)
+  if (outcome === 'failed') await dropWaiting(core.store, application, input.account, made.salt)
+  if (outcome === 'sent') await settleWaiting(core.store, application, input.account)
   return outcome === 'failed' ? deliveryFailed : { outcome, count: application.limits.backupCodes }
 }
 
@@ -66,11 +81,13 @@ async function make(
   const { waitSeconds } = await spendMessage(tx, application, spending, now)
   if (waitSeconds > 0) return limited(waitSeconds)
 
-  const codes = (await makeBackupSet(core, tx, application, input, now)).map(showBackupCode)
-  await resetFactor(tx, application, account, BACKUP_FACTOR)
-  const messages = recipients.map((recipient) => backupMessage(application, recipient, codes))
+  const set = newBackupSet(application)
+  const shown = set.codes.map(showBackupCode)
+  const messages = recipients.map((recipient) => backupMessage(application, recipient, shown))
   const letters = await core.outbox.enqueue(tx, application.id, messages, { now, expiresAt: now + HOUR_MS })
+  const names = letters.map(({ id }) => id)
+  await keepWaiting(core, tx, application, input, set, names, now)
   const told = { notice: 'backup-made', besides: input.contact } as const
   const notices = await notify(core, tx, application, account, told, now)
-  return { outcome: 'made', codes: letters, notices }
+  return { outcome: 'made', salt: set.salt, codes: letters, notices }
 }

@@ -42,6 +42,7 @@ export interface Person {
 export interface SendInput extends Person {
   readonly method: DeliveredMethod
   readonly challenge: string | undefined
+  readonly transaction: string | undefined
   readonly purpose: Purpose
 }
 
@@ -50,6 +51,7 @@ export interface VerifyInput extends Person {
   readonly code: string
   readonly kind: CodeKind | undefined
   readonly challenge: string | undefined
+  readonly transaction: string | undefined
 }
 
 export interface BackupInput extends Person {
@@ -64,6 +66,7 @@ export function readSend(body: unknown): Reading<SendInput> {
       ...person,
       method,
       challenge: parsed.Challenge,
+      transaction: parsed.Transaction,
       purpose: parsed.Purpose ?? 'sign-in',
     }))
   })
@@ -85,6 +88,7 @@ export function readVerify(body: unknown): Reading<VerifyInput> {
       code: parsed.Code,
       kind: parsed.Kind?.toLowerCase() as CodeKind | undefined,
       challenge: parsed.Challenge,
+      transaction: parsed.Transaction,
     })),
   )
 }

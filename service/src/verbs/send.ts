@@ -72,7 +72,8 @@ async function begin(
   recipients: readonly Recipient[],
   now: number,
 ): Promise<Begun> {
-  const owner = { account: input.account, user: input.user, type: VERIFY_TYPE[input.method] }
+  const { account: name, user, transaction } = input
+  const owner = { account: name, user, type: VERIFY_TYPE[input.method], transaction }
   const account = await holdAccount(tx, application, input.account)
   const lockSeconds = lockedForSeconds(account, now)
   if (lockSeconds > 0) return locked(lockSeconds)
@@ -96,7 +97,7 @@ async function begin(
 
   const row = living
     ? await repeatChallenge(tx, application, living, now)
-    : await beginChallenge(tx, application, owner, input, now)
+    : await beginChallenge(tx, core.keys, application, owner, input, now)
   const told = {
     code: codeOf(core.keys, application, row),
     purpose: row.purpose,

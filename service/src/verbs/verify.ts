@@ -1,26 +1,26 @@
 import type { VerifyAnswer } from 'countersign/protocol'
-import { holdAccount, lockedForSeconds } from '../accounts/account.js'
-import { countFailure, forgive } from '../accounts/failures.js'
-import { notify, rememberProven } from '../accounts/notices.js'
+import { lockedForSeconds } from '../accounts/account.js'
+import type { Attempted } from '../accounts/attempt.js'
+import { notify, type Told } from '../accounts/notices.js'
 import type { Application } from '../application.js'
 import type { Core } from '../core.js'
-import type { Letter } from '../delivery/message.js'
 import { accountReference, type LogEvent } from '../log.js'
 import { stagedVerdict } from '../rehearsal/answers.js'
-import type { Queries } from '../store/store.js'
-import { type Bench, evaluate, type Judgement } from './evaluate.js'
+import { evaluate, type Judgement } from './evaluate.js'
 import { factorDisabled, locked } from './refusals.js'
 import type { VerifyInput } from './requests.js'
 
-interface Verified {
+interface Verdict {
   readonly answer: VerifyAnswer
   readonly events: readonly Pick<LogEvent, 'level' | 'event' | 'reason'>[]
-  readonly letters: readonly Letter[]
+  readonly told?: Told & { readonly account: Attempted }
 }
 
+const invalid = { outcome: 'invalid' } as const
+
 /**
- * Checks a code and uses it up. Wrong, expired, used, exhausted and unknown are one answer (R33). Everything of one
- * account happens one after the other, under its row's lock.
+ * Checks a code and uses it up. Wrong, expired, used, exhausted and unknown are one answer (R33). Whatever happens
+ * to one account happens one after the other, under its row's lock.
  */
 export async function verify(
   core: Core,
@@ -30,77 +30,63 @@ export async function verify(
   const staged = stagedVerdict(application, input.contact)
   if (staged) return staged
   const now = Date.now()
-  const { answer, events, letters } = await core.store.transaction((tx) =>
-    judge(core, tx, application, input, now),
-  )
+  const judgement = await evaluate(core, application, input, now)
+  const { answer, events, told } = verdictOn(input, judgement, now)
   const account = accountReference(core.keys, application, input.account)
   for (const event of events) core.log({ ...event, application: application.id, account, factor: input.type })
-  // A notice must not make the answer wait, nor tell by its delay what happened.
-  if (letters.length > 0) void core.outbox.dispatch(letters)
+  if (told) {
+    const letters = await notify(core, core.store, application, told.account, told, now)
+    // A notice must not make the answer wait, nor tell by its delay what happened.
+    if (letters.length > 0) void core.outbox.dispatch(letters)
+  }
   return answer
 }
 
-async function judge(
-  core: Core,
-  tx: Queries,
-  application: Application,
-  input: VerifyInput,
-  now: number,
-): Promise<Verified> {
-  const account = await holdAccount(tx, application, input.account)
-  const lockSeconds = lockedForSeconds(account, now)
-  if (lockSeconds > 0) {
-    const event = { level: 'info', event: 'verify.refused', reason: 'locked' } as const
-    return { answer: locked(lockSeconds), events: [event], letters: [] }
-  }
-  const bench: Bench = { core, tx, application, account, now }
-  const judgement = await evaluate(bench, input)
-  if (judgement.verdict === 'right') return accept(bench, input, judgement)
-  if (judgement.verdict === 'off') {
+function verdictOn(input: VerifyInput, judgement: Judgement, now: number): Verdict {
+  if (judgement.as === 'off') {
     const event = { level: 'info', event: 'verify.refused', reason: 'method_off' } as const
-    return { answer: judgement.answer, events: [event], letters: [] }
+    return { answer: judgement.answer, events: [event] }
   }
-  if (judgement.verdict === 'disabled') {
+  const { as, attempted } = judgement
+  if (attempted?.locked) {
+    const event = { level: 'info', event: 'verify.refused', reason: 'locked' } as const
+    return { answer: locked(lockedForSeconds(attempted, now)), events: [event] }
+  }
+  if (attempted?.ok) return accepted(input, as, attempted)
+  if (attempted?.disabled && attempted.ok === null) {
     const event = { level: 'warn', event: 'verify.refused', reason: 'factor_disabled' } as const
-    return { answer: factorDisabled, events: [event], letters: [] }
+    return { answer: factorDisabled, events: [event] }
   }
-  const lock =
-    judgement.verdict === 'wrong' && (await countFailure(tx, application, account, judgement.failure, now))
-  const failed = { level: 'info', event: 'verify.failed', reason: judgement.verdict } as const
-  if (!lock) return { answer: { outcome: 'invalid' }, events: [failed], letters: [] }
-  const held = await holdAccount(tx, application, input.account)
-  const seconds = lockedForSeconds(held, now)
-  const fallback = input.type === 'APP' ? undefined : input.contact
-  const letters = await notify(core, tx, application, held, { notice: 'locked', fallback, seconds }, now)
-  return {
-    answer: { outcome: 'invalid' },
-    events: [failed, { level: 'warn', event: 'account.locked' }],
-    letters,
-  }
+  return refused(input, attempted, now)
 }
 
-async function accept(
-  { core, tx, application, account, now }: Bench,
-  input: VerifyInput,
-  judgement: Judgement & { readonly verdict: 'right' },
-): Promise<Verified> {
+function accepted(input: VerifyInput, as: Exclude<Judgement['as'], 'off'>, account: Attempted): Verdict {
   const answer = { outcome: 'valid' } as const
-  const succeeded = { level: 'info', event: 'verify.succeeded', reason: judgement.as } as const
-  if (judgement.as === 'delivered') {
-    if (judgement.challenge) await forgive(tx, application, account, judgement.challenge)
-    await rememberProven(tx, application, account, input.contact, input.locale)
-    return { answer, events: [succeeded], letters: [] }
+  const succeeded = { level: 'info', event: 'verify.succeeded', reason: as } as const
+  if (as === 'app-bound') {
+    const event = { level: 'info', event: 'factor.bound' } as const
+    return { answer, events: [succeeded, event], told: { notice: 'app-bound', account } }
   }
-  if (judgement.as === 'app') return { answer, events: [succeeded], letters: [] }
-  const bound = judgement.as === 'app-bound'
-  const letters = await notify(
-    core,
-    tx,
-    application,
-    account,
-    { notice: bound ? 'app-bound' : 'backup-used', fallback: bound ? undefined : input.contact },
-    now,
-  )
-  const event = { level: 'info', event: bound ? 'factor.bound' : 'backup.used' } as const
-  return { answer, events: [succeeded, event], letters }
+  if (as === 'backup') {
+    const event = { level: 'info', event: 'backup.used' } as const
+    return {
+      answer,
+      events: [succeeded, event],
+      told: { notice: 'backup-used', fallback: input.contact, account },
+    }
+  }
+  return { answer, events: [succeeded] }
+}
+
+function refused(input: VerifyInput, attempted: Attempted | undefined, now: number): Verdict {
+  const reason = attempted?.ok === false ? 'wrong' : 'unevaluated'
+  const failed = { level: 'info', event: 'verify.failed', reason } as const
+  if (!attempted?.locks_until) return { answer: invalid, events: [failed] }
+  const seconds = lockedForSeconds({ locked_until: attempted.locks_until }, now)
+  const fallback = input.type === 'APP' ? undefined : input.contact
+  return {
+    answer: invalid,
+    events: [failed, { level: 'warn', event: 'account.locked' }],
+    told: { notice: 'locked', fallback, seconds, account: attempted },
+  }
 }
