@@ -1,5 +1,6 @@
 /** The door of `countersign`: every public name. */
 export type { Dialect } from './client/dialect.js'
+export type { FindingCode } from './doctor/findings.js'
 export type { Duration } from './duration.js'
 export {
   HostError,

@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import { httpService } from './client/service.js'
+import { doctorFor } from './doctor/doctor.js'
 import type { Deps } from './flows/deps.js'
 import { sessionGate } from './guard/session-gate.js'
 import { loginStart } from './guard/start-mfa.js'
@@ -34,25 +35,25 @@ function depsOf(options: object): DoorDeps {
 function build(options: unknown): DoorDeps {
   const settings = readOptions(options)
   const { service, limits, logger, onEvent, render } = settings
-  if (process.env.NODE_ENV === 'production' && !limits.redis && !limits.postgres) {
-    logger.warn(
-      'countersign: wrong codes and messages are counted in the memory of this process: counters are lost at a restart and multiply with the number of processes. Give limits.redis or limits.postgres.',
-    )
-  }
   const counters = counterStore(limits)
   const tell: Deps['tell'] = (event) => {
+    if (event.type === 'service_failed' && event.errorCode === 'ERR_MFA_SERVICE_KEY') {
+      doctor.found('MFA_DOCTOR_KEY_REFUSED')
+    }
     try {
       onEvent?.({ ...event, at: Date.now() })
     } catch (error) {
       logger.error('countersign: onEvent threw; nothing else was affected', error)
     }
   }
+  const doctor = doctorFor(settings, (code, remedy) => tell({ type: 'finding', code, remedy }))
   return {
     settings,
     service: 'baseUrl' in service ? httpService(service) : service,
     tries: triesIn(counters, settings),
     sends: sendsIn(counters, settings),
     tell,
+    doctor,
     render: render ? (view, frame) => render(view, frame, renderView) : renderView,
   }
 }

@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import './host.js'
 import type { Dialect } from './client/dialect.js'
+import type { FindingCode } from './doctor/findings.js'
 import type { MfaEvent } from './flows/events.js'
 import type { QueryPool } from './limits/postgres.js'
 import type { PageFrame, RenderView, View } from './pages/view.js'
@@ -106,6 +107,11 @@ export interface MfaOptions<User = Express.User> {
   /** Life of a delivered code in milliseconds when the service does not tell it. 1 to 10 minutes, defaults to 5. */
   codeLifeMs?: number | undefined
   limits?: LimitOptions | undefined
+  /**
+   * The doctor tells the logger and `onEvent`, once each, what is set up less safely than it looks. `false` silences
+   * it, `ignore` single findings.
+   */
+  doctor?: false | { readonly ignore?: readonly FindingCode[] | undefined } | undefined
   /** Replaces pages: gets the view as data and the standard rendering, returns the HTML document. */
   render?: ((view: View, frame: PageFrame, standard: RenderView) => string) | undefined
   /** The language of pages and messages for a request, a BCP 47 tag. Defaults to the browser's `Accept-Language`. */

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { type ServiceSettings, serviceAddress } from './client/address.js'
+import { FINDING_CODES } from './doctor/findings.js'
 import { OptionsError } from './errors.js'
 import { onlyGiven } from './given.js'
 import type { QueryPool } from './limits/postgres.js'
@@ -68,6 +69,17 @@ const limitsSchema = z
     error: 'must not stand beside redis: the counters live in one place',
   })
 
+const doctorText = 'must be false, or an object like { ignore: ["MFA_DOCTOR_RESAVE"] }'
+const doctorSchema = z.union(
+  [
+    z.literal(false),
+    z.strictObject({
+      ignore: z.array(z.enum(FINDING_CODES)).default([]),
+    }),
+  ],
+  { error: doctorText },
+)
+
 const schema = z.strictObject({
   factors: callback<MfaOptions['factors']>('must be a function that lists a user’s second factors'),
   userId: callback<NonNullable<MfaOptions['userId']>>('must be a function from a user to an id').optional(),
@@ -96,6 +108,7 @@ const schema = z.strictObject({
   halfLoginMs: wholeNumber(2 * MINUTE_MS, 15 * MINUTE_MS, 'milliseconds').default(10 * MINUTE_MS),
   codeLifeMs: wholeNumber(MINUTE_MS, 10 * MINUTE_MS, 'milliseconds').default(5 * MINUTE_MS),
   limits: limitsSchema.prefault({}),
+  doctor: doctorSchema.default({ ignore: [] }),
   render: callback<NonNullable<MfaOptions['render']>>('must be a function that returns HTML').optional(),
   locale: callback<NonNullable<MfaOptions['locale']>>(
     'must be a function from a request to a language',

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { dialectOption } from '../src/client/dialect.js'
+import { FINDINGS } from '../src/doctor/findings.js'
 import { REFUSAL_STATUS } from '../src/flows/refusal.js'
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
@@ -39,6 +40,14 @@ describe('the documents', () => {
     expect([...named].sort()).toEqual([...codes].sort())
   })
 
+  it('have a heading for every finding of the doctor, with its remedy', async () => {
+    const text = await read('docs/doctor.md')
+    const headings = [...text.matchAll(/^## (\S+)\n\n([\s\S]*?)\n\n/gm)]
+    expect(
+      Object.fromEntries(headings.map(([, code, remedy = '']) => [code, remedy.replaceAll('\n', ' ')])),
+    ).toEqual(FINDINGS)
+  })
+
   it('explain every part of the dialect', async () => {
     const text = await read('docs/dialect.md')
     const parts = Object.keys(dialectOption.parse('published') as object)
@@ -53,6 +62,7 @@ describe('the documents', () => {
       'docs/options.md',
       'docs/errors.md',
       'docs/dialect.md',
+      'docs/doctor.md',
     ]) {
       const folder = path.includes('/') ? path.replace(/[^/]+$/, '') : ''
       const links = [...(await read(path)).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = '']) => link)

@@ -37,21 +37,35 @@ const ROOMS: Readonly<Record<string, Walls>> = {
   session: { uses: ['protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts'] },
 
   // `session` is its record, as a type: a flow gets the state and returns the next one.
-  flows: { uses: ['protocol', ...LEAVES], types: ['session', 'limits', ...CONFIGURED] },
+  flows: { uses: ['protocol', ...LEAVES], types: ['session', 'limits', 'doctor', ...CONFIGURED] },
   // A page knows by type the refusals that it explains.
   pages: { uses: ['protocol', ...LEAVES], types: ['flows'] },
-  visit: { uses: ['flows', 'pages', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
+  visit: { uses: ['flows', 'pages', 'session', 'protocol', ...LEAVES], types: ['doctor', ...CONFIGURED] },
 
   routers: { uses: ['visit', 'flows', 'pages', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
   guard: { uses: ['visit', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
   passport: { uses: ['visit', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
 
+  // Looks at what others hold; nobody below asks it for anything.
+  doctor: { uses: ['session', ...LEAVES], types: CONFIGURED },
+
   // What an app writes is described in the words of the rooms that it is for.
-  'options.ts': { uses: ['host.ts'], types: ['protocol', 'client', 'flows', 'pages', 'limits'] },
-  'settings.ts': { uses: ['client', ...LEAVES], types: ['options.ts', 'protocol', 'limits'] },
+  'options.ts': { uses: ['host.ts'], types: ['protocol', 'client', 'flows', 'pages', 'limits', 'doctor'] },
+  'settings.ts': { uses: ['client', 'doctor', ...LEAVES], types: ['options.ts', 'protocol', 'limits'] },
 
   'mfa.ts': {
-    uses: ['settings.ts', 'client', 'limits', 'flows', 'pages', 'routers', 'guard', 'passport', ...LEAVES],
+    uses: [
+      'settings.ts',
+      'doctor',
+      'client',
+      'limits',
+      'flows',
+      'pages',
+      'routers',
+      'guard',
+      'passport',
+      ...LEAVES,
+    ],
     types: ['options.ts', 'visit', 'protocol'],
   },
   'index.ts': {
@@ -60,6 +74,7 @@ const ROOMS: Readonly<Record<string, Walls>> = {
       'options.ts',
       'host.ts',
       'duration.ts',
+      'doctor',
       'protocol',
       'client',
       'flows',
@@ -78,7 +93,7 @@ const PACKAGES: Readonly<Record<string, Walls>> = {
   'express-session': { uses: [], types: ['src/session/slot.ts'] },
   express: {
     uses: ['src/mfa.ts', 'src/routers/', 'src/visit/'],
-    types: ['src/options.ts', 'src/session/', 'src/guard/', 'src/passport/'],
+    types: ['src/options.ts', 'src/session/', 'src/guard/', 'src/passport/', 'src/doctor/'],
   },
   zod: { uses: ['src/'] },
 }

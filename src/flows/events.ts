@@ -1,3 +1,4 @@
+import type { FindingCode } from '../doctor/findings.js'
 import type { Method } from '../protocol/methods.js'
 import type { RefusalCode } from './refusal.js'
 
@@ -8,6 +9,10 @@ import type { RefusalCode } from './refusal.js'
 export type MfaEvent = {
   /** Milliseconds since 1970. */
   readonly at: number
+} & (AboutUser | AboutApp)
+
+/** What happened to somebody. */
+type AboutUser = {
   /** The host's id of the user. */
   readonly userId: string
 } & (
@@ -22,6 +27,11 @@ export type MfaEvent = {
   /** The service failed; `errorCode` is a `ServiceErrorCode`. */
   | { readonly type: 'service_failed'; readonly errorCode: string }
 )
+
+/** What concerns the app as a whole. */
+type AboutApp =
+  /** The doctor found something that is set up less safely than it looks. */
+  { readonly type: 'finding'; readonly code: FindingCode; readonly remedy: string }
 
 /** An event before the flow's clock has dated it. */
 export type MfaEventBody = MfaEvent extends infer Event

@@ -23,6 +23,7 @@ export function sessionGate(deps: DoorDeps): RequestHandler {
     const standing = await enter(req, settings)
     wrapLogIn(req, settings)
     noteGate(req, deps)
+    deps.doctor.look(req, res)
     // The user is withheld from what passes here: these answers only show people where to go on.
     if (standing.stage !== 'pending' || isOpen(req) || isSubresource(req)) return next()
     setHeaders(res)

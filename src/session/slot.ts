@@ -45,6 +45,16 @@ export function namesSomebody(req: Request): boolean {
   return Boolean(user) || user === 0
 }
 
+/** The session's cookie as express-session was told to set it. */
+export function cookieOf(req: Request): Session['cookie'] {
+  return sessionOf(req).cookie
+}
+
+/** The name of the session store's class. */
+export function storeNameOf(req: Request): string {
+  return req.sessionStore.constructor.name
+}
+
 /** The session's record, if it belongs to this user and this session. */
 export function recordOf(req: Request, userId: string): MfaRecord | undefined {
   return readRecord(sessionOf(req).mfa, { userId, sessionId: req.sessionID })

@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import type { Doctor } from '../doctor/doctor.js'
 import { HostError } from '../errors.js'
 import type { Deps } from '../flows/deps.js'
 import type { RenderView } from '../pages/view.js'
@@ -6,6 +7,7 @@ import type { RenderView } from '../pages/view.js'
 /** What every door is given: the flows' part, and the pages. */
 export interface DoorDeps extends Deps {
   readonly render: RenderView
+  readonly doctor: Doctor
 }
 
 const gates = new WeakMap<Request, DoorDeps>()

@@ -116,7 +116,7 @@ describe('the package as it is shipped', () => {
     expect(await tsc()).toBe('')
   })
 
-  it.each(['README.md', 'docs/options.md', 'docs/dialect.md'])(
+  it.each(['README.md', 'docs/options.md', 'docs/dialect.md', 'docs/doctor.md'])(
     'compiles every sample of %s',
     async (path) => {
       const samples = await samplesOf(path)

@@ -1,0 +1,36 @@
+import type { Settings } from '../settings.js'
+import type { FindingCode } from './findings.js'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What can be told from the options and the environment alone. */
+export function findAtStart(
+  { limits, service }: Pick<Settings, 'limits' | 'service'>,
+  env: Environment = process.env,
+): FindingCode[] {
+  const findings: FindingCode[] = []
+  if (!limits.redis && !limits.postgres) {
+    if (isOneOfSeveral(env)) findings.push('MFA_DOCTOR_SEPARATE_COUNTERS')
+    else if (env.NODE_ENV === 'production') findings.push('MFA_DOCTOR_MEMORY_COUNTERS')
+  }
+  // Plain http got through the options only for this machine, or by the switch that allows it.
+  if ('baseUrl' in service && service.allowInsecureServiceUrl && service.baseUrl.startsWith('http:')) {
+    findings.push('MFA_DOCTOR_PLAIN_HTTP')
+  }
+  return findings
+}
+
+/** Whether a process manager says so: node:cluster, pm2 in cluster mode, or what Heroku and its like set. */
+function isOneOfSeveral({
+  NODE_UNIQUE_ID,
+  NODE_APP_INSTANCE,
+  WEB_CONCURRENCY,
+  instances,
+}: Environment): boolean {
+  return (
+    NODE_UNIQUE_ID !== undefined ||
+    Number(NODE_APP_INSTANCE ?? 0) > 0 ||
+    Number(WEB_CONCURRENCY ?? 1) > 1 ||
+    Number(instances ?? 1) > 1
+  )
+}

@@ -1,0 +1,35 @@
+/** What the doctor can find, each with what to do about it. `docs/doctor.md` has a heading for each. */
+export const FINDINGS = {
+  MFA_DOCTOR_MEMORY_COUNTERS:
+    'Wrong codes and messages are counted in the memory of this process, where counts are lost at a restart and multiply with the number of processes: give limits.redis or limits.postgres.',
+  MFA_DOCTOR_SEPARATE_COUNTERS:
+    'Several processes seem to serve this app, and each counts wrong codes and messages for itself: give limits.redis or limits.postgres, so that they count together.',
+  MFA_DOCTOR_MEMORY_SESSIONS:
+    'Sessions are kept in the memory of this process, which loses them at a restart and grows without end: give express-session a store, such as connect-redis or connect-pg-simple.',
+  MFA_DOCTOR_TRUST_PROXY:
+    "Requests come through a proxy that Express was not told about, so it sees neither https nor the browser's address: app.set('trust proxy', 1), or the proxy's own address.",
+  MFA_DOCTOR_COOKIE_SECURE:
+    'The session cookie also travels over plain http, where it can be read: give express-session cookie: { secure: true }.',
+  MFA_DOCTOR_COOKIE_HTTP_ONLY:
+    'Scripts on the page can read the session cookie: leave cookie.httpOnly of express-session at true.',
+  MFA_DOCTOR_COOKIE_SAME_SITE:
+    "Other sites can send requests with the session cookie: give express-session cookie: { sameSite: 'lax' }.",
+  MFA_DOCTOR_RESAVE:
+    'Every request writes its session back, also one that was ended meanwhile by a logout: give express-session resave: false.',
+  MFA_DOCTOR_SAVE_UNINITIALIZED:
+    'A session is stored for everybody who looks at a page: give express-session saveUninitialized: false.',
+  MFA_DOCTOR_BODY_PARSER:
+    "A body of more than 100 KB was parsed before the routers could refuse it: mount mfaRouter before the app's body parser, or give that parser a smaller limit.",
+  MFA_DOCTOR_ROUTES_BEFORE_GATE:
+    'Routes stand between passport.session() and mfaSession, where somebody without the second factor counts as signed in: mount mfaSession right behind passport.session().',
+  MFA_DOCTOR_PLAIN_HTTP:
+    'The MFA service is reached over plain http, so the API key and every code travel readable: give service.baseUrl an https address.',
+  MFA_DOCTOR_KEY_REFUSED:
+    'The MFA service does not accept the API key, so nobody can pass a second factor: check service.apiKey (MFA_API_KEY) and that it was not revoked.',
+} as const
+
+/** Names a finding in the log, in events and in the option `doctor`. */
+export type FindingCode = keyof typeof FINDINGS
+
+/** Every code. */
+export const FINDING_CODES = Object.keys(FINDINGS) as readonly FindingCode[]

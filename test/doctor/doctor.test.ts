@@ -1,0 +1,246 @@
+import express, { type Express as App } from 'express'
+import session, { MemoryStore, type SessionOptions, Store } from 'express-session'
+// @ts-expect-error the types of Express 5 describe what is used of Express 4
+import express4 from 'express4'
+import passport from 'passport'
+import request from 'supertest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { FINDING_CODES, FINDINGS } from '../../src/doctor/findings.js'
+import {
+  type FindingCode,
+  type MfaEvent,
+  type MfaOptions,
+  mfaRouter,
+  mfaSession,
+  ServiceError,
+} from '../../src/index.js'
+import { type HostSetup, host, signIn } from '../kit/host.js'
+
+/** A store of somebody else's: only its name and that it is shared matter. */
+class SharedStore extends MemoryStore {}
+
+const SAFE: SessionOptions = {
+  secret: 'a test secret',
+  resave: false,
+  saveUninitialized: false,
+  cookie: { secure: true, sameSite: 'lax' },
+}
+
+const CALM = { redis: {} }
+
+/** A host whose doctor writes down what it tells. */
+function watched(setup: HostSetup = {}) {
+  const warnings: string[] = []
+  const events: MfaEvent[] = []
+  const options = {
+    logger: { warn: (text: string) => void warnings.push(text), error: () => {} },
+    onEvent: (event: MfaEvent) => void events.push(event),
+    ...setup.options,
+  }
+  const made = host({ ...setup, options })
+  const findings = () => events.filter((event) => event.type === 'finding')
+  return { ...made, warnings, findings, codes: () => findings().map(({ code }) => code) }
+}
+
+type Watched = ReturnType<typeof watched>
+
+const inProduction = () => vi.stubEnv('NODE_ENV', 'production')
+const look = async ({ app }: Watched) => void (await request(app).get('/secret'))
+
+/** How each finding comes about, twice over. */
+const cases: Readonly<Record<FindingCode, (setup: HostSetup) => Promise<Watched>>> = {
+  MFA_DOCTOR_MEMORY_COUNTERS: async (setup) => {
+    inProduction()
+    return watched(setup)
+  },
+  MFA_DOCTOR_SEPARATE_COUNTERS: async (setup) => {
+    vi.stubEnv('NODE_APP_INSTANCE', '1')
+    return watched(setup)
+  },
+  MFA_DOCTOR_MEMORY_SESSIONS: async (setup) => {
+    inProduction()
+    return watched(setup)
+  },
+  MFA_DOCTOR_TRUST_PROXY: async (setup) => {
+    const made = watched(setup)
+    for (const name of ['X-Forwarded-For', 'X-Forwarded-Proto', 'Forwarded']) {
+      await request(made.app).get('/secret').set(name, '203.0.113.9')
+    }
+    return made
+  },
+  MFA_DOCTOR_COOKIE_SECURE: async (setup) => {
+    inProduction()
+    return watched({ ...setup, session: { cookie: { sameSite: 'lax' } } })
+  },
+  MFA_DOCTOR_COOKIE_HTTP_ONLY: async (setup) => {
+    inProduction()
+    return watched({ ...setup, session: { cookie: { httpOnly: false } } })
+  },
+  MFA_DOCTOR_COOKIE_SAME_SITE: async (setup) => {
+    inProduction()
+    return watched({ ...setup, session: { cookie: { sameSite: 'none' } } })
+  },
+  MFA_DOCTOR_RESAVE: async (setup) => {
+    const made = watched({ ...setup, session: { resave: true } })
+    const agent = await signIn(made.app, 'nina')
+    for (let visit = 0; visit < 3; visit++) await agent.get('/secret').expect(200)
+    return made
+  },
+  MFA_DOCTOR_SAVE_UNINITIALIZED: async (setup) => watched({ ...setup, session: { saveUninitialized: true } }),
+  MFA_DOCTOR_BODY_PARSER: async (setup) => {
+    const made = watched({ ...setup, first: (app) => void app.use(express.json({ limit: '50mb' })) })
+    const agent = await signIn(made.app, 'bob')
+    for (let visit = 0; visit < 2; visit++) {
+      await agent
+        .post('/mfa/challenge')
+        .send({ factor: 'sms', more: 'x'.repeat(200_000) })
+        .expect(413)
+    }
+    return made
+  },
+  MFA_DOCTOR_ROUTES_BEFORE_GATE: async (setup) =>
+    watched({ ...setup, beforeGate: (app) => void app.get('/early', (_req, res) => void res.json({})) }),
+  MFA_DOCTOR_PLAIN_HTTP: async (setup) =>
+    watched({
+      ...setup,
+      options: {
+        service: { baseUrl: 'http://10.0.0.7', apiKey: '0123456789abcdef', allowInsecureServiceUrl: true },
+        ...setup.options,
+      },
+    }),
+  MFA_DOCTOR_KEY_REFUSED: async (setup) => {
+    const made = watched(setup)
+    made.standIn.setTrouble(async () => {
+      throw new ServiceError('ERR_MFA_SERVICE_KEY', 'not this key')
+    })
+    const agent = await signIn(made.app, 'bob')
+    for (let visit = 0; visit < 2; visit++)
+      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    return made
+  },
+}
+
+afterEach(() => void vi.unstubAllEnvs())
+
+describe('the doctor', () => {
+  it.each(FINDING_CODES)('tells %s once, with what to do, to the log and as an event', async (code) => {
+    const made = await cases[code]({})
+    for (let visit = 0; visit < 3; visit++) await look(made)
+    const told = made.findings().filter((finding) => finding.code === code)
+    expect(told).toEqual([{ type: 'finding', code, remedy: FINDINGS[code], at: expect.any(Number) }])
+    const lines = made.warnings.filter((line) => line.includes(code))
+    expect(lines).toEqual([`countersign: ${FINDINGS[code]} [${code}]`])
+  })
+
+  it.each(FINDING_CODES)('says nothing of %s when asked to ignore it', async (code) => {
+    const made = await cases[code]({ options: { doctor: { ignore: [code] } } })
+    for (let visit = 0; visit < 2; visit++) await look(made)
+    expect(made.codes()).not.toContain(code)
+    expect(made.warnings.join()).not.toContain(code)
+  })
+
+  it.each(FINDING_CODES)('says nothing of %s when it is switched off', async (code) => {
+    const made = await cases[code]({ options: { doctor: false } })
+    for (let visit = 0; visit < 2; visit++) await look(made)
+    expect(made.codes()).toEqual([])
+    expect(made.warnings).toEqual([])
+  })
+
+  it('has nothing to say of a host that is set up well, in production too', async () => {
+    inProduction()
+    const made = watched({
+      options: { limits: CALM },
+      store: new SharedStore(),
+      session: SAFE,
+      first: (app) => {
+        app.set('trust proxy', 1)
+        app.use('/assets', express.static('assets'))
+        app.get('/health', (_req, res) => void res.json({}))
+      },
+    })
+    for (let visit = 0; visit < 3; visit++) {
+      await request(made.app)
+        .get('/secret')
+        .set('X-Forwarded-Proto', 'https')
+        .set('X-Forwarded-For', '203.0.113.9')
+    }
+    const agent = request.agent(made.app).set('X-Forwarded-Proto', 'https')
+    await agent.post('/login').send({ name: 'nina' }).expect(200)
+    for (let visit = 0; visit < 3; visit++) await agent.get('/secret')
+    expect(made.warnings).toEqual([])
+  })
+
+  it('has nothing to say of an ordinary host while it is being written', async () => {
+    const made = watched({ first: (app) => void app.use(express.json()) })
+    const agent = await signIn(made.app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
+    for (let visit = 0; visit < 3; visit++) await agent.get('/secret').expect(200)
+    expect(made.warnings).toEqual([])
+  })
+
+  it('takes shared sessions in production for several processes', async () => {
+    inProduction()
+    const made = watched({ store: new SharedStore() })
+    await look(made)
+    expect(made.codes()).toContain('MFA_DOCTOR_SEPARATE_COUNTERS')
+  })
+
+  it('does not mistake a session that changed, or was saved by the host, for a resaved one', async () => {
+    const made = watched({
+      routes: (app) => {
+        app.get('/count', (req, res) => {
+          Reflect.set(req.session, 'visits', Number(Reflect.get(req.session, 'visits') ?? 0) + 1)
+          res.json({})
+        })
+        app.get('/save', (req, res, next) =>
+          req.session.save((error) => (error ? next(error) : res.json({}))),
+        )
+        app.get('/leave', (req, res, next) =>
+          req.session.destroy((error) => (error ? next(error) : res.json({}))),
+        )
+      },
+    })
+    const agent = await signIn(made.app, 'nina')
+    for (const path of ['/count', '/save', '/count', '/secret', '/leave', '/count']) await agent.get(path)
+    expect(made.codes()).toEqual([])
+  })
+
+  it('sees routes before the gate in Express 4 as well', async () => {
+    const events: MfaEvent[] = []
+    const mfa: MfaOptions<Express.User> = {
+      service: host().standIn.service,
+      factors: () => [],
+      logger: { warn() {}, error() {} },
+      onEvent: (event) => void events.push(event),
+    }
+    const app: App = express4()
+    const auth = new passport.Authenticator()
+    app.use(session({ ...SAFE, cookie: {} }), auth.session())
+    app.use('/api', express.Router())
+    app.use(mfaSession(mfa))
+    app.use('/mfa', mfaRouter(mfa))
+    await request(app).get('/mfa').set('Accept', 'application/json').expect(200)
+    expect(events).toMatchObject([{ type: 'finding', code: 'MFA_DOCTOR_ROUTES_BEFORE_GATE' }])
+  })
+
+  it('changes nothing for a store that cannot touch', async () => {
+    class Bare extends Store {
+      private readonly kept = new Map<string, string>()
+      get = (sid: string, done: (error: unknown, session?: never) => void) =>
+        done(undefined, JSON.parse(this.kept.get(sid) ?? 'null'))
+      set = (sid: string, data: object, done?: (error?: unknown) => void) => {
+        this.kept.set(sid, JSON.stringify(data))
+        done?.()
+      }
+      destroy = (sid: string, done?: (error?: unknown) => void) => {
+        this.kept.delete(sid)
+        done?.()
+      }
+    }
+    const made = watched({ store: new Bare() })
+    const agent = await signIn(made.app, 'nina')
+    await agent.get('/secret').expect(200)
+    expect(made.codes()).toEqual([])
+  })
+})
