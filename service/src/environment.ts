@@ -31,6 +31,8 @@ export interface ServiceEnvironment {
   readonly options: ServiceOptions
   /** SERVICE_PORT. Defaults to 4000. */
   readonly port: number
+  /** SERVICE_DRAIN_SECONDS: how long `/readyz` says no before the service stops taking requests. */
+  readonly drainSeconds: number
   /** What the person who started the process should know, one sentence each. */
   readonly warnings: readonly string[]
 }
@@ -48,6 +50,7 @@ export function readEnvironment(
   const faults: string[] = []
   const warnings: string[] = []
   const port = readPort(env.SERVICE_PORT || '4000', faults)
+  const drainSeconds = readDrain(env.SERVICE_DRAIN_SECONDS || (production ? '5' : '0'), faults)
   const limits = readLimits(env, faults)
   const allowTestKeysInProduction = readSwitch(env, 'SERVICE_ALLOW_TEST_KEYS_IN_PRODUCTION', faults)
   if (production && !env.SERVICE_SECRET) {
@@ -73,6 +76,8 @@ export function readEnvironment(
     origin: env.SERVICE_ORIGIN,
     locale: env.SERVICE_LOCALE,
     webhookSecret: env.SERVICE_WEBHOOK_SECRET,
+    publicUrl: env.SERVICE_PUBLIC_URL,
+    metricsKey: env.SERVICE_METRICS_KEY,
   }
   const options: ServiceOptions = {
     ...withoutEmpty(given),
@@ -82,7 +87,7 @@ export function readEnvironment(
     limits,
     ...(allowTestKeysInProduction && { allowTestKeysInProduction }),
   }
-  return { options, port, warnings }
+  return { options, port, drainSeconds, warnings }
 }
 
 function readPort(text: string, faults: string[]): number {
@@ -97,6 +102,15 @@ function readSwitch(env: Environment, variable: string, faults: string[]): boole
   const text = env[variable] || 'false'
   if (text !== 'true' && text !== 'false') faults.push(`${variable} must be true or false (default false).`)
   return text === 'true'
+}
+
+function readDrain(text: string, faults: string[]): number {
+  if (!/^\d{1,2}$/.test(text) || Number(text) > 60) {
+    faults.push(
+      'SERVICE_DRAIN_SECONDS must be a whole number of seconds from 0 to 60 (default 5 in production).',
+    )
+  }
+  return Number(text)
 }
 
 function readLimits(env: Environment, faults: string[]): NonNullable<ServiceOptions['limits']> {

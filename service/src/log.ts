@@ -1,3 +1,4 @@
+import pino from 'pino'
 import type { Application } from './application.js'
 import type { Keys } from './secrets/keys.js'
 import { mac } from './secrets/keys.js'
@@ -15,6 +16,16 @@ export interface LogEvent {
   readonly channel?: string
   readonly reason?: string
   readonly detail?: string
+  /** The request it happened in: the answer's `X-Request-Id`. */
+  readonly request?: string
+  readonly method?: string
+  /** Template of the address, without anything the caller wrote in it. */
+  readonly route?: string
+  readonly status?: number
+  /** The `code` of the problem that was answered. */
+  readonly problem?: string
+  /** How long it took, in milliseconds. */
+  readonly ms?: number
 }
 
 /** Takes each event as it happens. Must not throw. */
@@ -22,8 +33,22 @@ export type Logger = (event: LogEvent) => void
 
 /** One line of JSON for each event, with the time, to a stream such as `process.stdout`. */
 export function jsonLogger(stream: { write(line: string): unknown }): Logger {
+  const write = pino(
+    {
+      base: null,
+      messageKey: 'event',
+      timestamp: () => `,"time":"${new Date(Date.now()).toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write: (line) => void stream.write(line) },
+  )
+  return ({ level, event, ...about }) => write[level](about, event)
+}
+
+/** Tells several loggers. */
+export function toAll(...loggers: readonly Logger[]): Logger {
   return (event) => {
-    stream.write(`${JSON.stringify({ time: new Date(Date.now()).toISOString(), ...event })}\n`)
+    for (const log of loggers) log(event)
   }
 }
 

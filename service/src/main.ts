@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { readEnvironment } from './environment.js'
 import { FaultsError } from './faults.js'
+import { apiServer } from './http/server.js'
 import { jsonLogger } from './log.js'
 import { createService } from './service.js'
-
-const STOP_MS = 10_000
+import { stopper } from './shutdown.js'
 
 async function main(): Promise<void> {
-  const { options, port, warnings } = readEnvironment(process.env, { dataDir: '.data' })
+  const { options, port, drainSeconds, warnings } = readEnvironment(process.env, { dataDir: '.data' })
   for (const warning of warnings) console.warn(`warning: ${warning}`)
   const made = options.apiKey ? undefined : `mfa_${randomBytes(32).toString('base64url')}`
   const service = await createService({
@@ -18,7 +17,7 @@ async function main(): Promise<void> {
     logger: jsonLogger(process.stdout),
   })
   if (made) console.log(`SERVICE_API_KEY is not set. For this run the key is ${made}`)
-  const server = createServer(service.api)
+  const server = apiServer(service.api, options.publicUrl)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, resolve)
@@ -30,22 +29,10 @@ async function main(): Promise<void> {
   if (service.inbox)
     console.log('Messages do not leave this machine: read them at GET /v1/test/inbox?to=… with the API key.')
 
-  let stopping = false
-  const stop = () => {
-    if (stopping) return
-    stopping = true
-    // Whoever does not finish in time is cut off, so that a stuck connection cannot keep the process.
-    setTimeout(() => process.exit(1), STOP_MS).unref()
-    server.close(() => {
-      service.close().then(
-        () => process.exit(0),
-        () => process.exit(1),
-      )
-    })
-    server.closeIdleConnections()
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  const stop = stopper(server, service, drainSeconds)
+  process.on('SIGTERM', () => stop())
+  // A person at a terminal has no load balancer that must first notice.
+  process.on('SIGINT', () => stop({ atOnce: true }))
 }
 
 main().catch((error: unknown) => {

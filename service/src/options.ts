@@ -57,6 +57,23 @@ const schema = z.strictObject({
   webhookSecret: text('webhookSecret', 'at least 16 characters')
     .min(16, { error: 'webhookSecret must have at least 16 characters' })
     .optional(),
+  /**
+   * Where the service is reached from outside, `https://mfa.example`: the addresses in its problems and its OpenAPI
+   * document begin with it. Without it they are relative; no request's Host is ever believed (R16).
+   */
+  publicUrl: text('publicUrl', 'an address like https://mfa.example')
+    .regex(/^https?:\/\/[^\s?#@\p{Cc}]+$/u, {
+      error: 'publicUrl must be an http or https address without user, query or fragment',
+    })
+    .refine((url) => URL.canParse(url), { error: 'publicUrl must be an address like https://mfa.example' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
+  /** Opens `/metrics` to whoever sends it as a bearer token; without it only this machine is answered. */
+  metricsKey: text('metricsKey', '32 random bytes')
+    .regex(/^[\x21-\x7e]{16,512}$/, {
+      error: 'metricsKey must have 16 to 512 visible ASCII characters: take 32 random bytes',
+    })
+    .optional(),
   limits: limitsSchema.prefault({}),
   /** Takes test keys though NODE_ENV is `production`; their codes can be read by whoever holds one. */
   allowTestKeysInProduction: z

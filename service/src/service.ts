@@ -8,13 +8,17 @@ import { buildCarriers } from './delivery/carriers.js'
 import { type InboxMessage, storedInbox } from './delivery/inbox.js'
 import { storedOutbox } from './delivery/outbox.js'
 import { httpApi } from './http/api.js'
-import { type Logger, warningsOnly } from './log.js'
+import { idempotentRequests } from './idempotency/requests.js'
+import { type Logger, toAll, warningsOnly } from './log.js'
+import { serviceMetrics } from './metrics/metrics.js'
 import { type Operator, operator } from './operator/operator.js'
 import { readOptions, type ServiceOptions, type ServiceSettings } from './options.js'
+import { readinessOf } from './readiness.js'
 import { rehearsalCarrier } from './rehearsal/carrier.js'
 import { keysFrom } from './secrets/keys.js'
 import { openStore } from './store/open.js'
 import type { Store } from './store/store.js'
+import { everyHour } from './sweeping.js'
 import { appImporter, type ImportAppRequest, inProcessService } from './verbs/in-process.js'
 
 /** A running service. */
@@ -32,6 +36,8 @@ export interface CountersignService {
   importApp(request: ImportAppRequest): Promise<'bound' | 'kept'>
   /** What an operator can do, under the name that the audit log shows. */
   operator(as: string): Operator
+  /** Says at `/readyz` that no more work is wanted; requests are answered as before until `close`. */
+  drain(): void
   /** Waits for messages that are being handed over, then lets go of sockets and files. */
   close(): Promise<void>
 }
@@ -39,13 +45,15 @@ export interface CountersignService {
 /** Starts a service. Throws a `FaultsError` that tells everything that is wrong with the options, together. */
 export async function createService(options: ServiceOptions): Promise<CountersignService> {
   const settings = readOptions(options)
-  const log = settings.logger ?? warningsOnly()
+  const metrics = serviceMetrics()
+  const log = toAll(settings.logger ?? warningsOnly(), metrics.countEvent)
   const keys = keysFrom(settings.secret)
-  const store = await openStore({
+  const opened = await openStore({
     databaseUrl: settings.databaseUrl,
     dataDir: settings.dataDir ?? 'memory://',
     keyId: keys.id,
   })
+  const store = metrics.timeStore(opened)
   warn(settings, store.name, log)
   await introduceDefault(store)
   const applications = directory({
@@ -56,21 +64,40 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     log,
   })
   const inbox = storedInbox(store, keys)
-  const carriers = buildCarriers(settings.routes, {
-    inbox,
-    webhookSecret: settings.webhookSecret ?? keys.webhook,
-  })
+  const carriers = metrics.timeCarriers(
+    buildCarriers(settings.routes, { inbox, webhookSecret: settings.webhookSecret ?? keys.webhook }),
+  )
   const outbox = storedOutbox({ store, keys, carriers, rehearsal: rehearsalCarrier(inbox), log })
   const core: Core = { store, keys, outbox, log }
   const shown = Object.values(settings.routes).some((route) => route.by === 'inbox') ? inbox : undefined
   const ours = () => applications.byName(DEFAULT_APPLICATION)
+  const idempotent = idempotentRequests(store, keys)
+  let stopping = false
+  const isStopping = () => stopping
+  const api = httpApi({
+    core,
+    applications: applications.byKey,
+    inboxes: { test: inbox, live: shown },
+    idempotent,
+    metrics,
+    metricsKey: settings.metricsKey,
+    publicUrl: settings.publicUrl,
+    look: readinessOf({ store, log, isStopping }),
+    isStopping,
+  })
+  const sweeping = everyHour(() => idempotent.sweep(), log)
   return {
     mfa: inProcessService(core, ours),
-    api: httpApi(core, applications.byKey, { test: inbox, live: shown }),
+    api,
     ...(shown && { inbox: { messages: (filter) => shown.messages(DEFAULT_APPLICATION, filter) } }),
     importApp: appImporter(core, ours),
     operator: (as) => operator(store, as, applications.forget),
+    drain() {
+      stopping = true
+    },
     async close() {
+      stopping = true
+      await sweeping.stop()
       await outbox.close()
       await Promise.all(Object.values(carriers).map((carrier) => carrier.close()))
       await store.close()

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { storedInbox } from '../src/delivery/inbox.js'
-import { httpApi } from '../src/http/api.js'
 import { inProcessService } from '../src/verbs/in-process.js'
+import { apiOver } from './api-kit.js'
 import {
   API_KEY,
   type Bench,
@@ -59,8 +58,7 @@ describe('a store that fails', () => {
 
   test('is answered with 500 and no word about its inside (R84)', async () => {
     const { application } = freshTenant(bench)
-    const test = storedInbox(bench.store, bench.core.keys)
-    const server = await listen(httpApi(broken(), async () => application, { test, live: undefined }))
+    const server = await listen(apiOver(broken(), application))
     const response = await fetch(`${server.url}/v1/mfa`, {
       method: 'POST',
       headers: { authorization: `Bearer ${API_KEY}` },

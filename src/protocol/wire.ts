@@ -93,6 +93,10 @@ export const SERVICE_PROBLEMS = [
   'method_not_allowed',
   'unsupported_media_type',
   'body_too_large',
+  'head_too_large',
+  'request_timeout',
+  'idempotency_key_reused',
+  'idempotency_key_in_flight',
   'internal_error',
 ] as const
 export type ServiceProblemCode = (typeof SERVICE_PROBLEMS)[number]

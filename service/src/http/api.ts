@@ -1,6 +1,8 @@
 import type { BackupAnswer, EnrollAppAnswer, SendAnswer, SendType, VerifyAnswer } from 'countersign/protocol'
-import express, { type Express, type RequestHandler, type Response } from 'express'
+import express, { type Express, type RequestHandler } from 'express'
 import type { Core } from '../core.js'
+import type { IdempotentRequests } from '../idempotency/requests.js'
+import type { Metrics } from '../metrics/metrics.js'
 import { sendBackupCodes } from '../verbs/backup-codes.js'
 import { enrollApp } from '../verbs/enroll-app.js'
 import {
@@ -17,50 +19,77 @@ import type { Applications } from './api-key.js'
 import { readBody } from './body.js'
 import { authenticate, call, type Granted } from './call.js'
 import { failures } from './failures.js'
+import { health, type Readiness, readiness } from './health.js'
+import { onceByKey } from './idempotency.js'
 import { type Inboxes, inboxRoute } from './inbox-route.js'
-import { problem } from './problem.js'
+import { metricsRoute } from './metrics-route.js'
+import { observeRequests } from './observe.js'
+import { plainHead } from './plain-head.js'
+import { PUBLIC_URL, problem } from './problem.js'
+import { problemList, problemPage } from './problem-pages.js'
+
+/** What the HTTP API is put together from. */
+export interface ApiParts {
+  readonly core: Core
+  readonly applications: Applications
+  readonly inboxes: Inboxes
+  readonly idempotent: IdempotentRequests
+  readonly metrics: Metrics
+  /** Opens `/metrics` to whoever has it; without it only this machine is answered. */
+  readonly metricsKey: string | undefined
+  /** Where the service is reached, as the operator told it. */
+  readonly publicUrl: string | undefined
+  readonly look: () => Promise<Readiness>
+  readonly isStopping: () => boolean
+}
 
 /** The HTTP API. Needs no session, sets no cookie, and can be mounted or listened with. */
-export function httpApi(core: Core, applications: Applications, inboxes: Inboxes): Express {
+export function httpApi(parts: ApiParts): Express {
+  const { core, applications, metrics } = parts
   const api = express()
   api.disable('x-powered-by')
   api.disable('etag')
   api.set('query parser', 'simple')
-  api.use(noStore)
-  api.get('/healthz', (_request, response) => {
-    response.json({ status: 'ok' })
-  })
+  api.set(PUBLIC_URL, parts.publicUrl)
+  api.use(observeRequests(core.log, metrics.observeRequest))
+  api.use(plainAnswers(parts.isStopping))
+  api.use(plainHead)
+
+  const page = (path: string, ...handlers: RequestHandler[]) =>
+    api
+      .route(path)
+      .get(...handlers)
+      .all(onlyBy('GET'))
+  page('/healthz', health)
+  page('/readyz', readiness(parts.look))
+  page('/metrics', metricsRoute(metrics, parts.metricsKey))
+  page('/problems', problemList)
+  page('/problems/:code', problemPage)
+
+  const once = onceByKey(parts.idempotent, core.log)
   const verb = (path: string, handler: RequestHandler) =>
     api
       .route(path)
       .post(authenticate(applications), ...readBody, handler)
       .all(onlyBy('POST'))
+  verb('/v1/mfa', call(core, { read: readSend, verb: send, answer: answerSend, once }))
+  verb('/v1/mfa/verify', call(core, { read: readVerify, verb: verify, answer: answerVerify }))
+  verb('/v1/mfa/app', call(core, { read: readEnrollApp, verb: enrollApp, answer: answerEnrollApp }))
+  verb('/v1/mfa/backup', call(core, { read: readBackup, verb: sendBackupCodes, answer: answerBackup, once }))
+  page('/v1/test/inbox', authenticate(applications), inboxRoute(parts.inboxes))
 
-  verb(
-    '/v1/mfa',
-    call(readSend, (application, input) => send(core, application, input), answerSend),
-  )
-  verb(
-    '/v1/mfa/verify',
-    call(readVerify, (application, input) => verify(core, application, input), answerVerify),
-  )
-  verb(
-    '/v1/mfa/app',
-    call(readEnrollApp, (application, input) => enrollApp(core, application, input), answerEnrollApp),
-  )
-  verb(
-    '/v1/mfa/backup',
-    call(readBackup, (application, input) => sendBackupCodes(core, application, input), answerBackup),
-  )
-  api.route('/v1/test/inbox').get(authenticate(applications), inboxRoute(inboxes)).all(onlyBy('GET'))
   api.use((_request, response) => problem(response, 'not_found'))
   api.use(failures(core.log))
   return api
 }
 
-const noStore: RequestHandler = (_request, response, next) => {
-  response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
-  next()
+function plainAnswers(isStopping: () => boolean): RequestHandler {
+  return function setPlainHeaders(_request, response, next) {
+    response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
+    // Whoever keeps a connection open learns that the next request must go elsewhere.
+    if (isStopping()) response.set('Connection', 'close')
+    next()
+  }
 }
 
 function onlyBy(method: 'GET' | 'POST'): RequestHandler {
@@ -70,26 +99,25 @@ function onlyBy(method: 'GET' | 'POST'): RequestHandler {
   }
 }
 
-function answerSend(response: Response, answer: Granted<SendAnswer>, input: SendInput): void {
-  response.json({
+function answerSend(answer: Granted<SendAnswer>, input: SendInput) {
+  return {
     status: answer.outcome,
     challenge: answer.challenge,
     type: input.method.toUpperCase() as SendType,
     expires_in: answer.expiresInSeconds,
     resend_in: answer.resendInSeconds,
-  })
+  }
 }
 
-function answerVerify(response: Response, answer: Granted<VerifyAnswer>, input: VerifyInput): void {
-  if (answer.outcome === 'invalid') problem(response, 'invalid_code')
-  else response.json({ valid: true, type: input.type })
+function answerVerify(answer: Granted<VerifyAnswer>, input: VerifyInput) {
+  return answer.outcome === 'invalid' ? 'invalid_code' : { valid: true, type: input.type }
 }
 
-function answerEnrollApp(response: Response, answer: Granted<EnrollAppAnswer>): void {
+function answerEnrollApp(answer: Granted<EnrollAppAnswer>) {
   const qr = answer.qr.slice(answer.qr.indexOf(',') + 1)
-  response.json({ qr, otpauth_uri: answer.uri, secret: answer.secret })
+  return { qr, otpauth_uri: answer.uri, secret: answer.secret }
 }
 
-function answerBackup(response: Response, answer: Granted<BackupAnswer>): void {
-  response.json({ status: answer.outcome, count: answer.count })
+function answerBackup(answer: Granted<BackupAnswer>) {
+  return { status: answer.outcome, count: answer.count }
 }

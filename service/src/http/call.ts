@@ -1,9 +1,11 @@
-import type { Refused } from 'countersign/protocol'
+import type { Refused, ServiceProblemCode } from 'countersign/protocol'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Application } from '../application.js'
+import type { Core } from '../core.js'
 import type { Reading } from '../verbs/requests.js'
 import { type Applications, bearerKey } from './api-key.js'
 import { problem, refuse } from './problem.js'
+import { requestId } from './request-id.js'
 
 const applicationOf = new WeakMap<Request, Application>()
 
@@ -17,6 +19,11 @@ export function authenticate(applications: Applications): RequestHandler {
   }
 }
 
+/** The application whose key came with the request, if one did. */
+export function applicationIdOf(request: Request): string | undefined {
+  return applicationOf.get(request)?.id
+}
+
 /** The application whose key came with the request. */
 export function callingApplication(request: Request): Application {
   const application = applicationOf.get(request)
@@ -27,19 +34,58 @@ export function callingApplication(request: Request): Application {
 /** An answer of a verb that is not a refusal. */
 export type Granted<Answer> = Exclude<Answer, Refused>
 
-/** A route: reads the parameters, calls the verb and says what it refused; `answer` says everything else. */
+/** A route as it is put together: what reads the parameters, what does the work, and what is said about it. */
+export interface Call<Input, Answer extends { readonly outcome: string }> {
+  readonly read: (body: unknown) => Reading<Input>
+  readonly verb: (core: Core, application: Application, input: Input) => Promise<Answer | Refused>
+  /** The body of the answer, or the code of a problem. */
+  readonly answer: (result: Granted<Answer>, input: Input) => object | ServiceProblemCode
+  /** Has a request with an Idempotency-Key done once only. */
+  readonly once?: Once
+}
+
+/** What came of a call: the body of a success, or what tells a refusal. */
+export type Outcome = { readonly body: object } | { readonly refuse: () => void }
+
+/** Does `work` for a request and answers, or answers without it. */
+export type Once = (
+  request: Request,
+  response: Response,
+  asked: { readonly application: string; readonly input: unknown },
+  work: () => Promise<Outcome>,
+) => Promise<void>
+
+/** A route: reads the parameters, calls the verb and says what came of it. */
 export function call<Input, Answer extends { readonly outcome: string }>(
-  read: (body: unknown) => Reading<Input>,
-  verb: (application: Application, input: Input) => Promise<Answer | Refused>,
-  answer: (response: Response, result: Granted<Answer>, input: Input) => void,
+  core: Core,
+  { read, verb, answer, once = always }: Call<Input, Answer>,
 ): RequestHandler {
   return async function callVerb(request, response) {
     const reading = read(request.body)
     if (!reading.ok) return problem(response, 'invalid_request', { errors: reading.faults })
-    const result = await verb(callingApplication(request), reading.value)
-    if (isRefused(result)) refuse(response, result.refusal)
-    else answer(response, result as Granted<Answer>, reading.value)
+    const input = reading.value
+    const application = callingApplication(request)
+    await once(request, response, { application: application.id, input }, async () => {
+      const result = await verb(within(core, request), application, input)
+      if (isRefused(result)) return { refuse: () => refuse(response, result.refusal) }
+      const said = answer(result as Granted<Answer>, input)
+      return typeof said === 'string' ? { refuse: () => problem(response, said) } : { body: said }
+    })
   }
+}
+
+const always: Once = async (_request, response, _asked, work) => tell(response, await work())
+
+/** Answers with what came of a call. */
+export function tell(response: Response, outcome: Outcome): void {
+  if ('body' in outcome) response.json(outcome.body)
+  else outcome.refuse()
+}
+
+/** The same parts, whose events name the request they happened in. */
+function within(core: Core, request: Request): Core {
+  const id = requestId(request)
+  return { ...core, log: (event) => core.log({ ...event, request: id }) }
 }
 
 function isRefused(answer: { readonly outcome: string }): answer is Refused {

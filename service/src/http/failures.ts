@@ -1,10 +1,11 @@
 import type { ErrorRequestHandler } from 'express'
 import { describe, type Logger } from '../log.js'
 import { problem } from './problem.js'
+import { requestId } from './request-id.js'
 
 /** Answers whatever went wrong, without telling how it looks inside (R84). */
 export function failures(log: Logger): ErrorRequestHandler {
-  return function answerFailure(error: unknown, _request, response, next) {
+  return function answerFailure(error: unknown, request, response, next) {
     if (response.headersSent) return next(error)
     const status = statusOf(error)
     if (status === 413) return problem(response, 'body_too_large')
@@ -13,7 +14,7 @@ export function failures(log: Logger): ErrorRequestHandler {
       const errors = [{ field: 'body', detail: 'could not be read as what its content type says' }]
       return problem(response, 'invalid_request', { errors })
     }
-    log({ level: 'error', event: 'http.failed', detail: describe(error) })
+    log({ level: 'error', event: 'http.failed', request: requestId(request), detail: describe(error) })
     problem(response, 'internal_error')
   }
 }

@@ -1,47 +1,30 @@
 import type { ServiceProblem, ServiceProblemCode, ServiceRefusal } from 'countersign/protocol'
 import type { Response } from 'express'
 import type { FieldFault } from '../verbs/requests.js'
+import { PROBLEMS } from './problem-catalogue.js'
 
-const KNOWN: Readonly<Record<ServiceProblemCode, { readonly status: number; readonly title: string }>> = {
-  invalid_request: { status: 400, title: 'The request is not valid.' },
-  invalid_code: { status: 401, title: 'The code is not valid.' },
-  invalid_api_key: { status: 401, title: 'The API key is missing or not valid.' },
-  factor_disabled: { status: 403, title: 'This factor is disabled and must be set up again.' },
-  method_off: { status: 403, title: 'This method is not offered.' },
-  not_found: { status: 404, title: 'There is nothing at this address.' },
-  method_not_allowed: { status: 405, title: 'This address does not take this HTTP method.' },
-  body_too_large: { status: 413, title: 'The body is larger than 4 KB.' },
-  unsupported_media_type: { status: 415, title: 'The body must be JSON or form-encoded, in UTF-8.' },
-  contact_refused: { status: 422, title: 'This contact cannot be reached by this method.' },
-  limited: { status: 429, title: 'Too many messages. Try again later.' },
-  locked: { status: 429, title: 'Too many wrong codes. The account is locked for a while.' },
-  internal_error: { status: 500, title: 'The service failed.' },
-  delivery_failed: { status: 502, title: 'The message could not be delivered.' },
+/** What a problem says beside its code. */
+export interface ProblemDetails {
+  /** A sentence about this very case. */
+  readonly detail?: string | undefined
+  readonly errors?: readonly FieldFault[]
+  readonly retryAfterSeconds?: number
 }
 
+/** Name of the Express setting with the public address of the service, if the operator told one. */
+export const PUBLIC_URL = 'public url'
+
+const codeOf = new WeakMap<Response, ServiceProblemCode>()
+
 /** Answers with an RFC 9457 problem; 429 always says when to try again. */
-export function problem(
-  response: Response,
-  code: ServiceProblemCode,
-  more: {
-    readonly detail?: string | undefined
-    readonly errors?: readonly FieldFault[]
-    readonly retryAfterSeconds?: number
-  } = {},
-): void {
-  const { status, title } = KNOWN[code]
-  const body: ServiceProblem = {
-    type: `urn:countersign:problem:${code}`,
-    title,
-    status,
-    code,
-    ...(more.detail !== undefined && { detail: more.detail }),
-    ...(more.retryAfterSeconds !== undefined && { retry_after: more.retryAfterSeconds }),
-    ...(more.errors && { errors: [...more.errors] }),
-  }
+export function problem(response: Response, code: ServiceProblemCode, more: ProblemDetails = {}): void {
+  codeOf.set(response, code)
   if (more.retryAfterSeconds !== undefined) response.set('Retry-After', String(more.retryAfterSeconds))
   if (code === 'invalid_api_key') response.set('WWW-Authenticate', 'Bearer')
-  response.status(status).type('application/problem+json').send(JSON.stringify(body))
+  response
+    .status(PROBLEMS[code].status)
+    .type('application/problem+json')
+    .send(JSON.stringify(problemBody(code, pagesAt(response), more)))
 }
 
 /** Answers with what a verb refused. */
@@ -53,4 +36,33 @@ export function refuse(response: Response, refusal: ServiceRefusal): void {
   } else {
     problem(response, refusal.reason)
   }
+}
+
+/** The problem that was answered, for the log. */
+export function problemOf(response: Response): ServiceProblemCode | undefined {
+  return codeOf.get(response)
+}
+
+/** The body of a problem. `address` is where the service's pages begin; empty for the root of this host. */
+export function problemBody(
+  code: ServiceProblemCode,
+  address: string,
+  more: ProblemDetails = {},
+): ServiceProblem {
+  const { status, title } = PROBLEMS[code]
+  return {
+    type: `${address}/problems/${code}`,
+    title,
+    status,
+    code,
+    ...(more.detail !== undefined && { detail: more.detail }),
+    ...(more.retryAfterSeconds !== undefined && { retry_after: more.retryAfterSeconds }),
+    ...(more.errors && { errors: [...more.errors] }),
+  }
+}
+
+/** Where the pages of this service begin: absolute only when the operator told the address (R16). */
+export function pagesAt(response: Response): string {
+  const configured: unknown = response.app.get(PUBLIC_URL)
+  return typeof configured === 'string' ? configured : response.req.baseUrl
 }

@@ -7,7 +7,7 @@ const MIGRATION_LOCK = 7_224_616
 
 /** Applies the numbered SQL files that the store has not seen yet, each once even when processes start together. */
 export async function migrate(store: Store): Promise<void> {
-  const files = (await readdir(FOLDER)).filter((name) => /^\d{4}-.+\.sql$/.test(name)).sort()
+  const files = await migrationFiles()
   await store.transaction(async (tx) => {
     await tx.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await tx.query('CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at bigint NOT NULL)')
@@ -20,4 +20,15 @@ export async function migrate(store: Store): Promise<void> {
       await tx.query('INSERT INTO migration (name, applied_at) VALUES ($1, $2)', [name, Date.now()])
     }
   })
+}
+
+/** The files that have not been applied to the store. */
+export async function pendingMigrations(store: Store): Promise<string[]> {
+  const applied = await store.query<{ name: string }>('SELECT name FROM migration')
+  const names = new Set(applied.map((row) => row.name))
+  return (await migrationFiles()).filter((name) => !names.has(name))
+}
+
+async function migrationFiles(): Promise<string[]> {
+  return (await readdir(FOLDER)).filter((name) => /^\d{4}-.+\.sql$/.test(name)).sort()
 }

@@ -106,7 +106,8 @@ export function readBackup(body: unknown): Reading<BackupInput> {
   })
 }
 
-const UNPRINTABLE = /[\p{Cc}\p{Surrogate}]/u
+// U+FFFD stands for bytes that were no UTF-8: two different broken names would become one account.
+const UNPRINTABLE = /[\p{Cc}\p{Surrogate}\ufffd]/u
 
 function read<Parsed extends object, T>(
   schema: z.ZodType<Parsed>,
@@ -117,7 +118,7 @@ function read<Parsed extends object, T>(
   if (!parsed.success) return refuse(...faultsOf(parsed.error))
   const unprintable = Object.entries(parsed.data)
     .filter(([, value]) => typeof value === 'string' && UNPRINTABLE.test(value))
-    .map(([field]) => ({ field, detail: 'must not contain control characters' }))
+    .map(([field]) => ({ field, detail: 'must not contain control characters or broken UTF-8' }))
   return unprintable.length > 0 ? refuse(...unprintable) : use(parsed.data)
 }
 

@@ -1,0 +1,207 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { idempotentRequests } from '../src/idempotency/requests.js'
+import { apiOver, postForm } from './api-kit.js'
+import {
+  advance,
+  type Bench,
+  DeliveryError,
+  freshEmail,
+  freshTenant,
+  listen,
+  openBench,
+  stopClock,
+  type Tenant,
+} from './kit.js'
+import { postgresMissing, startPostgres } from './postgres.js'
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await openBench()
+})
+afterAll(() => bench.close())
+beforeEach(() => stopClock())
+afterEach(() => vi.useRealTimers())
+
+let tenant: Tenant
+let server: Awaited<ReturnType<typeof listen>>
+beforeEach(async () => {
+  tenant = freshTenant(bench)
+  server = await listen(apiOver(bench.core, tenant.application))
+})
+afterEach(() => server.close())
+
+const send = (User: string, key?: string, path = '/v1/mfa') =>
+  postForm(server.url + path, { User, Type: 'EMAIL' }, key ? { 'idempotency-key': key } : {})
+
+describe('a request with an Idempotency-Key', () => {
+  test('that is repeated gets the same answer, and the person one message', async () => {
+    const { email } = freshEmail()
+    const first = await send(email, 'one')
+    advance(20)
+    const again = await send(email, 'one')
+    expect([again.status, again.body]).toEqual([200, first.body])
+    expect(first.headers.has('idempotency-replayed')).toBe(false)
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    expect(tenant.sent()).toHaveLength(1)
+    await send(email, 'two')
+    expect(tenant.sent()).toHaveLength(2)
+  })
+
+  test('that is repeated by JSON is the same request as by form', async () => {
+    const { email } = freshEmail()
+    const first = await send(email, 'one')
+    const again = await fetch(`${server.url}/v1/mfa`, {
+      method: 'POST',
+      headers: {
+        authorization: 'Bearer key_for_tests_0123456789',
+        'content-type': 'application/json',
+        'idempotency-key': 'one',
+      },
+      body: JSON.stringify({ Type: 'EMAIL', User: email }),
+    })
+    expect(await again.json()).toEqual(first.body)
+  })
+
+  test('makes one set of backup codes', async () => {
+    const { email } = freshEmail()
+    const answers = [await send(email, 'b', '/v1/mfa/backup'), await send(email, 'b', '/v1/mfa/backup')]
+    expect(answers.map(({ body }) => body)).toEqual(Array(2).fill({ status: 'sent', count: 10 }))
+    expect(tenant.sent()).toHaveLength(1)
+  })
+
+  test('is refused when the key was used for another one, also at another path', async () => {
+    const { email } = freshEmail()
+    await send(email, 'one')
+    for (const other of [await send(freshEmail().email, 'one'), await send(email, 'one', '/v1/mfa/backup')]) {
+      expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused'])
+    }
+    expect(tenant.sent()).toHaveLength(1)
+  })
+
+  test('means nothing to another application (R86)', async () => {
+    const { email } = freshEmail()
+    await send(email, 'one')
+    const other = freshTenant(bench)
+    const elsewhere = await listen(apiOver(bench.core, other.application))
+    const answer = await postForm(
+      `${elsewhere.url}/v1/mfa`,
+      { User: freshEmail().email, Type: 'EMAIL' },
+      { 'idempotency-key': 'one' },
+    )
+    await elsewhere.close()
+    expect(answer.status).toBe(200)
+    expect(other.sent()).toHaveLength(1)
+  })
+
+  test('sends once when it comes twenty times at once, and says when to ask again', async () => {
+    const { email } = freshEmail()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(email, 'one')))
+    for (const { status, body, headers } of answers) {
+      if (status === 200) expect(body).toMatchObject({ status: 'sent' })
+      else {
+        expect([status, body.code]).toEqual([409, 'idempotency_key_in_flight'])
+        expect(headers.get('retry-after')).toBe('1')
+      }
+    }
+    expect(answers.map(({ status }) => status)).toContain(200)
+    expect(tenant.sent()).toHaveLength(1)
+  })
+
+  test('may be tried again after a refusal, for nothing was sent', async () => {
+    const { email } = freshEmail()
+    bench.failNext(new DeliveryError('no such mailbox', true))
+    expect((await send(email, 'one')).status).toBe(502)
+    expect((await send(email, 'one')).status).toBe(200)
+    for (let i = 0; i < 4; i++) await send(email)
+    expect((await send(email, 'late')).status).toBe(429)
+    advance(3_600)
+    expect((await send(email, 'late')).status).toBe(200)
+  })
+
+  test('is refused when the key is none, and then nothing is sent', async () => {
+    for (const key of ['a b', 'x'.repeat(129), 'ä']) {
+      const { status, body } = await send(freshEmail().email, key)
+      expect([key, status, body.errors]).toEqual([
+        key,
+        400,
+        [{ field: 'Idempotency-Key', detail: expect.any(String) }],
+      ])
+    }
+    expect(tenant.sent()).toHaveLength(0)
+  })
+
+  test('is forgotten after 24 h, in the store as well', async () => {
+    const { email } = freshEmail()
+    await send(email, 'one')
+    const count = async () =>
+      (
+        await bench.store.query('SELECT 1 AS one FROM idempotent_request WHERE application = $1', [
+          tenant.application.id,
+        ])
+      ).length
+    const requests = idempotentRequests(bench.store, bench.core.keys)
+    advance(24 * 3_600 - 1)
+    await requests.sweep()
+    expect(await count()).toBe(1)
+    expect((await send(email, 'one')).headers.get('idempotency-replayed')).toBe('true')
+    advance(1)
+    expect((await send(email, 'one')).headers.has('idempotency-replayed')).toBe(false)
+    expect(tenant.sent()).toHaveLength(2)
+    advance(24 * 3_600)
+    await requests.sweep()
+    expect(await count()).toBe(0)
+  })
+
+  test('whose process died may be done again after a minute, not before', async () => {
+    const requests = idempotentRequests(bench.store, bench.core.keys)
+    const request = { application: tenant.application.id, key: 'one', content: ['/v1/mfa', '{}'] }
+    const dead = await requests.claim(request)
+    expect(dead.outcome).toBe('first')
+    advance(59)
+    expect((await requests.claim(request)).outcome).toBe('in_flight')
+    advance(1)
+    const heir = await requests.claim(request)
+    if (heir.outcome !== 'first' || dead.outcome !== 'first') throw new Error('nobody was first')
+    await heir.keep({ by: 'heir' })
+    // The dead one was only slow: it must not overwrite what was answered.
+    await dead.keep({ by: 'dead' })
+    await dead.release()
+    expect(await requests.claim(request)).toEqual({ outcome: 'answered', answer: { by: 'heir' } })
+  })
+
+  test('leaves neither contact, code nor key in the store', async () => {
+    const { email } = freshEmail()
+    await send(email, 'key-of-a-person')
+    const rows = await bench.store.query('SELECT * FROM idempotent_request WHERE application = $1', [
+      tenant.application.id,
+    ])
+    expect(rows).toHaveLength(1)
+    const text = JSON.stringify(rows)
+    for (const secret of [email, tenant.lastCode(), 'key-of-a-person']) expect(text).not.toContain(secret)
+  })
+})
+
+describe.skipIf(postgresMissing)('two processes over one PostgreSQL', () => {
+  test('do a request with an Idempotency-Key once between them', async () => {
+    const postgres = await startPostgres()
+    const benches = await Promise.all([1, 2].map(() => openBench({ databaseUrl: postgres.url })))
+    const { application } = freshTenant(bench)
+    const servers = await Promise.all(benches.map((one) => listen(apiOver(one.core, application))))
+    const { email } = freshEmail()
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        postForm(
+          `${servers[i % 2]?.url}/v1/mfa`,
+          { User: email, Type: 'EMAIL' },
+          { 'idempotency-key': 'one' },
+        ),
+      ),
+    )
+    const sent = benches.flatMap((one) => one.letters)
+    await Promise.all(servers.map((one) => one.close()))
+    await Promise.all(benches.map((one) => one.close()))
+    await postgres.stop()
+    expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([])
+    expect(sent).toHaveLength(1)
+  })
+})
