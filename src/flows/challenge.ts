@@ -4,7 +4,7 @@ import type { DeliveredMethod } from '../protocol/methods.js'
 import type { Challenge, MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
-import { findFactor, type Person } from './person.js'
+import { backupTarget, findFactor, type Person } from './person.js'
 
 export type Challenged = {
   readonly outcome: 'challenged'
@@ -26,7 +26,8 @@ export async function startChallenge(
   if (locked > 0) return refuse({ code: 'locked', retryAfterSeconds: locked })
 
   const factor = findFactor(person, name)
-  if (name === 'backup') return challenged(deps, person, { factorId: 'backup', method: 'backup' })
+  if (name === 'backup' && backupTarget(person))
+    return challenged(deps, person, { factorId: 'backup', method: 'backup' })
   if (!factor) return refuse({ code: 'unknown_factor' })
   if (factor.method === 'app') return challenged(deps, person, { factorId: factor.id, method: 'app' })
   return sendCode(deps, person, record, { ...factor, method: factor.method })

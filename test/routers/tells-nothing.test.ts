@@ -1,0 +1,251 @@
+import type { Response } from 'supertest'
+import { describe, expect, it } from 'vitest'
+import type { MfaEvent } from '../../src/index.js'
+import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
+import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+
+describe('R41 R46 what goes out to a browser', () => {
+  it('never holds a code, a whole number or a whole mailbox, page or JSON, header or body', async () => {
+    const clock = stopClock()
+    for (const accept of ['text/html', 'application/json']) {
+      const { app, standIn } = host()
+      const agent = jsonAgent(app).set('Accept', accept)
+      const seen: Response[] = []
+      const keep = async (answer: PromiseLike<Response>) => void seen.push(await answer)
+      await agent.post('/login').send({ name: 'alice' })
+      await keep(agent.get('/mfa?choose'))
+      for (const factor of ['sms', 'email', 'app']) {
+        await keep(agent.post('/mfa/challenge').send({ factor }))
+        await keep(agent.get('/mfa/verify'))
+        await keep(agent.get('/mfa'))
+        await keep(agent.post('/mfa/challenge').send({ factor }))
+        await keep(agent.post('/mfa/verify').send({ code: '000000', factor }))
+        clock.move(31 * SECOND)
+      }
+      await agent.post('/mfa/challenge').send({ factor: 'sms' })
+      await keep(agent.post('/mfa/verify').send({ code: standIn.newestCode() }))
+      await keep(agent.get('/mfa'))
+      await keep(agent.get('/mfa/backup'))
+      await keep(agent.post('/mfa/backup').send({}))
+      clock.move(6 * MINUTE)
+      await keep(agent.post('/transfer'))
+      expect(seen.length).toBeGreaterThan(18)
+      const all = seen.map(({ headers, text }) => JSON.stringify(headers) + text).join('\n')
+      for (const { code } of standIn.delivered) expect(all).not.toMatch(new RegExp(`\\b${code}\\b`))
+      for (const hidden of [
+        '+447700900101',
+        '7700900101',
+        '0101',
+        'alice@',
+        '@example',
+        'AAAABBBB',
+        'EEEEFFFF',
+      ]) {
+        expect(all).not.toContain(hidden)
+      }
+    }
+  })
+
+  it('R46 shows even masks to nobody but the person', async () => {
+    const { app } = host()
+    await signIn(app, 'alice')
+    for (const path of ['/mfa', '/mfa/verify', '/mfa/backup', '/secret']) {
+      expect((await jsonAgent(app).get(path)).text).not.toContain('•')
+      expect((await browserAgent(app).get(path)).text).not.toContain('•')
+    }
+  })
+})
+
+describe('R33 R44 whoever guesses learns nothing', () => {
+  it('wrong, used, other people’s and unknown codes get one answer', async () => {
+    stopClock()
+    const { app, standIn } = host()
+    const dora = await signIn(app, 'dora')
+    await dora.post('/mfa/challenge').send({ factor: 'dual' })
+    const doras = standIn.newestCode()
+    const first = await signIn(app, 'bob')
+    await first.post('/mfa/challenge').send({ factor: 'sms' })
+    const used = standIn.newestCode()
+    await first.post('/mfa/verify').send({ code: used }).expect(200)
+    const answers = []
+    for (const code of ['000000', used, doras, 'ZZZZZZ', 'x']) {
+      const agent = await signIn(app, 'bob')
+      await agent.post('/mfa/challenge').send({ factor: 'sms' })
+      const { status, body } = await agent.post('/mfa/verify').send({ code })
+      answers.push(JSON.stringify({ status, body }))
+      if (answers.length === 4) break
+    }
+    expect(new Set(answers).size).toBe(1)
+  })
+
+  it('a code that has run out is told from what the session knows, without asking the service', async () => {
+    const clock = stopClock()
+    const { app, standIn } = host()
+    const agent = await signIn(app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    clock.move(5 * MINUTE - 1)
+    expect((await agent.post('/mfa/verify').send({ code: '000000' })).body.code).toBe('invalid_code')
+    clock.move(1)
+    const calls = standIn.calls.length
+    const over = await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(401)
+    expect(over.body.code).toBe('code_expired')
+    expect(standIn.calls).toHaveLength(calls)
+  })
+
+  it('nobody learns from the routes whether a name, a password or a factor exists', async () => {
+    const { app, standIn } = host()
+    const answers = []
+    for (const factor of ['sms', 'email', 'app', 'backup', 'nonsense']) {
+      const agent = jsonAgent(app)
+      await agent.post('/login').send({ name: 'no such name' }).expect(401)
+      const { status, body } = await agent.post('/mfa/challenge').send({ factor })
+      answers.push(JSON.stringify({ status, body }))
+    }
+    expect(new Set(answers).size).toBe(1)
+    expect(JSON.parse(answers[0] ?? '{}')).toMatchObject({
+      status: 401,
+      body: { code: 'sign_in_required', next: '/login' },
+    })
+    expect(standIn.calls).toHaveLength(0)
+  })
+})
+
+describe('R91 a code counts only as what it is', () => {
+  it('a backup code not as a delivered code or an app’s, a delivered code not as a backup code', async () => {
+    stopClock()
+    const made = host()
+    const { app, standIn } = made
+    const owner = await signInFully(made, 'alice', 'email')
+    await owner.post('/mfa/backup').send({}).expect(200)
+    const agent = await signIn(app, 'alice')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    const delivered = standIn.newestCode()
+    const verify = (body: object) => agent.post('/mfa/verify').send(body)
+    await verify({ code: 'AAAABBBBCCCCDDDD' }).expect(401)
+    await verify({ code: 'AAAABBBBCCCCDDDD', factor: 'app' }).expect(401)
+    await verify({ code: delivered, factor: 'backup' }).expect(401)
+    expect(standIn.calls.slice(-3).map(({ request }) => Reflect.get(request as object, 'kind'))).toEqual([
+      'code',
+      'code',
+      'backup',
+    ])
+    await verify({ code: 'aaaa-bbbb cccc dddd', factor: 'backup' }).expect(200)
+    expect((await agent.get('/secret').expect(200)).body.mfa.amr).toEqual(['pwd', 'otp', 'mfa'])
+    // Once and never again.
+    const again = await signIn(app, 'alice')
+    await again.post('/mfa/verify').send({ code: 'AAAABBBBCCCCDDDD', factor: 'backup' }).expect(401)
+  })
+
+  it('is offered no backup code where none could have arrived', async () => {
+    const { app, standIn } = host()
+    const agent = await signIn(app, 'otto')
+    for (const path of ['/mfa/challenge', '/mfa/verify']) {
+      await agent.post(path).send({ code: 'AAAABBBBCCCCDDDD', factor: 'backup' }).expect(404)
+    }
+    expect(standIn.calls).toHaveLength(0)
+  })
+})
+
+describe('R89 events', () => {
+  it('tell what happened to whom, and no code, secret or contact', async () => {
+    const clock = stopClock()
+    const events: MfaEvent[] = []
+    const made = host({ options: { onEvent: (event) => void events.push(event) } })
+    const { app, standIn } = made
+    const agent = await signIn(app, 'alice')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await agent.post('/mfa/verify').send({ code: '000000' })
+    await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await agent.post('/mfa/enroll-app').send({})
+    await agent.post('/mfa/enroll-app/confirm').send({ code: '999999' })
+    await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
+    await agent.post('/mfa/backup').send({}).expect(200)
+    clock.move(6 * MINUTE)
+    await agent.post('/mfa/verify').send({ code: 'AAAABBBBCCCCDDDD', factor: 'backup' }).expect(200)
+    const other = await signIn(app, 'alice')
+    await other.post('/mfa/cancel').send({}).expect(200)
+    expect(events.map(({ at: _at, userId: _userId, ...event }) => event)).toEqual([
+      { type: 'challenged', method: 'sms' },
+      { type: 'refused', method: 'sms', code: 'invalid_code' },
+      { type: 'verified', method: 'sms', purpose: 'sign-in' },
+      { type: 'refused', method: 'app', code: 'invalid_code' },
+      { type: 'app_enrolled' },
+      { type: 'backup_codes_sent' },
+      { type: 'verified', method: 'backup', purpose: 'step-up' },
+      { type: 'cancelled' },
+    ])
+    for (const { userId, at } of events) {
+      expect(userId).toBe('u-alice')
+      expect(at).toBeLessThanOrEqual(Date.now())
+    }
+    const all = JSON.stringify(events)
+    for (const hidden of [
+      ...standIn.delivered.map(({ code }) => code),
+      '999999',
+      'JBSWY3',
+      '0900101',
+      '@',
+      'AAAA',
+    ]) {
+      expect(all.replaceAll(/"at":\d+/g, '')).not.toContain(hidden)
+    }
+  })
+
+  it('tell a lock when it begins, once, and what it refuses', async () => {
+    const events: MfaEvent[] = []
+    const made = host({ options: { onEvent: (event) => void events.push(event) } })
+    for (let session = 0; session < 3; session++) {
+      const agent = await signIn(made.app, 'otto')
+      for (let attempt = 0; attempt < 4; attempt++) {
+        await agent.post('/mfa/verify').send({ code: '000000', factor: 'app' })
+      }
+    }
+    expect(events.filter(({ type }) => type === 'locked')).toMatchObject([
+      { userId: 'u-otto', forSeconds: 1_800 },
+    ])
+    expect(events.at(-1)).toMatchObject({ type: 'refused', method: 'app', code: 'locked' })
+  })
+
+  it('that trip over the host’s own listener change nothing', async () => {
+    const made = host({
+      options: {
+        onEvent: () => {
+          throw new Error('a bug of the host')
+        },
+      },
+    })
+    await signInFully(made, 'bob')
+  })
+
+  it('tell of no second factor that came too late', async () => {
+    const events: MfaEvent[] = []
+    const made = host({ options: { onEvent: (event) => void events.push(event) } })
+    const agent = await signIn(made.app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    const held = made.standIn.hold()
+    const late = agent
+      .post('/mfa/verify')
+      .send({ code: made.standIn.newestCode() })
+      .then((answer) => answer)
+    await held.arrived
+    await agent.post('/logout').expect(200)
+    held.release()
+    await late
+    expect(events.map(({ type }) => type)).not.toContain('verified')
+  })
+})
+
+describe('R84 what the logger is told', () => {
+  it('holds no code, contact or person', async () => {
+    const told: string[] = []
+    const note = (...parts: unknown[]) => void told.push(parts.map((part) => String(part)).join(' '))
+    const made = host({ options: { logger: { warn: note, error: note } } })
+    const agent = await signIn(made.app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    made.standIn.setTrouble(made.standIn.down)
+    await agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(503)
+    expect(told).toHaveLength(1)
+    for (const hidden of [made.standIn.newestCode(), '900102', 'bob', 'u-bob'])
+      expect(told.join()).not.toContain(hidden)
+  })
+})
