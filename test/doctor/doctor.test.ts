@@ -1,6 +1,5 @@
 import express, { type Express as App } from 'express'
 import session, { MemoryStore, type SessionOptions, Store } from 'express-session'
-// @ts-expect-error the types of Express 5 describe what is used of Express 4
 import express4 from 'express4'
 import passport from 'passport'
 import request from 'supertest'

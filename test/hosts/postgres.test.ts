@@ -1,0 +1,101 @@
+import connectPgSimple from 'connect-pg-simple'
+import session from 'express-session'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
+import { sessionCookie } from '../kit/cookies.js'
+import { host, jsonAgent, signInFully } from '../kit/host.js'
+import { listen, postJson } from '../kit/sockets.js'
+import { standInService } from '../kit/stand-in-service.js'
+import { signsIn } from './journey.js'
+
+const PgStore = connectPgSimple(session)
+
+describe.skipIf(postgresMissing)('with PostgreSQL', () => {
+  let server: Awaited<ReturnType<typeof startPostgres>>
+  const pools: pg.Pool[] = []
+  const stores: InstanceType<typeof PgStore>[] = []
+
+  // What is closing may still hear that the server goes.
+  const open = () => {
+    const pool = new pg.Pool({ connectionString: server.url, max: 10 }).on('error', () => {})
+    pools.push(pool)
+    return pool
+  }
+  const storeIn = (pool: pg.Pool) => {
+    const store = new PgStore({ pool, createTableIfMissing: true, pruneSessionInterval: false })
+    stores.push(store)
+    return store
+  }
+
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+
+  afterAll(async () => {
+    await Promise.all(stores.map((store) => store.close()))
+    await Promise.all(pools.map((pool) => pool.end()))
+    await server.stop()
+  })
+
+  signsIn('Express 5, Passport 0.7 and connect-pg-simple', () => storeIn(open()))
+
+  /** A process of its own: sessions and counters in the database, nothing else in common. */
+  const appOf = (standIn: ReturnType<typeof standInService>, prefix: string) => {
+    const pool = open()
+    return host({ standIn, store: storeIn(pool), options: { limits: { postgres: { pool }, prefix } } })
+  }
+
+  async function twoApps(prefix: string) {
+    const standIn = standInService()
+    const apps = [appOf(standIn, prefix), appOf(standIn, prefix)] as const
+    return { standIn, apps, ports: [await listen(apps[0].app), await listen(apps[1].app)] as const }
+  }
+
+  it('R22 R28 two apps evaluate five of a hundred wrong codes between them, then not the right one', async () => {
+    const { standIn, apps, ports } = await twoApps('guesses')
+    const cookie = sessionCookie(
+      await jsonAgent(apps[0].app).post('/login').send({ name: 'bob' }).expect(200),
+    )
+    await postJson(ports[1], '/mfa/challenge', { factor: 'sms' }, cookie)
+    await Promise.all(
+      ports.flatMap((port) =>
+        Array.from({ length: 50 }, () => postJson(port, '/mfa/verify', { code: '000000' }, cookie)),
+      ),
+    )
+    expect(standIn.count('verify')).toBe(5)
+    const port = await listen(appOf(standIn, 'guesses').app)
+    const right = await postJson(port, '/mfa/verify', { code: standIn.newestCode() }, cookie)
+    expect(right.body.code).toBe('challenge_exhausted')
+  })
+
+  it('R21 two apps make one session of fifty right answers each', async () => {
+    const { standIn, apps, ports } = await twoApps('winners')
+    const { verify } = standIn.service
+    standIn.service.verify = async (request) => {
+      await verify(request)
+      return { outcome: 'valid' }
+    }
+    const cookie = sessionCookie(await jsonAgent(apps[0].app).post('/login').send({ name: 'bob' }))
+    await postJson(ports[0], '/mfa/challenge', { factor: 'sms' }, cookie)
+    const answers = await Promise.all(
+      ports.flatMap((port) =>
+        Array.from({ length: 50 }, () =>
+          postJson(port, '/mfa/verify', { code: standIn.newestCode() }, cookie),
+        ),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  })
+
+  it('two apps that differ in their prefix share one table and no count', async () => {
+    const standIn = standInService()
+    const [shop, forum] = [appOf(standIn, 'shop'), appOf(standIn, 'forum')]
+    for (let message = 0; message < 5; message++) {
+      const agent = jsonAgent(shop.app)
+      await agent.post('/login').send({ name: 'bob' }).expect(200)
+      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    }
+    await signInFully(forum, 'bob')
+  })
+})
