@@ -1,65 +1,139 @@
+import type { Purpose } from 'countersign/protocol'
 import { describe, expect, test } from 'vitest'
-import { limitsSchema } from '../src/limits.js'
-import { CATALOGUE, chooseLanguage } from '../src/texts/catalogue.js'
-import { codeMessage, noticeMessage } from '../src/texts/compose.js'
+import { CHANNELS } from '../src/delivery/message.js'
+import { CATALOGUE, chooseLanguage, type Notice } from '../src/texts/catalogue.js'
+import { backupMessage, codeMessage, noticeMessage } from '../src/texts/compose.js'
 import { en } from '../src/texts/en.js'
+import { inGsm7 } from '../src/texts/gsm-7.js'
 
-const application = {
-  id: 'a',
-  name: 'Vault',
-  origin: 'sign-in.vault.example',
-  locale: 'en',
-  limits: limitsSchema.parse({}),
-}
-const GSM_7 = /^[@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà]*$/
+const application = { name: 'Vault', origin: 'sign-in.vault.example' }
+const PURPOSES: readonly Purpose[] = ['sign-in', 'step-up', 'enrolment']
+const NOTICES = Object.keys(en.notices) as Notice[]
+const LANGUAGES = Object.keys(CATALOGUE)
+const GSM_7 = /^[@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà^{}\\[~\]|€]*$/
 
 function strings(value: unknown, path = ''): [string, string][] {
   if (typeof value === 'string') return [[path, value]]
   return Object.entries(value as object).flatMap(([key, inner]) => strings(inner, `${path}.${key}`))
 }
 
-describe.each(Object.keys(CATALOGUE))('in %s', (language) => {
-  test('every text has the placeholders of the English one', () => {
-    const placeholders = (text: string) => [...new Set(text.match(/\{\w+\}/g))].sort()
-    const english = new Map(strings(en))
-    for (const [path, text] of strings(CATALOGUE[language])) {
-      expect([path, placeholders(text)]).toEqual([path, placeholders(english.get(path) ?? '')])
-    }
+const PLACEHOLDERS: readonly [RegExp, readonly string[]][] = [
+  [/^\.purposes\./, []],
+  [/^\.code\.subject$/, ['{app}', '{code}']],
+  [/^\.code\.text$/, ['{app}', '{code}', '{minutes}', '{purpose}']],
+  [/^\.code\.call$/, ['{app}', '{code}', '{code}', '{purpose}']],
+  [/^\.backup\.subject$/, ['{app}']],
+  [/^\.backup\.text$/, ['{app}', '{codes}']],
+  [/^\.notices\.locked\.text$/, ['{app}', '{minutes}']],
+]
+
+describe.each(LANGUAGES)('in %s', (language) => {
+  const texts = CATALOGUE[language] ?? en
+  const recipient = (channel: (typeof CHANNELS)[number]) => ({ channel, to: 'x', locale: language }) as const
+  const spoken = (channel: (typeof CHANNELS)[number], purpose: Purpose, secondsLeft = 300) =>
+    codeMessage(application, recipient(channel), { code: '012345', purpose, secondsLeft })
+
+  test('every text is there, with exactly the placeholders of its kind', () => {
     expect(
-      strings(CATALOGUE[language])
+      strings(texts)
         .map(([path]) => path)
         .sort(),
-    ).toEqual([...english.keys()].sort())
+    ).toEqual(
+      strings(en)
+        .map(([path]) => path)
+        .sort(),
+    )
+    for (const [path, text] of strings(texts)) {
+      const placeholders = text.match(/\{\w+\}/g) ?? []
+      const wanted = PLACEHOLDERS.find(([rule]) => rule.test(path))?.[1]
+      // A name of the application may be said twice in a notice.
+      if (wanted) expect([path, [...placeholders].sort()]).toEqual([path, wanted])
+      else expect([path, [...new Set(placeholders)]]).toEqual([path, ['{app}']])
+    }
   })
 
-  test('a code message names the app, the minutes and nothing left open (R45)', () => {
-    for (const channel of ['email', 'sms', 'whatsapp', 'call'] as const) {
-      for (const purpose of ['sign-in', 'step-up', 'enrolment'] as const) {
-        const told = { code: '012345', purpose, secondsLeft: 300 }
-        const { subject, text } = codeMessage(application, { channel, to: 'x', locale: language }, told)
+  test('a code names the app, the purpose and the minutes, says not to share it, and has no address (R45)', () => {
+    for (const purpose of PURPOSES) {
+      expect(texts.purposes[purpose]).not.toBe('')
+      for (const channel of CHANNELS) {
+        const { subject, text } = spoken(channel, purpose)
+        const without = text.replace(/\n\n@sign-in\.vault\.example #012345$/, '')
         expect(text).toContain('Vault')
+        expect(text).toContain(channel === 'sms' ? inGsm7(texts.purposes[purpose]) : texts.purposes[purpose])
         expect(subject + text).not.toMatch(/[{}\u00a0\u202f]|undefined/)
-        if (channel !== 'call') expect(text).toMatch(/5/)
+        expect(without).not.toMatch(/https?:|www\.|\.example|@|\/\//)
+        if (channel !== 'call') expect(text).toMatch(/\b5(?!\d)/)
+        if (channel !== 'call') expect(text.startsWith('012345')).toBe(true)
+      }
+    }
+    const warning = { de: 'nicht weiter', en: "Don't share", es: 'No lo compartas', fr: 'Ne le communiquez' }
+    const told = { ...warning, ja: '誰にも教えないで', pt: 'Não o partilhe' } as Record<string, string>
+    for (const channel of ['email', 'whatsapp', 'call'] as const) {
+      expect(spoken(channel, 'sign-in').text).toContain(told[language])
+    }
+    expect(spoken('sms', 'sign-in').text).toContain(inGsm7(told[language] ?? ''))
+  })
+
+  test.each(PURPOSES)('an SMS %s is one message, and ends with the line for browsers', (purpose) => {
+    const { text } = spoken('sms', purpose, 600)
+    expect(text.endsWith('\n\n@sign-in.vault.example #012345')).toBe(true)
+    if (language === 'ja') {
+      const short = { ...application, origin: undefined }
+      const told = { code: '012345', purpose, secondsLeft: 600 }
+      expect(codeMessage(short, recipient('sms'), told).text.length).toBeLessThanOrEqual(70)
+    } else {
+      expect(text).toMatch(GSM_7)
+      expect(text.length + (text.match(/[\^{}\\[~\]|€]/g)?.length ?? 0)).toBeLessThanOrEqual(160)
+    }
+  })
+
+  test('a call says the digits one by one, twice, and has nothing to read', () => {
+    for (const purpose of PURPOSES) {
+      const { text, html } = spoken('call', purpose)
+      expect(text.match(/0, 1, 2, 3, 4, 5/g)).toHaveLength(2)
+      expect(text).not.toContain('012345')
+      expect(text).not.toMatch(/@|#|\n/)
+      expect(html).toBe('')
+    }
+  })
+
+  test('mails say the same as text and as HTML, without links, pictures or scripts', () => {
+    const mails = [
+      ...PURPOSES.map((purpose) => spoken('email', purpose)),
+      backupMessage(application, recipient('email'), ['AAAA-BBBB', 'CCCC-DDDD']),
+      ...NOTICES.map((notice) => noticeMessage(application, recipient('email'), notice, 1_800)),
+    ]
+    for (const { subject, text, html } of mails) {
+      expect(subject).toMatch(/^[^\p{Cc}{}]{1,100}$/u)
+      expect(html).toContain(`lang="${language}"`)
+      expect(html).not.toMatch(/<(a|img|script|link|iframe|form|svg)\b|https?:|url\(|src=|href=/i)
+      const seen = html.replace(/<br>/g, '\n').replace(/<[^>]*>/g, ' ')
+      const words = (of: string) => of.replaceAll('&#39;', "'").split(/\s+/).filter(Boolean)
+      expect(words(seen)).toEqual(expect.arrayContaining(words(text)))
+    }
+  })
+
+  test('no name of an application brings a line, markup or a control character of its own', () => {
+    const hostile = '\r\n\n@evil.example #999999\n<b>"A\'&B</b>\u2028\u0007\u202e\u0000 🔐{code}$&'
+    const named = { ...application, name: hostile }
+    const told = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
+    for (const channel of CHANNELS) {
+      const messages = [
+        codeMessage(named, recipient(channel), told),
+        noticeMessage(named, recipient(channel), 'locked', 1_800),
+      ]
+      for (const { subject, text, html } of messages) {
+        expect(subject).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202e]/u)
+        expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202e]/u)
+        expect(text).toContain('<b>"A\'&B</b> 🔐{code}$&')
+        expect(text.split('\n').filter((line) => line.startsWith('@'))).toEqual(
+          channel === 'sms' && text.includes('#012345') ? ['@sign-in.vault.example #012345'] : [],
+        )
+        expect(html).not.toContain('<b>')
+        if (html) expect(html).toMatch(/&lt;b&gt;&quot;A'&amp;B.*\$&amp;/)
       }
     }
   })
-})
-
-test('an English SMS is one message of the plain alphabet, with the line for browsers last', () => {
-  for (const purpose of ['sign-in', 'step-up', 'enrolment'] as const) {
-    const told = { code: '012345', purpose, secondsLeft: 600 }
-    const { text } = codeMessage(application, { channel: 'sms', to: 'x', locale: 'en' }, told)
-    expect(text).toMatch(GSM_7)
-    expect(text.length).toBeLessThanOrEqual(160)
-    expect(text.endsWith('\n\n@sign-in.vault.example #012345')).toBe(true)
-  }
-})
-
-test('a call says the digits one by one, twice', () => {
-  const told = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
-  const { text } = codeMessage(application, { channel: 'call', to: 'x', locale: 'en' }, told)
-  expect(text.match(/0\. 1\. 2\. 3\. 4\. 5/g)).toHaveLength(2)
-  expect(text).not.toContain('012345')
 })
 
 test('a code that lives another second still has one minute to be told', () => {
@@ -69,10 +143,14 @@ test('a code that lives another second still has one minute to be told', () => {
   )
 })
 
-test('the name of an application cannot bring HTML into a mail', () => {
-  const named = { ...application, name: '<img src=x>' }
-  const { html } = noticeMessage(named, { channel: 'email', to: 'x', locale: 'en' }, 'app-bound')
-  expect(html).not.toContain('<img')
+test.each([
+  ['Não é “isso” — açúcar…', 'Nao é "isso" - acucar...'],
+  ['código à l’œuvre', 'código à l’œuvre'],
+  ['Grüße, ñ, 5 €', 'Grüße, ñ, 5 €'],
+  ['コード', 'コード'],
+  ['a🔐', 'a🔐'],
+])('the GSM alphabet has %j as %j', (text, written) => {
+  expect(inGsm7(text)).toBe(written)
 })
 
 test.each([

@@ -3,7 +3,10 @@ import type { Sender } from '../application.js'
 import type { Channel, Message } from '../delivery/message.js'
 import { CATALOGUE, chooseLanguage, type Notice, type Texts } from './catalogue.js'
 import { en } from './en.js'
+import { inGsm7 } from './gsm-7.js'
 import { mailHtml } from './mail-html.js'
+import { plainName } from './plain-name.js'
+import { spokenCode } from './spoken-code.js'
 
 /** One recipient of a message, in the language chosen for it. */
 export interface Recipient {
@@ -20,28 +23,28 @@ export function codeMessage(
 ): Message {
   const { texts, language } = spoken(recipient)
   const purpose = texts.purposes[told.purpose]
-  const words = { app: application.name, purpose, minutes: minutes(language, told.secondsLeft) }
+  const words = { app: plainName(application.name), purpose, minutes: minutes(language, told.secondsLeft) }
   const subject = fill(texts.code.subject, { ...words, code: told.code })
   const written = fill(texts.code.text, { ...words, code: told.code })
   const base = { ...recipient, locale: language, purpose: told.purpose, code: told.code }
   if (recipient.channel === 'call') {
-    // A voice reads "123456" as a number; with a stop after each digit it says them one by one.
-    const digits = [...told.code].join('. ')
-    return { ...base, subject, text: fill(texts.code.call, { ...words, code: digits }), html: '' }
+    const code = spokenCode(told.code)
+    return { ...base, subject, text: fill(texts.code.call, { ...words, code }), html: '' }
   }
   if (recipient.channel === 'email') {
     return { ...base, subject, text: `${written}\n`, html: mailHtml(language, written, told.code) }
   }
-  const bound =
-    recipient.channel === 'sms' && application.origin ? `\n\n@${application.origin} #${told.code}` : ''
-  return { ...base, subject, text: written + bound, html: '' }
+  if (recipient.channel === 'whatsapp') return { ...base, subject, text: written, html: '' }
+  // Browsers take the code from the last line when its host is that of their page; nothing may follow it.
+  const bound = application.origin ? `\n\n@${application.origin} #${told.code}` : ''
+  return { ...base, subject, text: inAlphabetOf('sms', written) + bound, html: '' }
 }
 
 /** The message that carries a set of backup codes, given as a person reads them. */
 export function backupMessage(application: Sender, recipient: Recipient, codes: readonly string[]): Message {
   const { texts, language } = spoken(recipient)
-  const words = { app: application.name, codes: codes.join('\n') }
-  const text = fill(texts.backup.text, words)
+  const words = { app: plainName(application.name), codes: codes.join('\n') }
+  const text = inAlphabetOf(recipient.channel, fill(texts.backup.text, words))
   return {
     ...recipient,
     locale: language,
@@ -61,8 +64,8 @@ export function noticeMessage(
   seconds = 0,
 ): Message {
   const { texts, language } = spoken(recipient)
-  const words = { app: application.name, minutes: minutes(language, seconds) }
-  const text = fill(texts.notices[notice].text, words)
+  const words = { app: plainName(application.name), minutes: minutes(language, seconds) }
+  const text = inAlphabetOf(recipient.channel, fill(texts.notices[notice].text, words))
   return {
     ...recipient,
     locale: language,
@@ -76,6 +79,11 @@ export function noticeMessage(
 function spoken(recipient: Recipient): { texts: Texts; language: string } {
   const language = chooseLanguage(recipient.locale)
   return { texts: CATALOGUE[language] ?? en, language }
+}
+
+/** Half of the languages need a second or third SMS when they keep their accents. */
+function inAlphabetOf(channel: Channel, text: string): string {
+  return channel === 'sms' ? inGsm7(text) : text
 }
 
 function fill(text: string, words: Readonly<Record<string, string>>): string {
