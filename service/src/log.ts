@@ -14,6 +14,7 @@ export interface LogEvent {
   readonly factor?: string
   readonly purpose?: string
   readonly channel?: string
+  readonly carrier?: string
   readonly reason?: string
   readonly detail?: string
   /** The request it happened in: the answer's `X-Request-Id`. */

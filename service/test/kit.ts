@@ -30,6 +30,7 @@ export function recordingCarrier() {
       const failure = failures.shift()
       if (failure) throw failure
       letters.push(letter)
+      return { id: `taken-${letters.length}` }
     },
     async close() {},
   }

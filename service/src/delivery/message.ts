@@ -20,29 +20,64 @@ export const messageSchema = z.object({
 })
 export type Message = Readonly<z.output<typeof messageSchema>>
 
-/** A message with the name under which it can be told from its own repetition. */
+/** A message on its way. */
 export interface Letter extends Message {
+  /** Tells it from every other message; the same each time it is tried. */
   readonly id: string
   readonly application: string
+  /** From this time on, in milliseconds since 1970, it would be of no use. */
+  readonly expiresAt: number
+  /** Until then, in milliseconds since 1970, it belongs to whoever took it. */
+  readonly heldUntil: number
+  /** How often it was tried before. */
+  readonly tries: number
+}
+
+/** What a carrier says when it has taken a letter. */
+export interface Receipt {
+  /** The carrier's own name for the message, if it gives one. */
+  readonly id?: string | undefined
+  /** Who took it, when the carrier is several in turn. */
+  readonly carrier?: string | undefined
 }
 
 /** A road out of the service, for one or several channels. */
 export interface Carrier {
   readonly name: string
-  /** Hands the letter over, or throws: a `DeliveryError` when it can tell whether trying again makes sense. */
-  deliver(letter: Letter, signal: AbortSignal): Promise<void>
+  /** Hands the letter over, or throws: a `DeliveryError` when it can tell why. Ends when the signal does. */
+  deliver(letter: Letter, signal: AbortSignal): Promise<Receipt>
+  /** Finds out, without sending anything, whether the carrier can be reached and knows us. Throws when not. */
+  check?(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
-/** A letter could not be handed over. `permanent`: the same letter will never be taken. */
-export class DeliveryError extends Error {
-  readonly permanent: boolean
+/**
+ * Why a letter was not taken. `contact`: nobody can be reached there, and no other carrier will do better.
+ * `carrier`: this carrier will never take it (our login, its template, a country it does not serve), another may.
+ * `outage`: overload, silence, no connection; the same carrier may take it later.
+ */
+export const DELIVERY_FAULTS = ['contact', 'carrier', 'outage'] as const
+export type DeliveryFault = (typeof DELIVERY_FAULTS)[number]
 
-  constructor(message: string, permanent: boolean, options?: ErrorOptions) {
-    super(message, options)
+/** A letter could not be handed over. The message holds no code, contact or secret, and there is no `cause` that might. */
+export class DeliveryError extends Error {
+  readonly fault: DeliveryFault
+  /** Who refused it, when the carrier is several in turn. */
+  readonly carrier: string | undefined
+
+  constructor(message: string, fault: DeliveryFault, carrier?: string) {
+    super(message)
     this.name = 'DeliveryError'
-    this.permanent = permanent
+    this.fault = fault
+    this.carrier = carrier
   }
+}
+
+/** What a carrier threw, as a `DeliveryError`: whatever it did not foresee may pass. */
+export function asDeliveryError(error: unknown): DeliveryError {
+  if (error instanceof DeliveryError) return error
+  const name = error instanceof Error ? error.name : 'unknown error'
+  return new DeliveryError(`The carrier failed (${name}).`, 'outage')
 }
 
 const CONTROL = /\p{Cc}/u
@@ -52,6 +87,6 @@ export function checkRecipient(letter: Letter): void {
   const shape =
     letter.channel === 'email' ? /^[^\s,;:<>"()[\]\\@]+@[^\s,;:<>"()[\]\\@]+$/ : /^\+[1-9]\d{6,14}$/
   if (!shape.test(letter.to) || CONTROL.test(letter.to) || CONTROL.test(letter.subject)) {
-    throw new DeliveryError('The recipient or subject is not one that may be sent to.', true)
+    throw new DeliveryError('The recipient or subject is not one that may be sent to.', 'contact')
   }
 }

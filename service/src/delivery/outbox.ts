@@ -4,18 +4,21 @@ import type { Keys } from '../secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
 import { alarm } from './alarm.js'
 import {
+  asDeliveryError,
   type Carrier,
   type Channel,
-  checkRecipient,
   DeliveryError,
   type Letter,
   type Message,
+  type Receipt,
 } from './message.js'
-import { outboxRows } from './outbox-rows.js'
+import { type Enqueueing, outboxRows, type Tried } from './outbox-rows.js'
+import { TRY_MS } from './try-time.js'
 
 const ANSWER_WITHIN_MS = 3_000
-const ATTEMPT_MS = 10_000
 const LOOK_EVERY_MS = 5_000
+const WAITS_MS = [2_000, 6_000, 15_000, 40_000]
+const AT_ONCE = 20
 
 /** How a letter stands when its sender is answered. */
 type Outcome = 'sent' | 'queued' | 'failed'
@@ -29,11 +32,14 @@ export interface Outbox {
     tx: Queries,
     application: string,
     messages: readonly Message[],
-    times: { readonly now: number; readonly expiresAt: number },
+    times: Enqueueing,
   ): Promise<Letter[]>
-  /** Tries letters of a transaction that has been committed; waits 3 s at most. `sent` when at least one left. */
+  /**
+   * Tries letters of a transaction that has been committed; waits 3 s at most. Of several, `queued` when one is
+   * still on its way, and `failed` only when all are lost.
+   */
   dispatch(letters: readonly Letter[]): Promise<Outcome>
-  /** Tries whatever is due, of any process. */
+  /** Tries whatever is due, of any process, until nothing is. */
   work(): Promise<void>
   /** Stops trying and waits for what is being tried. */
   close(): Promise<void>
@@ -47,10 +53,16 @@ export function storedOutbox(parts: {
   /** Takes what test keys send, on every channel: none of it may leave. */
   readonly rehearsal: Carrier
   readonly log: Logger
+  /** How long a sender waits for its answer. Defaults to 3 s. */
+  readonly answerWithinMs?: number
+  /** How long one try may take. Defaults to 10 s, which is also the most. */
+  readonly tryMs?: number
 }): Outbox {
   const { store, keys, carriers, rehearsal, log } = parts
+  const { answerWithinMs = ANSWER_WITHIN_MS, tryMs = TRY_MS } = parts
   const rows = outboxRows(store, keys)
   const underWay = new Set<Promise<unknown>>()
+  let closing = false
   const nextLook = alarm(() => void track(look()))
   nextLook.ringIn(LOOK_EVERY_MS)
 
@@ -60,39 +72,55 @@ export function storedOutbox(parts: {
   }
 
   async function work(): Promise<void> {
-    for (;;) {
-      const letters = await rows.take(Date.now())
-      if (letters.length === 0) return
-      await Promise.all(letters.map(attempt))
+    await rows.expire(Date.now())
+    const running = new Set<Promise<unknown>>()
+    while (!closing) {
+      const letters = await rows.take(Date.now(), AT_ONCE - running.size)
+      for (const letter of letters) {
+        const trying = attempt(letter)
+          .catch(tellUnavailable)
+          .finally(() => running.delete(trying))
+        running.add(trying)
+      }
+      if (letters.length === 0) break
+      // One slow letter holds up no other, and the database is asked for several at a time.
+      while (running.size > AT_ONCE / 2) await Promise.race(running)
     }
+    await Promise.all(running)
   }
 
   async function attempt(letter: Letter): Promise<Outcome> {
     const { application, channel, purpose } = letter
-    const error = await handOver(letter)
-    if (error === undefined) {
-      await rows.settle(letter, 'sent', Date.now())
-      log({ level: 'info', event: 'delivery.sent', application, channel, purpose })
+    const about = { application, channel, purpose }
+    const carrier = isTestPartition(application) ? rehearsal : carriers[channel]
+    const handed = await handOver(letter, carrier)
+    const now = Date.now()
+    if (!(handed instanceof DeliveryError)) {
+      const tried = { carrier: handed.carrier ?? carrier?.name ?? null, carrierId: handed.id }
+      await rows.settle(letter, 'sent', tried, now)
+      log({ level: 'info', event: 'delivery.sent', ...about, ...named(tried) })
       return 'sent'
     }
-    const permanent = error instanceof DeliveryError && error.permanent
-    const waitMs = permanent ? undefined : await rows.postpone(letter, Date.now())
-    if (waitMs === undefined) await rows.settle(letter, 'failed', Date.now())
-    else nextLook.ringIn(waitMs)
-    const event = waitMs === undefined ? 'delivery.failed' : 'delivery.postponed'
-    log({ level: 'warn', event, application, channel, purpose, detail: describe(error) })
-    return waitMs === undefined ? 'failed' : 'queued'
+    const tried = { carrier: handed.carrier ?? carrier?.name ?? null, fault: handed.fault }
+    const delayMs = handed.fault === 'outage' ? nextDelay(letter, now) : undefined
+    if (delayMs === undefined) {
+      await rows.settle(letter, handed.fault === 'outage' ? 'expired' : 'refused', tried, now)
+    } else {
+      await rows.postpone(letter, delayMs, tried, now)
+      nextLook.ringIn(delayMs)
+    }
+    const event = delayMs === undefined ? 'delivery.failed' : 'delivery.postponed'
+    const told = { reason: handed.fault, detail: describe(handed) }
+    log({ level: 'warn', event, ...about, ...named(tried), ...told })
+    return delayMs === undefined ? 'failed' : 'queued'
   }
 
-  async function handOver(letter: Letter): Promise<unknown> {
+  async function handOver(letter: Letter, carrier: Carrier | undefined): Promise<Receipt | DeliveryError> {
+    if (!carrier) return new DeliveryError('No carrier serves this channel.', 'carrier')
     try {
-      const carrier = isTestPartition(letter.application) ? rehearsal : carriers[letter.channel]
-      if (!carrier) throw new DeliveryError('No carrier serves this channel.', true)
-      checkRecipient(letter)
-      await carrier.deliver(letter, AbortSignal.timeout(ATTEMPT_MS))
-      return undefined
+      return await carrier.deliver(letter, AbortSignal.timeout(tryMs))
     } catch (error) {
-      return error ?? new Error('The carrier failed.')
+      return asDeliveryError(error)
     }
   }
 
@@ -110,22 +138,40 @@ export function storedOutbox(parts: {
   return {
     serves: (application, channel) => application.mode === 'test' || carriers[channel] !== undefined,
     enqueue: rows.insert,
-    dispatch: (letters) => together(letters.map((letter) => track(attempt(letter).catch(tellUnavailable)))),
+    dispatch: (letters) =>
+      together(
+        letters.map((letter) => track(attempt(letter).catch(tellUnavailable))),
+        answerWithinMs,
+      ),
     work,
     async close() {
+      closing = true
       nextLook.stop()
       await Promise.allSettled(underWay)
     },
   }
 }
 
-async function together(attempts: readonly Promise<Outcome>[]): Promise<Outcome> {
+/** The wait before the next try; nothing when there is none left within the letter's life. */
+function nextDelay(letter: Letter, now: number): number | undefined {
+  const wait = WAITS_MS[letter.tries]
+  if (wait === undefined) return undefined
+  // Jitter keeps letters that failed together from coming back together.
+  const delay = Math.round(wait * (0.8 + Math.random() * 0.4))
+  return now + delay < letter.expiresAt ? delay : undefined
+}
+
+function named({ carrier }: Tried): { carrier?: string } {
+  return carrier === null ? {} : { carrier }
+}
+
+async function together(attempts: readonly Promise<Outcome>[], withinMs: number): Promise<Outcome> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<Outcome>((resolve) => {
-    timer = setTimeout(() => resolve('queued'), ANSWER_WITHIN_MS)
+    timer = setTimeout(() => resolve('queued'), withinMs)
   })
   const outcomes = await Promise.all(attempts.map((attempt) => Promise.race([attempt, late])))
   clearTimeout(timer)
-  if (outcomes.includes('sent')) return 'sent'
-  return outcomes.includes('queued') ? 'queued' : 'failed'
+  if (outcomes.includes('queued')) return 'queued'
+  return outcomes.includes('sent') ? 'sent' : 'failed'
 }

@@ -6,8 +6,13 @@ import type { Desk } from './desk.js'
 export interface DeliverySummary {
   readonly id: string
   readonly channel: string
+  /** queued, sent, refused or expired. */
   readonly state: string
   readonly attempts: number
+  /** Who took it, or was tried last. */
+  readonly carrier: string | null
+  /** Why the last try failed: contact, carrier or outage. */
+  readonly fault: string | null
   /** Milliseconds since 1970, as all times here. */
   readonly createdAt: number
   /** When it is tried next. */
@@ -31,18 +36,20 @@ export async function listDeliveries(
     channel: string
     state: string
     attempts: number
+    carrier: string | null
+    fault: string | null
     created_at: number
     due_at: number
     settled_at: number | null
   }>(
-    `SELECT id, channel, state, attempts, created_at, due_at, settled_at FROM outbox
+    `SELECT id, channel, state, attempts, carrier, fault, created_at, due_at, settled_at FROM outbox
      WHERE application = $1 AND ($2::text IS NULL OR state = $2) ORDER BY created_at DESC, id LIMIT $3`,
     [partitionOf(filter.application, filter.mode), filter.state ?? null, filter.most],
   )
-  return rows.map(({ id, channel, state, attempts, ...times }) => ({
-    ...{ id, channel, state, attempts },
+  return rows.map(({ id, channel, state, attempts, carrier, fault, ...times }) => ({
+    ...{ id, channel, state, attempts, carrier, fault },
     createdAt: times.created_at,
-    dueAt: state === 'waiting' ? times.due_at : null,
+    dueAt: state === 'queued' ? times.due_at : null,
     settledAt: times.settled_at,
   }))
 }

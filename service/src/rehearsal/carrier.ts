@@ -8,9 +8,9 @@ export function rehearsalCarrier(inbox: Inbox): Carrier {
     name: 'rehearsal',
     async deliver(letter, signal) {
       const staged = stagedFor(letter.to)
-      if (staged === 'fail') throw new DeliveryError('This recipient always fails.', true)
-      if (staged === 'queued') throw new DeliveryError('This recipient is never reached.', false)
-      await inbox.deliver(letter, signal)
+      if (staged === 'fail') throw new DeliveryError('This recipient always fails.', 'contact')
+      if (staged === 'queued') throw new DeliveryError('This recipient is never reached.', 'outage')
+      return inbox.deliver(letter, signal)
     },
     async close() {},
   }

@@ -104,7 +104,8 @@ async function begin(
     secondsLeft: secondsBetween(now, row.expires_at),
   }
   const messages = recipients.map((recipient) => codeMessage(application, recipient, told))
-  const letters = await core.outbox.enqueue(tx, application.id, messages, { now, expiresAt: row.expires_at })
+  const times = { now, expiresAt: row.expires_at, challenge: row.id }
+  const letters = await core.outbox.enqueue(tx, application.id, messages, times)
   return { outcome: 'begun', row, letters, isNew: !living }
 }
 

@@ -203,7 +203,7 @@ export function sendingSuite(bench: () => Bench): void {
 
   test('says that a message was refused for good, and the code is dead', async () => {
     const { mfa } = freshTenant(bench())
-    bench().failNext(new DeliveryError('no such mailbox', true))
+    bench().failNext(new DeliveryError('no such mailbox', 'contact'))
     expect(await mfa.send({ method: 'email', contact: freshEmail() })).toEqual({
       outcome: 'refused',
       refusal: { reason: 'delivery_failed' },
@@ -213,7 +213,7 @@ export function sendingSuite(bench: () => Bench): void {
   test('answers queued when a carrier is down, and delivers when it is back', async () => {
     const { mfa, sent, application } = freshTenant(bench())
     const contact = freshEmail()
-    bench().failNext(new DeliveryError('down', false))
+    bench().failNext(new DeliveryError('down', 'outage'))
     expect(await mfa.send({ method: 'email', contact })).toMatchObject({ outcome: 'queued' })
     expect(sent()).toEqual([])
     advance(3)
@@ -232,19 +232,19 @@ export function sendingSuite(bench: () => Bench): void {
       bench().store.query<{ state: string }>('SELECT state FROM outbox WHERE application = $1', [
         application.id,
       ])
-    const down = () => new DeliveryError('down', false)
+    const down = () => new DeliveryError('down', 'outage')
     bench().failNext(down(), down(), down(), down(), down())
     await mfa.send({ method: 'email', contact: freshEmail() })
     for (let i = 0; i < 4; i++) {
       advance(50)
       await bench().core.outbox.work()
     }
-    expect(await states()).toEqual([{ state: 'failed' }])
+    expect(await states()).toEqual([{ state: 'expired' }])
     bench().failNext(down())
     await mfa.send({ method: 'sms', contact: freshPhone() })
     advance(301)
     await bench().core.outbox.work()
-    expect((await states()).map((row) => row.state)).toEqual(['failed', 'failed'])
+    expect((await states()).map((row) => row.state)).toEqual(['expired', 'expired'])
     expect(sent()).toEqual([])
   })
 
@@ -252,7 +252,7 @@ export function sendingSuite(bench: () => Bench): void {
     const { mfa, lastCode, application } = freshTenant(bench())
     const contact = freshPhone()
     await mfa.send({ method: 'sms', contact })
-    bench().failNext(new DeliveryError('down', false))
+    bench().failNext(new DeliveryError('down', 'outage'))
     await mfa.send({ method: 'call', contact })
     const tables = ['account', 'challenge', 'outbox', 'budget', 'factor']
     for (const table of tables) {
