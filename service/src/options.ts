@@ -21,7 +21,7 @@ const delivery = z.union(
   ],
   {
     error:
-      'delivery says how messages leave: `inbox`, `smtp://…?from=…`, `https://…`, or one of these for each channel',
+      'delivery says how messages leave: `inbox`, `smtp://…?from=…`, `twilio://…`, `https://…`, or one of these for each channel',
   },
 )
 
@@ -103,9 +103,11 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
   faults.push(...read.faults)
   if (
     process.env.NODE_ENV === 'production' &&
-    Object.values(read.routes).some((route) => route.by === 'inbox')
+    Object.values(read.routes).some((list) => list.some((route) => route.by === 'inbox'))
   ) {
-    faults.push('delivery by inbox shows every code to whoever looks: in production use smtp or a webhook.')
+    faults.push(
+      'delivery by inbox shows every code to whoever looks: in production use smtp, twilio or a webhook.',
+    )
   }
   if (!parsed.success || faults.length > 0) throw new FaultsError(faults)
   const { delivery: _written, ...settings } = parsed.data

@@ -7,6 +7,7 @@ import type { Core } from './core.js'
 import { buildCarriers } from './delivery/carriers.js'
 import { type InboxMessage, storedInbox } from './delivery/inbox.js'
 import { storedOutbox } from './delivery/outbox.js'
+import type { Route } from './delivery/routes.js'
 import { httpApi } from './http/api.js'
 import { idempotentRequests } from './idempotency/requests.js'
 import { type Logger, toAll, warningsOnly } from './log.js'
@@ -64,12 +65,23 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     log,
   })
   const inbox = storedInbox(store, keys)
-  const carriers = metrics.timeCarriers(
-    buildCarriers(settings.routes, { inbox, webhookSecret: settings.webhookSecret ?? keys.webhook }),
-  )
-  const outbox = storedOutbox({ store, keys, carriers, rehearsal: rehearsalCarrier(inbox), log })
+  const carriers = buildCarriers(settings.routes, {
+    inbox,
+    webhookSecret: settings.webhookSecret ?? keys.webhook,
+    log,
+  })
+  const outbox = storedOutbox({
+    store,
+    keys,
+    carriers: metrics.timeCarriers(carriers.byChannel),
+    rehearsal: rehearsalCarrier(inbox),
+    log,
+  })
+  void carriers.check()
   const core: Core = { store, keys, outbox, log }
-  const shown = Object.values(settings.routes).some((route) => route.by === 'inbox') ? inbox : undefined
+  const shown = Object.values(settings.routes).some((list) => list.some((route) => route.by === 'inbox'))
+    ? inbox
+    : undefined
   const ours = () => applications.byName(DEFAULT_APPLICATION)
   const idempotent = idempotentRequests(store, keys)
   let stopping = false
@@ -99,7 +111,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
       stopping = true
       await sweeping.stop()
       await outbox.close()
-      await Promise.all(Object.values(carriers).map((carrier) => carrier.close()))
+      await carriers.close()
       await store.close()
     },
   }
@@ -132,17 +144,22 @@ function warn(settings: ServiceSettings, store: string, log: Logger): void {
       'PGlite in production: one process only, slow, and heavy in memory. Set DATABASE_URL to a PostgreSQL database.'
     log({ level: 'warn', event: 'store.embedded', detail })
   }
-  for (const [channel, route] of Object.entries(settings.routes)) {
-    if (route.by !== 'webhook') continue
-    if (route.secret === undefined && settings.webhookSecret === undefined) {
-      const detail =
-        'The receiver cannot check the signature: set SERVICE_WEBHOOK_SECRET or ?secret= in the address.'
-      log({ level: 'warn', event: 'delivery.unsigned', channel, detail })
-    }
-    if (route.url.startsWith('http:') && !isLoopback(route.url)) {
-      const detail = 'Codes leave this machine unencrypted: give the webhook an https address.'
-      log({ level: 'warn', event: 'delivery.unencrypted', channel, detail })
-    }
+  for (const [channel, routes] of Object.entries(settings.routes)) {
+    for (const route of routes) warnOf(channel, route, settings, log)
+  }
+}
+
+function warnOf(channel: string, route: Route, settings: ServiceSettings, log: Logger): void {
+  if (route.by === 'webhook' && route.settings.secret === undefined && settings.webhookSecret === undefined) {
+    const detail =
+      'The receiver cannot check the signature: set SERVICE_WEBHOOK_SECRET or ?secret= in the address.'
+    log({ level: 'warn', event: 'delivery.unsigned', channel, detail })
+  }
+  const url =
+    route.by === 'webhook' ? route.settings.url : route.by === 'twilio' ? route.settings.baseUrl : ''
+  if (url.startsWith('http:') && !isLoopback(url)) {
+    const detail = 'Codes leave this machine unencrypted: use https (for twilio an address without +http).'
+    log({ level: 'warn', event: 'delivery.unencrypted', channel, detail })
   }
 }
 

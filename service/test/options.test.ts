@@ -5,7 +5,6 @@ import { createService, developmentSecret, type FaultsError, readEnvironment } f
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { clientNetwork } from '../src/contacts/client-network.js'
 import { mayBeCalled } from '../src/contacts/phone.js'
-import { readRoutes } from '../src/delivery/routes.js'
 import { readOptions, type ServiceOptions } from '../src/options.js'
 import { rejection, SECRET } from './kit.js'
 
@@ -77,51 +76,6 @@ describe('options', () => {
       faultsOf({ secret: SECRET, delivery: { email: 'smtp://x?from=a@b.example', sms: 'inbox' } }).join(),
     ).toContain('in production')
     expect(faultsOf({ secret: SECRET, delivery: 'https://hook.example' })).toEqual([])
-  })
-})
-
-describe('delivery', () => {
-  test('one address serves every channel it can', () => {
-    expect(Object.keys(readRoutes('inbox').routes)).toEqual(['email', 'sms', 'whatsapp', 'call'])
-    expect(Object.keys(readRoutes('smtp://h?from=a@b.example').routes)).toEqual(['email'])
-  })
-
-  test('a list says it by channel, and * means the rest', () => {
-    const from = encodeURIComponent('Vault, Inc <no-reply@vault.example>')
-    const { routes, faults } = readRoutes(
-      `email=smtp://us%40er:p%25w@mail.example:2525?from=${from},sms=https://hook.example/a?x=1&secret=s3cret,*=inbox`,
-    )
-    expect(faults).toEqual([])
-    expect(routes).toEqual({
-      email: {
-        by: 'smtp',
-        settings: {
-          host: 'mail.example',
-          port: 2525,
-          secure: false,
-          user: 'us@er',
-          password: 'p%w',
-          from: 'Vault, Inc <no-reply@vault.example>',
-        },
-      },
-      sms: { by: 'webhook', url: 'https://hook.example/a?x=1', secret: 's3cret' },
-      whatsapp: { by: 'inbox' },
-      call: { by: 'inbox' },
-    })
-  })
-
-  test.each([
-    '',
-    'smtp://host',
-    'sms=smtp://h?from=a@b.example',
-    'twilio://x',
-    'http://u:p@hook.example',
-    'smtp://h?from=a@b.example%0d%0aBcc:x@y.example',
-    'carrier=inbox',
-  ])('%j is refused with what would be right', (text) => {
-    const { faults } = readRoutes(text)
-    expect(faults).toHaveLength(1)
-    expect(faults[0]).toMatch(/:/)
   })
 })
 

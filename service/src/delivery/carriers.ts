@@ -1,29 +1,78 @@
+import { describe, type Logger } from '../log.js'
+import { inTurn } from './in-turn.js'
 import type { Inbox } from './inbox.js'
 import type { Carrier, Channel } from './message.js'
 import type { Route, Routes } from './routes.js'
 import { smtpCarrier } from './smtp.js'
+import { TRY_MS } from './try-time.js'
+import { twilioCarrier } from './twilio.js'
 import { webhookCarrier } from './webhook.js'
 
-/** Builds the carriers that the routes name; channels with the same route share one. */
-export function buildCarriers(
-  routes: Routes,
-  parts: { readonly inbox: Inbox; readonly webhookSecret: string | Buffer },
-): Readonly<Partial<Record<Channel, Carrier>>> {
-  const built = new Map<string, Carrier>()
-  const entries = Object.entries(routes).map(([channel, route]) => {
-    const name = JSON.stringify(route)
-    const carrier = built.get(name) ?? build(route, parts)
-    built.set(name, carrier)
-    return [channel, carrier]
-  })
-  return Object.fromEntries(entries)
+const CHECK_MS = 10_000
+
+interface Parts {
+  readonly inbox: Inbox
+  readonly webhookSecret: string | Buffer
+  readonly log: Logger
 }
 
-function build(
-  route: Route,
-  parts: { readonly inbox: Inbox; readonly webhookSecret: string | Buffer },
-): Carrier {
-  if (route.by === 'inbox') return parts.inbox
-  if (route.by === 'smtp') return smtpCarrier(route.settings)
-  return webhookCarrier({ url: route.url, secret: route.secret ?? parts.webhookSecret })
+/** Carriers as the routes name them. */
+export interface Carriers {
+  /** The carrier of each channel that is served; several routes of one channel are tried in turn. */
+  readonly byChannel: Readonly<Partial<Record<Channel, Carrier>>>
+  /** Asks those whose address says `check=start` whether they can be reached, and warns when not. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Builds the carriers that the routes name; the same route is built once. */
+export function buildCarriers(routes: Routes, parts: Parts): Carriers {
+  const built = new Map<string, { readonly route: Route; readonly carrier: Carrier }>()
+  const carrierOf = (route: Route): Carrier => {
+    const key = JSON.stringify(route)
+    const known = built.get(key) ?? { route, carrier: build(route, parts) }
+    built.set(key, known)
+    return known.carrier
+  }
+  const entries = Object.entries(routes).map(([channel, list]) => {
+    const [first, ...others] = list.map(carrierOf)
+    return [channel, first && others.length > 0 ? several(channel, [first, ...others], parts.log) : first]
+  })
+  return {
+    byChannel: Object.fromEntries(entries),
+    async check() {
+      const wanted = [...built.values()].filter(({ route }) => 'check' in route && route.check)
+      await Promise.all(wanted.map(({ carrier }) => checkOne(carrier, parts.log)))
+    },
+    async close() {
+      await Promise.all([...built.values()].map(({ carrier }) => carrier.close()))
+    },
+  }
+}
+
+function several(channel: string, carriers: readonly Carrier[], log: Logger): Carrier {
+  return inTurn(carriers, TRY_MS, ({ carrier, fault, error }) => {
+    log({ level: 'warn', event: 'delivery.missed', channel, carrier, reason: fault, detail: describe(error) })
+  })
+}
+
+async function checkOne(carrier: Carrier, log: Logger): Promise<void> {
+  try {
+    await carrier.check?.(AbortSignal.timeout(CHECK_MS))
+  } catch (error) {
+    log({ level: 'warn', event: 'delivery.unreachable', carrier: carrier.name, detail: describe(error) })
+  }
+}
+
+function build(route: Route, parts: Parts): Carrier {
+  switch (route.by) {
+    case 'inbox':
+      return parts.inbox
+    case 'smtp':
+      return smtpCarrier(route.settings)
+    case 'twilio':
+      return twilioCarrier(route.settings)
+    case 'webhook':
+      return webhookCarrier({ ...route.settings, secret: route.settings.secret ?? parts.webhookSecret })
+  }
 }

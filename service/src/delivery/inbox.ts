@@ -1,7 +1,7 @@
 import type { Keys } from '../secrets/keys.js'
 import { open, seal } from '../secrets/seal.js'
 import type { Store } from '../store/store.js'
-import type { Carrier, Channel } from './message.js'
+import { type Carrier, type Channel, checkRecipient } from './message.js'
 
 const KEPT = 500
 
@@ -27,6 +27,7 @@ export function storedInbox(store: Store, keys: Keys): Inbox {
   return {
     name: 'inbox',
     async deliver(letter) {
+      checkRecipient(letter)
       const { channel, to, text, subject } = letter
       const at = new Date(Date.now()).toISOString()
       const message: InboxMessage = { channel, to, text, ...(channel === 'email' && { subject }), at }
@@ -35,6 +36,7 @@ export function storedInbox(store: Store, keys: Keys): Inbox {
          DELETE FROM inbox USING arrived WHERE application = $1 AND inbox.position <= arrived.position - $4::bigint`,
         [letter.application, to, seal(keys, identity(letter.application, to), JSON.stringify(message)), KEPT],
       )
+      return {}
     },
     async messages(application, filter) {
       const rows = await store.query<{ recipient: string; sealed: string }>(

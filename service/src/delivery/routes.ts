@@ -1,16 +1,23 @@
+import { readAddress } from './addresses.js'
 import { CHANNELS, type Channel } from './message.js'
 import type { SmtpSettings } from './smtp.js'
+import type { TwilioSettings } from './twilio.js'
+import type { WebhookSettings } from './webhook.js'
 
-/** How one channel's messages leave. */
+/** One way for messages to leave. `check`: whether it can be reached is found out at the start. */
 export type Route =
   | { readonly by: 'inbox' }
-  | { readonly by: 'smtp'; readonly settings: SmtpSettings }
-  | { readonly by: 'webhook'; readonly url: string; readonly secret: string | undefined }
+  | { readonly by: 'smtp'; readonly settings: SmtpSettings; readonly check: boolean }
+  | { readonly by: 'twilio'; readonly settings: TwilioSettings; readonly check: boolean }
+  | {
+      readonly by: 'webhook'
+      readonly settings: Omit<WebhookSettings, 'secret'> & { readonly secret?: string }
+    }
 
-/** A route for each channel that is served. */
-export type Routes = Readonly<Partial<Record<Channel, Route>>>
+/** For each channel that is served its routes, in the order in which they are tried. */
+export type Routes = Readonly<Partial<Record<Channel, readonly Route[]>>>
 
-/** What the operator writes: one route for all channels, or one for each (`'*'`: all the others). */
+/** What the operator writes: routes for all channels, or for each (`'*'`: all the others); several parted by `|`. */
 export type Delivery = string | { readonly [Name in Channel | '*']?: string | undefined }
 
 /** The routes, and what is wrong with how they were written. */
@@ -19,16 +26,18 @@ export interface RoutesRead {
   readonly faults: readonly string[]
 }
 
-const KNOWN = '`inbox`, `smtp://user:password@host:port?from=…`, `smtps://…`, `http://…` or `https://…`'
+/** The forms an address has, for messages about wrong ones. */
+const KNOWN =
+  '`inbox`, `smtp://user:password@host:port?from=…`, `smtps://…`, `twilio://SID:TOKEN@host?from=…`, `http://…` or `https://…`'
 
-/** Reads a delivery setting like `inbox` or `email=smtp://…,sms=https://…,*=inbox`. */
+/** Reads a delivery setting like `inbox` or `email=smtp://…,sms=twilio://…|https://…,*=inbox`. */
 export function readRoutes(delivery: Delivery): RoutesRead {
   const faults: string[] = []
-  const routes: Partial<Record<Channel, Route>> = {}
+  const routes: Partial<Record<Channel, readonly Route[]>> = {}
   const written = typeof delivery === 'string' ? split(delivery) : entriesOf(delivery)
-  for (const [name, address] of written) {
-    const channels =
-      name === '*' ? CHANNELS.filter((one) => !written.some(([other]) => other === one)) : [name]
+  for (const [name, addresses] of written) {
+    const rest = name === '*'
+    const channels = rest ? CHANNELS.filter((one) => !written.some(([other]) => other === one)) : [name]
     for (const channel of channels) {
       if (!isChannel(channel)) {
         faults.push(
@@ -36,13 +45,17 @@ export function readRoutes(delivery: Delivery): RoutesRead {
         )
         continue
       }
-      const route = readRoute(channel, address, name === '*')
-      if (typeof route === 'string') faults.push(route)
-      else if (route) routes[channel] = route
+      const read = inTurn(addresses).map((address) => readAddress(channel, address, rest))
+      faults.push(
+        ...read.flatMap((fault) => (typeof fault === 'string' ? [fault.replace('{known}', KNOWN)] : [])),
+      )
+      const found = read.filter((route) => typeof route === 'object')
+      if (found.length > 0) routes[channel] = found
     }
   }
-  if (faults.length === 0 && Object.keys(routes).length === 0)
+  if (faults.length === 0 && Object.keys(routes).length === 0) {
     faults.push(`delivery reaches nobody: use ${KNOWN}.`)
+  }
   return { routes, faults: [...new Set(faults)] }
 }
 
@@ -62,53 +75,11 @@ function split(list: string): [string, string][] {
   })
 }
 
+function inTurn(addresses: string): string[] {
+  // A password may hold the sign too, so only one before another address parts them.
+  return addresses.split(/\|(?=\s*(?:inbox\s*(?:\||$)|[a-z][a-z+]*:\/\/))/i).map((address) => address.trim())
+}
+
 function isChannel(name: string): name is Channel {
   return (CHANNELS as readonly string[]).includes(name)
-}
-
-/** The route, a fault as a sentence, or nothing when `*` names a road that this channel cannot take. */
-function readRoute(channel: Channel, address: string, rest: boolean): Route | string | undefined {
-  if (address === 'inbox') return { by: 'inbox' }
-  const where = rest ? 'delivery' : `delivery for ${channel}`
-  if (!URL.canParse(address)) return `${where} is not understood: use ${KNOWN}.`
-  const url = new URL(address)
-  if (url.protocol === 'smtp:' || url.protocol === 'smtps:') {
-    if (channel === 'email') return readSmtp(url)
-    return rest ? undefined : `delivery for ${channel} cannot go by smtp: use a webhook or inbox.`
-  }
-  if (url.protocol === 'http:' || url.protocol === 'https:') return readWebhook(url)
-  return `${where} uses ${url.protocol}//, which is not known: use ${KNOWN}.`
-}
-
-function readSmtp(url: URL): Route | string {
-  const from = url.searchParams.get('from')
-  if (!url.hostname) return 'delivery by smtp needs a host: smtp://user:password@host:port?from=…'
-  if (!from || !/^[^\p{Cc}]*[^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+>?$/u.test(from)) {
-    return 'delivery by smtp needs the sender: smtp://…?from=no-reply@vault.example (percent-encode spaces, < and >).'
-  }
-  const secure = url.protocol === 'smtps:'
-  const settings: SmtpSettings = {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port ? Number(url.port) : secure ? 465 : 587,
-    secure,
-    user: url.username ? decode(url.username) : undefined,
-    password: url.password ? decode(url.password) : undefined,
-    from,
-  }
-  return { by: 'smtp', settings }
-}
-
-function readWebhook(url: URL): Route | string {
-  if (url.username || url.password)
-    return 'delivery by webhook takes no user or password in its address: use ?secret=.'
-  const secret = url.searchParams.get('secret') ?? undefined
-  url.searchParams.delete('secret')
-  return { by: 'webhook', url: url.href, secret }
-}
-
-function decode(text: string): string {
-  // A stray percent sign in a password is the password's own.
-  return text.replace(/(%[0-9a-f]{2})+/gi, (encoded) =>
-    Buffer.from(encoded.replaceAll('%', ''), 'hex').toString('utf8'),
-  )
 }

@@ -19,8 +19,9 @@ export function timedCarriers(registry: Registry): (carriers: Carriers) => Carri
       const observe = (outcome: string) =>
         times.observe({ channel: letter.channel, outcome }, (performance.now() - begun) / 1000)
       try {
-        await carrier.deliver(letter, signal)
+        const receipt = await carrier.deliver(letter, signal)
         observe('sent')
+        return receipt
       } catch (error) {
         observe('failed')
         throw error

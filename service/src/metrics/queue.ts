@@ -11,7 +11,7 @@ export function queueDepth(registry: Registry, store: Store): void {
       // A store that cannot be asked must not hide the other metrics.
       const row = await one<{ waiting: number }>(
         store,
-        "SELECT count(*)::bigint AS waiting FROM outbox WHERE state = 'waiting'",
+        "SELECT count(*)::bigint AS waiting FROM outbox WHERE state = 'queued'",
         [],
       ).catch(() => undefined)
       this.set(row ? Number(row.waiting) : Number.NaN)

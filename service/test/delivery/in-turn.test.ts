@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { inTurn, type Miss } from '../../src/delivery/in-turn.js'
+import { type Carrier, DeliveryError, type DeliveryFault } from '../../src/delivery/message.js'
+import { rejection } from '../kit.js'
+import { letter } from './letters.js'
+
+type Behaviour = DeliveryFault | 'take' | 'silence' | 'bug'
+
+/** Carriers that behave as told, tried in turn; who was asked and who did not take the letter. */
+function several(...behaviours: readonly Behaviour[]) {
+  const asked: string[] = []
+  const misses: Miss[] = []
+  const carriers = behaviours.map((behaviour, index): Carrier => {
+    const name = `carrier-${index + 1}`
+    return {
+      name,
+      async deliver(_letter, signal) {
+        asked.push(name)
+        if (behaviour === 'take') return { id: 'x1' }
+        if (behaviour === 'bug') throw new TypeError('not foreseen')
+        if (behaviour !== 'silence') throw new DeliveryError('no', behaviour)
+        return await new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error))
+        })
+      },
+      async close() {},
+    }
+  })
+  const carrier = inTurn(carriers, 200, (miss) => void misses.push(miss))
+  return { asked, misses, deliver: () => carrier.deliver(letter('sms'), AbortSignal.timeout(1_000)) }
+}
+
+test.each(['carrier', 'outage', 'silence', 'bug'] as const)(
+  'the next carrier is asked after a fault of kind %s',
+  async (first) => {
+    const { deliver, asked, misses } = several(first, 'take', 'take')
+    expect(await deliver()).toEqual({ id: 'x1', carrier: 'carrier-2' })
+    expect(asked).toEqual(['carrier-1', 'carrier-2'])
+    expect(misses.map(({ carrier, fault }) => [carrier, fault])).toEqual([
+      ['carrier-1', first === 'carrier' ? 'carrier' : 'outage'],
+    ])
+  },
+)
+
+test('a contact that cannot be reached is refused at once', async () => {
+  const { deliver, asked } = several('outage', 'contact', 'take')
+  expect(await rejection(deliver())).toMatchObject({ fault: 'contact', carrier: 'carrier-2' })
+  expect(asked).toEqual(['carrier-1', 'carrier-2'])
+})
+
+test.each([
+  [['carrier', 'carrier'], 'carrier', 'carrier-2'],
+  [['carrier', 'outage', 'carrier'], 'outage', 'carrier-2'],
+  [['outage', 'carrier'], 'outage', 'carrier-1'],
+] as const)(
+  'of %j the letter may be tried again only when somebody was down',
+  async (behaviours, fault, who) => {
+    const { deliver, asked } = several(...behaviours)
+    expect(await rejection(deliver())).toMatchObject({ fault, carrier: who })
+    expect(asked).toHaveLength(behaviours.length)
+  },
+)

@@ -1,0 +1,30 @@
+import { storedInbox } from '../../src/delivery/inbox.js'
+import { CHANNELS } from '../../src/delivery/message.js'
+import { keysFrom } from '../../src/secrets/keys.js'
+import { openStore } from '../../src/store/open.js'
+import { SECRET } from '../kit.js'
+import { describeCarrier } from './contract.js'
+import { VAULT } from './letters.js'
+
+describeCarrier('the development inbox', CHANNELS, async () => {
+  const keys = keysFrom(SECRET)
+  const store = await openStore({ dataDir: 'memory://', keyId: keys.id })
+  const inbox = storedInbox(store, keys)
+  const arrived: { to: string[]; content: string }[] = []
+  return {
+    carrier: {
+      ...inbox,
+      async deliver(letter, signal) {
+        const receipt = await inbox.deliver(letter, signal)
+        const messages = await inbox.messages(VAULT.id)
+        arrived.splice(0, arrived.length, ...messages.map(({ to, text }) => ({ to: [to], content: text })))
+        // Newest first in the inbox, oldest first here.
+        arrived.reverse()
+        return receipt
+      },
+    },
+    arrived,
+    secrets: [],
+    close: () => store.close(),
+  }
+})

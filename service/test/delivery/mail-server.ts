@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SMTPServer } from 'smtp-server'
+import type { Answer, OpenedCarrier } from './contract.js'
+
+/** A refusal as real servers word it: they quote the address. */
+export interface SmtpAnswer {
+  readonly at: 'mail' | 'to' | 'data'
+  readonly code: number
+  readonly text?: string
+}
+
+const ANSWERS: Readonly<Record<Answer, SmtpAnswer | undefined>> = {
+  take: undefined,
+  'no such contact': { at: 'to', code: 550, text: '5.1.1 <zoe@example.com>: unknown user' },
+  'not for you': { at: 'data', code: 554, text: '5.7.1 relaying 012345 for zoe@example.com denied' },
+  later: { at: 'to', code: 451, text: '4.3.0 zoe@example.com: try again later' },
+  silence: undefined,
+}
+
+/** A mail server on a free port of this machine, that knows the user `vault`. */
+export async function mailServer(options: { readonly tls?: 'starttls' | 'smtps' | 'none' } = {}) {
+  const { tls = 'none' } = options
+  const certificate = tls === 'none' ? undefined : selfMadeCertificate()
+  const arrived: { from: string; to: string[]; content: string; encrypted: boolean }[] = []
+  const held: (() => void)[] = []
+  let answer: SmtpAnswer | undefined
+  let silent = false
+  const refusal = (at: SmtpAnswer['at']) =>
+    answer?.at === at
+      ? Object.assign(new Error(answer.text ?? 'not taken'), { responseCode: answer.code })
+      : undefined
+  const server = new SMTPServer({
+    authOptional: true,
+    secure: tls === 'smtps',
+    ...(certificate && { key: certificate.key, cert: certificate.pem }),
+    disabledCommands: tls === 'none' ? ['STARTTLS'] : [],
+    disableReverseLookup: true,
+    closeTimeout: 50,
+    onAuth: ({ username, password }, _session, done) =>
+      username === 'vault' && password === 'p%w@rd'
+        ? done(null, { user: username })
+        : done(Object.assign(new Error('Invalid login'), { responseCode: 535 })),
+    onMailFrom: (_address, _session, done) => done(refusal('mail')),
+    onRcptTo: (_address, _session, done) => (silent ? held.push(done) : done(refusal('to'))),
+    onData(stream, session, done) {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        const refused = refusal('data')
+        if (refused) return done(refused)
+        const { mailFrom, rcptTo } = session.envelope
+        arrived.push({
+          from: mailFrom ? mailFrom.address : '',
+          to: rcptTo.map((recipient) => recipient.address),
+          content: Buffer.concat(chunks).toString('utf8'),
+          encrypted: session.secure,
+        })
+        done(null, 'OK: queued as 4F2B1')
+      })
+    },
+  })
+  // A client that hangs up, or does not trust our certificate, is part of the tests.
+  server.on('error', () => {})
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    certificate: certificate?.path,
+    arrived,
+    answerWith(next: SmtpAnswer | undefined) {
+      answer = next
+    },
+    answer(how: Answer) {
+      silent = how === 'silence'
+      answer = ANSWERS[how]
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        certificate?.remove()
+        server.close(resolve)
+      }),
+  }
+}
+
+export type MailServer = Awaited<ReturnType<typeof mailServer>>
+
+/** The server as the far end of a carrier. */
+export function farEnd(server: MailServer): Omit<OpenedCarrier, 'carrier'> {
+  const { arrived, answer, close } = server
+  return { arrived, answer, close, secrets: ['p%w@rd', Buffer.from('\0vault\0p%w@rd').toString('base64')] }
+}
+
+/** Why certificates cannot be made; nothing when they can. In CI they must be. */
+export const opensslMissing = [
+  '/usr/bin/openssl',
+  '/usr/local/bin/openssl',
+  '/opt/homebrew/bin/openssl',
+].some(existsSync)
+  ? undefined
+  : 'openssl is not installed: apt-get install openssl'
+if (opensslMissing) {
+  if (process.env.CI) throw new Error(opensslMissing)
+  console.warn(`skipped: ${opensslMissing}`)
+}
+
+function selfMadeCertificate() {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-tls-'))
+  const path = join(folder, 'certificate.pem')
+  const keyPath = join(folder, 'key.pem')
+  const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  const about = [
+    '-days',
+    '2',
+    '-subj',
+    '/CN=localhost',
+    '-addext',
+    'subjectAltName=DNS:localhost,IP:127.0.0.1',
+  ]
+  execFileSync('openssl', [...request, ...about, '-keyout', keyPath, '-out', path], { stdio: 'ignore' })
+  return {
+    path,
+    pem: readFileSync(path, 'utf8'),
+    key: readFileSync(keyPath, 'utf8'),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,178 @@
+import PostalMime from 'postal-mime'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Letter } from '../../src/delivery/message.js'
+import { readRoutes } from '../../src/delivery/routes.js'
+import { type SmtpSettings, smtpCarrier } from '../../src/delivery/smtp.js'
+import { backupMessage, noticeMessage } from '../../src/texts/compose.js'
+import { rejection } from '../kit.js'
+import { describeCarrier } from './contract.js'
+import { letter, onItsWay, VAULT } from './letters.js'
+import { farEnd, type MailServer, mailServer, opensslMissing } from './mail-server.js'
+
+/** The settings that an address stands for. */
+function settingsOf(address: string): SmtpSettings {
+  const { routes, faults } = readRoutes(address)
+  const [route] = routes.email ?? []
+  if (route?.by !== 'smtp') throw new Error(faults.join())
+  return route.settings
+}
+
+async function deliver(address: string, one: Letter) {
+  const carrier = smtpCarrier(settingsOf(address))
+  return await carrier.deliver(one, AbortSignal.timeout(5_000)).finally(() => carrier.close())
+}
+
+const FROM = `from=${encodeURIComponent('Vault <no-reply@vault.example>')}`
+
+describeCarrier('SMTP', ['email'], async () => {
+  const server = await mailServer()
+  const address = `smtp://vault:p%25w%40rd@127.0.0.1:${server.port}?${FROM}`
+  return { ...farEnd(server), carrier: smtpCarrier(settingsOf(address)) }
+})
+
+if (opensslMissing) test.skip(opensslMissing, () => {})
+else {
+  describeCarrier('SMTP with STARTTLS', ['email'], async () => {
+    const server = await mailServer({ tls: 'starttls' })
+    const address = `smtp://vault:p%25w%40rd@localhost:${server.port}?${FROM}&tls=required&ca=${server.certificate}`
+    return { ...farEnd(server), carrier: smtpCarrier(settingsOf(address)) }
+  })
+
+  describeCarrier('SMTP over TLS', ['email'], async () => {
+    const server = await mailServer({ tls: 'smtps' })
+    const address = `smtps://vault:p%25w%40rd@localhost:${server.port}?${FROM}&ca=${server.certificate}`
+    return { ...farEnd(server), carrier: smtpCarrier(settingsOf(address)) }
+  })
+
+  describe('encryption', () => {
+    test.each(['starttls', 'smtps'] as const)('holds for %s with a self-made authority', async (tls) => {
+      const server = await mailServer({ tls })
+      const scheme = tls === 'smtps' ? 'smtps' : 'smtp'
+      const address = `${scheme}://127.0.0.1:${server.port}?${FROM}`
+      await deliver(`${address}&ca=${server.certificate}`, letter('email'))
+      expect(server.arrived.map((mail) => mail.encrypted)).toEqual([true])
+      const distrusted = await rejection(deliver(address, letter('email')))
+      await server.close()
+      expect(distrusted).toMatchObject({ name: 'DeliveryError', fault: 'outage' })
+      expect(server.arrived).toHaveLength(1)
+    })
+
+    test('is not given up when the server does not offer it and it is required', async () => {
+      const server = await mailServer()
+      const address = `smtp://vault:p%25w%40rd@127.0.0.1:${server.port}?${FROM}&tls=required`
+      const error = await rejection(deliver(address, letter('email')))
+      await server.close()
+      expect(error).toMatchObject({ name: 'DeliveryError', fault: 'carrier' })
+      expect(server.arrived).toEqual([])
+    })
+  })
+}
+
+describe('a mail', () => {
+  let server: MailServer
+  beforeAll(async () => {
+    server = await mailServer()
+  })
+  afterAll(() => server.close())
+  const address = () => `smtp://127.0.0.1:${server.port}?${FROM}`
+  const parsed = async (one: Letter) => {
+    const receipt = await deliver(address(), one)
+    const mail = server.arrived.at(-1)
+    return { receipt, mail, source: mail?.content ?? '', ...(await PostalMime.parse(mail?.content ?? '')) }
+  }
+
+  test('has the code in its subject, text and HTML, and says that a machine wrote it', async () => {
+    const one = letter('email', { to: "zoe.o'neil+x@example.com" })
+    const { mail, receipt, ...read } = await parsed(one)
+    expect(mail).toMatchObject({ from: 'no-reply@vault.example', to: ["zoe.o'neil+x@example.com"] })
+    expect(receipt).toEqual({ id: '4F2B1' })
+    expect(read.subject).toBe('012345 is your Vault code')
+    expect(read.text).toContain(
+      "012345 is your Vault code to sign in. It expires in 5 minutes. Don't share it",
+    )
+    expect(read.html).toContain('012345')
+    expect(read.html).not.toMatch(/<a |<img|<script|https?:/)
+    expect(read.from).toEqual({ name: 'Vault', address: 'no-reply@vault.example' })
+    expect(read.to).toEqual([{ name: '', address: "zoe.o'neil+x@example.com" }])
+    expect(read.cc ?? read.bcc).toBeUndefined()
+    expect(read.messageId).toBe(`<${one.id}@vault.example>`)
+    expect(read.attachments).toEqual([])
+    expect(read.headers.find((header) => header.key === 'auto-submitted')?.value).toBe('auto-generated')
+  })
+
+  test('gets no header of anybody’s making from the application’s name (R88)', async () => {
+    const hostile = { ...VAULT, name: 'V\r\nBcc: eve@example.com\r\n\r\n<script>&"\u2028x\u202e 🔐' }
+    const recipient = { channel: 'email', to: 'zoe@example.com', locale: 'en' } as const
+    for (const message of [
+      noticeMessage(hostile, recipient, 'app-bound'),
+      backupMessage(hostile, recipient, ['AAAA-BBBB']),
+    ]) {
+      const { mail, ...read } = await parsed(onItsWay(message))
+      expect(mail?.to).toEqual(['zoe@example.com'])
+      expect(read.headers.map((header) => header.key)).not.toContain('bcc')
+      expect(read.subject).toContain('V Bcc: eve@example.com <script>&"')
+      expect(read.subject).toContain('🔐')
+      expect(read.html).not.toContain('<script>')
+    }
+  })
+
+  test.each([
+    [{ at: 'to', code: 550, text: '5.1.1 unknown' }, 'contact'],
+    [{ at: 'to', code: 550 }, 'contact'],
+    [{ at: 'to', code: 552, text: '5.2.2 mailbox full' }, 'contact'],
+    [{ at: 'to', code: 550, text: '5.7.1 relaying denied' }, 'carrier'],
+    [{ at: 'to', code: 554 }, 'carrier'],
+    [{ at: 'mail', code: 550, text: '5.1.8 bad sender' }, 'carrier'],
+    [{ at: 'mail', code: 550 }, 'carrier'],
+    [{ at: 'data', code: 552, text: '5.3.4 too big' }, 'carrier'],
+    [{ at: 'data', code: 554, text: '5.7.1 spam' }, 'carrier'],
+    [{ at: 'to', code: 451 }, 'outage'],
+    [{ at: 'to', code: 450, text: '4.2.0 greylisted' }, 'outage'],
+    [{ at: 'data', code: 421 }, 'outage'],
+  ] as const)('that is answered with %j counts as %s', async (answer, fault) => {
+    server.answerWith(answer)
+    const error = await rejection(deliver(address(), letter('email')))
+    server.answerWith(undefined)
+    expect(error).toMatchObject({ name: 'DeliveryError', fault })
+    expect(error.message).toContain(String(answer.code))
+  })
+
+  test('is not at fault for our login, nor for a server that is down', async () => {
+    const wrongLogin = `smtp://vault:wrong@127.0.0.1:${server.port}?${FROM}`
+    expect(await rejection(deliver(wrongLogin, letter('email')))).toMatchObject({ fault: 'carrier' })
+    const down = `smtp://127.0.0.1:1?${FROM}`
+    expect(await rejection(deliver(down, letter('email')))).toMatchObject({ fault: 'outage' })
+  })
+
+  test('that still waits for a connection when its time is up never leaves', async () => {
+    const carrier = smtpCarrier(settingsOf(`${address()}&connections=1`))
+    const before = server.arrived.length
+    server.answer('silence')
+    const stuck = carrier.deliver(letter('email'), AbortSignal.timeout(300))
+    const waiting = carrier.deliver(letter('email'), AbortSignal.timeout(50))
+    expect(await rejection(waiting)).toMatchObject({ fault: 'outage' })
+    expect(await rejection(stuck)).toMatchObject({ fault: 'outage' })
+    server.answer('take')
+    await carrier.deliver(letter('email'), AbortSignal.timeout(5_000))
+    await carrier.close()
+    expect(server.arrived).toHaveLength(before + 1)
+  })
+})
+
+describe('the check of a mail server', () => {
+  test('passes with the right login, fails with a wrong one and when nobody is there', async () => {
+    const server = await mailServer()
+    const check = async (address: string) => {
+      const carrier = smtpCarrier(settingsOf(address))
+      await carrier.check?.(AbortSignal.timeout(5_000)).finally(() => carrier.close())
+    }
+    await check(`smtp://vault:p%25w%40rd@127.0.0.1:${server.port}?${FROM}`)
+    const wrong = await rejection(check(`smtp://vault:wrong@127.0.0.1:${server.port}?${FROM}`))
+    expect(wrong).toMatchObject({ fault: 'carrier' })
+    await server.close()
+    expect(await rejection(check(`smtp://127.0.0.1:${server.port}?${FROM}`))).toMatchObject({
+      fault: 'outage',
+    })
+    expect(server.arrived).toEqual([])
+  })
+})
