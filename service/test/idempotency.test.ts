@@ -109,7 +109,7 @@ describe('a request with an Idempotency-Key', () => {
 
   test('may be tried again after a refusal, for nothing was sent', async () => {
     const { email } = freshEmail()
-    bench.failNext(new DeliveryError('no such mailbox', true))
+    bench.failNext(new DeliveryError('no such mailbox', 'contact'))
     expect((await send(email, 'one')).status).toBe(502)
     expect((await send(email, 'one')).status).toBe(200)
     for (let i = 0; i < 4; i++) await send(email)
