@@ -32,8 +32,9 @@ export function requireMfa(rule: MfaRule = {}): RequestHandler {
   const maxAgeMs = readRule(rule)
 
   const check = async (req: Request, res: Response, next: NextFunction) => {
-    const { settings } = gateOf(req)
-    const standing = await enter(req, settings)
+    const deps = gateOf(req)
+    const { settings } = deps
+    const standing = await enter(req, deps)
     if (standing.stage === 'verified' && isFresh(standing.record, maxAgeMs)) return next()
     setHeaders(res)
     await (wantsHtml(req) ? redirect(req, res, standing, settings) : explain(req, res, standing, settings))

@@ -20,8 +20,8 @@ export function sessionGate(deps: DoorDeps): RequestHandler {
   const isOpen = openPaths(settings)
 
   const pass = async (req: Request, res: Response, next: NextFunction) => {
-    const standing = await enter(req, settings)
-    wrapLogIn(req, settings)
+    const standing = await enter(req, deps)
+    wrapLogIn(req, deps)
     noteGate(req, deps)
     deps.doctor.look(req, res)
     // The user is withheld from what passes here: these answers only show people where to go on.

@@ -27,11 +27,11 @@ export function loginStart(deps: DoorDeps): RequestHandler {
         "startMfa found no user. Put it behind passport.authenticate('local', { session: false }).",
       )
     }
-    wrapLogIn(req, settings)
+    wrapLogIn(req, deps)
     await new Promise<void>((resolve, reject) => {
       passportOf(req).logIn(user, {}, (error) => (error ? reject(error) : resolve()))
     })
-    const standing = await enter(req, settings)
+    const standing = await enter(req, deps)
     if (standing.stage !== 'pending') return next()
     setHeaders(res)
     if (wantsHtml(req)) return res.redirect(303, settings.path)

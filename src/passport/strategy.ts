@@ -42,9 +42,8 @@ export class PassportMfaStrategy extends Strategy {
   }
 
   private async attempt(req: Request, remember: boolean): Promise<void> {
-    const { settings } = this.deps
-    const known = await enter(req, settings)
-    wrapLogIn(req, settings)
+    const known = await enter(req, this.deps)
+    wrapLogIn(req, this.deps)
     if (known.stage === 'none')
       return this.refuse(req, { code: known.expired ? 'half_login_expired' : 'sign_in_required' })
     if (!isSameOrigin(req)) return this.refuse(req, { code: 'cross_site' })

@@ -37,8 +37,8 @@ export function addRoute(router: Router, deps: DoorDeps, path: string, route: Ro
     }
     if (req.method === 'POST' && !isSameOrigin(req)) return stop(req, res, deps, { code: 'cross_site' })
     const handler = req.method === 'POST' ? route.post : route.get
-    const known = await enter(req, deps.settings)
-    wrapLogIn(req, deps.settings)
+    const known = await enter(req, deps)
+    wrapLogIn(req, deps)
     if (known.stage === 'none') return sendAway(req, res, deps, known, route)
     const person = await personOf(req, known, deps.settings)
     await handler?.({ req, res, deps, known, person, html: wantsHtml(req) })

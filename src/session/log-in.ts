@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import { addAmr } from '../protocol/amr.js'
 import type { Method } from '../protocol/methods.js'
 import type { Settings } from '../settings.js'
+import type { SessionDeps } from './deps.js'
 import { type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
 import type { MfaRecord } from './record.js'
 import { letGo, onRegenerate, recordOf, rememberedTarget } from './slot.js'
@@ -34,7 +35,7 @@ export function offerProof(req: Request, proof: Proof): void {
 }
 
 /** Has every later `req.logIn` of this request start a half-login, or end one. */
-export function wrapLogIn(req: Request, settings: Settings): void {
+export function wrapLogIn(req: Request, deps: SessionDeps): void {
   if (wrapped.has(req)) return
   wrapped.add(req)
   const original: LogIn = passportOf(req).logIn.bind(req)
@@ -47,7 +48,7 @@ export function wrapLogIn(req: Request, settings: Settings): void {
     // Nothing is remembered of a login for one request, so there is nothing to gate.
     if (options.session === false) return original(user, options, done ?? (() => {}))
     if (!done) throw new Error('req.logIn requires a callback function')
-    signIn(req, settings, original, { user, options, proof })
+    signIn(req, deps, original, { user, options, proof })
       .then(
         () => done(),
         async (error: unknown) => {
@@ -59,17 +60,20 @@ export function wrapLogIn(req: Request, settings: Settings): void {
       // A host's callback that trips, say over the user who is withheld now, gets its own error; thrown from here it
       // would end the process.
       .catch(done)
-      .catch((error: unknown) => settings.logger.error('countersign: the callback of req.logIn threw', error))
+      .catch((error: unknown) =>
+        deps.settings.logger.error('countersign: the callback of req.logIn threw', error),
+      )
   }
   Object.assign(req, { logIn, login: logIn })
 }
 
 async function signIn(
   req: Request,
-  settings: Settings,
+  deps: SessionDeps,
   original: LogIn,
   { user, options, proof }: { user: Express.User; options: LogInOptions; proof: Proof | undefined },
 ): Promise<void> {
+  const { settings } = deps
   const userId = userIdOf(user, settings)
   const proven = proof?.userId === userId ? proof : undefined
   const record = proven ? verified(proven, settings) : await pending(req, settings, user, userId)
@@ -89,7 +93,7 @@ async function signIn(
     throw error
   })
   if (!record) {
-    await enter(req, settings)
+    await enter(req, deps)
     return
   }
   const now = { ...record, sessionId: req.sessionID }

@@ -4,6 +4,7 @@ import { HostError } from '../errors.js'
 import type { MfaStanding } from '../host.js'
 import { type Factor, readFactors } from '../protocol/factor.js'
 import type { Settings } from '../settings.js'
+import type { SessionDeps } from './deps.js'
 import { passportOf, userOf, withholdUser } from './passport-request.js'
 import type { MfaRecord } from './record.js'
 import { namesSomebody, recordOf, rememberedTarget, rememberTarget, sessionOf, storeRecord } from './slot.js'
@@ -43,7 +44,7 @@ const standings = new WeakMap<Request, { readonly sessionId: string; readonly st
  * second factor in this session is pending, whatever signed them in (R02); a half-login that took too long is ended.
  * @throws {HostError} when the app around us is wired wrongly.
  */
-export async function enter(req: Request, settings: Settings): Promise<Standing> {
+export async function enter(req: Request, deps: SessionDeps): Promise<Standing> {
   const known = standings.get(req)
   // A login or logout within this request has changed the session's id and with it the answer.
   if (known?.sessionId === req.sessionID && known && !(known.standing.stage === 'none' && userOf(req))) {
@@ -52,7 +53,7 @@ export async function enter(req: Request, settings: Settings): Promise<Standing>
   try {
     sessionOf(req)
     passportOf(req)
-    return settle(req, settings, await find(req, settings))
+    return settle(req, deps.settings, await find(req, deps))
   } catch (error) {
     // Whatever stands behind an error handler of the host must not take the person for signed in.
     withholdUser(req)
@@ -68,7 +69,7 @@ export function settle(req: Request, settings: Settings, standing: Standing): St
   return standing
 }
 
-async function find(req: Request, settings: Settings): Promise<Standing> {
+async function find(req: Request, { settings }: SessionDeps): Promise<Standing> {
   const user = userOf(req)
   if (!user) {
     if (!namesSomebody(req)) return { stage: 'none', expired: false }
