@@ -17,49 +17,106 @@ const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words)
   z.enum(words, { error: `must be one of ${words.join(', ')}` })
 
 const caller = {
-  Account: text(128).optional(),
-  ClientAddress: z.union([z.ipv4(), z.ipv6()], { error: 'must be an IP address' }).optional(),
+  Account: text(128)
+    .optional()
+    .meta({
+      description:
+        'Your own name for the account. Its contacts then share one budget of messages and wrong codes. Without it every contact is an account of its own.',
+      examples: ['user-1042'],
+    }),
+  ClientAddress: z
+    .union([z.ipv4(), z.ipv6()], { error: 'must be an IP address' })
+    .optional()
+    .meta({
+      description: 'IP address of the person, for one more budget of messages.',
+      examples: ['192.0.2.7', '2001:db8::7'],
+    }),
   Locale: text(35)
     .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, { error: 'must be a language tag like en or pt-BR' })
-    .optional(),
+    .optional()
+    .meta({ description: 'Language of the message, a BCP 47 tag.', examples: ['en', 'pt-BR'] }),
 }
+
+const user = text(320).meta({
+  description: 'A mailbox, a telephone number in E.164 form, or for DUAL both: `<EMAIL>:<PHONE_E164>`.',
+  examples: ['ann@example.com', '+447700900123', 'ann@example.com:+447700900123'],
+})
+
+const challenge = (description: string) =>
+  text(128)
+    .optional()
+    .meta({ description, examples: ['3p_W79o5l64pvICP53C_rw'] })
+
+const transaction = text(128)
+  .optional()
+  .meta({
+    description:
+      'Your own name for what the code is for, such as one half-login: a code then counts in its own transaction alone.',
+    examples: ['login-7f3a'],
+  })
 
 /** `POST /v1/mfa` */
 export const sendBody = z.object({
-  User: text(320),
-  Type: oneOf(SEND_TYPES),
-  Challenge: text(128).optional(),
-  Transaction: text(128).optional(),
-  Purpose: oneOf(['sign-in', 'step-up', 'enrolment']).optional(),
+  User: user,
+  Type: oneOf(SEND_TYPES).meta({ description: 'How the code is sent.' }),
+  Challenge: challenge('Sends the code of this challenge again instead of a new one.'),
+  Transaction: transaction,
+  Purpose: oneOf(['sign-in', 'step-up', 'enrolment']).optional().meta({
+    description:
+      'What the message says the code is for. `enrolment` binds a disabled contact again: ask for it only after another second factor was shown. Defaults to `sign-in`.',
+  }),
   ...caller,
 })
 
 /** `POST /v1/mfa/verify` */
 export const verifyBody = z.object({
-  User: text(320),
-  Type: oneOf(VERIFY_TYPES),
-  Code: text(MAX_CODE_LENGTH),
-  Challenge: text(128).optional(),
-  Transaction: text(128).optional(),
-  Kind: oneOf(CODE_KINDS).optional(),
+  User: user,
+  Type: oneOf(VERIFY_TYPES).meta({
+    description:
+      'Where the code came from: PHONE for everything that goes to a telephone, APP for an authenticator app.',
+  }),
+  Code: text(MAX_CODE_LENGTH).meta({
+    description: 'What the person typed; spaces and dashes do not matter.',
+    examples: ['123456'],
+  }),
+  Challenge: challenge('The code counts only if it was sent in this challenge.'),
+  Transaction: transaction,
+  Kind: oneOf(CODE_KINDS).optional().meta({
+    description:
+      'What the code is meant as: a code that was sent or that an app made, a backup code, or the first code of an app that is being set up. Without it all of them are looked for.',
+  }),
   ...caller,
 })
 
 /** `POST /v1/mfa/app` */
-export const enrollAppBody = z.object({ User: text(320), ...caller })
+export const enrollAppBody = z.object({ User: user, ...caller })
 
 /** `POST /v1/mfa/backup` */
-export const backupBody = z.object({ User: text(320), Type: oneOf(BACKUP_TYPES), ...caller })
+export const backupBody = z.object({
+  User: user,
+  Type: oneOf(BACKUP_TYPES).meta({ description: 'How the codes are sent.' }),
+  ...caller,
+})
 
 const seconds = z.number().int().nonnegative()
+const deliveryStatus = z
+  .enum(['sent', 'queued'])
+  .meta({ description: '`queued`: it has not left yet and is being tried again.' })
 
 /** 200 of `POST /v1/mfa`, as our service answers. */
 export const sendAnswer = z.object({
-  status: z.enum(['sent', 'queued']),
-  challenge: z.string().min(1).max(128),
+  status: deliveryStatus,
+  challenge: z
+    .string()
+    .min(1)
+    .max(128)
+    .meta({
+      description: 'Names this code. Give it back to verify, or to send the same code again.',
+      examples: ['3p_W79o5l64pvICP53C_rw'],
+    }),
   type: z.enum(SEND_TYPES),
-  expires_in: seconds,
-  resend_in: seconds,
+  expires_in: seconds.meta({ description: 'Seconds that the code lives.', examples: [300] }),
+  resend_in: seconds.meta({ description: 'Seconds until it may be sent again.', examples: [30] }),
 })
 
 /** 200 of `POST /v1/mfa/verify`, as our service answers. */
@@ -67,15 +124,31 @@ export const verifyAnswer = z.object({ valid: z.literal(true), type: z.enum(VERI
 
 /** 200 of `POST /v1/mfa/app`, as our service answers. `qr` is a PNG in base64. */
 export const enrollAppAnswer = z.object({
-  qr: z.base64().min(1),
-  otpauth_uri: z.string().startsWith('otpauth://totp/'),
-  secret: z.string().regex(/^[A-Z2-7]+$/),
+  qr: z
+    .base64()
+    .min(1)
+    .meta({ description: 'A QR code to scan, a PNG.', examples: ['iVBORw0KGgo='] }),
+  otpauth_uri: z
+    .string()
+    .startsWith('otpauth://totp/')
+    .meta({
+      description: 'What the QR code says.',
+      examples: ['otpauth://totp/Vault:ann%40example.com?secret=JBSWY3DPEHPK3PXP&issuer=Vault'],
+    }),
+  secret: z
+    .string()
+    .regex(/^[A-Z2-7]+$/)
+    .meta({ description: 'For typing, where nothing can be scanned.', examples: ['JBSWY3DPEHPK3PXP'] }),
 })
 
 /** 200 of `POST /v1/mfa/backup`, as our service answers. */
 export const backupAnswer = z.object({
-  status: z.enum(['sent', 'queued']),
-  count: z.number().int().positive(),
+  status: deliveryStatus,
+  count: z
+    .number()
+    .int()
+    .positive()
+    .meta({ description: 'How many codes the person got.', examples: [10] }),
 })
 
 /** The stable `code` of each problem our service answers with. */

@@ -24,6 +24,8 @@ import { onceByKey } from './idempotency.js'
 import { type Inboxes, inboxRoute } from './inbox-route.js'
 import { metricsRoute } from './metrics-route.js'
 import { observeRequests } from './observe.js'
+import { apiDocument } from './openapi/document.js'
+import { docsRoute, documentRoute } from './openapi/routes.js'
 import { plainHead } from './plain-head.js'
 import { PUBLIC_URL, problem } from './problem.js'
 import { problemList, problemPage } from './problem-pages.js'
@@ -63,6 +65,9 @@ export function httpApi(parts: ApiParts): Express {
   page('/healthz', health)
   page('/readyz', readiness(parts.look))
   page('/metrics', metricsRoute(metrics, parts.metricsKey))
+  const document = apiDocument(parts.publicUrl)
+  page('/openapi.json', documentRoute(document))
+  page('/docs', docsRoute(document))
   page('/problems', problemList)
   page('/problems/:code', problemPage)
 

@@ -1,0 +1,90 @@
+import {
+  backupAnswer,
+  backupBody,
+  enrollAppAnswer,
+  enrollAppBody,
+  sendAnswer,
+  sendBody,
+  serviceProblem,
+  verifyAnswer,
+  verifyBody,
+} from 'countersign/protocol'
+import { createDocument, type oas31 } from 'zod-openapi'
+import { HEADERS } from './headers.js'
+import { OPERATIONS } from './operations.js'
+
+export type ApiDocument = oas31.OpenAPIObject
+
+/** The OpenAPI 3.1 document of the HTTP API, made from the schemas that its routes read with. */
+export function apiDocument(publicUrl?: string): ApiDocument {
+  return createDocument(
+    {
+      openapi: '3.1.1',
+      info: {
+        title: 'Countersign MFA service',
+        version: '1',
+        description:
+          'One-time codes by email, SMS, WhatsApp and call, authenticator apps and backup codes. Parameters travel as JSON or as a form of at most 4 KB. Errors are `application/problem+json` (RFC 9457) with a stable `code`.',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      // Relative to the document itself, wherever the API is mounted.
+      servers: [{ url: publicUrl ?? './' }],
+      tags: [
+        { name: 'Second factor', description: 'Codes are sent and verified.' },
+        { name: 'Test', description: "What an application's own tests need." },
+        { name: 'Operation', description: 'For those who run the service.' },
+        { name: 'Documents', description: 'The service explains itself.' },
+      ],
+      paths: OPERATIONS,
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The API key of your application: `Authorization: Bearer <key>`.',
+          },
+        },
+        parameters: {
+          RequestId: {
+            name: 'X-Request-Id',
+            in: 'header',
+            description: 'Your name for the request: 1 to 64 letters, digits, dots, dashes and underscores.',
+            schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
+          },
+          IdempotencyKey: {
+            name: 'Idempotency-Key',
+            in: 'header',
+            description:
+              'A fresh random name for one action of a person. The same request with the same key is done once in 24 hours.',
+            schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,128}$' },
+            example: '0d1c7b9e-5a9f-4c59-8a4b-0f6f4d2f9f7e',
+          },
+        },
+        headers: HEADERS,
+        schemas: {
+          SendBody: sendBody,
+          SendAnswer: sendAnswer,
+          VerifyBody: verifyBody,
+          VerifyAnswer: verifyAnswer,
+          EnrollAppBody: enrollAppBody,
+          EnrollAppAnswer: enrollAppAnswer,
+          BackupBody: backupBody,
+          BackupAnswer: backupAnswer,
+          Problem: serviceProblem,
+        },
+      },
+    },
+    {
+      // Answers may grow: a client must not refuse one for a member it does not know.
+      override: ({ jsonSchema, io }) => {
+        if (io === 'output' && jsonSchema.additionalProperties === false)
+          delete jsonSchema.additionalProperties
+      },
+    },
+  )
+}
+
+/** The document as it is committed and served. */
+export function documentText(document: ApiDocument): string {
+  return `${JSON.stringify(document, null, 2)}\n`
+}

@@ -1,0 +1,68 @@
+import type { ServiceProblemCode } from 'countersign/protocol'
+import type { ZodOpenApiResponseObject } from 'zod-openapi'
+import { problemBody } from '../problem.js'
+import { PROBLEMS } from '../problem-catalogue.js'
+import { header } from './headers.js'
+
+/** What any call may be answered with. */
+const ANYWHERE: readonly ServiceProblemCode[] = [
+  'method_not_allowed',
+  'request_timeout',
+  'head_too_large',
+  'internal_error',
+]
+
+/** What a call with a body and a key may be answered with besides. */
+export const WITH_BODY: readonly ServiceProblemCode[] = [
+  'invalid_request',
+  'invalid_api_key',
+  'body_too_large',
+  'unsupported_media_type',
+]
+
+/** The responses of the problems that a call may be answered with, by status. */
+export function problemResponses(
+  codes: readonly ServiceProblemCode[],
+): Record<`${4 | 5}${string}`, ZodOpenApiResponseObject> {
+  const all = [...codes, ...ANYWHERE].sort((a, b) => PROBLEMS[a].status - PROBLEMS[b].status)
+  const statuses = [...new Set(all.map((code) => PROBLEMS[code].status))]
+  const responses = statuses.map((status) => [
+    status,
+    responseOf(all.filter((code) => PROBLEMS[code].status === status)),
+  ])
+  return Object.fromEntries(responses)
+}
+
+function responseOf(codes: readonly ServiceProblemCode[]): ZodOpenApiResponseObject {
+  return {
+    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}`).join('\n\n'),
+    headers: {
+      'X-Request-Id': header('RequestId'),
+      ...(codes.some(waits) && { 'Retry-After': header('RetryAfter') }),
+      ...(codes.includes('limited') && {
+        RateLimit: header('RateLimit'),
+        'RateLimit-Policy': header('RateLimitPolicy'),
+      }),
+      ...(codes.includes('invalid_api_key') && { 'WWW-Authenticate': header('WwwAuthenticate') }),
+      ...(codes.includes('method_not_allowed') && { Allow: header('Allow') }),
+    },
+    content: {
+      'application/problem+json': {
+        schema: { $ref: '#/components/schemas/Problem' },
+        examples: Object.fromEntries(codes.map((code) => [code, { value: example(code) }])),
+      },
+    },
+  }
+}
+
+function waits(code: ServiceProblemCode): boolean {
+  return PROBLEMS[code].status === 429 || code === 'idempotency_key_in_flight'
+}
+
+function example(code: ServiceProblemCode) {
+  const errors = [{ field: 'Type', detail: 'must be one of EMAIL, SMS, WHATSAPP, CALL, DUAL' }]
+  return problemBody(code, '', {
+    ...(code === 'invalid_request' && { errors }),
+    ...(waits(code) && { retryAfterSeconds: code === 'idempotency_key_in_flight' ? 1 : 600 }),
+  })
+}
