@@ -9,7 +9,7 @@ body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.55 system-ui
 main{max-width:58rem;margin:0 auto;padding:2rem 1.25rem 5rem}
 h1{font-size:1.75rem;line-height:1.25;margin:0 0 .5rem}
 h2{font-size:1.25rem;margin:3rem 0 .5rem;scroll-margin-top:1rem;overflow-wrap:anywhere}
-h3{font-size:1rem;margin:1.5rem 0 .25rem}
+h2.minor,h3{font-size:1rem;margin:1.5rem 0 .25rem}
 p{margin:.5rem 0;overflow-wrap:anywhere}
 a{color:var(--accent)}
 code{font:.875em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}

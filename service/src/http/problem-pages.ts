@@ -41,9 +41,9 @@ export const problemPage: RequestHandler = function showProblem(request, respons
     html`<p class="soft"><a href="${at}/problems">Problems</a></p>
 <h1>${title}</h1>
 <p><span class="status bad">${status}</span> <code>${code}</code></p>
-<h3>What happened</h3>
+<h2 class="minor">What happened</h2>
 <p>${happened}</p>
-<h3>What helps</h3>
+<h2 class="minor">What helps</h2>
 <ul>${helps.map((sentence) => html`<li>${sentence}</li>`)}</ul>
 <p><a href="${at}/docs">The API</a></p>`,
   )

@@ -13,7 +13,7 @@ export function docsPage(document: ApiDocument, at: string): Html {
     return { ...tag, own }
   })
   const list = tags.map(
-    ({ name, own }) => html`<h3>${name}</h3>
+    ({ name, own }) => html`<h2 class="minor">${name}</h2>
 <ul>${own.map(
       ({ path, method, operation }) =>
         html`<li><a href="#${String(operation.operationId)}"><code>${method.toUpperCase()} ${path}</code></a> <span class="soft">${String(operation.summary)}</span></li>`,

@@ -1,0 +1,127 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { backupBody, enrollAppBody, SERVICE_PROBLEMS, sendBody, verifyBody } from 'countersign/protocol'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ApiDocument, apiDocument, documentText } from '../src/http/openapi/document.js'
+import { entriesOf, resolve } from '../src/http/openapi/resolve.js'
+import { html } from '../src/http/page.js'
+import { apiOver } from './api-kit.js'
+import { type Bench, freshTenant, listen, openBench } from './kit.js'
+
+const document: ApiDocument = apiDocument()
+
+/** Every operation, with what its `$ref`s lead to. */
+const operations = entriesOf(document.paths).flatMap(([path, item]) =>
+  entriesOf(item).map(([method, operation]) => ({ path, method, operation: resolve(document, operation) })),
+)
+
+describe('the OpenAPI document', () => {
+  test('is the one that is committed; `npx vitest run service/test/openapi.test.ts -u` writes it anew', async () => {
+    await expect(documentText(document)).toMatchFileSnapshot('../openapi.json')
+  })
+
+  test('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator()
+    const result = await validator.validate(JSON.parse(documentText(document)))
+    expect(result).toMatchObject({ valid: true })
+    expect(validator.version).toBe('3.1')
+    const broken = structuredClone(JSON.parse(documentText(document)))
+    broken.paths['/v1/mfa'].post.responses = 5
+    expect(await new Validator().validate(broken)).toMatchObject({ valid: false })
+  })
+
+  test('refers to nothing that is not in it', () => {
+    const references = [...documentText(document).matchAll(/"\$ref": "([^"]+)"/g)].map(([, to = '']) => to)
+    expect(references.length).toBeGreaterThan(20)
+    for (const to of references)
+      expect([to, entriesOf(resolve(document, { $ref: to })).length > 0]).toEqual([to, true])
+  })
+
+  test('says for every call with a key how it is shown, and takes its parameters as JSON and as a form', () => {
+    const calls = operations.filter(({ method }) => method === 'post')
+    expect(calls.length).toBeGreaterThan(3)
+    for (const { operation } of calls) {
+      expect(operation.security).toEqual([{ apiKey: [] }])
+      const types = entriesOf(resolve(document, operation.requestBody).content).map(([type]) => type)
+      expect(types).toEqual(['application/json', 'application/x-www-form-urlencoded'])
+    }
+  })
+
+  test('explains every problem, and Retry-After wherever somebody must wait', () => {
+    const told = operations.flatMap(({ operation }) =>
+      entriesOf(operation.responses).flatMap(([status, response]) => {
+        const { content, headers } = resolve(document, response)
+        if (status === '429' || status === '409') {
+          expect(entriesOf(headers).map(([name]) => name)).toContain('Retry-After')
+        }
+        return entriesOf(content)
+          .filter(([type]) => type === 'application/problem+json')
+          .flatMap(([, media]) => entriesOf(resolve(document, media).examples).map(([code]) => code))
+      }),
+    )
+    expect([...new Set(told)].sort()).toEqual([...SERVICE_PROBLEMS].sort())
+  })
+
+  test('gives examples that its own schemas take', () => {
+    for (const body of [sendBody, verifyBody, enrollAppBody, backupBody]) {
+      for (const [name, schema] of Object.entries(body.shape)) {
+        const examples: unknown = schema.meta()?.examples
+        for (const example of Array.isArray(examples) ? examples : []) {
+          expect([name, example, schema.safeParse(example).success]).toEqual([name, example, true])
+        }
+      }
+    }
+  })
+})
+
+describe('the service', () => {
+  let bench: Bench
+  let server: Awaited<ReturnType<typeof listen>>
+  const api = () => apiOver(bench.core, freshTenant(bench).application)
+  beforeAll(async () => {
+    bench = await openBench()
+    server = await listen(api())
+  })
+  afterAll(async () => {
+    await server.close()
+    await bench.close()
+  })
+
+  test('has the routes of the document, and no other', () => {
+    const stack: readonly { readonly route?: { readonly path: string } }[] = api().router.stack
+    const routes = stack.flatMap(({ route }) => (route ? [route.path.replace(/:(\w+)/g, '{$1}')] : []))
+    expect([...new Set(routes)].sort()).toEqual(Object.keys(document.paths ?? {}).sort())
+  })
+
+  test('serves the document to programs', async () => {
+    const response = await fetch(`${server.url}/openapi.json`)
+    expect(response.headers.get('content-type')).toContain('application/vnd.oai.openapi+json')
+    expect(await response.json()).toEqual(JSON.parse(documentText(document)))
+  })
+
+  test('names its address only when the operator told it (R16)', () => {
+    expect(document.servers).toEqual([{ url: './' }])
+    expect(apiDocument('https://mfa.example').servers).toEqual([{ url: 'https://mfa.example' }])
+  })
+
+  test('shows the document to people, without a script and with every link leading somewhere', async () => {
+    const response = await fetch(`${server.url}/docs`)
+    const page = await response.text()
+    expect(response.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    )
+    expect(page).not.toMatch(/<script|\son\w+=|https?:\/\//i)
+    for (const { path, operation } of operations) {
+      expect(page).toContain(`<code>${path}</code>`)
+      expect(page).toContain(`id="${operation.operationId}"`)
+    }
+    const links = new Set([...page.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href))
+    for (const href of links) {
+      if (href.startsWith('#')) expect(page).toContain(`id="${href.slice(1)}"`)
+      else expect([href, (await fetch(server.url + href)).status]).toEqual([href, 200])
+    }
+  })
+
+  test('escapes what it shows', () => {
+    expect(html`<p>${`<b>"&'`}</p>`.markup).toBe('<p>&#60;b&#62;&#34;&#38;&#39;</p>')
+  })
+})
