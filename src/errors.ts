@@ -34,6 +34,7 @@ export type HostErrorCode =
   | 'ERR_MFA_MOUNT_PATH'
   | 'ERR_MFA_USER_ID'
   | 'ERR_MFA_FACTORS'
+  | 'ERR_MFA_POLICY'
 
 /** The app around this package is wired in a way that cannot work. Thrown at the first request that shows it. */
 export class HostError extends MfaError {

@@ -13,6 +13,8 @@ export interface MfaStanding {
   readonly verifiedAt: number | null
   /** End of the half-login in milliseconds since 1970; `null` unless pending. */
   readonly expiresAt: number | null
+  /** Until when a second factor may be set up, in milliseconds since 1970; `null` when nothing is due. */
+  readonly graceUntil: number | null
 }
 
 declare global {

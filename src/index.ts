@@ -15,7 +15,8 @@ export {
 } from './errors.js'
 export type { MfaEvent } from './flows/events.js'
 export type { RefusalCode } from './flows/refusal.js'
-export { type MfaRule, requireMfa } from './guard/require-mfa.js'
+export { requireMfa } from './guard/require-mfa.js'
+export type { MfaRule } from './guard/rule.js'
 export type { MfaStanding } from './host.js'
 export {
   backupRouter,
@@ -27,7 +28,14 @@ export {
   startMfa,
   verifyRouter,
 } from './mfa.js'
-export type { DialectInput, LimitOptions, MfaOptions, ServiceAddress } from './options.js'
+export type {
+  DialectInput,
+  LimitOptions,
+  MfaOptions,
+  PolicyContext,
+  PolicyDecision,
+  ServiceAddress,
+} from './options.js'
 export type {
   ChallengeView,
   FactorView,

@@ -7,6 +7,7 @@ import type { QueryPool } from './limits/postgres.js'
 import type { PageFrame, RenderView, View } from './pages/view.js'
 import type { Amr } from './protocol/amr.js'
 import type { FactorInput } from './protocol/factor.js'
+import type { Method } from './protocol/methods.js'
 
 import type { MfaService } from './protocol/service.js'
 
@@ -66,6 +67,21 @@ export interface LimitOptions {
   resendWaitsSeconds?: readonly number[] | undefined
 }
 
+/** What a policy can go by. */
+export interface PolicyContext<User = Express.User> {
+  readonly user: User
+  readonly req: Request
+  readonly factors: readonly { readonly id: string; readonly method: Method }[]
+  /**
+   * The options that the login route gave to `passport.authenticate`, so that it can say what it is:
+   * `passport.authenticate('google', { via: 'google' })`. Empty when the login was not seen.
+   */
+  readonly login: Readonly<Record<string, unknown>>
+}
+
+/** What a policy can answer. `graceUntil`: a date, or milliseconds since 1970. */
+export type PolicyDecision = 'require' | 'skip' | { readonly graceUntil: Date | number }
+
 /** What an app writes. The same object may be given to every part; what is built from it is built once. */
 export interface MfaOptions<User = Express.User> {
   /** The MFA service: its address, or an object that speaks for it (the self-hosted service in this process). */
@@ -82,6 +98,12 @@ export interface MfaOptions<User = Express.User> {
    * contact among the factors.
    */
   appContact?: ((user: User) => string | undefined) | undefined
+  /**
+   * Decides per user, login and request: `require` asks for the second factor, and has who has none set one up first;
+   * `skip` lets this session go on without (it still counts for no step-up); `{ graceUntil }` requires one from then
+   * on. Defaults to requiring it of whoever has one.
+   */
+  policy?: ((context: PolicyContext<User>) => PolicyDecision | Promise<PolicyDecision>) | undefined
   /** Called when an authenticator app has been confirmed, for the host to remember that the user has one. */
   onAppEnrolled?:
     | ((user: User, factor: { readonly method: 'app'; readonly user: string }) => void | Promise<void>)

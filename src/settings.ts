@@ -86,6 +86,9 @@ const schema = z.strictObject({
   appContact: callback<NonNullable<MfaOptions['appContact']>>(
     'must be a function from a user to a contact',
   ).optional(),
+  policy: callback<NonNullable<MfaOptions['policy']>>(
+    'must be a function that answers "require", "skip" or { graceUntil }',
+  ).optional(),
   onAppEnrolled: callback<NonNullable<MfaOptions['onAppEnrolled']>>('must be a function').optional(),
   onEvent: callback<NonNullable<MfaOptions['onEvent']>>('must be a function').optional(),
   firstFactor: z

@@ -22,6 +22,7 @@ export async function startChallenge(
   record: MfaRecord,
   name: string,
 ): Promise<Challenged | Refused> {
+  if (person.factors.length === 0) return refuse({ code: 'enrolment_required' })
   const locked = await deps.tries.lockedForSeconds(person.userId)
   if (locked > 0) return refuse({ code: 'locked', retryAfterSeconds: locked })
 

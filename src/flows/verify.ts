@@ -31,6 +31,7 @@ export async function verifyCode(
   record: MfaRecord,
   typed: TypedCode,
 ): Promise<Right | Refused> {
+  if (person.factors.length === 0) return refuse({ code: 'enrolment_required' })
   const target = targetOf(person, record, typed.factor ?? record.challenge?.factorId)
   if ('outcome' in target) return target
   const { request, challenge, method } = target

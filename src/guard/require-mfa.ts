@@ -1,43 +1,41 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { type Duration, durationMs } from '../duration.js'
-import { OptionsError } from '../errors.js'
 import { isFresh } from '../flows/freshness.js'
+import type { MfaRecord } from '../session/record.js'
 import { safeReturnTo } from '../session/return-to.js'
 import { moveOn, rememberTarget } from '../session/slot.js'
-import { enter, type Standing } from '../session/standing.js'
+import { enter, type Known } from '../session/standing.js'
 import type { Settings } from '../settings.js'
 import { wantsHtml } from '../visit/accept.js'
 import { gateOf } from '../visit/deps.js'
 import { listFactors } from '../visit/factor-view.js'
 import { setHeaders } from '../visit/headers.js'
-import { sendProblem } from '../visit/problem.js'
+import { type Problem, sendProblem } from '../visit/problem.js'
 import { isOwnHost } from '../visit/same-origin.js'
 import { personOf } from '../visit/visit.js'
-
-const MIN_AGE_MS = 30_000
-const MAX_AGE_MS = 24 * 60 * 60_000
-
-/** What a route asks of the second factor. */
-export interface MfaRule {
-  /** How long ago it may have been shown, like `5m`: 30 seconds to 24 hours, defaults to `15m`. */
-  readonly maxAge?: Duration | undefined
-}
+import { interrupted } from './interrupted.js'
+import { type MfaRule, type Rule, readRule } from './rule.js'
 
 /**
  * Lets through whoever has shown a second factor recently in this session. Everybody else is sent on, or told in
  * JSON, with a stable code: `sign_in_required`, `mfa_required`, `step_up_required`, `enrolment_required`.
  * @throws {OptionsError} when the app starts, for a rule that cannot be kept (R18).
  */
-export function requireMfa(rule: MfaRule = {}): RequestHandler {
-  const maxAgeMs = readRule(rule)
+export function requireMfa(given: MfaRule = {}): RequestHandler {
+  const rule = readRule(given)
 
   const check = async (req: Request, res: Response, next: NextFunction) => {
     const deps = gateOf(req)
     const { settings } = deps
     const standing = await enter(req, deps)
-    if (standing.stage === 'verified' && isFresh(standing.record, maxAgeMs)) return next()
+    if (standing.stage === 'verified' && isFresh(standing.record, rule)) {
+      await forgetInterrupted(req, standing)
+      return next()
+    }
     setHeaders(res)
-    await (wantsHtml(req) ? redirect(req, res, standing, settings) : explain(req, res, standing, settings))
+    if (standing.stage !== 'none') return askFor(req, res, standing, settings, rule)
+    if (!wantsHtml(req)) return sendProblem(res, { code: 'sign_in_required', next: settings.signInPath })
+    rememberTarget(req, targetOf(req, settings))
+    res.redirect(303, settings.signInPath)
   }
 
   return function mfaRequired(req, res, next) {
@@ -45,48 +43,48 @@ export function requireMfa(rule: MfaRule = {}): RequestHandler {
   }
 }
 
-function readRule(rule: unknown): number {
-  if (typeof rule !== 'object' || rule === null || Array.isArray(rule)) {
-    throw new OptionsError(['requireMfa: the rule must be an object like { maxAge: "5m" }'])
-  }
-  const { maxAge, ...others } = { maxAge: undefined, ...rule }
-  const maxAgeMs = maxAge === undefined ? 15 * 60_000 : durationMs(maxAge)
-  const faults = Object.keys(others).map((name) => `requireMfa: ${name} is not an option; is it misspelt?`)
-  if (maxAgeMs === undefined || maxAgeMs < MIN_AGE_MS || maxAgeMs > MAX_AGE_MS) {
-    faults.push('requireMfa: maxAge must be a time like "5m", from 30s to 24h')
-  }
-  if (faults.length > 0) throw new OptionsError(faults)
-  return maxAgeMs ?? 0
+async function askFor(
+  req: Request,
+  res: Response,
+  standing: Known,
+  settings: Settings,
+  rule: Rule,
+): Promise<void> {
+  const { path, signInPath } = settings
+  const person = await personOf(req, standing, settings)
+  const factors = person.factors.filter(({ method }) => rule.counts(method))
+  const problem: Problem =
+    factors.length === 0
+      ? { code: 'enrolment_required', next: `${path}/enroll-app` }
+      : {
+          code: standing.stage === 'pending' ? 'mfa_required' : 'step_up_required',
+          next: path,
+          factors: listFactors(factors),
+        }
+  const html = wantsHtml(req)
+  const current = await moveOn(req, {
+    ...standing.record,
+    ...(standing.stage !== 'pending' && {
+      stepUp: { factors: factors.map(({ id }) => id), backup: rule.counts('backup') },
+    }),
+    ...(html && wayBack(req, settings, rule)),
+  })
+  if (html) return res.redirect(303, current ? (problem.next ?? path) : signInPath)
+  sendProblem(res, current ? problem : { code: 'session_ended', next: signInPath })
 }
 
-const CODE = {
-  none: 'sign_in_required',
-  exempt: 'enrolment_required',
-  pending: 'mfa_required',
-  verified: 'step_up_required',
-} as const
-
-async function explain(req: Request, res: Response, standing: Standing, settings: Settings): Promise<void> {
-  const code = CODE[standing.stage]
-  if (standing.stage === 'none') return sendProblem(res, { code, next: settings.signInPath })
-  if (standing.stage === 'exempt') return sendProblem(res, { code, next: `${settings.path}/enroll-app` })
-  const { factors } = await personOf(req, standing, settings)
-  const { stage, record } = standing
-  if (stage === 'verified' && !(await moveOn(req, { ...record, stepUp: true }))) {
-    return sendProblem(res, { code: 'session_ended', next: settings.signInPath })
-  }
-  sendProblem(res, { code, next: settings.path, factors: listFactors(factors) })
+/** Where the person goes on afterwards, and with what. */
+function wayBack(req: Request, settings: Settings, rule: Rule): Pick<MfaRecord, 'returnTo' | 'interrupted'> {
+  const kept = interrupted(req, rule.resume)
+  if (kept) return { interrupted: kept, returnTo: `${settings.path}/resume` }
+  return { returnTo: targetOf(req, settings) }
 }
 
-async function redirect(req: Request, res: Response, standing: Standing, settings: Settings): Promise<void> {
-  const target = targetOf(req, settings)
-  if (standing.stage === 'none') {
-    rememberTarget(req, target)
-    return res.redirect(303, settings.signInPath)
-  }
-  const { stage, record } = standing
-  await moveOn(req, { ...record, returnTo: target, ...(stage === 'verified' && { stepUp: true }) })
-  res.redirect(303, stage === 'exempt' ? `${settings.path}/enroll-app` : settings.path)
+/** What was interrupted has been done now; it is not offered again. */
+async function forgetInterrupted(req: Request, { record }: Known): Promise<void> {
+  if (record.interrupted?.path !== safeReturnTo(req.originalUrl)) return
+  const { interrupted: _done, ...rest } = record
+  await moveOn(req, rest)
 }
 
 /** A page is returned to; what was posted cannot be, so the page that posted it is. */

@@ -29,6 +29,9 @@ export function sessionGate(deps: DoorDeps): RequestHandler {
     setHeaders(res)
     if (wantsHtml(req)) return sendToChallenge(req, res, standing, settings)
     const { factors } = await personOf(req, standing, settings)
+    if (factors.length === 0) {
+      return sendProblem(res, { code: 'enrolment_required', next: `${settings.path}/enroll-app` })
+    }
     sendProblem(res, { code: 'mfa_required', next: settings.path, factors: listFactors(factors) })
   }
 

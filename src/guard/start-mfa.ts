@@ -36,6 +36,9 @@ export function loginStart(deps: DoorDeps): RequestHandler {
     setHeaders(res)
     if (wantsHtml(req)) return res.redirect(303, settings.path)
     const { factors } = await personOf(req, standing, settings)
+    if (factors.length === 0) {
+      return void res.json({ status: 'enrolment_required', next: `${settings.path}/enroll-app` })
+    }
     res.json({ status: 'mfa_required', next: settings.path, factors: listFactors(factors) })
   }
 

@@ -8,6 +8,7 @@ import { enrolledPage } from './enrolled.js'
 import { layout } from './layout.js'
 import { overviewPage } from './overview.js'
 import { type Page, type PageContext, pageContext } from './page.js'
+import { resumePage } from './resume.js'
 import { stopPage } from './stop.js'
 import type { PageFrame, View } from './view.js'
 
@@ -35,6 +36,8 @@ function pageFor(view: View, context: PageContext): Page {
       return backupSentPage(view, context)
     case 'overview':
       return overviewPage(view, context)
+    case 'resume':
+      return resumePage(view, context)
     case 'stop':
       return stopPage(view, context)
   }

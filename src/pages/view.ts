@@ -108,6 +108,8 @@ export type View =
       /** Whether an authenticator app can be set up here. Defaults to true. */
       readonly enroll?: boolean
     }
+  /** What was interrupted for a second factor: posts `fields` to `action` when the person confirms. */
+  | { readonly page: 'resume'; readonly action: string; readonly fields: Readonly<Record<string, string>> }
   /** Nothing can go on here: locked, service down, half-login over, … The notice says what happened. */
   | { readonly page: 'stop'; readonly notice: Notice; readonly next?: 'sign-in' | 'retry' | 'home' }
 

@@ -49,7 +49,6 @@ export class PassportMfaStrategy extends Strategy {
     if (!isSameOrigin(req)) return this.refuse(req, { code: 'cross_site' })
     const body = await readBody(req, responseOf(req), fields)
     if ('fault' in body) return this.refuse(req, body.fault)
-    if (known.stage === 'exempt') return this.refuse(req, { code: 'enrolment_required' })
 
     const verdict = await verifyVisit(this.deps, req, known, body.fields)
     if (verdict.outcome === 'approved') return this.approve(req, known, verdict, remember)

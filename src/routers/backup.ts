@@ -48,6 +48,6 @@ async function send(visitor: Visitor): Promise<void> {
 
 /** Backup codes stand in for a factor; who has none has nothing to back up. */
 async function refusalFor(visitor: Visitor): Promise<Refusal | undefined> {
-  if (visitor.known.stage === 'exempt') return { code: 'enrolment_required' }
+  if (visitor.person.factors.length === 0) return { code: 'enrolment_required' }
   return factorChangeRefusal(visitor, '/backup')
 }

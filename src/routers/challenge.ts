@@ -33,7 +33,8 @@ export function buildChallengeRouter(deps: DoorDeps): Router {
 function showStart(visitor: Visitor): void {
   const { req, res, deps, known, person } = visitor
   const { path } = deps.settings
-  if (known.stage === 'exempt' || (known.stage === 'verified' && !known.record.stepUp)) {
+  if (known.stage === 'pending' && person.factors.length === 0) return res.redirect(303, `${path}/enroll-app`)
+  if (known.stage !== 'pending' && !known.record.stepUp) {
     return showPage(visitor, { page: 'overview', factors: factorViews(visitor), backup: hasBackup(visitor) })
   }
   if (req.query.choose === undefined) {
@@ -70,7 +71,6 @@ async function challenge(visitor: Visitor): Promise<void> {
   const { req, res, deps, known, person, html } = visitor
   const body = await readBody(req, res, fields)
   if ('fault' in body) return sendProblem(res, body.fault)
-  if (known.stage === 'exempt') return sendRefusal(visitor, { code: 'enrolment_required' })
 
   const outcome = await startChallenge(deps, person, known.record, body.fields.factor)
   if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })

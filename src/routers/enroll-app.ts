@@ -62,7 +62,9 @@ async function confirm(visitor: Visitor): Promise<void> {
   const { req, res, deps, known, person, html } = visitor
   const body = await readBody(req, res, fields)
   if ('fault' in body) return sendProblem(res, body.fault)
-  if (known.stage === 'pending') return sendRefusal(visitor, { code: 'mfa_required' })
+  if (known.stage === 'pending' && person.factors.length > 0) {
+    return sendRefusal(visitor, { code: 'mfa_required' })
+  }
 
   const contact = appContact(visitor)
   const outcome = await confirmApp(deps, person, known.record.enrolment, contact, body.fields.code)

@@ -1,4 +1,4 @@
-import { FACTOR_CHANGE_MAX_AGE_MS, isFresh } from '../flows/freshness.js'
+import { FACTOR_CHANGE, isFresh } from '../flows/freshness.js'
 import type { Refusal } from '../flows/refusal.js'
 import { moveOn } from '../session/slot.js'
 import type { Visitor } from './visitor.js'
@@ -8,14 +8,14 @@ import type { Visitor } from './visitor.js'
  * neither a password alone nor a session left open can add one (R55, R61). `undefined` when nothing is in the way.
  */
 export async function factorChangeRefusal(
-  { req, deps, known }: Visitor,
+  { req, deps, known, person }: Visitor,
   path: string,
 ): Promise<Refusal | undefined> {
   const { record, stage } = known
-  if (stage === 'exempt') return undefined
+  if (person.factors.length === 0) return undefined
   if (stage === 'pending') return { code: 'mfa_required' }
-  if (isFresh(record, FACTOR_CHANGE_MAX_AGE_MS)) return undefined
+  if (isFresh(record, FACTOR_CHANGE)) return undefined
   const returnTo = `${deps.settings.path}${path}`
-  const current = await moveOn(req, { ...record, stepUp: true, returnTo })
+  const current = await moveOn(req, { ...record, stepUp: {}, returnTo })
   return { code: current ? 'step_up_required' : 'session_ended' }
 }

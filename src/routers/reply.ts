@@ -55,8 +55,8 @@ export function codePage(visitor: Visitor, name: string | undefined, dead = fals
 }
 
 /** Whether backup codes could have reached this person. */
-export function hasBackup({ person }: Visitor): boolean {
-  return backupTarget(person) !== undefined
+export function hasBackup({ person, known }: Visitor): boolean {
+  return (known.record.stepUp?.backup ?? true) && backupTarget(person) !== undefined
 }
 
 /** Answers with a "no": on the page where the person can go on, or as problem+json. */

@@ -8,26 +8,31 @@ import { verifyVisit } from '../visit/visit.js'
 import { addAssets } from './assets.js'
 import { tellState } from './challenge.js'
 import { codePage, sendRefusal, showPage } from './reply.js'
+import { showResume } from './resume.js'
 import { addRoute } from './route.js'
 import type { Visitor } from './visitor.js'
 
 const fields = z.object({ code: codeField, factor: factorField.optional() })
 
-/** `GET /verify` shows the code entry; `POST /verify` checks a code and makes the session a verified one. */
+/**
+ * `GET /verify` shows the code entry; `POST /verify` checks a code and makes the session a verified one;
+ * `GET /resume` offers what was interrupted for it.
+ */
 export function buildVerifyRouter(deps: DoorDeps): Router {
   const router = Router()
   addRoute(router, deps, '/verify', {
     get: (visitor) => (visitor.html ? showCodeEntry(visitor) : tellState(visitor)),
     post: verify,
   })
+  addRoute(router, deps, '/resume', { get: showResume })
   addAssets(router)
   return router
 }
 
 function showCodeEntry(visitor: Visitor): void {
-  const { req, res, deps, known } = visitor
+  const { req, res, deps, known, person } = visitor
   const named = typeof req.query.factor === 'string' ? req.query.factor : undefined
-  if (known.stage === 'exempt' || (named === undefined && !known.record.challenge)) {
+  if (person.factors.length === 0 || (named === undefined && !known.record.challenge)) {
     return res.redirect(303, deps.settings.path)
   }
   const again = req.query.again !== undefined
@@ -42,7 +47,6 @@ async function verify(visitor: Visitor): Promise<void> {
   const { req, res, deps, known, html } = visitor
   const body = await readBody(req, res, fields)
   if ('fault' in body) return sendProblem(res, body.fault)
-  if (known.stage === 'exempt') return sendRefusal(visitor, { code: 'enrolment_required' })
 
   const verdict = await verifyVisit(deps, req, known, body.fields)
   if (verdict.outcome === 'refused') return sendRefusal(visitor, verdict.refusal, body.fields.factor)

@@ -25,7 +25,8 @@ export function liveChallenge({ known, person }: Visitor): ChallengeView | undef
   return { factor: factorView(factor), delivery, expiresAt, ...(resendAt !== undefined && { resendAt }) }
 }
 
-/** The person's factors as pages show them. */
-export function factorViews({ person }: Visitor): FactorView[] {
-  return person.factors.map(factorView)
+/** The person's factors as pages show them; while a route asks for a fresh one, those that count for it. */
+export function factorViews({ person, known }: Visitor): FactorView[] {
+  const wanted = known.record.stepUp?.factors
+  return person.factors.filter(({ id }) => wanted?.includes(id) ?? true).map(factorView)
 }

@@ -4,9 +4,10 @@ import type { Method } from '../protocol/methods.js'
 import type { Settings } from '../settings.js'
 import type { SessionDeps } from './deps.js'
 import { type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
+import { decide } from './policy.js'
 import type { MfaRecord } from './record.js'
 import { letGo, onRegenerate, recordOf, rememberedTarget } from './slot.js'
-import { enter, factorsOf, newRecord, settle, userIdOf } from './standing.js'
+import { enter, factorsOf, newRecord, recordFor, settle, userIdOf } from './standing.js'
 
 /*
  * Every way into a session goes through `req.logIn`: Passport takes the one it finds on the request. Wrapping it is
@@ -76,7 +77,7 @@ async function signIn(
   const { settings } = deps
   const userId = userIdOf(user, settings)
   const proven = proof?.userId === userId ? proof : undefined
-  const record = proven ? verified(proven, settings) : await pending(req, settings, user, userId)
+  const record = proven ? verified(proven, settings) : await begun(req, settings, user, userId, options)
   const target = (proven?.record ?? recordOf(req, userId))?.returnTo ?? rememberedTarget(req)
 
   onRegenerate(req, (sessionId) => ({
@@ -98,7 +99,7 @@ async function signIn(
   }
   const now = { ...record, sessionId: req.sessionID }
   settle(req, settings, {
-    stage: now.verified ? 'verified' : 'pending',
+    stage: now.verified ? 'verified' : now.exemption ? 'exempt' : 'pending',
     user,
     userId,
     record: now,
@@ -108,19 +109,25 @@ async function signIn(
 
 function verified({ record, method, userId }: Proof, settings: Settings): MfaRecord {
   const before = record.verified?.amr ?? [settings.firstFactor]
+  const at = Date.now()
   return {
     ...newRecord('', userId),
     startedAt: record.startedAt,
-    verified: { at: Date.now(), amr: addAmr(before, method) },
+    verified: { at, amr: addAmr(before, method), shown: { ...record.verified?.shown, [method]: at } },
+    ...(record.interrupted && { interrupted: record.interrupted }),
   }
 }
 
-async function pending(
+/** What a login without a second factor leaves in the session; nothing when there is nothing to remember. */
+async function begun(
   req: Request,
   settings: Settings,
   user: Express.User,
   userId: string,
+  login: object,
 ): Promise<MfaRecord | undefined> {
-  const factors = await factorsOf(user, settings)
-  return factors.length > 0 ? newRecord(req.sessionID, userId) : undefined
+  const decision = await decide(req, settings, user, await factorsOf(user, settings), { ...login })
+  return decision.verdict === 'pass' && !decision.remember
+    ? undefined
+    : recordFor(decision, req.sessionID, userId)
 }

@@ -9,11 +9,13 @@ import { METHODS } from '../protocol/methods.js'
 
 const time = z.number().int().nonnegative()
 
+const way = z.enum([...METHODS, 'backup'])
+
 const challenge = z.object({
   /** Our name of it; the tries are counted under this name. */
   id: z.string(),
   factorId: z.string(),
-  method: z.enum([...METHODS, 'backup']),
+  method: way,
   delivery: z.enum(['sent', 'queued', 'none']),
   /** The service's name of it. */
   service: z.string().optional(),
@@ -38,9 +40,25 @@ const record = z.object({
   /** An authenticator app that waits for its first code. */
   enrolment: z.object({ id: z.string(), startedAt: time }).optional(),
   /** A route asked for a fresh second factor. */
-  stepUp: z.literal(true).optional(),
+  stepUp: z
+    .object({
+      /** The ids of the factors that count for it. */
+      factors: z.array(z.string()).optional(),
+      /** Whether a backup code does. Defaults to yes. */
+      backup: z.boolean().optional(),
+    })
+    .optional(),
+  /** A form's POST that waits for a second factor and is offered again: to where, and what was typed. */
+  interrupted: z.object({ path: z.string(), at: time, fields: z.record(z.string(), z.string()) }).optional(),
+  /** The session goes on without a second factor, and why. Nothing is proven by it. */
+  exemption: z.enum(['policy']).optional(),
   verified: z
-    .object({ at: time, amr: z.array(z.enum(['pwd', 'otp', 'sms', 'tel', 'hwk', 'swk', 'user', 'mfa'])) })
+    .object({
+      at: time,
+      amr: z.array(z.enum(['pwd', 'otp', 'sms', 'tel', 'hwk', 'swk', 'user', 'mfa'])),
+      /** When each method was last shown in this session. */
+      shown: z.partialRecord(way, time).default({}),
+    })
     .optional(),
 })
 

@@ -6,6 +6,7 @@ import { type Factor, readFactors } from '../protocol/factor.js'
 import type { Settings } from '../settings.js'
 import type { SessionDeps } from './deps.js'
 import { passportOf, userOf, withholdUser } from './passport-request.js'
+import { type Decision, decide } from './policy.js'
 import type { MfaRecord } from './record.js'
 import { namesSomebody, recordOf, rememberedTarget, rememberTarget, sessionOf, storeRecord } from './slot.js'
 
@@ -13,22 +14,19 @@ import { namesSomebody, recordOf, rememberedTarget, rememberTarget, sessionOf, s
 export type Standing =
   /** Nobody is signed in. `expired`: somebody was halfway, and took too long (R05). */
   | { readonly stage: 'none'; readonly expired: boolean }
-  /** Signed in, and there is no second factor to ask for. */
   | {
-      readonly stage: 'exempt'
-      readonly user: Express.User
-      readonly userId: string
-      readonly factors: readonly Factor[]
-      readonly record: MfaRecord
-    }
-  /** The first factor was shown; the user is withheld until the second is. */
-  | {
-      readonly stage: 'pending' | 'verified'
+      /**
+       * `pending`: the first factor was shown, and the user is withheld until the second is; without any factor, until
+       * one is set up. `exempt`: signed in without one, because there is none or the policy asks for none.
+       */
+      readonly stage: 'pending' | 'verified' | 'exempt'
       readonly user: Express.User
       readonly userId: string
       readonly record: MfaRecord
-      /** Of a verified person not known yet: asking the host may cost a query. */
+      /** `undefined` when not known yet: asking the host may cost a query. */
       readonly factors: readonly Factor[] | undefined
+      /** Until when a factor may be set up. */
+      readonly graceUntil?: number
     }
 
 /** Somebody who is signed in, or on the way. */
@@ -81,15 +79,21 @@ async function find(req: Request, { settings }: SessionDeps): Promise<Standing> 
   const userId = userIdOf(user, settings)
   const record = recordOf(req, userId)
   if (record?.verified) return { stage: 'verified', user, userId, record, factors: undefined }
+  if (record?.exemption) return { stage: 'exempt', user, userId, record, factors: undefined }
 
   const factors = await factorsOf(user, settings)
-  if (factors.length === 0) {
-    return { stage: 'exempt', user, userId, factors, record: record ?? newRecord(req.sessionID, userId) }
-  }
-  if (!record) {
-    const fresh = newRecord(req.sessionID, userId)
-    await storeRecord(req, fresh)
-    return { stage: 'pending', user, userId, factors, record: fresh }
+  if (!record || factors.length === 0) {
+    const decision = await decide(req, settings, user, factors, {})
+    const fresh = record ?? recordFor(decision, req.sessionID, userId)
+    if (decision.verdict === 'pass') {
+      if (fresh.exemption) await storeRecord(req, fresh)
+      const { graceUntil } = decision
+      return { stage: 'exempt', user, userId, factors, record: fresh, ...(graceUntil && { graceUntil }) }
+    }
+    if (!record) {
+      await storeRecord(req, fresh)
+      return { stage: 'pending', user, userId, factors, record: fresh }
+    }
   }
   const ageMs = Date.now() - record.startedAt
   if (ageMs < settings.halfLoginMs && ageMs > -CLOCK_SLACK_MS) {
@@ -102,6 +106,12 @@ async function find(req: Request, { settings }: SessionDeps): Promise<Standing> 
 /** A record for somebody who has shown the first factor just now. */
 export function newRecord(sessionId: string, userId: string): MfaRecord {
   return { version: 1, userId, sessionId, transaction: randomUUID(), startedAt: Date.now() }
+}
+
+/** The record that a decision makes for somebody who has shown the first factor just now. */
+export function recordFor(decision: Decision, sessionId: string, userId: string): MfaRecord {
+  const record = newRecord(sessionId, userId)
+  return decision.verdict === 'pass' && decision.remember ? { ...record, exemption: 'policy' } : record
 }
 
 /** Signs the person out, keeping where they wanted to go: signing in starts over. */
@@ -141,12 +151,13 @@ export async function factorsOf(user: Express.User, settings: Settings): Promise
 }
 
 function describe(standing: Standing, settings: Settings): MfaStanding {
-  const nothing = { amr: [], verifiedAt: null, expiresAt: null }
+  const graceUntil = standing.stage === 'exempt' ? (standing.graceUntil ?? null) : null
+  const nothing = { amr: [], verifiedAt: null, expiresAt: null, graceUntil }
   if (standing.stage === 'pending') {
     return { ...nothing, status: 'pending', expiresAt: standing.record.startedAt + settings.halfLoginMs }
   }
   const verified = standing.stage === 'verified' ? standing.record.verified : undefined
   return verified
-    ? { status: 'verified', amr: verified.amr, verifiedAt: verified.at, expiresAt: null }
+    ? { ...nothing, status: 'verified', amr: verified.amr, verifiedAt: verified.at }
     : { ...nothing, status: 'none' }
 }

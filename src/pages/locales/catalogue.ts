@@ -117,6 +117,11 @@ export interface Catalogue {
     readonly replace: Phrase
     readonly backup: Phrase
   }
+  readonly resume: {
+    readonly title: Phrase
+    readonly lead: Phrase
+    readonly confirm: Phrase
+  }
   readonly stop: Readonly<Record<'sign-in' | 'retry' | 'home', Phrase>>
   /** What the countdown of a stop page turns into. */
   readonly stopReady: Phrase

@@ -144,6 +144,11 @@ export const de: Catalogue = {
     replace: 'Authenticator-App ersetzen',
     backup: 'Neue Backup-Codes anfordern',
   },
+  resume: {
+    title: 'Damit weitermachen?',
+    lead: 'Sie haben sich bestätigt. Bisher ist nichts geschehen: Prüfen Sie die Angaben und senden Sie sie noch einmal ab.',
+    confirm: 'Ja, weitermachen',
+  },
   stop: { 'sign-in': 'Anmelden', retry: 'Noch einmal versuchen', home: 'Zurück zu {app}' },
   stopReady: 'Sie können es jetzt wieder versuchen.',
   triesLeft: { one: 'Sie haben noch {count} Versuch.', other: 'Sie haben noch {count} Versuche.' },

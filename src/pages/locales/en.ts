@@ -140,6 +140,11 @@ export const en: Catalogue = {
     replace: 'Replace your authenticator app',
     backup: 'Get new backup codes',
   },
+  resume: {
+    title: 'Go on with what you were doing?',
+    lead: 'You have confirmed that it’s you. Nothing has been done yet: check it, and send it again.',
+    confirm: 'Yes, go on',
+  },
   stop: { 'sign-in': 'Sign in', retry: 'Try again', home: 'Back to {app}' },
   stopReady: 'You can try again now.',
   triesLeft: { one: 'You have {count} try left.', other: 'You have {count} tries left.' },

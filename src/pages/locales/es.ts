@@ -143,6 +143,11 @@ export const es: Catalogue = {
     replace: 'Cambiar la aplicación de autenticación',
     backup: 'Pedir códigos de respaldo nuevos',
   },
+  resume: {
+    title: '¿Seguir con lo que hacías?',
+    lead: 'Ya has confirmado que eres tú. Todavía no se ha hecho nada: compruébalo y envíalo de nuevo.',
+    confirm: 'Sí, seguir',
+  },
   stop: { 'sign-in': 'Iniciar sesión', retry: 'Intentarlo otra vez', home: 'Volver a {app}' },
   stopReady: 'Ya puedes intentarlo otra vez.',
   triesLeft: { one: 'Te queda {count} intento.', other: 'Te quedan {count} intentos.' },

@@ -146,6 +146,11 @@ export const fr: Catalogue = {
     replace: 'Remplacer l’application d’authentification',
     backup: 'Demander de nouveaux codes de secours',
   },
+  resume: {
+    title: 'Reprendre là où vous en étiez ?',
+    lead: 'Vous avez confirmé votre identité. Rien n’a encore été fait : vérifiez, puis envoyez à nouveau.',
+    confirm: 'Oui, continuer',
+  },
   stop: { 'sign-in': 'Se connecter', retry: 'Réessayer', home: 'Retour à {app}' },
   stopReady: 'Vous pouvez maintenant réessayer.',
   triesLeft: { one: 'Il vous reste {count} essai.', other: 'Il vous reste {count} essais.' },

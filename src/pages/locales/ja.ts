@@ -143,6 +143,11 @@ export const ja: Catalogue = {
     replace: '認証アプリを入れ替える',
     backup: '新しいバックアップコードを受け取る',
   },
+  resume: {
+    title: '先ほどの操作を続けますか？',
+    lead: 'ご本人の確認ができました。まだ何も実行されていません。内容を確かめて、もう一度送信してください。',
+    confirm: 'はい、続けます',
+  },
   stop: { 'sign-in': 'ログインする', retry: 'もう一度試す', home: '{app}に戻る' },
   stopReady: 'もう一度お試しいただけます。',
   triesLeft: { other: 'あと{count}回試せます。' },

@@ -143,6 +143,11 @@ export const pt: Catalogue = {
     replace: 'Trocar o aplicativo autenticador',
     backup: 'Pedir novos códigos de reserva',
   },
+  resume: {
+    title: 'Continuar o que você estava fazendo?',
+    lead: 'Você confirmou que é você. Nada foi feito ainda: confira e envie de novo.',
+    confirm: 'Sim, continuar',
+  },
   stop: { 'sign-in': 'Entrar', retry: 'Tentar de novo', home: 'Voltar para {app}' },
   stopReady: 'Você já pode tentar de novo.',
   triesLeft: { one: 'Você tem mais {count} tentativa.', other: 'Você tem mais {count} tentativas.' },

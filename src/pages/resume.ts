@@ -1,0 +1,23 @@
+import { linkTo } from './address.js'
+import { html } from './html.js'
+import type { Page, PageContext } from './page.js'
+import type { View } from './view.js'
+
+/** What was interrupted for a second factor, offered again. Nothing happens before the button is pressed. */
+export function resumePage(view: Extract<View, { page: 'resume' }>, context: PageContext): Page {
+  const { resume } = context.words
+  const entries = Object.entries(view.fields)
+  return {
+    title: html`${resume.title}`,
+    main: html`<p class="mfa-lead">${resume.lead}</p>
+${
+  entries.length > 0 &&
+  html`<dl class="mfa-entries">${entries.map(
+    ([name, value]) => html`<div><dt>${name}</dt><dd><bdi>${value}</bdi></dd></div>`,
+  )}</dl>`
+}
+<form class="mfa-form" method="post" action="${linkTo(view.action)}">${entries.map(
+      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+    )}<button class="mfa-primary">${resume.confirm}</button></form>`,
+  }
+}

@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { PolicyDecision } from '../../src/index.js'
+import { browserAgent, host, jsonAgent, signIn } from '../kit/host.js'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const decided = (decision: PolicyDecision) => host({ options: { policy: () => decision } })
+
+describe('a policy', () => {
+  it('lets a session go on without the second factor, which counts for no step-up', async () => {
+    const { app, standIn } = decided('skip')
+    const agent = await signIn(app, 'bob')
+    const open = await agent.get('/secret').expect(200)
+    expect(open.body.mfa).toMatchObject({ status: 'none', amr: [] })
+
+    const asked = await agent.post('/transfer').expect(401)
+    expect(asked.body).toMatchObject({ code: 'step_up_required', next: '/mfa', factors: [{ id: 'sms' }] })
+    await agent.post('/mfa/enroll-app').expect(401)
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await agent.post('/transfer').expect(200)
+  })
+
+  it('holds back who must have a factor and has none, until one is set up', async () => {
+    const { app, standIn, users } = decided('require')
+    const agent = await signIn(app, 'nina')
+    const shut = await agent.get('/secret').expect(403)
+    expect(shut.body).toMatchObject({ code: 'enrolment_required', next: '/mfa/enroll-app' })
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(403)
+    await agent.post('/mfa/verify').send({ code: '123456', factor: 'app' }).expect(403)
+
+    await agent.post('/mfa/enroll-app').expect(200)
+    await agent.post('/mfa/enroll-app/confirm').send({ code: '000000' }).expect(401)
+    await agent.get('/secret').expect(403)
+    await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
+    await agent.get('/secret').expect(200)
+    expect(standIn.calls.map(({ verb }) => verb)).toEqual(['enrollApp', 'verify', 'verify'])
+    expect(users.nina?.factors).toEqual([])
+  })
+
+  it('leads a browser straight to setting a factor up', async () => {
+    const { app } = decided('require')
+    const agent = browserAgent(app)
+    await agent.post('/login').type('form').send({ name: 'nina' })
+    await agent.get('/secret').expect(303).expect('Location', '/mfa')
+    await agent.get('/mfa').expect(303).expect('Location', '/mfa/enroll-app')
+    await agent.get('/mfa/enroll-app').expect(200)
+  })
+
+  it('R35 never lets a half-login add a factor beside the one that exists', async () => {
+    const { app, standIn } = decided('require')
+    const agent = await signIn(app, 'bob')
+    await agent.post('/mfa/enroll-app').expect(401)
+    await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(401)
+    expect(standIn.calls).toEqual([])
+  })
+
+  it('gives people without a factor time, and holds them back to the millisecond afterwards', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const graceUntil = Date.now() + 60_000
+    const { app } = decided({ graceUntil })
+    const nina = await signIn(app, 'nina')
+    expect((await nina.get('/secret').expect(200)).body.mfa).toMatchObject({ status: 'none', graceUntil })
+    const bob = await signIn(app, 'bob')
+    await bob.get('/secret').expect(401)
+    vi.setSystemTime(graceUntil - 1)
+    await nina.get('/secret').expect(200)
+    vi.setSystemTime(graceUntil)
+    await nina.get('/secret').expect(403)
+  })
+
+  it('is told what the login route says of itself, and decides for that session', async () => {
+    const { app } = host({
+      options: { policy: ({ login }) => (login.via === 'sso' ? 'skip' : 'require') },
+      routes: (app, _mfa, auth) => {
+        app.post('/sso', (req, res, next) => {
+          req.body = { name: 'bob' }
+          auth.authenticate('name', { via: 'sso' } as object)(req, res, next)
+        })
+        app.use((_req, res) => void res.json({ done: true }))
+      },
+    })
+    const bySso = jsonAgent(app)
+    await bySso.post('/sso').expect(200)
+    await bySso.get('/secret').expect(200)
+    await bySso.get('/secret').expect(200)
+    const byName = await signIn(app, 'bob')
+    await byName.get('/secret').expect(401)
+    // The same browser signs in by the other road: nothing of the first decision is left.
+    await bySso.post('/login').send({ name: 'bob' }).expect(200)
+    await bySso.get('/secret').expect(401)
+  })
+
+  it.each([undefined, null, true, 'Skip', { graceUntil: 'tomorrow' }, { graceUntil: Number.NaN }])(
+    'lets nobody through by the answer %j',
+    async (answer) => {
+      const { app, failures } = decided(answer as PolicyDecision)
+      const agent = jsonAgent(app)
+      await agent.post('/login').send({ name: 'bob' }).expect(500)
+      expect(failures[0]).toMatchObject({ code: 'ERR_MFA_POLICY' })
+      await agent.get('/secret').expect(401)
+    },
+  )
+})
