@@ -75,6 +75,8 @@ export type ServiceErrorCode =
   | 'ERR_MFA_SERVICE_ANSWER'
   /** It does not accept the API key. */
   | 'ERR_MFA_SERVICE_KEY'
+  /** It failed several times in a row and is left alone for a moment; `retryAfterSeconds` says for how long. */
+  | 'ERR_MFA_SERVICE_PAUSED'
   /** It says that the request itself is wrong: a setting of the dialect does not fit it. */
   | 'ERR_MFA_SERVICE_REQUEST'
 
@@ -85,10 +87,17 @@ export type ServiceErrorCode =
 export class ServiceError extends MfaError {
   readonly code: ServiceErrorCode
   readonly status: 502 | 503
+  /** When asking again makes sense, if that is known. */
+  readonly retryAfterSeconds: number | undefined
 
-  constructor(code: ServiceErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: ServiceErrorCode,
+    message: string,
+    options?: ErrorOptions & { readonly retryAfterSeconds?: number },
+  ) {
     super(message, options)
     this.code = code
+    this.retryAfterSeconds = options?.retryAfterSeconds
     this.status = code === 'ERR_MFA_SERVICE_ANSWER' ? 502 : 503
   }
 }

@@ -1,4 +1,5 @@
 import { type RequestHandler, Router } from 'express'
+import { withBreaker } from './client/breaker.js'
 import { httpService } from './client/service.js'
 import { doctorFor } from './doctor/doctor.js'
 import type { Deps } from './flows/deps.js'
@@ -49,7 +50,16 @@ function build(options: unknown): DoorDeps {
   const doctor = doctorFor(settings, (code, remedy) => tell({ type: 'finding', code, remedy }))
   return {
     settings,
-    service: 'baseUrl' in service ? httpService(service) : service,
+    service:
+      'baseUrl' in service
+        ? withBreaker(httpService(service), service.breaker, (part, forSeconds) =>
+            tell(
+              forSeconds === undefined
+                ? { type: 'service_resumed', part }
+                : { type: 'service_paused', part, forSeconds },
+            ),
+          )
+        : service,
     tries: triesIn(counters, settings),
     sends: sendsIn(counters, settings),
     tell,

@@ -26,6 +26,11 @@ export interface ServiceAddress {
   timeoutMs?: number | undefined
   /** How many sockets may be open to the service at once. Defaults to 64. */
   maxConnections?: number | undefined
+  /**
+   * After this many failures in a row, 2 to 100, the service is left alone for this long, 1 second to 5 minutes;
+   * then one call tries whether it is back. Defaults to 5 failures and 10 seconds; `false` asks it every time.
+   */
+  breaker?: false | { failures?: number | undefined; pauseMs?: number | undefined } | undefined
   /** Allows plain http to a machine other than this one. The API key and every code then travel readable. */
   allowInsecureServiceUrl?: boolean | undefined
 }
@@ -129,6 +134,11 @@ export interface MfaOptions<User = Express.User> {
   /** Life of a delivered code in milliseconds when the service does not tell it. 1 to 10 minutes, defaults to 5. */
   codeLifeMs?: number | undefined
   limits?: LimitOptions | undefined
+  /**
+   * What somebody is offered when the service fails to deliver a code: nothing (`closed`, the default), their other
+   * factors (`other-factor`), or their backup codes alone (`backup-only`). A code that cannot be checked never passes.
+   */
+  outage?: 'closed' | 'other-factor' | 'backup-only' | undefined
   /**
    * The doctor tells the logger and `onEvent`, once each, what is set up less safely than it looks. `false` silences
    * it, `ignore` single findings.

@@ -111,6 +111,11 @@ const schema = z.strictObject({
   halfLoginMs: wholeNumber(2 * MINUTE_MS, 15 * MINUTE_MS, 'milliseconds').default(10 * MINUTE_MS),
   codeLifeMs: wholeNumber(MINUTE_MS, 10 * MINUTE_MS, 'milliseconds').default(5 * MINUTE_MS),
   limits: limitsSchema.prefault({}),
+  outage: z
+    .enum(['closed', 'other-factor', 'backup-only'], {
+      error: 'must be "closed", "other-factor" or "backup-only"',
+    })
+    .default('closed'),
   doctor: doctorSchema.default({ ignore: [] }),
   render: callback<NonNullable<MfaOptions['render']>>('must be a function that returns HTML').optional(),
   locale: callback<NonNullable<MfaOptions['locale']>>(

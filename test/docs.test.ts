@@ -63,6 +63,7 @@ describe('the documents', () => {
       'docs/errors.md',
       'docs/dialect.md',
       'docs/doctor.md',
+      'docs/outage.md',
     ]) {
       const folder = path.includes('/') ? path.replace(/[^/]+$/, '') : ''
       const links = [...(await read(path)).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = '']) => link)

@@ -24,6 +24,18 @@ export const serviceAddress = z
     dialect: dialectOption,
     timeoutMs: wholeNumber(100, 10_000, 'milliseconds').default(5_000),
     maxConnections: wholeNumber(1, 1_024, 'connections').default(64),
+    breaker: z
+      .union(
+        [
+          z.literal(false),
+          z.strictObject({
+            failures: wholeNumber(2, 100, 'failures').default(5),
+            pauseMs: wholeNumber(1_000, 300_000, 'milliseconds').default(10_000),
+          }),
+        ],
+        { error: 'must be false, or an object like { failures: 5, pauseMs: 10000 }' },
+      )
+      .prefault({}),
     allowInsecureServiceUrl: z.boolean({ error: 'must be true or false' }).default(false),
   })
   .refine((address) => isSafe(address.baseUrl) || address.allowInsecureServiceUrl === true, {

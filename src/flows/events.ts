@@ -31,7 +31,11 @@ type AboutUser = {
 /** What concerns the app as a whole. */
 type AboutApp =
   /** The doctor found something that is set up less safely than it looks. */
-  { readonly type: 'finding'; readonly code: FindingCode; readonly remedy: string }
+  | { readonly type: 'finding'; readonly code: FindingCode; readonly remedy: string }
+  /** The service failed several times in a row at delivering or checking codes, and is left alone for a moment. */
+  | { readonly type: 'service_paused'; readonly part: 'delivery' | 'checking'; readonly forSeconds: number }
+  /** It answers again. */
+  | { readonly type: 'service_resumed'; readonly part: 'delivery' | 'checking' }
 
 /** An event before the flow's clock has dated it. */
 export type MfaEventBody = MfaEvent extends infer Event

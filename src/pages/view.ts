@@ -29,6 +29,7 @@ export type ProblemCode =
   | 'unsupported_media_type'
   | 'body_too_large'
   | 'service_unavailable'
+  | 'delivery_unavailable'
   | 'service_misconfigured'
   | 'internal_error'
 

@@ -9,6 +9,7 @@ import type { DoorDeps } from '../visit/deps.js'
 import { listFactors } from '../visit/factor-view.js'
 import { sendProblem } from '../visit/problem.js'
 import { addAssets } from './assets.js'
+import { offerOtherWays } from './outage.js'
 import { choosePage, hasBackup, sendRefusal, showPage } from './reply.js'
 import { addRoute } from './route.js'
 import { factorViews, liveChallenge, type Visitor } from './visitor.js'
@@ -72,9 +73,13 @@ async function challenge(visitor: Visitor): Promise<void> {
   const body = await readBody(req, res, fields)
   if ('fault' in body) return sendProblem(res, body.fault)
 
-  const outcome = await startChallenge(deps, person, known.record, body.fields.factor)
+  const asked = body.fields.factor
+  const outcome = await startChallenge(deps, person, known.record, asked).catch((error: unknown) =>
+    offerOtherWays(visitor, error, asked),
+  )
+  if (!outcome) return
   if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
-  if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal, body.fields.factor)
+  if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal, asked)
 
   const { challenge } = outcome
   await storeRecord(req, { ...known.record, challenge })

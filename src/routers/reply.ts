@@ -34,8 +34,8 @@ function frameOf({ req, deps, known }: Visitor, notice: Notice | undefined): Pag
 }
 
 /** The page on which somebody chooses a factor. */
-export function choosePage(visitor: Visitor): View {
-  return { page: 'choose', factors: factorViews(visitor), backup: hasBackup(visitor) }
+export function choosePage(visitor: Visitor, backup = hasBackup(visitor)): View {
+  return { page: 'choose', factors: factorViews(visitor), backup }
 }
 
 /** The page on which a code is typed, or the choice when there is nothing to type one for. */

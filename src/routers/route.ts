@@ -87,7 +87,9 @@ async function fail(
   if (!isOurs || res.headersSent) return next(error)
   settings.logger.error(`countersign: ${error.message}`, error.cause ?? '')
   const code = error.code === 'ERR_MFA_SERVICE_KEY' ? 'service_misconfigured' : 'service_unavailable'
-  stop(req, res, { ...deps, settings }, { code }, 'retry', error.status)
+  const retryAfterSeconds = error instanceof ServiceError ? error.retryAfterSeconds : undefined
+  const problem = { code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) } as const
+  stop(req, res, { ...deps, settings }, problem, 'retry', error.status)
 }
 
 /** Answers where nothing can go on, whoever is there. */

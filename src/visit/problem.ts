@@ -11,6 +11,7 @@ const OTHER_STATUS = {
   body_too_large: 413,
   unsupported_media_type: 415,
   service_unavailable: 503,
+  delivery_unavailable: 503,
   service_misconfigured: 503,
   internal_error: 500,
 } as const
@@ -43,6 +44,7 @@ const TITLE: Readonly<Record<ProblemCode, string>> = {
   unsupported_media_type: 'The body must be JSON or a form.',
   body_too_large: 'The body is larger than 4 KB.',
   service_unavailable: 'The MFA service cannot be used just now; nothing was changed.',
+  delivery_unavailable: 'The MFA service cannot deliver codes just now; other ways remain.',
   service_misconfigured: 'The MFA service is not set up correctly; nothing was changed.',
   internal_error: 'Something went wrong here; nothing was changed.',
 }
@@ -56,6 +58,8 @@ export interface Problem {
   readonly next?: string
   /** The usable factors, with masked contacts. */
   readonly factors?: readonly { id: string; method: string; to: string }[]
+  /** Whether a backup code may be typed instead. */
+  readonly backup?: boolean
   /** What is wrong with each field of the request. */
   readonly errors?: readonly { field: string; detail: string }[]
 }

@@ -257,6 +257,11 @@ export const de: Catalogue = {
       advice:
         'Es liegt nicht an Ihnen und hat Sie keinen Versuch gekostet. Bitte versuchen Sie es in ein paar Minuten noch einmal.',
     },
+    delivery_unavailable: {
+      title: 'Wir können gerade keine Codes verschicken',
+      advice:
+        'Es liegt nicht an Ihnen und hat Sie nichts gekostet. Nehmen Sie unten einen anderen Weg, oder versuchen Sie es in ein paar Minuten noch einmal.',
+    },
     service_misconfigured: {
       title: 'Wir können gerade keine Codes prüfen',
       advice:

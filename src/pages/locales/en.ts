@@ -228,6 +228,11 @@ export const en: Catalogue = {
       title: 'We can’t check codes right now',
       advice: 'It isn’t you, and it did not cost you a try. Please try again in a few minutes.',
     },
+    delivery_unavailable: {
+      title: 'We can’t send codes right now',
+      advice:
+        'It isn’t you, and it did not cost you anything. Use another way below, or try again in a few minutes.',
+    },
     service_misconfigured: {
       title: 'We can’t check codes right now',
       advice: 'The people who run {app} have to fix something first. Please tell them, or try again later.',

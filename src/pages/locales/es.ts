@@ -236,6 +236,11 @@ export const es: Catalogue = {
       title: 'Ahora mismo no podemos comprobar códigos',
       advice: 'No es culpa tuya y no te ha costado ningún intento. Inténtalo otra vez en unos minutos.',
     },
+    delivery_unavailable: {
+      title: 'Ahora mismo no podemos enviar códigos',
+      advice:
+        'No es culpa tuya y no te ha costado nada. Elige otra forma aquí abajo o inténtalo otra vez en unos minutos.',
+    },
     service_misconfigured: {
       title: 'Ahora mismo no podemos comprobar códigos',
       advice: 'Los responsables de {app} tienen que arreglar algo antes. Avísales o inténtalo más tarde.',

@@ -240,6 +240,11 @@ export const fr: Catalogue = {
       title: 'Impossible de vérifier les codes pour l’instant',
       advice: 'Vous n’y êtes pour rien et aucun essai n’a été compté. Réessayez dans quelques minutes.',
     },
+    delivery_unavailable: {
+      title: 'Impossible d’envoyer des codes pour l’instant',
+      advice:
+        'Vous n’y êtes pour rien et rien n’a été compté. Choisissez un autre moyen ci-dessous ou réessayez dans quelques minutes.',
+    },
     service_misconfigured: {
       title: 'Impossible de vérifier les codes pour l’instant',
       advice:

@@ -231,6 +231,11 @@ export const pt: Catalogue = {
       title: 'Não conseguimos verificar códigos agora',
       advice: 'A culpa não é sua e nenhuma tentativa foi contada. Tente de novo em alguns minutos.',
     },
+    delivery_unavailable: {
+      title: 'Não conseguimos enviar códigos agora',
+      advice:
+        'A culpa não é sua e nada foi contado. Use outra forma abaixo ou tente de novo em alguns minutos.',
+    },
     service_misconfigured: {
       title: 'Não conseguimos verificar códigos agora',
       advice: 'Os responsáveis por {app} precisam corrigir algo antes. Avise-os ou tente mais tarde.',
