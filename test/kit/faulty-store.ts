@@ -6,6 +6,9 @@ export type StoreVerb = 'get' | 'set' | 'destroy'
 export class FaultyStore extends MemoryStore {
   private readonly faults = new Map<StoreVerb, { skip: number; times: number }>()
 
+  /** How long reading takes: a store far away, so that many requests read before the first one writes. */
+  readMs = 0
+
   /** The verb works `skip` more times, then fails `times` times. */
   failOn(verb: StoreVerb, { skip = 0, times = 1 } = {}): void {
     this.faults.set(verb, { skip, times })
@@ -33,7 +36,8 @@ export class FaultyStore extends MemoryStore {
 
   override get(sid: string, done: (error: unknown, session?: SessionData | null) => void): void {
     if (this.fails('get')) return done(new Error('the store does not read'))
-    super.get(sid, done)
+    if (this.readMs > 0) setTimeout(() => super.get(sid, done), this.readMs)
+    else super.get(sid, done)
   }
 
   override set(sid: string, session: SessionData, done?: (error?: unknown) => void): void {
