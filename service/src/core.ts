@@ -1,3 +1,4 @@
+import type { BudgetLeft } from './accounts/message-budget.js'
 import type { Outbox } from './delivery/outbox.js'
 import type { Logger } from './log.js'
 import type { Keys } from './secrets/keys.js'
@@ -9,4 +10,6 @@ export interface Core {
   readonly keys: Keys
   readonly outbox: Outbox
   readonly log: Logger
+  /** Hears what is left of the budgets whenever a message was asked for. */
+  readonly tellBudgets?: (budgets: readonly BudgetLeft[]) => void
 }

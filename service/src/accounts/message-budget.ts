@@ -7,6 +7,8 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
 interface Allowance {
+  /** What callers know the budget as. */
+  readonly name: string
   readonly withinMs: number
   readonly messages: number
 }
@@ -25,6 +27,23 @@ export interface Spending {
   readonly clientAddress?: string | undefined
 }
 
+/** What is left of a budget, for whoever asked for a message. */
+export interface BudgetLeft {
+  readonly name: string
+  readonly messages: number
+  readonly withinSeconds: number
+  readonly left: number
+  /** Until one more message is free; 0 while nothing was spent. */
+  readonly resetSeconds: number
+}
+
+/** What came of asking for a message. */
+export interface Spent {
+  /** 0 when the message may leave. */
+  readonly waitSeconds: number
+  readonly budgets: readonly BudgetLeft[]
+}
+
 /**
  * Spends one message of every budget (R43), or none of them and tells how many seconds to wait. Counters of one key
  * are held until the transaction ends, so that parallel sends of several accounts cannot pass together.
@@ -34,14 +53,22 @@ export async function spendMessage(
   application: Application,
   spending: Spending,
   now: number,
-): Promise<{ readonly waitSeconds: number }> {
+): Promise<Spent> {
   const counters = countersOf(application, spending)
   const rows = await hold(tx, application, counters)
   const waitMs = Math.max(...counters.map((counter) => waitOf(counter, timesOf(rows, counter), now)))
-  if (waitMs > 0) return { waitSeconds: Math.ceil(waitMs / 1000) }
-  if (!(await spendDaily(tx, application, now))) {
-    return { waitSeconds: Math.ceil((DAY_MS - (now % DAY_MS)) / 1000) }
+  const budgets = (spent: readonly number[]) => leftOf(counters, rows, spent, now)
+  if (waitMs > 0) return { waitSeconds: Math.ceil(waitMs / 1000), budgets: budgets([]) }
+  const today = await spendDaily(tx, application, now)
+  const untilMidnight = Math.ceil((DAY_MS - (now % DAY_MS)) / 1000)
+  const ofApplication: BudgetLeft = {
+    name: 'application',
+    messages: application.limits.sendsPerApplicationDay,
+    withinSeconds: DAY_MS / 1000,
+    left: today === undefined ? 0 : application.limits.sendsPerApplicationDay - today,
+    resetSeconds: untilMidnight,
   }
+  if (today === undefined) return { waitSeconds: untilMidnight, budgets: [...budgets([]), ofApplication] }
   for (const counter of counters) {
     const kept = timesOf(rows, counter).filter((time) => time > now - longest(counter))
     await tx.query('UPDATE budget SET times = $4 WHERE application = $1 AND scope = $2 AND key = $3', [
@@ -51,7 +78,35 @@ export async function spendMessage(
       [...kept, now],
     ])
   }
-  return { waitSeconds: 0 }
+  return { waitSeconds: 0, budgets: [...budgets([now]), ofApplication] }
+}
+
+function leftOf(
+  counters: readonly Counter[],
+  rows: readonly BudgetRow[],
+  spent: readonly number[],
+  now: number,
+): BudgetLeft[] {
+  const all = counters.flatMap((counter) =>
+    counter.allowances.map(({ name, withinMs, messages }) => {
+      const times = [...timesOf(rows, counter), ...spent].filter((time) => time > now - withinMs)
+      return {
+        name,
+        messages,
+        withinSeconds: withinMs / 1000,
+        left: Math.max(0, messages - times.length),
+        resetSeconds: times.length === 0 ? 0 : Math.ceil((Math.min(...times) + withinMs - now) / 1000),
+      }
+    }),
+  )
+  // A DUAL code goes to two destinations: the one that has less left is the one that matters.
+  return all.filter(
+    (budget, i) =>
+      !all.some(
+        (other, j) =>
+          other.name === budget.name && (other.left < budget.left || (other.left === budget.left && j < i)),
+      ),
+  )
 }
 
 function countersOf({ limits }: Application, spending: Spending): Counter[] {
@@ -59,19 +114,19 @@ function countersOf({ limits }: Application, spending: Spending): Counter[] {
     scope: 'account',
     key: spending.account,
     allowances: [
-      { withinMs: 10 * MINUTE_MS, messages: limits.sendsPer10Minutes },
-      { withinMs: DAY_MS, messages: limits.sendsPerDay },
+      { name: 'account', withinMs: 10 * MINUTE_MS, messages: limits.sendsPer10Minutes },
+      { name: 'account-day', withinMs: DAY_MS, messages: limits.sendsPerDay },
     ],
   }
   const destinations = [...spending.destinations].sort().map((key) => ({
     scope: 'destination',
     key,
-    allowances: [{ withinMs: HOUR_MS, messages: limits.sendsPerDestinationHour }],
+    allowances: [{ name: 'destination', withinMs: HOUR_MS, messages: limits.sendsPerDestinationHour }],
   }))
   const client = (spending.clientAddress ? [clientNetwork(spending.clientAddress)] : []).map((key) => ({
     scope: 'client',
     key,
-    allowances: [{ withinMs: HOUR_MS, messages: limits.sendsPerClientHour }],
+    allowances: [{ name: 'client', withinMs: HOUR_MS, messages: limits.sendsPerClientHour }],
   }))
   return [account, ...client, ...destinations]
 }
@@ -98,15 +153,16 @@ async function hold(
   )
 }
 
-async function spendDaily(tx: Queries, application: Application, now: number): Promise<boolean> {
-  const row = await one(
+/** How many messages the application has sent today, this one included; nothing when there is none left. */
+async function spendDaily(tx: Queries, application: Application, now: number): Promise<number | undefined> {
+  const row = await one<{ messages: number }>(
     tx,
     `INSERT INTO daily_budget AS daily (application, day, messages) VALUES ($1, $2, 1)
      ON CONFLICT (application, day) DO UPDATE SET messages = daily.messages + 1 WHERE daily.messages < $3
      RETURNING messages`,
     [application.id, Math.floor(now / DAY_MS), application.limits.sendsPerApplicationDay],
   )
-  return row !== undefined
+  return row?.messages
 }
 
 function timesOf(rows: readonly BudgetRow[], counter: Counter): readonly number[] {

@@ -5,6 +5,7 @@ import type { Core } from '../core.js'
 import type { Reading } from '../verbs/requests.js'
 import { type Applications, bearerKey } from './api-key.js'
 import { problem, refuse } from './problem.js'
+import { rateLimitHeaders } from './rate-limit.js'
 import { requestId } from './request-id.js'
 
 const applicationOf = new WeakMap<Request, Application>()
@@ -66,7 +67,7 @@ export function call<Input, Answer extends { readonly outcome: string }>(
     const input = reading.value
     const application = callingApplication(request)
     await once(request, response, { application: application.id, input }, async () => {
-      const result = await verb(within(core, request), application, input)
+      const result = await verb(within(core, request, response), application, input)
       if (isRefused(result)) return { refuse: () => refuse(response, result.refusal) }
       const said = answer(result as Granted<Answer>, input)
       return typeof said === 'string' ? { refuse: () => problem(response, said) } : { body: said }
@@ -82,10 +83,14 @@ export function tell(response: Response, outcome: Outcome): void {
   else outcome.refuse()
 }
 
-/** The same parts, whose events name the request they happened in. */
-function within(core: Core, request: Request): Core {
+/** The same parts for one request: events name it, and its answer tells what is left of the budgets. */
+function within(core: Core, request: Request, response: Response): Core {
   const id = requestId(request)
-  return { ...core, log: (event) => core.log({ ...event, request: id }) }
+  return {
+    ...core,
+    log: (event) => core.log({ ...event, request: id }),
+    tellBudgets: (budgets) => response.set(rateLimitHeaders(budgets)),
+  }
 }
 
 function isRefused(answer: { readonly outcome: string }): answer is Refused {

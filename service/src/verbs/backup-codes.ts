@@ -78,7 +78,8 @@ async function make(
   if (lockSeconds > 0) return locked(lockSeconds)
   const destinations = recipients.map((recipient) => recipient.to.toLowerCase())
   const spending = { account: input.account, destinations, clientAddress: input.clientAddress }
-  const { waitSeconds } = await spendMessage(tx, application, spending, now)
+  const { waitSeconds, budgets } = await spendMessage(tx, application, spending, now)
+  core.tellBudgets?.(budgets)
   if (waitSeconds > 0) return limited(waitSeconds)
 
   const set = newBackupSet(application)

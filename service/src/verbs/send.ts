@@ -83,7 +83,7 @@ async function begin(
 
   const living = input.challenge ? await findLiving(tx, application, owner, input.challenge, now) : undefined
   if (living && living.resend_at > now) return limited(secondsBetween(now, living.resend_at))
-  const { waitSeconds } = await spendMessage(
+  const { waitSeconds, budgets } = await spendMessage(
     tx,
     application,
     {
@@ -93,6 +93,7 @@ async function begin(
     },
     now,
   )
+  core.tellBudgets?.(budgets)
   if (waitSeconds > 0) return limited(waitSeconds)
 
   const row = living
