@@ -144,6 +144,12 @@ export interface MfaOptions<User = Express.User> {
    * it, `ignore` single findings.
    */
   doctor?: false | { readonly ignore?: readonly FindingCode[] | undefined } | undefined
+  /** Your style sheet, a path on this site, linked after ours; it sets the custom properties of `mfa.css`. */
+  stylesheet?: string | undefined
+  /** What to do for somebody who cannot confirm in any way, in your words; shown where the other ways are. */
+  help?: string | undefined
+  /** The id of the factor to offer first. Defaults to the one that was last used in this browser. */
+  preferred?: ((user: User) => string | undefined) | undefined
   /** Replaces pages: gets the view as data and the standard rendering, returns the HTML document. */
   render?: ((view: View, frame: PageFrame, standard: RenderView) => string) | undefined
   /** The language of pages and messages for a request, a BCP 47 tag. Defaults to the browser's `Accept-Language`. */

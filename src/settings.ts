@@ -117,6 +117,15 @@ const schema = z.strictObject({
     })
     .default('closed'),
   doctor: doctorSchema.default({ ignore: [] }),
+  stylesheet: sitePath.optional(),
+  help: z
+    .string({ error: 'must be text' })
+    .min(1, { error: 'must not be empty' })
+    .max(500, { error: 'must be at most 500 characters' })
+    .optional(),
+  preferred: callback<NonNullable<MfaOptions['preferred']>>(
+    'must be a function from a user to a factor’s id',
+  ).optional(),
   render: callback<NonNullable<MfaOptions['render']>>('must be a function that returns HTML').optional(),
   locale: callback<NonNullable<MfaOptions['locale']>>(
     'must be a function from a request to a language',

@@ -18,7 +18,7 @@ export function vaultMfa(
     onEvent: ({ at, ...event }) => console.info(new Date(at).toISOString(), 'mfa', JSON.stringify(event)),
     appName: 'Vault',
     // Its pages, in our colours.
-    render: (view, frame, standard) => standard(view, { ...frame, stylesheet: '/mfa-theme.css' }),
+    stylesheet: '/mfa-theme.css',
     // Somebody halfway through signing in can ask who they are (nobody yet), and read their messages in development.
     open: ['/me', '/mfa-login', '/inbox'],
     halfLoginMs: config.halfLoginMs,

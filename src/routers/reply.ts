@@ -2,6 +2,7 @@ import { backupTarget, findFactor } from '../flows/person.js'
 import type { Refusal } from '../flows/refusal.js'
 import type { Notice, PageFrame, View } from '../pages/view.js'
 import { factorView } from '../visit/factor-view.js'
+import { lastUsed } from '../visit/last-used.js'
 import { sendProblem, setRetryAfter, statusOf } from '../visit/problem.js'
 import { localesOf } from '../visit/visit.js'
 import { factorViews, liveChallenge, type Visitor } from './visitor.js'
@@ -30,12 +31,16 @@ function frameOf({ req, deps, known }: Visitor, notice: Notice | undefined): Pag
     ...(stage === 'pending' && { halfLoginEndsAt: record.startedAt + settings.halfLoginMs }),
     now: Date.now(),
     ...(notice && { notice }),
+    ...(settings.help && { help: settings.help }),
+    ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
   }
 }
 
 /** The page on which somebody chooses a factor. */
 export function choosePage(visitor: Visitor, backup = hasBackup(visitor)): View {
-  return { page: 'choose', factors: factorViews(visitor), backup }
+  const { req, deps, known } = visitor
+  const preferred = deps.settings.preferred?.(known.user) ?? lastUsed(req)
+  return { page: 'choose', factors: factorViews(visitor), ...(preferred && { preferred }), backup }
 }
 
 /** The page on which a code is typed, or the choice when there is nothing to type one for. */

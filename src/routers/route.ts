@@ -115,6 +115,7 @@ function stop(
       homePath: settings.homePath,
       purpose: 'sign-in',
       now: Date.now(),
+      ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
     }),
   )
 }

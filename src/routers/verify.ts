@@ -1,8 +1,10 @@
 import { Router } from 'express'
 import * as z from 'zod'
+import { findFactor } from '../flows/person.js'
 import { approve } from '../visit/approve.js'
 import { codeField, factorField, readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
+import { rememberUsed } from '../visit/last-used.js'
 import { sendProblem } from '../visit/problem.js'
 import { verifyVisit } from '../visit/visit.js'
 import { addAssets } from './assets.js'
@@ -44,7 +46,7 @@ function showCodeEntry(visitor: Visitor): void {
 }
 
 async function verify(visitor: Visitor): Promise<void> {
-  const { req, res, deps, known, html } = visitor
+  const { req, res, deps, known, person, html } = visitor
   const body = await readBody(req, res, fields)
   if ('fault' in body) return sendProblem(res, body.fault)
 
@@ -52,6 +54,8 @@ async function verify(visitor: Visitor): Promise<void> {
   if (verdict.outcome === 'refused') return sendRefusal(visitor, verdict.refusal, body.fields.factor)
   const next = known.record.returnTo ?? deps.settings.homePath
   await approve(req, deps, known, verdict)
+  const used = findFactor(person, body.fields.factor ?? known.record.challenge?.factorId ?? '')
+  if (used) rememberUsed(req, res, used.id, deps.settings.path)
   if (html) return res.redirect(303, next)
   res.json({ status: 'verified', next })
 }
