@@ -18,6 +18,7 @@ import { readinessOf } from './readiness.js'
 import { rehearsalCarrier } from './rehearsal/carrier.js'
 import { keysFrom } from './secrets/keys.js'
 import { openStore } from './store/open.js'
+import { deleteOld } from './store/retention.js'
 import type { Store } from './store/store.js'
 import { everyHour } from './sweeping.js'
 import { appImporter, type ImportAppRequest, inProcessService } from './verbs/in-process.js'
@@ -97,7 +98,10 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     look: readinessOf({ store, log, isStopping }),
     isStopping,
   })
-  const sweeping = everyHour(() => idempotent.sweep(), log)
+  const sweeping = everyHour(async () => {
+    await idempotent.sweep()
+    await deleteOld(store)
+  }, log)
   return {
     mfa: inProcessService(core, ours),
     api,

@@ -1,7 +1,7 @@
 import type { Application } from '../application.js'
 import type { Core } from '../core.js'
 import { backupMac, newBackupCode, newBackupSalt } from '../secrets/backup-code.js'
-import { one, type Queries } from '../store/store.js'
+import { one, type Queries, type Store } from '../store/store.js'
 import { type Attempt, type Attempted, attempt, attemptStatement, FIRST_PARAMETER } from './attempt.js'
 
 /** The name of the backup codes among an account's factors. */
@@ -68,7 +68,7 @@ export async function keepWaiting(
  */
 export async function settleWaiting(
   queries: Queries,
-  application: Application,
+  application: Pick<Application, 'id'>,
   account: string,
 ): Promise<boolean> {
   const rows = await queries.query(
@@ -91,10 +91,27 @@ export async function settleWaiting(
   return rows.length > 0
 }
 
+/** Settles sets that have waited since before `since`: the time of their letters is over, so it is decided now. */
+export async function settleWaitingSets(
+  store: Store,
+  since: number,
+  most: number,
+): Promise<readonly unknown[]> {
+  const sets = await store.query<{ application: string; account: string; waiting_salt: string }>(
+    'SELECT application, account, waiting_salt FROM backup_set WHERE waiting_since < $1 LIMIT $2',
+    [since, most],
+  )
+  for (const { application: id, account, waiting_salt } of sets) {
+    if (!(await settleWaiting(store, { id }, account)))
+      await dropWaiting(store, { id }, account, waiting_salt)
+  }
+  return sets
+}
+
 /** Drops a waiting set whose letters nobody took; the living one stays (R61). */
 export async function dropWaiting(
   queries: Queries,
-  application: Application,
+  application: Pick<Application, 'id'>,
   account: string,
   salt: string,
 ): Promise<void> {

@@ -29,12 +29,20 @@ export function storedInbox(store: Store, keys: Keys): Inbox {
     async deliver(letter) {
       checkRecipient(letter)
       const { channel, to, text, subject } = letter
-      const at = new Date(Date.now()).toISOString()
+      const now = Date.now()
+      const at = new Date(now).toISOString()
       const message: InboxMessage = { channel, to, text, ...(channel === 'email' && { subject }), at }
       await store.query(
-        `WITH arrived AS (INSERT INTO inbox (application, recipient, sealed) VALUES ($1, $2, $3) RETURNING position)
+        `WITH arrived AS (INSERT INTO inbox (application, recipient, sealed, arrived_at)
+           VALUES ($1, $2, $3, $5) RETURNING position)
          DELETE FROM inbox USING arrived WHERE application = $1 AND inbox.position <= arrived.position - $4::bigint`,
-        [letter.application, to, seal(keys, identity(letter.application, to), JSON.stringify(message)), KEPT],
+        [
+          letter.application,
+          to,
+          seal(keys, identity(letter.application, to), JSON.stringify(message)),
+          KEPT,
+          now,
+        ],
       )
       return {}
     },

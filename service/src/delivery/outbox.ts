@@ -35,8 +35,8 @@ export interface Outbox {
     times: Enqueueing,
   ): Promise<Letter[]>
   /**
-   * Tries letters of a transaction that has been committed; waits 3 s at most. Of several, `queued` when one is
-   * still on its way, and `failed` only when all are lost.
+   * Tries letters of a transaction that has been committed; waits 3 s at most. Of several, `sent` when all left and
+   * `failed` when one is lost for good: whoever was promised two messages has not been served by one.
    */
   dispatch(letters: readonly Letter[]): Promise<Outcome>
   /** Tries whatever is due, of any process, until nothing is. */
@@ -172,6 +172,6 @@ async function together(attempts: readonly Promise<Outcome>[], withinMs: number)
   })
   const outcomes = await Promise.all(attempts.map((attempt) => Promise.race([attempt, late])))
   clearTimeout(timer)
-  if (outcomes.includes('queued')) return 'queued'
-  return outcomes.includes('sent') ? 'sent' : 'failed'
+  if (outcomes.includes('failed')) return 'failed'
+  return outcomes.includes('queued') ? 'queued' : 'sent'
 }

@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest'
-import { type Bench, eventually, freshEmail, freshPhone, freshTenant, type Tenant, wrong } from '../kit.js'
+import {
+  advance,
+  type Bench,
+  DeliveryError,
+  eventually,
+  freshEmail,
+  freshPhone,
+  freshTenant,
+  type Tenant,
+  wrong,
+} from '../kit.js'
 
 const invalid = { outcome: 'invalid' }
 const valid = { outcome: 'valid' }
@@ -49,6 +59,72 @@ export function backupCodesSuite(bench: () => Bench): void {
     const [old = ''] = codesOf(tenant)
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })
     expect(await tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code: old })).toEqual(invalid)
+  })
+
+  test('the old set lives on when the new message fails for good (R61)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshEmail()
+    const verify = (code: string) => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
+    await tenant.mfa.sendBackupCodes({ method: 'email', contact })
+    const [old = ''] = codesOf(tenant)
+    bench().failNext(new DeliveryError('no such mailbox', true))
+    expect(await tenant.mfa.sendBackupCodes({ method: 'email', contact })).toMatchObject({
+      refusal: { reason: 'delivery_failed' },
+    })
+    expect(await verify(old)).toEqual(valid)
+    const counted = await bench().store.query('SELECT 1 FROM backup_code WHERE application = $1', [
+      tenant.application.id,
+    ])
+    expect(counted).toHaveLength(9)
+  })
+
+  test('the old set lives until the new message left, then the new one alone (R61)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshEmail()
+    const verify = (code: string) => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
+    await tenant.mfa.sendBackupCodes({ method: 'email', contact })
+    const [one = '', two = ''] = codesOf(tenant)
+    bench().failNext(new DeliveryError('down', false))
+    expect(await tenant.mfa.sendBackupCodes({ method: 'email', contact })).toMatchObject({
+      outcome: 'queued',
+    })
+    expect(await verify(one)).toEqual(valid)
+    advance(60)
+    await bench().core.outbox.work()
+    const [newer = ''] = codesOf(tenant)
+    expect(newer).not.toBe(one)
+    expect(await verify(two)).toEqual(invalid)
+    expect(await verify(newer)).toEqual(valid)
+  })
+
+  test('a newer set that waits replaces one that waited before it, and one set lives (R61)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshEmail()
+    const down = () => new DeliveryError('down', false)
+    bench().failNext(down(), down())
+    await tenant.mfa.sendBackupCodes({ method: 'email', contact })
+    await tenant.mfa.sendBackupCodes({ method: 'email', contact })
+    advance(60)
+    await bench().core.outbox.work()
+    const letters = tenant.sent().flatMap((letter) => (letter.codes ? [letter.codes[0] ?? ''] : []))
+    expect(letters).toHaveLength(2)
+    const answers = await Promise.all(
+      letters.map((code) => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })),
+    )
+    expect(answers.filter((answer) => answer.outcome === 'valid')).toHaveLength(1)
+  })
+
+  test('DUAL codes live when both messages left (R61)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = { kind: 'dual', email: freshEmail().email, phone: freshPhone().phone } as const
+    const verify = (code: string) => tenant.mfa.verify({ method: 'dual', contact, kind: 'backup', code })
+    bench().failNext(new DeliveryError('down', false))
+    expect(await tenant.mfa.sendBackupCodes({ method: 'dual', contact })).toMatchObject({ outcome: 'queued' })
+    const [code = ''] = codesOf(tenant)
+    expect(await verify(code)).toEqual(invalid)
+    advance(60)
+    await bench().core.outbox.work()
+    expect(await verify(code)).toEqual(valid)
   })
 
   test('counts only for the contact and account that received it', async () => {

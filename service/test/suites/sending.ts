@@ -46,6 +46,21 @@ export function sendingSuite(bench: () => Bench): void {
     expect(await mfa.verify({ method: 'dual', contact, kind: 'code', code })).toEqual({ outcome: 'valid' })
   })
 
+  test.each([
+    ['waits', false, { outcome: 'queued' }, 'valid'],
+    ['was refused for good', true, { refusal: { reason: 'delivery_failed' } }, 'invalid'],
+  ] as const)(
+    'a DUAL code is not sent while one of its messages %s',
+    async (_what, permanent, expected, later) => {
+      const { mfa, lastCode } = freshTenant(bench())
+      const contact = { kind: 'dual', email: freshEmail().email, phone: freshPhone().phone } as const
+      bench().failNext(new DeliveryError('not taken', permanent))
+      expect(await mfa.send({ method: 'dual', contact })).toMatchObject(expected)
+      const right = { method: 'dual', contact, kind: 'code', code: lastCode() } as const
+      expect(await mfa.verify(right)).toEqual({ outcome: later })
+    },
+  )
+
   test('repeats the same code inside a challenge, without more life or tries (R39)', async () => {
     const { mfa, sent } = freshTenant(bench())
     const contact = freshPhone()

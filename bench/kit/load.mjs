@@ -1,0 +1,35 @@
+import autocannon from 'autocannon'
+import { API_KEY, processorMs } from './server.mjs'
+
+/** Posts each body once, over `connections` sockets, and tells what it cost. `pids` are the processes to watch. */
+export async function load({ url, path, bodies, connections = 32, seconds = 10, pids }) {
+  let next = 0
+  const before = pids.map(processorMs)
+  const result = await autocannon({
+    url,
+    connections,
+    duration: seconds,
+    requests: [
+      {
+        method: 'POST',
+        path,
+        headers: {
+          authorization: `Bearer ${API_KEY}`,
+          'content-type': 'application/x-www-form-urlencoded',
+        },
+        setupRequest: (request) => ({ ...request, body: bodies[next++ % bodies.length] }),
+      },
+    ],
+  })
+  const after = pids.map(processorMs)
+  if (next > bodies.length) throw new Error(`${bodies.length} bodies were too few: ${next} were asked for.`)
+  const requests = result.requests.total
+  return {
+    perSecond: Math.round(result.requests.total / result.duration),
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+    errors: result.errors + result.timeouts,
+    not2xx: result.non2xx,
+    processorUs: after.map((ms, i) => Math.round(((ms - before[i]) / requests) * 1000)),
+  }
+}

@@ -1,0 +1,53 @@
+import { keysFrom } from '../../service/dist/secrets/keys.js'
+import { deliveredCodeMac } from '../../service/dist/secrets/delivered-code.js'
+import { SECRET } from './server.mjs'
+
+const keys = keysFrom(SECRET)
+
+/** The bodies of verify calls with the right code, one for each person from `first` on. */
+export function verifications(first, count) {
+  return Array.from({ length: count }, (_, i) => {
+    const { phone, account, id, code } = person(first + i)
+    return new URLSearchParams({ User: phone, Type: 'PHONE', Code: code, Account: account, Challenge: id }).toString()
+  })
+}
+
+/** Writes people who each wait for the code of their challenge. `query` runs a statement with parameters. */
+export async function seed(query, first, count) {
+  const expires = Date.now() + 3_600_000
+  for (let from = first; from < first + count; from += 5_000) {
+    const people = Array.from({ length: Math.min(5_000, first + count - from) }, (_, i) => person(from + i))
+    const macs = people.map(({ account, phone, code }) =>
+      deliveredCodeMac(keys.codes, {
+        application: 'default',
+        account: `account:${account}`,
+        contact: phone,
+        type: 'PHONE',
+        code,
+      }),
+    )
+    const [ids, accounts, phones] = ['id', 'account', 'phone'].map((name) => people.map((one) => one[name]))
+    await query(
+      `INSERT INTO account (application, account)
+       SELECT 'default', 'account:' || account FROM unnest($1::text[]) AS account ON CONFLICT DO NOTHING`,
+      [accounts],
+    )
+    await query(
+      `INSERT INTO challenge (application, id, account, contact, type, method, purpose, digits, max_attempts,
+         resend_at, created_at, expires_at, code_mac)
+       SELECT 'default', id, 'account:' || account, phone, 'PHONE', 'sms', 'sign-in', 6, 5, 0, 0, $5::bigint, mac
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS person (id, account, phone, mac)`,
+      [ids, accounts, phones, macs, expires],
+    )
+  }
+}
+
+function person(number) {
+  const digits = String(number).padStart(8, '0')
+  return {
+    phone: `+447700${digits}`.slice(0, 15),
+    account: `bench-${digits}`,
+    id: `bench-challenge-${digits}`,
+    code: digits.slice(-6),
+  }
+}

@@ -1,0 +1,75 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+
+const BINARIES = process.env.POSTGRES_BINARIES ?? '/usr/lib/postgresql/15/bin'
+
+/** A PostgreSQL server of our own with its settings as they come, so that every commit reaches the disk. */
+export async function startPostgres() {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-pg-'))
+  const port = await freePort()
+  const asRoot = process.getuid() === 0
+  const run = (binary, args) =>
+    asRoot
+      ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', join(BINARIES, binary), ...args]]
+      : [join(BINARIES, binary), args]
+  if (asRoot) {
+    chmodSync(folder, 0o755)
+    execFileSync('chown', ['postgres', folder])
+  }
+  const data = join(folder, 'data')
+  execFileSync(...run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8']), {
+    stdio: 'ignore',
+    cwd: '/',
+  })
+  const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${folder}`]
+  const server = spawn(...run('postgres', ['-D', data, '-p', String(port), ...settings]), {
+    stdio: 'ignore',
+    cwd: '/',
+  })
+  const gone = new Promise((resolve) => server.once('exit', resolve))
+  const url = `postgresql://postgres@127.0.0.1:${port}/postgres`
+  await ready(url)
+  return {
+    url,
+    pid: server.pid,
+    async stop() {
+      server.kill('SIGINT')
+      await gone
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Runs one script of SQL. */
+export async function script(url, text) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
+
+async function ready(url) {
+  for (const deadline = performance.now() + 20_000; ; ) {
+    try {
+      return await script(url, 'SELECT 1')
+    } catch (error) {
+      if (performance.now() > deadline) throw error
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+}
+
+async function freePort() {
+  const server = createServer()
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
