@@ -18,6 +18,11 @@ const application = {
   countries: [],
   limits: limitsSchema.parse({}),
 }
-const core = { store, keys: keysFrom('a secret for benchmarks, long enough to be taken'), outbox: {}, log() {} }
+const core = {
+  store,
+  keys: keysFrom('a secret for benchmarks, long enough to be taken'),
+  outbox: {},
+  log() {},
+}
 const server = createServer(httpApi(core, async () => application, {}))
 server.listen(0, () => console.log(`The bare app listens on http://localhost:${server.address().port}`))

@@ -1,5 +1,5 @@
-import { keysFrom } from '../../service/dist/secrets/keys.js'
 import { deliveredCodeMac } from '../../service/dist/secrets/delivered-code.js'
+import { keysFrom } from '../../service/dist/secrets/keys.js'
 import { SECRET } from './server.mjs'
 
 const keys = keysFrom(SECRET)
@@ -8,7 +8,13 @@ const keys = keysFrom(SECRET)
 export function verifications(first, count) {
   return Array.from({ length: count }, (_, i) => {
     const { phone, account, id, code } = person(first + i)
-    return new URLSearchParams({ User: phone, Type: 'PHONE', Code: code, Account: account, Challenge: id }).toString()
+    return new URLSearchParams({
+      User: phone,
+      Type: 'PHONE',
+      Code: code,
+      Account: account,
+      Challenge: id,
+    }).toString()
   })
 }
 

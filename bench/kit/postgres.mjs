@@ -14,7 +14,10 @@ export async function startPostgres() {
   const asRoot = process.getuid() === 0
   const run = (binary, args) =>
     asRoot
-      ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', join(BINARIES, binary), ...args]]
+      ? [
+          'setpriv',
+          ['--reuid=postgres', '--regid=postgres', '--clear-groups', join(BINARIES, binary), ...args],
+        ]
       : [join(BINARIES, binary), args]
   if (asRoot) {
     chmodSync(folder, 0o755)
