@@ -71,7 +71,7 @@ describe('what is no longer needed', () => {
 
   test('a message that still waits is not deleted', async () => {
     const tenant = freshTenant(bench)
-    bench.failNext(new DeliveryError('down', false))
+    bench.failNext(new DeliveryError('down', 'outage'))
     await tenant.mfa.send({ method: 'email', contact: freshEmail() })
     await deleteOld(bench.store)
     expect(await rows(tenant, 'outbox')).toBe(1)
@@ -99,7 +99,7 @@ describe('what is no longer needed', () => {
   test('backup codes whose message left live on when the record of it is deleted (R61)', async () => {
     const tenant = freshTenant(bench)
     const contact = freshEmail()
-    bench.failNext(new DeliveryError('down', false))
+    bench.failNext(new DeliveryError('down', 'outage'))
     expect(await tenant.mfa.sendBackupCodes({ method: 'email', contact })).toMatchObject({
       outcome: 'queued',
     })

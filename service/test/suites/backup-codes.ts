@@ -67,7 +67,7 @@ export function backupCodesSuite(bench: () => Bench): void {
     const verify = (code: string) => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })
     const [old = ''] = codesOf(tenant)
-    bench().failNext(new DeliveryError('no such mailbox', true))
+    bench().failNext(new DeliveryError('no such mailbox', 'contact'))
     expect(await tenant.mfa.sendBackupCodes({ method: 'email', contact })).toMatchObject({
       refusal: { reason: 'delivery_failed' },
     })
@@ -84,7 +84,7 @@ export function backupCodesSuite(bench: () => Bench): void {
     const verify = (code: string) => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })
     const [one = '', two = ''] = codesOf(tenant)
-    bench().failNext(new DeliveryError('down', false))
+    bench().failNext(new DeliveryError('down', 'outage'))
     expect(await tenant.mfa.sendBackupCodes({ method: 'email', contact })).toMatchObject({
       outcome: 'queued',
     })
@@ -100,7 +100,7 @@ export function backupCodesSuite(bench: () => Bench): void {
   test('a newer set that waits replaces one that waited before it, and one set lives (R61)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()
-    const down = () => new DeliveryError('down', false)
+    const down = () => new DeliveryError('down', 'outage')
     bench().failNext(down(), down())
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })
@@ -118,7 +118,7 @@ export function backupCodesSuite(bench: () => Bench): void {
     const tenant = freshTenant(bench())
     const contact = { kind: 'dual', email: freshEmail().email, phone: freshPhone().phone } as const
     const verify = (code: string) => tenant.mfa.verify({ method: 'dual', contact, kind: 'backup', code })
-    bench().failNext(new DeliveryError('down', false))
+    bench().failNext(new DeliveryError('down', 'outage'))
     expect(await tenant.mfa.sendBackupCodes({ method: 'dual', contact })).toMatchObject({ outcome: 'queued' })
     const [code = ''] = codesOf(tenant)
     expect(await verify(code)).toEqual(invalid)

@@ -47,14 +47,14 @@ export function sendingSuite(bench: () => Bench): void {
   })
 
   test.each([
-    ['waits', false, { outcome: 'queued' }, 'valid'],
-    ['was refused for good', true, { refusal: { reason: 'delivery_failed' } }, 'invalid'],
+    ['waits', 'outage', { outcome: 'queued' }, 'valid'],
+    ['was refused for good', 'contact', { refusal: { reason: 'delivery_failed' } }, 'invalid'],
   ] as const)(
     'a DUAL code is not sent while one of its messages %s',
-    async (_what, permanent, expected, later) => {
+    async (_what, fault, expected, later) => {
       const { mfa, lastCode } = freshTenant(bench())
       const contact = { kind: 'dual', email: freshEmail().email, phone: freshPhone().phone } as const
-      bench().failNext(new DeliveryError('not taken', permanent))
+      bench().failNext(new DeliveryError('not taken', fault))
       expect(await mfa.send({ method: 'dual', contact })).toMatchObject(expected)
       const right = { method: 'dual', contact, kind: 'code', code: lastCode() } as const
       expect(await mfa.verify(right)).toEqual({ outcome: later })
