@@ -3,7 +3,7 @@ import type { Limits } from './limits.js'
 
 /** What an application has paid for: `enterprise` includes DUAL. */
 export const TIERS = ['standard', 'enterprise'] as const
-export type Tier = (typeof TIERS)[number]
+type Tier = (typeof TIERS)[number]
 
 /** The methods that an application may switch off. Authenticator apps are always offered (R48). */
 export const SWITCHED_METHODS = [

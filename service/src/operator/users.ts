@@ -2,7 +2,7 @@ import { type Contact, canonicalUser, maskContact, parseUser } from 'countersign
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import { BACKUP_FACTOR } from '../accounts/backup-set.js'
 import { type Mode, partitionOf } from '../application.js'
-import { one, type Queries } from '../store/store.js'
+import { one } from '../store/store.js'
 import { limitsOf, mustExist } from './applications.js'
 import { change, type Desk } from './desk.js'
 import { OperatorError } from './operator-error.js'
@@ -17,7 +17,7 @@ export interface UserName {
 }
 
 /** One factor of an account. */
-export interface FactorState {
+interface FactorState {
   /** `APP`, `BACKUP`, or the kind and the masked contact. */
   readonly factor: string
   /** Wrong codes since it was bound that nothing has forgiven. */
@@ -51,19 +51,27 @@ export async function showUser(desk: Desk, name: UserName): Promise<UserState> {
   const key = [partitionOf(name.application, name.mode), accountOf(name)]
   const account = await one<{
     locked_until: number
+    failures: number
     proven_email: string | null
     proven_phone: string | null
     locale: string | null
   }>(
     store,
-    'SELECT locked_until, proven_email, proven_phone, locale FROM account WHERE application = $1 AND account = $2',
-    key,
+    `SELECT locked_until, proven_email, proven_phone, locale, (
+       SELECT count(*)::integer FROM jsonb_array_elements(failures) AS entry WHERE (entry ->> 'at')::bigint > $3
+     ) AS failures FROM account WHERE application = $1 AND account = $2`,
+    [...key, Date.now() - DAY_MS],
   )
   if (!account) throw unknownUser(name)
-  const failures = await count(store, 'failure', key, ' AND at > $3', Date.now() - DAY_MS)
   const app = await one<{ sealed: string | null; pending: string | null }>(
     store,
     'SELECT sealed, pending FROM app_secret WHERE application = $1 AND account = $2',
+    key,
+  )
+  const backup = await one<{ left: number }>(
+    store,
+    `SELECT count(*)::integer AS left FROM backup_code JOIN backup_set USING (application, account, salt)
+     WHERE application = $1 AND account = $2`,
     key,
   )
   const { disableAfter } = await limitsOf(desk, name.application)
@@ -74,12 +82,12 @@ export async function showUser(desk: Desk, name: UserName): Promise<UserState> {
   return {
     user: shown(name),
     lockedUntil: account.locked_until > Date.now() ? account.locked_until : null,
-    failures,
+    failures: account.failures,
     email: account.proven_email && masked(account.proven_email),
     phone: account.proven_phone && masked(account.proven_phone),
     locale: account.locale,
     authenticatorApp: app?.sealed ? 'set up' : app?.pending ? 'waits for its first code' : 'none',
-    backupCodesLeft: await count(store, 'backup_code', key),
+    backupCodesLeft: backup?.left ?? 0,
     factors: factors.map((row) => ({
       factor: shownFactor(row.factor),
       // What an operator disabled is marked by a number that no guessing reaches.
@@ -187,19 +195,4 @@ function unknownUser(name: UserName): OperatorError {
     `${shown(name)} has no account in "${name.application}"${name.mode === 'test' ? ' among its test data' : ''}. ` +
       'If the application names its accounts itself, say --account with that name.',
   )
-}
-
-async function count(
-  queries: Queries,
-  table: 'failure' | 'backup_code',
-  key: readonly string[],
-  condition = '',
-  ...more: number[]
-): Promise<number> {
-  const row = await one<{ n: number }>(
-    queries,
-    `SELECT count(*)::integer AS n FROM ${table} WHERE application = $1 AND account = $2${condition}`,
-    [...key, ...more],
-  )
-  return row?.n ?? 0
 }

@@ -1,7 +1,7 @@
 import type { Application } from '../application.js'
 
 /** The code that is right for every living challenge and every app of a test key. */
-export const RIGHT_CODE = '424242'
+const RIGHT_CODE = '424242'
 
 /** Whether a test key typed the code that is always right. */
 export function isAlwaysRight(application: Application, code: string): boolean {

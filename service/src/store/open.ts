@@ -8,14 +8,14 @@ import type { Store } from './store.js'
 export async function openStore(where: {
   readonly databaseUrl?: string | undefined
   readonly dataDir: string
-  /** Names the key that seals what the store holds; a store made with another key is refused. */
-  readonly keyId: string
+  /** Names the key that seals what the store holds; a store made with another key is refused. Without it nothing is opened. */
+  readonly keyId?: string
 }): Promise<Store> {
   const { databaseUrl, dataDir } = where
   const store = databaseUrl ? postgresStore(databaseUrl) : await pgliteStore(dataDir)
   try {
     await migrate(store)
-    await checkKey(store, where.keyId)
+    if (where.keyId !== undefined) await checkKey(store, where.keyId)
     return store
   } catch (error) {
     await store.close()

@@ -1,0 +1,35 @@
+/** What a cell may hold; times are `Date`s. */
+export type Cell = string | number | Date | null | undefined
+
+/** Rows under their headings, aligned, two spaces between; numbers to the right. */
+export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const lines = [headings.map((heading) => heading.toUpperCase()), ...rows.map((row) => row.map(shown))]
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => width(line[column] ?? ''))))
+  return lines
+    .map((line, index) =>
+      line
+        .map((text, column) => {
+          const gap = ' '.repeat((widths[column] ?? 0) - width(text))
+          return index > 0 && typeof rows[index - 1]?.[column] === 'number' ? gap + text : text + gap
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** Names and what they stand for, one pair a line. */
+export function pairs(entries: readonly (readonly [string, Cell])[]): string {
+  const widest = Math.max(...entries.map(([name]) => width(name)))
+  return entries.map(([name, value]) => `${name.padEnd(widest)}  ${shown(value)}`.trimEnd()).join('\n')
+}
+
+function shown(cell: Cell): string {
+  if (cell instanceof Date) return `${cell.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  // What people chose to call things must not move the cursor of whoever reads it.
+  return String(cell ?? '–').replace(/\p{Cc}/gu, '\ufffd')
+}
+
+function width(text: string): number {
+  return [...text].length
+}
