@@ -171,8 +171,10 @@ async function findSet(core: Core, application: Application, owner: Owner): Prom
       [application.id, owner.account],
     )
   const found = await find()
-  // Its letters may have left since, by this process or another.
-  return found?.waits && (await settleWaiting(core.store, application, owner.account)) ? find() : found
+  if (!found?.waits) return found
+  // Its letters may have left since, by this process or another, and somebody else may be settling it just now.
+  await settleWaiting(core.store, application, owner.account)
+  return find()
 }
 
 function macOf(core: Core, application: Application, account: string, salt: string, code: string): string {
