@@ -2,7 +2,7 @@ import cookieSession from 'cookie-session'
 import express, { type RequestHandler } from 'express'
 import session, { MemoryStore } from 'express-session'
 import passport from 'passport'
-import request from 'supertest'
+import request, { type Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
 import {
   challengeRouter,
@@ -13,6 +13,7 @@ import {
   startMfa,
   verifyRouter,
 } from '../../src/index.js'
+import { sessionCookie } from '../kit/cookies.js'
 import { host, jsonAgent, people, signIn, signInFully, type TestUser } from '../kit/host.js'
 import { standInService } from '../kit/stand-in-service.js'
 
@@ -230,14 +231,19 @@ describe('a host that is wired in its own way', () => {
     })
     const post = (path: string, cookie: string, body: object) =>
       jsonAgent(made.app).post(path).set({ Cookie: cookie, 'X-Forwarded-Proto': 'https' }).send(body)
-    const cookieOf = (answer: { headers: Record<string, unknown> }) =>
-      String(Reflect.get(answer.headers, 'set-cookie')).split(';')[0] ?? ''
+    const cookieOf = (answer: Response) => sessionCookie(answer, 'sid')
     const login = await post('/login', '', { name: 'bob' }).expect(200)
     await post('/mfa/challenge', cookieOf(login), { factor: 'sms' }).expect(200)
     const verified = await post('/mfa/verify', cookieOf(login), { code: made.standIn.newestCode() }).expect(
       200,
     )
-    expect(String(verified.headers['set-cookie'])).toMatch(/Secure/)
+    // R11: ours as well as the session's, and for this host alone.
+    for (const line of verified.get('Set-Cookie') ?? []) {
+      expect(line).toMatch(/; HttpOnly/)
+      expect(line).toMatch(/; Secure/)
+      expect(line).toMatch(/; SameSite=Lax/)
+      expect(line).not.toMatch(/Domain=/)
+    }
     await jsonAgent(made.app)
       .get('/secret')
       .set({ Cookie: cookieOf(verified), 'X-Forwarded-Proto': 'https' })

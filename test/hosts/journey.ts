@@ -97,7 +97,7 @@ export function signsIn(what: string, makeStore: () => Store | undefined): void 
       const made = make()
       const port = await listen(made.app)
       const login = await postJson(port, '/login', { name: 'bob' })
-      const cookie = String(login.headers['set-cookie']?.[0]).split(';')[0] ?? ''
+      const cookie = sessionCookie(login)
       await postJson(port, '/mfa/challenge', { factor: 'sms' }, cookie)
       await Promise.all(
         Array.from({ length: 100 }, () => postJson(port, '/mfa/verify', { code: '000000' }, cookie)),

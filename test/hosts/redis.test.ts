@@ -58,7 +58,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
     expect(standIn.count('verify')).toBe(5)
   })
 
-  it('R23 R32 two apps evaluate ten of two hundred wrong codes in forty sessions, and lock the account in both', async () => {
+  it('R23 R32 two apps evaluate at most ten of two hundred wrong codes in forty sessions, and lock the account in both', async () => {
     const { standIn, apps, ports } = await twoApps()
     const cookies = await Promise.all(
       Array.from({ length: 40 }, async () =>
@@ -72,7 +72,9 @@ describe.skipIf(redisMissing)('with Redis', () => {
         ),
       ),
     )
-    expect(standIn.count('verify')).toBe(10)
+    // What is still being evaluated counts for the lock, too: it may come a little early, never late.
+    expect(standIn.count('verify')).toBeLessThanOrEqual(10)
+    expect(standIn.count('verify')).toBeGreaterThan(5)
     for (const port of ports) {
       const answer = await postJson(port, '/mfa/verify', { code: '123456', factor: 'app' }, cookies[39])
       expect(answer.status).toBe(429)
@@ -118,7 +120,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
     await postJson(ports[0], '/mfa/challenge', { factor: 'sms' }, cookie)
     const done = await postJson(ports[1], '/mfa/verify', { code: standIn.newestCode() }, cookie)
     expect(done.status).toBe(200)
-    const verified = String(done.headers['set-cookie']?.[0]).split(';')[0] ?? ''
+    const verified = sessionCookie(done)
     await jsonAgent(apps[0].app).get('/secret').set('Cookie', verified).expect(200)
     await jsonAgent(apps[1].app).get('/secret').set('Cookie', cookie).expect(401)
   })

@@ -1,8 +1,7 @@
-import type { Response } from 'supertest'
-
 /** The session cookie that an answer sets, as a browser would send it back; '' when it sets none. */
-export function sessionCookie(response: Response): string {
-  const cookie = response.get('Set-Cookie')?.find((line) => line.startsWith('connect.sid='))
+export function sessionCookie({ headers }: { readonly headers: object }, name = 'connect.sid'): string {
+  const lines: string[] = [Reflect.get(headers, 'set-cookie') ?? []].flat()
+  const cookie = lines.find((line) => line.startsWith(`${name}=`))
   return cookie?.split(';')[0] ?? ''
 }
 

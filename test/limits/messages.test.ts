@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
+import { sessionCookie } from '../kit/cookies.js'
 import { host, signIn, signInFully } from '../kit/host.js'
 import { listen, postJson } from '../kit/sockets.js'
 
@@ -38,7 +39,7 @@ describe('R43 the wait before a code is sent again', () => {
     const made = host()
     const port = await listen(made.app)
     const login = await postJson(port, '/login', { name: 'bob' })
-    const cookie = String(login.headers['set-cookie']?.[0]).split(';')[0] ?? ''
+    const cookie = sessionCookie(login)
     const answers = await Promise.all(
       Array.from({ length: 200 }, () => postJson(port, '/mfa/challenge', { factor: 'sms' }, cookie)),
     )
@@ -74,7 +75,7 @@ describe('R43 the budget of messages', () => {
     await Promise.all(
       Array.from({ length: 60 }, async () => {
         const login = await postJson(port, '/login', { name: 'bob' })
-        const cookie = String(login.headers['set-cookie']?.[0]).split(';')[0] ?? ''
+        const cookie = sessionCookie(login)
         await postJson(port, '/mfa/challenge', { factor: 'sms' }, cookie)
       }),
     )

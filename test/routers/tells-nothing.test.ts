@@ -164,19 +164,21 @@ describe('R89 events', () => {
     await agent.post('/mfa/verify').send({ code: 'AAAABBBBCCCCDDDD', factor: 'backup' }).expect(200)
     const other = await signIn(app, 'alice')
     await other.post('/mfa/cancel').send({}).expect(200)
-    expect(events.map(({ at: _at, userId: _userId, ...event }) => event)).toEqual([
-      { type: 'challenged', method: 'sms' },
-      { type: 'refused', method: 'sms', code: 'invalid_code' },
-      { type: 'verified', method: 'sms', purpose: 'sign-in' },
-      { type: 'refused', method: 'app', code: 'invalid_code' },
-      { type: 'app_enrolled' },
-      { type: 'backup_codes_sent' },
-      { type: 'verified', method: 'backup', purpose: 'step-up' },
-      { type: 'cancelled' },
-    ])
-    for (const { userId, at } of events) {
-      expect(userId).toBe('u-alice')
-      expect(at).toBeLessThanOrEqual(Date.now())
+    expect(events.map((event) => ({ ...event, at: 0, userId: '' }))).toEqual(
+      [
+        { type: 'challenged', method: 'sms' },
+        { type: 'refused', method: 'sms', code: 'invalid_code' },
+        { type: 'verified', method: 'sms', purpose: 'sign-in' },
+        { type: 'refused', method: 'app', code: 'invalid_code' },
+        { type: 'app_enrolled' },
+        { type: 'backup_codes_sent' },
+        { type: 'verified', method: 'backup', purpose: 'step-up' },
+        { type: 'cancelled' },
+      ].map((event) => ({ ...event, at: 0, userId: '' })),
+    )
+    for (const event of events) {
+      expect(event).toMatchObject({ userId: 'u-alice' })
+      expect(event.at).toBeLessThanOrEqual(Date.now())
     }
     const all = JSON.stringify(events)
     for (const hidden of [
