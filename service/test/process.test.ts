@@ -1,49 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_KEY } from './kit.js'
-
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
-
-interface Running {
-  readonly child: ChildProcess
-  readonly url: string
-  output(): string
-  ended: Promise<number | null>
-}
-
-function start(env: Record<string, string>): {
-  child: ChildProcess
-  output(): string
-  ended: Promise<number | null>
-} {
-  const { PATH = '' } = process.env
-  const child = spawn(process.execPath, [MAIN], {
-    env: { PATH, SERVICE_PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let text = ''
-  child.stdout?.on('data', (chunk) => (text += chunk))
-  child.stderr?.on('data', (chunk) => (text += chunk))
-  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
-  return { child, output: () => text, ended }
-}
-
-async function startListening(env: Record<string, string>): Promise<Running> {
-  const started = start(env)
-  const url = await new Promise<string>((resolve, reject) => {
-    const look = () => {
-      const found = /listens on (http:\S+)/.exec(started.output())?.[1]
-      if (found) resolve(found)
-    }
-    started.child.stdout?.on('data', look)
-    void started.ended.then(() => reject(new Error(started.output())))
-  })
-  return { ...started, url }
-}
+import { MAIN, type Running, start, startListening } from './processes.js'
 
 /** The process as it is built and started by `npm run service`. */
 describe('the process', () => {

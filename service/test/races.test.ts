@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_KEY, appCode, freshEmail, freshPhone, listen, SECRET, wrong } from './kit.js'
 import { postgresMissing, startPostgres } from './postgres.js'
 
-/** Two services over one database, each with its own connections and its own HTTP server. */
-describe('two processes over one PostgreSQL', () => {
+/** In one process, each with its own connections and its own HTTP server; `two-processes.test.ts` has two of them. */
+describe('two services over one PostgreSQL', () => {
   if (postgresMissing) return test.skip(postgresMissing, () => {})
 
   let postgres: Awaited<ReturnType<typeof startPostgres>>

@@ -1,0 +1,45 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** The process as it is built and started by `npm run service`. */
+export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+
+/** A service in a process of its own. */
+export interface Running {
+  readonly child: ChildProcess
+  readonly url: string
+  output(): string
+  ended: Promise<number | null>
+}
+
+/** Starts a service without waiting for it. */
+export function start(env: Record<string, string>): {
+  child: ChildProcess
+  output(): string
+  ended: Promise<number | null>
+} {
+  const { PATH = '' } = process.env
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH, SERVICE_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  child.stdout?.on('data', (chunk) => (text += chunk))
+  child.stderr?.on('data', (chunk) => (text += chunk))
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
+  return { child, output: () => text, ended }
+}
+
+/** Starts a service and waits until it listens. */
+export async function startListening(env: Record<string, string>): Promise<Running> {
+  const started = start(env)
+  const url = await new Promise<string>((resolve, reject) => {
+    const look = () => {
+      const found = /listens on (http:\S+)/.exec(started.output())?.[1]
+      if (found) resolve(found)
+    }
+    started.child.stdout?.on('data', look)
+    void started.ended.then(() => reject(new Error(started.output())))
+  })
+  return { ...started, url }
+}

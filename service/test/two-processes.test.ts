@@ -1,0 +1,149 @@
+import { existsSync } from 'node:fs'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { API_KEY, eventually, freshPhone, listen, SECRET, wrong } from './kit.js'
+import { postgresMissing, startPostgres } from './postgres.js'
+import { MAIN, type Running, startListening } from './processes.js'
+
+interface Delivered {
+  readonly id: string
+  readonly to: string
+  readonly code: string
+}
+
+/** Two processes of the operating system, started as an operator starts them, over one real PostgreSQL. */
+describe('two processes over one PostgreSQL', () => {
+  if (postgresMissing) return test.skip(postgresMissing, () => {})
+
+  let postgres: Awaited<ReturnType<typeof startPostgres>>
+  let receiver: Awaited<ReturnType<typeof listen>>
+  let pool: pg.Pool
+  let env: Record<string, string>
+  const delivered: Delivered[] = []
+  const running: Running[] = []
+  const run = async () => {
+    const one = await startListening(env)
+    running.push(one)
+    return one
+  }
+  beforeAll(async () => {
+    if (!existsSync(MAIN)) throw new Error('The service is not built: run npm run build first.')
+    postgres = await startPostgres()
+    pool = new pg.Pool({ connectionString: postgres.url, max: 2 })
+    // The server may be gone before the last of them has said goodbye.
+    pool.on('error', () => {})
+    receiver = await listen(async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      delivered.push(JSON.parse(body))
+      response.end()
+    })
+    env = {
+      DATABASE_URL: postgres.url,
+      SERVICE_SECRET: SECRET,
+      SERVICE_API_KEY: API_KEY,
+      SERVICE_DELIVERY: `${receiver.url}/hook?secret=shared-with-the-receiver`,
+    }
+  })
+  afterAll(async () => {
+    for (const { child, ended } of running) {
+      child.kill('SIGKILL')
+      await ended
+    }
+    await pool.end()
+    await receiver.close()
+    await postgres.stop()
+  })
+
+  /** The status of the answer; 0 when there was none. */
+  const post = async ({ url }: Running, path: string, parameters: Record<string, string>) => {
+    const headers = { authorization: `Bearer ${API_KEY}` }
+    const body = new URLSearchParams(parameters)
+    return fetch(url + path, { method: 'POST', headers, body }).then(
+      async (response) => {
+        await response.text()
+        return response.status
+      },
+      () => 0,
+    )
+  }
+  const codeFor = (phone: string) => delivered.findLast(({ to }) => to === phone)?.code ?? ''
+  const send = (process: Running, User: string) => post(process, '/v1/mfa', { User, Type: 'SMS' })
+  const verify = (process: Running, User: string, Code: string) =>
+    post(process, '/v1/mfa/verify', { User, Type: 'PHONE', Code })
+  const attempts = async (phone: string) =>
+    (await pool.query('SELECT attempts FROM challenge WHERE contact = $1', [phone])).rows[0]?.attempts
+
+  test('100 wrong codes at each of two: five are evaluated, then the right one is refused at both (R22, R28)', async () => {
+    const [one, other] = await Promise.all([run(), run()])
+    const { phone } = freshPhone()
+    await send(one, phone)
+    const code = codeFor(phone)
+    const burst = (process: Running) => Array.from({ length: 100 }, () => verify(process, phone, wrong(code)))
+    const statuses = await Promise.all([...burst(one), ...burst(other)])
+    expect(statuses.filter((status) => status === 401)).toHaveLength(200)
+    expect(await attempts(phone)).toBe(5)
+    expect([await verify(one, phone, code), await verify(other, phone, code)]).toEqual([401, 401])
+    // Without the burst the code would have been taken: it is the counting that refused it.
+    await send(other, phone)
+    expect(await verify(one, phone, codeFor(phone))).toBe(200)
+  })
+
+  test('kill -9 while codes are verified: none that was accepted is accepted again, no counted guess is lost', async () => {
+    const survivor = await run()
+    for (let round = 0; round < 4; round++) {
+      const victim = await run()
+      const phones = Array.from({ length: 24 }, () => freshPhone().phone)
+      await Promise.all(phones.map((phone) => send(survivor, phone)))
+      let answered = 0
+      const asked = phones.map(async (phone, i) => {
+        // Every third guess is wrong.
+        const right = i % 3 !== 0
+        const status = await verify(victim, phone, right ? codeFor(phone) : wrong(codeFor(phone)))
+        if (++answered === 4 + round * 4) victim.child.kill('SIGKILL')
+        return { phone, right, status }
+      })
+      const answers = await Promise.all(asked)
+      victim.child.kill('SIGKILL')
+      await victim.ended
+      for (const { phone, right, status } of answers) {
+        expect([0, right ? 200 : 401]).toContain(status)
+        if (status === 401) expect(await attempts(phone)).toBe(1)
+        const again = [
+          await verify(survivor, phone, codeFor(phone)),
+          await verify(survivor, phone, codeFor(phone)),
+        ]
+        const accepted = [status, ...again].filter((one) => one === 200).length
+        expect(accepted).toBeLessThanOrEqual(1)
+        if (status !== 0) expect(accepted).toBe(1)
+      }
+    }
+  }, 120_000)
+
+  test('kill -9 while messages are handed over: every one that was promised arrives, under one id', async () => {
+    const survivor = await run()
+    for (let round = 0; round < 3; round++) {
+      const victim = await run()
+      const phones = Array.from({ length: 24 }, () => freshPhone().phone)
+      let answered = 0
+      const asked = phones.map(async (phone) => {
+        const status = await send(victim, phone)
+        if (++answered === 1 + round * 6) victim.child.kill('SIGKILL')
+        return { phone, status }
+      })
+      const answers = await Promise.all(asked)
+      victim.child.kill('SIGKILL')
+      await victim.ended
+      // As if the time had passed after which whoever took them counts as dead.
+      await pool.query('UPDATE outbox SET due_at = 0 WHERE settled_at IS NULL')
+      const waiting = async () => (await pool.query('SELECT 1 FROM outbox WHERE settled_at IS NULL')).rowCount
+      await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 20_000, interval: 100 })
+      for (const { phone, status } of answers) {
+        const mine = delivered.filter(({ to }) => to === phone)
+        if (status === 200) await eventually(() => expect(mine.length).toBeGreaterThan(0))
+        expect(new Set(mine.map(({ id }) => id)).size).toBeLessThanOrEqual(1)
+        if (mine.length > 0) expect(await verify(survivor, phone, codeFor(phone))).toBe(200)
+      }
+    }
+  }, 120_000)
+})
