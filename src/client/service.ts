@@ -1,8 +1,8 @@
 import { onlyGiven } from '../given.js'
 import { formatUser } from '../protocol/contact.js'
 import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
-import type { Caller, MfaService, Purpose } from '../protocol/service.js'
-import { verifyAnswer } from '../protocol/wire.js'
+import type { Caller, DeliveryState, MfaService, Purpose } from '../protocol/service.js'
+import { deliveryAnswer, verifyAnswer } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
 import {
   believeFields,
@@ -16,6 +16,7 @@ import {
 import { barePicture, findOtpauthUri, findQr } from './qr.js'
 import { type Answer, httpTransport, type Transport } from './transport.js'
 
+const DELIVERIES = '/v1/mfa/deliveries'
 const yes = verifyAnswer.pick({ valid: true })
 
 /** An MFA service behind the HTTP API, as the dialect in `settings` speaks it. */
@@ -113,8 +114,27 @@ export function httpService(
       }
     },
 
+    // An addition of our own service: others know no such address.
+    ...(dialect.extras && {
+      async deliveryOf({ challenge }: { readonly challenge: string }) {
+        const answer = await transport.get(`${DELIVERIES}/${encodeURIComponent(challenge)}`)
+        return answer.status === 404 ? undefined : deliveryIn(answer)
+      },
+    }),
+
     close: () => transport.close(),
   }
+}
+
+function deliveryIn(answer: Answer): DeliveryState {
+  if (answer.status !== 200) {
+    refusalIn(answer)
+    throw unbelievable(`status ${answer.status}`)
+  }
+  const read = deliveryAnswer.safeParse(believeFields(answer))
+  if (!read.success) throw unbelievable('something that does not say how a message stands')
+  const { updated_at, carrier, ...state } = read.data
+  return { ...state, ...(carrier !== undefined && { carrier }), updatedAt: Date.parse(updated_at) }
 }
 
 /** What is only asked for, not believed as proof, may also be 201, 202 or 204. */

@@ -25,6 +25,11 @@ export interface Transport {
    * @throws {ServiceError} when no whole answer came in time.
    */
   post(path: string, parameters: Readonly<Record<string, string>>): Promise<Answer>
+  /**
+   * Asks for what is there, in the same way.
+   * @throws {ServiceError} when no whole answer came in time.
+   */
+  get(path: string): Promise<Answer>
   close(): Promise<void>
 }
 
@@ -34,41 +39,44 @@ export function httpTransport(
   dispatcher: Dispatcher = agentFor(settings),
 ): Transport {
   const { baseUrl, apiKey, timeoutMs, dialect } = settings
-  const headers = {
-    accept: 'application/json',
-    authorization: `Bearer ${apiKey()}`,
+  const headers = { accept: 'application/json', authorization: `Bearer ${apiKey()}` }
+  const posting = {
+    ...headers,
     'content-type':
       dialect.contentType === 'json' ? 'application/json' : 'application/x-www-form-urlencoded;charset=utf-8',
   }
   const encode = (parameters: Readonly<Record<string, string>>) =>
     dialect.contentType === 'json' ? JSON.stringify(parameters) : new URLSearchParams(parameters).toString()
 
-  return {
-    async post(path, parameters) {
-      const signal = AbortSignal.timeout(timeoutMs)
-      let begun = false
-      try {
-        const response = await request(`${baseUrl}${path}`, {
-          method: 'POST',
-          dispatcher,
-          headers,
-          body: encode(parameters),
-          signal,
-        })
-        begun = true
-        return {
-          status: response.statusCode,
-          contentType: single(response.headers['content-type']).toLowerCase(),
-          challengesKey: response.headers['www-authenticate'] !== undefined,
-          retryAfterSeconds: readRetryAfter(single(response.headers['retry-after'])),
-          body: await response.body.text(),
-        }
-      } catch (error) {
-        throw noAnswer(error, { begun, timedOut: signal.aborted, timeoutMs })
+  async function ask(path: string, asked: Asked): Promise<Answer> {
+    const signal = AbortSignal.timeout(timeoutMs)
+    let begun = false
+    try {
+      const response = await request(`${baseUrl}${path}`, { ...asked, dispatcher, signal })
+      begun = true
+      return {
+        status: response.statusCode,
+        contentType: single(response.headers['content-type']).toLowerCase(),
+        challengesKey: response.headers['www-authenticate'] !== undefined,
+        retryAfterSeconds: readRetryAfter(single(response.headers['retry-after'])),
+        body: await response.body.text(),
       }
-    },
+    } catch (error) {
+      throw noAnswer(error, { begun, timedOut: signal.aborted, timeoutMs })
+    }
+  }
+
+  return {
+    post: (path, parameters) => ask(path, { method: 'POST', headers: posting, body: encode(parameters) }),
+    get: (path) => ask(path, { method: 'GET', headers }),
     close: () => dispatcher.close(),
   }
+}
+
+interface Asked {
+  readonly method: 'GET' | 'POST'
+  readonly headers: Record<string, string>
+  readonly body?: string
 }
 
 function agentFor({ maxConnections, timeoutMs }: ServiceSettings): Agent {

@@ -31,6 +31,7 @@ export type {
   BackupAnswer,
   BackupRequest,
   Caller,
+  DeliveryState,
   EnrollAppAnswer,
   EnrollAppRequest,
   MfaService,
@@ -45,6 +46,7 @@ export type {
 export {
   backupAnswer,
   backupBody,
+  deliveryAnswer,
   enrollAppAnswer,
   enrollAppBody,
   SERVICE_PROBLEMS,

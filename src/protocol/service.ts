@@ -112,6 +112,19 @@ export type BackupAnswer =
     }
   | Refused
 
+/** How the latest message of a challenge stands; of the two of DUAL, the worse. */
+export interface DeliveryState {
+  /** `refused`: a carrier said never. `expired`: nobody took it in its time. */
+  readonly status: 'queued' | 'sent' | 'refused' | 'expired'
+  readonly channel: 'email' | 'sms' | 'whatsapp' | 'call'
+  /** Where it went, masked (R46). */
+  readonly to: string
+  /** What carried it, or was tried last. */
+  readonly carrier?: string
+  /** When this became so, in milliseconds since 1970. */
+  readonly updatedAt: number
+}
+
 /**
  * An MFA service, whoever speaks for it: the HTTP client, the self-hosted service in the same process, a test's own.
  * Every verb answers with a value for what happens every day and throws a `ServiceError` when the service itself
@@ -126,6 +139,11 @@ export interface MfaService {
   enrollApp(request: EnrollAppRequest): Promise<EnrollAppAnswer>
   /** Makes backup codes and delivers them. */
   sendBackupCodes(request: BackupRequest): Promise<BackupAnswer>
+  /**
+   * Tells how the message of a challenge stands, so that a page can offer another way when a carrier refused it;
+   * nothing when there is no such challenge. Optional.
+   */
+  deliveryOf?(request: { readonly challenge: string }): Promise<DeliveryState | undefined>
   /** Lets go of sockets and files. Optional; called by whoever built the service. */
   close?(): Promise<void>
 }

@@ -151,6 +151,15 @@ export const backupAnswer = z.object({
     .meta({ description: 'How many codes the person got.', examples: [10] }),
 })
 
+/** 200 of `GET /v1/mfa/deliveries/{challenge}`. `to` is masked; `updated_at` is ISO 8601 in UTC. */
+export const deliveryAnswer = z.object({
+  status: z.enum(['queued', 'sent', 'refused', 'expired']),
+  channel: z.enum(['email', 'sms', 'whatsapp', 'call']),
+  to: z.string().max(64),
+  carrier: z.string().max(64).optional(),
+  updated_at: z.iso.datetime(),
+})
+
 /** The stable `code` of each problem our service answers with. */
 export const SERVICE_PROBLEMS = [
   'invalid_request',

@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Contact, type DeliveredMethod, formatUser, type Purpose } from '../../src/protocol/index.js'
+import {
+  type Contact,
+  type DeliveredMethod,
+  formatUser,
+  maskContact,
+  type Purpose,
+} from '../../src/protocol/index.js'
 import type { Contract, Opened } from './mfa-service.js'
 import { type Somebody, somebody } from './people.js'
 
@@ -52,6 +58,17 @@ export function describeDeliveredCodes({ opened, isTold }: Contract): void {
         expect(await verify(code)).toEqual(invalid)
       },
     )
+
+    it('can be followed to its recipient, by whoever was told its challenge (R46)', async () => {
+      const person = somebody()
+      const { challenge = '' } = await sendCode(opened(), person, 'sms', person.phone)
+      const { service } = opened()
+      if (!service.deliveryOf) return expect(isTold).toBe(false)
+      const to = maskContact(person.phone)
+      const state = { status: 'sent', channel: 'sms', to, carrier: 'inbox', updatedAt: expect.any(Number) }
+      expect(await service.deliveryOf({ challenge })).toEqual(state)
+      expect(await service.deliveryOf({ challenge: 'another/../one' })).toBeUndefined()
+    })
 
     it('by DUAL is one code in both messages', async () => {
       const person = somebody()

@@ -18,6 +18,7 @@ import { verify } from '../verbs/verify.js'
 import type { Applications } from './api-key.js'
 import { readBody } from './body.js'
 import { authenticate, call, type Granted } from './call.js'
+import { deliveryRoute } from './delivery-route.js'
 import { failures } from './failures.js'
 import { health, type Readiness, readiness } from './health.js'
 import { onceByKey } from './idempotency.js'
@@ -81,6 +82,10 @@ export function httpApi(parts: ApiParts): Express {
   verb('/v1/mfa/verify', call(core, { read: readVerify, verb: verify, answer: answerVerify }))
   verb('/v1/mfa/app', call(core, { read: readEnrollApp, verb: enrollApp, answer: answerEnrollApp }))
   verb('/v1/mfa/backup', call(core, { read: readBackup, verb: sendBackupCodes, answer: answerBackup, once }))
+  api
+    .route('/v1/mfa/deliveries/:challenge')
+    .get(authenticate(applications), deliveryRoute(core.store))
+    .all(onlyBy('GET'))
   page('/v1/test/inbox', authenticate(applications), inboxRoute(parts.inboxes))
 
   api.use((_request, response) => problem(response, 'not_found'))

@@ -2,6 +2,7 @@ import type { Caller, Contact, EnrollAppRequest } from 'countersign/protocol'
 import { formatUser, type MfaService, ServiceError, VERIFY_TYPE } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import type { Core } from '../core.js'
+import { deliveryState } from '../delivery/delivery-state.js'
 import { sendBackupCodes } from './backup-codes.js'
 import { enrollApp } from './enroll-app.js'
 import { importApp } from './import-app.js'
@@ -44,6 +45,10 @@ export function inProcessService(core: Core, current: () => Promise<Application>
     sendBackupCodes: (request) =>
       answer(readBackup({ ...person(request), Type: request.method.toUpperCase() }), async (input) =>
         sendBackupCodes(core, await current(), input),
+      ),
+    deliveryOf: ({ challenge }) =>
+      answer({ ok: true, value: challenge }, async (value) =>
+        deliveryState(core.store, (await current()).id, value),
       ),
   }
 }

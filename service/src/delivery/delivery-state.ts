@@ -1,0 +1,28 @@
+import type { DeliveryState } from 'countersign/protocol'
+import type { Queries } from '../store/store.js'
+
+const FROM_BAD_TO_GOOD = ['refused', 'expired', 'queued', 'sent']
+
+/** How the latest message of a challenge stands; of the two of DUAL, the worse. Nothing when there is none. */
+export async function deliveryState(
+  queries: Queries,
+  application: string,
+  challenge: string,
+): Promise<DeliveryState | undefined> {
+  const rows = await queries.query<{
+    state: DeliveryState['status']
+    channel: DeliveryState['channel']
+    masked: string
+    carrier: string | null
+    updated_at: number
+  }>(
+    `SELECT state, channel, masked, carrier, updated_at FROM outbox
+     WHERE application = $1 AND challenge = $2 AND created_at =
+       (SELECT max(created_at) FROM outbox WHERE application = $1 AND challenge = $2)`,
+    [application, challenge],
+  )
+  const [row] = rows.sort((a, b) => FROM_BAD_TO_GOOD.indexOf(a.state) - FROM_BAD_TO_GOOD.indexOf(b.state))
+  if (!row) return undefined
+  const { state: status, channel, masked: to, carrier, updated_at: updatedAt } = row
+  return { status, channel, to, ...(carrier !== null && { carrier }), updatedAt }
+}
