@@ -171,7 +171,7 @@ describe('the command line on PostgreSQL', () => {
     const found = await json('deliveries', 'default')
     expect(found.length).toBeGreaterThanOrEqual(2)
     expect(found[0]).toMatchObject({ channel: 'email', state: 'sent', settledAt: expect.any(Number) })
-    expect(await json('deliveries', 'default', '--state', 'waiting')).toEqual([])
+    expect(await json('deliveries', 'default', '--state', 'queued')).toEqual([])
     expect(await json('deliveries', 'default', '--test')).toEqual([])
     expect(await json('deliveries', 'default', '--limit', '1')).toHaveLength(1)
     expect((await did('deliveries', 'default')).out).not.toContain('@')
@@ -239,7 +239,7 @@ describe('the command line', () => {
     [['app', 'create', '--help'], 'countries=GB,DE'],
     [['key', 'create', '--help'], '--test'],
     [['user', 'disable-factor', '--help'], 'app, backup'],
-    [['deliveries', '--help'], 'waiting'],
+    [['deliveries', '--help'], 'refused'],
     [['audit', '--help'], '--limit'],
     [['migrate', '--help'], 'database'],
     [['serve', '--help'], 'SERVICE_'],

@@ -153,11 +153,24 @@ export const backupAnswer = z.object({
 
 /** 200 of `GET /v1/mfa/deliveries/{challenge}`. `to` is masked; `updated_at` is ISO 8601 in UTC. */
 export const deliveryAnswer = z.object({
-  status: z.enum(['queued', 'sent', 'refused', 'expired']),
-  channel: z.enum(['email', 'sms', 'whatsapp', 'call']),
-  to: z.string().max(64),
-  carrier: z.string().max(64).optional(),
-  updated_at: z.iso.datetime(),
+  status: z.enum(['queued', 'sent', 'refused', 'expired']).meta({
+    description:
+      '`refused`: a carrier said never, so offer another way. `expired`: nobody took it in its time. Of the two messages of DUAL the worse.',
+  }),
+  channel: z.enum(['email', 'sms', 'whatsapp', 'call']).meta({ description: 'How it goes.' }),
+  to: z
+    .string()
+    .max(64)
+    .meta({ description: 'Where it goes, masked.', examples: ['••• 23'] }),
+  carrier: z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ description: 'What carried it, or was tried last.', examples: ['twilio'] }),
+  updated_at: z.iso.datetime().meta({
+    description: 'When this became so.',
+    examples: ['2027-03-01T12:00:00.000Z'],
+  }),
 })
 
 /** The stable `code` of each problem our service answers with. */

@@ -16,7 +16,7 @@ export function logCommands(program: Command, io: Io): void {
   program
     .command('deliveries')
     .argument('<application>')
-    .addOption(new Option('--state <state>', 'only these').choices(['waiting', 'sent', 'failed']))
+    .addOption(new Option('--state <state>', 'only these').choices(['queued', 'sent', 'refused', 'expired']))
     .addOption(limit())
     .option('--test', 'those of test keys')
     .description('messages and how they stand, newest first')
@@ -28,9 +28,9 @@ export function logCommands(program: Command, io: Io): void {
       )
       print(io, options, found, () =>
         table(
-          ['id', 'channel', 'state', 'tries', 'created', 'next try', 'settled'],
+          ['id', 'channel', 'state', 'carrier', 'fault', 'tries', 'created', 'next try', 'settled'],
           found.map((one) => [
-            ...[one.id, one.channel, one.state, one.attempts],
+            ...[one.id, one.channel, one.state, one.carrier, one.fault, one.attempts],
             ...[one.createdAt, one.dueAt, one.settledAt].map((time) => time && new Date(time)),
           ]),
         ),

@@ -53,11 +53,15 @@ describe('the state of a delivery', () => {
   test('is the worse of the two of DUAL', async () => {
     const { mfa } = freshTenant(bench)
     const contact = { kind: 'dual', email: freshEmail().email, phone: freshPhone().phone } as const
-    bench.failNext(new DeliveryError('no such mailbox', 'contact'))
+    bench.failNext(new DeliveryError('down', 'outage'))
     const answer = await mfa.send({ method: 'dual', contact })
-    expect(answer).toMatchObject({ outcome: 'sent' })
-    const state = await mfa.deliveryOf?.({ challenge: challengeOf(answer) })
-    expect(state).toMatchObject({ status: 'refused' })
+    expect(answer).toMatchObject({ outcome: 'queued' })
+    const challenge = challengeOf(answer)
+    expect(await mfa.deliveryOf?.({ challenge })).toMatchObject({ status: 'queued' })
+    bench.failNext(new DeliveryError('no such mailbox', 'contact'))
+    advance(3)
+    await bench.core.outbox.work()
+    expect(await mfa.deliveryOf?.({ challenge })).toMatchObject({ status: 'refused' })
   })
 
   test('expires with the code', async () => {

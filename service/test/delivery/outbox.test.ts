@@ -212,8 +212,8 @@ describe('the outbox', () => {
   test.each([
     [['take', 'take'], 'sent'],
     [['take', 'outage'], 'queued'],
-    [['outage', 'contact'], 'queued'],
-    [['take', 'contact'], 'sent'],
+    [['outage', 'contact'], 'failed'],
+    [['take', 'contact'], 'failed'],
     [['contact', 'carrier'], 'failed'],
   ] as const)('of two messages that end with %j it says %s', async (ends, outcome) => {
     const { outbox } = outboxOver(store, async ({ to }) => {

@@ -1,6 +1,7 @@
 import {
   backupAnswer,
   backupBody,
+  deliveryAnswer,
   enrollAppAnswer,
   enrollAppBody,
   sendAnswer,
@@ -70,6 +71,7 @@ export function apiDocument(publicUrl?: string): ApiDocument {
           EnrollAppAnswer: enrollAppAnswer,
           BackupBody: backupBody,
           BackupAnswer: backupAnswer,
+          DeliveryAnswer: deliveryAnswer,
           Problem: serviceProblem,
         },
       },

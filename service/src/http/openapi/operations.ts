@@ -1,6 +1,7 @@
 import {
   backupAnswer,
   backupBody,
+  deliveryAnswer,
   enrollAppAnswer,
   enrollAppBody,
   type ServiceProblemCode,
@@ -145,6 +146,30 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
       'locked',
       'delivery_failed',
     ],
+  }),
+  '/v1/mfa/deliveries/{challenge}': page({
+    id: 'readDelivery',
+    summary: 'Ask how a message stands',
+    tag: 'Second factor',
+    key: true,
+    parameters: [
+      {
+        name: 'challenge',
+        in: 'path',
+        required: true,
+        description: 'The challenge that `/v1/mfa` answered with.',
+        schema: { type: 'string', maxLength: 128 },
+        example: '3p_W79o5l64pvICP53C_rw',
+      },
+    ],
+    responses: {
+      200: {
+        description: 'How the latest message of the challenge stands.',
+        headers: { 'X-Request-Id': header('RequestId') },
+        content: { 'application/json': { schema: deliveryAnswer } },
+      },
+    },
+    problems: ['not_found'],
   }),
   '/v1/test/inbox': page({
     id: 'readInbox',
