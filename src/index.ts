@@ -13,6 +13,7 @@ export {
   SessionEndedError,
   SessionStoreError,
 } from './errors.js'
+export type { ByWay, MfaCounts } from './flows/counts.js'
 export type { MfaEvent } from './flows/events.js'
 export type { RefusalCode } from './flows/refusal.js'
 export { requireMfa } from './guard/require-mfa.js'
@@ -23,6 +24,7 @@ export {
   challengeRouter,
   enrollAppRouter,
   MfaStrategy,
+  mfaCounts,
   mfaRouter,
   mfaSession,
   startMfa,

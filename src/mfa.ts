@@ -2,6 +2,7 @@ import { type RequestHandler, Router } from 'express'
 import { withBreaker } from './client/breaker.js'
 import { httpService } from './client/service.js'
 import { doctorFor } from './doctor/doctor.js'
+import { eventCounter, type MfaCounts } from './flows/counts.js'
 import type { Deps } from './flows/deps.js'
 import { sessionGate } from './guard/session-gate.js'
 import { loginStart } from './guard/start-mfa.js'
@@ -37,12 +38,15 @@ function build(options: unknown): DoorDeps {
   const settings = readOptions(options)
   const { service, limits, logger, onEvent, render } = settings
   const counters = counterStore(limits)
+  const counts = eventCounter()
   const tell: Deps['tell'] = (event) => {
     if (event.type === 'service_failed' && event.errorCode === 'ERR_MFA_SERVICE_KEY') {
       doctor.found('MFA_DOCTOR_KEY_REFUSED')
     }
+    const dated = { ...event, at: Date.now() }
+    counts.note(dated)
     try {
-      onEvent?.({ ...event, at: Date.now() })
+      onEvent?.(dated)
     } catch (error) {
       logger.error('countersign: onEvent threw; nothing else was affected', error)
     }
@@ -64,6 +68,7 @@ function build(options: unknown): DoorDeps {
     sends: sendsIn(counters, settings),
     tell,
     doctor,
+    counts,
     render: render ? (view, frame) => render(view, frame, renderView) : renderView,
   }
 }
@@ -130,6 +135,15 @@ export function enrollAppRouter<User>(options: MfaOptions<User>): Router {
  */
 export function backupRouter<User>(options: MfaOptions<User>): Router {
   return buildBackupRouter(depsOf(options))
+}
+
+/**
+ * What happened in this process since it started, for metrics: cheap to read, and of all parts that were built from
+ * these options.
+ * @throws {OptionsError}
+ */
+export function mfaCounts<User>(options: MfaOptions<User>): MfaCounts {
+  return depsOf(options).counts.read()
 }
 
 /** The Passport strategy `mfa`: `passport.use(new MfaStrategy(options))`. */

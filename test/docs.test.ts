@@ -40,6 +40,13 @@ describe('the documents', () => {
     expect([...named].sort()).toEqual([...codes].sort())
   })
 
+  it('explain every event', async () => {
+    const source = await read('src/flows/events.ts')
+    const types = [...source.matchAll(/\btype: '(\w+)'/g)].map(([, type = '']) => type)
+    const [events = ''] = (await read('docs/events.md')).split('## Counts')
+    expect([...explained(events)].filter((name) => name !== 'type').sort()).toEqual(types.sort())
+  })
+
   it('have a heading for every finding of the doctor, with its remedy', async () => {
     const text = await read('docs/doctor.md')
     const headings = [...text.matchAll(/^## (\S+)\n\n([\s\S]*?)\n\n/gm)]
@@ -64,6 +71,7 @@ describe('the documents', () => {
       'docs/dialect.md',
       'docs/doctor.md',
       'docs/outage.md',
+      'docs/events.md',
     ]) {
       const folder = path.includes('/') ? path.replace(/[^/]+$/, '') : ''
       const links = [...(await read(path)).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = '']) => link)

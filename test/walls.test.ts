@@ -34,7 +34,7 @@ const ROOMS: Readonly<Record<string, Walls>> = {
 
   client: { uses: ['protocol', ...LEAVES] },
   limits: { uses: ['protocol', ...LEAVES], types: CONFIGURED },
-  session: { uses: ['protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts'] },
+  session: { uses: ['protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts', 'flows'] },
 
   // `session` is its record, as a type: a flow gets the state and returns the next one.
   flows: { uses: ['protocol', ...LEAVES], types: ['session', 'limits', 'doctor', ...CONFIGURED] },

@@ -24,7 +24,10 @@ export async function sendBackupCodes(
   const delivered = await deliver(deps, message, () =>
     deps.service.sendBackupCodes({ ...target, ...callerOf(person) }),
   )
-  if (delivered.outcome === 'refused') return delivered
+  if (delivered.outcome === 'refused') {
+    deps.tell({ type: 'refused', userId: person.userId, code: delivered.refusal.code })
+    return delivered
+  }
   const { count } = delivered.answer
   deps.tell({ type: 'backup_codes_sent', userId: person.userId })
   return {

@@ -40,11 +40,12 @@ function challenged(
   { userId }: Person,
   what: { factorId: string; method: 'app' | 'backup' },
 ): Challenged {
-  if (what.method === 'app') tell({ type: 'challenged', userId, method: 'app' })
-  const expiresAt = Date.now() + settings.halfLoginMs
+  tell({ type: 'challenged', userId, method: what.method, delivery: 'none', again: false })
+  const startedAt = Date.now()
+  const expiresAt = startedAt + settings.halfLoginMs
   return {
     outcome: 'challenged',
-    challenge: { id: randomUUID(), ...what, delivery: 'none', expiresAt },
+    challenge: { id: randomUUID(), ...what, delivery: 'none', startedAt, expiresAt },
     again: false,
   }
 }
@@ -56,11 +57,13 @@ async function sendCode(
   factor: Factor & { method: DeliveredMethod },
 ): Promise<Challenged | Refused> {
   const { settings, service, tell } = deps
+  const { userId } = person
+  const { method } = factor
   const live = await liveChallenge(deps, record, factor.id)
-  const message = { userId: person.userId, slot: `${record.transaction}:${factor.id}` }
+  const message = { userId, slot: `${record.transaction}:${factor.id}` }
   const delivered = await deliver(deps, message, () =>
     service.send({
-      method: factor.method,
+      method,
       contact: factor.contact,
       purpose: record.verified ? 'step-up' : 'sign-in',
       transaction: record.transaction,
@@ -68,10 +71,13 @@ async function sendCode(
       ...(live?.service && { challenge: live.service }),
     }),
   )
-  if (delivered.outcome === 'refused') return delivered
+  if (delivered.outcome === 'refused') {
+    tell({ type: 'refused', userId, method, code: delivered.refusal.code })
+    return delivered
+  }
   const { answer } = delivered
 
-  tell({ type: 'challenged', userId: person.userId, method: factor.method })
+  tell({ type: 'challenged', userId, method, delivery: answer.outcome, again: live !== undefined })
   const now = Date.now()
   const lifeMs = answer.expiresInSeconds === undefined ? settings.codeLifeMs : answer.expiresInSeconds * 1000
   const waitSeconds = Math.max(delivered.resendInSeconds, answer.resendInSeconds ?? 0)
@@ -80,8 +86,9 @@ async function sendCode(
     challenge: {
       id: live?.id ?? randomUUID(),
       factorId: factor.id,
-      method: factor.method,
+      method,
       delivery: answer.outcome,
+      startedAt: live?.startedAt ?? now,
       ...(answer.challenge && { service: answer.challenge }),
       // Without word from the service, a code that is sent again lives no longer than at first.
       expiresAt: answer.expiresInSeconds === undefined && live ? live.expiresAt : now + lifeMs,

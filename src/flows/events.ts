@@ -15,15 +15,36 @@ export type MfaEvent = {
 type AboutUser = {
   /** The host's id of the user. */
   readonly userId: string
-} & (
-  | { readonly type: 'challenged'; readonly method: Method }
-  | { readonly type: 'verified'; readonly method: Method | 'backup'; readonly purpose: 'sign-in' | 'step-up' }
+} /** The first factor was shown, and the second is missing. */ & (
+  | { readonly type: 'half_login_started' }
+  | {
+      readonly type: 'challenged'
+      readonly method: Method | 'backup'
+      /** What the service said of the message: handed to the carrier, or waiting for it. `none` where none is sent. */
+      readonly delivery: 'sent' | 'queued' | 'none'
+      /** Whether the code of a living challenge was sent once more. */
+      readonly again: boolean
+    }
+  | {
+      readonly type: 'verified'
+      readonly method: Method | 'backup'
+      readonly purpose: 'sign-in' | 'step-up'
+      /** Milliseconds since the challenge, or since the first factor where nothing was asked for. */
+      readonly afterMs?: number
+    }
+  /** A code was not looked at or not right, or a message not sent. */
   | { readonly type: 'refused'; readonly method?: Method | 'backup'; readonly code: RefusalCode }
   /** One wrong code too many: the account is locked from now on. */
   | { readonly type: 'locked'; readonly forSeconds: number }
   | { readonly type: 'app_enrolled' }
   | { readonly type: 'backup_codes_sent' }
-  | { readonly type: 'cancelled' }
+  /** A half-login ended without the second factor: by the person, or found expired when they came back. */
+  | {
+      readonly type: 'given_up'
+      readonly reason: 'cancelled' | 'expired'
+      /** The way that was tried last. */
+      readonly method?: Method | 'backup'
+    }
   /** The service failed; `errorCode` is a `ServiceErrorCode`. */
   | { readonly type: 'service_failed'; readonly errorCode: string }
 )

@@ -51,11 +51,19 @@ export async function verifyCode(
 export async function claimApproval(
   { tries, tell }: Deps,
   { userId }: Person,
-  { transaction, verified }: MfaRecord,
+  record: MfaRecord,
   { method }: Right,
 ): Promise<Approved | Refused> {
+  const { transaction, verified } = record
   if (!(await tries.claim(transaction))) return refuse({ code: 'session_ended' })
-  tell({ type: 'verified', userId, method, purpose: verified ? 'step-up' : 'sign-in' })
+  const since = record.challenge?.startedAt ?? (verified ? undefined : record.startedAt)
+  tell({
+    type: 'verified',
+    userId,
+    method,
+    purpose: verified ? 'step-up' : 'sign-in',
+    ...(since !== undefined && { afterMs: Math.max(0, Date.now() - since) }),
+  })
   return { outcome: 'approved', method, claim: transaction }
 }
 

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { startChallenge } from '../flows/challenge.js'
 import { maskContact } from '../protocol/destination.js'
 import { isCurrent, storeRecord } from '../session/slot.js'
-import { endHalfLogin } from '../session/standing.js'
+import { endHalfLogin, givenUp } from '../session/standing.js'
 import { factorField, readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
 import { listFactors } from '../visit/factor-view.js'
@@ -101,7 +101,7 @@ async function cancel({ req, res, deps, known, html }: Visitor): Promise<void> {
   if (known.stage !== 'pending')
     return html ? res.redirect(303, homePath) : sendProblem(res, { code: 'not_found' })
   await endHalfLogin(req, known.record.returnTo)
-  deps.tell({ type: 'cancelled', userId: known.userId })
+  deps.tell(givenUp('cancelled', known.record))
   if (html) return res.redirect(303, signInPath)
   res.json({ status: 'cancelled', next: signInPath })
 }

@@ -1,6 +1,9 @@
+import type { MfaEventBody } from '../flows/events.js'
 import type { Settings } from '../settings.js'
 
 /** What this room is given: built once from the options. */
 export interface SessionDeps {
   readonly settings: Settings
+  /** Tells the host what happened. */
+  tell(event: MfaEventBody): void
 }

@@ -98,6 +98,7 @@ async function signIn(
     return
   }
   const now = { ...record, sessionId: req.sessionID }
+  if (!now.verified && !now.exemption) deps.tell({ type: 'half_login_started', userId })
   settle(req, settings, {
     stage: now.verified ? 'verified' : now.exemption ? 'exempt' : 'pending',
     user,

@@ -17,6 +17,8 @@ const challenge = z.object({
   factorId: z.string(),
   method: way,
   delivery: z.enum(['sent', 'queued', 'none']),
+  /** When it was asked for first. */
+  startedAt: time.optional(),
   /** The service's name of it. */
   service: z.string().optional(),
   expiresAt: time,

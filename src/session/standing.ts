@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 import { HostError } from '../errors.js'
+import type { MfaEventBody } from '../flows/events.js'
 import type { MfaStanding } from '../host.js'
 import { type Factor, readFactors } from '../protocol/factor.js'
 import type { Settings } from '../settings.js'
@@ -67,7 +68,7 @@ export function settle(req: Request, settings: Settings, standing: Standing): St
   return standing
 }
 
-async function find(req: Request, { settings }: SessionDeps): Promise<Standing> {
+async function find(req: Request, { settings, tell }: SessionDeps): Promise<Standing> {
   const user = userOf(req)
   if (!user) {
     if (!namesSomebody(req)) return { stage: 'none', expired: false }
@@ -92,6 +93,7 @@ async function find(req: Request, { settings }: SessionDeps): Promise<Standing> 
     }
     if (!record) {
       await storeRecord(req, fresh)
+      tell({ type: 'half_login_started', userId })
       return { stage: 'pending', user, userId, factors, record: fresh }
     }
   }
@@ -100,6 +102,7 @@ async function find(req: Request, { settings }: SessionDeps): Promise<Standing> 
     return { stage: 'pending', user, userId, factors, record }
   }
   await endHalfLogin(req, record.returnTo)
+  tell(givenUp('expired', record))
   return { stage: 'none', expired: true }
 }
 
@@ -112,6 +115,11 @@ export function newRecord(sessionId: string, userId: string): MfaRecord {
 export function recordFor(decision: Decision, sessionId: string, userId: string): MfaRecord {
   const record = newRecord(sessionId, userId)
   return decision.verdict === 'pass' && decision.remember ? { ...record, exemption: 'policy' } : record
+}
+
+/** Tells of a half-login that ended without the second factor. */
+export function givenUp(reason: 'cancelled' | 'expired', { userId, challenge }: MfaRecord): MfaEventBody {
+  return { type: 'given_up', userId, reason, ...(challenge && { method: challenge.method }) }
 }
 
 /** Signs the person out, keeping where they wanted to go: signing in starts over. */

@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import type { Doctor } from '../doctor/doctor.js'
 import { HostError } from '../errors.js'
+import type { EventCounter } from '../flows/counts.js'
 import type { Deps } from '../flows/deps.js'
 import type { RenderView } from '../pages/view.js'
 
@@ -8,6 +9,7 @@ import type { RenderView } from '../pages/view.js'
 export interface DoorDeps extends Deps {
   readonly render: RenderView
   readonly doctor: Doctor
+  readonly counts: EventCounter
 }
 
 const gates = new WeakMap<Request, DoorDeps>()

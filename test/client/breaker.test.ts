@@ -26,9 +26,9 @@ function guarded() {
     standIn.setTrouble(async () => {
       throw new ServiceError(code, 'for the test')
     })
-  const codeOf = (call: Promise<unknown>) =>
+  const codeOf = (call: Promise<{ outcome: string }>) =>
     call.then(
-      ({ outcome }: never) => outcome,
+      ({ outcome }) => outcome,
       (error) => error.code,
     )
   return { clock, standIn, service, told, fail, heal: () => standIn.setTrouble(undefined), codeOf }

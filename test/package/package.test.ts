@@ -63,7 +63,7 @@ describe('the package as it is shipped', () => {
     )
     expect((await project.node('esm.mjs')).trim()).toBe(
       'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError ' +
-        'backupRouter challengeRouter enrollAppRouter mfaRouter mfaSession requireMfa startMfa verifyRouter email',
+        'backupRouter challengeRouter enrollAppRouter mfaCounts mfaRouter mfaSession requireMfa startMfa verifyRouter email',
     )
   })
 
@@ -116,34 +116,42 @@ describe('the package as it is shipped', () => {
     expect(await tsc()).toBe('')
   })
 
-  it.each(['README.md', 'docs/options.md', 'docs/dialect.md', 'docs/doctor.md'])(
-    'compiles every sample of %s',
-    async (path) => {
-      const samples = await samplesOf(path)
-      expect(samples.length).toBeGreaterThan(0)
-      const files = samples.map((sample, index) => {
-        const uses = (name: string) => new RegExp(`\\b${name}\\b`).test(sample)
-        const extra = [
-          uses('MfaOptions') &&
-            !/import[^\n]*MfaOptions/.test(sample) &&
-            'type MfaOptions<U = Express.User> = Options<U>',
-          uses('FactorInput') && 'type FactorInput = Input',
-          uses('User') && 'type User = Express.User',
-          uses('MfaStrategy') &&
-            !/import[^\n]*MfaStrategy/.test(sample) &&
-            "import { MfaStrategy } from 'countersign'",
-          uses('mfa') && !/const mfa\b/.test(sample) && 'declare const mfa: Options',
-          /\bfactors(,| })/.test(sample) &&
-            !/const factors/.test(sample) &&
-            "declare const factors: Options['factors']",
-        ].filter(Boolean)
-        return project.write(
-          `sample-${path.replaceAll(/\W/g, '-')}-${index}.ts`,
-          [PRELUDE, ...extra, sample].join('\n'),
-        )
-      })
-      await Promise.all(files)
-      expect(await tsc()).toBe('')
-    },
-  )
+  it.each([
+    'README.md',
+    'docs/options.md',
+    'docs/dialect.md',
+    'docs/doctor.md',
+    'docs/outage.md',
+    'docs/events.md',
+  ])('compiles every sample of %s', async (path) => {
+    const samples = await samplesOf(path)
+    expect(samples.length).toBeGreaterThan(0)
+    const files = samples.map((sample, index) => {
+      const uses = (name: string) => new RegExp(`\\b${name}\\b`).test(sample)
+      const extra = [
+        uses('MfaOptions') &&
+          !/import[^\n]*MfaOptions/.test(sample) &&
+          'type MfaOptions<U = Express.User> = Options<U>',
+        uses('FactorInput') && 'type FactorInput = Input',
+        uses('User') && 'type User = Express.User',
+        uses('MfaStrategy') &&
+          !/import[^\n]*MfaStrategy/.test(sample) &&
+          "import { MfaStrategy } from 'countersign'",
+        uses('requireMfa') &&
+          !/import[^\n]*requireMfa/.test(sample) &&
+          "import { requireMfa } from 'countersign'",
+        uses('mfaCounts') && "import { mfaCounts } from 'countersign'",
+        uses('mfa') && !/const mfa\b/.test(sample) && 'declare const mfa: Options',
+        /\bfactors(,| })/.test(sample) &&
+          !/const factors/.test(sample) &&
+          "declare const factors: Options['factors']",
+      ].filter(Boolean)
+      return project.write(
+        `sample-${path.replaceAll(/\W/g, '-')}-${index}.ts`,
+        [PRELUDE, ...extra, sample].join('\n'),
+      )
+    })
+    await Promise.all(files)
+    expect(await tsc()).toBe('')
+  })
 })
