@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { onlyGiven } from '../given.js'
 import { formatUser } from '../protocol/contact.js'
 import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
@@ -27,6 +28,8 @@ export function httpService(
   const { dialect } = settings
   const post = (path: string, parameters: Record<string, string | undefined>) =>
     transport.post(path, onlyGiven(parameters))
+  const postOnce = (path: string, parameters: Record<string, string | undefined>) =>
+    transport.post(path, onlyGiven(parameters), dialect.extras ? randomUUID() : undefined)
 
   const extras = (caller: Caller & { purpose?: Purpose; kind?: CodeKind; transaction?: string }) =>
     dialect.extras
@@ -46,7 +49,7 @@ export function httpService(
   return {
     async send(request) {
       const { method, contact, challenge } = request
-      const answer = await post(method === 'dual' ? dialect.paths.sendDual : dialect.paths.send, {
+      const answer = await postOnce(method === 'dual' ? dialect.paths.sendDual : dialect.paths.send, {
         User: formatUser(contact),
         Type: dialect.sendTypes[method],
         Challenge: challenge,
@@ -101,7 +104,7 @@ export function httpService(
     },
 
     async sendBackupCodes(request) {
-      const answer = await post(backupPath(request.method), {
+      const answer = await postOnce(backupPath(request.method), {
         User: formatUser(request.contact),
         Type: dialect.backupTypes[request.method],
         ...extras(request),

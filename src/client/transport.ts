@@ -21,10 +21,11 @@ export interface Answer {
 /** The one way to the network. */
 export interface Transport {
   /**
-   * Posts once, never again by itself and never to another address (R74, R76).
+   * Posts once, never again by itself and never to another address (R74, R76). `idempotencyKey` names what is done, so
+   * that it is not done twice when something on the way repeats the request.
    * @throws {ServiceError} when no whole answer came in time.
    */
-  post(path: string, parameters: Readonly<Record<string, string>>): Promise<Answer>
+  post(path: string, parameters: Readonly<Record<string, string>>, idempotencyKey?: string): Promise<Answer>
   /**
    * Asks for what is there, in the same way.
    * @throws {ServiceError} when no whole answer came in time.
@@ -67,7 +68,10 @@ export function httpTransport(
   }
 
   return {
-    post: (path, parameters) => ask(path, { method: 'POST', headers: posting, body: encode(parameters) }),
+    post(path, parameters, idempotencyKey) {
+      const headers = idempotencyKey ? { ...posting, 'idempotency-key': idempotencyKey } : posting
+      return ask(path, { method: 'POST', headers, body: encode(parameters) })
+    },
     get: (path) => ask(path, { method: 'GET', headers }),
     close: () => dispatcher.close(),
   }
