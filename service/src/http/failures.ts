@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler } from 'express'
 import { describe, type Logger } from '../log.js'
+import { AmbiguousBodyError } from './plain-body.js'
 import { problem } from './problem.js'
 import { requestId } from './request-id.js'
 
@@ -7,6 +8,11 @@ import { requestId } from './request-id.js'
 export function failures(log: Logger): ErrorRequestHandler {
   return function answerFailure(error: unknown, request, response, next) {
     if (response.headersSent) return next(error)
+    if (error instanceof AmbiguousBodyError) {
+      const { fields, detail } = error
+      const errors = fields.map((field) => ({ field: shortOf(field), detail }))
+      return problem(response, 'invalid_request', { errors })
+    }
     const status = statusOf(error)
     if (status === 413) return problem(response, 'body_too_large')
     if (status === 415) return problem(response, 'unsupported_media_type')
@@ -17,6 +23,11 @@ export function failures(log: Logger): ErrorRequestHandler {
     log({ level: 'error', event: 'http.failed', request: requestId(request), detail: describe(error) })
     problem(response, 'internal_error')
   }
+}
+
+/** A name that the caller made up is told back only so far. */
+function shortOf(field: string): string {
+  return field.replace(/[\p{Cc}\p{Surrogate}]/gu, '').slice(0, 64)
 }
 
 function statusOf(error: unknown): number {

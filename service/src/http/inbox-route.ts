@@ -11,6 +11,9 @@ export interface Inboxes {
   readonly live: Inbox | undefined
 }
 
+// 320 characters, none of them a control character or a sign of broken UTF-8.
+const CONTACT = /^[^\p{Cc}\p{Surrogate}\ufffd]{0,320}$/u
+
 /** `GET /v1/test/inbox?to=`: the messages of the calling application, newest first. */
 export function inboxRoute(inboxes: Inboxes): RequestHandler {
   return async function listInbox(request, response) {
@@ -22,7 +25,7 @@ export function inboxRoute(inboxes: Inboxes): RequestHandler {
       })
     }
     const { to } = request.query
-    if (to !== undefined && (typeof to !== 'string' || /\p{Cc}/u.test(to))) {
+    if (to !== undefined && (typeof to !== 'string' || !CONTACT.test(to))) {
       return problem(response, 'invalid_request', {
         errors: [{ field: 'to', detail: 'must be one contact' }],
       })
