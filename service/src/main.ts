@@ -5,7 +5,9 @@ import { FaultsError } from './faults.js'
 import { apiServer } from './http/server.js'
 import { jsonLogger } from './log.js'
 import { createService } from './service.js'
-import { stopper } from './shutdown.js'
+import { shutDown } from './shutdown.js'
+
+const FINISH_WITHIN_MS = 10_000
 
 async function main(): Promise<void> {
   const { options, port, drainSeconds, warnings } = readEnvironment(process.env, { dataDir: '.data' })
@@ -29,10 +31,25 @@ async function main(): Promise<void> {
   if (service.inbox)
     console.log('Messages do not leave this machine: read them at GET /v1/test/inbox?to=… with the API key.')
 
-  const stop = stopper(server, service, drainSeconds)
-  process.on('SIGTERM', () => stop())
-  // A person at a terminal has no load balancer that must first notice.
-  process.on('SIGINT', () => stop({ atOnce: true }))
+  const patience = new AbortController()
+  let stopping = false
+  const stop = () => {
+    if (stopping) return patience.abort()
+    stopping = true
+    const times = { drainMs: drainSeconds * 1000, finishWithinMs: FINISH_WITHIN_MS }
+    // What hangs in spite of everything must not keep the process.
+    setTimeout(() => process.exit(1), times.drainMs + 2 * FINISH_WITHIN_MS).unref()
+    shutDown(server, service, times, patience.signal).then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', () => {
+    // A person at a terminal has no load balancer that must first notice.
+    patience.abort()
+    stop()
+  })
 }
 
 main().catch((error: unknown) => {

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { API_KEY } from './kit.js'
+import { API_KEY, eventually, listen } from './kit.js'
 import { MAIN, type Running, start, startListening } from './processes.js'
 
 /** The process as it is built and started by `npm run service`. */
@@ -67,6 +67,26 @@ describe('the process', () => {
     expect(await other.ended).toBe(1)
     expect(other.output()).toContain('SERVICE_SECRET')
   })
+
+  test('turns red, answers what it has begun, and ends when it is asked to', async () => {
+    // A carrier that takes its time: a send is under way when the signal comes.
+    const slow = await listen((request, response) => {
+      request.resume()
+      setTimeout(() => response.end(), 700)
+    })
+    const one = await run({
+      DATA_DIR: join(folder, 'draining'),
+      SERVICE_DELIVERY: slow.url,
+      SERVICE_DRAIN_SECONDS: '3',
+    })
+    const answer = post(one.url, '/v1/mfa', { User: '+447700900778', Type: 'SMS' })
+    one.child.kill('SIGTERM')
+    await eventually(async () => expect((await fetch(`${one.url}/readyz`)).status).toBe(503))
+    expect((await fetch(`${one.url}/healthz`)).status).toBe(200)
+    expect((await answer).status).toBe(200)
+    expect(await one.ended).toBe(0)
+    await slow.close()
+  }, 60_000)
 
   test('says everything that is missing in production, in one message, and does not start', async () => {
     const { ended, output } = start({ ...env, NODE_ENV: 'production' })
