@@ -10,6 +10,10 @@ export interface AccountRow {
   readonly locale: string | null
 }
 
+const HOLD = `INSERT INTO account (application, account) VALUES ($1, $2)
+  ON CONFLICT (application, account) DO UPDATE SET account = EXCLUDED.account
+  RETURNING account, locked_until, proven_email, proven_phone, locale`
+
 /**
  * The account's row, made if need be and held until the transaction ends: whatever else is done to one account
  * waits its turn, in every process.
@@ -19,12 +23,25 @@ export async function holdAccount(
   application: Application,
   account: string,
 ): Promise<AccountRow> {
-  const row = await one<AccountRow>(
+  const row = await one<AccountRow>(tx, HOLD, [application.id, account])
+  if (!row) throw new Error('The store returned no row for an account.')
+  return row
+}
+
+/** `holdAccount`, and whether one of its factors has used up its guesses and must be bound again (R26). */
+export async function holdAccountAndFactor(
+  tx: Queries,
+  application: Application,
+  account: string,
+  factor: string,
+): Promise<AccountRow & { readonly disabled: boolean }> {
+  const row = await one<AccountRow & { readonly disabled: boolean }>(
     tx,
-    `INSERT INTO account (application, account) VALUES ($1, $2)
-     ON CONFLICT (application, account) DO UPDATE SET account = EXCLUDED.account
-     RETURNING account, locked_until, proven_email, proven_phone, locale`,
-    [application.id, account],
+    `WITH held AS (${HOLD})
+     SELECT held.*, EXISTS (SELECT FROM factor
+       WHERE application = $1 AND factor.account = $2 AND factor = $3 AND failures >= $4::integer) AS disabled
+     FROM held`,
+    [application.id, account, factor, application.limits.disableAfter],
   )
   if (!row) throw new Error('The store returned no row for an account.')
   return row

@@ -81,16 +81,12 @@ export async function beginChallenge(
     resend_at: now + limits.resendSeconds * 1000,
     expires_at: now + lifeSeconds * 1000,
   }
-  const place = [application.id, row.account, row.contact, row.type, about.method, row.purpose]
-  if (owner.transaction === undefined) {
-    await tx.query(
-      `UPDATE challenge SET ended_at = $7 WHERE application = $1 AND account = $2 AND contact = $3 AND type = $4
-         AND method = $5 AND purpose = $6 AND transaction <> '' AND ended_at IS NULL`,
-      [...place, now],
-    )
-  }
   await tx.query(
-    `INSERT INTO challenge (application, account, contact, type, method, purpose, transaction, id, digits,
+    `WITH ended AS (
+       UPDATE challenge SET ended_at = $13 WHERE application = $1 AND account = $2 AND contact = $3 AND type = $4
+         AND method = $5 AND purpose = $6 AND $7::text = '' AND transaction <> '' AND ended_at IS NULL
+     )
+     INSERT INTO challenge (application, account, contact, type, method, purpose, transaction, id, digits,
        max_attempts, sends, resend_at, created_at, expires_at, code_mac)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
      ON CONFLICT (application, account, contact, type, method, purpose, transaction) DO UPDATE SET
@@ -98,7 +94,7 @@ export async function beginChallenge(
        sends = EXCLUDED.sends, resend_at = EXCLUDED.resend_at, created_at = EXCLUDED.created_at,
        expires_at = EXCLUDED.expires_at, ended_at = NULL, code_mac = EXCLUDED.code_mac`,
     [
-      ...place,
+      ...[application.id, row.account, row.contact, row.type, about.method, row.purpose],
       ...[owner.transaction ?? '', row.id, row.digits, limits.maxTries, row.sends, row.resend_at, now],
       ...[row.expires_at, macOf(keys, application, owner, codeOf(keys, application, row))],
     ],

@@ -59,7 +59,7 @@ export async function spendMessage(
   const waitMs = Math.max(...counters.map((counter) => waitOf(counter, timesOf(rows, counter), now)))
   const budgets = (spent: readonly number[]) => leftOf(counters, rows, spent, now)
   if (waitMs > 0) return { waitSeconds: Math.ceil(waitMs / 1000), budgets: budgets([]) }
-  const today = await spendDaily(tx, application, now)
+  const today = await spend(tx, application, counters, now)
   const untilMidnight = Math.ceil((DAY_MS - (now % DAY_MS)) / 1000)
   const ofApplication: BudgetLeft = {
     name: 'application',
@@ -69,15 +69,6 @@ export async function spendMessage(
     resetSeconds: untilMidnight,
   }
   if (today === undefined) return { waitSeconds: untilMidnight, budgets: [...budgets([]), ofApplication] }
-  for (const counter of counters) {
-    const kept = timesOf(rows, counter).filter((time) => time > now - longest(counter))
-    await tx.query('UPDATE budget SET times = $4 WHERE application = $1 AND scope = $2 AND key = $3', [
-      application.id,
-      counter.scope,
-      counter.key,
-      [...kept, now],
-    ])
-  }
   return { waitSeconds: 0, budgets: [...budgets([now]), ofApplication] }
 }
 
@@ -154,13 +145,33 @@ async function hold(
 }
 
 /** How many messages the application has sent today, this one included; nothing when there is none left. */
-async function spendDaily(tx: Queries, application: Application, now: number): Promise<number | undefined> {
+/** Spends one message of the application's day, and if there was one, of all `counters`; the day's messages so far. */
+async function spend(
+  tx: Queries,
+  application: Application,
+  counters: readonly Counter[],
+  now: number,
+): Promise<number | undefined> {
   const row = await one<{ messages: number }>(
     tx,
-    `INSERT INTO daily_budget AS daily (application, day, messages) VALUES ($1, $2, 1)
-     ON CONFLICT (application, day) DO UPDATE SET messages = daily.messages + 1 WHERE daily.messages < $3
-     RETURNING messages`,
-    [application.id, Math.floor(now / DAY_MS), application.limits.sendsPerApplicationDay],
+    `WITH today AS (
+       INSERT INTO daily_budget AS daily (application, day, messages) VALUES ($1, $2, 1)
+       ON CONFLICT (application, day) DO UPDATE SET messages = daily.messages + 1 WHERE daily.messages < $3
+       RETURNING messages
+     ), spent AS (
+       UPDATE budget SET times = ARRAY (
+         SELECT time FROM unnest(budget.times) AS time WHERE time > $4::bigint - counter.longest ORDER BY time
+       ) || $4::bigint
+       FROM today, unnest($5::text[], $6::text[], $7::bigint[]) AS counter (scope, key, longest)
+       WHERE budget.application = $1 AND budget.scope = counter.scope AND budget.key = counter.key
+     )
+     SELECT messages FROM today`,
+    [
+      ...[application.id, Math.floor(now / DAY_MS), application.limits.sendsPerApplicationDay, now],
+      counters.map((counter) => counter.scope),
+      counters.map((counter) => counter.key),
+      counters.map(longest),
+    ],
   )
   return row?.messages
 }

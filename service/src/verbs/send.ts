@@ -1,5 +1,5 @@
 import { type SendAnswer, VERIFY_TYPE } from 'countersign/protocol'
-import { holdAccount, lockedForSeconds } from '../accounts/account.js'
+import { holdAccountAndFactor, lockedForSeconds } from '../accounts/account.js'
 import {
   beginChallenge,
   type ChallengeRow,
@@ -8,7 +8,6 @@ import {
   findLiving,
   repeatChallenge,
 } from '../accounts/challenge.js'
-import { isDisabled } from '../accounts/failures.js'
 import { spendMessage } from '../accounts/message-budget.js'
 import type { Application } from '../application.js'
 import type { Core } from '../core.js'
@@ -74,12 +73,12 @@ async function begin(
 ): Promise<Begun> {
   const { account: name, user, transaction } = input
   const owner = { account: name, user, type: VERIFY_TYPE[input.method], transaction }
-  const account = await holdAccount(tx, application, input.account)
+  const factor = `${owner.type}:${owner.user}`
+  const account = await holdAccountAndFactor(tx, application, input.account, factor)
   const lockSeconds = lockedForSeconds(account, now)
   if (lockSeconds > 0) return locked(lockSeconds)
   // Binding again is the way out for a disabled contact, so a code for that may still be sent (R26).
-  const disabled = await isDisabled(tx, application, account, `${owner.type}:${owner.user}`)
-  if (disabled && input.purpose !== 'enrolment') return factorDisabled
+  if (account.disabled && input.purpose !== 'enrolment') return factorDisabled
 
   const living = input.challenge ? await findLiving(tx, application, owner, input.challenge, now) : undefined
   if (living && living.resend_at > now) return limited(secondsBetween(now, living.resend_at))
