@@ -1,6 +1,6 @@
 import type { ServiceProblem, ServiceProblemCode, ServiceRefusal } from 'countersign/protocol'
 import type { Response } from 'express'
-import type { FieldFault } from '../verbs/requests.js'
+import type { FieldFault } from '../verbs/reading.js'
 import { PROBLEMS } from './problem-catalogue.js'
 
 /** What a problem says beside its code. */

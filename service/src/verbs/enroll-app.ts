@@ -7,8 +7,8 @@ import type { Application } from '../application.js'
 import type { Core } from '../core.js'
 import { accountReference } from '../log.js'
 import { stagedRefusal } from '../rehearsal/answers.js'
+import type { Person } from './person.js'
 import { locked } from './refusals.js'
-import type { Person } from './requests.js'
 
 /** Prepares an authenticator app. The secret proves nothing until its first right code (R54). */
 export async function enrollApp(

@@ -4,7 +4,7 @@ import { keepConfirmed } from '../accounts/app-secret.js'
 import type { Application } from '../application.js'
 import type { Core } from '../core.js'
 import { accountReference } from '../log.js'
-import type { Person } from './requests.js'
+import type { Person } from './person.js'
 
 // 26 base32 characters are the 128 bits that RFC 4226 §4 asks for at least.
 const BASE32 = /^[A-Z2-7]{26,128}$/
