@@ -65,6 +65,12 @@ export class LimitsStoreError extends MfaError {
   readonly status = 503
 }
 
+/** The store of trusted devices failed. At sign-in the question is asked then; nothing is trusted unseen. */
+export class TrustStoreError extends MfaError {
+  readonly code = 'ERR_MFA_TRUST_STORE'
+  readonly status = 503
+}
+
 /** How a service can fail. */
 export type ServiceErrorCode =
   /** It could not be reached, or said itself that it cannot work (5xx). */

@@ -7,6 +7,8 @@ export interface MfaStanding {
    * shown in this session. `none`: nobody is signed in, or somebody who is not asked for a second factor.
    */
   readonly status: 'none' | 'pending' | 'verified'
+  /** Whether a trusted device skipped the question in this session. It proves nothing: the status is `none`. */
+  readonly trusted: boolean
   /** What was proven in this session, in words of RFC 8176. Empty unless verified. */
   readonly amr: readonly Amr[]
   /** When a second factor was last shown, in milliseconds since 1970; `null` unless verified. */

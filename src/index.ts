@@ -12,6 +12,7 @@ export {
   type ServiceErrorCode,
   SessionEndedError,
   SessionStoreError,
+  TrustStoreError,
 } from './errors.js'
 export type { ByWay, MfaCounts } from './flows/counts.js'
 export type { MfaEvent } from './flows/events.js'
@@ -22,6 +23,7 @@ export type { MfaStanding } from './host.js'
 export {
   backupRouter,
   challengeRouter,
+  devicesRouter,
   enrollAppRouter,
   MfaStrategy,
   mfaCounts,
@@ -37,9 +39,11 @@ export type {
   PolicyContext,
   PolicyDecision,
   ServiceAddress,
+  TrustedDeviceOptions,
 } from './options.js'
 export type {
   ChallengeView,
+  DeviceView,
   FactorView,
   Notice,
   PageFrame,
@@ -52,3 +56,5 @@ export type { Amr } from './protocol/amr.js'
 export type { FactorInput } from './protocol/factor.js'
 export type { DeliveredMethod, Method } from './protocol/methods.js'
 export type { MfaService } from './protocol/service.js'
+export type { TrustPlace } from './trust/open-store.js'
+export type { TrustItem, TrustStore } from './trust/store.js'

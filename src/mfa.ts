@@ -14,9 +14,13 @@ import { renderView } from './pages/render.js'
 import { PassportMfaStrategy } from './passport/strategy.js'
 import { buildBackupRouter } from './routers/backup.js'
 import { buildChallengeRouter } from './routers/challenge.js'
+import { buildDevicesRouter } from './routers/devices.js'
 import { buildEnrollAppRouter } from './routers/enroll-app.js'
 import { buildVerifyRouter } from './routers/verify.js'
 import { readOptions } from './settings.js'
+import { devicesIn } from './trust/devices.js'
+import { openStore } from './trust/open-store.js'
+import { browsersWith } from './visit/browsers.js'
 import type { DoorDeps } from './visit/deps.js'
 
 /*
@@ -52,6 +56,8 @@ function build(options: unknown): DoorDeps {
     }
   }
   const doctor = doctorFor(settings, (code, remedy) => tell({ type: 'finding', code, remedy }))
+  const { trustedDevices } = settings
+  const devices = trustedDevices && devicesIn(openStore(trustedDevices.store), trustedDevices)
   return {
     settings,
     service:
@@ -67,6 +73,8 @@ function build(options: unknown): DoorDeps {
     tries: triesIn(counters, settings),
     sends: sendsIn(counters, settings),
     tell,
+    devices,
+    browsers: devices && browsersWith(devices, trustedDevices, { settings, tell }),
     doctor,
     counts,
     render: render ? (view, frame) => render(view, frame, renderView) : renderView,
@@ -92,7 +100,7 @@ export function startMfa<User>(options: MfaOptions<User>): RequestHandler {
 }
 
 /**
- * All routes: challenge, verify, enrol an app, backup codes; pages and JSON. Mount it at the option `path`.
+ * All routes: challenge, verify, enrol an app, backup codes, trusted devices; pages and JSON. Mount it at the option `path`.
  * @throws {OptionsError}
  */
 export function mfaRouter<User>(options: MfaOptions<User>): Router {
@@ -102,6 +110,7 @@ export function mfaRouter<User>(options: MfaOptions<User>): Router {
     buildVerifyRouter(deps),
     buildEnrollAppRouter(deps),
     buildBackupRouter(deps),
+    buildDevicesRouter(deps),
   )
 }
 
@@ -144,6 +153,14 @@ export function backupRouter<User>(options: MfaOptions<User>): Router {
  */
 export function mfaCounts<User>(options: MfaOptions<User>): MfaCounts {
   return depsOf(options).counts.read()
+}
+
+/**
+ * The list of trusted devices, and revoking them. Without the option `trustedDevices` it answers nothing.
+ * @throws {OptionsError}
+ */
+export function devicesRouter<User>(options: MfaOptions<User>): Router {
+  return buildDevicesRouter(depsOf(options))
 }
 
 /** The Passport strategy `mfa`: `passport.use(new MfaStrategy(options))`. */

@@ -2,14 +2,16 @@ import type { Request } from 'express'
 import './host.js'
 import type { Dialect } from './client/dialect.js'
 import type { FindingCode } from './doctor/findings.js'
+import type { Duration } from './duration.js'
 import type { MfaEvent } from './flows/events.js'
-import type { QueryPool } from './limits/postgres.js'
 import type { PageFrame, RenderView, View } from './pages/view.js'
+import type { QueryPool } from './postgres-table.js'
 import type { Amr } from './protocol/amr.js'
 import type { FactorInput } from './protocol/factor.js'
 import type { Method } from './protocol/methods.js'
 
 import type { MfaService } from './protocol/service.js'
+import type { TrustPlace } from './trust/open-store.js'
 
 /** A service to be reached over HTTP. */
 export interface ServiceAddress {
@@ -87,6 +89,22 @@ export interface PolicyContext<User = Express.User> {
 /** What a policy can answer. `graceUntil`: a date, or milliseconds since 1970. */
 export type PolicyDecision = 'require' | 'skip' | { readonly graceUntil: Date | number }
 
+/** Browsers that skip the question at sign-in. Reads on in docs/trusted-devices.md. */
+export interface TrustedDeviceOptions<User = Express.User> {
+  /** Where they are kept: `memory`, `{ redis: client }`, `{ postgres: pool }`, or a store of your own. */
+  store: TrustPlace
+  /** How long a browser is trusted, from the moment it was; `1h` to `30d`, defaults to `30d` (R65). */
+  maxAge?: Duration | undefined
+  /** How many devices a user may have, 1 to 10; the longest unused make room. Defaults to 10. */
+  maxDevices?: number | undefined
+  /** Name of the cookie. Defaults to `mfa-devices`; `__Host-mfa-devices` is stricter, where everything is https. */
+  cookieName?: string | undefined
+  /** Who may trust which browser, asked when it is offered and at each sign-in. Defaults to everybody, all. */
+  canTrust?: ((user: User, req: Request) => boolean) | undefined
+  /** Text that changes when the user's password does, such as a version number; with it every trust ends (R66). */
+  fingerprint?: ((user: User) => string | number) | undefined
+}
+
 /** What an app writes. The same object may be given to every part; what is built from it is built once. */
 export interface MfaOptions<User = Express.User> {
   /** The MFA service: its address, or an object that speaks for it (the self-hosted service in this process). */
@@ -134,6 +152,10 @@ export interface MfaOptions<User = Express.User> {
   /** Life of a delivered code in milliseconds when the service does not tell it. 1 to 10 minutes, defaults to 5. */
   codeLifeMs?: number | undefined
   limits?: LimitOptions | undefined
+  /** Lets people skip the question on browsers they trust. Off unless given. */
+  trustedDevices?: TrustedDeviceOptions<User> | undefined
+  /** Where a browser is, for lists and messages, like "Lyon, France", if the host knows. */
+  place?: ((req: Request) => string | undefined) | undefined
   /**
    * What somebody is offered when the service fails to deliver a code: nothing (`closed`, the default), their other
    * factors (`other-factor`), or their backup codes alone (`backup-only`). A code that cannot be checked never passes.

@@ -1,11 +1,13 @@
 import * as z from 'zod'
 import { type ServiceSettings, serviceAddress } from './client/address.js'
 import { FINDING_CODES } from './doctor/findings.js'
+import { type Duration, durationMs } from './duration.js'
 import { OptionsError } from './errors.js'
 import { onlyGiven } from './given.js'
-import type { QueryPool } from './limits/postgres.js'
 import type { MfaOptions } from './options.js'
+import type { QueryPool } from './postgres-table.js'
 import type { MfaService } from './protocol/service.js'
+import type { TrustPlace } from './trust/open-store.js'
 import { wholeNumber } from './whole-number.js'
 
 const MINUTE_MS = 60_000
@@ -18,6 +20,12 @@ const callback = <Callback>(remedy: string) =>
 const sitePath = z
   .string({ error: 'must be a path on this site, like /login' })
   .regex(/^\/(?![/\\])[^\s?#\\]*$/, { error: 'must be a path on this site, like /login' })
+
+const TABLE_NAME = /^[a-z_][a-z0-9_]{0,62}$/
+const PREFIX = /^[\w.-]{1,32}$/
+
+const inRange = (value: number | undefined, min: number, max: number) =>
+  value !== undefined && value >= min && value <= max
 
 const tableText = 'must be the name of a table: small letters, digits and _, like mfa_counters'
 const prefixText = 'must be 1 to 32 letters, digits, ., - or _, like "shop"'
@@ -42,16 +50,13 @@ const limitsSchema = z
             ),
             tableName: z
               .string({ error: tableText })
-              .regex(/^[a-z_][a-z0-9_]{0,62}$/, { error: tableText })
+              .regex(TABLE_NAME, { error: tableText })
               .default('mfa_counters'),
           },
           { error: 'must be an object like { pool: new Pool() }' },
         )
         .optional(),
-      prefix: z
-        .string({ error: prefixText })
-        .regex(/^[\w.-]{1,32}$/, { error: prefixText })
-        .default('mfa'),
+      prefix: z.string({ error: prefixText }).regex(PREFIX, { error: prefixText }).default('mfa'),
       triesPerChallenge: wholeNumber(3, 10, 'tries').default(5),
       failuresBeforeLock: wholeNumber(5, 10, 'failures').default(10),
       lockMs: wholeNumber(15 * MINUTE_MS, 24 * HOUR_MS, 'milliseconds').default(30 * MINUTE_MS),
@@ -79,6 +84,55 @@ const doctorSchema = z.union(
   ],
   { error: doctorText },
 )
+
+const placeText =
+  'must be "memory", { redis: client }, { postgres: pool }, or an object with the functions read, put, swap and remove'
+const hasFunctions = (value: unknown, ...names: string[]) =>
+  typeof value === 'object' &&
+  value !== null &&
+  names.every((name) => typeof Reflect.get(value, name) === 'function')
+
+const trustPlace = z.custom<TrustPlace>(
+  (value) => {
+    if (value === 'memory' || hasFunctions(value, 'read', 'put', 'swap', 'remove')) return true
+    if (typeof value !== 'object' || value === null) return false
+    const { redis, postgres, prefix, tableName, ...others } = { ...value } as Record<string, unknown>
+    if (Object.keys(others).length > 0) return false
+    const fits = (given: unknown, pattern: RegExp) =>
+      given === undefined || (typeof given === 'string' && pattern.test(given))
+    return redis === undefined
+      ? hasFunctions(postgres, 'query') && prefix === undefined && fits(tableName, TABLE_NAME)
+      : hasFunctions(redis, 'eval') &&
+          postgres === undefined &&
+          tableName === undefined &&
+          fits(prefix, PREFIX)
+  },
+  { error: placeText },
+)
+
+const ageText = 'must be a time like "30d", from 1h to 30d'
+const trustedDevicesSchema = z
+  .strictObject(
+    {
+      store: trustPlace,
+      maxAge: z
+        .custom<Duration>((age) => inRange(durationMs(age), HOUR_MS, 30 * 24 * HOUR_MS), { error: ageText })
+        .default('30d'),
+      maxDevices: wholeNumber(1, 10, 'devices').default(10),
+      cookieName: z
+        .string({ error: 'must be the name of a cookie, like mfa-devices' })
+        .regex(/^[\w-]{1,64}$/, { error: 'must be letters, digits, - and _, like mfa-devices' })
+        .default('mfa-devices'),
+      canTrust: callback<NonNullable<NonNullable<MfaOptions['trustedDevices']>['canTrust']>>(
+        'must be a function from a user and a request to true or false',
+      ).optional(),
+      fingerprint: callback<NonNullable<NonNullable<MfaOptions['trustedDevices']>['fingerprint']>>(
+        'must be a function from a user to text that changes with the password',
+      ).optional(),
+    },
+    { error: 'must be an object like { store: "memory" }' },
+  )
+  .transform(({ maxAge, ...others }) => ({ ...others, maxAgeMs: durationMs(maxAge) ?? 0 }))
 
 const schema = z.strictObject({
   factors: callback<MfaOptions['factors']>('must be a function that lists a user’s second factors'),
@@ -116,6 +170,8 @@ const schema = z.strictObject({
       error: 'must be "closed", "other-factor" or "backup-only"',
     })
     .default('closed'),
+  trustedDevices: trustedDevicesSchema.optional(),
+  place: callback<NonNullable<MfaOptions['place']>>('must be a function from a request to text').optional(),
   doctor: doctorSchema.default({ ignore: [] }),
   stylesheet: sitePath.optional(),
   help: z

@@ -27,6 +27,13 @@ describe('the documents', () => {
     expect([...explained(await read('docs/options.md'))].sort()).toEqual([...new Set(known)].sort())
   })
 
+  it('explain every option of trusted devices', async () => {
+    const [options, document] = [await read('src/options.ts'), await read('docs/trusted-devices.md')]
+    const known = membersOf(options, 'TrustedDeviceOptions')
+    expect(known.length).toBeGreaterThan(4)
+    for (const name of known) expect(document).toContain(`| \`${name}\` |`)
+  })
+
   it('explain every code of an answer with its status', async () => {
     const text = await read('docs/errors.md')
     for (const [code, status] of Object.entries(REFUSAL_STATUS)) {
@@ -72,6 +79,7 @@ describe('the documents', () => {
       'docs/doctor.md',
       'docs/outage.md',
       'docs/events.md',
+      'docs/trusted-devices.md',
     ]) {
       const folder = path.includes('/') ? path.replace(/[^/]+$/, '') : ''
       const links = [...(await read(path)).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = '']) => link)

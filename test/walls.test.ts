@@ -14,7 +14,7 @@ const example = sourcesIn('example-app/src')
 const roomOf = (path: string) => path.replace(/^src\//, '').split('/')[0] ?? ''
 
 // Small things that know nothing of the plugin, and that anybody may use.
-const LEAVES = ['errors.ts', 'given.ts', 'whole-number.ts', 'duration.ts']
+const LEAVES = ['errors.ts', 'given.ts', 'whole-number.ts', 'duration.ts', 'postgres-table.ts']
 
 // What is configured is read by whoever needs it, as a type; only `mfa.ts` has the function that reads it.
 const CONFIGURED = ['settings.ts']
@@ -29,6 +29,7 @@ const ROOMS: Readonly<Record<string, Walls>> = {
   'given.ts': { uses: [] },
   'whole-number.ts': { uses: [] },
   'duration.ts': { uses: [] },
+  'postgres-table.ts': { uses: [] },
   protocol: { uses: LEAVES },
   'host.ts': { uses: [], types: ['protocol'] },
 
@@ -36,11 +37,16 @@ const ROOMS: Readonly<Record<string, Walls>> = {
   limits: { uses: ['protocol', ...LEAVES], types: CONFIGURED },
   session: { uses: ['protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts', 'flows'] },
 
+  trust: { uses: ['protocol', ...LEAVES] },
+
   // `session` is its record, as a type: a flow gets the state and returns the next one.
-  flows: { uses: ['protocol', ...LEAVES], types: ['session', 'limits', 'doctor', ...CONFIGURED] },
+  flows: { uses: ['protocol', ...LEAVES], types: ['session', 'limits', 'trust', 'doctor', ...CONFIGURED] },
   // A page knows by type the refusals that it explains.
   pages: { uses: ['protocol', ...LEAVES], types: ['flows'] },
-  visit: { uses: ['flows', 'pages', 'session', 'protocol', ...LEAVES], types: ['doctor', ...CONFIGURED] },
+  visit: {
+    uses: ['flows', 'pages', 'session', 'trust', 'protocol', ...LEAVES],
+    types: ['doctor', ...CONFIGURED],
+  },
 
   routers: { uses: ['visit', 'flows', 'pages', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
   guard: { uses: ['visit', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
@@ -50,8 +56,24 @@ const ROOMS: Readonly<Record<string, Walls>> = {
   doctor: { uses: ['session', ...LEAVES], types: CONFIGURED },
 
   // What an app writes is described in the words of the rooms that it is for.
-  'options.ts': { uses: ['host.ts'], types: ['protocol', 'client', 'flows', 'pages', 'limits', 'doctor'] },
-  'settings.ts': { uses: ['client', 'doctor', ...LEAVES], types: ['options.ts', 'protocol', 'limits'] },
+  'options.ts': {
+    uses: ['host.ts'],
+    types: [
+      'protocol',
+      'client',
+      'flows',
+      'pages',
+      'limits',
+      'trust',
+      'doctor',
+      'duration.ts',
+      'postgres-table.ts',
+    ],
+  },
+  'settings.ts': {
+    uses: ['client', 'doctor', ...LEAVES],
+    types: ['options.ts', 'protocol', 'limits', 'trust'],
+  },
 
   'mfa.ts': {
     uses: [
@@ -59,8 +81,10 @@ const ROOMS: Readonly<Record<string, Walls>> = {
       'doctor',
       'client',
       'limits',
+      'trust',
       'flows',
       'pages',
+      'visit',
       'routers',
       'guard',
       'passport',
@@ -79,6 +103,7 @@ const ROOMS: Readonly<Record<string, Walls>> = {
       'client',
       'flows',
       'pages',
+      'trust',
       'passport',
       'guard',
     ],

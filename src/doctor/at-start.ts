@@ -5,13 +5,16 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /** What can be told from the options and the environment alone. */
 export function findAtStart(
-  { limits, service }: Pick<Settings, 'limits' | 'service'>,
+  { limits, service, trustedDevices }: Pick<Settings, 'limits' | 'service' | 'trustedDevices'>,
   env: Environment = process.env,
 ): FindingCode[] {
   const findings: FindingCode[] = []
   if (!limits.redis && !limits.postgres) {
     if (isOneOfSeveral(env)) findings.push('MFA_DOCTOR_SEPARATE_COUNTERS')
     else if (env.NODE_ENV === 'production') findings.push('MFA_DOCTOR_MEMORY_COUNTERS')
+  }
+  if (trustedDevices?.store === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
+    findings.push('MFA_DOCTOR_MEMORY_DEVICES')
   }
   // Plain http got through the options only for this machine, or by the switch that allows it.
   if ('baseUrl' in service && service.allowInsecureServiceUrl && service.baseUrl.startsWith('http:')) {

@@ -20,7 +20,7 @@ const NOBODY: Doctor = { look() {}, found() {} }
 
 /** The doctor, having told what can be seen at the start. */
 export function doctorFor(
-  settings: Pick<Settings, 'doctor' | 'limits' | 'service' | 'path' | 'logger'>,
+  settings: Pick<Settings, 'doctor' | 'limits' | 'service' | 'trustedDevices' | 'path' | 'logger'>,
   tell: (code: FindingCode, remedy: string) => void,
 ): Doctor {
   if (settings.doctor === false) return NOBODY

@@ -22,6 +22,8 @@ export const FINDINGS = {
     "A body of more than 100 KB was parsed before the routers could refuse it: mount mfaRouter before the app's body parser, or give that parser a smaller limit.",
   MFA_DOCTOR_ROUTES_BEFORE_GATE:
     'Routes stand between passport.session() and mfaSession, where somebody without the second factor counts as signed in: mount mfaSession right behind passport.session().',
+  MFA_DOCTOR_MEMORY_DEVICES:
+    'Trusted devices are kept in the memory of this process, which forgets them at a restart and shares them with no other: give trustedDevices.store { redis } or { postgres }.',
   MFA_DOCTOR_PLAIN_HTTP:
     'The MFA service is reached over plain http, so the API key and every code travel readable: give service.baseUrl an https address.',
   MFA_DOCTOR_KEY_REFUSED:

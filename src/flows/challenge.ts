@@ -65,7 +65,7 @@ async function sendCode(
     service.send({
       method,
       contact: factor.contact,
-      purpose: record.verified ? 'step-up' : 'sign-in',
+      purpose: record.verified || record.trusted ? 'step-up' : 'sign-in',
       transaction: record.transaction,
       ...callerOf(person),
       ...(live?.service && { challenge: live.service }),

@@ -3,6 +3,7 @@ import type { Sends } from '../limits/sends.js'
 import type { Tries } from '../limits/tries.js'
 import type { Caller, MfaService } from '../protocol/service.js'
 import type { Settings } from '../settings.js'
+import type { Devices } from '../trust/devices.js'
 import type { MfaEventBody } from './events.js'
 import type { Person } from './person.js'
 import type { Refusal } from './refusal.js'
@@ -13,6 +14,8 @@ export interface Deps {
   readonly service: MfaService
   readonly tries: Tries
   readonly sends: Sends
+  /** Only when the app asked for trusted devices. */
+  readonly devices?: Devices | undefined
   /** Tells the host what happened. */
   tell(event: MfaEventBody): void
 }

@@ -4,6 +4,7 @@ import type { Contact } from '../protocol/contact.js'
 import type { MfaRecord } from '../session/record.js'
 import { callerOf, type Deps, type Refused, refuse, tellFailure } from './deps.js'
 import type { Person } from './person.js'
+import { revokeDevices } from './revoke-devices.js'
 import { fromService } from './service-refusal.js'
 import { judge } from './verify.js'
 
@@ -65,6 +66,11 @@ export async function confirmApp(
   })
   if (verdict.outcome === 'refused') return verdict
   if (!(await deps.tries.claim(enrolment.id))) return refuse({ code: 'session_ended' })
+  // Another app under the same contact looks like the old one to the host, and so to what a trust is bound to.
+  await revokeDevices(deps, person.userId, 'factor_change').catch(async (error: unknown) => {
+    await deps.tries.unclaim(enrolment.id)
+    throw error
+  })
   deps.tell({ type: 'app_enrolled', userId: person.userId })
   return { outcome: 'confirmed', claim: enrolment.id }
 }

@@ -45,6 +45,17 @@ type AboutUser = {
       /** The way that was tried last. */
       readonly method?: Method | 'backup'
     }
+  /** A browser will skip the question from now on; `device` is its public id. */
+  | { readonly type: 'device_trusted'; readonly device: string }
+  /** A trusted browser skipped the question at sign-in. */
+  | { readonly type: 'device_recognised'; readonly device: string }
+  /** A trusted browser showed a secret that is not its own any more: somebody may have copied it. Its trust is over. */
+  | { readonly type: 'device_copied' }
+  | {
+      readonly type: 'devices_revoked'
+      readonly count: number
+      readonly why: 'user' | 'backup_code' | 'factor_change'
+    }
   /** The service failed; `errorCode` is a `ServiceErrorCode`. */
   | { readonly type: 'service_failed'; readonly errorCode: string }
 )

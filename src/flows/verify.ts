@@ -5,6 +5,7 @@ import type { VerifyRequest } from '../protocol/service.js'
 import type { MfaRecord } from '../session/record.js'
 import { callerOf, type Deps, type Refused, refuse, tellFailure } from './deps.js'
 import { backupTarget, findFactor, type Person } from './person.js'
+import { revokeDevices } from './revoke-devices.js'
 import { fromService } from './service-refusal.js'
 
 /** A code was right. */
@@ -14,6 +15,8 @@ export type Right = { readonly outcome: 'right'; readonly method: Method | 'back
 export interface Approved {
   readonly outcome: 'approved'
   readonly method: Method | 'backup'
+  /** Whether the browser is trusted from now on; only when that was asked for. */
+  readonly trusted?: boolean
   /** What was claimed; whoever cannot make a session of it gives it back. */
   readonly claim: string
 }
@@ -22,6 +25,8 @@ export interface Approved {
 export interface TypedCode {
   readonly code: string
   readonly factor?: string | undefined
+  /** Whether the browser is to be trusted from now on. */
+  readonly trust?: boolean | undefined
 }
 
 /** Checks the code of a second factor. */
@@ -49,19 +54,27 @@ export async function verifyCode(
 
 /** Of two right answers at once, one becomes a session (R21). */
 export async function claimApproval(
-  { tries, tell }: Deps,
+  deps: Deps,
   { userId }: Person,
   record: MfaRecord,
   { method }: Right,
 ): Promise<Approved | Refused> {
-  const { transaction, verified } = record
+  const { tries, tell } = deps
+  const { transaction, verified, trusted } = record
   if (!(await tries.claim(transaction))) return refuse({ code: 'session_ended' })
-  const since = record.challenge?.startedAt ?? (verified ? undefined : record.startedAt)
+  if (method === 'backup') {
+    await revokeDevices(deps, userId, 'backup_code').catch(async (error: unknown) => {
+      await tries.unclaim(transaction)
+      throw error
+    })
+  }
+  const isSignedIn = verified !== undefined || trusted !== undefined
+  const since = record.challenge?.startedAt ?? (isSignedIn ? undefined : record.startedAt)
   tell({
     type: 'verified',
     userId,
     method,
-    purpose: verified ? 'step-up' : 'sign-in',
+    purpose: isSignedIn ? 'step-up' : 'sign-in',
     ...(since !== undefined && { afterMs: Math.max(0, Date.now() - since) }),
   })
   return { outcome: 'approved', method, claim: transaction }

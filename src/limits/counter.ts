@@ -7,7 +7,7 @@ import {
   type RateLimiterRes,
 } from 'rate-limiter-flexible'
 import { LimitsStoreError } from '../errors.js'
-import { type PostgresPlace, withTable } from './postgres.js'
+import { type PostgresPlace, withCounterTable } from './postgres.js'
 
 /** How often something happened to a key, and for how long that is remembered. */
 export interface Count {
@@ -44,7 +44,7 @@ export interface CounterPlace {
 
 /** Counters in that place. */
 export function counterStore({ redis, postgres, prefix = 'mfa' }: CounterPlace = {}): CounterStore {
-  const pool = postgres && withTable(postgres)
+  const pool = postgres && withCounterTable(postgres)
   // One of the counters sweeps the whole table; Redis and the memory forget by themselves.
   let isSwept = false
 

@@ -8,6 +8,7 @@ import { destination, type Page, type PageContext } from './page.js'
 import { sendAgain } from './send-again.js'
 import { fill } from './text.js'
 import { troubleSection } from './trouble.js'
+import { trustChoice } from './trust-choice.js'
 import type { ChallengeView, View } from './view.js'
 
 type CodeView = Extract<View, { page: 'code' }>
@@ -44,7 +45,7 @@ function entryForm(view: CodeView, challenge: ChallengeView | undefined, context
   return html`<form class="mfa-form" method="post" action="${frame.base}/verify"><input type="hidden" name="factor" value="${
     view.factor === 'backup' ? 'backup' : view.factor.id
   }">
-${field}
+${trustChoice(view, context)}${field}
 ${challenge !== undefined && lifeLine(challenge, context)}
 <button class="mfa-primary">${words.code.submit}</button></form>`
 }

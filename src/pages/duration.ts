@@ -1,3 +1,23 @@
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+/** A length of time: "30 days", "12 hours". */
+export function lengthOf(locale: string, ms: number): string {
+  const [unit, size] = UNITS.find(([, whole]) => ms % whole === 0) ?? ['minute', 60_000]
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(
+    Math.round(ms / size),
+  )
+}
+
+/** How many times 24 hours ago: "today", "yesterday", "3 days ago". */
+export function daysAgo(locale: string, ms: number): string {
+  const days = Math.max(0, Math.floor(ms / 86_400_000))
+  return new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-days, 'day')
+}
+
 /**
  * A wait as a sentence part: "in 45 seconds", "in 4 minutes", "in 2 hours". Rounded up, so that nobody comes back
  * too early. `mfa.js` words its countdowns by the same steps.

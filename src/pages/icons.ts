@@ -5,7 +5,7 @@ const icon = (paths: Html) =>
   html`<svg class="mfa-icon" viewBox="0 0 24 24" width="24" height="24" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false">${paths}</svg>`
 
 /** A small drawing for each way to confirm; says nothing that the text beside it does not say. */
-export const icons: Readonly<Record<Method | 'backup' | 'done' | 'error', Html>> = {
+export const icons: Readonly<Record<Method | 'backup' | 'device' | 'done' | 'error', Html>> = {
   app: icon(
     html`<rect x="6.5" y="2.5" width="11" height="19" rx="2.5"/><path d="M10.5 18.5h3"/><path d="m9.8 10.2 1.6 1.6 2.9-3.2"/>`,
   ),
@@ -24,6 +24,9 @@ export const icons: Readonly<Record<Method | 'backup' | 'done' | 'error', Html>>
   ),
   backup: icon(
     html`<circle cx="8" cy="15.5" r="4"/><path d="m11 12.7 8.5-8.5M16 7.7l2.8 2.8M13.3 10.4l1.8 1.8"/>`,
+  ),
+  device: icon(
+    html`<rect x="4" y="4.5" width="16" height="11" rx="1.8"/><path d="M2.5 19h19"/><path d="m9.8 9.8 1.6 1.6 2.9-3.2"/>`,
   ),
   done: icon(html`<circle cx="12" cy="12" r="9"/><path d="m8 12.3 2.8 2.7 5.2-5.7"/>`),
   error: icon(html`<circle cx="12" cy="12" r="9"/><path d="M12 7.5v5.5M12 16.3h.01"/>`),

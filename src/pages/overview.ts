@@ -17,7 +17,7 @@ ${!isEmpty && html`<ul class="mfa-factors" aria-label="${overview.factors}">${vi
 <div class="mfa-actions">${
       view.enroll !== false &&
       html`<a class="${isEmpty ? 'mfa-primary' : 'mfa-secondary'}" href="${frame.base}/enroll-app">${hasApp ? overview.replace : overview.enroll}</a>`
-    }${view.backup && html`<a class="mfa-secondary" href="${frame.base}/backup">${overview.backup}</a>`}</div>`,
+    }${view.backup && html`<a class="mfa-secondary" href="${frame.base}/backup">${overview.backup}</a>`}${view.devices === true && html`<a class="mfa-secondary" href="${frame.base}/devices">${words.devices.title}</a>`}</div>`,
   }
 }
 

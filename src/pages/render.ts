@@ -2,6 +2,7 @@ import { backupPage } from './backup.js'
 import { backupSentPage } from './backup-sent.js'
 import { choosePage } from './choose.js'
 import { codePage } from './code.js'
+import { devicesPage } from './devices.js'
 import { enrollPage } from './enroll.js'
 import { enrollStartPage } from './enroll-start.js'
 import { enrolledPage } from './enrolled.js'
@@ -38,6 +39,8 @@ function pageFor(view: View, context: PageContext): Page {
       return overviewPage(view, context)
     case 'resume':
       return resumePage(view, context)
+    case 'devices':
+      return devicesPage(view, context)
     case 'stop':
       return stopPage(view, context)
   }

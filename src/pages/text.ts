@@ -1,4 +1,4 @@
-import { inTime } from './duration.js'
+import { daysAgo, inTime, lengthOf } from './duration.js'
 import { type Html, html, type Renderable } from './html.js'
 import type { Catalogue, Phrase, PluralPhrase } from './locales/catalogue.js'
 import { de } from './locales/de.js'
@@ -38,6 +38,10 @@ export interface Text {
   readonly words: Catalogue
   /** "in 5 minutes"; `later` if nobody knows how long. */
   inTime(seconds: number | undefined): string
+  /** "today", "yesterday", "3 days ago". */
+  daysAgo(ms: number): string
+  /** "30 days". */
+  lengthOf(ms: number): string
   /** The plural form for this number, with `{count}` filled in. */
   count(phrase: PluralPhrase, count: number): Html
 }
@@ -52,6 +56,8 @@ export function textFor(wishes: readonly string[]): Text {
     inTime(seconds) {
       return seconds === undefined ? words.later : inTime(locale, seconds)
     },
+    daysAgo: (ms) => daysAgo(locale, ms),
+    lengthOf: (ms) => lengthOf(locale, ms),
     count(phrase, count) {
       const form = phrase[new Intl.PluralRules(locale).select(count)] ?? phrase.other
       return fill(form, { count: new Intl.NumberFormat(locale).format(count) })

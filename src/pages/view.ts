@@ -19,12 +19,26 @@ export interface ChallengeView {
   readonly resendAt?: number
 }
 
+/** A trusted browser, as a page shows it. Times are milliseconds since 1970. */
+export interface DeviceView {
+  readonly id: string
+  readonly browser?: string
+  readonly system?: string
+  /** Where it was trusted, in the host's words. */
+  readonly place?: string
+  readonly lastUsedAt: number
+  readonly expiresAt: number
+  /** Whether this page is shown in it. */
+  readonly current: boolean
+}
+
 /** Every `code` a problem answer or a page can carry. */
 export type ProblemCode =
   | import('../flows/refusal.js').RefusalCode
   | 'invalid_request'
   | 'cross_site'
   | 'not_found'
+  | 'unknown_device'
   | 'method_not_allowed'
   | 'unsupported_media_type'
   | 'body_too_large'
@@ -32,6 +46,14 @@ export type ProblemCode =
   | 'delivery_unavailable'
   | 'service_misconfigured'
   | 'internal_error'
+
+/** What a page can tell that went well. */
+export type SuccessCode =
+  | 'code_sent'
+  | 'code_sent_again'
+  | 'code_queued'
+  | 'device_revoked'
+  | 'devices_revoked'
 
 /** Something to tell above the form. */
 export type Notice =
@@ -41,7 +63,7 @@ export type Notice =
       readonly triesLeft?: number
       readonly retryAfterSeconds?: number
     }
-  | { readonly tone: 'success'; readonly code: 'code_sent' | 'code_sent_again' | 'code_queued' }
+  | { readonly tone: 'success'; readonly code: SuccessCode }
 
 /** What every page knows. */
 export interface PageFrame {
@@ -85,6 +107,8 @@ export type View =
       readonly backup: boolean
       /** How many digits a code has: the form sends itself when they are there. Defaults to 6; 0 waits for the button. */
       readonly digits?: number
+      /** The browser may be trusted: a box that posts `trust`. `ticked` when it was before a wrong code. */
+      readonly trust?: { readonly forMs: number; readonly ticked: boolean }
     }
   /** Before setting up an authenticator app: posts to `{base}/enroll-app`. */
   | { readonly page: 'enroll-start'; readonly replaces: boolean }
@@ -108,9 +132,13 @@ export type View =
       readonly backup: boolean
       /** Whether an authenticator app can be set up here. Defaults to true. */
       readonly enroll?: boolean
+      /** Whether there is a page of trusted devices. Defaults to false. */
+      readonly devices?: boolean
     }
   /** What was interrupted for a second factor: posts `fields` to `action` when the person confirms. */
   | { readonly page: 'resume'; readonly action: string; readonly fields: Readonly<Record<string, string>> }
+  /** The trusted browsers: posts `device` to `{base}/devices/revoke`, or nothing to `{base}/devices/revoke-all`. */
+  | { readonly page: 'devices'; readonly devices: readonly DeviceView[] }
   /** Nothing can go on here: locked, service down, half-login over, … The notice says what happened. */
   | { readonly page: 'stop'; readonly notice: Notice; readonly next?: 'sign-in' | 'retry' | 'home' }
 

@@ -7,13 +7,13 @@ import type { Approved } from '../flows/verify.js'
 import { offerProof, wrapLogIn } from '../session/log-in.js'
 import { storeRecord } from '../session/slot.js'
 import { enter, type Known } from '../session/standing.js'
-import { codeField, factorField, readBody } from '../visit/body.js'
+import { codeField, factorField, readBody, trustField } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
 import { type Problem, setRetryAfter, statusOf, titleOf } from '../visit/problem.js'
 import { isSameOrigin } from '../visit/same-origin.js'
 import { verifyVisit } from '../visit/visit.js'
 
-const fields = z.object({ code: codeField, factor: factorField.optional() })
+const fields = z.object({ code: codeField, factor: factorField.optional(), trust: trustField.optional() })
 
 /** What a strategy hands to `fail`, and so to a custom callback as `info`. */
 export interface MfaFailure extends Problem {
@@ -21,7 +21,7 @@ export interface MfaFailure extends Problem {
 }
 
 /**
- * The second factor as a Passport strategy: reads `code` (and `factor`) from the body. Right is `success`, wrong is
+ * The second factor as a Passport strategy: reads `code` (and `factor`, `trust`) from the body. Right is `success`, wrong is
  * `fail`, a failure of the service is `error` (R77). With `session: false` the request alone is approved.
  *
  * Passport runs strategies through `Object.create`, where `#private` fields do not exist.

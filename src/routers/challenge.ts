@@ -36,7 +36,12 @@ function showStart(visitor: Visitor): void {
   const { path } = deps.settings
   if (known.stage === 'pending' && person.factors.length === 0) return res.redirect(303, `${path}/enroll-app`)
   if (known.stage !== 'pending' && !known.record.stepUp) {
-    return showPage(visitor, { page: 'overview', factors: factorViews(visitor), backup: hasBackup(visitor) })
+    return showPage(visitor, {
+      page: 'overview',
+      factors: factorViews(visitor),
+      backup: hasBackup(visitor),
+      devices: deps.browsers !== undefined,
+    })
   }
   if (req.query.choose === undefined) {
     if (liveChallenge(visitor)) return res.redirect(303, `${path}/verify`)
@@ -52,7 +57,7 @@ export function tellState(visitor: Visitor): void {
   const { res, deps, known, person } = visitor
   const challenge = liveChallenge(visitor)
   res.json({
-    status: known.stage === 'exempt' ? 'none' : known.stage,
+    status: known.stage === 'exempt' || known.stage === 'trusted' ? 'none' : known.stage,
     factors: listFactors(person.factors),
     ...(known.stage === 'pending' && {
       expiresAt: iso(known.record.startedAt + deps.settings.halfLoginMs),

@@ -1,6 +1,7 @@
 import { backupTarget, findFactor } from '../flows/person.js'
 import type { Refusal } from '../flows/refusal.js'
 import type { Notice, PageFrame, View } from '../pages/view.js'
+import { trustField } from '../visit/body.js'
 import { factorView } from '../visit/factor-view.js'
 import { lastUsed } from '../visit/last-used.js'
 import { sendProblem, setRetryAfter, statusOf } from '../visit/problem.js'
@@ -56,7 +57,17 @@ export function codePage(visitor: Visitor, name: string | undefined, dead = fals
     dead: dead || (found !== undefined && found.method !== 'app' && challenge?.factor.id !== found.id),
     others: factorViews(visitor).filter((other) => other.id !== found?.id),
     backup: id !== 'backup' && hasBackup(visitor),
+    ...(found && trustOffer(visitor)),
   }
+}
+
+/** The box that has this browser trusted, when somebody signs in who may tick it. */
+function trustOffer({ req, deps, known }: Visitor): Pick<Extract<View, { page: 'code' }>, 'trust'> {
+  const forMs = known.stage === 'pending' ? deps.browsers?.offer(req, known.user) : undefined
+  if (forMs === undefined) return {}
+  const body: unknown = req.body
+  const given: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'trust') : undefined
+  return { trust: { forMs, ticked: trustField.safeParse(given).data === true } }
 }
 
 /** Whether backup codes could have reached this person. */

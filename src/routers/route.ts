@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response, Router } from 'express'
-import { HostError, LimitsStoreError, ServiceError, SessionStoreError } from '../errors.js'
+import { HostError, LimitsStoreError, ServiceError, SessionStoreError, TrustStoreError } from '../errors.js'
 import type { Notice, View } from '../pages/view.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { enter, type Standing } from '../session/standing.js'
@@ -19,13 +19,18 @@ export interface Route {
   /** Shows something; never sends, verifies, enrols or consumes (R14). */
   readonly get?: Handler
   readonly post?: Handler
+  readonly delete?: Handler
   /** Answers JSON for somebody who is not signed in, instead of a 401. */
   readonly nobody?: (res: Response) => void
 }
 
 /** Adds a path to a router, with all that every one of our routes has in common. */
 export function addRoute(router: Router, deps: DoorDeps, path: string, route: Route): void {
-  const methods = [...(route.get ? ['GET', 'HEAD'] : []), ...(route.post ? ['POST'] : [])]
+  const methods = [
+    ...(route.get ? ['GET', 'HEAD'] : []),
+    ...(route.post ? ['POST'] : []),
+    ...(route.delete ? ['DELETE'] : []),
+  ]
 
   const answer = async (req: Request, res: Response) => {
     setHeaders(res)
@@ -35,8 +40,9 @@ export function addRoute(router: Router, deps: DoorDeps, path: string, route: Ro
       res.set('Allow', methods.join(', '))
       return sendProblem(res, { code: 'method_not_allowed' })
     }
-    if (req.method === 'POST' && !isSameOrigin(req)) return stop(req, res, deps, { code: 'cross_site' })
-    const handler = req.method === 'POST' ? route.post : route.get
+    const isReading = req.method === 'GET' || req.method === 'HEAD'
+    if (!isReading && !isSameOrigin(req)) return stop(req, res, deps, { code: 'cross_site' })
+    const handler = isReading ? route.get : req.method === 'POST' ? route.post : route.delete
     const known = await enter(req, deps)
     wrapLogIn(req, deps)
     if (known.stage === 'none') return sendAway(req, res, deps, known, route)
@@ -83,7 +89,10 @@ async function fail(
   { settings, ...deps }: DoorDeps,
 ): Promise<void> {
   const isOurs =
-    error instanceof ServiceError || error instanceof SessionStoreError || error instanceof LimitsStoreError
+    error instanceof ServiceError ||
+    error instanceof SessionStoreError ||
+    error instanceof LimitsStoreError ||
+    error instanceof TrustStoreError
   if (!isOurs || res.headersSent) return next(error)
   settings.logger.error(`countersign: ${error.message}`, error.cause ?? '')
   const code = error.code === 'ERR_MFA_SERVICE_KEY' ? 'service_misconfigured' : 'service_unavailable'

@@ -2,7 +2,7 @@ import { Router } from 'express'
 import * as z from 'zod'
 import { findFactor } from '../flows/person.js'
 import { approve } from '../visit/approve.js'
-import { codeField, factorField, readBody } from '../visit/body.js'
+import { codeField, factorField, readBody, trustField } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
 import { rememberUsed } from '../visit/last-used.js'
 import { sendProblem } from '../visit/problem.js'
@@ -14,7 +14,7 @@ import { showResume } from './resume.js'
 import { addRoute } from './route.js'
 import type { Visitor } from './visitor.js'
 
-const fields = z.object({ code: codeField, factor: factorField.optional() })
+const fields = z.object({ code: codeField, factor: factorField.optional(), trust: trustField.optional() })
 
 /**
  * `GET /verify` shows the code entry; `POST /verify` checks a code and makes the session a verified one;
@@ -57,5 +57,5 @@ async function verify(visitor: Visitor): Promise<void> {
   const used = findFactor(person, body.fields.factor ?? known.record.challenge?.factorId ?? '')
   if (used) rememberUsed(req, res, used.id, deps.settings.path)
   if (html) return res.redirect(303, next)
-  res.json({ status: 'verified', next })
+  res.json({ status: 'verified', next, ...(verdict.trusted !== undefined && { trusted: verdict.trusted }) })
 }

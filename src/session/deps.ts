@@ -1,9 +1,12 @@
 import type { MfaEventBody } from '../flows/events.js'
 import type { Settings } from '../settings.js'
+import type { TrustedBrowsers } from './trusted-browsers.js'
 
 /** What this room is given: built once from the options. */
 export interface SessionDeps {
   readonly settings: Settings
   /** Tells the host what happened. */
   tell(event: MfaEventBody): void
+  /** Only when the app asked for trusted devices. */
+  readonly browsers?: TrustedBrowsers | undefined
 }

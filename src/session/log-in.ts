@@ -7,7 +7,7 @@ import { type LogIn, type LogInOptions, passportOf, withholdUser } from './passp
 import { decide } from './policy.js'
 import type { MfaRecord } from './record.js'
 import { letGo, onRegenerate, recordOf, rememberedTarget } from './slot.js'
-import { enter, factorsOf, newRecord, recordFor, settle, userIdOf } from './standing.js'
+import { enter, factorsOf, type Known, newRecord, recordFor, settle, userIdOf } from './standing.js'
 
 /*
  * Every way into a session goes through `req.logIn`: Passport takes the one it finds on the request. Wrapping it is
@@ -77,7 +77,7 @@ async function signIn(
   const { settings } = deps
   const userId = userIdOf(user, settings)
   const proven = proof?.userId === userId ? proof : undefined
-  const record = proven ? verified(proven, settings) : await begun(req, settings, user, userId, options)
+  const record = proven ? verified(proven, settings) : await begun(req, deps, user, userId, options)
   const target = (proven?.record ?? recordOf(req, userId))?.returnTo ?? rememberedTarget(req)
 
   onRegenerate(req, (sessionId) => ({
@@ -98,14 +98,21 @@ async function signIn(
     return
   }
   const now = { ...record, sessionId: req.sessionID }
-  if (!now.verified && !now.exemption) deps.tell({ type: 'half_login_started', userId })
+  const stage = stageOf(now)
+  if (stage === 'pending') deps.tell({ type: 'half_login_started', userId })
   settle(req, settings, {
-    stage: now.verified ? 'verified' : now.exemption ? 'exempt' : 'pending',
+    stage,
     user,
     userId,
     record: now,
     factors: undefined,
   })
+}
+
+function stageOf({ verified, exemption, trusted }: MfaRecord): Known['stage'] {
+  if (verified) return 'verified'
+  if (exemption) return 'exempt'
+  return trusted ? 'trusted' : 'pending'
 }
 
 function verified({ record, method, userId }: Proof, settings: Settings): MfaRecord {
@@ -122,13 +129,15 @@ function verified({ record, method, userId }: Proof, settings: Settings): MfaRec
 /** What a login without a second factor leaves in the session; nothing when there is nothing to remember. */
 async function begun(
   req: Request,
-  settings: Settings,
+  deps: SessionDeps,
   user: Express.User,
   userId: string,
   login: object,
 ): Promise<MfaRecord | undefined> {
-  const decision = await decide(req, settings, user, await factorsOf(user, settings), { ...login })
+  const { settings } = deps
+  const factors = await factorsOf(user, settings)
+  const decision = await decide(req, settings, user, factors, { ...login })
   return decision.verdict === 'pass' && !decision.remember
     ? undefined
-    : recordFor(decision, req.sessionID, userId)
+    : recordFor(decision, req, deps, { user, userId, factors })
 }

@@ -54,6 +54,8 @@ const record = z.object({
   interrupted: z.object({ path: z.string(), at: time, fields: z.record(z.string(), z.string()) }).optional(),
   /** The session goes on without a second factor, and why. Nothing is proven by it. */
   exemption: z.enum(['policy']).optional(),
+  /** The trusted device that skipped the question. It proves nothing (R67), and counts while the device does. */
+  trusted: z.object({ device: z.string() }).optional(),
   verified: z
     .object({
       at: time,

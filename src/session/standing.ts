@@ -10,6 +10,7 @@ import { passportOf, userOf, withholdUser } from './passport-request.js'
 import { type Decision, decide } from './policy.js'
 import type { MfaRecord } from './record.js'
 import { namesSomebody, recordOf, rememberedTarget, rememberTarget, sessionOf, storeRecord } from './slot.js'
+import type { Account } from './trusted-browsers.js'
 
 /** Where the person behind a request stands. */
 export type Standing =
@@ -18,9 +19,10 @@ export type Standing =
   | {
       /**
        * `pending`: the first factor was shown, and the user is withheld until the second is; without any factor, until
-       * one is set up. `exempt`: signed in without one, because there is none or the policy asks for none.
+       * one is set up. `exempt`: signed in without one, because there is none or the policy asks for none. `trusted`:
+       * signed in without one, because a trusted device skips the question.
        */
-      readonly stage: 'pending' | 'verified' | 'exempt'
+      readonly stage: 'pending' | 'verified' | 'exempt' | 'trusted'
       readonly user: Express.User
       readonly userId: string
       readonly record: MfaRecord
@@ -68,7 +70,8 @@ export function settle(req: Request, settings: Settings, standing: Standing): St
   return standing
 }
 
-async function find(req: Request, { settings, tell }: SessionDeps): Promise<Standing> {
+async function find(req: Request, deps: SessionDeps): Promise<Standing> {
+  const { settings, tell, browsers } = deps
   const user = userOf(req)
   if (!user) {
     if (!namesSomebody(req)) return { stage: 'none', expired: false }
@@ -78,14 +81,20 @@ async function find(req: Request, { settings, tell }: SessionDeps): Promise<Stan
     )
   }
   const userId = userIdOf(user, settings)
-  const record = recordOf(req, userId)
-  if (record?.verified) return { stage: 'verified', user, userId, record, factors: undefined }
-  if (record?.exemption) return { stage: 'exempt', user, userId, record, factors: undefined }
+  const known = recordOf(req, userId)
+  if (known?.verified) return { stage: 'verified', user, userId, record: known, factors: undefined }
+  if (known?.exemption) return { stage: 'exempt', user, userId, record: known, factors: undefined }
 
   const factors = await factorsOf(user, settings)
+  const account = { user, userId, factors }
+  if (known?.trusted && (await browsers?.holds(known.trusted.device, account))) {
+    return { stage: 'trusted', record: known, ...account }
+  }
+  // A trust that is over leaves nothing but where the person wanted to go.
+  const record = known?.trusted ? undefined : known
   if (!record || factors.length === 0) {
     const decision = await decide(req, settings, user, factors, {})
-    const fresh = record ?? recordFor(decision, req.sessionID, userId)
+    const fresh = record ?? { ...(await recordFor(decision, req, deps, account)), ...keptOf(known) }
     if (decision.verdict === 'pass') {
       if (fresh.exemption) await storeRecord(req, fresh)
       const { graceUntil } = decision
@@ -93,8 +102,9 @@ async function find(req: Request, { settings, tell }: SessionDeps): Promise<Stan
     }
     if (!record) {
       await storeRecord(req, fresh)
+      if (fresh.trusted) return { stage: 'trusted', record: fresh, ...account }
       tell({ type: 'half_login_started', userId })
-      return { stage: 'pending', user, userId, factors, record: fresh }
+      return { stage: 'pending', record: fresh, ...account }
     }
   }
   const ageMs = Date.now() - record.startedAt
@@ -112,9 +122,20 @@ export function newRecord(sessionId: string, userId: string): MfaRecord {
 }
 
 /** The record that a decision makes for somebody who has shown the first factor just now. */
-export function recordFor(decision: Decision, sessionId: string, userId: string): MfaRecord {
-  const record = newRecord(sessionId, userId)
-  return decision.verdict === 'pass' && decision.remember ? { ...record, exemption: 'policy' } : record
+export async function recordFor(
+  decision: Decision,
+  req: Request,
+  { browsers }: SessionDeps,
+  account: Account,
+): Promise<MfaRecord> {
+  const record = newRecord(req.sessionID, account.userId)
+  if (decision.verdict === 'pass') return decision.remember ? { ...record, exemption: 'policy' } : record
+  const device = decision.verdict === 'ask' ? await browsers?.recognise(req, account) : undefined
+  return device ? { ...record, trusted: { device } } : record
+}
+
+function keptOf(record: MfaRecord | undefined): Pick<MfaRecord, 'returnTo'> {
+  return record?.returnTo ? { returnTo: record.returnTo } : {}
 }
 
 /** Tells of a half-login that ended without the second factor. */
@@ -160,7 +181,13 @@ export async function factorsOf(user: Express.User, settings: Settings): Promise
 
 function describe(standing: Standing, settings: Settings): MfaStanding {
   const graceUntil = standing.stage === 'exempt' ? (standing.graceUntil ?? null) : null
-  const nothing = { amr: [], verifiedAt: null, expiresAt: null, graceUntil }
+  const nothing = {
+    amr: [],
+    verifiedAt: null,
+    expiresAt: null,
+    graceUntil,
+    trusted: standing.stage === 'trusted',
+  }
   if (standing.stage === 'pending') {
     return { ...nothing, status: 'pending', expiresAt: standing.record.startedAt + settings.halfLoginMs }
   }

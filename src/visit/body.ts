@@ -20,6 +20,14 @@ export const codeField = text(MAX_CODE_LENGTH).min(1, { error: 'must not be empt
 /** A factor's id or method, or `backup`. */
 export const factorField = text(32).min(1, { error: 'must not be empty' })
 
+/** Whether the browser is to be trusted: a truth in JSON, a ticked box in a form. */
+export const trustField = z
+  .union([z.boolean(), z.enum(['true', 'false', 'on'])], { error: 'must be true or false' })
+  .transform((value) => value === true || value === 'true' || value === 'on')
+
+/** A trusted device's public id. */
+export const deviceField = text(64).min(1, { error: 'must not be empty' })
+
 /** What a body could not be read for. */
 export type BodyFault = Problem & {
   readonly code: 'invalid_request' | 'body_too_large' | 'unsupported_media_type'

@@ -4,12 +4,14 @@ import { HostError } from '../errors.js'
 import type { EventCounter } from '../flows/counts.js'
 import type { Deps } from '../flows/deps.js'
 import type { RenderView } from '../pages/view.js'
+import type { Browsers } from './browsers.js'
 
 /** What every door is given: the flows' part, and the pages. */
 export interface DoorDeps extends Deps {
   readonly render: RenderView
   readonly doctor: Doctor
   readonly counts: EventCounter
+  readonly browsers?: Browsers | undefined
 }
 
 const gates = new WeakMap<Request, DoorDeps>()

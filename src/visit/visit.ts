@@ -46,5 +46,13 @@ export async function verifyVisit(
   const person = await personOf(req, known, deps.settings)
   const verdict = await verifyCode(deps, person, known.record, typed)
   if (!(await isCurrent(req, known.userId))) return refuse({ code: 'session_ended' })
-  return verdict.outcome === 'right' ? claimApproval(deps, person, known.record, verdict) : verdict
+  if (verdict.outcome === 'refused') return verdict
+  const approval = await claimApproval(deps, person, known.record, verdict)
+  if (approval.outcome === 'refused' || !typed.trust) return approval
+  // Whoever signs in by a backup code has lost something; this is no moment to ask less of them (R63).
+  const mayTrust = approval.method !== 'backup'
+  const { user, userId } = known
+  const trusted =
+    mayTrust && (await deps.browsers?.remember(req, { user, userId, factors: person.factors })) === true
+  return { ...approval, trusted }
 }

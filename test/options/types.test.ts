@@ -20,6 +20,7 @@ const compiles: readonly MfaOptions<Customer>[] = [
   { service: address, factors: async (user) => [{ method: 'app', user: user.mobile, label: 'App' }] },
   { service: address, factors, userId: (user) => user.key, limits: { lockMs: undefined }, path: undefined },
   { service: { ...address, dialect: 'countersign' }, factors },
+  { service: address, factors, trustedDevices: { store: 'memory', fingerprint: (user) => user.key } },
   { service: { ...address, dialect: { paths: { send: '/v2' }, sendTypes: { call: undefined } } }, factors },
 ]
 
@@ -42,11 +43,15 @@ const doesNot: readonly MfaOptions<Customer>[] = [
   { service: { ...address, dialect: 'klingon' }, factors },
   // @ts-expect-error no such part of a dialect
   { service: { ...address, dialect: { path: { send: '/v2' } } }, factors },
+  // @ts-expect-error no such store
+  { service: address, factors, trustedDevices: { store: 'redis' } },
+  // @ts-expect-error a store is needed
+  { service: address, factors, trustedDevices: { maxAge: '7d' } },
   // @ts-expect-error half a service
   { service: { send: async () => ({ outcome: 'sent' as const }) }, factors },
 ]
 
 it('options are typed by the host’s own user', () => {
-  expect(compiles).toHaveLength(7)
-  expect(doesNot).toHaveLength(10)
+  expect(compiles).toHaveLength(8)
+  expect(doesNot).toHaveLength(12)
 })

@@ -1,5 +1,5 @@
 import type { DeliveredMethod, Method } from '../../protocol/methods.js'
-import type { Notice, PageFrame, ProblemCode } from '../view.js'
+import type { PageFrame, ProblemCode, SuccessCode } from '../view.js'
 
 /** A text with `{placeholders}`. Every catalogue uses the same placeholders under the same key. */
 export type Phrase = string
@@ -14,7 +14,6 @@ interface ProblemText {
   readonly advice: Phrase
 }
 
-type SuccessCode = Extract<Notice, { tone: 'success' }>['code']
 type CodeKind = Method | 'backup'
 
 /**
@@ -51,6 +50,9 @@ export interface Catalogue {
     readonly label: Phrase
     readonly labelBackup: Phrase
     readonly submit: Phrase
+    /** Has `{time}`, a length of time. */
+    readonly trust: Phrase
+    readonly trustHint: Phrase
     readonly expires: Phrase
     readonly expired: Phrase
     readonly again: Phrase
@@ -121,6 +123,20 @@ export interface Catalogue {
     readonly title: Phrase
     readonly lead: Phrase
     readonly confirm: Phrase
+  }
+  readonly devices: {
+    readonly title: Phrase
+    readonly lead: Phrase
+    readonly none: Phrase
+    /** `{browser}` and `{system}`. */
+    readonly name: Phrase
+    readonly unknown: Phrase
+    readonly current: Phrase
+    /** `{when}`: "today", "3 days ago". */
+    readonly used: Phrase
+    readonly ends: Phrase
+    readonly revoke: Phrase
+    readonly revokeAll: Phrase
   }
   readonly stop: Readonly<Record<'sign-in' | 'retry' | 'home', Phrase>>
   /** What the countdown of a stop page turns into. */

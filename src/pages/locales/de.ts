@@ -53,6 +53,8 @@ export const de: Catalogue = {
     label: 'Code',
     labelBackup: 'Backup-Code',
     submit: 'Weiter',
+    trust: 'In diesem Browser {time} lang nicht mehr fragen',
+    trustHint: 'Nur auf einem eigenen Gerät.',
     expires: 'Der Code läuft {in} ab.',
     expired: 'Der Code ist abgelaufen. Fordern Sie einen neuen an.',
     again: 'Code noch einmal senden',
@@ -149,6 +151,18 @@ export const de: Catalogue = {
     lead: 'Sie haben sich bestätigt. Bisher ist nichts geschehen: Prüfen Sie die Angaben und senden Sie sie noch einmal ab.',
     confirm: 'Ja, weitermachen',
   },
+  devices: {
+    title: 'Vertraute Geräte',
+    lead: 'Diese Browser melden sich ohne den zweiten Schritt bei {app} an. Entziehen Sie jedem das Vertrauen, den Sie nicht kennen.',
+    none: 'Keinem Browser wird vertraut. Dazu setzen Sie beim Bestätigen einer Anmeldung das Häkchen.',
+    name: '{browser} auf {system}',
+    unknown: 'Unbekannter Browser',
+    current: 'Dieser Browser',
+    used: 'Zuletzt verwendet: {when}',
+    ends: 'Endet {in}',
+    revoke: 'Nicht mehr vertrauen',
+    revokeAll: 'Keinem davon mehr vertrauen',
+  },
   stop: { 'sign-in': 'Anmelden', retry: 'Noch einmal versuchen', home: 'Zurück zu {app}' },
   stopReady: 'Sie können es jetzt wieder versuchen.',
   triesLeft: { one: 'Sie haben noch {count} Versuch.', other: 'Sie haben noch {count} Versuche.' },
@@ -156,6 +170,8 @@ export const de: Catalogue = {
     code_sent: 'Code gesendet.',
     code_sent_again: 'Code noch einmal gesendet.',
     code_queued: 'Ihr Code geht gleich hinaus.',
+    device_revoked: 'Diesem Browser wird nicht mehr vertraut.',
+    devices_revoked: 'Keinem Browser wird mehr vertraut.',
   },
   problems: {
     sign_in_required: {
@@ -243,6 +259,10 @@ export const de: Catalogue = {
         'Zu Ihrer Sicherheit ist nichts geschehen. Gehen Sie zu {app} zurück und versuchen Sie es dort noch einmal.',
     },
     not_found: { title: 'Hier gibt es nichts', advice: 'Die Adresse ist vielleicht veraltet oder vertippt.' },
+    unknown_device: {
+      title: 'Dieser Browser steht nicht in der Liste',
+      advice: 'Vielleicht wurde er schon entfernt.',
+    },
     method_not_allowed: {
       title: 'Das geht an dieser Adresse nicht',
       advice: 'Bitte gehen Sie zurück und beginnen Sie auf der Seite selbst.',

@@ -1,0 +1,42 @@
+import { type Html, html } from './html.js'
+import { icons } from './icons.js'
+import { noticeBox } from './notice.js'
+import type { Page, PageContext } from './page.js'
+import { fill } from './text.js'
+import type { DeviceView, View } from './view.js'
+
+/** The browsers that skip the question, and how to have them asked again. */
+export function devicesPage(view: Extract<View, { page: 'devices' }>, context: PageContext): Page {
+  const { frame, words } = context
+  const { devices } = words
+  const isEmpty = view.devices.length === 0
+  return {
+    title: html`${devices.title}`,
+    main: html`${noticeBox(context)}<p class="mfa-lead">${fill(isEmpty ? devices.none : devices.lead, { app: frame.appName })}</p>
+${!isEmpty && html`<ul class="mfa-factors" aria-label="${devices.title}">${view.devices.map((device) => item(device, context))}</ul>`}
+${
+  view.devices.length > 1 &&
+  html`<form class="mfa-form" method="post" action="${frame.base}/devices/revoke-all"><button class="mfa-secondary">${devices.revokeAll}</button></form>`
+}`,
+  }
+}
+
+function item(device: DeviceView, context: PageContext): Html {
+  const { frame, text, words } = context
+  const { devices } = words
+  const { now } = frame
+  const name = nameOf(device, context)
+  const hints = [
+    fill(devices.used, { when: text.daysAgo(now - device.lastUsedAt) }),
+    fill(devices.ends, { in: text.inTime((device.expiresAt - now) / 1000) }),
+  ]
+  return html`<li class="mfa-device">${icons.device}<span class="mfa-choice-text"><span>${name}${
+    device.current && html` <strong class="mfa-here">${devices.current}</strong>`
+  }</span>${device.place !== undefined && html`<span class="mfa-hint"><bdi>${device.place}</bdi></span>`}${hints.map((hint) => html`<span class="mfa-hint">${hint}</span>`)}</span>
+<form method="post" action="${frame.base}/devices/revoke"><input type="hidden" name="device" value="${device.id}"><button class="mfa-link">${devices.revoke}<span class="mfa-unseen"> ${name}</span></button></form></li>`
+}
+
+function nameOf({ browser, system }: DeviceView, { words }: PageContext): Html {
+  if (browser !== undefined && system !== undefined) return fill(words.devices.name, { browser, system })
+  return html`${browser ?? system ?? words.devices.unknown}`
+}

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+import { TrustStoreError } from '../errors.js'
+import type { TrustItem, TrustStore } from './store.js'
+
+/** One kind of things in a store, by the user they belong to. */
+export interface Shelf {
+  /** Every item that still counts. */
+  read(owner: string): Promise<readonly TrustItem[]>
+  put(owner: string, item: TrustItem): Promise<void>
+  swap(owner: string, id: string, before: string, value: string): Promise<boolean>
+  remove(owner: string, id: string): Promise<boolean>
+}
+
+/** The shelf of that name. What has run out is not on it, and its failures are errors of ours. */
+export function shelfIn(store: TrustStore, name: string): Shelf {
+  const place = (owner: string) => `${name}:${short(owner)}`
+  return {
+    async read(owner) {
+      const items = await guarded(() => store.read(place(owner)))
+      const now = Date.now()
+      return items.filter(({ expiresAt }) => expiresAt > now)
+    },
+    put: (owner, item) => guarded(() => store.put(place(owner), item)),
+    swap: (owner, id, before, value) => guarded(() => store.swap(place(owner), id, before, value)),
+    remove: (owner, id) => guarded(() => store.remove(place(owner), id)),
+  }
+}
+
+/** A name that every store takes: a host's user ids may be anything. */
+function short(owner: string): string {
+  return /^[\x21-\x7e]{1,80}$/.test(owner)
+    ? owner
+    : `#${createHash('sha256').update(owner).digest('base64url')}`
+}
+
+async function guarded<Result>(step: () => Promise<Result>): Promise<Result> {
+  try {
+    return await step()
+  } catch (cause) {
+    throw new TrustStoreError(
+      'The store of trusted devices failed. Is what the option trustedDevices.store names running and reachable?',
+      { cause },
+    )
+  }
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { readOptions } from '../../src/settings.js'
+import { faultsOf, WORKING } from './read.js'
+
+const store = 'memory'
+const ownStore = {
+  read: async () => [],
+  put: async () => {},
+  swap: async () => false,
+  remove: async () => false,
+}
+
+describe('the option trustedDevices', () => {
+  it('is off unless given, and complete when given', () => {
+    expect(readOptions(WORKING).trustedDevices).toBeUndefined()
+    expect(readOptions({ ...WORKING, trustedDevices: { store } }).trustedDevices).toEqual({
+      store,
+      maxAgeMs: 30 * 86_400_000,
+      maxDevices: 10,
+      cookieName: 'mfa-devices',
+    })
+  })
+
+  it.each([
+    { store: ownStore },
+    { store: { redis: { eval: async () => {} }, prefix: 'shop' } },
+    { store: { postgres: { query: async () => ({ rows: [] }) }, tableName: 'shop_trust' } },
+    { store, maxAge: '1h', maxDevices: 1, cookieName: '__Host-mfa-devices' },
+    { store, maxAge: '720h', canTrust: () => true, fingerprint: () => 1 },
+  ])('can be %j', (trustedDevices) => {
+    expect(readOptions({ ...WORKING, trustedDevices }).trustedDevices).toBeDefined()
+  })
+
+  it.each([
+    [true, 'trustedDevices must be an object'],
+    [{}, 'trustedDevices.store must be "memory"'],
+    [{ store: 'redis' }, 'trustedDevices.store must be'],
+    [{ store: { redis: {} } }, 'trustedDevices.store must be'],
+    [{ store: { redis: { eval() {} }, tableName: 'x' } }, 'trustedDevices.store must be'],
+    [{ store: { postgres: { query() {} }, tableName: 'x"; DROP' } }, 'trustedDevices.store must be'],
+    [{ store: { ...ownStore, swap: undefined } }, 'trustedDevices.store must be'],
+    [{ store, maxAge: '59m' }, 'trustedDevices.maxAge must be a time like "30d", from 1h to 30d'],
+    [{ store, maxAge: '31d' }, 'trustedDevices.maxAge must be a time'],
+    [{ store, maxAge: 30 }, 'trustedDevices.maxAge must be a time'],
+    [{ store, maxDevices: 0 }, 'trustedDevices.maxDevices must be a whole number of devices from 1 to 10'],
+    [{ store, maxDevices: 11 }, 'trustedDevices.maxDevices must be'],
+    [{ store, cookieName: 'a b' }, 'trustedDevices.cookieName must be letters'],
+    [{ store, canTrust: true }, 'trustedDevices.canTrust must be a function'],
+    [{ store, fingerprint: 'x' }, 'trustedDevices.fingerprint must be a function'],
+    [{ store, maxAgeDays: 30 }, 'trustedDevices.maxAgeDays is not an option'],
+  ])('R18 R65 cannot be %j', (trustedDevices, fault) => {
+    expect(faultsOf({ trustedDevices })).toEqual([expect.stringContaining(fault)])
+  })
+})

@@ -1,0 +1,59 @@
+import type { Response } from 'supertest'
+import type { MfaEvent } from '../../src/index.js'
+import { type Host, type HostSetup, host, jsonAgent } from '../kit/host.js'
+
+export const COOKIE = 'mfa-devices'
+
+/** A host whose people may trust their browsers, and what it was told. */
+export function trustingHost(setup: HostSetup = {}) {
+  const events: MfaEvent[] = []
+  const { trustedDevices, ...options } = setup.options ?? {}
+  const made = host({
+    ...setup,
+    options: {
+      onEvent: (event) => events.push(event),
+      trustedDevices: { store: 'memory', ...trustedDevices },
+      ...options,
+    },
+  })
+  return { ...made, events, told: (type: MfaEvent['type']) => events.filter((event) => event.type === type) }
+}
+
+export type TrustingHost = ReturnType<typeof trustingHost>
+export type Agent = ReturnType<typeof jsonAgent>
+
+/** The first factor, in this browser. */
+export async function login(agent: Agent, name: string) {
+  const { body } = await agent.post('/login').send({ name }).expect(200)
+  return body as { user: { id: string } | null; mfa: { status: string; amr: string[]; trusted: boolean } }
+}
+
+/** Both factors in this browser, and its trust. */
+export async function signInAndTrust(
+  { app, standIn }: Pick<Host, 'app' | 'standIn'>,
+  name: string,
+  { agent = jsonAgent(app), factor = 'sms' } = {},
+) {
+  await login(agent, name)
+  await agent.post('/mfa/challenge').send({ factor }).expect(200)
+  await agent
+    .post('/mfa/verify')
+    .send({ code: standIn.newestCode(), trust: true })
+    .expect(200, { status: 'verified', next: '/', trusted: true })
+  return agent
+}
+
+/** The cookie of trusted devices that an answer sets, as a browser would send it back. */
+export function trustCookieOf(response: Response): string {
+  return trustLineOf(response)?.split(';')[0] ?? ''
+}
+
+/** The whole line that sets it. */
+export function trustLineOf(response: Response): string | undefined {
+  return response.get('Set-Cookie')?.find((line) => line.startsWith(`${COOKIE}=`))
+}
+
+/** A browser that has nothing but this cookie. */
+export function browserWith(app: Host['app'], cookie: string): Agent {
+  return jsonAgent(app).set('Cookie', cookie)
+}

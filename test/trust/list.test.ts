@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest'
+import { HOUR, stopClock } from '../kit/clock.js'
+import { browserAgent, jsonAgent, signInFully } from '../kit/host.js'
+import { type Agent, login, signInAndTrust, type TrustingHost, trustingHost } from './kit.js'
+
+const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0'
+const SAFARI =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1'
+
+const namesIn = async (agent: Agent) =>
+  ((await agent.get('/mfa/devices').expect(200)).body.devices as { name: string }[]).map(({ name }) => name)
+
+const listOf = async (agent: Agent) =>
+  (await agent.get('/mfa/devices').expect(200)).body.devices as { id: string; current: boolean }[]
+
+const trust = (host: TrustingHost, name: string, userAgent: string) =>
+  signInAndTrust(host, name, { agent: jsonAgent(host.app).set('User-Agent', userAgent), factor: 'email' })
+
+/** A host on which alice trusts a Firefox and, an hour later, an iPhone. */
+async function aliceWithTwo(options = {}) {
+  const clock = stopClock()
+  const host = trustingHost({ options })
+  const firefox = await trust(host, 'alice', FIREFOX)
+  clock.move(HOUR)
+  const iphone = await trust(host, 'alice', SAFARI)
+  return { clock, host, firefox, iphone }
+}
+
+describe('R68 the list of trusted devices', () => {
+  it('names each with its last use, its place and its end, the last used first', async () => {
+    const { firefox, iphone } = await aliceWithTwo({ place: () => 'Lyon, France' })
+    const { body } = await firefox.get('/mfa/devices').expect(200)
+    const now = Date.now()
+    const iso = (ms: number) => new Date(ms).toISOString()
+    const days30 = 30 * 24 * HOUR
+    expect(body.devices).toEqual([
+      {
+        id: expect.stringMatching(/^[\w-]{22}$/),
+        name: 'Safari on iPhone',
+        place: 'Lyon, France',
+        createdAt: iso(now),
+        lastUsedAt: iso(now),
+        expiresAt: iso(now + days30),
+        current: false,
+      },
+      {
+        id: expect.any(String),
+        name: 'Firefox on Windows',
+        place: 'Lyon, France',
+        createdAt: iso(now - HOUR),
+        lastUsedAt: iso(now - HOUR),
+        expiresAt: iso(now - HOUR + days30),
+        current: true,
+      },
+    ])
+    await login(firefox, 'alice')
+    expect(await namesIn(iphone)).toEqual(['Firefox on Windows', 'Safari on iPhone'])
+  })
+
+  it('is for whoever is signed in, their own alone', async () => {
+    const { host } = await aliceWithTwo()
+    await jsonAgent(host.app).get('/mfa/devices').expect(401)
+    const halfway = jsonAgent(host.app)
+    await login(halfway, 'alice')
+    expect((await halfway.get('/mfa/devices').expect(401)).body.code).toBe('mfa_required')
+    expect(await namesIn(await signInFully(host, 'bob'))).toEqual([])
+    const nina = jsonAgent(host.app)
+    await login(nina, 'nina')
+    expect(await namesIn(nina)).toEqual([])
+  })
+
+  it('has one device revoked, whose session is asked at once, and no other', async () => {
+    const { host, firefox, iphone } = await aliceWithTwo()
+    await login(firefox, 'alice')
+    await login(iphone, 'alice')
+    const [gone] = (await listOf(iphone)).filter(({ current }) => !current)
+    await iphone.delete(`/mfa/devices/${gone?.id}`).expect(200, { status: 'revoked', count: 1 })
+    await iphone.get('/secret').expect(200)
+    await firefox.get('/secret').expect(401)
+    expect((await login(firefox, 'alice')).mfa.status).toBe('pending')
+    expect((await login(iphone, 'alice')).mfa.trusted).toBe(true)
+    await iphone.delete(`/mfa/devices/${gone?.id}`).expect(404)
+    expect(host.told('devices_revoked')).toMatchObject([{ count: 1, why: 'user' }])
+  })
+
+  it('has all revoked', async () => {
+    const { firefox, iphone } = await aliceWithTwo()
+    await firefox.delete('/mfa/devices').expect(200, { status: 'revoked', count: 2 })
+    expect(await namesIn(firefox)).toEqual([])
+    for (const agent of [firefox, iphone]) expect((await login(agent, 'alice')).mfa.status).toBe('pending')
+  })
+
+  it('revokes nothing of anybody else', async () => {
+    const { host, firefox } = await aliceWithTwo()
+    const mallory = await signInFully(host, 'bob')
+    for (const { id } of await listOf(firefox)) await mallory.delete(`/mfa/devices/${id}`).expect(404)
+    await mallory.delete('/mfa/devices').expect(200, { status: 'revoked', count: 0 })
+    expect(await listOf(firefox)).toHaveLength(2)
+  })
+
+  it('R13 revokes nothing for another site, and R14 nothing by GET', async () => {
+    const { firefox } = await aliceWithTwo()
+    const [device] = await listOf(firefox)
+    for (const path of ['/mfa/devices', `/mfa/devices/${device?.id}`]) {
+      await firefox.delete(path).set('Sec-Fetch-Site', 'cross-site').expect(403)
+    }
+    for (const path of ['/mfa/devices/revoke', '/mfa/devices/revoke-all']) {
+      await firefox.post(path).set('Origin', 'https://evil.example').send({ device: device?.id }).expect(403)
+      await firefox.get(path).expect(405)
+    }
+    await firefox.get(`/mfa/devices/${device?.id}`).expect(405)
+    await firefox.post('/mfa/devices').send({}).expect(405)
+    await firefox
+      .post('/mfa/devices/revoke')
+      .send({ device: ['x'] })
+      .expect(400)
+    expect(await listOf(firefox)).toHaveLength(2)
+  })
+
+  it('keeps ten, of which the longest unused makes room', async () => {
+    const clock = stopClock()
+    const host = trustingHost({ options: { trustedDevices: { store: 'memory', maxDevices: 3 } } })
+    const agents: Agent[] = []
+    for (let nth = 0; nth < 3; nth++) {
+      agents.push(await trust(host, 'alice', FIREFOX))
+      clock.move(HOUR)
+    }
+    const [first, second, third] = agents
+    if (!first || !second || !third) throw new Error('three browsers')
+    expect((await login(first, 'alice')).mfa.trusted).toBe(true)
+    const fourth = await trust(host, 'alice', SAFARI)
+    expect(await listOf(fourth)).toHaveLength(3)
+    expect((await login(second, 'alice')).mfa.status).toBe('pending')
+    for (const agent of [first, third, fourth]) expect((await login(agent, 'alice')).mfa.trusted).toBe(true)
+  })
+
+  it('has one line for a browser that is trusted again', async () => {
+    const clock = stopClock()
+    const host = trustingHost()
+    const agent = await trust(host, 'alice', FIREFOX)
+    clock.move(HOUR)
+    await agent.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
+    await agent.post('/mfa/verify').send({ code: host.standIn.newestCode(), trust: true }).expect(200)
+    expect(await listOf(agent)).toHaveLength(1)
+  })
+})
+
+describe('the page of trusted devices', () => {
+  /** A browser that has alice signed in, on a device she trusts. */
+  async function onPages() {
+    const host = trustingHost()
+    const browser = browserAgent(host.app).set('User-Agent', FIREFOX)
+    await browser.post('/login').send({ name: 'alice' })
+    await browser.post('/mfa/challenge').type('form').send({ factor: 'email' }).expect(303)
+    const page = await browser.get('/mfa/verify').expect(200)
+    return { host, browser, page }
+  }
+
+  it('is reached by ticking a box, which stays ticked after a wrong code', async () => {
+    const { host, browser, page } = await onPages()
+    expect(page.text).toMatch(/<input type="checkbox" name="trust" value="true">/)
+    expect(page.text).toContain('Don’t ask again in this browser for 30 days')
+    const again = await browser
+      .post('/mfa/verify')
+      .type('form')
+      .send({ code: '000000', trust: 'true' })
+      .expect(401)
+    expect(again.text).toMatch(/<input type="checkbox" name="trust" value="true" checked>/)
+    await browser
+      .post('/mfa/verify')
+      .type('form')
+      .send({ code: host.standIn.newestCode(), trust: 'true' })
+      .expect(303)
+    const list = await browser.get('/mfa/devices').expect(200)
+    expect(list.text).toContain('Firefox on Windows')
+    expect(list.text).toContain('This browser')
+    expect((await browser.get('/mfa').expect(200)).text).toContain('href="/mfa/devices"')
+  })
+
+  it('revokes with a button, without scripts', async () => {
+    const { host, browser } = await onPages()
+    await browser.post('/mfa/verify').type('form').send({ code: host.standIn.newestCode(), trust: 'true' })
+    const list = await browser.get('/mfa/devices')
+    const device = /name="device" value="([^"]+)"/.exec(list.text)?.[1]
+    const done = await browser.post('/mfa/devices/revoke').type('form').send({ device }).expect(303)
+    expect(done.headers.location).toBe('/mfa/devices?revoked=one')
+    expect((await browser.get('/mfa/devices?revoked=one')).text).toContain(
+      'That browser is no longer trusted.',
+    )
+    await browser.post('/mfa/devices/revoke-all').type('form').send({}).expect(303)
+    expect((await browser.get('/mfa/devices?revoked=all')).text).toContain('No browser is trusted any more.')
+  })
+
+  it('offers no box to whom the host allows none, for a backup code, and in stepping up', async () => {
+    const { browser, host } = await onPages()
+    expect((await browser.get('/mfa/verify?factor=backup')).text).not.toContain('name="trust"')
+    await browser.post('/mfa/verify').type('form').send({ code: host.standIn.newestCode() }).expect(303)
+    expect((await browser.get('/mfa/verify?factor=app')).text).not.toContain('name="trust"')
+
+    const strict = trustingHost({ options: { trustedDevices: { store: 'memory', canTrust: () => false } } })
+    const other = browserAgent(strict.app)
+    await other.post('/login').send({ name: 'alice' })
+    expect((await other.get('/mfa/verify?factor=app')).text).not.toContain('name="trust"')
+  })
+})

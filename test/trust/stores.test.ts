@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
+import { TrustStoreError } from '../../src/errors.js'
+import { openStore, type TrustPlace } from '../../src/trust/open-store.js'
+import { shelfIn } from '../../src/trust/shelf.js'
+import type { TrustStore } from '../../src/trust/store.js'
+import { DAY, HOUR, stopClock } from '../kit/clock.js'
+import { redisMissing, startRedis } from '../kit/redis.js'
+
+/** One kind of store, as the suite needs it. */
+interface Place {
+  /** A way to the store of its own, as another process would have. */
+  open(): Promise<TrustPlace>
+  close(): Promise<void>
+}
+
+const places: readonly {
+  name: string
+  missing?: string | undefined
+  start: () => Promise<Place>
+}[] = [
+  {
+    name: 'memory',
+    start: async () => {
+      const store = openStore('memory')
+      return { open: async () => store, close: async () => {} }
+    },
+  },
+  {
+    name: 'Redis',
+    missing: redisMissing,
+    start: async () => {
+      const redis = await startRedis()
+      return { open: async () => ({ redis: await redis.connect() }), close: () => redis.stop() }
+    },
+  },
+  {
+    name: 'PostgreSQL',
+    missing: postgresMissing,
+    start: async () => {
+      const server = await startPostgres()
+      const pools: pg.Pool[] = []
+      return {
+        open: async () => {
+          const postgres = new pg.Pool({ connectionString: server.url, max: 8 }).on('error', () => {})
+          pools.push(postgres)
+          return { postgres }
+        },
+        close: async () => {
+          await Promise.all(pools.map((pool) => pool.end()))
+          await server.stop()
+        },
+      }
+    },
+  },
+]
+
+const later = () => Date.now() + DAY
+const item = (id: string, value = 'a value', expiresAt = later()) => ({ id, value, expiresAt })
+const count = (answers: readonly boolean[]) => answers.filter(Boolean).length
+
+describe.each(places.filter(({ missing }) => !missing))('R64 trusted devices in $name', ({ start }) => {
+  let place: Place
+  let one: TrustStore
+  let other: TrustStore
+
+  beforeAll(async () => {
+    place = await start()
+    const opened = [openStore(await place.open()), openStore(await place.open())] as const
+    ;[one, other] = opened
+  })
+  afterAll(() => place.close())
+
+  it('are there for every process, whole', async () => {
+    const owner = randomUUID()
+    const items = [item('a', 'plain'), item('b', JSON.stringify({ "it's": 'ünï "quoted" 1 2\n%$;' }))]
+    for (const kept of items) await one.put(owner, kept)
+    const found = [...(await other.read(owner))].sort((first, second) => (first.id < second.id ? -1 : 1))
+    expect(found).toEqual(items)
+    expect(await other.read(randomUUID())).toEqual([])
+  })
+
+  it('take the place of the one with their id', async () => {
+    const owner = randomUUID()
+    await one.put(owner, item('a', 'old', later()))
+    const kept = item('a', 'new', later() + HOUR)
+    await other.put(owner, kept)
+    expect(await one.read(owner)).toEqual([kept])
+  })
+
+  it('are changed by one of thirty at once, and by nobody who read something else', async () => {
+    const owner = randomUUID()
+    const kept = item('a', 'before')
+    await one.put(owner, kept)
+    const swaps = Array.from({ length: 30 }, (_, nth) =>
+      (nth % 2 ? one : other).swap(owner, 'a', 'before', `by ${nth}`),
+    )
+    expect(count(await Promise.all(swaps))).toBe(1)
+    expect(await one.swap(owner, 'a', 'before', 'late')).toBe(false)
+    expect(await one.swap(owner, 'b', 'before', 'no such item')).toBe(false)
+    const [now] = await other.read(owner)
+    expect(now).toMatchObject({
+      id: 'a',
+      value: expect.stringMatching(/^by \d+$/),
+      expiresAt: kept.expiresAt,
+    })
+  })
+
+  it('are taken by one of thirty at once, and take nothing else along', async () => {
+    const owner = randomUUID()
+    await one.put(owner, item('a'))
+    await one.put(owner, item('b'))
+    const takes = Array.from({ length: 30 }, (_, nth) => (nth % 2 ? one : other).remove(owner, 'a'))
+    expect(count(await Promise.all(takes))).toBe(1)
+    expect((await other.read(owner)).map(({ id }) => id)).toEqual(['b'])
+    expect(await one.swap(owner, 'a', 'a value', 'back from the dead')).toBe(false)
+  })
+
+  it('R65 count until their very millisecond, whatever the store still keeps', async () => {
+    const clock = stopClock()
+    const shelf = shelfIn(one, 'devices')
+    const owner = randomUUID()
+    await shelf.put(owner, item('a', 'x', Date.now() + HOUR))
+    clock.move(HOUR - 1)
+    expect(await shelf.read(owner)).toHaveLength(1)
+    clock.move(1)
+    expect(await shelf.read(owner)).toEqual([])
+  })
+
+  it('are swept away some time after their end', async () => {
+    const clock = stopClock()
+    const owner = randomUUID()
+    await one.put(owner, item('a', 'x', Date.now() + 50))
+    clock.move(2 * HOUR)
+    await one.put(randomUUID(), item('b'))
+    await expect.poll(() => one.read(owner)).toEqual([])
+  })
+
+  it('may belong to users of any name', async () => {
+    const shelf = shelfIn(one, 'devices')
+    for (const owner of ['a\0b', 'ü'.repeat(300), '{x}', ' ', `'; DROP TABLE mfa_trust; --`]) {
+      await shelf.put(owner, item('a', 'mine'))
+      expect(await shelf.read(owner)).toHaveLength(1)
+      await shelf.remove(owner, 'a')
+      expect(await shelf.read(owner)).toEqual([])
+    }
+  })
+})
+
+describe.skipIf(redisMissing)('a Redis that is gone', () => {
+  it('is told at once, as an error of ours', async () => {
+    const redis = await startRedis()
+    const client = await redis.connect()
+    const shelf = shelfIn(openStore({ redis: client }), 'devices')
+    await redis.kill()
+    await expect.poll(() => client.isReady).toBe(false)
+    await expect(shelf.read('u')).rejects.toBeInstanceOf(TrustStoreError)
+    await redis.stop()
+  })
+})
