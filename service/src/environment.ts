@@ -82,12 +82,24 @@ export function readEnvironment(
   const options: ServiceOptions = {
     ...withoutEmpty(given),
     dataDir,
-    secret: env.SERVICE_SECRET || developmentSecret(dataDir),
+    ...readSecrets(env, dataDir),
     delivery: env.SERVICE_DELIVERY || 'inbox',
     limits,
     ...(allowTestKeysInProduction && { allowTestKeysInProduction }),
   }
   return { options, port, drainSeconds, warnings }
+}
+
+/** The secret that is written with and those that are only read with. Without one, that of the data folder. */
+export function readSecrets(
+  env: Environment,
+  dataDir: string,
+): { readonly secret: string; readonly previousSecrets: string[] } {
+  const previous = (env.SERVICE_SECRET_PREVIOUS ?? '').split(',').map((secret) => secret.trim())
+  return {
+    secret: env.SERVICE_SECRET || developmentSecret(dataDir),
+    previousSecrets: previous.filter((secret) => secret !== ''),
+  }
 }
 
 function readPort(text: string, faults: string[]): number {

@@ -39,6 +39,14 @@ const schema = z.strictObject({
     error:
       'secret must have at least 32 characters: take 32 random bytes, for example `openssl rand -base64 32`',
   }),
+  /** Former secrets, read with until `rotate-secrets` has moved what they protect. */
+  previousSecrets: z
+    .array(
+      z
+        .string({ error: 'previousSecrets must be a list of texts' })
+        .min(32, { error: 'previousSecrets must have at least 32 characters each, as they had before' }),
+    )
+    .default([]),
   /** A key for the application `default`, besides those that are kept in the store. */
   apiKey: text('apiKey', '32 random bytes')
     .regex(/^[\x21-\x7e]{16,512}$/, {

@@ -49,11 +49,12 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   const settings = readOptions(options)
   const metrics = serviceMetrics()
   const log = toAll(settings.logger ?? warningsOnly(), metrics.countEvent)
-  const keys = keysFrom(settings.secret)
+  const keys = keysFrom(settings.secret, settings.previousSecrets)
   const opened = await openStore({
     databaseUrl: settings.databaseUrl,
     dataDir: settings.dataDir ?? 'memory://',
     keyId: keys.id,
+    previousKeyIds: keys.previous.map((key) => key.id),
   })
   const store = metrics.timeStore(opened)
   warn(settings, store.name, log)

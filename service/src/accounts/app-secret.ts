@@ -1,7 +1,8 @@
 import { matchStep } from '../app-factor/totp.js'
 import type { Application } from '../application.js'
 import type { Core } from '../core.js'
-import { open, seal } from '../secrets/seal.js'
+import { appSecretIdentity } from '../secrets/identities.js'
+import { open, sameSealedSql, seal } from '../secrets/seal.js'
 import { one, type Queries } from '../store/store.js'
 import { type Attempt, type Attempted, attempt, attemptStatement, FIRST_PARAMETER } from './attempt.js'
 
@@ -42,7 +43,7 @@ export async function keepPending(
   await tx.query(
     `INSERT INTO app_secret (application, account, pending) VALUES ($1, $2, $3)
      ON CONFLICT (application, account) DO UPDATE SET pending = EXCLUDED.pending`,
-    [application.id, account, seal(core.keys, identity(application, account), secret)],
+    [application.id, account, seal(core.keys, appSecretIdentity(application.id, account), secret)],
   )
 }
 
@@ -55,7 +56,7 @@ export function stepOf(
   code: string,
   now: number,
 ): number | undefined {
-  const secret = open(core.keys, identity(application, account), sealed)
+  const secret = open(core.keys, appSecretIdentity(application.id, account), sealed)
   return matchStep(secret, code, now, application.limits.appStepsAhead)
 }
 
@@ -67,7 +68,7 @@ const [STEP, SECRET, ALWAYS] = [0, 1, 2].map(parameter)
 const CONFIRMED = attemptStatement(`stepped AS (
     UPDATE app_secret SET last_step = greatest(last_step, ${STEP}::bigint) FROM gate
     WHERE NOT gate.locked AND NOT gate.disabled AND application = $1 AND account = $2
-      AND sealed = ${SECRET}::text AND (last_step < ${STEP}::bigint OR ${ALWAYS}::boolean) RETURNING 1
+      AND ${sameSealedSql('sealed', `${SECRET}`)} AND (last_step < ${STEP}::bigint OR ${ALWAYS}::boolean) RETURNING 1
   ), tried AS (
     SELECT EXISTS (SELECT FROM stepped) AS ok, NULL::text AS challenge, false AS rebound FROM gate
     WHERE NOT gate.locked AND NOT gate.disabled
@@ -78,7 +79,7 @@ const PENDING = attemptStatement(`bound AS (
     UPDATE app_secret SET sealed = pending, pending = NULL, last_step = ${STEP}::bigint, bound_at = $4::bigint
     FROM gate
     WHERE NOT gate.locked AND application = $1 AND account = $2
-      AND pending = ${SECRET}::text AND ${STEP}::bigint IS NOT NULL RETURNING 1
+      AND ${sameSealedSql('pending', `${SECRET}`)} AND ${STEP}::bigint IS NOT NULL RETURNING 1
   ), tried AS (
     SELECT EXISTS (SELECT FROM bound) AS ok, NULL::text AS challenge, true AS rebound FROM gate
     WHERE NOT gate.locked
@@ -118,11 +119,7 @@ export async function keepConfirmed(
     `INSERT INTO app_secret (application, account, sealed, bound_at) VALUES ($1, $2, $3, $4)
      ON CONFLICT (application, account) DO UPDATE SET sealed = EXCLUDED.sealed, bound_at = EXCLUDED.bound_at
      WHERE app_secret.sealed IS NULL RETURNING account`,
-    [application.id, account, seal(core.keys, identity(application, account), secret), now],
+    [application.id, account, seal(core.keys, appSecretIdentity(application.id, account), secret), now],
   )
   return row !== undefined
-}
-
-function identity(application: Application, account: string): string[] {
-  return ['app secret', application.id, account]
 }

@@ -1,6 +1,7 @@
 import type { Application } from '../application.js'
 import type { Core } from '../core.js'
 import { backupMac, newBackupCode, newBackupSalt } from '../secrets/backup-code.js'
+import { allKeys, type Keys, withKeyId } from '../secrets/keys.js'
 import { one, type Queries, type Store } from '../store/store.js'
 import { type Attempt, type Attempted, attempt, attemptStatement, FIRST_PARAMETER } from './attempt.js'
 
@@ -54,7 +55,7 @@ export async function keepWaiting(
        AND backup_set.account = $2 AND backup_code.salt IS DISTINCT FROM backup_set.salt`,
     key,
   )
-  const macs = codes.map((code) => macOf(core, application, owner.account, salt, code))
+  const macs = codes.map((code) => macOf(core.keys, application, owner.account, salt, code))
   await tx.query(
     `INSERT INTO backup_code (application, account, salt, mac)
      SELECT $1, $2, $3, mac FROM unnest($4::text[]) AS mac`,
@@ -130,7 +131,7 @@ const MAC = `$${FIRST_PARAMETER}`
 
 const BACKUP = attemptStatement(`used AS (
     DELETE FROM backup_code USING gate
-    WHERE NOT gate.locked AND NOT gate.disabled AND application = $1 AND account = $2 AND mac = ${MAC}::text
+    WHERE NOT gate.locked AND NOT gate.disabled AND application = $1 AND account = $2 AND mac = ANY (${MAC}::text[])
     RETURNING 1
   ), tried AS (
     SELECT EXISTS (SELECT FROM used) AS ok, NULL::text AS challenge, false AS rebound FROM gate
@@ -151,8 +152,8 @@ export async function attemptBackup(
 ): Promise<Attempted | undefined> {
   const set = await findSet(core, application, owner)
   const salt = set?.contact === owner.user ? (set.salt ?? '') : ''
-  const mac = macOf(core, application, owner.account, salt, code)
-  return attempt(core.store, BACKUP, application, attempted, now, [mac])
+  const macs = allKeys(core.keys).map((key) => macOf(key, application, owner.account, salt, code))
+  return attempt(core.store, BACKUP, application, attempted, now, [macs])
 }
 
 interface SetRow {
@@ -177,6 +178,6 @@ async function findSet(core: Core, application: Application, owner: Owner): Prom
   return find()
 }
 
-function macOf(core: Core, application: Application, account: string, salt: string, code: string): string {
-  return backupMac(core.keys.backup, { application: application.id, account, salt, code })
+function macOf(keys: Keys, application: Application, account: string, salt: string, code: string): string {
+  return withKeyId(keys, backupMac(keys.backup, { application: application.id, account, salt, code }))
 }

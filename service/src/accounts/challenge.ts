@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { DeliveredMethod, Purpose, VerifyType } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { type CodeIdentity, deliveredCode, deliveredCodeMac } from '../secrets/delivered-code.js'
-import type { Keys } from '../secrets/keys.js'
+import { allKeys, type Keys, keyById, keyIdOf, withKeyId } from '../secrets/keys.js'
 import { one, type Queries } from '../store/store.js'
 import { type Attempt, type Attempted, attempt, attemptStatement, FIRST_PARAMETER } from './attempt.js'
 
@@ -18,9 +18,12 @@ export interface ChallengeRow {
   readonly sends: number
   readonly resend_at: number
   readonly expires_at: number
+  /** A keyed hash of the code; it begins with the id of the key that the code is derived from. */
+  readonly code_mac: string
 }
 
-const COLUMNS = 'id, account, contact, type, purpose, digits, attempts, sends, resend_at, expires_at'
+const COLUMNS =
+  'id, account, contact, type, purpose, digits, attempts, sends, resend_at, expires_at, code_mac'
 
 /** Whose challenge is meant. */
 export interface Owner {
@@ -34,8 +37,13 @@ export interface Owner {
 
 /** The code of a challenge. */
 export function codeOf(keys: Keys, application: Application, row: ChallengeRow): string {
-  const identity: CodeIdentity = { ...row, application: application.id }
-  return deliveredCode(keys.codes, identity)
+  const key = keyById(keys, keyIdOf(row.code_mac))
+  if (!key) throw new Error('The code of this challenge belongs to another key.')
+  return deliveredCode(key.codes, identityOf(application, row))
+}
+
+function identityOf(application: Application, row: Omit<ChallengeRow, 'code_mac'>): CodeIdentity {
+  return { ...row, application: application.id }
 }
 
 /** The living challenge of that id, if it belongs to the owner (R38). */
@@ -69,7 +77,7 @@ export async function beginChallenge(
 ): Promise<ChallengeRow> {
   const { limits } = application
   const lifeSeconds = about.method === 'email' ? limits.emailCodeLifeSeconds : limits.codeLifeSeconds
-  const row: ChallengeRow = {
+  const unnamed = {
     id: randomBytes(16).toString('base64url'),
     account: owner.account,
     contact: owner.user,
@@ -80,6 +88,16 @@ export async function beginChallenge(
     sends: 1,
     resend_at: now + limits.resendSeconds * 1000,
     expires_at: now + lifeSeconds * 1000,
+  }
+  const code = deliveredCode(keys.codes, identityOf(application, unnamed))
+  const row: ChallengeRow = { ...unnamed, code_mac: macOf(keys, application, owner, code) }
+  const place = [application.id, row.account, row.contact, row.type, about.method, row.purpose]
+  if (owner.transaction === undefined) {
+    await tx.query(
+      `UPDATE challenge SET ended_at = $7 WHERE application = $1 AND account = $2 AND contact = $3 AND type = $4
+         AND method = $5 AND purpose = $6 AND transaction <> '' AND ended_at IS NULL`,
+      [...place, now],
+    )
   }
   await tx.query(
     `WITH ended AS (
@@ -96,7 +114,7 @@ export async function beginChallenge(
     [
       ...[application.id, row.account, row.contact, row.type, about.method, row.purpose],
       ...[owner.transaction ?? '', row.id, row.digits, limits.maxTries, row.sends, row.resend_at, now],
-      ...[row.expires_at, macOf(keys, application, owner, codeOf(keys, application, row))],
+      ...[row.expires_at, row.code_mac],
     ],
   )
   return row
@@ -123,7 +141,7 @@ export async function repeatChallenge(
 const parameter = (index: number) => `$${FIRST_PARAMETER + index}`
 const [MAC, ALWAYS, CONTACT, TYPE, TRANSACTION, ID] = [0, 1, 2, 3, 4, 5].map(parameter)
 
-const RIGHT = `(code_mac = ${MAC}::text OR ${ALWAYS}::boolean)`
+const RIGHT = `(code_mac = ANY (${MAC}::text[]) OR ${ALWAYS}::boolean)`
 
 const LIVING = `application = $1 AND account = $2 AND contact = ${CONTACT} AND type = ${TYPE}
     AND transaction = ${TRANSACTION} AND ended_at IS NULL AND attempts < max_attempts AND expires_at > $4::bigint`
@@ -162,7 +180,7 @@ export function attemptDelivered(
 ): Promise<Attempted | undefined> {
   const { code, challenge, alwaysRight } = typed
   return attempt(queries, challenge === undefined ? NEWEST : BY_ID, application, attempted, now, [
-    macOf(keys, application, owner, code),
+    allKeys(keys).map((key) => macOf(key, application, owner, code)),
     alwaysRight,
     ...[owner.user, owner.type, owner.transaction ?? ''],
     ...(challenge === undefined ? [] : [challenge]),
@@ -170,7 +188,8 @@ export function attemptDelivered(
 }
 
 function macOf(keys: Keys, application: Application, owner: Owner, code: string): string {
-  return deliveredCodeMac(keys.codes, { application: application.id, contact: owner.user, ...owner, code })
+  const of = { application: application.id, contact: owner.user, ...owner, code }
+  return withKeyId(keys, deliveredCodeMac(keys.codes, of))
 }
 
 /** Ends a challenge; `false` when it had already ended (R37). */

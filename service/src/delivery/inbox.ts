@@ -1,3 +1,4 @@
+import { inboxIdentity } from '../secrets/identities.js'
 import type { Keys } from '../secrets/keys.js'
 import { open, seal } from '../secrets/seal.js'
 import type { Store } from '../store/store.js'
@@ -39,7 +40,7 @@ export function storedInbox(store: Store, keys: Keys): Inbox {
         [
           letter.application,
           to,
-          seal(keys, identity(letter.application, to), JSON.stringify(message)),
+          seal(keys, inboxIdentity(letter.application, to), JSON.stringify(message)),
           KEPT,
           now,
         ],
@@ -53,13 +54,10 @@ export function storedInbox(store: Store, keys: Keys): Inbox {
         [application, filter?.to ?? null, KEPT],
       )
       return rows.map(
-        (row) => JSON.parse(open(keys, identity(application, row.recipient), row.sealed)) as InboxMessage,
+        (row) =>
+          JSON.parse(open(keys, inboxIdentity(application, row.recipient), row.sealed)) as InboxMessage,
       )
     },
     async close() {},
   }
-}
-
-function identity(application: string, recipient: string): string[] {
-  return ['inbox', application, recipient]
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { maskContact } from 'countersign/protocol'
+import { letterIdentity } from '../secrets/identities.js'
 import type { Keys } from '../secrets/keys.js'
 import { open, seal } from '../secrets/seal.js'
 import type { Queries, Store } from '../store/store.js'
@@ -49,7 +50,7 @@ export function outboxRows(store: Store, keys: Keys): OutboxRows {
   function read(row: Row, heldUntil: number): Letter | undefined {
     const { application, id, expires_at: expiresAt, tries } = row
     try {
-      const message = messageSchema.parse(JSON.parse(open(keys, identity(application, id), row.sealed)))
+      const message = messageSchema.parse(JSON.parse(open(keys, letterIdentity(application, id), row.sealed)))
       return { ...message, application, id, expiresAt, heldUntil, tries }
     } catch {
       return undefined
@@ -74,7 +75,7 @@ export function outboxRows(store: Store, keys: Keys): OutboxRows {
           messages.map((message) => message.channel),
           messages.map(maskedRecipient),
           letters.map(({ id }, index) =>
-            seal(keys, identity(application, id), JSON.stringify(messages[index])),
+            seal(keys, letterIdentity(application, id), JSON.stringify(messages[index])),
           ),
         ],
       )
@@ -145,8 +146,4 @@ async function end(
 
 function maskedRecipient({ channel, to }: Message): string {
   return maskContact(channel === 'email' ? { kind: 'email', email: to } : { kind: 'phone', phone: to })
-}
-
-function identity(application: string, id: string): string[] {
-  return ['outbox', application, id]
 }

@@ -1,25 +1,46 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import type { Keys } from './keys.js'
+import { type Keys, keyById } from './keys.js'
 
 const ALGORITHM = 'aes-256-gcm'
 const IV_BYTES = 12
 const TAG_BYTES = 16
+// 12 bytes in base64url, without a remainder.
+const NONCE_CHARACTERS = 16
 
 /** Encrypts `text` by AES-256-GCM. Only under the same `identity` can it be opened: no row passes for another. */
 export function seal(keys: Keys, identity: readonly string[], text: string): string {
-  const iv = randomBytes(IV_BYTES)
+  return sealWith(keys, identity, text, randomBytes(IV_BYTES))
+}
+
+/**
+ * Seals with the key of today what may have been sealed with a former one. The nonce stays the same, which is safe
+ * under another key, and by which what was sealed is still known to be the same thing.
+ */
+export function reseal(keys: Keys, identity: readonly string[], sealed: string): string {
+  const nonce = Buffer.from(sealed.split('.')[2] ?? '', 'base64url').subarray(0, IV_BYTES)
+  return sealWith(keys, identity, open(keys, identity, sealed), nonce)
+}
+
+/** SQL for "the same thing was sealed, with whatever key": compares the nonces of a column and a parameter. */
+export function sameSealedSql(column: string, parameter: string): string {
+  const nonce = (text: string) => `left(split_part(${text}, '.', 3), ${NONCE_CHARACTERS})`
+  return `${nonce(column)} = ${nonce(`${parameter}::text`)}`
+}
+
+function sealWith(keys: Keys, identity: readonly string[], text: string, iv: Buffer): string {
   const cipher = createCipheriv(ALGORITHM, keys.sealing, iv)
   cipher.setAAD(Buffer.from(JSON.stringify(identity)))
   const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
   return `1.${keys.id}.${Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64url')}`
 }
 
-/** Opens what `seal` closed; throws when the key, the identity or a single bit differs. */
+/** Opens what `seal` closed with any of the keys; throws when the key, the identity or a single bit differs. */
 export function open(keys: Keys, identity: readonly string[], sealed: string): string {
   const [version, keyId, body] = sealed.split('.')
-  if (version !== '1' || keyId !== keys.id || !body) throw new Error('This was sealed with another key.')
+  const key = version === '1' && keyId && keyById(keys, keyId)
+  if (!key || !body) throw new Error('This was sealed with another key.')
   const bytes = Buffer.from(body, 'base64url')
-  const decipher = createDecipheriv(ALGORITHM, keys.sealing, bytes.subarray(0, IV_BYTES), {
+  const decipher = createDecipheriv(ALGORITHM, key.sealing, bytes.subarray(0, IV_BYTES), {
     authTagLength: TAG_BYTES,
   })
   decipher.setAAD(Buffer.from(JSON.stringify(identity)))

@@ -10,12 +10,14 @@ export async function openStore(where: {
   readonly dataDir: string
   /** Names the key that seals what the store holds; a store made with another key is refused. Without it nothing is opened. */
   readonly keyId?: string
+  /** Other keys that can be read with. */
+  readonly previousKeyIds?: readonly string[]
 }): Promise<Store> {
   const { databaseUrl, dataDir } = where
   const store = databaseUrl ? postgresStore(databaseUrl) : await pgliteStore(dataDir)
   try {
     await migrate(store)
-    if (where.keyId !== undefined) await checkKey(store, where.keyId)
+    if (where.keyId !== undefined) await checkKeys(store, where.keyId, where.previousKeyIds ?? [])
     return store
   } catch (error) {
     await store.close()
@@ -25,18 +27,22 @@ export async function openStore(where: {
   }
 }
 
-async function checkKey(store: Store, keyId: string): Promise<void> {
-  await store.query(
-    'INSERT INTO sealing_key (key_id) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM sealing_key) ON CONFLICT DO NOTHING',
-    [keyId],
-  )
-  const known = await store.query('SELECT 1 AS known FROM sealing_key WHERE key_id = $1', [keyId])
-  if (known.length === 0) {
+/** Refuses a store that something in it needs another key for, and notes which key is written with from now on. */
+async function checkKeys(store: Store, keyId: string, previous: readonly string[]): Promise<void> {
+  const unknown = await store.query('SELECT key_id FROM sealing_key WHERE key_id <> ALL ($1::text[])', [
+    [keyId, ...previous],
+  ])
+  if (unknown.length > 0) {
     throw new FaultsError([
-      'SERVICE_SECRET (`secret`) is not the one this store was made with, so nothing in it could be read. ' +
-        'Give the service its former secret, or another DATA_DIR or DATABASE_URL.',
+      `SERVICE_SECRET (\`secret\`) is not the one this store was made with: what was sealed with key ${unknown
+        .map((row) => row.key_id)
+        .join(
+          ', ',
+        )} could not be read. Name the former secret in SERVICE_SECRET_PREVIOUS, or give the service ` +
+        'another DATA_DIR or DATABASE_URL.',
     ])
   }
+  await store.query('INSERT INTO sealing_key (key_id) VALUES ($1) ON CONFLICT DO NOTHING', [keyId])
 }
 
 /** The database's own words; a refused connection to several addresses has its words inside. */
