@@ -95,7 +95,10 @@ export function readSecrets(
   env: Environment,
   dataDir: string,
 ): { readonly secret: string; readonly previousSecrets: string[] } {
-  const previous = (env.SERVICE_SECRET_PREVIOUS ?? '').split(',').map((secret) => secret.trim())
+  // A passphrase may hold a comma; in a list it is written as addresses write it.
+  const previous = (env.SERVICE_SECRET_PREVIOUS ?? '')
+    .split(',')
+    .map((secret) => secret.trim().replaceAll('%2C', ','))
   return {
     secret: env.SERVICE_SECRET || developmentSecret(dataDir),
     previousSecrets: previous.filter((secret) => secret !== ''),

@@ -42,9 +42,10 @@ const schema = z.strictObject({
   /** Former secrets, read with until `rotate-secrets` has moved what they protect. */
   previousSecrets: z
     .array(
-      z
-        .string({ error: 'previousSecrets must be a list of texts' })
-        .min(32, { error: 'previousSecrets must have at least 32 characters each, as they had before' }),
+      z.string({ error: 'previousSecrets must be a list of texts' }).min(32, {
+        error:
+          'previousSecrets must have at least 32 characters each: they are parted by commas, and a comma within one is written %2C',
+      }),
     )
     .default([]),
   /** A key for the application `default`, besides those that are kept in the store. */

@@ -91,14 +91,6 @@ export async function beginChallenge(
   }
   const code = deliveredCode(keys.codes, identityOf(application, unnamed))
   const row: ChallengeRow = { ...unnamed, code_mac: macOf(keys, application, owner, code) }
-  const place = [application.id, row.account, row.contact, row.type, about.method, row.purpose]
-  if (owner.transaction === undefined) {
-    await tx.query(
-      `UPDATE challenge SET ended_at = $7 WHERE application = $1 AND account = $2 AND contact = $3 AND type = $4
-         AND method = $5 AND purpose = $6 AND transaction <> '' AND ended_at IS NULL`,
-      [...place, now],
-    )
-  }
   await tx.query(
     `WITH ended AS (
        UPDATE challenge SET ended_at = $13 WHERE application = $1 AND account = $2 AND contact = $3 AND type = $4

@@ -28,9 +28,9 @@ export function logCommands(program: Command, io: Io): void {
       )
       print(io, options, found, () =>
         table(
-          ['id', 'channel', 'state', 'carrier', 'fault', 'tries', 'created', 'next try', 'settled'],
+          ['id', 'channel', 'to', 'state', 'tries', 'carrier', 'fault', 'created', 'next try', 'settled'],
           found.map((one) => [
-            ...[one.id, one.channel, one.state, one.carrier, one.fault, one.attempts],
+            ...[one.id, one.channel, one.to, one.state, one.attempts, one.carrier, one.fault],
             ...[one.createdAt, one.dueAt, one.settledAt].map((time) => time && new Date(time)),
           ]),
         ),

@@ -2,10 +2,12 @@ import { type Mode, partitionOf } from '../application.js'
 import { mustExist } from './applications.js'
 import type { Desk } from './desk.js'
 
-/** How a message stands. Where it goes and what it says is sealed. */
+/** How a message stands. What it says is sealed. */
 export interface DeliverySummary {
   readonly id: string
   readonly channel: string
+  /** The recipient, masked. */
+  readonly to: string
   /** queued, sent, refused or expired. */
   readonly state: string
   readonly attempts: number
@@ -34,6 +36,7 @@ export async function listDeliveries(
   const rows = await desk.store.query<{
     id: string
     channel: string
+    masked: string
     state: string
     attempts: number
     carrier: string | null
@@ -42,12 +45,12 @@ export async function listDeliveries(
     due_at: number
     settled_at: number | null
   }>(
-    `SELECT id, channel, state, attempts, carrier, fault, created_at, due_at, settled_at FROM outbox
+    `SELECT id, channel, masked, state, attempts, carrier, fault, created_at, due_at, settled_at FROM outbox
      WHERE application = $1 AND ($2::text IS NULL OR state = $2) ORDER BY created_at DESC, id LIMIT $3`,
     [partitionOf(filter.application, filter.mode), filter.state ?? null, filter.most],
   )
-  return rows.map(({ id, channel, state, attempts, carrier, fault, ...times }) => ({
-    ...{ id, channel, state, attempts, carrier, fault },
+  return rows.map(({ id, channel, masked, state, attempts, carrier, fault, ...times }) => ({
+    ...{ id, channel, to: masked, state, attempts, carrier, fault },
     createdAt: times.created_at,
     dueAt: state === 'queued' ? times.due_at : null,
     settledAt: times.settled_at,

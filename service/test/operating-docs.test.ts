@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { run } from '../src/cli/program.js'
+import { SETTING_NAMES } from '../src/operator/settings-text.js'
+import { stagedFor } from '../src/rehearsal/contacts.js'
+
+const text = await readFile(new URL('../docs/operating.md', import.meta.url), 'utf8')
+const firstCells = [...text.matchAll(/^\| `([^`]+)`/gm)].map(([, cell = '']) => cell)
+
+test('the page about operating explains every setting, and none that is not there', () => {
+  const table = text.slice(text.indexOf('| setting'), text.indexOf('A method that is off'))
+  const explained = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, name = '']) => name)
+  expect(explained.sort()).toEqual([...SETTING_NAMES].sort())
+})
+
+test('the page about operating explains every command, and none that is not there', async () => {
+  const commands = firstCells.filter((cell) => / |^(migrate|doctor|serve)$/.test(cell))
+  const subcommands = async (...path: string[]) => {
+    let help = ''
+    const io = {
+      env: {},
+      out(said: string) {
+        help += `${said}\n`
+      },
+      err() {},
+    }
+    await run([...path, '--help'], io)
+    const list = help.slice(help.indexOf('Commands:')).split('\n\n')[0] ?? ''
+    return [...list.matchAll(/^ {2}([a-z-]+)/gm)]
+      .map(([, name = '']) => name)
+      .filter((name) => name !== 'help')
+  }
+  const known: string[] = []
+  for (const name of await subcommands()) {
+    const group = ['app', 'key', 'user'].includes(name)
+    known.push(...(group ? (await subcommands(name)).map((inner) => `${name} ${inner}`) : [name]))
+  }
+  const explained = commands.map((cell) => /^[a-z-]+(?: [a-z-]+(?= |$))?/.exec(cell)?.[0] ?? cell)
+  expect(explained.sort()).toEqual(known.sort())
+})
+
+test('the page about operating explains every contact that has something happen', () => {
+  const contacts = firstCells.filter((cell) => cell.endsWith('@test.invalid'))
+  expect(contacts.map(stagedFor)).toEqual(contacts.map((contact) => contact.split('@')[0]))
+  for (let number = 1; number <= 9; number++) {
+    const phone = `+1500555000${number}`
+    expect([phone, text.includes(phone)]).toEqual([phone, number === 6 || stagedFor(phone) !== undefined])
+  }
+})

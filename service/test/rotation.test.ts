@@ -1,0 +1,284 @@
+import { type CountersignService, createService, OperatorError } from '@countersign/service'
+import type { Contact } from 'countersign/protocol'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { run } from '../src/cli/program.js'
+import { examine } from '../src/operator/doctor.js'
+import { rotateSecrets } from '../src/operator/rotate.js'
+import { keysFrom } from '../src/secrets/keys.js'
+import { reseal, seal } from '../src/secrets/seal.js'
+import { openStore } from '../src/store/open.js'
+import type { Store } from '../src/store/store.js'
+import { advance, appCode, freshEmail, freshPhone, rejection, SECRET, stopClock } from './kit.js'
+import { postgresMissing, startPostgres } from './postgres.js'
+
+const OLD = SECRET
+const NEW = 'the secret that follows it, which is long enough as well'
+const oldKeys = keysFrom(OLD, [NEW])
+const newKeys = keysFrom(NEW, [OLD])
+
+test('what is sealed again is the same thing to SQL, and opens with the new key alone', () => {
+  const sealed = seal(oldKeys, ['a', 'b'], 'text')
+  const again = reseal(newKeys, ['a', 'b'], sealed)
+  expect(again.split('.')[1]).toBe(newKeys.id)
+  expect(again.split('.')[2]?.slice(0, 16)).toBe(sealed.split('.')[2]?.slice(0, 16))
+  expect(again.split('.')[2]?.slice(16)).not.toBe(sealed.split('.')[2]?.slice(16))
+  expect(() => reseal(keysFrom(NEW), ['a', 'b'], sealed)).toThrow('another key')
+})
+
+describe('a secret is exchanged', () => {
+  if (postgresMissing) return test.skip(postgresMissing, () => {})
+
+  let url: string
+  let store: Store
+  let stop: () => Promise<void>
+  const running: CountersignService[] = []
+  beforeAll(async () => {
+    const postgres = await startPostgres()
+    url = postgres.url
+    store = await openStore({ databaseUrl: url, dataDir: 'unused' })
+    stop = async () => {
+      await store.close()
+      await postgres.stop()
+    }
+  })
+  beforeEach(() => stopClock())
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((service) => service.close()))
+    const tables = await store.query<{ tablename: string }>(
+      "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migration'",
+    )
+    await store.query(`TRUNCATE ${tables.map(({ tablename }) => tablename).join(', ')} CASCADE`)
+    vi.useRealTimers()
+  })
+  afterAll(() => stop())
+
+  const start = async (secret: string, ...previousSecrets: string[]) => {
+    const service = await createService({
+      databaseUrl: url,
+      secret,
+      previousSecrets,
+      delivery: 'inbox',
+      logger: () => {},
+    })
+    running.push(service)
+    return service
+  }
+  const rotate = (keys = newKeys, options = {}) =>
+    rotateSecrets({ store, as: 'ops', changed: () => {} }, keys, options)
+  const codeFor = async (service: CountersignService, to: string) => {
+    const [message] = (await service.inbox?.messages({ to })) ?? []
+    return /\b\d{6}\b/.exec(message?.text ?? '')?.[0] ?? 'no code came'
+  }
+  const backupCodesFor = async (service: CountersignService, to: string) => {
+    const [message] = (await service.inbox?.messages({ to })) ?? []
+    return (
+      message?.text.match(/\b([0-9A-Z]{4}-){3}[0-9A-Z]{4}\b/g)?.map((code) => code.replaceAll('-', '')) ?? []
+    )
+  }
+  /** An account with an authenticator app. */
+  const enrolled = async (service: CountersignService) => {
+    const contact = freshEmail()
+    const prepared = await service.mfa.enrollApp({ contact })
+    const secret = prepared.outcome === 'prepared' ? (prepared.secret ?? '') : ''
+    const code = appCode(secret)
+    expect(await service.mfa.verify({ method: 'app', contact, kind: 'confirm', code })).toEqual({
+      outcome: 'valid',
+    })
+    return { contact, secret }
+  }
+  const keyIdsInStore = async () => {
+    const columns = await store.query<{ table_name: string; column_name: string }>(
+      `SELECT table_name, column_name FROM information_schema.columns
+       WHERE table_schema = 'public' AND data_type = 'text'`,
+    )
+    const found = new Set<string>()
+    for (const { table_name, column_name } of columns) {
+      const rows = await store.query<{ text: string }>(
+        `SELECT ${column_name} AS text FROM ${table_name} WHERE ${column_name} ~ '^1\\.[0-9a-f]{12}\\.'`,
+      )
+      for (const { text } of rows) found.add(text.slice(2, 14))
+    }
+    return [...found]
+  }
+
+  test('and each of two processes reads what the other wrote, whichever secret it writes with', async () => {
+    const [a, b] = [await start(OLD, NEW), await start(NEW, OLD)]
+    for (const [one, other] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      const contact = freshPhone()
+      const sent = await one.mfa.send({ method: 'sms', contact })
+      const challenge = 'challenge' in sent ? (sent.challenge ?? '') : ''
+      const code = await codeFor(one, contact.phone)
+      expect(await codeFor(other, contact.phone)).toBe(code)
+      advance(30)
+      // A resend by the other repeats the same code (R39).
+      expect(await other.mfa.send({ method: 'sms', contact, challenge })).toMatchObject({ outcome: 'sent' })
+      expect(await codeFor(one, contact.phone)).toBe(code)
+      expect(await other.mfa.verify({ method: 'sms', contact, kind: 'code', code, challenge })).toEqual({
+        outcome: 'valid',
+      })
+      const mailbox = freshEmail()
+      await one.mfa.sendBackupCodes({ method: 'email', contact: mailbox })
+      const [first = '', second = ''] = await backupCodesFor(one, mailbox.email)
+      const backup = (service: CountersignService, code: string) =>
+        service.mfa.verify({ method: 'email', contact: mailbox, kind: 'backup', code })
+      expect(await backup(other, first)).toEqual({ outcome: 'valid' })
+      expect(await backup(other, first)).toEqual({ outcome: 'invalid' })
+      expect(await backup(one, second)).toEqual({ outcome: 'valid' })
+
+      const person = await enrolled(one)
+      advance(30)
+      const app = { method: 'app', kind: 'code', code: appCode(person.secret) } as const
+      expect(await other.mfa.verify({ ...app, contact: person.contact })).toEqual({ outcome: 'valid' })
+    }
+  })
+
+  test('under load: no right code is refused while secrets move forth and back', async () => {
+    const services = [await start(OLD, NEW), await start(NEW, OLD)] as const
+    const people: { contact: Contact; secret: string }[] = []
+    for (let i = 0; i < 40; i++) people.push(await enrolled(services[0]))
+    let rotating = true
+    let moved = 0
+    const rotation = (async () => {
+      for (let round = 0; round < 8; round++)
+        moved += (await rotate(round % 2 === 0 ? newKeys : oldKeys)).moved
+      moved += (await rotate()).moved
+      rotating = false
+    })()
+    let verified = 0
+    for (let round = 0; rotating || round < 2; round++) {
+      advance(30)
+      const answers = await Promise.all(
+        people.map(({ contact, secret }, index) =>
+          services[(index + round) % 2 === 0 ? 0 : 1].mfa.verify({
+            method: 'app',
+            contact,
+            kind: 'code',
+            code: appCode(secret),
+          }),
+        ),
+      )
+      expect(new Set(answers.map(({ outcome }) => outcome))).toEqual(new Set(['valid']))
+      verified += answers.length
+    }
+    await rotation
+    expect(moved).toBeGreaterThanOrEqual(9 * people.length)
+    expect(verified).toBeGreaterThanOrEqual(2 * people.length)
+    // Every step was used once, moved or not (R51).
+    for (const { contact, secret } of people.slice(0, 5)) {
+      const again = { method: 'app', contact, kind: 'code', code: appCode(secret) } as const
+      expect(await services[1].mfa.verify(again)).toEqual({ outcome: 'invalid' })
+    }
+  })
+
+  test('everything sealed is moved, and a pending app can still be confirmed', async () => {
+    const before = await start(OLD, NEW)
+    const contact = freshEmail()
+    await enrolled(before)
+    const prepared = await before.mfa.enrollApp({ contact })
+    const secret = prepared.outcome === 'prepared' ? (prepared.secret ?? '') : ''
+    await before.mfa.send({ method: 'email', contact })
+    expect(await keyIdsInStore()).toEqual([oldKeys.id])
+    const done = await rotate()
+    expect(done.moved).toBeGreaterThanOrEqual(3)
+    expect(await keyIdsInStore()).toEqual([newKeys.id])
+    const after = await start(NEW, OLD)
+    const confirming = { method: 'app', contact, kind: 'confirm', code: appCode(secret) } as const
+    expect(await after.mfa.verify(confirming)).toEqual({ outcome: 'valid' })
+    expect((await after.inbox?.messages())?.length).toBeGreaterThanOrEqual(1)
+    expect(await before.operator('ops').listAudit({ most: 1 })).toMatchObject([
+      { who: 'ops', application: '', action: 'secrets.rotated' },
+    ])
+  })
+
+  test('and the old one is needed until nothing depends on it', async () => {
+    const before = await start(OLD)
+    const [phone, mailbox] = [freshPhone(), freshEmail()]
+    await before.mfa.send({ method: 'sms', contact: phone })
+    await before.mfa.sendBackupCodes({ method: 'email', contact: mailbox })
+    const [code = ''] = await backupCodesFor(before, mailbox.email)
+
+    const first = await rotate()
+    expect(first.retired).toEqual([])
+    expect(first.remaining).toEqual([
+      { keyId: oldKeys.id, what: 'backup codes', count: 10, movable: false },
+      { keyId: oldKeys.id, what: 'codes on their way', count: 1, movable: false },
+    ])
+    expect((await rejection(start(NEW))).message).toContain('SERVICE_SECRET_PREVIOUS')
+    const between = await start(NEW, OLD)
+    const using = { method: 'email', contact: mailbox, kind: 'backup', code } as const
+    expect(await between.mfa.verify(using)).toEqual({ outcome: 'valid' })
+
+    advance(600)
+    expect((await rotate()).remaining).toMatchObject([{ what: 'backup codes', count: 9 }])
+    const last = await rotate(newKeys, { dropBackupCodes: true })
+    expect([last.retired, last.remaining]).toEqual([[oldKeys.id], []])
+    await start(NEW)
+    expect((await rejection(start(OLD))).message).toContain(newKeys.id)
+  })
+
+  test('never with a secret that cannot read what is there', async () => {
+    const before = await start(OLD)
+    await enrolled(before)
+    const error = await rejection(rotate(keysFrom(NEW)))
+    expect(error).toBeInstanceOf(OperatorError)
+    expect(error.message).toContain(oldKeys.id)
+    expect(await keyIdsInStore()).toEqual([oldKeys.id])
+  })
+
+  test('by the command line, which says what still depends on the old one; the doctor knows too', async () => {
+    const before = await start(OLD)
+    await enrolled(before)
+    const typed = async (env: Record<string, string>, ...args: string[]) => {
+      const said = { out: '', err: '' }
+      const code = await run(args, {
+        env: { DATABASE_URL: url, ...env },
+        out(text) {
+          said.out += text
+        },
+        err(text) {
+          said.err += text
+        },
+      })
+      return { code, ...said }
+    }
+    expect(await typed({}, 'rotate-secrets')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('SERVICE_SECRET'),
+    })
+    const unknown = await typed({ SERVICE_SECRET: NEW }, 'doctor')
+    expect([unknown.code, unknown.out.includes('which is unknown here')]).toEqual([1, true])
+
+    const env = {
+      SERVICE_SECRET: NEW,
+      SERVICE_SECRET_PREVIOUS: OLD.replaceAll(',', '%2C'),
+      SERVICE_API_KEY: 'x'.repeat(20),
+    }
+    const depends = await typed(env, 'doctor')
+    expect(depends).toMatchObject({ code: 0, err: '', out: expect.stringContaining('run rotate-secrets') })
+    await before.mfa.sendBackupCodes({ method: 'email', contact: freshEmail() })
+    const rotated = await typed(env, 'rotate-secrets')
+    expect(rotated).toMatchObject({ code: 0, err: '' })
+    expect(rotated.out).toContain(`10 backup codes depend on key ${oldKeys.id}`)
+    expect(rotated.out).toContain('Keep SERVICE_SECRET_PREVIOUS')
+    expect(rotated.out).not.toContain(OLD)
+    const dropped = await typed(env, 'rotate-secrets', '--drop-backup-codes', '--as', 'ann')
+    expect(dropped.out).toContain(`Nothing depends on key ${oldKeys.id} any more`)
+    expect((await typed(env, 'audit', '--limit', '1')).out).toMatch(
+      /ann .*backup codes of former keys dropped/,
+    )
+
+    const findings = await examine(store, keysFrom(NEW), { production: true, environmentKey: true })
+    // The clock of this test is stopped in another year.
+    expect(findings.filter(({ about }) => about !== 'database').map(({ state }) => state)).toEqual([
+      'well',
+      'well',
+      'well',
+    ])
+    expect((await typed({ SERVICE_SECRET: NEW, SERVICE_PORT: 'x' }, 'doctor')).out).toMatch(
+      /wrong +settings +SERVICE_PORT/,
+    )
+  })
+})
