@@ -8,6 +8,7 @@ export default defineConfig({
     // Tests read the sources, so that one class or schema never exists twice (once built, once not).
     alias: [
       { find: /^countersign\/protocol$/, replacement: here('./src/protocol/index.ts') },
+      { find: /^countersign\/testing$/, replacement: here('./src/testing/index.ts') },
       { find: /^countersign$/, replacement: here('./src/index.ts') },
       { find: /^@countersign\/service$/, replacement: here('./service/src/index.ts') },
     ],

@@ -80,6 +80,7 @@ describe('the documents', () => {
       'docs/outage.md',
       'docs/events.md',
       'docs/trusted-devices.md',
+      'docs/testing.md',
     ]) {
       const folder = path.includes('/') ? path.replace(/[^/]+$/, '') : ''
       const links = [...(await read(path)).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = '']) => link)

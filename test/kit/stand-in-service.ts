@@ -1,11 +1,6 @@
-import { randomInt, randomUUID } from 'node:crypto'
-import {
-  formatUser,
-  type MfaService,
-  type SendRequest,
-  ServiceError,
-  type VerifyRequest,
-} from '../../src/protocol/index.js'
+import { formatUser, type MfaService, ServiceError } from '../../src/protocol/index.js'
+import { testInbox } from '../../src/testing/inbox.js'
+import { testService } from '../../src/testing/service.js'
 import { signal } from './signal.js'
 
 /** A message that the stand-in has "delivered". */
@@ -16,13 +11,13 @@ export interface Delivered {
 }
 
 /**
- * An MFA service of the tests' own: small enough to read, with no limits of its own, so that a test sees what the
- * plugin does by itself. It remembers what it was asked and can be made to fail.
+ * The service of the test kit, with what only our own tests want: it remembers what it was asked, can be held up and
+ * broken at will, and its apps and backup codes are known beforehand.
  */
 export function standInService() {
-  const delivered: Delivered[] = []
+  const inbox = testInbox()
+  const kit = testService(inbox)
   const calls: { verb: string; request: unknown }[] = []
-  const live = new Map<string, { user: string; code: string; spent: boolean }>()
   const apps = new Map<string, string>()
   const backups = new Map<string, Set<string>>()
   let trouble: (() => Promise<void>) | undefined
@@ -33,25 +28,17 @@ export function standInService() {
   }
 
   const service: MfaService = {
-    async send(request: SendRequest) {
+    async send(request) {
       await asked('send', request)
-      const user = formatUser(request.contact)
-      const id = request.challenge ?? randomUUID()
-      const code = live.get(id)?.code ?? String(randomInt(1_000_000)).padStart(6, '0')
-      live.set(id, { user, code, spent: false })
-      delivered.unshift({ to: user, method: request.method, code })
-      return { outcome: 'sent', challenge: id }
+      return kit.service.send(request)
     },
-    async verify(request: VerifyRequest) {
+    async verify(request) {
       await asked('verify', request)
       const user = formatUser(request.contact)
       if (request.kind === 'backup')
         return { outcome: backups.get(user)?.delete(request.code) ? 'valid' : 'invalid' }
       if (request.method === 'app') return { outcome: apps.get(user) === request.code ? 'valid' : 'invalid' }
-      const challenge = live.get(request.challenge ?? '')
-      const right = challenge?.user === user && challenge.code === request.code && !challenge.spent
-      if (right && challenge) challenge.spent = true
-      return { outcome: right ? 'valid' : 'invalid' }
+      return kit.service.verify(request)
     },
     async enrollApp(request) {
       await asked('enrollApp', request)
@@ -68,10 +55,12 @@ export function standInService() {
   return {
     service,
     calls,
-    delivered,
+    /** What was delivered, newest first. */
+    get delivered(): readonly Delivered[] {
+      return inbox.all()
+    },
     /** The code of the newest message, or of the newest to somebody. */
-    newestCode: (to?: string) =>
-      delivered.find((message) => to === undefined || message.to === to)?.code ?? '',
+    newestCode: (to?: string) => inbox.all(to)[0]?.code ?? '',
     /** Sets the code that somebody's app shows. */
     setApp: (user: string, code: string) => apps.set(user, code),
     /** Runs before every answer: wait in it, or throw. `undefined` ends the trouble. */

@@ -14,6 +14,14 @@ declare const apiKey: string
 declare const transfer: RequestHandler
 `
 
+/** What the samples about testing take for granted. */
+const KIT = `
+import request from 'supertest'
+import { type MfaTestKit, signInWithMfa } from 'countersign/testing'
+declare const kit: MfaTestKit
+declare function test(title: string, run: () => Promise<void>): void
+`
+
 const TSCONFIG = {
   compilerOptions: {
     target: 'es2023',
@@ -65,6 +73,47 @@ describe('the package as it is shipped', () => {
       'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError ' +
         'backupRouter challengeRouter enrollAppRouter mfaCounts mfaRouter mfaSession requireMfa startMfa verifyRouter email',
     )
+  })
+
+  it('is tested by an app with its test kit, without a test runner', async () => {
+    await project.write(
+      'kit.mjs',
+      `import express from 'express'
+       import session from 'express-session'
+       import passport from 'passport'
+       import request from 'supertest'
+       import { mfaRouter, mfaSession, requireMfa } from 'countersign'
+       import { mfaTestKit, signInWithMfa } from 'countersign/testing'
+       const kit = mfaTestKit()
+       const bob = { id: 'bob', phone: '+447700900102', mail: 'bob@example.com' }
+       const mfa = {
+         service: kit.service,
+         factors: ({ phone, mail }) => [{ method: 'sms', phone }, { method: 'app', user: mail }],
+       }
+       passport.serializeUser((user, done) => done(null, user.id))
+       passport.deserializeUser((id, done) => done(null, bob))
+       const app = express()
+       app.use(session({ secret: 's', resave: false, saveUninitialized: false }), passport.session(), mfaSession(mfa))
+       app.use('/mfa', mfaRouter(mfa))
+       app.post('/login', (req, res, next) => req.logIn(bob, (error) => (error ? next(error) : res.json({}))))
+       app.get('/money', requireMfa({ maxAge: '5m' }), (req, res) => res.json({ for: req.user.id }))
+       const agent = request.agent(app).set('Accept', 'application/json')
+       const statuses = []
+       const look = async () => statuses.push((await agent.get('/money')).status)
+       await look()
+       await signInWithMfa(agent, { kit, login: { fields: {} } })
+       await look()
+       kit.clock.advance('5m')
+       await look()
+       kit.fail('down')
+       statuses.push((await agent.post('/mfa/challenge').send({ factor: 'sms' })).status)
+       kit.apps.enrol(bob.mail)
+       await signInWithMfa(agent, { kit, factor: 'app' })
+       await look()
+       kit.reset()
+       console.log(statuses.join(' '))`,
+    )
+    expect((await project.node('kit.mjs')).trim()).toBe('401 200 401 503 200')
   })
 
   it('is required by a CommonJS module, and is the same package there', async () => {
@@ -123,12 +172,14 @@ describe('the package as it is shipped', () => {
     'docs/doctor.md',
     'docs/outage.md',
     'docs/events.md',
+    'docs/testing.md',
   ])('compiles every sample of %s', async (path) => {
     const samples = await samplesOf(path)
     expect(samples.length).toBeGreaterThan(0)
     const files = samples.map((sample, index) => {
       const uses = (name: string) => new RegExp(`\\b${name}\\b`).test(sample)
       const extra = [
+        uses('kit') && !/const kit/.test(sample) && KIT,
         uses('MfaOptions') &&
           !/import[^\n]*MfaOptions/.test(sample) &&
           'type MfaOptions<U = Express.User> = Options<U>',

@@ -1,0 +1,46 @@
+import { type Duration, durationMs } from '../duration.js'
+
+/** The clock of this process, moved by a test. */
+export interface TestClock {
+  /** Moves time by as much as `5m`, or by milliseconds; backwards when negative. */
+  advance(by: Duration | number): void
+  /** Back to the real time. */
+  reset(): void
+}
+
+/*
+ * Time is moved by putting a Date of our own in the place of the global one. The plugin, the store of its counters,
+ * express-session and the app all ask that one, so they agree, and no test runner is needed for it. Timers go on in
+ * real time.
+ */
+
+let moved: { readonly before: DateConstructor; offsetMs: number } | undefined
+
+/** The one clock of this process, whoever asks for it. */
+export const testClock: TestClock = {
+  advance(by) {
+    const ms = typeof by === 'number' ? by : durationMs(by)
+    if (ms === undefined || !Number.isFinite(ms)) {
+      throw new TypeError(`clock.advance takes a time like "5m", or milliseconds (got ${String(by)})`)
+    }
+    moved ??= replaceDate()
+    moved.offsetMs += ms
+  },
+  reset() {
+    if (moved) globalThis.Date = moved.before
+    moved = undefined
+  },
+}
+
+function replaceDate() {
+  const before = globalThis.Date
+  const state = { before, offsetMs: 0 }
+  const now = () => before.now() + state.offsetMs
+  globalThis.Date = new Proxy(before, {
+    construct: (target, args, newTarget) =>
+      Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),
+    apply: () => new before(now()).toString(),
+    get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
+  })
+  return state
+}

@@ -1,0 +1,14 @@
+/** The door `countersign/testing`: what an app needs to test its sign-in with a second factor. */
+export type { TestClock } from './clock.js'
+export type { FailureOptions, TestFailure, TestVerb } from './failures.js'
+export type { TestInbox, TestMessage } from './inbox.js'
+export { type MfaTestKit, mfaTestKit, type TestApps } from './kit.js'
+export {
+  type AgentAnswer,
+  type AgentRequest,
+  type FetchAgent,
+  type SignInOptions,
+  signInWithMfa,
+  type TestAgent,
+} from './sign-in.js'
+export { totpCode } from './totp.js'

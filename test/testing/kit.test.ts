@@ -1,0 +1,276 @@
+import { Secret, TOTP } from 'otpauth'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { mfaTestKit, signInWithMfa, totpCode } from '../../src/testing/index.js'
+import { host, jsonAgent, people, type TestUser } from '../kit/host.js'
+import { listen } from '../kit/sockets.js'
+
+const kit = mfaTestKit()
+afterEach(() => kit.reset())
+
+/** A host app that is tested with the kit, as an app of somebody else would be. */
+const app = () => host({ options: { service: kit.service } }).app
+
+const started = async (made: ReturnType<typeof app>, name: string) => {
+  const agent = jsonAgent(made)
+  await agent.post('/login').send({ name }).expect(200)
+  return agent
+}
+
+const dual = people().dora as TestUser
+
+describe('the inbox of the test kit', () => {
+  it('holds every message, newest first, to everybody or to one', async () => {
+    const made = app()
+    await (await started(made, 'bob')).post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await (await started(made, 'dora')).post('/mfa/challenge').send({ factor: 'dual' }).expect(200)
+    expect(kit.inbox.all().map(({ method }) => method)).toEqual(['dual', 'sms'])
+    expect(kit.inbox.newest().to).toBe('dora@example.com:+447700900104')
+    expect(kit.inbox.newest('+447700900102').code).toMatch(/^\d{6}$/)
+    kit.inbox.clear()
+    expect(kit.inbox.all()).toEqual([])
+    expect(dual.factors).toHaveLength(1)
+  })
+
+  it('says what there is when there is not what is asked for', async () => {
+    expect(() => kit.inbox.newest()).toThrow('There is no message in the inbox.')
+    await (await started(app(), 'bob')).post('/mfa/challenge').send({ factor: 'sms' })
+    expect(() => kit.inbox.newest('+1')).toThrow(
+      'no message to +1 in the inbox. There are some to +447700900102',
+    )
+  })
+})
+
+describe('signInWithMfa', () => {
+  it.each([
+    ['bob', undefined],
+    ['bob', 'sms'],
+    ['alice', 'email'],
+    ['alice', 'sms'],
+    ['dora', undefined],
+  ])('signs %s in by %s', async (name, factor) => {
+    const agent = await started(app(), name)
+    expect(await signInWithMfa(agent, { kit, factor })).toBe('/')
+    const answer = await agent.get('/secret').expect(200)
+    expect(answer.body.mfa.status).toBe('verified')
+  })
+
+  it('shows the first factor too, and finds the first way that is offered', async () => {
+    const agent = jsonAgent(app())
+    await signInWithMfa(agent, { kit, login: { fields: { name: 'dora' } } })
+    await agent.get('/secret').expect(200)
+  })
+
+  it('reads an authenticator app, again and again, moving the clock to a fresh code', async () => {
+    kit.apps.enrol('otto@example.com')
+    const made = app()
+    const begun = Date.now()
+    for (let login = 0; login < 3; login++) {
+      const agent = await started(made, 'otto')
+      await signInWithMfa(agent, { kit })
+      await agent.get('/secret').expect(200)
+    }
+    expect(Date.now() - begun).toBeGreaterThan(30_000)
+  })
+
+  it('types backup codes', async () => {
+    const made = app()
+    const agent = await started(made, 'bob')
+    await signInWithMfa(agent, { kit })
+    await agent.post('/mfa/backup').send({}).expect(200)
+    expect(kit.inbox.newest().codes).toHaveLength(10)
+    const other = await started(made, 'bob')
+    await signInWithMfa(other, { kit, factor: 'backup' })
+    await other.get('/secret').expect(200)
+  })
+
+  it('signs several people in at once, each with their own code', async () => {
+    const made = app()
+    const agents = await Promise.all(['bob', 'dora', 'alice'].map((name) => started(made, name)))
+    await Promise.all(
+      agents.map((agent, nth) => signInWithMfa(agent, { kit, ...(nth === 2 && { factor: 'email' }) })),
+    )
+    for (const agent of agents) await agent.get('/secret').expect(200)
+  })
+
+  it('takes a function like fetch that keeps cookies', async () => {
+    const port = await listen(app())
+    const jar = new Map<string, string>()
+    const browser = async (path: string, init: RequestInit) => {
+      const headers = new Headers(init.headers)
+      headers.set('Cookie', [...jar].map((pair) => pair.join('=')).join('; '))
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, { ...init, headers })
+      for (const line of answer.headers.getSetCookie()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+        jar.set(name, value)
+      }
+      return answer
+    }
+    await signInWithMfa(browser, { kit, login: { fields: { name: 'bob' } } })
+    expect((await browser('/secret', {})).status).toBe(200)
+  })
+
+  it.each([
+    ['nobody is signed in', { name: 'nobody' }, 'POST /login was answered 401'],
+    ['the person has no factor', { name: 'nina' }, 'nobody with a factor'],
+    ['the app in the kit is missing', { name: 'otto' }, 'kit.apps.enrol(user)'],
+  ])('says so when %s', async (_, fields, message) => {
+    await expect(signInWithMfa(jsonAgent(app()), { kit, login: { fields } })).rejects.toThrow(message)
+  })
+
+  it('says so when a step is refused', async () => {
+    kit.fail('down')
+    const agent = await started(app(), 'bob')
+    await expect(signInWithMfa(agent, { kit, factor: 'sms' })).rejects.toThrow(
+      'POST /mfa/challenge was answered 503 service_unavailable',
+    )
+  })
+
+  it('says so when the app asks another service', async () => {
+    const agent = await started(host().app, 'bob')
+    await expect(signInWithMfa(agent, { kit })).rejects.toThrow('is kit.service the option service?')
+  })
+})
+
+describe('the clock of the test kit', () => {
+  it('moves the half-login to its end, without waiting', async () => {
+    const agent = await started(app(), 'bob')
+    kit.clock.advance('9m')
+    expect((await agent.get('/mfa')).body.status).toBe('pending')
+    kit.clock.advance('1m')
+    expect((await agent.get('/mfa')).body.code).toBe('half_login_expired')
+  })
+
+  it('moves the life of a code, the wait for the next and the age of a step-up', async () => {
+    const made = app()
+    const agent = await started(made, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(429)
+    kit.clock.advance('6m')
+    const { code } = kit.inbox.newest()
+    expect((await agent.post('/mfa/verify').send({ code })).body.code).toBe('code_expired')
+    await signInWithMfa(agent, { kit })
+    await agent.post('/transfer').expect(200)
+    kit.clock.advance(5 * 60_000)
+    expect((await agent.post('/transfer')).body.code).toBe('step_up_required')
+  })
+
+  it('is right again after reset, and a Date like any other meanwhile', () => {
+    const real = Date
+    const before = Date.now()
+    kit.clock.advance('2h')
+    expect(Date.now() - before).toBeGreaterThanOrEqual(7_200_000)
+    const shown = new Date()
+    expect(shown.getTime() - before).toBeGreaterThanOrEqual(7_200_000)
+    expect(new Date()).toBeInstanceOf(Date)
+    expect(new Date()).toBeInstanceOf(real)
+    expect(new Date(0).toISOString()).toBe('1970-01-01T00:00:00.000Z')
+    expect(new Date(2026, 0, 2).getDate()).toBe(2)
+    expect(Date.UTC(1970, 0, 1)).toBe(0)
+    expect(Date.parse('1970-01-01T00:00:01Z')).toBe(1_000)
+    expect(Date()).toBe(new Date().toString())
+    kit.clock.advance(-7_200_000)
+    expect(Math.abs(Date.now() - real.now())).toBeLessThan(1_000)
+    kit.clock.reset()
+    expect(Date).toBe(real)
+  })
+
+  it.each(['soon', '5', Number.NaN])('is not moved by %s', (by) => {
+    expect(() => kit.clock.advance(by as '5m')).toThrow('takes a time like "5m"')
+  })
+})
+
+describe('failures of the test kit', () => {
+  const ask = async (agent: Awaited<ReturnType<typeof started>>) =>
+    agent.post('/mfa/challenge').send({ factor: 'sms' })
+
+  it.each([
+    ['down', 503],
+    ['wrong', 502],
+    ['late', 503],
+  ] as const)('%s: as many calls as asked for answer %i, then all is well', async (how, status) => {
+    const agent = await started(app(), 'bob')
+    kit.fail(how, { times: 2 })
+    expect((await ask(agent)).status).toBe(status)
+    expect((await ask(agent)).status).toBe(status)
+    expect((await ask(agent)).status).toBe(200)
+    expect(kit.inbox.all()).toHaveLength(how === 'late' ? 3 : 1)
+  })
+
+  it('late: a right code is used up although nobody was signed in by it', async () => {
+    const agent = await started(app(), 'bob')
+    await ask(agent)
+    const { code } = kit.inbox.newest()
+    kit.fail('late', { verb: 'verify' })
+    await agent.post('/mfa/verify').send({ code }).expect(503)
+    await agent.get('/secret').expect(401)
+    await agent.post('/mfa/verify').send({ code }).expect(401)
+  })
+
+  it('doubled: two messages come, and only the newer code counts', async () => {
+    const agent = await started(app(), 'bob')
+    kit.fail('doubled')
+    await ask(agent)
+    const [newer, older] = kit.inbox.all()
+    expect(kit.inbox.all()).toHaveLength(2)
+    if (older?.code !== newer?.code) await agent.post('/mfa/verify').send({ code: older?.code }).expect(401)
+    await agent.post('/mfa/verify').send({ code: newer?.code }).expect(200)
+  })
+
+  it('of one verb leave the others alone, until recover', async () => {
+    const agent = await started(app(), 'bob')
+    kit.fail('down', { verb: 'verify', times: Number.POSITIVE_INFINITY })
+    await ask(agent)
+    const { code } = kit.inbox.newest()
+    for (let attempt = 0; attempt < 7; attempt++) await agent.post('/mfa/verify').send({ code }).expect(503)
+    kit.recover()
+    await agent.post('/mfa/verify').send({ code }).expect(200)
+  })
+})
+
+describe('authenticator apps of the test kit', () => {
+  it('are set up by the secret that is shown', async () => {
+    const agent = await started(app(), 'bob')
+    await signInWithMfa(agent, { kit })
+    const { body } = await agent.post('/mfa/enroll-app').send({}).expect(200)
+    expect(body.qr).toMatch(/^data:image\/png;base64,/)
+    await agent.post('/mfa/enroll-app/confirm').send({ code: '000000' }).expect(401)
+    expect(kit.apps.code('bob@example.com')).toBe(totpCode(body.secret))
+    await agent
+      .post('/mfa/enroll-app/confirm')
+      .send({ code: totpCode(body.secret) })
+      .expect(200)
+  })
+
+  it('show what any authenticator app shows', () => {
+    // RFC 6238, appendix B, cut to six digits.
+    const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+    expect(totpCode(secret, 59_000)).toBe('287082')
+    expect(totpCode(secret, 1_111_111_109_000)).toBe('081804')
+    expect(totpCode(secret, 20_000_000_000_000)).toBe('353130')
+    const random = kit.apps.enrol('a@b.example')
+    expect(random).toMatch(/^[A-Z2-7]{32}$/)
+    const other = new TOTP({ secret: Secret.fromBase32(random) })
+    for (let nth = 0; nth < 50; nth++) {
+      const timestamp = nth * 12_345_678_901
+      expect(totpCode(random, timestamp)).toBe(other.generate({ timestamp }))
+    }
+  })
+
+  it('prove nothing before their first code, and each code once', async () => {
+    const contact = { kind: 'email', email: 'x@example.com' } as const
+    const verify = (code: string, kind: 'code' | 'confirm') =>
+      kit.service.verify({ method: 'app', contact, code, kind }).then(({ outcome }) => outcome)
+    await kit.service.enrollApp({ contact })
+    const first = kit.apps.code('x@example.com')
+    expect(await verify(first, 'code')).toBe('invalid')
+    expect(await verify(first, 'confirm')).toBe('valid')
+    expect(await verify(first, 'code')).toBe('invalid')
+    expect(await verify(kit.apps.code('x@example.com'), 'code')).toBe('valid')
+  })
+})
+
+it('the test kit refuses to run in production', () => {
+  vi.stubEnv('NODE_ENV', 'production')
+  expect(() => mfaTestKit()).toThrow('does not run with NODE_ENV=production')
+  vi.unstubAllEnvs()
+})
