@@ -117,10 +117,15 @@ export function storedOutbox(parts: {
 
   async function handOver(letter: Letter, carrier: Carrier | undefined): Promise<Receipt | DeliveryError> {
     if (!carrier) return new DeliveryError('No carrier serves this channel.', 'carrier')
+    // Not AbortSignal.timeout: its timers outlive what they guard, and each then makes an error with its stack.
+    const guard = new AbortController()
+    const timer = setTimeout(() => guard.abort(), tryMs)
     try {
-      return await carrier.deliver(letter, AbortSignal.timeout(tryMs))
+      return await carrier.deliver(letter, guard.signal)
     } catch (error) {
       return asDeliveryError(error)
+    } finally {
+      clearTimeout(timer)
     }
   }
 

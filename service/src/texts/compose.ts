@@ -90,9 +90,15 @@ function fill(text: string, words: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => words[name] ?? placeholder)
 }
 
+// Making one takes longer than writing the rest of the message.
+const minuteFormats = new Map<string, Intl.NumberFormat>()
+
 function minutes(language: string, seconds: number): string {
   const amount = Math.max(1, Math.ceil(seconds / 60))
-  const format = new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' })
+  const format =
+    minuteFormats.get(language) ??
+    new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' })
+  minuteFormats.set(language, format)
   // Narrow and unbreakable spaces would turn a short SMS into two.
   return format.format(amount).replace(/[\u00a0\u202f]/g, ' ')
 }
