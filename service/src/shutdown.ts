@@ -24,10 +24,12 @@ export async function shutDown(
   service.drain()
   await wait(drainMs, undefined, patience && { signal: patience }).catch(() => {})
   const cut = setTimeout(() => server.closeAllConnections(), finishWithinMs)
+  // A connection that is kept open after its last answer would be waited for.
+  const letGo = setInterval(() => server.closeIdleConnections(), 100)
   await new Promise<void>((resolve) => {
     server.close(() => resolve())
-    server.closeIdleConnections()
   })
+  clearInterval(letGo)
   clearTimeout(cut)
   await service.close()
 }

@@ -1,4 +1,5 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -70,22 +71,26 @@ describe('the process', () => {
 
   test('turns red, answers what it has begun, and ends when it is asked to', async () => {
     // A carrier that takes its time: a send is under way when the signal comes.
-    const slow = await listen((request, response) => {
+    const taken: ServerResponse[] = []
+    const carrier = await listen((request, response) => {
       request.resume()
-      setTimeout(() => response.end(), 700)
+      taken.push(response)
     })
     const one = await run({
       DATA_DIR: join(folder, 'draining'),
-      SERVICE_DELIVERY: slow.url,
-      SERVICE_DRAIN_SECONDS: '3',
+      SERVICE_DELIVERY: carrier.url,
+      SERVICE_DRAIN_SECONDS: '60',
     })
     const answer = post(one.url, '/v1/mfa', { User: '+447700900778', Type: 'SMS' })
+    await eventually(() => expect(taken).toHaveLength(1))
     one.child.kill('SIGTERM')
     await eventually(async () => expect((await fetch(`${one.url}/readyz`)).status).toBe(503))
     expect((await fetch(`${one.url}/healthz`)).status).toBe(200)
+    one.child.kill('SIGTERM')
+    taken[0]?.end()
     expect((await answer).status).toBe(200)
     expect(await one.ended).toBe(0)
-    await slow.close()
+    await carrier.close()
   }, 60_000)
 
   test('says everything that is missing in production, in one message, and does not start', async () => {
