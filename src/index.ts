@@ -32,6 +32,7 @@ export {
   startMfa,
   verifyRouter,
 } from './mfa.js'
+export { mfaClient } from './mfa-client.js'
 export type {
   DialectInput,
   LimitOptions,
@@ -55,6 +56,11 @@ export type { MfaFailure } from './passport/strategy.js'
 export type { Amr } from './protocol/amr.js'
 export type { FactorInput } from './protocol/factor.js'
 export type { DeliveredMethod, Method } from './protocol/methods.js'
-export type { MfaService } from './protocol/service.js'
+export type {
+  MfaService,
+  TranscribeAnswer,
+  TranscribeRequest,
+  TranscriptionRefusal,
+} from './protocol/service.js'
 export type { TrustPlace } from './trust/open-store.js'
 export type { TrustItem, TrustStore } from './trust/store.js'

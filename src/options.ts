@@ -26,6 +26,8 @@ export interface ServiceAddress {
   dialect?: 'published' | 'countersign' | DialectInput | undefined
   /** How long one call may take in all, in milliseconds. 100 to 10,000, defaults to 5,000 (R76). */
   timeoutMs?: number | undefined
+  /** How long a transcription may take in all, in milliseconds. 1,000 to 600,000, defaults to 60,000. */
+  transcribeTimeoutMs?: number | undefined
   /** How many sockets may be open to the service at once. Defaults to 64. */
   maxConnections?: number | undefined
   /**

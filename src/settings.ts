@@ -214,7 +214,17 @@ export function readOptions(options: unknown): Settings {
   return { ...ours.data, service: theirs.service }
 }
 
-const VERBS = ['send', 'verify', 'enrollApp', 'sendBackupCodes'] as const
+const VERBS = ['send', 'verify', 'enrollApp', 'sendBackupCodes', 'transcribe'] as const
+
+/**
+ * Checks the address of a service and fills in every default.
+ * @throws {OptionsError} with all faults together, each with its remedy (R18).
+ */
+export function readServiceAddress(given: unknown): ServiceSettings {
+  const address = serviceAddress.safeParse(onlyGiven(asObject(given)))
+  if (!address.success) throw new OptionsError(tell(address.error, []))
+  return address.data
+}
 
 /** The option `service`: an object that speaks for a service, or the address of one. */
 function readService(

@@ -16,7 +16,7 @@ const roomOf = (path: string) => path.replace(/^src\//, '').split('/')[0] ?? ''
 // Small things that know nothing of the plugin, and that anybody may use.
 const LEAVES = ['errors.ts', 'given.ts', 'whole-number.ts', 'duration.ts', 'postgres-table.ts']
 
-// What is configured is read by whoever needs it, as a type; only `mfa.ts` has the function that reads it.
+// What is configured is read by whoever needs it, as a type; only `mfa.ts` and `mfa-client.ts` have the functions that read it.
 const CONFIGURED = ['settings.ts']
 
 interface Walls {
@@ -78,6 +78,9 @@ const ROOMS: Readonly<Record<string, Walls>> = {
     types: ['options.ts', 'protocol', 'limits', 'trust'],
   },
 
+  // A door of its own: the service without Express.
+  'mfa-client.ts': { uses: ['settings.ts', 'client'], types: ['options.ts', 'protocol'] },
+
   'mfa.ts': {
     uses: [
       'settings.ts',
@@ -96,7 +99,7 @@ const ROOMS: Readonly<Record<string, Walls>> = {
     types: ['options.ts', 'visit', 'protocol'],
   },
   'index.ts': {
-    uses: ['mfa.ts', 'guard', 'errors.ts'],
+    uses: ['mfa.ts', 'mfa-client.ts', 'guard', 'errors.ts'],
     types: [
       'options.ts',
       'host.ts',

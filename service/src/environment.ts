@@ -78,12 +78,18 @@ export function readEnvironment(
     webhookSecret: env.SERVICE_WEBHOOK_SECRET,
     publicUrl: env.SERVICE_PUBLIC_URL,
     metricsKey: env.SERVICE_METRICS_KEY,
+    transcriber: env.SERVICE_TRANSCRIBER,
+    transcriberKey: env.SERVICE_TRANSCRIBER_KEY,
   }
   const options: ServiceOptions = {
     ...withoutEmpty(given),
     dataDir,
     ...readSecrets(env, dataDir),
     delivery: env.SERVICE_DELIVERY || 'inbox',
+    transcribeHosts: (env.SERVICE_TRANSCRIBE_HOSTS ?? '')
+      .split(',')
+      .map((host) => host.trim())
+      .filter(Boolean),
     limits,
     ...(allowTestKeysInProduction && { allowTestKeysInProduction }),
   }

@@ -16,6 +16,11 @@ export interface LogEvent {
   readonly channel?: string
   readonly carrier?: string
   readonly reason?: string
+  /** A recording's name, or its address without the query. */
+  readonly file?: string
+  readonly bytes?: number
+  /** Length of a recording. */
+  readonly seconds?: number
   readonly detail?: string
   /** The request it happened in: the answer's `X-Request-Id`. */
   readonly request?: string

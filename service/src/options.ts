@@ -4,6 +4,8 @@ import { type Routes, readRoutes } from './delivery/routes.js'
 import { FaultsError } from './faults.js'
 import { type Limits, limitsSchema } from './limits.js'
 import type { Logger } from './log.js'
+import { readEngine } from './transcription/engine.js'
+import { readHost } from './transcription/hosts.js'
 
 const text = (name: string, remedy: string) => z.string({ error: `${name} must be text: ${remedy}` })
 
@@ -83,6 +85,37 @@ const schema = z.strictObject({
       error: 'metricsKey must have 16 to 512 visible ASCII characters: take 32 random bytes',
     })
     .optional(),
+  /**
+   * What transcribes: `auto` (pocketsphinx when it is installed), `off`, `pocketsphinx`, `command:whisper-cli -nt -f {file}`,
+   * or the address of a server that speaks OpenAI's API. Defaults to `auto`.
+   */
+  transcriber: text('transcriber', 'auto, off, pocketsphinx, command:… or an address')
+    .default('auto')
+    .transform((value, context) => {
+      const engine = readEngine(value)
+      if (typeof engine !== 'string') return engine
+      context.addIssue({ code: 'custom', message: engine })
+      return z.NEVER
+    }),
+  /** Key of the transcription server. */
+  transcriberKey: text('transcriberKey', 'the key of the transcription server')
+    .regex(/^[\x21-\x7e]+$/, { error: 'transcriberKey must be one line of visible ASCII characters' })
+    .optional(),
+  /** Hosts, `media.internal` or `10.0.0.7:8080`, from which recordings are fetched by http and at private addresses too. */
+  transcribeHosts: z
+    .array(
+      z.string().transform((value, context) => {
+        const host = readHost(value)
+        if (host) return host
+        context.addIssue({
+          code: 'custom',
+          message: `transcribeHosts must list hosts like media.internal or 10.0.0.7:8080 (got ${value})`,
+        })
+        return z.NEVER
+      }),
+      { error: 'transcribeHosts must be a list of hosts' },
+    )
+    .default([]),
   limits: limitsSchema.prefault({}),
   /** Takes test keys though NODE_ENV is `production`; their codes can be read by whoever holds one. */
   allowTestKeysInProduction: z

@@ -21,6 +21,7 @@ import { openStore } from './store/open.js'
 import { deleteOld } from './store/retention.js'
 import type { Store } from './store/store.js'
 import { everyHour } from './sweeping.js'
+import { openTranscription } from './transcription/open.js'
 import { appImporter, type ImportAppRequest, inProcessService } from './verbs/in-process.js'
 
 /** A running service. */
@@ -80,7 +81,8 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     log,
   })
   void carriers.check()
-  const core: Core = { store, keys, outbox, log }
+  const transcription = openTranscription(settings, log)
+  const core: Core = { store, keys, outbox, transcription, log }
   const shown = Object.values(settings.routes).some((list) => list.some((route) => route.by === 'inbox'))
     ? inbox
     : undefined
@@ -115,6 +117,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     async close() {
       stopping = true
       await sweeping.stop()
+      await transcription.close()
       await outbox.close()
       await carriers.close()
       await store.close()

@@ -15,6 +15,7 @@ import { rehearsalCarrier } from '../src/rehearsal/carrier.js'
 import { keysFrom } from '../src/secrets/keys.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
+import { transcriptionOf } from '../src/transcription/transcription.js'
 import { inProcessService } from '../src/verbs/in-process.js'
 
 export const SECRET = 'a secret for tests, long enough to be taken'
@@ -62,8 +63,9 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
     rehearsal: rehearsalCarrier(storedInbox(store, keys)),
     log,
   })
+  const transcription = transcriptionOf({ transcriber: undefined, fetching: { hosts: [] }, log })
   return {
-    core: { store, keys, outbox, log },
+    core: { store, keys, outbox, transcription, log },
     store,
     letters,
     events,

@@ -1,5 +1,12 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { backupBody, enrollAppBody, SERVICE_PROBLEMS, sendBody, verifyBody } from 'countersign/protocol'
+import {
+  backupBody,
+  enrollAppBody,
+  SERVICE_PROBLEMS,
+  sendBody,
+  transcribeBody,
+  verifyBody,
+} from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiDocument, apiDocument, documentText } from '../src/http/openapi/document.js'
 import { entriesOf, resolve } from '../src/http/openapi/resolve.js'
@@ -42,7 +49,8 @@ describe('the OpenAPI document', () => {
     for (const { operation } of calls) {
       expect(operation.security).toEqual([{ apiKey: [] }])
       const types = entriesOf(resolve(document, operation.requestBody).content).map(([type]) => type)
-      expect(types).toEqual(['application/json', 'application/x-www-form-urlencoded'])
+      const takesFile = operation.operationId === 'transcribe' ? ['multipart/form-data'] : []
+      expect(types).toEqual(['application/json', 'application/x-www-form-urlencoded', ...takesFile])
     }
   })
 
@@ -62,7 +70,7 @@ describe('the OpenAPI document', () => {
   })
 
   test('gives examples that its own schemas take', () => {
-    for (const body of [sendBody, verifyBody, enrollAppBody, backupBody]) {
+    for (const body of [sendBody, verifyBody, enrollAppBody, backupBody, transcribeBody]) {
       for (const [name, schema] of Object.entries(body.shape)) {
         const examples: unknown = schema.meta()?.examples
         for (const example of Array.isArray(examples) ? examples : []) {
@@ -109,7 +117,7 @@ describe('the service', () => {
     expect(response.headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
     )
-    expect(page).not.toMatch(/<script|\son\w+=|https?:\/\//i)
+    expect(page).not.toMatch(/<script|\son\w+=|(?:src|href|action)="https?:/i)
     for (const { path, operation } of operations) {
       expect(page).toContain(`<code>${path}</code>`)
       expect(page).toContain(`id="${operation.operationId}"`)

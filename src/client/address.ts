@@ -23,6 +23,7 @@ export const serviceAddress = z
       }),
     dialect: dialectOption,
     timeoutMs: wholeNumber(100, 10_000, 'milliseconds').default(5_000),
+    transcribeTimeoutMs: wholeNumber(1_000, 600_000, 'milliseconds').default(60_000),
     maxConnections: wholeNumber(1, 1_024, 'connections').default(64),
     breaker: z
       .union(

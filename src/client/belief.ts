@@ -7,7 +7,7 @@ import type { Answer } from './transport.js'
 export type Fields = Readonly<Record<string, unknown>>
 
 /** The wait that is told to people when a service sends 429 without `Retry-After`. */
-const DEFAULT_WAIT_SECONDS = 60
+export const DEFAULT_WAIT_SECONDS = 60
 
 /** What our own service calls its problems; another service's codes are not read. */
 const problem = z.object({ code: z.string() })
@@ -101,7 +101,8 @@ export function unbelievable(what: string): ServiceError {
   )
 }
 
-function problemCode(answer: Answer): string {
+/** The code by which our own service names a problem; an empty text when there is none. */
+export function problemCode(answer: Answer): string {
   const parsed = problem.safeParse(parse(answer.body))
   return parsed.success ? parsed.data.code : ''
 }

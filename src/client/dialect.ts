@@ -24,6 +24,7 @@ const paths = z.strictObject(
     enrollApp: path,
     backup: path,
     backupDual: path,
+    transcribe: path,
   },
   parts,
 )
@@ -73,6 +74,7 @@ const PUBLISHED: Dialect = {
     enrollApp: '/v1/mfa/app',
     backup: '/v1/mfa/backup',
     backupDual: '/v1/mfa/backup',
+    transcribe: '/v1/transcribe',
   },
   contentType: 'form',
   sendTypes: SEND,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { onlyGiven } from '../given.js'
 import { formatUser } from '../protocol/contact.js'
 import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
+import { isAddress, MAX_RECORDING_BYTES } from '../protocol/recording.js'
 import type { Caller, DeliveryState, MfaService, Purpose } from '../protocol/service.js'
 import { deliveryAnswer, verifyAnswer } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
@@ -15,7 +16,9 @@ import {
   unbelievable,
 } from './belief.js'
 import { barePicture, findOtpauthUri, findQr } from './qr.js'
+import { transcriptIn } from './transcript.js'
 import { type Answer, httpTransport, type Transport } from './transport.js'
+import { uploadOf } from './upload.js'
 
 const DELIVERIES = '/v1/mfa/deliveries'
 const yes = verifyAnswer.pick({ valid: true })
@@ -24,12 +27,12 @@ const yes = verifyAnswer.pick({ valid: true })
 export function httpService(
   settings: ServiceSettings,
   transport: Transport = httpTransport(settings),
-): MfaService {
-  const { dialect } = settings
+): MfaService & { close(): Promise<void> } {
+  const { dialect, transcribeTimeoutMs } = settings
   const post = (path: string, parameters: Record<string, string | undefined>) =>
     transport.post(path, onlyGiven(parameters))
   const postOnce = (path: string, parameters: Record<string, string | undefined>) =>
-    transport.post(path, onlyGiven(parameters), dialect.extras ? randomUUID() : undefined)
+    transport.post(path, onlyGiven(parameters), { idempotencyKey: dialect.extras ? randomUUID() : undefined })
 
   const extras = (caller: Caller & { purpose?: Purpose; kind?: CodeKind; transaction?: string }) =>
     dialect.extras
@@ -124,6 +127,19 @@ export function httpService(
         return answer.status === 404 ? undefined : deliveryIn(answer)
       },
     }),
+    async transcribe({ file }) {
+      const path = dialect.paths.transcribe
+      if (isAddress(file)) {
+        return transcriptIn(await transport.post(path, { file }, { limitMs: transcribeTimeoutMs }))
+      }
+      const upload = await uploadOf(file, MAX_RECORDING_BYTES)
+      if (!upload) return { outcome: 'refused', refusal: { reason: 'file_too_large' } }
+      try {
+        return transcriptIn(await transport.upload(path, upload, transcribeTimeoutMs))
+      } finally {
+        await upload.close()
+      }
+    },
 
     close: () => transport.close(),
   }

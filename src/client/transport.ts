@@ -1,6 +1,8 @@
+import { Readable } from 'node:stream'
 import { Agent, type Dispatcher, request } from 'undici'
 import type { ServiceSettings } from './address.js'
 import { noAnswer } from './failure.js'
+import type { Upload } from './upload.js'
 
 /** The largest answer that is read, in bytes (R80). */
 const MAX_ANSWER_BYTES = 64 * 1024
@@ -18,6 +20,13 @@ export interface Answer {
   readonly body: string
 }
 
+/** How one call differs from the others. */
+interface Manner {
+  readonly idempotencyKey?: string | undefined
+  /** How long it may take in all, in milliseconds. Defaults to the option `timeoutMs`. */
+  readonly limitMs?: number
+}
+
 /** The one way to the network. */
 export interface Transport {
   /**
@@ -25,7 +34,12 @@ export interface Transport {
    * that it is not done twice when something on the way repeats the request.
    * @throws {ServiceError} when no whole answer came in time.
    */
-  post(path: string, parameters: Readonly<Record<string, string>>, idempotencyKey?: string): Promise<Answer>
+  post(path: string, parameters: Readonly<Record<string, string>>, how?: Manner): Promise<Answer>
+  /**
+   * Posts a file, as `post` does parameters.
+   * @throws {ServiceError} when no whole answer came in time.
+   */
+  upload(path: string, file: Upload, limitMs: number): Promise<Answer>
   /**
    * Asks for what is there, in the same way.
    * @throws {ServiceError} when no whole answer came in time.
@@ -49,11 +63,17 @@ export function httpTransport(
   const encode = (parameters: Readonly<Record<string, string>>) =>
     dialect.contentType === 'json' ? JSON.stringify(parameters) : new URLSearchParams(parameters).toString()
 
-  async function ask(path: string, asked: Asked): Promise<Answer> {
-    const signal = AbortSignal.timeout(timeoutMs)
+  async function ask(path: string, asked: Asked, limitMs = timeoutMs): Promise<Answer> {
+    const signal = AbortSignal.timeout(limitMs)
     let begun = false
     try {
-      const response = await request(`${baseUrl}${path}`, { ...asked, dispatcher, signal })
+      const response = await request(`${baseUrl}${path}`, {
+        ...asked,
+        dispatcher,
+        signal,
+        headersTimeout: limitMs,
+        bodyTimeout: limitMs,
+      })
       begun = true
       return {
         status: response.statusCode,
@@ -63,15 +83,25 @@ export function httpTransport(
         body: await response.body.text(),
       }
     } catch (error) {
-      throw noAnswer(error, { begun, timedOut: signal.aborted, timeoutMs })
+      throw noAnswer(error, { begun, timedOut: signal.aborted, timeoutMs: limitMs })
     }
   }
 
   return {
-    post(path, parameters, idempotencyKey) {
+    post(path, parameters, { idempotencyKey, limitMs } = {}) {
       const headers = idempotencyKey ? { ...posting, 'idempotency-key': idempotencyKey } : posting
-      return ask(path, { method: 'POST', headers, body: encode(parameters) })
+      return ask(path, { method: 'POST', headers, body: encode(parameters) }, limitMs)
     },
+    upload: (path, file, limitMs) =>
+      ask(
+        path,
+        {
+          method: 'POST',
+          headers: { ...headers, 'content-type': file.contentType, 'content-length': String(file.bytes) },
+          body: Readable.from(file.read(), { objectMode: false }),
+        },
+        limitMs,
+      ),
     get: (path) => ask(path, { method: 'GET', headers }),
     close: () => dispatcher.close(),
   }
@@ -80,7 +110,7 @@ export function httpTransport(
 interface Asked {
   readonly method: 'GET' | 'POST'
   readonly headers: Record<string, string>
-  readonly body?: string
+  readonly body?: string | Readable
 }
 
 function agentFor({ maxConnections, timeoutMs }: ServiceSettings): Agent {
@@ -89,8 +119,6 @@ function agentFor({ maxConnections, timeoutMs }: ServiceSettings): Agent {
     // A verify spends something: it must not queue behind another request, nor be repeated when that one breaks.
     pipelining: 1,
     maxResponseSize: MAX_ANSWER_BYTES,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
     // HTTP/2 would put several calls on one socket. NODE_TLS_REJECT_UNAUTHORIZED=0 must not reach this far (R73);
     // an authority of one's own is named in NODE_EXTRA_CA_CERTS.
     allowH2: false,

@@ -27,6 +27,7 @@ export {
   VERIFY_TYPES,
   type VerifyType,
 } from './methods.js'
+export { isAddress, MAX_RECORDING_BYTES } from './recording.js'
 export type {
   BackupAnswer,
   BackupRequest,
@@ -40,6 +41,9 @@ export type {
   SendAnswer,
   SendRequest,
   ServiceRefusal,
+  TranscribeAnswer,
+  TranscribeRequest,
+  TranscriptionRefusal,
   VerifyAnswer,
   VerifyRequest,
 } from './service.js'
@@ -55,6 +59,9 @@ export {
   sendAnswer,
   sendBody,
   serviceProblem,
+  TRANSCRIPTION_REFUSALS,
+  transcribeAnswer,
+  transcribeBody,
   verifyAnswer,
   verifyBody,
 } from './wire.js'

@@ -125,6 +125,44 @@ export interface DeliveryState {
   readonly updatedAt: number
 }
 
+/** Asks for the words of a recording. */
+export interface TranscribeRequest {
+  /**
+   * Address of an audio or video file, which the service fetches; anything that does not begin with `http://` or
+   * `https://` is the path of a file on the machine of whoever calls, which is read and uploaded. Text that came from
+   * a person must therefore be known to be an address before it is given here.
+   */
+  readonly file: string
+}
+
+/** A service's everyday "no" to a recording. */
+export type TranscriptionRefusal =
+  /** The service has nothing to transcribe with. */
+  | { readonly reason: 'transcription_unavailable' }
+  /** As many recordings are being transcribed as the service takes at once. */
+  | { readonly reason: 'busy'; readonly retryAfterSeconds: number }
+  /** The service does not fetch from such an address: not https, not public, or one that redirects (R87). */
+  | { readonly reason: 'address_refused' }
+  /** There is no file to be had at the address, or not in time. */
+  | { readonly reason: 'fetch_failed' }
+  | { readonly reason: 'file_too_large' }
+  | { readonly reason: 'recording_too_long' }
+  /** Not a recording, or of a kind that the service does not decode. */
+  | { readonly reason: 'unsupported_media' }
+  /** A recording in which no words were found. */
+  | { readonly reason: 'no_speech' }
+
+export type TranscribeAnswer =
+  | {
+      readonly outcome: 'transcribed'
+      readonly text: string
+      /** Length of the recording, if the service tells. */
+      readonly durationSeconds?: number
+      /** Language that was heard, as the service names it, if it does. */
+      readonly language?: string
+    }
+  | { readonly outcome: 'refused'; readonly refusal: TranscriptionRefusal }
+
 /**
  * An MFA service, whoever speaks for it: the HTTP client, the self-hosted service in the same process, a test's own.
  * Every verb answers with a value for what happens every day and throws a `ServiceError` when the service itself
@@ -144,6 +182,8 @@ export interface MfaService {
    * nothing when there is no such challenge. Optional.
    */
   deliveryOf?(request: { readonly challenge: string }): Promise<DeliveryState | undefined>
+  /** Writes down what is said in a recording. A path that cannot be read throws Node's own error. */
+  transcribe(request: TranscribeRequest): Promise<TranscribeAnswer>
   /** Lets go of sockets and files. Optional; called by whoever built the service. */
   close?(): Promise<void>
 }

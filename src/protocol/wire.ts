@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { MAX_CODE_LENGTH } from './code.js'
 import { BACKUP_TYPES, CODE_KINDS, SEND_TYPES, VERIFY_TYPES } from './methods.js'
+import type { TranscriptionRefusal } from './service.js'
 
 /*
  * The HTTP API's bodies. `User`, `Type` and `Code` are the published names; `Challenge`, `Transaction`, `Kind`,
@@ -98,6 +99,14 @@ export const backupBody = z.object({
   ...caller,
 })
 
+/** `POST /v1/transcribe`, when the file is named by its address; an upload is multipart, its part is called `file` too. */
+export const transcribeBody = z.object({
+  file: text(2_048).meta({
+    description: 'Address of the recording: https, public, and answering with the file itself.',
+    examples: ['https://media.example/call.mp3'],
+  }),
+})
+
 const seconds = z.number().int().nonnegative()
 const deliveryStatus = z
   .enum(['sent', 'queued'])
@@ -173,6 +182,34 @@ export const deliveryAnswer = z.object({
   }),
 })
 
+/** 200 of `POST /v1/transcribe`, as our service answers. */
+export const transcribeAnswer = z.object({
+  text: z
+    .string()
+    .min(1)
+    .meta({ description: 'What was said.', examples: ['go forward ten meters'] }),
+  duration: z
+    .number()
+    .nonnegative()
+    .meta({ description: 'Length of the recording in seconds.', examples: [2.79] }),
+  language: z
+    .string()
+    .optional()
+    .meta({ description: 'The language that was heard, if the engine tells.', examples: ['en'] }),
+})
+
+/** What a recording is refused for; each is the `reason` of a `TranscriptionRefusal` and the `code` of a problem. */
+export const TRANSCRIPTION_REFUSALS = [
+  'transcription_unavailable',
+  'busy',
+  'address_refused',
+  'fetch_failed',
+  'file_too_large',
+  'recording_too_long',
+  'unsupported_media',
+  'no_speech',
+] as const satisfies readonly TranscriptionRefusal['reason'][]
+
 /** The stable `code` of each problem our service answers with. */
 export const SERVICE_PROBLEMS = [
   'invalid_request',
@@ -184,6 +221,7 @@ export const SERVICE_PROBLEMS = [
   'method_off',
   'contact_refused',
   'delivery_failed',
+  ...TRANSCRIPTION_REFUSALS,
   'not_found',
   'method_not_allowed',
   'unsupported_media_type',

@@ -53,6 +53,7 @@ export function failing(service: MfaService) {
     verify: (request) => ask('verify', () => service.verify(request)),
     enrollApp: (request) => ask('enrollApp', () => service.enrollApp(request)),
     sendBackupCodes: (request) => ask('sendBackupCodes', () => service.sendBackupCodes(request)),
+    transcribe: (request) => service.transcribe(request),
   }
   return {
     service: wrapped,

@@ -75,6 +75,10 @@ export function testService(inbox: ReturnType<typeof testInbox>) {
       inbox.put({ to: formatUser(contact), method, code: codes[0] ?? '', codes, at: Date.now() })
       return { outcome: 'sent', count: codes.length }
     },
+
+    async transcribe() {
+      return { outcome: 'refused', refusal: { reason: 'transcription_unavailable' } }
+    },
   }
 
   return {

@@ -50,6 +50,10 @@ export function standInService() {
       backups.set(formatUser(request.contact), new Set(['AAAABBBBCCCCDDDD', 'EEEEFFFFGGGGHHHH']))
       return { outcome: 'sent', count: 2 }
     },
+    async transcribe(request) {
+      await asked('transcribe', request)
+      return { outcome: 'transcribed', text: 'go forward ten meters', durationSeconds: 2.8 }
+    },
   }
 
   return {

@@ -144,6 +144,7 @@ describe('a service that is an object', () => {
       async verify() {}
       async enrollApp() {}
       async sendBackupCodes() {}
+      async transcribe() {}
     }
     const service = new Fake()
     expect(readOptions({ ...WORKING, service }).service).toBe(service)
@@ -151,7 +152,8 @@ describe('a service that is an object', () => {
 
   it('is told which of its functions are missing', () => {
     const { verify: _verify, ...service } = standInService().service
-    const told = 'service must have the functions send, verify, enrollApp, sendBackupCodes; it lacks verify'
+    const told =
+      'service must have the functions send, verify, enrollApp, sendBackupCodes, transcribe; it lacks verify'
     expect(faultsOf({ service })).toEqual([told])
   })
 

@@ -65,7 +65,7 @@ describe('the package as it is shipped', () => {
       'esm.mjs',
       `import * as mfa from 'countersign'
        import { parseUser } from 'countersign/protocol'
-       const service = { send() {}, verify() {}, enrollApp() {}, sendBackupCodes() {} }
+       const service = { send() {}, verify() {}, enrollApp() {}, sendBackupCodes() {}, transcribe() {} }
        mfa.mfaRouter({ service, factors: () => [] })
        console.log(Object.keys(mfa).sort().join(' '), parseUser('a@b.example').kind)`,
     )

@@ -30,6 +30,7 @@ import { docsRoute, documentRoute } from './openapi/routes.js'
 import { plainHead } from './plain-head.js'
 import { PUBLIC_URL, problem } from './problem.js'
 import { problemList, problemPage } from './problem-pages.js'
+import { transcribeRoute } from './transcribe-route.js'
 
 /** What the HTTP API is put together from. */
 export interface ApiParts {
@@ -86,6 +87,10 @@ export function httpApi(parts: ApiParts): Express {
     .route('/v1/mfa/deliveries/:challenge')
     .get(authenticate(applications), deliveryRoute(core.store))
     .all(onlyBy('GET'))
+  api
+    .route('/v1/transcribe')
+    .post(authenticate(applications), ...transcribeRoute(core.transcription))
+    .all(onlyBy('POST'))
   page('/v1/test/inbox', authenticate(applications), inboxRoute(parts.inboxes))
 
   api.use((_request, response) => problem(response, 'not_found'))

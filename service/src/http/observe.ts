@@ -24,7 +24,8 @@ export function observeRequests(log: Logger, observe: RequestObserver): RequestH
       const application = applicationIdOf(request)
       const problem = problemOf(response)
       log({
-        level: status >= 500 ? 'error' : 'info',
+        // 501 is an everyday answer of a service that is not set up for what was asked.
+        level: status >= 500 && status !== 501 ? 'error' : 'info',
         event: 'http.request',
         request: id,
         method,

@@ -160,4 +160,60 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, KnownProblem>> = {
       'The operator finds the reason in the log.',
     ],
   },
+  transcription_unavailable: {
+    status: 501,
+    title: 'This service has nothing to transcribe with.',
+    happened: 'No engine that turns speech into text is set up or installed, or ffmpeg is missing.',
+    helps: [
+      'Whoever runs the service can install ffmpeg, pocketsphinx and pocketsphinx-en-us.',
+      'Or set SERVICE_TRANSCRIBER to the address of a transcription server or to a command.',
+    ],
+  },
+  busy: {
+    status: 429,
+    title: 'As many recordings are being transcribed as can be at once.',
+    happened: 'The service works on as many recordings at once as it has processor cores.',
+    helps: ['Retry-After and retry_after say how many seconds to wait.'],
+  },
+  address_refused: {
+    status: 422,
+    title: 'The service does not fetch from this address.',
+    happened:
+      'The address is not https, not public, has a user name or an unusual port, or answered with a redirect.',
+    helps: [
+      'Give the address at which the file itself lies, or upload the file.',
+      'Whoever runs the service can list hosts of their own in SERVICE_TRANSCRIBE_HOSTS.',
+    ],
+  },
+  fetch_failed: {
+    status: 422,
+    title: 'There is no file to be had at this address, or not in time.',
+    happened: 'The host did not answer 200, broke off, packed the file, or took longer than 30 seconds.',
+    helps: ['Check that the address can be opened without signing in, or upload the file.'],
+  },
+  file_too_large: {
+    status: 413,
+    title: 'The file is larger than 25 MB.',
+    happened: 'Reading stopped at 25 MB.',
+    helps: ['Send the sound alone, as MP3, Opus or AAC.'],
+  },
+  recording_too_long: {
+    status: 422,
+    title: 'The recording is longer than 10 minutes.',
+    happened: 'The recording was decoded, and goes on after 10 minutes.',
+    helps: ['Cut it into parts.'],
+  },
+  unsupported_media: {
+    status: 415,
+    title: 'The file is not a recording of a known kind.',
+    happened:
+      'It could not be decoded, has no sound in it, or was said to be something else than a recording.',
+    helps: ['WAV, MP3, FLAC, Ogg, Opus, AAC, M4A, MP4, WebM, Matroska, AIFF, AMR and CAF are known.'],
+  },
+  no_speech: {
+    status: 422,
+    title: 'No words were found in the recording.',
+    happened: 'The engine heard the whole recording and found nothing to write down.',
+    helps: ['Check that somebody speaks in it, in a language that the engine knows.'],
+  },
 }

@@ -1,4 +1,9 @@
-import type { ServiceProblem, ServiceProblemCode, ServiceRefusal } from 'countersign/protocol'
+import type {
+  ServiceProblem,
+  ServiceProblemCode,
+  ServiceRefusal,
+  TranscriptionRefusal,
+} from 'countersign/protocol'
 import type { Response } from 'express'
 import type { FieldFault } from '../verbs/reading.js'
 import { PROBLEMS } from './problem-catalogue.js'
@@ -28,9 +33,11 @@ export function problem(response: Response, code: ServiceProblemCode, more: Prob
 }
 
 /** Answers with what a verb refused. */
-export function refuse(response: Response, refusal: ServiceRefusal): void {
-  if (refusal.reason === 'limited' || refusal.reason === 'locked') {
+export function refuse(response: Response, refusal: ServiceRefusal | TranscriptionRefusal): void {
+  if ('retryAfterSeconds' in refusal) {
     problem(response, refusal.reason, { retryAfterSeconds: refusal.retryAfterSeconds })
+  } else if (refusal.reason === 'transcription_unavailable') {
+    problem(response, refusal.reason, { detail: PROBLEMS[refusal.reason].helps.join(' ') })
   } else if (refusal.reason === 'method_off') {
     problem(response, refusal.reason, { detail: refusal.detail })
   } else {

@@ -1,13 +1,15 @@
+import { stat } from 'node:fs/promises'
 import type { Caller, Contact, EnrollAppRequest } from 'countersign/protocol'
-import { formatUser, type MfaService, ServiceError, VERIFY_TYPE } from 'countersign/protocol'
+import { formatUser, isAddress, type MfaService, ServiceError, VERIFY_TYPE } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import type { Core } from '../core.js'
 import { deliveryState } from '../delivery/delivery-state.js'
+import { fromPath } from '../transcription/from-path.js'
 import { sendBackupCodes } from './backup-codes.js'
 import { enrollApp } from './enroll-app.js'
 import { importApp } from './import-app.js'
 import type { Reading } from './reading.js'
-import { readBackup, readEnrollApp, readSend, readVerify } from './requests.js'
+import { readBackup, readEnrollApp, readSend, readTranscribe, readVerify } from './requests.js'
 import { send } from './send.js'
 import { verify } from './verify.js'
 
@@ -51,6 +53,13 @@ export function inProcessService(core: Core, current: () => Promise<Application>
       answer({ ok: true, value: challenge }, async (value) =>
         deliveryState(core.store, (await current()).id, value),
       ),
+    async transcribe(request) {
+      if (!isAddress(request.file)) await mustBeFile(request.file)
+      return answer(readTranscribe(request), async ({ file }) => {
+        const source = isAddress(file) ? core.transcription.fromAddress(file) : fromPath(file)
+        return core.transcription.transcribe(source, { application: (await current()).id })
+      })
+    },
   }
 }
 
@@ -66,6 +75,10 @@ export function appImporter(core: Core, current: () => Promise<Application>) {
     answer(readEnrollApp(person(request)), async (input) =>
       importApp(core, await current(), input, request.secret),
     )
+}
+
+async function mustBeFile(path: string): Promise<void> {
+  if (!(await stat(path)).isFile()) throw new Error('What is to be transcribed must be a file.')
 }
 
 function person(request: Caller & { readonly contact: Contact }) {

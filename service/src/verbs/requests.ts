@@ -7,6 +7,8 @@ import {
   type Method,
   type Purpose,
   sendBody,
+  type TranscribeRequest,
+  transcribeBody,
   type VerifyType,
   verifyBody,
 } from 'countersign/protocol'
@@ -78,6 +80,11 @@ export function readBackup(body: unknown): Reading<BackupInput> {
     const method = parsed.Type.toLowerCase() as BackupMethod
     return withPerson(parsed, method, (person) => ({ ...person, method }))
   })
+}
+
+/** Reads the parameters of `POST /v1/transcribe` that are not an upload. */
+export function readTranscribe(body: unknown): Reading<TranscribeRequest> {
+  return read(transcribeBody, body, (value) => ({ ok: true, value }))
 }
 
 // U+FFFD stands for bytes that were no UTF-8: two different broken names would become one account.

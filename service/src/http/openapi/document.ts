@@ -7,6 +7,8 @@ import {
   sendAnswer,
   sendBody,
   serviceProblem,
+  transcribeAnswer,
+  transcribeBody,
   verifyAnswer,
   verifyBody,
 } from 'countersign/protocol'
@@ -25,13 +27,14 @@ export function apiDocument(publicUrl?: string): ApiDocument {
         title: 'Countersign MFA service',
         version: '1',
         description:
-          'One-time codes by email, SMS, WhatsApp and call, authenticator apps and backup codes. Parameters travel as JSON or as a form of at most 4 KB. Errors are `application/problem+json` (RFC 9457) with a stable `code`.',
+          'One-time codes by email, SMS, WhatsApp and call, authenticator apps, backup codes and transcription. Parameters travel as JSON or as a form of at most 4 KB. Errors are `application/problem+json` (RFC 9457) with a stable `code`.',
         license: { name: 'MIT', identifier: 'MIT' },
       },
       // Relative to the document itself, wherever the API is mounted.
       servers: [{ url: publicUrl ?? './' }],
       tags: [
         { name: 'Second factor', description: 'Codes are sent and verified.' },
+        { name: 'Speech', description: 'Recordings become text.' },
         { name: 'Test', description: "What an application's own tests need." },
         { name: 'Operation', description: 'For those who run the service.' },
         { name: 'Documents', description: 'The service explains itself.' },
@@ -72,6 +75,8 @@ export function apiDocument(publicUrl?: string): ApiDocument {
           BackupBody: backupBody,
           BackupAnswer: backupAnswer,
           DeliveryAnswer: deliveryAnswer,
+          TranscribeBody: transcribeBody,
+          TranscribeAnswer: transcribeAnswer,
           Problem: serviceProblem,
         },
       },

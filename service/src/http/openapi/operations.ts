@@ -7,6 +7,9 @@ import {
   type ServiceProblemCode,
   sendAnswer,
   sendBody,
+  TRANSCRIPTION_REFUSALS,
+  transcribeAnswer,
+  transcribeBody,
   verifyAnswer,
   verifyBody,
 } from 'countersign/protocol'
@@ -19,6 +22,12 @@ import { problemResponses, WITH_BODY } from './problems.js'
 const REQUEST_ID = { $ref: '#/components/parameters/RequestId' } as const
 const IDEMPOTENCY_KEY = { $ref: '#/components/parameters/IdempotencyKey' } as const
 
+const UPLOAD = {
+  type: 'object' as const,
+  required: ['file'],
+  properties: { file: { description: 'The file itself.', contentMediaType: 'application/octet-stream' } },
+}
+
 /** A call that does something: a POST with a key, parameters as JSON or as a form. */
 function call(about: {
   readonly id: string
@@ -29,14 +38,17 @@ function call(about: {
   readonly problems: readonly ServiceProblemCode[]
   /** Whether messages leave: budgets are told, and the call may carry an Idempotency-Key. */
   readonly sends?: boolean
+  /** Whether a file may be sent instead. */
+  readonly takesFile?: boolean
+  readonly tag?: string
 }): { readonly post: ZodOpenApiOperationObject } {
-  const { id, summary, description, body, answer, problems, sends = false } = about
+  const { id, summary, description, body, answer, problems, sends = false, takesFile = false } = about
   return {
     post: {
       operationId: id,
       summary,
       description,
-      tags: ['Second factor'],
+      tags: [about.tag ?? 'Second factor'],
       security: [{ apiKey: [] }],
       parameters: sends ? [REQUEST_ID, IDEMPOTENCY_KEY] : [REQUEST_ID],
       requestBody: {
@@ -44,6 +56,7 @@ function call(about: {
         content: {
           'application/json': { schema: body },
           'application/x-www-form-urlencoded': { schema: body },
+          ...(takesFile && { 'multipart/form-data': { schema: UPLOAD } }),
         },
       },
       responses: {
@@ -170,6 +183,17 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
       },
     },
     problems: ['not_found'],
+  }),
+  '/v1/transcribe': call({
+    id: 'transcribe',
+    summary: 'Transcribe a recording',
+    description:
+      'Writes down what is said in an audio or video file of at most 25 MB and 10 minutes: one that the service fetches from its address, or one that is sent as `multipart/form-data`.',
+    tag: 'Speech',
+    takesFile: true,
+    body: transcribeBody,
+    answer: transcribeAnswer,
+    problems: [...TRANSCRIPTION_REFUSALS],
   }),
   '/v1/test/inbox': page({
     id: 'readInbox',

@@ -59,10 +59,12 @@ function waits(code: ServiceProblemCode): boolean {
   return PROBLEMS[code].status === 429 || code === 'idempotency_key_in_flight'
 }
 
+const EXAMPLE_WAITS: Partial<Record<ServiceProblemCode, number>> = { idempotency_key_in_flight: 1, busy: 10 }
+
 function example(code: ServiceProblemCode) {
   const errors = [{ field: 'Type', detail: 'must be one of EMAIL, SMS, WHATSAPP, CALL, DUAL' }]
   return problemBody(code, '', {
     ...(code === 'invalid_request' && { errors }),
-    ...(waits(code) && { retryAfterSeconds: code === 'idempotency_key_in_flight' ? 1 : 600 }),
+    ...(waits(code) && { retryAfterSeconds: EXAMPLE_WAITS[code] ?? 600 }),
   })
 }

@@ -1,0 +1,80 @@
+import { Busboy, type BusboyHeaders } from '@fastify/busboy'
+import type { Request } from 'express'
+import { keepFile } from '../transcription/keep-file.js'
+import { fetchFailed, type Received, type Source, SourceFault } from '../transcription/received.js'
+
+const UPLOAD_MS = 60_000
+const ADDRESS_BYTES = 2_048
+
+/**
+ * The part `file` of a multipart form: a file, written away while it arrives, or an address in a plain field. The name
+ * that the caller gives the file is not used for anything. Throws a `SourceFault` when there is no such part.
+ */
+export function fromForm(request: Request, fromAddress: (address: string) => Source): Source {
+  return {
+    name: 'upload',
+    async receive(path, gone) {
+      const deadline = AbortSignal.timeout(UPLOAD_MS)
+      const signal = AbortSignal.any([gone, deadline])
+      try {
+        const part = await readPart(request, path, signal)
+        return 'address' in part ? await fromAddress(part.address).receive(path, gone) : part.received
+      } catch (error) {
+        if (deadline.aborted && !gone.aborted) return fetchFailed
+        throw error
+      } finally {
+        // What is left of the body is thrown away, so that whoever is still sending it gets to read the answer.
+        request.unpipe()
+        request.resume()
+      }
+    },
+  }
+}
+
+type Part = { readonly address: string } | { readonly received: Received }
+
+function readPart(request: Request, path: string, signal: AbortSignal): Promise<Part> {
+  return new Promise((resolve, reject) => {
+    const form = parserFor(request, reject)
+    if (!form) return
+    let isFound = false
+    const stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    form.on('file', (name, stream) => {
+      if (isFound || name !== 'file') return void stream.resume()
+      isFound = true
+      keepFile(stream, path, signal).then((received) => resolve({ received }), reject)
+    })
+    form.on('field', (name, value) => {
+      if (isFound || name !== 'file') return
+      isFound = true
+      resolve({ address: value })
+    })
+    form.on('error', () => reject(new SourceFault('could not be read as multipart/form-data')))
+    form.on('finish', () => {
+      signal.removeEventListener('abort', stop)
+      if (!isFound) reject(new SourceFault('must be part of the form: a file, or the address of one'))
+    })
+    request.once('aborted', () => form.destroy())
+    request.pipe(form)
+  })
+}
+
+function parserFor(request: Request, reject: (fault: SourceFault) => void) {
+  try {
+    return new Busboy({
+      headers: request.headers as BusboyHeaders,
+      limits: {
+        files: 1,
+        fields: 10,
+        parts: 11,
+        fieldSize: ADDRESS_BYTES,
+        headerPairs: 20,
+        headerSize: 4_096,
+      },
+    })
+  } catch {
+    reject(new SourceFault('could not be read as multipart/form-data'))
+    return undefined
+  }
+}

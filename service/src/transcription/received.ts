@@ -1,0 +1,42 @@
+import type { TranscribeAnswer } from 'countersign/protocol'
+
+/** A refusal of a recording. */
+export type RecordingRefused = Extract<TranscribeAnswer, { readonly outcome: 'refused' }>
+
+/** A file of the service's own, made of what a caller gave; or why there is none. */
+export type Received =
+  | { readonly outcome: 'received'; readonly path: string; readonly bytes: number }
+  | RecordingRefused
+
+/** Where a recording comes from: writes it to `path`. */
+export interface Source {
+  /** For the log; without a query. */
+  readonly name: string
+  receive(path: string, signal: AbortSignal): Promise<Received>
+}
+
+/** What was given is no recording at all; the message says what is wrong with the parameter `file`. */
+export class SourceFault extends Error {
+  override readonly name = 'SourceFault'
+}
+
+export const addressRefused: RecordingRefused = { outcome: 'refused', refusal: { reason: 'address_refused' } }
+export const fetchFailed: RecordingRefused = { outcome: 'refused', refusal: { reason: 'fetch_failed' } }
+export const fileTooLarge: RecordingRefused = { outcome: 'refused', refusal: { reason: 'file_too_large' } }
+export const recordingTooLong: RecordingRefused = {
+  outcome: 'refused',
+  refusal: { reason: 'recording_too_long' },
+}
+export const unsupportedMedia: RecordingRefused = {
+  outcome: 'refused',
+  refusal: { reason: 'unsupported_media' },
+}
+export const noSpeech: RecordingRefused = { outcome: 'refused', refusal: { reason: 'no_speech' } }
+export const unavailable: RecordingRefused = {
+  outcome: 'refused',
+  refusal: { reason: 'transcription_unavailable' },
+}
+
+export function busy(retryAfterSeconds: number): RecordingRefused {
+  return { outcome: 'refused', refusal: { reason: 'busy', retryAfterSeconds } }
+}

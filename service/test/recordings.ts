@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { isInstalled } from '../src/transcription/program.js'
+
+const run = promisify(execFile)
+
+/** A person who says "go forward ten meters": 16 kHz, one channel, 16 bits. */
+export const GO_FORWARD = '/usr/share/pocketsphinx/test/data/goforward.raw'
+
+/** Debian packages that the tests of recognition need and that are not there. */
+export function missingPackages(): string[] {
+  const needed = {
+    ffmpeg: isInstalled('ffmpeg'),
+    pocketsphinx: isInstalled('pocketsphinx_continuous'),
+    'pocketsphinx-en-us': existsSync('/usr/share/pocketsphinx/model/en-us'),
+    'pocketsphinx-testdata': existsSync(GO_FORWARD),
+  }
+  return Object.entries(needed).flatMap(([name, isThere]) => (isThere ? [] : [name]))
+}
+
+/**
+ * Whether the real engine can be used. On a person's machine its tests are skipped with a line that says what to
+ * install; where every test must run they fail.
+ */
+export function hasRealEngine(): boolean {
+  const missing = missingPackages()
+  if (missing.length === 0) return true
+  const told = `Transcription is tested with Debian packages that are not there: apt-get install ${missing.join(' ')}`
+  if (process.env.CI) throw new Error(told)
+  console.warn(`skipped: ${told}`)
+  return false
+}
+
+/** Runs ffmpeg for a test. */
+export function ffmpeg(...parameters: string[]): Promise<unknown> {
+  return run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...parameters])
+}
+
+/** The recording of `GO_FORWARD` in another format. */
+export async function goForwardAs(format: string, folder: string): Promise<string> {
+  const path = join(folder, `go forward "ten".${format}`)
+  await ffmpeg('-f', 's16le', '-ar', '16000', '-ac', '1', '-i', GO_FORWARD, path)
+  return path
+}
+
+/** A folder for one test file, and what removes it. */
+export async function testFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'recordings-'))
+  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+}
+
+/** Listens on every address of this machine and counts connections, also those that ask for nothing. */
+export async function countingTarget() {
+  let connections = 0
+  const server = createServer((socket) => {
+    connections += 1
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: () => connections,
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  }
+}

@@ -1,0 +1,277 @@
+import { readdir, readFile } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
+import type { LookupFunction } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type Fetching, fromAddress } from '../src/transcription/from-address.js'
+import { readHost } from '../src/transcription/hosts.js'
+import { listen } from './kit.js'
+import { countingTarget, testFolder } from './recordings.js'
+
+/** What the names of these tests resolve to. */
+const NAMES: Record<string, string[]> = {
+  'rebound.test': ['127.0.0.1'],
+  'rebound6.test': ['::1'],
+  'mapped.test': ['::ffff:127.0.0.1'],
+  'compatible.test': ['::127.0.0.1'],
+  'metadata.test': ['169.254.169.254'],
+  'inside.test': ['10.1.2.3'],
+  'mixed.test': ['93.184.215.14', '127.0.0.1'],
+  'mixed6.test': ['2606:2800:21f:cb07:6820:80da:af6b:8b2c', '::1'],
+  'listed.test': ['127.0.0.1'],
+}
+
+let folder: Awaited<ReturnType<typeof testFolder>>
+let target: Awaited<ReturnType<typeof countingTarget>>
+let asked: string[] = []
+let files = 0
+
+const lookup: LookupFunction = (hostname, options, done) => {
+  asked.push(hostname)
+  const addresses = (NAMES[hostname] ?? ['127.0.0.1']).map((address) => ({
+    address,
+    family: address.includes(':') ? 6 : 4,
+  }))
+  if (options.all) done(null, addresses)
+  else done(null, addresses[0]?.address ?? '', addresses[0]?.family ?? 4)
+}
+
+beforeAll(async () => {
+  folder = await testFolder()
+  target = await countingTarget()
+})
+afterAll(async () => {
+  await target.close()
+  await folder.remove()
+})
+
+function receive(address: string, fetching: Partial<Fetching> = {}) {
+  const path = join(folder.path, String(++files))
+  const source = fromAddress(address, { hosts: [], lookup, ports: [443, target.port], ...fetching })
+  return source.receive(path, new AbortController().signal)
+}
+
+const refused = (reason: string) => ({ outcome: 'refused', refusal: { reason } })
+
+const listed = (...hosts: string[]) =>
+  hosts.map((host) => readHost(host) ?? expect.fail(`${host} is no host`))
+
+const PUBLIC_NAME = 'https://media.example'
+
+/** PORT stands for that of a listener on every address of this machine. */
+const HOSTILE = [
+  // this machine, by name and by every spelling of its address
+  'https://localhost:PORT/a.mp3',
+  'https://LOCALHOST.:PORT/a.mp3',
+  'https://127.0.0.1:PORT/a.mp3',
+  'https://127.0.0.1.:PORT/a.mp3',
+  'https://127.1:PORT/a.mp3',
+  'https://127.255.255.254:PORT/a.mp3',
+  'https://2130706433:PORT/a.mp3',
+  'https://0x7f000001:PORT/a.mp3',
+  'https://0x7f.1:PORT/a.mp3',
+  'https://0177.0.0.1:PORT/a.mp3',
+  'https://017700000001:PORT/a.mp3',
+  'https://①②⑦.⓪.⓪.①:PORT/a.mp3',
+  'https://0.0.0.0:PORT/a.mp3',
+  'https://0:PORT/a.mp3',
+  'https://[::1]:PORT/a.mp3',
+  'https://[0:0:0:0:0:0:0:1]:PORT/a.mp3',
+  'https://[::]:PORT/a.mp3',
+  // IPv4 dressed as IPv6
+  'https://[::ffff:127.0.0.1]:PORT/a.mp3',
+  'https://[::ffff:7f00:1]:PORT/a.mp3',
+  'https://[::127.0.0.1]:PORT/a.mp3',
+  'https://[64:ff9b::127.0.0.1]:PORT/a.mp3',
+  'https://[64:ff9b:1::7f00:1]:PORT/a.mp3',
+  'https://[2002:7f00:1::]:PORT/a.mp3',
+  'https://[2001:0:7f00:1::]:PORT/a.mp3',
+  // the cloud's metadata, link-local, private, shared, reserved, multicast
+  'https://169.254.169.254/latest/meta-data/',
+  'https://[fd00:ec2::254]/latest/meta-data/',
+  'https://[fe80::1]/a.mp3',
+  'https://[fc00::1]/a.mp3',
+  'https://[fec0::1]/a.mp3',
+  'https://[ff02::1]/a.mp3',
+  'https://[2001:db8::1]/a.mp3',
+  'https://[100::1]/a.mp3',
+  'https://10.0.0.1/a.mp3',
+  'https://172.16.0.1/a.mp3',
+  'https://192.168.0.1/a.mp3',
+  'https://100.64.0.1/a.mp3',
+  'https://192.0.0.8/a.mp3',
+  'https://192.0.2.1/a.mp3',
+  'https://198.18.0.1/a.mp3',
+  'https://224.0.0.1/a.mp3',
+  'https://240.0.0.1/a.mp3',
+  'https://255.255.255.255/a.mp3',
+  // names that lead inside, all the way or in part
+  'https://rebound.test:PORT/a.mp3',
+  'https://rebound6.test:PORT/a.mp3',
+  'https://mapped.test:PORT/a.mp3',
+  'https://compatible.test:PORT/a.mp3',
+  'https://metadata.test/a.mp3',
+  'https://inside.test/a.mp3',
+  'https://mixed.test:PORT/a.mp3',
+  'https://mixed6.test:PORT/a.mp3',
+  // not https, another port, somebody's name
+  'http://127.0.0.1:PORT/a.mp3',
+  'http://media.example/a.mp3',
+  `${PUBLIC_NAME}:8443/a.mp3`,
+  `${PUBLIC_NAME}:22/a.mp3`,
+  'https://user:password@media.example/a.mp3',
+  'https://token@media.example/a.mp3',
+  'https://media.example@127.0.0.1:PORT/a.mp3',
+  // no address of a file on the web at all
+  'file:///etc/passwd',
+  'file://localhost/etc/passwd',
+  'data:audio/wav;base64,UklGRg==',
+  'gopher://127.0.0.1:PORT/_GET',
+  'ftp://127.0.0.1:PORT/a.mp3',
+  'ws://127.0.0.1:PORT/',
+  'unix:/var/run/docker.sock',
+  'concat:/etc/passwd|/etc/hostname',
+  'javascript:alert(1)',
+  'https://',
+  '//127.0.0.1:PORT/a.mp3',
+  '/etc/passwd',
+  '../../etc/passwd',
+  'a.mp3',
+  '',
+]
+
+describe('an address that leads where no stranger may (R87)', () => {
+  test.each(HOSTILE)('is refused: %s', async (hostile) => {
+    const before = target.connections()
+    expect(await receive(hostile.replace('PORT', String(target.port)))).toEqual(refused('address_refused'))
+    expect(target.connections()).toBe(before)
+  })
+
+  test('is met in at least 24 ways here, none of which touched the listener or left a file', async () => {
+    expect(HOSTILE.length).toBeGreaterThanOrEqual(24)
+    expect(target.connections()).toBe(0)
+    expect(await readdir(folder.path)).toEqual([])
+  })
+
+  test('would have reached the listener, were it listed', async () => {
+    const before = target.connections()
+    const hosts = listed(`127.0.0.1:${target.port}`)
+    expect(await receive(`https://127.0.0.1:${target.port}/a.mp3`, { hosts })).toEqual(
+      refused('fetch_failed'),
+    )
+    expect(target.connections()).toBe(before + 1)
+  })
+
+  test('is asked for once, so that no second answer can differ from the first', async () => {
+    asked = []
+    await receive('https://rebound.test/a.mp3')
+    expect(asked).toEqual(['rebound.test'])
+    asked = []
+    const hosts = listed(`listed.test:${target.port}`)
+    await receive(`http://listed.test:${target.port}/a.mp3`, { hosts })
+    expect(asked).toEqual(['listed.test'])
+  })
+})
+
+describe('a host that the operator lists', () => {
+  const serve = async (handler: RequestListener) => {
+    const server = await listen(handler)
+    onTestFinished(() => server.close())
+    return { url: server.url, hosts: listed(new URL(server.url).host) }
+  }
+
+  test('is fetched from by http, as it is and without a proxy', async () => {
+    const headers: unknown[] = []
+    const { url, hosts } = await serve((request, response) => {
+      headers.push(request.headers)
+      response.writeHead(200, { 'content-type': 'audio/mpeg; charset=utf-8' }).end('sound')
+    })
+    const received = await receive(`${url}/a.mp3`, { hosts })
+    expect(received).toMatchObject({ outcome: 'received', bytes: 5 })
+    expect(await readFile('path' in received ? received.path : '', 'utf8')).toBe('sound')
+    expect(headers).toEqual([
+      {
+        host: new URL(url).host,
+        accept: 'audio/*, video/*, application/octet-stream',
+        'accept-encoding': 'identity',
+        connection: 'close',
+      },
+    ])
+  })
+
+  test('counts on its own port alone', async () => {
+    const before = target.connections()
+    const { hosts } = await serve((_request, response) => void response.end())
+    expect(await receive(`http://127.0.0.1:${target.port}/a.mp3`, { hosts })).toEqual(
+      refused('address_refused'),
+    )
+    expect(target.connections()).toBe(before)
+  })
+
+  test.each([301, 302, 303, 307, 308])('is not followed elsewhere by a %d', async (status) => {
+    const before = target.connections()
+    const { url, hosts } = await serve((_request, response) => {
+      response.writeHead(status, { location: `http://127.0.0.1:${target.port}/a.mp3` }).end()
+    })
+    const more = [...hosts, ...listed(`127.0.0.1:${target.port}`)]
+    expect(await receive(`${url}/a.mp3`, { hosts: more })).toEqual(refused('address_refused'))
+    expect(target.connections()).toBe(before)
+  })
+
+  test.each<[string, string, RequestListener]>([
+    ['says 404', 'fetch_failed', (_q, r) => void r.writeHead(404).end('sound')],
+    ['says 206', 'fetch_failed', (_q, r) => void r.writeHead(206).end('sound')],
+    [
+      'packs the file',
+      'fetch_failed',
+      (_q, r) => void r.writeHead(200, { 'content-encoding': 'gzip' }).end(),
+    ],
+    ['hangs up', 'fetch_failed', (q) => void q.socket.destroy()],
+    [
+      'hangs up in the middle',
+      'fetch_failed',
+      (q, r) => void r.writeHead(200, { 'content-length': '100' }).write('sound', () => q.socket.destroy()),
+    ],
+    ['never answers', 'fetch_failed', () => {}],
+    ['stops in the middle', 'fetch_failed', (_q, r) => void r.writeHead(200).write('sound')],
+    [
+      'shows a page',
+      'unsupported_media',
+      (_q, r) => void r.writeHead(200, { 'content-type': 'text/html' }).end('<p>secret'),
+    ],
+    [
+      'says that the file is too large',
+      'file_too_large',
+      (_q, r) => void r.writeHead(200, { 'content-length': String(25 * 1024 * 1024 + 1) }).end(),
+    ],
+    [
+      'never stops sending',
+      'file_too_large',
+      (_q, r) => {
+        const more = () => {
+          while (r.write(Buffer.alloc(65_536))) {}
+        }
+        r.writeHead(200).on('drain', more)
+        more()
+      },
+    ],
+  ])('that %s is refused: %s', async (_title, reason, handler) => {
+    const { url, hosts } = await serve(handler)
+    const timeoutMs = reason === 'file_too_large' ? 20_000 : 300
+    expect(await receive(`${url}/a.mp3`, { hosts, timeoutMs })).toEqual(refused(reason))
+  })
+
+  test.each([
+    ['media.internal', { hostname: 'media.internal', port: undefined }],
+    ['MEDIA.internal:8080', { hostname: 'media.internal', port: '8080' }],
+    ['[::1]:8080', { hostname: '[::1]', port: '8080' }],
+    ['10.0.0.7', { hostname: '10.0.0.7', port: undefined }],
+    ['http://media.internal', undefined],
+    ['media.internal/path', undefined],
+    ['media.internal:99999', undefined],
+    ['a b', undefined],
+    ['', undefined],
+  ])('is written %s', (text, host) => {
+    expect(readHost(text)).toEqual(host)
+  })
+})

@@ -1,0 +1,222 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Busboy } from '@fastify/busboy'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { FaultsError } from '../src/faults.js'
+import { readOptions } from '../src/options.js'
+import { commandTranscriber } from '../src/transcription/command.js'
+import { type Engine, readEngine, transcriberOf } from '../src/transcription/engine.js'
+import { openAiTranscriber } from '../src/transcription/openai.js'
+import { listen, rejection, SECRET } from './kit.js'
+import { testFolder } from './recordings.js'
+
+const SOUND = 'RIFF….WAVE what was said'
+let folder: Awaited<ReturnType<typeof testFolder>>
+let path: string
+
+beforeAll(async () => {
+  folder = await testFolder()
+  path = join(folder.path, 'a recording.wav')
+  await writeFile(path, SOUND)
+})
+afterAll(() => folder.remove())
+
+const recording = (signal = new AbortController().signal) => ({ path, durationSeconds: 1, signal })
+
+interface Asked {
+  readonly path: string
+  readonly key: string | undefined
+  readonly fields: Record<string, string>
+  readonly file: { readonly name: string; readonly type: string; readonly text: string }
+}
+
+/** A server with the API of OpenAI that writes down what it was asked. */
+async function openAiServer(status: number, answer: unknown, headers = {}) {
+  const asked: Asked[] = []
+  const server = await listen((request, response) => {
+    const fields: Record<string, string> = {}
+    let file = { name: '', type: '', text: '' }
+    const form = new Busboy({
+      headers: { ...request.headers, 'content-type': request.headers['content-type'] ?? '' },
+    })
+    form.on('field', (name, value) => {
+      fields[name] = value
+    })
+    form.on('file', (field, stream, name, _encoding, type) => {
+      let text = ''
+      stream.on('data', (chunk) => {
+        text += chunk
+      })
+      stream.on('end', () => {
+        file = { name: `${field} ${name}`, type, text }
+      })
+    })
+    form.on('finish', () => {
+      asked.push({ path: request.url ?? '', key: request.headers.authorization, fields, file })
+      response
+        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .end(JSON.stringify(answer))
+    })
+    request.pipe(form)
+  })
+  onTestFinished(() => server.close())
+  return { url: server.url, asked }
+}
+
+function chosen(text: string, apiKey?: string) {
+  const engine = readEngine(text)
+  if (typeof engine === 'string' || engine.by !== 'server') throw new Error('no server')
+  return openAiTranscriber({ ...engine, apiKey })
+}
+
+describe('a server with the API of OpenAI', () => {
+  test('is given the recording as a WAV file with the model and the key', async () => {
+    const server = await openAiServer(200, { text: ' go forward ten meters\n', language: 'english' })
+    const said = await chosen(server.url, 'sk-of-the-tests').transcribe(recording())
+    expect(said).toEqual({ text: 'go forward ten meters', language: 'english' })
+    expect(server.asked).toEqual([
+      {
+        path: '/v1/audio/transcriptions',
+        key: 'Bearer sk-of-the-tests',
+        fields: { model: 'whisper-1', response_format: 'json' },
+        file: { name: 'file recording.wav', type: 'audio/wav', text: SOUND },
+      },
+    ])
+  })
+
+  test('may have a path and fields of its own, and no key', async () => {
+    const server = await openAiServer(200, { text: '' })
+    const said = await chosen(`${server.url}/inference?model=base.en&temperature=0`).transcribe(recording())
+    expect(said).toEqual({ text: '' })
+    expect(server.asked).toMatchObject([
+      {
+        path: '/inference',
+        key: undefined,
+        fields: { model: 'base.en', temperature: '0', response_format: 'json' },
+      },
+    ])
+  })
+
+  test.each([
+    [401, { error: 'the key sk-of-the-tests is wrong' }, 'The transcription server answered 401.'],
+    [500, {}, 'The transcription server answered 500.'],
+    [200, { transcript: 'words' }, 'The transcription server answered without a text.'],
+    [302, {}, 'fetch failed'],
+  ])('that answers %d with %j has failed', async (status, answer, message) => {
+    const elsewhere = await openAiServer(200, { text: 'words' })
+    const server = await openAiServer(status, answer, { location: elsewhere.url })
+    const error = await rejection(chosen(server.url, 'sk-of-the-tests').transcribe(recording()))
+    expect(error.message).toBe(message)
+    expect(elsewhere.asked).toEqual([])
+  })
+})
+
+describe('a command', () => {
+  const script = (text: string) => commandTranscriber([process.execPath, '-e', text, '{file}'])
+
+  test('is given the path of the recording, and what it prints is the text', async () => {
+    const transcriber = script("console.log(' go forward\\n\\n ten meters '); console.error('loading')")
+    expect(await transcriber.transcribe(recording())).toEqual({ text: 'go forward ten meters' })
+    const reader = script("process.stdout.write(require('fs').readFileSync(process.argv[1]))")
+    expect(await reader.transcribe(recording())).toEqual({ text: SOUND })
+  })
+
+  test('sees none of the secrets in our environment, and no shell reads its parameters', async () => {
+    vi.stubEnv('SERVICE_SECRET', SECRET)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const { text } = await script('console.log(Object.keys(process.env).join())').transcribe(recording())
+    expect(text.split(',').filter((name) => !['PATH', 'LANG', 'HOME'].includes(name))).toEqual([])
+    const echo = commandTranscriber([process.execPath, '-p', 'process.argv[1]', '$(id);{file}'])
+    expect((await echo.transcribe(recording())).text).toBe(`$(id);${path}`)
+  })
+
+  test('that ends badly, does not exist or talks without end has failed', async () => {
+    const failing = await rejection(
+      script("console.error('no model'); process.exit(3)").transcribe(recording()),
+    )
+    expect(failing.message).toBe('command ended with status 3: no model')
+    const absent = commandTranscriber(['/nowhere/whisper', '{file}']).transcribe(recording())
+    expect(await rejection(absent)).toMatchObject({ code: 'ENOENT' })
+    const endless = script("for (;;) require('fs').writeSync(1, 'word '.repeat(1000))").transcribe(
+      recording(),
+    )
+    expect((await rejection(endless)).message).toMatch(/^command ended with status none/)
+  })
+
+  test('is killed when nobody waits for it any more', async () => {
+    const gone = new AbortController()
+    const started = join(folder.path, 'started')
+    const waiting = script(
+      `require('fs').writeFileSync(${JSON.stringify(started)}, String(process.pid)); setInterval(() => {}, 1000)`,
+    )
+    const ended = rejection(waiting.transcribe(recording(gone.signal)))
+    const pid = await vi.waitFor(
+      async () => Number(await readFile(started, 'utf8')) || Promise.reject(new Error('not yet')),
+      20_000,
+    )
+    gone.abort(new Error('gone'))
+    expect((await ended).message).toBe('gone')
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  })
+})
+
+describe('the option transcriber', () => {
+  test.each<[string, Engine]>([
+    ['auto', { by: 'auto' }],
+    ['off', { by: 'off' }],
+    ['pocketsphinx', { by: 'pocketsphinx' }],
+    [
+      'command:whisper-cli -m "/models/base en.bin" -nt -f {file}',
+      { by: 'command', words: ['whisper-cli', '-m', '/models/base en.bin', '-nt', '-f', '{file}'] },
+    ],
+    [
+      'https://speech.example',
+      {
+        by: 'server',
+        url: 'https://speech.example/v1/audio/transcriptions',
+        fields: { model: 'whisper-1' },
+      },
+    ],
+    [
+      'http://127.0.0.1:8080/inference?model=x&language=en',
+      { by: 'server', url: 'http://127.0.0.1:8080/inference', fields: { model: 'x', language: 'en' } },
+    ],
+  ])('may be %s', (text, engine) => {
+    expect(readEngine(text)).toEqual(engine)
+  })
+
+  test.each([
+    ['whisper', 'must be auto, off, pocketsphinx, command:… or the address'],
+    ['', 'must be auto'],
+    ['https://', 'must be auto'],
+    ['ftp://speech.example', 'must be auto'],
+    ['https://user:key@speech.example', 'give the key in transcriberKey'],
+    ['command:', 'must name a program'],
+    ['command:whisper-cli', 'must have {file}'],
+  ])('may not be %j', (transcriber, told) => {
+    const read = () => readOptions({ secret: SECRET, delivery: 'inbox', transcriber })
+    expect(read).toThrow(FaultsError)
+    expect(read).toThrow(told)
+  })
+
+  test('is told with every other fault', () => {
+    const faulty = {
+      secret: SECRET,
+      delivery: 'inbox',
+      transcriber: 'whisper',
+      transcriberKey: 'two\nlines',
+      transcribeHosts: ['http://media.internal'],
+    }
+    expect(() => readOptions(faulty)).toThrow(
+      /transcriber must.*\n.*transcriberKey must.*\n.*transcribeHosts must/,
+    )
+  })
+
+  test('finds nothing where nothing is installed', () => {
+    vi.stubEnv('PATH', folder.path)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    for (const by of ['auto', 'off', 'pocketsphinx'] as const) {
+      expect(transcriberOf({ by }, undefined)).toBeUndefined()
+    }
+  })
+})

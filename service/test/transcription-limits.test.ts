@@ -1,0 +1,338 @@
+import { writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { createService } from '@countersign/service'
+import { mfaClient } from 'countersign'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+
+import type { LogEvent } from '../src/log.js'
+import { fromPath } from '../src/transcription/from-path.js'
+import type { Received, Source } from '../src/transcription/received.js'
+import type { Recording, Transcriber } from '../src/transcription/transcriber.js'
+import { type TranscriptionParts, transcriptionOf } from '../src/transcription/transcription.js'
+import { apiOver } from './api-kit.js'
+import { API_KEY, type Bench, eventually, freshTenant, listen, openBench, rejection, SECRET } from './kit.js'
+import { countingTarget, ffmpeg, hasRealEngine, testFolder } from './recordings.js'
+
+const bearer = { authorization: `Bearer ${API_KEY}` }
+let bench: Bench
+let folder: Awaited<ReturnType<typeof testFolder>>
+beforeAll(async () => {
+  bench = await openBench()
+  folder = await testFolder()
+})
+afterAll(async () => {
+  await bench.close()
+  await folder.remove()
+})
+
+/** An engine that hears what it is told to. */
+function fakeEngine(text = 'words') {
+  const heard: Recording[] = []
+  const transcriber: Transcriber = {
+    name: 'fake',
+    async transcribe(recording) {
+      heard.push(recording)
+      return { text }
+    },
+  }
+  return { transcriber, heard }
+}
+
+/** A service over HTTP with a transcription of the test's own. */
+async function serve(parts: Partial<TranscriptionParts>) {
+  const events: LogEvent[] = []
+  const log = (event: LogEvent) => void events.push(event)
+  const transcription = transcriptionOf({ transcriber: undefined, fetching: { hosts: [] }, log, ...parts })
+  const { application } = freshTenant(bench)
+  const server = await listen(apiOver({ ...bench.core, log, transcription }, application))
+  onTestFinished(() => server.close())
+  const post = async (body: NonNullable<RequestInit['body']>, headers = {}) => {
+    const response = await fetch(`${server.url}/v1/transcribe`, {
+      method: 'POST',
+      headers: { ...bearer, ...headers },
+      body,
+    })
+    return { status: response.status, headers: response.headers, body: await response.json() }
+  }
+  return { url: server.url, transcription, events, post }
+}
+
+function formWith(content: BlobPart, name = 'a.mp3'): FormData {
+  const form = new FormData()
+  form.set('file', new Blob([content]), name)
+  return form
+}
+
+/** A source that waits until it is let go. */
+function heldSource() {
+  let resolve: (received: Received) => void = () => {}
+  const promise = new Promise<Received>((give) => {
+    resolve = give
+  })
+  const source: Source = {
+    name: 'held',
+    receive: (_path, signal) =>
+      Promise.race([
+        promise,
+        new Promise<never>((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason))
+        }),
+      ]),
+  }
+  const release = () => resolve({ outcome: 'refused', refusal: { reason: 'fetch_failed' } })
+  return { source, release }
+}
+
+describe('a service without an engine', () => {
+  test('says so with 501 and how to get one, to an address and to an upload', async () => {
+    const service = await createService({
+      dataDir: 'memory://',
+      secret: SECRET,
+      apiKey: API_KEY,
+      delivery: 'inbox',
+      transcriber: 'off',
+    })
+    const server = await listen(service.api)
+    onTestFinished(async () => {
+      await server.close()
+      await service.close()
+    })
+    for (const body of [new URLSearchParams({ file: 'https://media.example/a.mp3' }), formWith('sound')]) {
+      const response = await fetch(`${server.url}/v1/transcribe`, { method: 'POST', headers: bearer, body })
+      expect(response.status).toBe(501)
+      expect(response.headers.get('content-type')).toContain('application/problem+json')
+      expect(await response.json()).toMatchObject({
+        code: 'transcription_unavailable',
+        detail: expect.stringMatching(/pocketsphinx.*SERVICE_TRANSCRIBER/),
+      })
+    }
+    const unavailable = { outcome: 'refused', refusal: { reason: 'transcription_unavailable' } }
+    expect(await service.mfa.transcribe({ file: 'https://media.example/a.mp3' })).toEqual(unavailable)
+    const client = mfaClient({ baseUrl: server.url, apiKey: API_KEY })
+    expect(await client.transcribe({ file: 'https://media.example/a.mp3' })).toEqual(unavailable)
+    await client.close()
+  })
+})
+
+describe('more recordings at once than are taken', () => {
+  test('are turned away with 429 and when to come again, until one is done', async () => {
+    const { transcription, post } = await serve({ transcriber: fakeEngine().transcriber, atOnce: 2 })
+    const held = [heldSource(), heldSource()]
+    const under = held.map(({ source }) => transcription.transcribe(source, { application: 'x' }))
+    const file = 'https://127.0.0.1/a.mp3'
+    for (const body of [new URLSearchParams({ file }), formWith('sound')]) {
+      const refused = await post(body)
+      expect(refused.status).toBe(429)
+      expect(refused.headers.get('retry-after')).toBe('10')
+      expect(refused.body).toMatchObject({ code: 'busy', retry_after: 10 })
+    }
+    held[0]?.release()
+    await under[0]
+    expect((await post(new URLSearchParams({ file }))).body.code).toBe('address_refused')
+    held[1]?.release()
+    await under[1]
+  })
+
+  test('are as many as there are processor cores, when nothing is said', async () => {
+    const { transcription, events } = await serve({ transcriber: fakeEngine().transcriber })
+    const held = Array.from({ length: availableParallelism() + 1 }, heldSource)
+    const answers = held.map(({ source }) => transcription.transcribe(source, { application: 'x' }))
+    expect(await answers.at(-1)).toMatchObject({ refusal: { reason: 'busy' } })
+    expect(events.map(({ reason }) => reason)).toEqual(['busy'])
+    for (const { release } of held) release()
+    await Promise.all(answers)
+  })
+
+  test('are ended when the service closes', async () => {
+    const { transcription, events } = await serve({ transcriber: fakeEngine().transcriber })
+    const ended = rejection(transcription.transcribe(heldSource().source, { application: 'x' }))
+    await transcription.close()
+    expect((await ended).message).toBe('The service is closing.')
+    expect(events.map(({ event }) => event)).toEqual(['transcription.abandoned'])
+    expect(await rejection(transcription.transcribe(heldSource().source, { application: 'x' }))).toBeTruthy()
+  })
+
+  test('make room as soon as their caller hangs up', async () => {
+    const { url, events, post } = await serve({ transcriber: fakeEngine().transcriber, atOnce: 1 })
+    const half = request(`${url}/v1/transcribe`, {
+      method: 'POST',
+      headers: { ...bearer, 'content-type': 'multipart/form-data; boundary=x', 'content-length': '1000' },
+    })
+    half.on('error', () => {})
+    half.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nsound')
+    await eventually(async () => {
+      expect((await post(formWith('sound'))).status).toBe(429)
+    })
+    half.destroy()
+    await eventually(() => expect(events.map(({ event }) => event)).toContain('transcription.abandoned'))
+    expect((await post(new URLSearchParams({ file: 'nowhere' }))).body.code).toBe('address_refused')
+  })
+})
+
+describe('a request that is not one', () => {
+  const MULTIPART = 'multipart/form-data; boundary=x'
+  test.each<[string, number, string, string | FormData, string | undefined]>([
+    ['has no file', 400, 'invalid_request', '', 'application/x-www-form-urlencoded'],
+    ['has an empty file', 400, 'invalid_request', 'file=', 'application/x-www-form-urlencoded'],
+    ['has two files', 400, 'invalid_request', 'file=a&file=b', 'application/x-www-form-urlencoded'],
+    ['has a number', 400, 'invalid_request', '{"file":7}', 'application/json'],
+    ['has an object', 400, 'invalid_request', '{"file":{"path":"/etc/passwd"}}', 'application/json'],
+    ['has a control character', 400, 'invalid_request', '{"file":"https://a\\u0000"}', 'application/json'],
+    ['has no end', 400, 'invalid_request', `{"file":"https://a/${'a'.repeat(2_100)}"}`, 'application/json'],
+    ['is too large', 413, 'body_too_large', `{"file":"${'a'.repeat(5_000)}"}`, 'application/json'],
+    ['is no JSON', 400, 'invalid_request', '{"file"', 'application/json'],
+    ['is a sound', 415, 'unsupported_media_type', 'RIFF', 'audio/wav'],
+    ['is a form without bounds', 400, 'invalid_request', 'x', 'multipart/form-data'],
+    ['is a form without parts', 400, 'invalid_request', '--x--\r\n', MULTIPART],
+    ['is a form that breaks off', 400, 'invalid_request', '--x\r\nContent-Disp', MULTIPART],
+    ['is a form that never begins', 400, 'invalid_request', 'sound sound sound', MULTIPART],
+    ['is a form with other parts', 400, 'invalid_request', otherParts(), undefined],
+    [
+      'names a file of the server',
+      422,
+      'address_refused',
+      'file=/etc/passwd',
+      'application/x-www-form-urlencoded',
+    ],
+  ])('because it %s is refused with %d %s', async (_title, status, code, body, contentType) => {
+    const { transcriber, heard } = fakeEngine()
+    const { post, events } = await serve({ transcriber })
+    const answer = await post(body, contentType ? { 'content-type': contentType } : {})
+    expect([answer.status, answer.body.code]).toEqual([status, code])
+    expect(heard).toEqual([])
+    expect(events.filter(({ level }) => level === 'error')).toEqual([])
+  })
+
+  function otherParts(): FormData {
+    const form = new FormData()
+    form.set('document', new Blob(['sound']), 'a.mp3')
+    form.set('path', '/etc/passwd')
+    return form
+  }
+
+  test('without a key learns nothing, and the service does not read what it sends', async () => {
+    const { url } = await serve({ transcriber: fakeEngine().transcriber })
+    const response = await fetch(`${url}/v1/transcribe`, { method: 'POST', body: formWith('sound') })
+    expect([response.status, (await response.json()).code]).toEqual([401, 'invalid_api_key'])
+    const got = await fetch(`${url}/v1/transcribe`, { headers: bearer })
+    expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST'])
+  })
+})
+
+describe('a file that is too large', () => {
+  const tooMuch = new Uint8Array(25 * 1024 * 1024 + 1)
+
+  test('is refused while it arrives', async () => {
+    const { transcriber, heard } = fakeEngine()
+    const { post } = await serve({ transcriber })
+    const { status, body } = await post(formWith(tooMuch))
+    expect([status, body.code]).toEqual([413, 'file_too_large'])
+    expect(heard).toEqual([])
+  })
+
+  test('is not even sent by the client, nor read in process', async () => {
+    const { url, transcription, events } = await serve({ transcriber: fakeEngine().transcriber })
+    const path = join(folder.path, 'large')
+    await writeFile(path, tooMuch)
+    const refused = { outcome: 'refused', refusal: { reason: 'file_too_large' } }
+    const client = mfaClient({ baseUrl: url, apiKey: API_KEY })
+    expect(await client.transcribe({ file: path })).toEqual(refused)
+    await client.close()
+    expect(events).toEqual([])
+    expect(await transcription.transcribe(fromPath(path), { application: 'x' })).toEqual(refused)
+  })
+})
+
+describe.skipIf(!hasRealEngine())('what ffmpeg is given', () => {
+  let target: Awaited<ReturnType<typeof countingTarget>>
+  let engine: ReturnType<typeof fakeEngine>
+  let service: Awaited<ReturnType<typeof serve>>
+  beforeAll(async () => {
+    target = await countingTarget()
+  })
+  afterAll(() => target.close())
+  beforeEach(async () => {
+    engine = fakeEngine()
+    service = await serve({ transcriber: engine.transcriber })
+  })
+  afterEach(() => expect(target.connections()).toBe(0))
+
+  const made = async (name: string, ...parameters: string[]) => {
+    const path = join(folder.path, name)
+    await ffmpeg(...parameters, path)
+    return fromPath(path)
+  }
+  const transcribe = (source: Source) => service.transcription.transcribe(source, { application: 'x' })
+
+  test.each([
+    ['an HLS playlist', () => `#EXTM3U\n#EXTINF:9,\nhttp://127.0.0.1:${target.port}/a.ts\n#EXT-X-ENDLIST\n`],
+    ['a playlist of a local file', () => '#EXTM3U\n#EXTINF:9,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n'],
+    [
+      'a concat script',
+      () => "ffconcat version 1.0\nfile '/usr/share/pocketsphinx/test/data/goforward.raw'\n",
+    ],
+    ['a script with an address', () => `ffconcat version 1.0\nfile 'http://127.0.0.1:${target.port}/a'\n`],
+    ['a session description', () => `v=0\nc=IN IP4 127.0.0.1\nm=audio ${target.port} RTP/AVP 0\n`],
+    [
+      'a DASH manifest',
+      () =>
+        `<?xml version="1.0"?><MPD><Period><BaseURL>http://127.0.0.1:${target.port}/</BaseURL></Period></MPD>`,
+    ],
+    ['a subtitle', () => '1\n00:00:00,000 --> 00:00:09,000\ngo forward\n'],
+    ['a picture', () => '<svg xmlns="http://www.w3.org/2000/svg"/>'],
+    ['a text', () => 'go forward ten meters'],
+    ['nothing', () => ''],
+  ])('is refused when it is %s that calls itself .mp3', async (_what, content) => {
+    const { status, body } = await service.post(formWith(content()))
+    expect([status, body.code]).toEqual([415, 'unsupported_media'])
+    expect(engine.heard).toEqual([])
+  })
+
+  test('is the first sound track of a video, made 16 kHz and one channel', async () => {
+    const tone = ['-f', 'lavfi', '-i', 'sine=frequency=300:sample_rate=44100:duration=2']
+    const picture = ['-f', 'lavfi', '-i', 'color=size=16x16:duration=2']
+    const video = await made('video.mkv', ...tone, ...picture, '-ac', '2')
+    const durationSeconds = expect.closeTo(2, 1)
+    expect(await transcribe(video)).toEqual({ outcome: 'transcribed', text: 'words', durationSeconds })
+    expect(engine.heard).toMatchObject([{ durationSeconds }])
+  })
+
+  test('is refused when there is no sound in it', async () => {
+    const silent = await made('silent.mkv', '-f', 'lavfi', '-i', 'color=size=16x16:duration=1')
+    expect(await transcribe(silent)).toMatchObject({ refusal: { reason: 'unsupported_media' } })
+  })
+
+  test('is refused when it is longer than ten minutes, and taken when it is not', async () => {
+    const hum = (seconds: number) => ['-f', 'lavfi', '-i', 'anullsrc=r=8000:cl=mono', '-t', String(seconds)]
+    const long = await made('long.ogg', ...hum(601))
+    expect(await transcribe(long)).toMatchObject({ refusal: { reason: 'recording_too_long' } })
+    const fits = await made('fits.flac', ...hum(600))
+    expect(await transcribe(fits)).toMatchObject({ outcome: 'transcribed', durationSeconds: 600 })
+  })
+
+  test('is refused when nothing was said in it', async () => {
+    const quiet = await serve({ transcriber: fakeEngine('').transcriber })
+    const source = await made('quiet.wav', '-f', 'lavfi', '-i', 'anullsrc=r=16000', '-t', '1')
+    const answer = await quiet.transcription.transcribe(source, { application: 'x' })
+    expect(answer).toEqual({ outcome: 'refused', refusal: { reason: 'no_speech' } })
+  })
+
+  test('is an error of the service when the engine fails, told to the operator alone', async () => {
+    const transcriber: Transcriber = {
+      name: 'broken',
+      transcribe: () => Promise.reject(new Error('model of /srv/models is broken')),
+    }
+    const { post, url, events } = await serve({ transcriber })
+    const path = join(folder.path, 'tone.wav')
+    await ffmpeg('-f', 'lavfi', '-i', 'sine=duration=1', path)
+    const client = mfaClient({ baseUrl: url, apiKey: API_KEY })
+    await expect(client.transcribe({ file: path })).rejects.toMatchObject({
+      code: 'ERR_MFA_SERVICE_UNAVAILABLE',
+    })
+    await client.close()
+    expect(events.map(({ event }) => event)).toContain('transcription.failed')
+    expect(JSON.stringify((await post(formWith('x'))).body)).not.toContain('/srv/models')
+  })
+})

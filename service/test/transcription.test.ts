@@ -1,0 +1,125 @@
+import { watch } from 'node:fs'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type CountersignService, createService } from '@countersign/service'
+import { mfaClient } from 'countersign'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { LogEvent } from '../src/log.js'
+import { API_KEY, listen, SECRET } from './kit.js'
+import { goForwardAs, hasRealEngine, testFolder } from './recordings.js'
+
+const FORMATS = ['wav', 'mp3', 'm4a', 'ogg']
+const SAID = { text: 'go forward ten meters', language: 'en', duration: expect.closeTo(2.8, 1) }
+const TRANSCRIBED = {
+  outcome: 'transcribed',
+  text: SAID.text,
+  durationSeconds: SAID.duration,
+  language: 'en',
+}
+const bearer = { authorization: `Bearer ${API_KEY}` }
+
+describe.skipIf(!hasRealEngine())('a person who says "go forward ten meters"', () => {
+  const events: LogEvent[] = []
+  const files = new Map<string, string>()
+  let folder: Awaited<ReturnType<typeof testFolder>>
+  let host: Awaited<ReturnType<typeof listen>>
+  let service: CountersignService
+  let server: Awaited<ReturnType<typeof listen>>
+
+  beforeAll(async () => {
+    folder = await testFolder()
+    for (const format of FORMATS) files.set(format, await goForwardAs(format, folder.path))
+    host = await listen(async (request, response) => {
+      const format = new URL(request.url ?? '', 'http://host').pathname.slice(1)
+      const file = files.get(format)
+      response.writeHead(file ? 200 : 404, { 'content-type': 'audio/x-whatever' })
+      response.end(file && (await readFile(file)))
+    })
+    service = await createService({
+      dataDir: 'memory://',
+      secret: SECRET,
+      apiKey: API_KEY,
+      delivery: 'inbox',
+      transcribeHosts: [new URL(host.url).host],
+      logger: (event) => void events.push(event),
+    })
+    server = await listen(service.api)
+  })
+  afterAll(async () => {
+    await server.close()
+    await service.close()
+    await host.close()
+    await folder.remove()
+  })
+
+  const post = async (body: RequestInit['body'], headers = {}) => {
+    const response = await fetch(`${server.url}/v1/transcribe`, {
+      method: 'POST',
+      headers: { ...bearer, ...headers },
+      body: body ?? null,
+    })
+    return [response.status, await response.json()]
+  }
+  const addressOf = (format: string) => `${host.url}/${format}?token=of-the-caller`
+  const blobOf = async (format: string) => new Blob([await readFile(files.get(format) ?? '')])
+
+  test.each(FORMATS)('is understood as %s by its address', async (format) => {
+    expect(await post(new URLSearchParams({ file: addressOf(format) }))).toEqual([200, SAID])
+  })
+
+  test('is understood by its address in JSON and in a multipart form', async () => {
+    const json = JSON.stringify({ file: addressOf('mp3') })
+    expect(await post(json, { 'content-type': 'application/json' })).toEqual([200, SAID])
+    const form = new FormData()
+    form.set('file', addressOf('m4a'))
+    expect(await post(form)).toEqual([200, SAID])
+  })
+
+  test.each(FORMATS)('is understood as %s by upload', async (format) => {
+    const form = new FormData()
+    form.set('note', 'another field before it')
+    form.set('file', await blobOf(format), '../../etc/passwd')
+    expect(await post(form)).toEqual([200, SAID])
+  })
+
+  test.each(FORMATS)('is understood as %s through the client, by address and by path', async (format) => {
+    const client = mfaClient({ baseUrl: server.url, apiKey: API_KEY })
+    expect(await client.transcribe({ file: addressOf(format) })).toEqual(TRANSCRIBED)
+    expect(await client.transcribe({ file: files.get(format) ?? '' })).toEqual(TRANSCRIBED)
+    await client.close()
+  })
+
+  test('is understood in the same process, by address and by path', async () => {
+    expect(await service.mfa.transcribe({ file: addressOf('ogg') })).toEqual(TRANSCRIBED)
+    expect(await service.mfa.transcribe({ file: files.get('ogg') ?? '' })).toEqual(TRANSCRIBED)
+    await expect(service.mfa.transcribe({ file: '/nowhere.wav' })).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  test('leaves lines in the log that say how far it came, and nothing of the words or the query', async () => {
+    events.length = 0
+    await post(new URLSearchParams({ file: addressOf('mp3') }))
+    const file = `${host.url}/mp3`
+    const about = { level: 'info', application: 'default', request: expect.any(String), file }
+    const bytes = (await blobOf('mp3')).size
+    expect(events.filter(({ event }) => event.startsWith('transcription.'))).toEqual([
+      { ...about, event: 'transcription.received', bytes },
+      { ...about, event: 'transcription.decoded', seconds: SAID.duration },
+      { ...about, event: 'transcription.done', seconds: SAID.duration, detail: 'pocketsphinx' },
+    ])
+    expect(JSON.stringify(events)).not.toMatch(/token|forward/)
+  })
+
+  test('leaves no file behind', async () => {
+    const temporary = join(folder.path, 'temporary')
+    await mkdir(temporary)
+    vi.stubEnv('TMPDIR', temporary)
+    const seen: (string | null)[] = []
+    const watched = watch(temporary, (_event, name) => void seen.push(name))
+    expect(await post(new URLSearchParams({ file: addressOf('ogg') }))).toEqual([200, SAID])
+    expect((await post(new URLSearchParams({ file: `${host.url}/nothing` })))[0]).toBe(422)
+    watched.close()
+    vi.unstubAllEnvs()
+    expect(seen.length).toBeGreaterThan(0)
+    expect(await readdir(temporary)).toEqual([])
+  })
+})

@@ -1,0 +1,176 @@
+import { appendFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { mfaClient, OptionsError } from 'countersign'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { API_KEY, failure, pair } from './ask.js'
+import { answer, type Behaviour } from './hostile-service.js'
+
+const said = answer(200, { text: 'go forward ten meters', duration: 2.79, language: 'en' })
+const address = 'https://media.example/a b.mp3?token=1&x=2'
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'countersign-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+async function fileOf(content: string | Uint8Array, name = 'a.mp3'): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, content)
+  return path
+}
+
+describe('an address', () => {
+  it('travels as the form parameter file, or in JSON where the dialect says so', async () => {
+    const published = await pair(said)
+    const transcribed = {
+      outcome: 'transcribed',
+      text: 'go forward ten meters',
+      durationSeconds: 2.79,
+      language: 'en',
+    }
+    expect(await published.client.transcribe({ file: address })).toEqual(transcribed)
+    expect(published.service.calls).toMatchObject([
+      {
+        method: 'POST',
+        path: '/v1/transcribe',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded;charset=utf-8',
+          authorization: `Bearer ${API_KEY}`,
+        },
+        body: 'file=https%3A%2F%2Fmedia.example%2Fa+b.mp3%3Ftoken%3D1%26x%3D2',
+      },
+    ])
+    const json = await pair(said, { dialect: { contentType: 'json', paths: { transcribe: '/v2/speech' } } })
+    await json.client.transcribe({ file: 'HTTP://media.example/a.mp3' })
+    expect(json.service.calls).toMatchObject([
+      { path: '/v2/speech', body: '{"file":"HTTP://media.example/a.mp3"}' },
+    ])
+  })
+})
+
+describe('a path', () => {
+  it('is read and uploaded as the part file of a form, whatever it is called', async () => {
+    const { client, service } = await pair(said)
+    await client.transcribe({ file: await fileOf('sound\r\n--x', 'a "b"\r\nX-Evil: 1.mp3') })
+    const [call] = service.calls
+    const boundary = /^multipart\/form-data; boundary=(countersign-\w+)$/.exec(
+      call?.headers['content-type'] ?? '',
+    )?.[1]
+    expect(call?.body).toBe(
+      `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a %22b%22%0D%0AX-Evil: 1.mp3"\r\n` +
+        `Content-Type: application/octet-stream\r\n\r\nsound\r\n--x\r\n--${boundary}--\r\n`,
+    )
+    expect(call?.headers['content-length']).toBe(String(call?.body.length))
+    expect(call?.headers.authorization).toBe(`Bearer ${API_KEY}`)
+  })
+
+  it('may be that of an empty file, or of one of several megabytes', async () => {
+    const { client, service } = await pair(said)
+    await client.transcribe({ file: await fileOf('', 'empty') })
+    await client.transcribe({ file: await fileOf('s'.repeat(3_000_000), 'megabytes') })
+    expect(service.calls.map(({ body }) => body.length > 3_000_000)).toEqual([false, true])
+  })
+
+  it('of a file over 25 MB is refused before anything is sent', async () => {
+    const { client, service } = await pair(said)
+    const path = await fileOf('', 'large')
+    await truncate(path, 25 * 1024 * 1024 + 1)
+    const refused = { outcome: 'refused', refusal: { reason: 'file_too_large' } }
+    expect(await client.transcribe({ file: path })).toEqual(refused)
+    expect(service.calls).toEqual([])
+  })
+
+  it('that leads to no file is an error of the caller', async () => {
+    const { client, service } = await pair(said)
+    for (const file of [join(folder, 'nothing'), 'file:///etc/hostname', 'ftp://media.example/a.mp3']) {
+      await expect(client.transcribe({ file })).rejects.toMatchObject({ code: 'ENOENT' })
+    }
+    await expect(client.transcribe({ file: folder })).rejects.toThrow('must be a file')
+    expect(service.calls).toEqual([])
+  })
+
+  it('may be sent again when the service refused it halfway', async () => {
+    const { client } = await pair(answer(413))
+    const file = await fileOf('s'.repeat(1_000_000), 'refused')
+    for (const _again of [1, 2]) {
+      expect(await client.transcribe({ file })).toMatchObject({ refusal: { reason: 'file_too_large' } })
+    }
+    await appendFile(file, 'not held by anybody')
+  })
+})
+
+describe('what a service answers', () => {
+  const ask = async (behaviour: Behaviour) => (await pair(behaviour)).client.transcribe({ file: address })
+  const plain = { 'Content-Type': 'text/plain; charset=utf-8' }
+
+  it.each<[string, Behaviour, string]>([
+    ['JSON with more in it', answer(200, { text: ' words\n', segments: [] }), 'words'],
+    ['JSON without words', answer(200, { text: '' }), ''],
+    ['plain text', answer(200, 'words\n', plain), 'words'],
+  ])('is a transcript when it is %s', async (_what, behaviour, text) => {
+    expect(await ask(behaviour)).toEqual({ outcome: 'transcribed', text })
+  })
+
+  it.each<[string, Behaviour, unknown]>([
+    ['501', answer(501), { reason: 'transcription_unavailable' }],
+    ['413', answer(413), { reason: 'file_too_large' }],
+    ['415', answer(415), { reason: 'unsupported_media' }],
+    ['422 no_speech', answer(422, { code: 'no_speech' }), { reason: 'no_speech' }],
+    ['422 address_refused', answer(422, { code: 'address_refused' }), { reason: 'address_refused' }],
+    ['422 fetch_failed', answer(422, { code: 'fetch_failed' }), { reason: 'fetch_failed' }],
+    ['422 recording_too_long', answer(422, { code: 'recording_too_long' }), { reason: 'recording_too_long' }],
+    ['429', answer(429, '', { 'Retry-After': '7' }), { reason: 'busy', retryAfterSeconds: 7 }],
+    ['429 without a wait', answer(429, { code: 'busy' }), { reason: 'busy', retryAfterSeconds: 60 }],
+  ])('is a refusal when it is %s', async (_what, behaviour, refusal) => {
+    expect(await ask(behaviour)).toEqual({ outcome: 'refused', refusal })
+  })
+
+  it.each<[string, Behaviour, string]>([
+    ['a page', answer(200, '<p>words', { 'Content-Type': 'text/html' }), 'ERR_MFA_SERVICE_ANSWER'],
+    ['no text', answer(200, { transcript: 'words' }), 'ERR_MFA_SERVICE_ANSWER'],
+    ['text that is none', answer(200, { text: ['words'] }), 'ERR_MFA_SERVICE_ANSWER'],
+    ['an error in disguise', answer(200, { text: 'words', error: 'no' }), 'ERR_MFA_SERVICE_ANSWER'],
+    ['nothing', answer(200), 'ERR_MFA_SERVICE_ANSWER'],
+    ['another 2xx', answer(202, { text: 'words' }), 'ERR_MFA_SERVICE_ANSWER'],
+    ['a redirect', answer(302, '', { Location: '/elsewhere' }), 'ERR_MFA_SERVICE_ANSWER'],
+    ['a refusal of another kind', answer(502, { code: 'delivery_failed' }), 'ERR_MFA_SERVICE_ANSWER'],
+    ['more than 64 KB', answer(200, { text: 'w'.repeat(70_000) }), 'ERR_MFA_SERVICE_ANSWER'],
+    ['401', answer(401), 'ERR_MFA_SERVICE_KEY'],
+    ['403', answer(403), 'ERR_MFA_SERVICE_KEY'],
+    ['404', answer(404), 'ERR_MFA_SERVICE_REQUEST'],
+    ['500', answer(500), 'ERR_MFA_SERVICE_UNAVAILABLE'],
+  ])('is an error when it is %s', async (_what, behaviour, code) => {
+    expect((await failure(ask(behaviour))).code).toBe(code)
+  })
+
+  it('may take longer than a code may, and not for ever', async () => {
+    const slowly: Behaviour = (response, call) => void setTimeout(() => said(response, call), 400)
+    const { client } = await pair(slowly, { timeoutMs: 100 })
+    expect(await client.transcribe({ file: address })).toMatchObject({ outcome: 'transcribed' })
+    const impatient = await pair(() => {}, { transcribeTimeoutMs: 1_000 })
+    const error = await failure(impatient.client.transcribe({ file: address }))
+    expect([error.code, error.message]).toEqual([
+      'ERR_MFA_SERVICE_TIMEOUT',
+      expect.stringContaining('1000 ms'),
+    ])
+  })
+})
+
+describe('mfaClient', () => {
+  it('speaks to a service by its address alone, with every verb', async () => {
+    const { service } = await pair(said)
+    const client = mfaClient({ baseUrl: service.url, apiKey: API_KEY })
+    expect(await client.transcribe({ file: address })).toMatchObject({ text: 'go forward ten meters' })
+    await client.close()
+  })
+
+  it('tells every fault of the address together, under its own name', () => {
+    const make = () => mfaClient({ baseUrl: 'mfa.example.com', apiKey: 'short', transcribeTimeoutMs: 1 })
+    expect(make).toThrow(OptionsError)
+    expect(make).toThrow(
+      /baseUrl must be the address.*\n.*apiKey must have.*\n.*transcribeTimeoutMs must be a whole number of milliseconds from 1000 to 600000/,
+    )
+  })
+})
