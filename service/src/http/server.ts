@@ -8,6 +8,8 @@ import { PROBLEMS } from './problem-catalogue.js'
 const MAX_HEAD_BYTES = 16 * 1024
 const HEAD_WITHIN_MS = 10_000
 const REQUEST_WITHIN_MS = 20_000
+// Longer than load balancers keep theirs open: who closes first must be the one that would send the next request.
+const KEPT_OPEN_MS = 65_000
 
 /**
  * An HTTP server for the API. What is too broken to be a request at all is answered by a problem as well, and who
@@ -19,6 +21,7 @@ export function apiServer(api: Express, publicUrl?: string): Server {
       maxHeaderSize: MAX_HEAD_BYTES,
       headersTimeout: HEAD_WITHIN_MS,
       requestTimeout: REQUEST_WITHIN_MS,
+      keepAliveTimeout: KEPT_OPEN_MS,
       connectionsCheckingInterval: 5_000,
       // Node would answer without a word; the API itself refuses what has no Host.
       requireHostHeader: false,
