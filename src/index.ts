@@ -64,3 +64,4 @@ export type {
 } from './protocol/service.js'
 export type { TrustPlace } from './trust/open-store.js'
 export type { TrustItem, TrustStore } from './trust/store.js'
+export type { MfaState } from './visit/wire.js'

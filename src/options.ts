@@ -159,6 +159,11 @@ export interface MfaOptions<User = Express.User> {
   /** Where a browser is, for lists and messages, like "Lyon, France", if the host knows. */
   place?: ((req: Request) => string | undefined) | undefined
   /**
+   * Where a copy of `docs/errors.md` can be read: the `type` of each problem answer then leads to the heading of its
+   * code. Without it, `type` is a URN that names the code and leads nowhere.
+   */
+  docsUrl?: string | undefined
+  /**
    * What somebody is offered when the service fails to deliver a code: nothing (`closed`, the default), their other
    * factors (`other-factor`), or their backup codes alone (`backup-only`). A code that cannot be checked never passes.
    */

@@ -74,6 +74,7 @@ const limitsSchema = z
     error: 'must not stand beside redis: the counters live in one place',
   })
 
+const docsText = 'must be the address of a page without #, like https://docs.example.com/mfa-errors'
 const doctorText = 'must be false, or an object like { ignore: ["MFA_DOCTOR_RESAVE"] }'
 const doctorSchema = z.union(
   [
@@ -165,6 +166,10 @@ const schema = z.strictObject({
   halfLoginMs: wholeNumber(2 * MINUTE_MS, 15 * MINUTE_MS, 'milliseconds').default(10 * MINUTE_MS),
   codeLifeMs: wholeNumber(MINUTE_MS, 10 * MINUTE_MS, 'milliseconds').default(5 * MINUTE_MS),
   limits: limitsSchema.prefault({}),
+  docsUrl: z
+    .url({ protocol: /^https?$/, error: docsText })
+    .regex(/^[^#]+$/, { error: docsText })
+    .optional(),
   outage: z
     .enum(['closed', 'other-factor', 'backup-only'], {
       error: 'must be "closed", "other-factor" or "backup-only"',

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { dialectOption } from '../src/client/dialect.js'
 import { FINDINGS } from '../src/doctor/findings.js'
-import { REFUSAL_STATUS } from '../src/flows/refusal.js'
+import type { ProblemCode } from '../src/pages/view.js'
+import { PROBLEM_CODES, statusOf } from '../src/visit/problem.js'
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
 
@@ -35,9 +36,11 @@ describe('the documents', () => {
   })
 
   it('explain every code of an answer with its status', async () => {
-    const text = await read('docs/errors.md')
-    for (const [code, status] of Object.entries(REFUSAL_STATUS)) {
-      expect(text).toMatch(new RegExp(`\\| \`${code}\` \\| ${status} \\|`))
+    const [answers = ''] = (await read('docs/errors.md')).split('## Errors')
+    const headings = [...answers.matchAll(/^### (\S+)\n\n([\d, ]+)\. \S/gm)]
+    expect(headings.map(([, code]) => code).sort()).toEqual([...PROBLEM_CODES].sort())
+    for (const [, code, statuses = ''] of headings) {
+      expect(statuses.split(', '), code).toContain(String(statusOf(code as ProblemCode)))
     }
   })
 

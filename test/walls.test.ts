@@ -101,6 +101,7 @@ const ROOMS: Readonly<Record<string, Walls>> = {
   'index.ts': {
     uses: ['mfa.ts', 'mfa-client.ts', 'guard', 'errors.ts'],
     types: [
+      'visit',
       'options.ts',
       'host.ts',
       'duration.ts',

@@ -1,19 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 import { Strategy } from 'passport-strategy'
-import * as z from 'zod'
 import { SessionEndedError } from '../errors.js'
 import type { Approved } from '../flows/verify.js'
 import { offerProof, wrapLogIn } from '../session/log-in.js'
 import { storeRecord } from '../session/slot.js'
 import { enter, type Known } from '../session/standing.js'
-import { codeField, factorField, readBody, trustField } from '../visit/body.js'
+import { readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
 import { type Problem, setRetryAfter, statusOf, titleOf } from '../visit/problem.js'
 import { isSameOrigin } from '../visit/same-origin.js'
 import { verifyVisit } from '../visit/visit.js'
-
-const fields = z.object({ code: codeField, factor: factorField.optional(), trust: trustField.optional() })
+import { verifyBody } from '../visit/wire.js'
 
 /** What a strategy hands to `fail`, and so to a custom callback as `info`. */
 export interface MfaFailure extends Problem {
@@ -47,7 +45,7 @@ export class PassportMfaStrategy extends Strategy {
     if (known.stage === 'none')
       return this.refuse(req, { code: known.expired ? 'half_login_expired' : 'sign_in_required' })
     if (!isSameOrigin(req)) return this.refuse(req, { code: 'cross_site' })
-    const body = await readBody(req, responseOf(req), fields)
+    const body = await readBody(req, responseOf(req), verifyBody)
     if ('fault' in body) return this.refuse(req, body.fault)
 
     const verdict = await verifyVisit(this.deps, req, known, body.fields)

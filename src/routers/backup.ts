@@ -8,6 +8,7 @@ import { isCurrent } from '../session/slot.js'
 import { readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
 import { sendProblem } from '../visit/problem.js'
+import type { backupSentAnswer } from '../visit/wire.js'
 import { addAssets } from './assets.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { sendRefusal, showPage } from './reply.js'
@@ -43,7 +44,7 @@ async function send(visitor: Visitor): Promise<void> {
   const { to, count } = outcome
   const shown = { to, ...(count !== undefined && { count }) }
   if (html) return showPage(visitor, { page: 'backup-sent', ...shown })
-  res.json({ status: 'sent', ...shown })
+  res.json({ status: 'sent', ...shown } satisfies z.output<typeof backupSentAnswer>)
 }
 
 /** Backup codes stand in for a factor; who has none has nothing to back up. */

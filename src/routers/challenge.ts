@@ -1,20 +1,19 @@
 import { Router } from 'express'
-import * as z from 'zod'
+import type * as z from 'zod'
 import { startChallenge } from '../flows/challenge.js'
 import { maskContact } from '../protocol/destination.js'
 import { isCurrent, storeRecord } from '../session/slot.js'
 import { endHalfLogin, givenUp } from '../session/standing.js'
-import { factorField, readBody } from '../visit/body.js'
+import { readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
 import { listFactors } from '../visit/factor-view.js'
 import { sendProblem } from '../visit/problem.js'
+import { type cancelledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../visit/wire.js'
 import { addAssets } from './assets.js'
 import { offerOtherWays } from './outage.js'
 import { choosePage, hasBackup, sendRefusal, showPage } from './reply.js'
 import { addRoute } from './route.js'
 import { factorViews, liveChallenge, type Visitor } from './visitor.js'
-
-const fields = z.object({ factor: factorField })
 
 /** `GET /` shows where the person stands and offers the factors; `POST /challenge` starts one; `POST /cancel` ends it. */
 export function buildChallengeRouter(deps: DoorDeps): Router {
@@ -22,7 +21,7 @@ export function buildChallengeRouter(deps: DoorDeps): Router {
   addRoute(router, deps, '/', {
     get: (visitor) => (visitor.html ? showStart(visitor) : tellState(visitor)),
     nobody: (res) => {
-      res.json({ status: 'none', factors: [] })
+      res.json({ status: 'none', factors: [] } satisfies MfaState)
     },
   })
   addRoute(router, deps, '/challenge', { post: challenge })
@@ -55,27 +54,29 @@ function showStart(visitor: Visitor): void {
 /** The state as JSON. */
 export function tellState(visitor: Visitor): void {
   const { res, deps, known, person } = visitor
-  const challenge = liveChallenge(visitor)
-  res.json({
-    status: known.stage === 'exempt' || known.stage === 'trusted' ? 'none' : known.stage,
+  const live = liveChallenge(visitor)
+  const shared = {
     factors: listFactors(person.factors),
-    ...(known.stage === 'pending' && {
-      expiresAt: iso(known.record.startedAt + deps.settings.halfLoginMs),
-    }),
-    ...(challenge && {
+    ...(live && {
       challenge: {
-        factor: challenge.factor.id,
-        to: challenge.factor.to,
-        expiresAt: iso(challenge.expiresAt),
-        ...(challenge.resendAt !== undefined && { resendAt: iso(challenge.resendAt) }),
+        factor: live.factor.id,
+        to: live.factor.to,
+        expiresAt: iso(live.expiresAt),
+        ...(live.resendAt !== undefined && { resendAt: iso(live.resendAt) }),
       },
     }),
-  })
+  }
+  const endsAt = iso(known.record.startedAt + deps.settings.halfLoginMs)
+  const state: MfaState =
+    known.stage === 'pending'
+      ? { status: 'pending', ...shared, expiresAt: endsAt }
+      : { status: known.stage === 'verified' ? 'verified' : 'none', ...shared }
+  res.json(state)
 }
 
 async function challenge(visitor: Visitor): Promise<void> {
   const { req, res, deps, known, person, html } = visitor
-  const body = await readBody(req, res, fields)
+  const body = await readBody(req, res, challengeBody)
   if ('fault' in body) return sendProblem(res, body.fault)
 
   const asked = body.fields.factor
@@ -90,14 +91,15 @@ async function challenge(visitor: Visitor): Promise<void> {
   await storeRecord(req, { ...known.record, challenge })
   if (html) return res.redirect(303, `${deps.settings.path}/verify${outcome.again ? '?again' : ''}`)
   const factor = person.factors.find(({ id }) => id === challenge.factorId)
-  res.json({
+  const answer: z.output<typeof challengedAnswer> = {
     status: 'challenged',
     factor: challenge.factorId,
     ...(factor && { to: maskContact(factor.contact) }),
     delivery: challenge.delivery,
     expiresAt: iso(challenge.expiresAt),
     ...(challenge.resendAt !== undefined && { resendAt: iso(challenge.resendAt) }),
-  })
+  }
+  res.json(answer)
 }
 
 async function cancel({ req, res, deps, known, html }: Visitor): Promise<void> {
@@ -108,7 +110,7 @@ async function cancel({ req, res, deps, known, html }: Visitor): Promise<void> {
   await endHalfLogin(req, known.record.returnTo)
   deps.tell(givenUp('cancelled', known.record))
   if (html) return res.redirect(303, signInPath)
-  res.json({ status: 'cancelled', next: signInPath })
+  res.json({ status: 'cancelled', next: signInPath } satisfies z.output<typeof cancelledAnswer>)
 }
 
 function iso(ms: number): string {

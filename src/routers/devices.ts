@@ -1,16 +1,17 @@
 import { Router } from 'express'
-import * as z from 'zod'
+import type * as z from 'zod'
 import type { Account } from '../session/trusted-browsers.js'
 import { deviceField, readBody } from '../visit/body.js'
 import type { Browsers } from '../visit/browsers.js'
 import type { DoorDeps } from '../visit/deps.js'
 import { sendProblem } from '../visit/problem.js'
+import { type devicesAnswer, revokeBody, type revokedAnswer } from '../visit/wire.js'
 import { addAssets } from './assets.js'
 import { sendRefusal, showPage } from './reply.js'
 import { addRoute, type Handler } from './route.js'
 import type { Visitor } from './visitor.js'
 
-const fields = z.object({ device: deviceField })
+type Revoked = z.output<typeof revokedAnswer>
 
 /**
  * `GET /devices` lists the trusted devices, `DELETE /devices/:id` and `DELETE /devices` forget one or all. Browsers
@@ -43,7 +44,7 @@ async function show(visitor: Visitor, browsers: Browsers): Promise<void> {
     const code = revoked === 'all' ? 'devices_revoked' : 'device_revoked'
     return showPage(visitor, { page: 'devices', devices }, revoked ? { tone: 'success', code } : undefined)
   }
-  res.json({
+  const answer: z.output<typeof devicesAnswer> = {
     devices: devices.map(({ id, browser, system, createdAt, lastUsedAt, expiresAt, ...device }) => ({
       id,
       name: [browser, system].filter(Boolean).join(' on ') || 'Unknown browser',
@@ -52,11 +53,12 @@ async function show(visitor: Visitor, browsers: Browsers): Promise<void> {
       lastUsedAt: iso(lastUsedAt),
       expiresAt: iso(expiresAt),
     })),
-  })
+  }
+  res.json(answer)
 }
 
 async function revokePosted(visitor: Visitor, browsers: Browsers): Promise<void> {
-  const body = await readBody(visitor.req, visitor.res, fields)
+  const body = await readBody(visitor.req, visitor.res, revokeBody)
   if ('fault' in body) return sendProblem(visitor.res, body.fault)
   await revoke(visitor, browsers, body.fields.device)
 }
@@ -72,14 +74,14 @@ async function revoke(visitor: Visitor, browsers: Browsers, device: string): Pro
   // On a page that was open for long, a device that is gone already is what the person wanted.
   if (html) return backToList(visitor, 'one')
   if (!wasThere) return sendProblem(res, { code: 'unknown_device' })
-  res.json({ status: 'revoked', count: 1 })
+  res.json({ status: 'revoked', count: 1 } satisfies Revoked)
 }
 
 async function revokeAll(visitor: Visitor, browsers: Browsers): Promise<void> {
   const { res, known, html } = visitor
   const count = await browsers.revokeAll(known.userId)
   if (html) return backToList(visitor, 'all')
-  res.json({ status: 'revoked', count })
+  res.json({ status: 'revoked', count } satisfies Revoked)
 }
 
 function backToList({ res, deps }: Visitor, revoked: 'one' | 'all'): void {

@@ -4,16 +4,15 @@ import { confirmApp, prepareApp } from '../flows/enroll-app.js'
 import { type Contact, formatUser, parseUser } from '../protocol/contact.js'
 import { isCurrent, storeRecord } from '../session/slot.js'
 import { approve } from '../visit/approve.js'
-import { codeField, readBody } from '../visit/body.js'
+import { readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
 import { sendProblem } from '../visit/problem.js'
+import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../visit/wire.js'
 import { addAssets } from './assets.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { hasBackup, sendRefusal, showPage } from './reply.js'
 import { addRoute } from './route.js'
 import type { Visitor } from './visitor.js'
-
-const fields = z.object({ code: codeField })
 
 /** `POST /enroll-app` prepares an authenticator app and shows its QR code once; `POST /enroll-app/confirm` makes it count. */
 export function buildEnrollAppRouter(deps: DoorDeps): Router {
@@ -55,12 +54,12 @@ async function prepare(visitor: Visitor): Promise<void> {
   await storeRecord(req, { ...known.record, enrolment })
   const shown = { qr, ...(uri && { uri }), ...(secret && { secret }) }
   if (html) return showPage(visitor, { page: 'enroll', ...shown })
-  res.json(shown)
+  res.json(shown satisfies z.output<typeof preparedAnswer>)
 }
 
 async function confirm(visitor: Visitor): Promise<void> {
   const { req, res, deps, known, person, html } = visitor
-  const body = await readBody(req, res, fields)
+  const body = await readBody(req, res, confirmBody)
   if ('fault' in body) return sendProblem(res, body.fault)
   if (known.stage === 'pending' && person.factors.length > 0) {
     return sendRefusal(visitor, { code: 'mfa_required' })
@@ -80,7 +79,7 @@ async function confirm(visitor: Visitor): Promise<void> {
   // The person has just shown this factor; nothing less than before is proven.
   await approve(req, deps, known, { method: 'app', claim: outcome.claim })
   if (html) return showPage(visitor, { page: 'enrolled', backup: hasBackup(visitor) })
-  res.json({ status: 'enrolled' })
+  res.json({ status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>)
 }
 
 /** The contact under which the service knows this person's app. */

@@ -1,20 +1,19 @@
 import { Router } from 'express'
-import * as z from 'zod'
+import type * as z from 'zod'
 import { findFactor } from '../flows/person.js'
 import { approve } from '../visit/approve.js'
-import { codeField, factorField, readBody, trustField } from '../visit/body.js'
+import { readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
 import { rememberUsed } from '../visit/last-used.js'
 import { sendProblem } from '../visit/problem.js'
 import { verifyVisit } from '../visit/visit.js'
+import { type verifiedAnswer, verifyBody } from '../visit/wire.js'
 import { addAssets } from './assets.js'
 import { tellState } from './challenge.js'
 import { codePage, sendRefusal, showPage } from './reply.js'
 import { showResume } from './resume.js'
 import { addRoute } from './route.js'
 import type { Visitor } from './visitor.js'
-
-const fields = z.object({ code: codeField, factor: factorField.optional(), trust: trustField.optional() })
 
 /**
  * `GET /verify` shows the code entry; `POST /verify` checks a code and makes the session a verified one;
@@ -47,7 +46,7 @@ function showCodeEntry(visitor: Visitor): void {
 
 async function verify(visitor: Visitor): Promise<void> {
   const { req, res, deps, known, person, html } = visitor
-  const body = await readBody(req, res, fields)
+  const body = await readBody(req, res, verifyBody)
   if ('fault' in body) return sendProblem(res, body.fault)
 
   const verdict = await verifyVisit(deps, req, known, body.fields)
@@ -57,5 +56,10 @@ async function verify(visitor: Visitor): Promise<void> {
   const used = findFactor(person, body.fields.factor ?? known.record.challenge?.factorId ?? '')
   if (used) rememberUsed(req, res, used.id, deps.settings.path)
   if (html) return res.redirect(303, next)
-  res.json({ status: 'verified', next, ...(verdict.trusted !== undefined && { trusted: verdict.trusted }) })
+  const answer: z.output<typeof verifiedAnswer> = {
+    status: 'verified',
+    next,
+    ...(verdict.trusted !== undefined && { trusted: verdict.trusted }),
+  }
+  res.json(answer)
 }

@@ -21,6 +21,11 @@ export function noteGate(req: Request, deps: DoorDeps): void {
   gates.set(req, deps)
 }
 
+/** What the gate before this request was built of, if there is one. */
+export function knownGate(req: Request): DoorDeps | undefined {
+  return gates.get(req)
+}
+
 /**
  * What the gate before this request was built of.
  * @throws {HostError} when there is none.

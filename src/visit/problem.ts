@@ -1,6 +1,7 @@
 import type { Response } from 'express'
 import { REFUSAL_STATUS, type Refusal } from '../flows/refusal.js'
 import type { ProblemCode } from '../pages/view.js'
+import { knownGate } from './deps.js'
 
 /** The statuses of what is not a refusal by a flow. */
 const OTHER_STATUS = {
@@ -66,6 +67,9 @@ export interface Problem {
   readonly errors?: readonly { field: string; detail: string }[]
 }
 
+/** Every code that an answer can carry. */
+export const PROBLEM_CODES = Object.keys(TITLE) as readonly ProblemCode[]
+
 /** The HTTP status of a problem. */
 export function statusOf(code: ProblemCode): number {
   return code in OTHER_STATUS
@@ -81,12 +85,18 @@ export function sendProblem(res: Response, problem: Problem, status = statusOf(p
     .type('application/problem+json')
     .send(
       JSON.stringify({
-        type: `urn:countersign:problem:${problem.code}`,
+        type: typeOf(res, problem.code),
         title: TITLE[problem.code],
         status,
         ...problem,
       }),
     )
+}
+
+/** Where a code is explained, if the host said where the documents are; else a name for it. */
+function typeOf({ req }: Response, code: ProblemCode): string {
+  const { docsUrl } = knownGate(req)?.settings ?? {}
+  return docsUrl === undefined ? `urn:countersign:problem:${code}` : `${docsUrl}#${code}`
 }
 
 /** Tells when to come back, in seconds (RFC 9110 §10.2.3). */

@@ -170,6 +170,8 @@ describe('everything else must be what it is meant to be', () => {
       { limits: { redis: {}, postgres: { pool: { query() {} } } } },
       'limits.postgres must not stand beside redis',
     ],
+    [{ docsUrl: 'docs/errors.md' }, 'docsUrl must be the address of a page'],
+    [{ docsUrl: 'https://docs.example.com/#errors' }, 'docsUrl must be the address of a page'],
     [{ limits: { prefix: 'two words' } }, 'limits.prefix must be 1 to 32 letters'],
     [{ limits: { resendWaitsSeconds: [] } }, 'limits.resendWaitsSeconds must name at least one wait'],
     [{ limits: { resendWaitsSeconds: 30 } }, 'limits.resendWaitsSeconds must be a list of seconds'],

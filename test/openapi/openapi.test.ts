@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, it } from 'vitest'
+import type * as z from 'zod'
+import { type MfaState, mfaRouter } from '../../src/index.js'
+import * as wire from '../../src/visit/wire.js'
+import { host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+import { openApi } from './document.js'
+
+const text = `${JSON.stringify(openApi, null, 2)}\n`
+
+describe('the OpenAPI document of the routes', () => {
+  it('is the one that is committed; `npm run openapi` writes it anew', async () => {
+    await expect(text).toMatchFileSnapshot('../../docs/openapi.json')
+  })
+
+  it('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator()
+    expect(await validator.validate(JSON.parse(text))).toMatchObject({ valid: true })
+    expect(validator.version).toBe('3.1')
+  })
+
+  it('has the routes of mfaRouter with their methods, and no other', async () => {
+    const { app, mfa } = host({ options: { trustedDevices: { store: 'memory' } } })
+    const stacks = mfaRouter(mfa).stack.map((layer) => Reflect.get(layer.handle, 'stack'))
+    const routes = stacks.flat().flatMap(({ route }) => (route ? [String(route.path)] : []))
+    const served = [...new Set(routes)].filter((path) => !path.startsWith('/assets/'))
+    const documented = Object.entries(openApi.paths ?? {})
+    expect(served.map((path) => path.replace(/:(\w+)/, '{$1}')).sort()).toEqual(
+      documented.map(([path]) => path).sort(),
+    )
+    for (const [path, item] of documented) {
+      const { headers } = await jsonAgent(app)
+        .put(`/mfa${path.replace('{device}', 'x')}`)
+        .expect(405)
+      const methods = Object.keys(item).flatMap((name) =>
+        name === 'get' ? ['GET', 'HEAD'] : [name.toUpperCase()],
+      )
+      expect([path, headers.allow]).toEqual([path, methods.join(', ')])
+    }
+  })
+})
+
+describe('the answers', () => {
+  const fits = (schema: z.ZodObject, body: unknown) =>
+    expect(schema.strict().safeParse(body).error).toBeUndefined()
+
+  it('are as documented, no member more', async () => {
+    const made = host({ options: { trustedDevices: { store: 'memory' } } })
+    const agent = await signIn(made.app, 'alice')
+    fits(wire.challengedAnswer, (await agent.post('/mfa/challenge').send({ factor: 'sms' })).body)
+    fits(wire.problemAnswer, (await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(429)).body)
+    fits(wire.problemAnswer, (await agent.post('/mfa/verify').send({ code: '000000' }).expect(401)).body)
+    fits(wire.problemAnswer, (await agent.post('/mfa/verify').send({}).expect(400)).body)
+    fits(wire.problemAnswer, (await agent.get('/secret').expect(401)).body)
+    const code = made.standIn.newestCode()
+    fits(wire.verifiedAnswer, (await agent.post('/mfa/verify').send({ code, trust: true }).expect(200)).body)
+    fits(wire.devicesAnswer, (await agent.get('/mfa/devices').expect(200)).body)
+    fits(wire.revokedAnswer, (await agent.delete('/mfa/devices').expect(200)).body)
+    fits(wire.preparedAnswer, (await agent.post('/mfa/enroll-app').send({}).expect(200)).body)
+    fits(wire.enrolledAnswer, (await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' })).body)
+    fits(wire.backupSentAnswer, (await agent.post('/mfa/backup').send({}).expect(200)).body)
+    const other = await signIn(made.app, 'bob')
+    fits(wire.cancelledAnswer, (await other.post('/mfa/cancel').send({}).expect(200)).body)
+  })
+
+  it('tell the state apart by its status', async () => {
+    const made = host()
+    const stateOf = async (agent: ReturnType<typeof jsonAgent>): Promise<MfaState> => {
+      const { body } = await agent.get('/mfa').expect(200)
+      expect(wire.mfaState.parse(body)).toEqual(body)
+      return body
+    }
+    const pending = await signIn(made.app, 'bob')
+    await pending.post('/mfa/challenge').send({ factor: 'sms' })
+    const state = await stateOf(pending)
+    if (state.status !== 'pending') throw new Error(state.status)
+    // Only a half-login has an end, which the type knows.
+    expect(Date.parse(state.expiresAt)).toBeGreaterThan(Date.now())
+    expect(state.challenge).toMatchObject({ factor: 'sms', to: '••• 02' })
+    expect((await stateOf(jsonAgent(made.app))).status).toBe('none')
+    expect((await stateOf(await signIn(made.app, 'nina'))).status).toBe('none')
+    expect((await stateOf(await signInFully(made, 'bob'))).status).toBe('verified')
+  })
+})
+
+describe('the type of a problem', () => {
+  const problem = async (docsUrl: string | undefined) => {
+    const agent = await signIn(host({ options: { docsUrl } }).app, 'bob')
+    const ours = await agent.post('/mfa/verify').send({ code: '123456' }).expect(409)
+    const gate = await agent.get('/secret').expect(401)
+    const rule = await agent.post('/transfer').expect(401)
+    return [ours, gate, rule].map(({ body }) => body.type)
+  }
+
+  it('names the code, when nobody said where the documents are', async () => {
+    expect(await problem(undefined)).toEqual([
+      'urn:countersign:problem:no_challenge',
+      'urn:countersign:problem:mfa_required',
+      'urn:countersign:problem:mfa_required',
+    ])
+  })
+
+  it('leads to the heading of the code under docsUrl, from the routes, the gate and the rules', async () => {
+    const types = await problem('https://docs.example.com/errors')
+    expect(types[0]).toBe('https://docs.example.com/errors#no_challenge')
+    const document = await readFile(new URL('../../docs/errors.md', import.meta.url), 'utf8')
+    for (const type of types) expect(document).toContain(`### ${new URL(type).hash.slice(1)}\n`)
+  })
+})
