@@ -36,6 +36,8 @@ export interface Config {
   readonly limits: Limits
   readonly halfLoginMs: number | undefined
   readonly codeLifeMs: number | undefined
+  /** How long a browser is trusted to skip the second factor. */
+  readonly trustMaxAge: Duration
   /** How fresh a second factor must be for a withdrawal or a new password. */
   readonly stepUpMaxAge: Duration
 }
@@ -92,6 +94,7 @@ const environment = z
       .optional(),
     MFA_HALF_LOGIN_SECONDS: whole(120, 900).optional(),
     MFA_CODE_LIFE_SECONDS: whole(60, 600).optional(),
+    MFA_TRUST_HOURS: whole(1, 720).default(720),
     STEP_UP_SECONDS: whole(30, 86_400).default(300),
   })
   .superRefine((env, context) => {
@@ -162,6 +165,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     halfLoginMs: inMs(vars.MFA_HALF_LOGIN_SECONDS),
     codeLifeMs: inMs(vars.MFA_CODE_LIFE_SECONDS),
+    trustMaxAge: `${vars.MFA_TRUST_HOURS}h`,
     stepUpMaxAge: `${vars.STEP_UP_SECONDS}s`,
   }
 }

@@ -1,13 +1,20 @@
-import type { FactorInput, MfaOptions } from 'countersign'
+import type { FactorInput, MfaOptions, TrustPlace } from 'countersign'
 import type { Config } from './config.js'
+import type { Database } from './store/database.js'
 import type { Users, VaultUser } from './store/users.js'
+
+/** Where several processes of Vault meet. */
+export interface SharedStores {
+  readonly db: Pick<Database, 'query'>
+  readonly redis?: Extract<TrustPlace, { redis: unknown }>['redis'] | undefined
+}
 
 /** What Vault gives to every part of countersign. */
 export function vaultMfa(
-  config: Pick<Config, 'limits' | 'halfLoginMs' | 'codeLifeMs'>,
+  config: Pick<Config, 'limits' | 'halfLoginMs' | 'codeLifeMs' | 'trustMaxAge'>,
   service: MfaOptions['service'],
   users: Users,
-  redis?: object,
+  { db, redis }: SharedStores,
 ): MfaOptions<VaultUser> {
   return {
     service,
@@ -24,7 +31,18 @@ export function vaultMfa(
     halfLoginMs: config.halfLoginMs,
     codeLifeMs: config.codeLifeMs,
     limits: { ...config.limits, redis },
+    trustedDevices: {
+      store: redis ? { redis } : inDatabase(db),
+      maxAge: config.trustMaxAge,
+      // A new password ends the trust in every browser.
+      fingerprint: (user) => user.passwordVersion,
+    },
   }
+}
+
+/** Vault's database, with the few words of a `pg` pool that countersign speaks; PGlite understands them too. */
+function inDatabase(db: Pick<Database, 'query'>): TrustPlace {
+  return { postgres: { query: ({ text, values }) => db.query(text, values) } }
 }
 
 /** The second factors in a customer's own record. */

@@ -48,7 +48,7 @@ export async function openVault(config: Config): Promise<OpenVault> {
       users,
       ledger,
       signInFailures: signInFailuresIn(db),
-      mfa: vaultMfa(config, service?.mfa ?? addressOf(config), users, redis),
+      mfa: vaultMfa(config, service?.mfa ?? addressOf(config), users, { db, redis }),
       sessionSecret: config.sessionSecret ?? (await keptSecret(join(config.dataDir, 'session-secret'))),
       sessionStore: redis && new RedisStore({ client: redis, prefix: 'vault:session:' }),
       inbox: service && inboxOf(service),

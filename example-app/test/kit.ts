@@ -50,7 +50,7 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
     users,
     ledger,
     signInFailures: signInFailuresIn(db),
-    mfa: { ...vaultMfa(config, service.mfa, users), onEvent: undefined },
+    mfa: { ...vaultMfa(config, service.mfa, users, { db }), onEvent: undefined },
     sessionSecret: SECRET,
     inbox,
     people: SEED_USERS,

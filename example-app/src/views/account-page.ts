@@ -39,9 +39,14 @@ ${noticeBox(notice)}
         : html`<p class="notice">You have none yet. Without one, whoever knows your password can sign in, and nothing can be withdrawn.</p>`
     }
     ${standing.verifiedAt !== null && html`<p class="muted">Last shown ${moment(standing.verifiedAt)}.</p>`}
+    ${standing.trusted && html`<p class="muted">Not asked for at this sign-in: you trust this browser.</p>`}
     <ul class="actions">
       <li><a href="/mfa/enroll-app">${user.appUser === null ? 'Set up an authenticator app' : 'Replace the authenticator app'}</a></li>
-      ${factors.length > 0 && html`<li><a href="/mfa/backup">Get backup codes</a></li>`}
+      ${
+        factors.length > 0 &&
+        html`<li><a href="/mfa/backup">Get backup codes</a></li>
+      <li><a href="/mfa/devices">Trusted devices</a></li>`
+      }
     </ul>
   </section>
 </div>`,

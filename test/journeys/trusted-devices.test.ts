@@ -1,0 +1,62 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser, LOOKS, newPerson, openBrowser, snap } from './kit/browser.js'
+import { type Running, startApp, temporaryFolder } from './kit/process.js'
+import { newestCode, passwordStep, typeCode } from './kit/vault.js'
+
+const PEOPLE = [
+  { name: 'bob', phone: '+12025550122', javaScriptEnabled: true },
+  { name: 'mallory', phone: '+12025550144', javaScriptEnabled: false },
+] as const
+
+const signOut = async (page: Page) => {
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.waitForLoadState()
+}
+
+describe.skipIf(!hasBrowser())('trusting a browser in the example app', () => {
+  let app: Running
+  let browser: Browser
+  let data: Awaited<ReturnType<typeof temporaryFolder>>
+
+  beforeAll(async () => {
+    data = await temporaryFolder()
+    ;[app, browser] = await Promise.all([startApp({ DATA_DIR: data.path }), openBrowser()])
+  })
+
+  afterAll(async () => {
+    await browser.close()
+    await app.stop()
+    await data.dispose()
+  })
+
+  it.each(PEOPLE)(
+    'lets $name sign in again and again by password, until the trust is revoked (scripts: $javaScriptEnabled)',
+    async ({ name, phone, javaScriptEnabled }) => {
+      const { page, context } = await newPerson(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
+      await passwordStep(page, app.url, name)
+      await page.getByRole('button', { name: /Text a code/ }).click()
+      await page.waitForURL(/\/mfa\/verify/)
+      await page.getByLabel(/Don’t ask again in this browser for 30 days/).check()
+      await snap(page, `${name}-trust`)
+      await typeCode(page, await newestCode(app.url, phone, 'sms'))
+      expect(page.url()).toBe(`${app.url}/vault`)
+
+      for (const _ of ['second', 'third']) {
+        await signOut(page)
+        await passwordStep(page, app.url, name)
+        expect(page.url()).toBe(`${app.url}/vault`)
+      }
+
+      await page.goto(`${app.url}/account`)
+      await page.getByRole('link', { name: 'Trusted devices' }).click()
+      await page.waitForURL(/\/mfa\/devices/)
+      await snap(page, `${name}-devices`)
+      await page.getByRole('button', { name: /Stop trusting Chrome on/ }).click()
+      await page.waitForLoadState()
+      // The session lived by that trust alone.
+      expect(new URL(page.url()).pathname).toBe('/mfa')
+      await context.close()
+    },
+  )
+})
