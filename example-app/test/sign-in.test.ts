@@ -87,7 +87,10 @@ describe('signing in', () => {
   it('changes the session’s id at each step', async () => {
     const browser = vault.browser()
     const cookie = (response: supertest.Response) =>
-      String(response.headers['set-cookie'] ?? '').split(';')[0]
+      response
+        .get('Set-Cookie')
+        ?.find((line) => line.startsWith('vault.sid='))
+        ?.split(';')[0] ?? ''
     await supertest(vault.app).get('/').expect(200)
     const first = cookie(await signIn(browser, 'mallory'))
     await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
