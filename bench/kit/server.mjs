@@ -10,18 +10,24 @@ const BARE = fileURLToPath(new URL('./bare.mjs', import.meta.url))
 
 /** Starts the service as `npm run service` does; `readyMs` is the time from its start until it listens. */
 export function startService(env = {}) {
-  return start(MAIN, { SERVICE_API_KEY: API_KEY, SERVICE_SECRET: SECRET, ...env })
+  return start(MAIN, env)
 }
 
-/** Starts the same Express app over a store that answers at once. */
-export function startBare() {
-  return start(BARE, {})
+/** Starts the same service without the store call of a verification. */
+export function startBare(env = {}) {
+  return start(BARE, env)
 }
 
 async function start(file, env) {
   const began = performance.now()
   const child = spawn(process.execPath, [file], {
-    env: { PATH: process.env.PATH, SERVICE_PORT: '0', ...env },
+    env: {
+      PATH: process.env.PATH,
+      SERVICE_PORT: '0',
+      SERVICE_API_KEY: API_KEY,
+      SERVICE_SECRET: SECRET,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const gone = new Promise((resolve) => child.once('exit', resolve))

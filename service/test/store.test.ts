@@ -72,6 +72,44 @@ describe.each([
     expect(await store.query('SELECT id FROM thing WHERE id = $1', [id])).toEqual([{ id }])
   })
 
+  test.each([
+    `'`,
+    `''`,
+    `\\'; DROP TABLE thing; --`,
+    `\\`,
+    `\\\\'`,
+    `E'\\x27'`,
+    `$$`,
+    `$1`,
+    '"',
+    '{a,b}',
+    '\r\n\t',
+    `\u2019\uff07`,
+    'NULL',
+    '',
+  ])('takes %j for what it is, alone and in a list, first and again', async (note) => {
+    for (let i = 0; i < 2; i++) {
+      const [row] = await store.query<{ note: string; list: string[] }>(
+        'SELECT $1::text AS note, $2::text[] AS list, $3::bigint[] AS none',
+        [note, [note, `x${note}`], []],
+      )
+      expect(row).toEqual({ note, list: [note, `x${note}`], none: [] })
+    }
+  })
+
+  test('knows a statement again after one that failed, in and out of transactions', async () => {
+    const text = 'SELECT 1 / $1::integer AS n'
+    await rejection(store.query(text, [0]))
+    await rejection(store.transaction((tx) => tx.query(text, [0])))
+    const both = await Promise.all([
+      store.transaction((tx) => tx.query(text, [1])),
+      store.query(text, [1]),
+      store.query('SELECT 2 / $1::integer AS n', [1]),
+      store.transaction((tx) => tx.query('SELECT 2 / $1::integer AS n', [1])),
+    ])
+    expect(both).toEqual([[{ n: 1 }], [{ n: 1 }], [{ n: 2 }], [{ n: 2 }]])
+  })
+
   test('keeps all of a transaction or nothing', async () => {
     const error = await rejection(
       store.transaction(async (tx) => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { FaultsError } from '../faults.js'
 import { lockFolder } from './folder-lock.js'
+import { type Prepared, preparedStatements } from './prepared.js'
 import type { Queries, Store, Value } from './store.js'
 
 /**
@@ -12,10 +13,11 @@ export async function pgliteStore(dataDir: string): Promise<Store> {
   const release = inMemory ? async () => {} : await lockFolder(dataDir)
   try {
     const database = await open(inMemory ? dataDir : join(dataDir, 'database'))
+    const prepared = preparedStatements()
     return {
       name: 'pglite',
-      query: queriesOn(database).query,
-      transaction: (work) => database.transaction((tx) => work(queriesOn(tx))),
+      query: queriesOn(database, prepared).query,
+      transaction: (work) => database.transaction((tx) => work(queriesOn(tx, prepared))),
       async script(tx, text) {
         await (tx as ScriptableQueries).exec(text)
       },
@@ -32,7 +34,7 @@ export async function pgliteStore(dataDir: string): Promise<Store> {
 
 // PGlite's own types need the DOM's and Emscripten's: these are the few methods we call.
 interface Client {
-  query<Row>(text: string, params: readonly Value[]): Promise<{ readonly rows: Row[] }>
+  query<Row>(text: string): Promise<{ readonly rows: Row[] }>
   exec(text: string): Promise<unknown>
 }
 
@@ -50,11 +52,11 @@ interface ScriptableQueries extends Queries {
   exec(text: string): Promise<unknown>
 }
 
-function queriesOn(client: Client): ScriptableQueries {
+function queriesOn(client: Client, prepared: Prepared): ScriptableQueries {
   return {
-    async query<Row extends object>(text: string, params: readonly Value[] = []) {
-      const result = await client.query<Row>(text, params)
-      return result.rows
+    async query<Row extends object>(text: string, params?: readonly Value[]) {
+      const run = async (statement: string) => (await client.query<Row>(statement)).rows
+      return params ? prepared.execute(run, text, params) : run(text)
     },
     exec: (text) => client.exec(text),
   }
