@@ -13,6 +13,7 @@ import { inboxRoutes } from './routes/inbox.js'
 import { meRoutes } from './routes/me.js'
 import { passwordRoutes } from './routes/password.js'
 import { signInRoutes } from './routes/sign-in.js'
+import { transcribeRoutes } from './routes/transcribe.js'
 import { vaultRoutes } from './routes/vault.js'
 import { vaultSession } from './session.js'
 
@@ -44,6 +45,7 @@ export function createApp(context: VaultContext): Express {
   app.use(vaultRoutes(context))
   app.use(passwordRoutes(context))
   app.use(accountRoutes(context))
+  app.use(transcribeRoutes(context))
   app.use(inboxRoutes(context))
 
   app.use(notFound, errorHandler)

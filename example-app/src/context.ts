@@ -1,4 +1,4 @@
-import type { MfaOptions } from 'countersign'
+import type { MfaOptions, MfaService } from 'countersign'
 import type { Store } from 'express-session'
 import type { Config } from './config.js'
 import type { SeedUser } from './seed-users.js'
@@ -22,6 +22,8 @@ export interface VaultContext {
   readonly ledger: Ledger
   readonly signInFailures: SignInFailures
   readonly mfa: MfaOptions<VaultUser>
+  /** Writes down what is said in a recording. */
+  readonly speech: Pick<MfaService, 'transcribe'>
   readonly sessionSecret: string
   /** Defaults to this process's memory. */
   readonly sessionStore?: Store | undefined

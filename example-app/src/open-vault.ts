@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { CountersignService } from '@countersign/service'
 import { RedisStore } from 'connect-redis'
-import type { ServiceAddress } from 'countersign'
+import { mfaClient, type ServiceAddress } from 'countersign'
 import { createClient } from 'redis'
 import type { Config } from './config.js'
 import type { Inbox, VaultContext } from './context.js'
@@ -49,6 +49,7 @@ export async function openVault(config: Config): Promise<OpenVault> {
       ledger,
       signInFailures: signInFailuresIn(db),
       mfa: vaultMfa(config, service?.mfa ?? addressOf(config), users, { db, redis }),
+      speech: service?.mfa ?? openClient(config, opened),
       sessionSecret: config.sessionSecret ?? (await keptSecret(join(config.dataDir, 'session-secret'))),
       sessionStore: redis && new RedisStore({ client: redis, prefix: 'vault:session:' }),
       inbox: service && inboxOf(service),
@@ -78,6 +79,12 @@ function addressOf({ service }: Config): ServiceAddress {
   if (service.kind === 'embedded') throw new Error('The service in this process has no address.')
   const { kind: _, ...address } = service
   return address
+}
+
+function openClient(config: Config, opened: (() => Promise<unknown>)[]) {
+  const client = mfaClient(addressOf(config))
+  opened.push(() => client.close())
+  return client
 }
 
 async function openRedis(url: string) {

@@ -51,6 +51,7 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
     ledger,
     signInFailures: signInFailuresIn(db),
     mfa: { ...vaultMfa(config, service.mfa, users, { db }), onEvent: undefined },
+    speech: service.mfa,
     sessionSecret: SECRET,
     inbox,
     people: SEED_USERS,

@@ -1,3 +1,5 @@
+import type { TranscriptionRefusal } from 'countersign'
+
 /** Every `code` this app's own problem answers carry; the codes of `/mfa` are the plugin's. */
 export type VaultProblemCode =
   | 'invalid_request'
@@ -13,6 +15,7 @@ export type VaultProblemCode =
   | 'body_too_large'
   | 'internal_error'
   | 'unavailable'
+  | TranscriptionRefusal['reason']
 
 const STATUS: Readonly<Record<VaultProblemCode, number>> = {
   invalid_request: 400,
@@ -28,6 +31,14 @@ const STATUS: Readonly<Record<VaultProblemCode, number>> = {
   body_too_large: 413,
   internal_error: 500,
   unavailable: 503,
+  transcription_unavailable: 501,
+  busy: 429,
+  address_refused: 422,
+  fetch_failed: 422,
+  file_too_large: 413,
+  recording_too_long: 422,
+  unsupported_media: 415,
+  no_speech: 422,
 }
 
 const TITLE: Readonly<Record<VaultProblemCode, string>> = {
@@ -44,6 +55,14 @@ const TITLE: Readonly<Record<VaultProblemCode, string>> = {
   body_too_large: 'That was too much',
   internal_error: 'Something went wrong on our side',
   unavailable: 'This is not working right now',
+  transcription_unavailable: 'Nobody here can listen',
+  busy: 'Too much to listen to at once',
+  address_refused: 'That address cannot be used',
+  fetch_failed: 'There is no file at that address',
+  file_too_large: 'That file is too large',
+  recording_too_long: 'That recording is too long',
+  unsupported_media: 'That is not a recording',
+  no_speech: 'No words were heard',
 }
 
 /** A "no" on its way to the person: thrown by a handler, answered by the error handler as a page or as JSON. */

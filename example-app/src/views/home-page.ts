@@ -49,6 +49,11 @@ export function homePage(user: VaultUser, balance: number, inbox: boolean): stri
     }
     <p><a href="/account">${factors.length > 0 ? 'Look after your account' : 'Set up a second step'}</a></p>
   </section>
+  <section class="card">
+    <h2>Voice messages</h2>
+    <p>Have a recording written down, from a file or from its address.</p>
+    <p><a href="/transcribe">Transcribe a recording</a></p>
+  </section>
 </div>`,
   })
 }

@@ -1,0 +1,58 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { goForwardAs, hasRealEngine } from '../../service/test/recordings.js'
+import { hasBrowser, LOOKS, newPerson, openBrowser, snap } from './kit/browser.js'
+import { type Running, startApp, temporaryFolder } from './kit/process.js'
+import { passwordStep } from './kit/vault.js'
+
+describe.skipIf(!hasBrowser() || !hasRealEngine())('having a recording written down in a browser', () => {
+  let app: Running
+  let browser: Browser
+  let data: Awaited<ReturnType<typeof temporaryFolder>>
+  let recording: string
+
+  beforeAll(async () => {
+    data = await temporaryFolder()
+    recording = await goForwardAs('mp3', data.path)
+    ;[app, browser] = await Promise.all([startApp({ DATA_DIR: data.path }), openBrowser()])
+  })
+  afterAll(async () => {
+    await browser.close()
+    await app.stop()
+    await data.dispose()
+  })
+
+  it.each([
+    ['phone-light', true],
+    ['phone-dark', false],
+    ['desktop-light', false],
+    ['desktop-dark', true],
+  ] as const)(
+    'brings nina from a chosen file to its words (%s, scripts: %s)',
+    async (look, javaScriptEnabled) => {
+      const { page, context } = await newPerson(browser, { ...LOOKS[look], javaScriptEnabled })
+      const refused: string[] = []
+      page.on('console', (message) => void (message.type() === 'error' && refused.push(message.text())))
+      await passwordStep(page, app.url, 'nina', '/transcribe')
+      await snap(page, `transcribe-${look}`)
+
+      await page.getByLabel('A file').setInputFiles(recording)
+      await page.getByRole('button', { name: 'Transcribe' }).click()
+      if (javaScriptEnabled) {
+        expect(await page.getByRole('status').textContent()).toMatch(/Sending|Sent|Listening/)
+        await snap(page, `transcribe-${look}-progress`)
+      }
+      await page.getByText('go forward ten meters').waitFor({ timeout: 25_000 })
+      await snap(page, `transcribe-${look}-done`)
+      expect(await page.getByRole('button', { name: 'Transcribe' }).isEnabled()).toBe(true)
+
+      await page.getByLabel('Or the address of one').fill('https://127.0.0.1/a.mp3')
+      await page.getByLabel('A file').setInputFiles([])
+      await page.getByRole('button', { name: 'Transcribe' }).click()
+      await page.getByText('That address cannot be used').waitFor()
+      await snap(page, `transcribe-${look}-refused`)
+      expect(refused.filter((text) => /security policy/i.test(text))).toEqual([])
+      await context.close()
+    },
+  )
+})
