@@ -56,6 +56,10 @@ const cases: Readonly<Record<FindingCode, (setup: HostSetup) => Promise<Watched>
     vi.stubEnv('NODE_APP_INSTANCE', '1')
     return watched(setup)
   },
+  MFA_DOCTOR_MEMORY_DEVICES: async (setup) => {
+    inProduction()
+    return watched({ ...setup, options: { ...setup.options, trustedDevices: { store: 'memory' } } })
+  },
   MFA_DOCTOR_MEMORY_SESSIONS: async (setup) => {
     inProduction()
     return watched(setup)
