@@ -71,6 +71,13 @@ describe('the documents', () => {
     for (const part of parts) expect(text).toContain(`\`${part}`)
   })
 
+  it('name tests that exist for what people ask', async () => {
+    const text = await read('docs/asked.md')
+    const named = [...text.matchAll(/`([\w/-]+\.test\.ts)`(?: "([^"]+)")?/g)]
+    expect(named.length).toBeGreaterThanOrEqual(24)
+    for (const [, path = '', title = ''] of named) expect(await read(path), path).toContain(title)
+  })
+
   it('lead nowhere that does not exist', async () => {
     for (const path of [
       'README.md',
@@ -79,6 +86,7 @@ describe('the documents', () => {
       'docs/options.md',
       'docs/errors.md',
       'docs/dialect.md',
+      'docs/asked.md',
       'docs/doctor.md',
       'docs/outage.md',
       'docs/events.md',
