@@ -18,6 +18,7 @@ beforeAll(async () => {
     secret: 'a secret for the contract, long enough',
     apiKey: API_KEY,
     applicationName: 'Contract',
+    transcriber: 'off',
     delivery: { email: 'inbox', sms: 'inbox' },
   })
   server = createServer(running.api).listen(0, '127.0.0.1')

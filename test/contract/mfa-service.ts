@@ -4,6 +4,7 @@ import { describeAppFactor } from './app-factor.js'
 import { describeBackupCodes } from './backup-codes.js'
 import { describeDeliveredCodes } from './delivered-codes.js'
 import { describeRefusals } from './refusals.js'
+import { describeTranscription } from './transcription.js'
 
 /** A service and what the contract needs to know beside it. */
 export interface Opened {
@@ -21,7 +22,7 @@ export interface Contract {
 }
 
 /**
- * What every `MfaService` must do, whoever speaks for it. The service must offer email and SMS, no WhatsApp, and
+ * What every `MfaService` must do, whoever speaks for it. The service must offer email and SMS, no WhatsApp and no transcription, and
  * read its clock from `Date`.
  */
 export function describeMfaService(
@@ -43,5 +44,6 @@ export function describeMfaService(
     describeAppFactor(contract)
     describeBackupCodes(contract)
     describeRefusals(contract)
+    describeTranscription(contract)
   })
 }

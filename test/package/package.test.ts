@@ -70,8 +70,8 @@ describe('the package as it is shipped', () => {
        console.log(Object.keys(mfa).sort().join(' '), parseUser('a@b.example').kind)`,
     )
     expect((await project.node('esm.mjs')).trim()).toBe(
-      'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError ' +
-        'backupRouter challengeRouter enrollAppRouter mfaCounts mfaRouter mfaSession requireMfa startMfa verifyRouter email',
+      'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError TrustStoreError ' +
+        'backupRouter challengeRouter devicesRouter enrollAppRouter mfaClient mfaCounts mfaRouter mfaSession requireMfa startMfa verifyRouter email',
     )
   })
 
