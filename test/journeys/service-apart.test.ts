@@ -153,6 +153,11 @@ describe.skipIf(!hasMovableClock())('the example app with the service in a proce
     }
     expect((await client.get('/vault')).status).toBe(401)
     service = await startService({ ...serviceEnv, SERVICE_PORT: port })
+    // The circuit breaker leaves a service alone that failed five times in a row, and then tries by itself.
+    const paused = await client.post('/mfa/verify', { code })
+    expect(paused.status).toBe(503)
+    expect(Number(paused.headers.get('retry-after'))).toBeLessThanOrEqual(10)
+    clock.ahead(60 + 30 * 60 + 5 + 15)
     expect((await client.post('/mfa/verify', { code })).body).toMatchObject({ status: 'verified' })
   })
 })

@@ -8,9 +8,10 @@ export interface Reply {
 
 /** A program with cookies of its own that speaks JSON to an app, over real sockets. */
 export function jsonClient(app: string) {
-  let cookie = ''
+  const jar = new Map<string, string>()
 
   const call = async (method: string, path: string, body?: object): Promise<Reply> => {
+    const cookie = [...jar].map((pair) => pair.join('=')).join('; ')
     const response = await fetch(app + path, {
       method,
       redirect: 'manual',
@@ -21,8 +22,10 @@ export function jsonClient(app: string) {
       },
       ...(body && { body: JSON.stringify(body) }),
     })
-    const [set] = response.headers.getSetCookie()
-    if (set) cookie = set.split(';')[0] ?? ''
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      jar.set(name, value)
+    }
     const text = await response.text()
     return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : undefined }
   }
