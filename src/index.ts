@@ -26,14 +26,18 @@ export {
   devicesRouter,
   enrollAppRouter,
   MfaStrategy,
+  mfaAccount,
   mfaCounts,
   mfaRouter,
   mfaSession,
+  notMeRouter,
   startMfa,
   verifyRouter,
 } from './mfa.js'
 export { mfaClient } from './mfa-client.js'
+export type { AccountNotice, NoticeFacts, NoticeType } from './notices/notice.js'
 export type {
+  Compromise,
   DialectInput,
   LimitOptions,
   MfaOptions,
@@ -64,4 +68,5 @@ export type {
 } from './protocol/service.js'
 export type { TrustPlace } from './trust/open-store.js'
 export type { TrustItem, TrustStore } from './trust/store.js'
+export type { MfaAccount } from './visit/account.js'
 export type { MfaState } from './visit/wire.js'

@@ -9,6 +9,7 @@ import { loginStart } from './guard/start-mfa.js'
 import { counterStore } from './limits/counter.js'
 import { sendsIn } from './limits/sends.js'
 import { triesIn } from './limits/tries.js'
+import { warningsIn } from './limits/warnings.js'
 import type { MfaOptions } from './options.js'
 import { renderView } from './pages/render.js'
 import { PassportMfaStrategy } from './passport/strategy.js'
@@ -16,10 +17,14 @@ import { buildBackupRouter } from './routers/backup.js'
 import { buildChallengeRouter } from './routers/challenge.js'
 import { buildDevicesRouter } from './routers/devices.js'
 import { buildEnrollAppRouter } from './routers/enroll-app.js'
+import { buildNotMeRouter } from './routers/not-me.js'
 import { buildVerifyRouter } from './routers/verify.js'
 import { readOptions } from './settings.js'
+import { cutoffsIn } from './trust/cutoffs.js'
 import { devicesIn } from './trust/devices.js'
 import { openStore } from './trust/open-store.js'
+import { undoLinksIn } from './trust/undo-links.js'
+import { accountWith, type MfaAccount } from './visit/account.js'
 import { browsersWith } from './visit/browsers.js'
 import type { DoorDeps } from './visit/deps.js'
 
@@ -56,8 +61,11 @@ function build(options: unknown): DoorDeps {
     }
   }
   const doctor = doctorFor(settings, (code, remedy) => tell({ type: 'finding', code, remedy }))
-  const { trustedDevices } = settings
-  const devices = trustedDevices && devicesIn(openStore(trustedDevices.store), trustedDevices)
+  const { trustedDevices, publicUrl, noticeStore } = settings
+  const trustStore = trustedDevices && openStore(trustedDevices.store)
+  const devices = trustStore && devicesIn(trustStore, trustedDevices)
+  const linkStore = noticeStore ? openStore(noticeStore) : trustStore
+  const cutoffs = publicUrl && linkStore ? cutoffsIn(linkStore) : undefined
   return {
     settings,
     service:
@@ -74,7 +82,10 @@ function build(options: unknown): DoorDeps {
     sends: sendsIn(counters, settings),
     tell,
     devices,
-    browsers: devices && browsersWith(devices, trustedDevices, { settings, tell }),
+    browsers: devices && browsersWith(devices, trustedDevices, { settings, tell, cutoffs }),
+    cutoffs,
+    undoLinks: publicUrl && linkStore ? undoLinksIn(linkStore) : undefined,
+    warnings: warningsIn(counters),
     doctor,
     counts,
     render: render ? (view, frame) => render(view, frame, renderView) : renderView,
@@ -111,6 +122,7 @@ export function mfaRouter<User>(options: MfaOptions<User>): Router {
     buildEnrollAppRouter(deps),
     buildBackupRouter(deps),
     buildDevicesRouter(deps),
+    buildNotMeRouter(deps),
   )
 }
 
@@ -161,6 +173,23 @@ export function mfaCounts<User>(options: MfaOptions<User>): MfaCounts {
  */
 export function devicesRouter<User>(options: MfaOptions<User>): Router {
   return buildDevicesRouter(depsOf(options))
+}
+
+/**
+ * The page behind the "this was not me" link of a notice. Without the option `publicUrl` it answers nothing.
+ * @throws {OptionsError}
+ */
+export function notMeRouter<User>(options: MfaOptions<User>): Router {
+  return buildNotMeRouter(depsOf(options))
+}
+
+/**
+ * What the host tells of changes that it makes itself: factors that came or went, and accounts to be secured.
+ * @throws {OptionsError}
+ */
+export function mfaAccount<User>(options: MfaOptions<User>): MfaAccount<User> {
+  // The options were typed by this User; inside, users are what Passport calls them.
+  return accountWith(depsOf(options)) as MfaAccount<User>
 }
 
 /** The Passport strategy `mfa`: `passport.use(new MfaStrategy(options))`. */

@@ -4,6 +4,7 @@ import type { Dialect } from './client/dialect.js'
 import type { FindingCode } from './doctor/findings.js'
 import type { Duration } from './duration.js'
 import type { MfaEvent } from './flows/events.js'
+import type { AccountNotice } from './notices/notice.js'
 import type { PageFrame, RenderView, View } from './pages/view.js'
 import type { QueryPool } from './postgres-table.js'
 import type { Amr } from './protocol/amr.js'
@@ -107,6 +108,17 @@ export interface TrustedDeviceOptions<User = Express.User> {
   fingerprint?: ((user: User) => string | number) | undefined
 }
 
+/** Somebody opened the link of a notice and said that it was not them. Everything of the account is ended already. */
+export interface Compromise {
+  readonly userId: string
+  /** When they said so, in milliseconds since 1970. */
+  readonly at: number
+  /** When the notice was written whose link it was. */
+  readonly noticedAt: number
+  /** Tells of it, ready to be mailed. */
+  readonly notice: AccountNotice
+}
+
 /** What an app writes. The same object may be given to every part; what is built from it is built once. */
 export interface MfaOptions<User = Express.User> {
   /** The MFA service: its address, or an object that speaks for it (the self-hosted service in this process). */
@@ -156,6 +168,14 @@ export interface MfaOptions<User = Express.User> {
   limits?: LimitOptions | undefined
   /** Lets people skip the question on browsers they trust. Off unless given. */
   trustedDevices?: TrustedDeviceOptions<User> | undefined
+  /** Called with what a user should hear of, ready to be mailed. What it throws is logged and changes nothing. */
+  onNotice?: ((user: User, notice: AccountNotice) => void | Promise<void>) | undefined
+  /** Called when a link said "this was not me": have a new password chosen, and look at what was done. */
+  onCompromise?: ((compromise: Compromise) => void | Promise<void>) | undefined
+  /** The app's address, like `https://app.example`, without a path. Puts a "this was not me" link into notices (R16). */
+  publicUrl?: string | undefined
+  /** Where those links are kept. Defaults to the store of `trustedDevices`. */
+  noticeStore?: TrustPlace | undefined
   /** Where a browser is, for lists and messages, like "Lyon, France", if the host knows. */
   place?: ((req: Request) => string | undefined) | undefined
   /**

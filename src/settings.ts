@@ -111,6 +111,17 @@ const trustPlace = z.custom<TrustPlace>(
   { error: placeText },
 )
 
+const publicUrlText =
+  'must be the https address of the app without a path, like https://app.example (http on this machine alone)'
+
+function isOrigin(url: string): boolean {
+  if (!URL.canParse(url)) return false
+  const { protocol, hostname, pathname, search, hash, username } = new URL(url)
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  const isBare = pathname === '/' && search === '' && hash === '' && username === ''
+  return isBare && (protocol === 'https:' || (protocol === 'http:' && isHere))
+}
+
 const ageText = 'must be a time like "30d", from 1h to 30d'
 const trustedDevicesSchema = z
   .strictObject(
@@ -176,6 +187,14 @@ const schema = z.strictObject({
     })
     .default('closed'),
   trustedDevices: trustedDevicesSchema.optional(),
+  onNotice: callback<NonNullable<MfaOptions['onNotice']>>('must be a function').optional(),
+  onCompromise: callback<NonNullable<MfaOptions['onCompromise']>>('must be a function').optional(),
+  publicUrl: z
+    .string({ error: publicUrlText })
+    .refine(isOrigin, { error: publicUrlText })
+    .transform((url) => new URL(url).origin)
+    .optional(),
+  noticeStore: trustPlace.optional(),
   place: callback<NonNullable<MfaOptions['place']>>('must be a function from a request to text').optional(),
   doctor: doctorSchema.default({ ignore: [] }),
   stylesheet: sitePath.optional(),
@@ -214,9 +233,19 @@ export function readOptions(options: unknown): Settings {
   const { service, ...rest } = asObject(options)
   const theirs = readService(service)
   const ours = schema.safeParse(onlyGiven(rest))
-  const faults = [...('faults' in theirs ? theirs.faults : []), ...(ours.success ? [] : tell(ours.error, []))]
-  if (!ours.success || 'faults' in theirs) throw new OptionsError(faults)
+  const faults = [
+    ...('faults' in theirs ? theirs.faults : []),
+    ...(ours.success ? together(ours.data) : tell(ours.error, [])),
+  ]
+  if (!ours.success || 'faults' in theirs || faults.length > 0) throw new OptionsError(faults)
   return { ...ours.data, service: theirs.service }
+}
+
+/** What is wrong only in company. */
+function together({ publicUrl, trustedDevices, noticeStore }: z.output<typeof schema>): string[] {
+  return publicUrl && !trustedDevices && !noticeStore
+    ? ['publicUrl puts links into notices, and these have to be kept: give noticeStore, or trustedDevices']
+    : []
 }
 
 const VERBS = ['send', 'verify', 'enrollApp', 'sendBackupCodes', 'transcribe'] as const

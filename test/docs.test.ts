@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { dialectOption } from '../src/client/dialect.js'
 import { FINDINGS } from '../src/doctor/findings.js'
+import { NOTICE_TYPES } from '../src/notices/notice.js'
 import type { ProblemCode } from '../src/pages/view.js'
 import { PROBLEM_CODES, statusOf } from '../src/visit/problem.js'
 
@@ -33,6 +34,11 @@ describe('the documents', () => {
     const known = membersOf(options, 'TrustedDeviceOptions')
     expect(known.length).toBeGreaterThan(4)
     for (const name of known) expect(document).toContain(`| \`${name}\` |`)
+  })
+
+  it('explain every notice', async () => {
+    const document = await read('docs/notices.md')
+    for (const type of NOTICE_TYPES) expect(document).toContain(`| \`${type}\` |`)
   })
 
   it('explain every code of an answer with its status', async () => {
@@ -91,6 +97,7 @@ describe('the documents', () => {
       'docs/outage.md',
       'docs/events.md',
       'docs/trusted-devices.md',
+      'docs/notices.md',
       'docs/testing.md',
     ]) {
       const folder = path.includes('/') ? path.replace(/[^/]+$/, '') : ''

@@ -35,7 +35,7 @@ const ROOMS: Readonly<Record<string, Walls>> = {
 
   client: { uses: ['protocol', ...LEAVES] },
   limits: { uses: ['protocol', ...LEAVES], types: CONFIGURED },
-  session: { uses: ['protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts', 'flows'] },
+  session: { uses: ['protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts', 'flows', 'trust'] },
 
   trust: { uses: ['protocol', ...LEAVES] },
 
@@ -43,12 +43,17 @@ const ROOMS: Readonly<Record<string, Walls>> = {
   flows: { uses: ['protocol', ...LEAVES], types: ['session', 'limits', 'trust', 'doctor', ...CONFIGURED] },
   // A page knows by type the refusals that it explains.
   pages: { uses: ['protocol', ...LEAVES], types: ['flows'] },
+  // In the languages of the pages.
+  notices: { uses: ['pages', 'protocol', ...LEAVES] },
   visit: {
-    uses: ['flows', 'pages', 'session', 'trust', 'protocol', ...LEAVES],
-    types: ['doctor', ...CONFIGURED],
+    uses: ['flows', 'pages', 'notices', 'session', 'trust', 'protocol', ...LEAVES],
+    types: ['doctor', 'limits', ...CONFIGURED],
   },
 
-  routers: { uses: ['visit', 'flows', 'pages', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
+  routers: {
+    uses: ['visit', 'flows', 'pages', 'notices', 'session', 'protocol', ...LEAVES],
+    types: ['trust', ...CONFIGURED],
+  },
   guard: { uses: ['visit', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
   passport: { uses: ['visit', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
 
@@ -68,6 +73,7 @@ const ROOMS: Readonly<Record<string, Walls>> = {
       'pages',
       'limits',
       'trust',
+      'notices',
       'doctor',
       'duration.ts',
       'postgres-table.ts',
@@ -110,6 +116,7 @@ const ROOMS: Readonly<Record<string, Walls>> = {
       'client',
       'flows',
       'pages',
+      'notices',
       'trust',
       'passport',
       'guard',

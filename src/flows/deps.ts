@@ -3,6 +3,7 @@ import type { Sends } from '../limits/sends.js'
 import type { Tries } from '../limits/tries.js'
 import type { Caller, MfaService } from '../protocol/service.js'
 import type { Settings } from '../settings.js'
+import type { Cutoffs } from '../trust/cutoffs.js'
 import type { Devices } from '../trust/devices.js'
 import type { MfaEventBody } from './events.js'
 import type { Person } from './person.js'
@@ -16,6 +17,8 @@ export interface Deps {
   readonly sends: Sends
   /** Only when the app asked for trusted devices. */
   readonly devices?: Devices | undefined
+  /** Only when there are links by which somebody can end everything. */
+  readonly cutoffs?: Cutoffs | undefined
   /** Tells the host what happened. */
   tell(event: MfaEventBody): void
 }

@@ -45,6 +45,8 @@ type AboutUser = {
       /** The way that was tried last. */
       readonly method?: Method | 'backup'
     }
+  /** Everything of this user was ended: by the link in a notice, or by the host. */
+  | { readonly type: 'account_secured' }
   /** A browser will skip the question from now on; `device` is its public id. */
   | { readonly type: 'device_trusted'; readonly device: string }
   /** A trusted browser skipped the question at sign-in. */
@@ -54,7 +56,7 @@ type AboutUser = {
   | {
       readonly type: 'devices_revoked'
       readonly count: number
-      readonly why: 'user' | 'backup_code' | 'factor_change'
+      readonly why: 'user' | 'backup_code' | 'factor_change' | 'not_me'
     }
   /** The service failed; `errorCode` is a `ServiceErrorCode`. */
   | { readonly type: 'service_failed'; readonly errorCode: string }

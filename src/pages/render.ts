@@ -7,6 +7,7 @@ import { enrollPage } from './enroll.js'
 import { enrollStartPage } from './enroll-start.js'
 import { enrolledPage } from './enrolled.js'
 import { layout } from './layout.js'
+import { notMePage, securedPage } from './not-me.js'
 import { overviewPage } from './overview.js'
 import { type Page, type PageContext, pageContext } from './page.js'
 import { resumePage } from './resume.js'
@@ -41,6 +42,10 @@ function pageFor(view: View, context: PageContext): Page {
       return resumePage(view, context)
     case 'devices':
       return devicesPage(view, context)
+    case 'not-me':
+      return notMePage(view, context)
+    case 'secured':
+      return securedPage(context)
     case 'stop':
       return stopPage(view, context)
   }

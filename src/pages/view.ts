@@ -39,6 +39,7 @@ export type ProblemCode =
   | 'cross_site'
   | 'not_found'
   | 'unknown_device'
+  | 'unknown_link'
   | 'method_not_allowed'
   | 'unsupported_media_type'
   | 'body_too_large'
@@ -139,6 +140,10 @@ export type View =
   | { readonly page: 'resume'; readonly action: string; readonly fields: Readonly<Record<string, string>> }
   /** The trusted browsers: posts `device` to `{base}/devices/revoke`, or nothing to `{base}/devices/revoke-all`. */
   | { readonly page: 'devices'; readonly devices: readonly DeviceView[] }
+  /** Whoever came by the link of a notice is asked: posts `token` to `{base}/not-me`. */
+  | { readonly page: 'not-me'; readonly token: string }
+  /** Everything in the account was ended. */
+  | { readonly page: 'secured' }
   /** Nothing can go on here: locked, service down, half-login over, … The notice says what happened. */
   | { readonly page: 'stop'; readonly notice: Notice; readonly next?: 'sign-in' | 'retry' | 'home' }
 

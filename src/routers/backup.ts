@@ -7,6 +7,7 @@ import { maskContact } from '../protocol/destination.js'
 import { isCurrent } from '../session/slot.js'
 import { readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
+import { notify } from '../visit/notify.js'
 import { sendProblem } from '../visit/problem.js'
 import type { backupSentAnswer } from '../visit/wire.js'
 import { addAssets } from './assets.js'
@@ -41,6 +42,7 @@ async function send(visitor: Visitor): Promise<void> {
   const outcome = await sendBackupCodes(deps, person, known.record)
   if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
   if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal)
+  await notify(deps, req, known, { type: 'backup_codes_sent' })
   const { to, count } = outcome
   const shown = { to, ...(count !== undefined && { count }) }
   if (html) return showPage(visitor, { page: 'backup-sent', ...shown })

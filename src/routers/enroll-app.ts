@@ -2,10 +2,12 @@ import { Router } from 'express'
 import * as z from 'zod'
 import { confirmApp, prepareApp } from '../flows/enroll-app.js'
 import { type Contact, formatUser, parseUser } from '../protocol/contact.js'
+import { maskContact } from '../protocol/destination.js'
 import { isCurrent, storeRecord } from '../session/slot.js'
 import { approve } from '../visit/approve.js'
 import { readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
+import { notify } from '../visit/notify.js'
 import { sendProblem } from '../visit/problem.js'
 import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../visit/wire.js'
 import { addAssets } from './assets.js'
@@ -76,6 +78,8 @@ async function confirm(visitor: Visitor): Promise<void> {
       : sendRefusal(visitor, refusal)
   }
   if (contact) await deps.settings.onAppEnrolled?.(known.user, { method: 'app', user: formatUser(contact) })
+  const to = contact && maskContact(contact)
+  await notify(deps, req, known, { type: 'factor_added', method: 'app', ...(to && { to }) })
   // The person has just shown this factor; nothing less than before is proven.
   await approve(req, deps, known, { method: 'app', claim: outcome.claim })
   if (html) return showPage(visitor, { page: 'enrolled', backup: hasBackup(visitor) })

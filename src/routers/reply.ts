@@ -4,8 +4,8 @@ import type { Notice, PageFrame, View } from '../pages/view.js'
 import { trustField } from '../visit/body.js'
 import { factorView } from '../visit/factor-view.js'
 import { lastUsed } from '../visit/last-used.js'
+import { localesOf } from '../visit/locales.js'
 import { sendProblem, setRetryAfter, statusOf } from '../visit/problem.js'
-import { localesOf } from '../visit/visit.js'
 import { factorViews, liveChallenge, type Visitor } from './visitor.js'
 
 /** Answers with a page. */

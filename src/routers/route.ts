@@ -6,9 +6,10 @@ import { enter, type Standing } from '../session/standing.js'
 import { wantsHtml } from '../visit/accept.js'
 import { type DoorDeps, gateOf } from '../visit/deps.js'
 import { setHeaders } from '../visit/headers.js'
+import { localesOf } from '../visit/locales.js'
 import { type Problem, sendProblem, setRetryAfter, statusOf } from '../visit/problem.js'
 import { isSameOrigin } from '../visit/same-origin.js'
-import { localesOf, personOf } from '../visit/visit.js'
+import { personOf } from '../visit/visit.js'
 import type { Visitor } from './visitor.js'
 
 /** What a route does with somebody who is signed in or on the way. */
@@ -24,30 +25,62 @@ export interface Route {
   readonly nobody?: (res: Response) => void
 }
 
+/** What a path answers to whoever comes, signed in or not. */
+export interface OpenRoute {
+  readonly get: OpenHandler
+  readonly post: OpenHandler
+}
+
+export type OpenHandler = (req: Request, res: Response, deps: DoorDeps) => Promise<void> | void
+
 /** Adds a path to a router, with all that every one of our routes has in common. */
 export function addRoute(router: Router, deps: DoorDeps, path: string, route: Route): void {
-  const methods = [
-    ...(route.get ? ['GET', 'HEAD'] : []),
-    ...(route.post ? ['POST'] : []),
-    ...(route.delete ? ['DELETE'] : []),
-  ]
+  const { get, post, delete: del } = route
+  const forKnown = (handler: Handler | undefined): OpenHandler | undefined =>
+    handler &&
+    (async (req, res) => {
+      const known = await enter(req, deps)
+      wrapLogIn(req, deps)
+      if (known.stage === 'none') return sendAway(req, res, deps, known, route)
+      const person = await personOf(req, known, deps.settings)
+      await handler({ req, res, deps, known, person, html: wantsHtml(req) })
+    })
+  add(router, deps, path, { get: forKnown(get), post: forKnown(post), delete: forKnown(del) })
+}
+
+/** Adds a path for whoever comes: who they are is not asked. */
+export function addOpenRoute(router: Router, deps: DoorDeps, path: string, route: OpenRoute): void {
+  add(router, deps, path, { ...route, delete: undefined })
+}
+
+function add(
+  router: Router,
+  deps: DoorDeps,
+  path: string,
+  { get, post, delete: del }: Readonly<Record<'get' | 'post' | 'delete', OpenHandler | undefined>>,
+): void {
+  const handlers = new Map<string, OpenHandler>([
+    ...(get
+      ? ([
+          ['GET', get],
+          ['HEAD', get],
+        ] as const)
+      : []),
+    ...(post ? ([['POST', post]] as const) : []),
+    ...(del ? ([['DELETE', del]] as const) : []),
+  ])
 
   const answer = async (req: Request, res: Response) => {
     setHeaders(res)
     checkMount(req, deps)
     gateOf(req)
-    if (!methods.includes(req.method)) {
-      res.set('Allow', methods.join(', '))
+    const handler = handlers.get(req.method)
+    if (!handler) {
+      res.set('Allow', [...handlers.keys()].join(', '))
       return sendProblem(res, { code: 'method_not_allowed' })
     }
-    const isReading = req.method === 'GET' || req.method === 'HEAD'
-    if (!isReading && !isSameOrigin(req)) return stop(req, res, deps, { code: 'cross_site' })
-    const handler = isReading ? route.get : req.method === 'POST' ? route.post : route.delete
-    const known = await enter(req, deps)
-    wrapLogIn(req, deps)
-    if (known.stage === 'none') return sendAway(req, res, deps, known, route)
-    const person = await personOf(req, known, deps.settings)
-    await handler?.({ req, res, deps, known, person, html: wantsHtml(req) })
+    if (handler !== get && !isSameOrigin(req)) return stop(req, res, deps, { code: 'cross_site' })
+    await handler(req, res, deps)
   }
 
   router.all(path, function mfaRoute(req: Request, res: Response, next: NextFunction) {
@@ -102,20 +135,24 @@ async function fail(
 }
 
 /** Answers where nothing can go on, whoever is there. */
-function stop(
+export function stop(
   req: Request,
   res: Response,
-  { settings, render }: DoorDeps,
+  deps: DoorDeps,
   problem: Problem,
   next?: 'sign-in' | 'retry',
   status = statusOf(problem.code),
 ): void {
   if (!wantsHtml(req)) return sendProblem(res, problem, status)
   const notice: Notice = { tone: 'error', code: problem.code }
-  const view: View = { page: 'stop', notice, ...(next && { next }) }
   setRetryAfter(res, problem)
-  res.status(status).type('html')
-  res.send(
+  res.status(status)
+  showToAnybody(req, res, deps, { page: 'stop', notice, ...(next && { next }) })
+}
+
+/** Answers with a page for whoever comes. */
+export function showToAnybody(req: Request, res: Response, { settings, render }: DoorDeps, view: View): void {
+  res.type('html').send(
     render(view, {
       locales: localesOf(req, settings),
       appName: settings.appName,

@@ -1,5 +1,6 @@
 import type { MfaEventBody } from '../flows/events.js'
 import type { Settings } from '../settings.js'
+import type { Cutoffs } from '../trust/cutoffs.js'
 import type { TrustedBrowsers } from './trusted-browsers.js'
 
 /** What this room is given: built once from the options. */
@@ -9,4 +10,6 @@ export interface SessionDeps {
   tell(event: MfaEventBody): void
   /** Only when the app asked for trusted devices. */
   readonly browsers?: TrustedBrowsers | undefined
+  /** Only when there are links by which somebody can end everything. */
+  readonly cutoffs?: Cutoffs | undefined
 }

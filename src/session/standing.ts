@@ -71,7 +71,7 @@ export function settle(req: Request, settings: Settings, standing: Standing): St
 }
 
 async function find(req: Request, deps: SessionDeps): Promise<Standing> {
-  const { settings, tell, browsers } = deps
+  const { settings, tell, browsers, cutoffs } = deps
   const user = userOf(req)
   if (!user) {
     if (!namesSomebody(req)) return { stage: 'none', expired: false }
@@ -82,6 +82,10 @@ async function find(req: Request, deps: SessionDeps): Promise<Standing> {
   }
   const userId = userIdOf(user, settings)
   const known = recordOf(req, userId)
+  if (known && (await cutoffs?.isVoid(userId, known.startedAt))) {
+    await endHalfLogin(req, undefined)
+    return { stage: 'none', expired: false }
+  }
   if (known?.verified) return { stage: 'verified', user, userId, record: known, factors: undefined }
   if (known?.exemption) return { stage: 'exempt', user, userId, record: known, factors: undefined }
 

@@ -28,6 +28,9 @@ export const trustField = z
 /** A trusted device's public id. */
 export const deviceField = text(64).min(1, { error: 'must not be empty' })
 
+/** The token of a notice's link. */
+export const linkTokenField = text(128).min(1, { error: 'must not be empty' })
+
 /** What a body could not be read for. */
 export type BodyFault = Problem & {
   readonly code: 'invalid_request' | 'body_too_large' | 'unsupported_media_type'

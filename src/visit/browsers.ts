@@ -11,8 +11,11 @@ import { trustCookie } from './trust-cookie.js'
 export interface Browsers extends TrustedBrowsers {
   /** How long a trust lasts, in milliseconds, if this user may trust this browser; otherwise nothing. */
   offer(req: Request, user: Express.User): number | undefined
-  /** Trusts the browser of this request, if the user may. False when it was not possible; never fails. */
-  remember(req: Request, account: Account): Promise<boolean>
+  /**
+   * Trusts the browser of this request, if the user may and the session that began then still counts. False when it was
+   * not possible; never fails.
+   */
+  remember(req: Request, account: Account, startedAt: number): Promise<boolean>
   /** The user's devices, the last used first; `current` is the one of this request. */
   list(req: Request, account: Account): Promise<readonly (Device & { readonly current: boolean })[]>
   /** Forgets one device; whether there was one. */
@@ -28,7 +31,7 @@ const MAX_PLACE_LENGTH = 60
 export function browsersWith(
   devices: Devices,
   options: NonNullable<Settings['trustedDevices']>,
-  { settings, tell }: Pick<Deps, 'settings' | 'tell'>,
+  { settings, tell, cutoffs }: Pick<Deps, 'settings' | 'tell' | 'cutoffs'>,
 ): Browsers {
   const cookie = trustCookie({ name: options.cookieName, maxAgeMs: options.maxAgeMs })
   const ownerOf = ({ user, userId, factors }: Account): DeviceOwner => ({
@@ -67,7 +70,7 @@ export function browsersWith(
 
     holds: (device, account) => devices.holds(ownerOf(account), device),
 
-    async remember(req, account) {
+    async remember(req, account, startedAt) {
       try {
         if (!isAllowed(req, account.user)) return false
         const place = placeOf(req)
@@ -76,6 +79,11 @@ export function browsersWith(
         const owner = ownerOf(account)
         const theirs = (await devices.list(owner)).map(({ id }) => id).filter((id) => replaced.includes(id))
         const entry = await devices.trust(owner, browser, theirs)
+        // Asked after it was kept: whoever ends everything just now does not overlook it.
+        if (await cutoffs?.isVoid(account.userId, startedAt)) {
+          await devices.revoke(account.userId, entry.id)
+          return false
+        }
         cookie.write(req, entry, theirs)
         tell({ type: 'device_trusted', userId: account.userId, device: entry.id })
         return true

@@ -3,7 +3,9 @@ import type { Doctor } from '../doctor/doctor.js'
 import { HostError } from '../errors.js'
 import type { EventCounter } from '../flows/counts.js'
 import type { Deps } from '../flows/deps.js'
+import type { Warnings } from '../limits/warnings.js'
 import type { RenderView } from '../pages/view.js'
+import type { UndoLinks } from '../trust/undo-links.js'
 import type { Browsers } from './browsers.js'
 
 /** What every door is given: the flows' part, and the pages. */
@@ -12,6 +14,8 @@ export interface DoorDeps extends Deps {
   readonly doctor: Doctor
   readonly counts: EventCounter
   readonly browsers?: Browsers | undefined
+  readonly undoLinks?: UndoLinks | undefined
+  readonly warnings: Warnings
 }
 
 const gates = new WeakMap<Request, DoorDeps>()

@@ -7,6 +7,8 @@ import { isCurrent } from '../session/slot.js'
 import { factorsOf, type Known } from '../session/standing.js'
 import type { Settings } from '../settings.js'
 import type { DoorDeps } from './deps.js'
+import { localesOf } from './locales.js'
+import { notify } from './notify.js'
 
 /** The person at the door, as the flows see them. */
 export async function personOf(req: Request, known: Known, settings: Settings): Promise<Person> {
@@ -27,12 +29,6 @@ function clientAddressOf({ ip }: Request): string | undefined {
   return address === '::1' || address?.startsWith('127.') ? undefined : address
 }
 
-/** The languages a request asks for, best first. */
-export function localesOf(req: Request, settings: Settings): readonly string[] {
-  const chosen = settings.locale?.(req)
-  return chosen ? [chosen] : req.acceptsLanguages().filter((tag) => tag !== '*')
-}
-
 /**
  * Checks a typed code for whoever is at the door. The verdict is the same for every door; what the session knew at
  * the beginning must still hold at the end (R06, R07).
@@ -46,13 +42,27 @@ export async function verifyVisit(
   const person = await personOf(req, known, deps.settings)
   const verdict = await verifyCode(deps, person, known.record, typed)
   if (!(await isCurrent(req, known.userId))) return refuse({ code: 'session_ended' })
-  if (verdict.outcome === 'refused') return verdict
+  if (verdict.outcome === 'refused') {
+    const isGuess = known.stage === 'pending' && verdict.refusal.code === 'invalid_code'
+    if (isGuess && (await deps.warnings.failed(known.userId))) {
+      await notify(deps, req, known, { type: 'repeated_failures' })
+    }
+    return verdict
+  }
   const approval = await claimApproval(deps, person, known.record, verdict)
-  if (approval.outcome === 'refused' || !typed.trust) return approval
+  if (approval.outcome === 'refused') return approval
+  if (approval.method === 'backup') await notify(deps, req, known, { type: 'backup_code_used' })
+  if (!typed.trust) return approval
   // Whoever signs in by a backup code has lost something; this is no moment to ask less of them (R63).
   const mayTrust = approval.method !== 'backup'
   const { user, userId } = known
   const trusted =
-    mayTrust && (await deps.browsers?.remember(req, { user, userId, factors: person.factors })) === true
+    mayTrust &&
+    (await deps.browsers?.remember(
+      req,
+      { user, userId, factors: person.factors },
+      known.record.startedAt,
+    )) === true
+  if (trusted) await notify(deps, req, known, { type: 'device_trusted' })
   return { ...approval, trusted }
 }

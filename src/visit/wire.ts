@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { METHODS } from '../protocol/methods.js'
-import { codeField, deviceField, factorField, trustField } from './body.js'
+import { codeField, deviceField, factorField, linkTokenField, trustField } from './body.js'
 
 /*
  * The JSON of the routes: what they read, and what they answer. The handlers are typed by these schemas, and
@@ -38,6 +38,9 @@ export const confirmBody = z.object({ code: codeField.meta(described('What the n
 
 /** `POST /devices/revoke` */
 export const revokeBody = z.object({ device: deviceField.meta(described("The device's id.")) })
+
+/** `POST /not-me` */
+export const notMeBody = z.object({ token: linkTokenField.meta(described('From the link.')) })
 
 /** A way to confirm, as answers list it. */
 export const factorAnswer = z.object({ id: z.string(), method: z.enum(METHODS), to })
@@ -124,6 +127,11 @@ export const devicesAnswer = z.object({
 
 /** 200 of `DELETE /devices` and its like */
 export const revokedAnswer = z.object({ status: z.literal('revoked'), count: z.int() })
+
+/** 200 of `GET /not-me` and `POST /not-me` */
+export const notMeAnswer = z.object({
+  status: z.enum(['open', 'secured']).meta(described('The link can be used; everything was ended.')),
+})
 
 /** Every answer that is not a success (RFC 9457). */
 export const problemAnswer = z.object({

@@ -27,7 +27,7 @@ interface About {
   readonly id: string
   readonly summary: string
   readonly description?: string
-  readonly tag: 'Second factor' | 'Factors' | 'Trusted devices'
+  readonly tag: 'Second factor' | 'Factors' | 'Trusted devices' | 'Notices'
   readonly body?: z.ZodType
   /** Left out for what is only a page. */
   readonly answer?: z.ZodType
@@ -111,6 +111,10 @@ function problemResponses(codes: readonly ProblemCode[]): ZodOpenApiOperationObj
 const FACTOR_CHANGE = ['mfa_required', 'step_up_required'] as const
 const DEVICE: ZodOpenApiOperationObject['parameters'] = [
   { name: 'device', in: 'path', required: true, description: "The device's id.", schema: { type: 'string' } },
+]
+
+const TOKEN: ZodOpenApiOperationObject['parameters'] = [
+  { name: 'token', in: 'query', required: true, description: 'From the link.', schema: { type: 'string' } },
 ]
 
 /** Every route below the path at which `mfaRouter` is mounted. */
@@ -269,6 +273,26 @@ const PATHS: ZodOpenApiPathsObject = {
     parameters: DEVICE,
     problems: ['mfa_required', 'unknown_device', 'cross_site'],
   }),
+  '/not-me': {
+    ...get({
+      id: 'notMe',
+      summary: 'Whether the link of a notice can be used',
+      description: 'Changes nothing. Nobody has to be signed in.',
+      tag: 'Notices',
+      answer: wire.notMeAnswer,
+      parameters: TOKEN,
+      problems: ['unknown_link'],
+    }),
+    ...post({
+      id: 'secure',
+      summary: 'End all sessions, half-logins and trust of the account whose notice had the link',
+      description: 'Nobody has to be signed in. The link is used up.',
+      tag: 'Notices',
+      body: wire.notMeBody,
+      answer: wire.notMeAnswer,
+      problems: ['unknown_link'],
+    }),
+  },
 }
 
 /** The OpenAPI 3.1 document of the plugin's routes, made of the schemas that type them. */
@@ -279,11 +303,11 @@ export const openApi = createDocument(
       title: 'Countersign: the routes of the plugin',
       version: '1',
       description:
-        'Relative to where `mfaRouter` is mounted, `/mfa` unless said otherwise. Ask for `application/json`; bodies are JSON or forms of at most 4 KB. Who is asking is known by the session cookie of the app. Answers that are no success are `application/problem+json` (RFC 9457) with a stable `code`. The routes of trusted devices exist when the app offers them.',
+        'Relative to where `mfaRouter` is mounted, `/mfa` unless said otherwise. Ask for `application/json`; bodies are JSON or forms of at most 4 KB. Who is asking is known by the session cookie of the app. Answers that are no success are `application/problem+json` (RFC 9457) with a stable `code`. The routes of trusted devices exist when the app offers them, those of notices when it has links in them.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/mfa' }],
-    tags: [{ name: 'Second factor' }, { name: 'Factors' }, { name: 'Trusted devices' }],
+    tags: [{ name: 'Second factor' }, { name: 'Factors' }, { name: 'Trusted devices' }, { name: 'Notices' }],
     paths: PATHS,
     components: {
       schemas: {
@@ -300,6 +324,8 @@ export const openApi = createDocument(
         Devices: wire.devicesAnswer,
         RevokeBody: wire.revokeBody,
         Revoked: wire.revokedAnswer,
+        NotMeBody: wire.notMeBody,
+        NotMe: wire.notMeAnswer,
         Problem: wire.problemAnswer,
       },
     },

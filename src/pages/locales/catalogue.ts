@@ -138,6 +138,16 @@ export interface Catalogue {
     readonly revoke: Phrase
     readonly revokeAll: Phrase
   }
+  readonly notMe: {
+    readonly title: Phrase
+    readonly lead: Phrase
+    readonly confirm: Phrase
+    /** The link was opened by somebody who did it themselves. */
+    readonly otherwise: Phrase
+    readonly doneTitle: Phrase
+    readonly done: Phrase
+    readonly next: Phrase
+  }
   readonly stop: Readonly<Record<'sign-in' | 'retry' | 'home', Phrase>>
   /** What the countdown of a stop page turns into. */
   readonly stopReady: Phrase

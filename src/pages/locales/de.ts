@@ -163,6 +163,15 @@ export const de: Catalogue = {
     revoke: 'Nicht mehr vertrauen',
     revokeAll: 'Keinem davon mehr vertrauen',
   },
+  notMe: {
+    title: 'Das waren nicht Sie?',
+    lead: 'Wenn jemand anders in Ihrem Konto bei {app} war, beenden Sie es hier: Alle werden abgemeldet, auch Sie, und keinem Browser wird mehr vertraut.',
+    confirm: 'Das war ich nicht: alle abmelden',
+    otherwise: 'Wenn Sie es waren, schließen Sie diese Seite. Es wurde nichts geändert.',
+    doneTitle: 'Alle sind abgemeldet',
+    done: 'Alle Anmeldungen bei Ihrem Konto bei {app} sind beendet, und keinem Browser wird mehr vertraut.',
+    next: 'Melden Sie sich jetzt an und ändern Sie Ihr Passwort: Wer es auch war, kennt es vielleicht.',
+  },
   stop: { 'sign-in': 'Anmelden', retry: 'Noch einmal versuchen', home: 'Zurück zu {app}' },
   stopReady: 'Sie können es jetzt wieder versuchen.',
   triesLeft: { one: 'Sie haben noch {count} Versuch.', other: 'Sie haben noch {count} Versuche.' },
@@ -259,6 +268,11 @@ export const de: Catalogue = {
         'Zu Ihrer Sicherheit ist nichts geschehen. Gehen Sie zu {app} zurück und versuchen Sie es dort noch einmal.',
     },
     not_found: { title: 'Hier gibt es nichts', advice: 'Die Adresse ist vielleicht veraltet oder vertippt.' },
+    unknown_link: {
+      title: 'Dieser Link gilt nicht mehr',
+      advice:
+        'Er wurde schon verwendet oder ist zu alt. Wenn Sie besorgt sind, melden Sie sich bei {app} an und ändern Sie Ihr Passwort.',
+    },
     unknown_device: {
       title: 'Dieser Browser steht nicht in der Liste',
       advice: 'Vielleicht wurde er schon entfernt.',

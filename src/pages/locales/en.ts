@@ -159,6 +159,15 @@ export const en: Catalogue = {
     revoke: 'Stop trusting',
     revokeAll: 'Stop trusting all of them',
   },
+  notMe: {
+    title: 'That wasn’t you?',
+    lead: 'If somebody else got into your {app} account, end it here: everybody is signed out, you too, and no browser is trusted any more.',
+    confirm: 'It wasn’t me: sign everybody out',
+    otherwise: 'If it was you, close this page. Nothing has been changed.',
+    doneTitle: 'Everybody is signed out',
+    done: 'All sign-ins to your {app} account have ended, and no browser is trusted any more.',
+    next: 'Now sign in and change your password: whoever it was may know it.',
+  },
   stop: { 'sign-in': 'Sign in', retry: 'Try again', home: 'Back to {app}' },
   stopReady: 'You can try again now.',
   triesLeft: { one: 'You have {count} try left.', other: 'You have {count} tries left.' },
@@ -231,6 +240,11 @@ export const en: Catalogue = {
       advice: 'For your safety nothing was done. Go back to {app} and try again there.',
     },
     not_found: { title: 'There is nothing here', advice: 'The address may be old or mistyped.' },
+    unknown_link: {
+      title: 'This link doesn’t work any more',
+      advice:
+        'It was used already, or is too old. If you are worried, sign in to {app} and change your password.',
+    },
     unknown_device: { title: 'That browser isn’t in the list', advice: 'It may have been removed already.' },
     method_not_allowed: {
       title: 'That doesn’t work at this address',

@@ -162,6 +162,15 @@ export const es: Catalogue = {
     revoke: 'Retirar la confianza',
     revokeAll: 'Retirar la confianza a todos',
   },
+  notMe: {
+    title: '¿No fuiste tú?',
+    lead: 'Si alguien entró en tu cuenta de {app}, ciérrala aquí: se cerrarán todas las sesiones, también la tuya, y ningún navegador será ya de confianza.',
+    confirm: 'No fui yo: cerrar todas las sesiones',
+    otherwise: 'Si fuiste tú, cierra esta página. No se ha cambiado nada.',
+    doneTitle: 'Todas las sesiones están cerradas',
+    done: 'Se cerraron todas las sesiones de tu cuenta de {app}, y ningún navegador es ya de confianza.',
+    next: 'Ahora entra y cambia tu contraseña: quien fuera puede que la sepa.',
+  },
   stop: { 'sign-in': 'Iniciar sesión', retry: 'Intentarlo otra vez', home: 'Volver a {app}' },
   stopReady: 'Ya puedes intentarlo otra vez.',
   triesLeft: { one: 'Te queda {count} intento.', other: 'Te quedan {count} intentos.' },
@@ -238,6 +247,10 @@ export const es: Catalogue = {
     not_found: {
       title: 'Aquí no hay nada',
       advice: 'Puede que la dirección sea antigua o esté mal escrita.',
+    },
+    unknown_link: {
+      title: 'Este enlace ya no sirve',
+      advice: 'Ya se usó o es demasiado antiguo. Si te preocupa, entra en {app} y cambia tu contraseña.',
     },
     unknown_device: { title: 'Ese navegador no está en la lista', advice: 'Puede que ya se haya quitado.' },
     method_not_allowed: {

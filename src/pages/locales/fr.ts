@@ -165,6 +165,15 @@ export const fr: Catalogue = {
     revoke: 'Retirer la confiance',
     revokeAll: 'Retirer la confiance à tous',
   },
+  notMe: {
+    title: 'Ce n’était pas vous ?',
+    lead: 'Si quelqu’un d’autre est entré dans votre compte {app}, mettez-y fin ici : toutes les sessions sont fermées, la vôtre aussi, et plus aucun navigateur n’est de confiance.',
+    confirm: 'Ce n’était pas moi : fermer toutes les sessions',
+    otherwise: 'Si c’était vous, fermez cette page. Rien n’a été changé.',
+    doneTitle: 'Toutes les sessions sont fermées',
+    done: 'Toutes les sessions de votre compte {app} sont fermées, et plus aucun navigateur n’est de confiance.',
+    next: 'Connectez-vous maintenant et changez votre mot de passe : cette personne le connaît peut-être.',
+  },
   stop: { 'sign-in': 'Se connecter', retry: 'Réessayer', home: 'Retour à {app}' },
   stopReady: 'Vous pouvez maintenant réessayer.',
   triesLeft: { one: 'Il vous reste {count} essai.', other: 'Il vous reste {count} essais.' },
@@ -243,6 +252,11 @@ export const fr: Catalogue = {
       advice: 'Pour votre sécurité, rien n’a été fait. Retournez sur {app} et réessayez là-bas.',
     },
     not_found: { title: 'Il n’y a rien ici', advice: 'L’adresse est peut-être ancienne ou mal saisie.' },
+    unknown_link: {
+      title: 'Ce lien ne fonctionne plus',
+      advice:
+        'Il a déjà servi ou il est trop ancien. En cas de doute, connectez-vous à {app} et changez votre mot de passe.',
+    },
     unknown_device: {
       title: 'Ce navigateur n’est pas dans la liste',
       advice: 'Il a peut-être déjà été retiré.',

@@ -162,6 +162,15 @@ export const pt: Catalogue = {
     revoke: 'Deixar de confiar',
     revokeAll: 'Deixar de confiar em todos',
   },
+  notMe: {
+    title: 'Não foi você?',
+    lead: 'Se outra pessoa entrou em sua conta em {app}, encerre tudo aqui: todas as sessões terminam, a sua também, e nenhum navegador será mais confiável.',
+    confirm: 'Não fui eu: encerrar todas as sessões',
+    otherwise: 'Se foi você, feche esta página. Nada foi alterado.',
+    doneTitle: 'Todas as sessões foram encerradas',
+    done: 'Todas as sessões de sua conta em {app} terminaram, e nenhum navegador é mais confiável.',
+    next: 'Agora entre e troque sua senha: quem quer que tenha sido talvez a saiba.',
+  },
   stop: { 'sign-in': 'Entrar', retry: 'Tentar de novo', home: 'Voltar para {app}' },
   stopReady: 'Você já pode tentar de novo.',
   triesLeft: { one: 'Você tem mais {count} tentativa.', other: 'Você tem mais {count} tentativas.' },
@@ -234,6 +243,10 @@ export const pt: Catalogue = {
       advice: 'Para sua segurança, nada foi feito. Volte para {app} e tente de novo por lá.',
     },
     not_found: { title: 'Não há nada aqui', advice: 'O endereço pode ser antigo ou ter um erro.' },
+    unknown_link: {
+      title: 'Este link não funciona mais',
+      advice: 'Ele já foi usado ou é antigo demais. Se estiver em dúvida, entre em {app} e troque sua senha.',
+    },
     unknown_device: { title: 'Esse navegador não está na lista', advice: 'Talvez já tenha sido removido.' },
     method_not_allowed: {
       title: 'Isso não funciona neste endereço',

@@ -1,0 +1,30 @@
+import { linkTo } from './address.js'
+import { html } from './html.js'
+import { icons } from './icons.js'
+import type { Page, PageContext } from './page.js'
+import { fill } from './text.js'
+import type { View } from './view.js'
+
+/** Asks whoever came by the link of a notice whether everything is to end. */
+export function notMePage(view: Extract<View, { page: 'not-me' }>, { frame, words }: PageContext): Page {
+  const { notMe } = words
+  return {
+    title: html`${notMe.title}`,
+    leadsHome: true,
+    main: html`<p class="mfa-lead">${fill(notMe.lead, { app: frame.appName })}</p>
+<form class="mfa-form" method="post" action="${frame.base}/not-me"><input type="hidden" name="token" value="${view.token}"><button class="mfa-primary">${notMe.confirm}</button></form>
+<p class="mfa-small">${notMe.otherwise}</p>`,
+  }
+}
+
+/** Everything has ended; what remains is the password. */
+export function securedPage({ frame, words }: PageContext): Page {
+  const { notMe } = words
+  return {
+    title: html`${notMe.doneTitle}`,
+    leadsHome: true,
+    main: html`<p class="mfa-lead mfa-done">${icons.done}<span>${fill(notMe.done, { app: frame.appName })}</span></p>
+<p>${notMe.next}</p>
+<div class="mfa-actions"><a class="mfa-primary" href="${linkTo(frame.signInPath)}">${words.stop['sign-in']}</a></div>`,
+  }
+}

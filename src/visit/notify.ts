@@ -1,0 +1,70 @@
+import type { Request } from 'express'
+import type { Deps } from '../flows/deps.js'
+import { composeNotice } from '../notices/compose.js'
+import type { NoticeFacts } from '../notices/notice.js'
+import type { Known } from '../session/standing.js'
+import type { Settings } from '../settings.js'
+import { browserName } from '../trust/browser-name.js'
+import type { UndoLinks } from '../trust/undo-links.js'
+import { localesOf } from './locales.js'
+
+/** What a notice is about, besides the request it came of. */
+export type NoticeBody = Pick<NoticeFacts, 'type' | 'method' | 'to'>
+
+/** What telling people needs. */
+export type NotifyDeps = Pick<Deps, 'settings'> & { readonly undoLinks?: UndoLinks | undefined }
+
+/**
+ * Hands a notice to the host, if it wants any. Returns when the host has it; what the host does then, and what goes
+ * wrong in it, delays and changes nothing.
+ */
+export async function notify(
+  deps: NotifyDeps,
+  req: Request,
+  { user, userId }: Pick<Known, 'user' | 'userId'>,
+  body: NoticeBody,
+): Promise<void> {
+  const { settings, undoLinks } = deps
+  const { onNotice, logger } = settings
+  if (!onNotice) return
+  const lost = (error: unknown) => logger.error(`countersign: a notice (${body.type}) was not sent`, error)
+  try {
+    const facts = factsOf(req, settings, body)
+    const undoUrl = await undoUrlFor({ settings, undoLinks }, userId, facts)
+    const letter = { facts, appName: settings.appName, ...(undoUrl && { undoUrl }) }
+    Promise.resolve(onNotice(user, composeNotice(letter, localesOf(req, settings)))).catch(lost)
+  } catch (error) {
+    lost(error)
+  }
+}
+
+/** What a request tells of whoever sent it. */
+export function factsOf(req: Request, settings: Pick<Settings, 'place'>, body: NoticeBody): NoticeFacts {
+  const { browser, system } = browserName(req.get('user-agent'))
+  const name = browser && system ? `${browser} on ${system}` : (browser ?? system)
+  const place = settings.place?.(req)
+  return {
+    ...body,
+    at: Date.now(),
+    ...(name && { browser: name }),
+    ...(req.ip && { address: req.ip.replace(/^::ffff:(?=\d+\.)/, '') }),
+    ...(place && { place }),
+  }
+}
+
+/** The link, without which a notice still goes out. It is built of what the host configured, never of a request (R16). */
+async function undoUrlFor(
+  { settings, undoLinks }: NotifyDeps,
+  userId: string,
+  { at }: NoticeFacts,
+): Promise<string | undefined> {
+  const { publicUrl, path, logger } = settings
+  if (!publicUrl || !undoLinks) return undefined
+  try {
+    const token = await undoLinks.issue({ userId, at })
+    return `${publicUrl}${path}/not-me?token=${token}`
+  } catch (error) {
+    logger.error('countersign: a notice goes out without its link', error)
+    return undefined
+  }
+}

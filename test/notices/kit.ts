@@ -1,0 +1,57 @@
+import type { AccountNotice, Compromise, MfaOptions } from '../../src/index.js'
+import { type HostSetup, jsonAgent, type TestUser } from '../kit/host.js'
+import { type Agent, login, trustingHost } from '../trust/kit.js'
+
+export const PUBLIC_URL = 'https://shop.example'
+
+/** A host that keeps the notices it is given, and what it heard of compromised accounts. */
+export function noticingHost(setup: HostSetup & { options?: Partial<MfaOptions<TestUser>> } = {}) {
+  const notices: { user: TestUser; notice: AccountNotice }[] = []
+  const compromises: Compromise[] = []
+  const made = trustingHost({
+    ...setup,
+    options: {
+      onNotice: (user, notice) => void notices.push({ user, notice }),
+      onCompromise: (compromise) => void compromises.push(compromise),
+      publicUrl: PUBLIC_URL,
+      ...setup.options,
+    },
+  })
+  return {
+    ...made,
+    notices,
+    compromises,
+    /** The newest notice of that type. */
+    newest: (type: AccountNotice['type']) => {
+      const found = notices.map(({ notice }) => notice).findLast((notice) => notice.type === type)
+      if (!found)
+        throw new Error(`no notice of type ${type}; there are ${notices.map(({ notice }) => notice.type)}`)
+      return found
+    },
+  }
+}
+
+export type NoticingHost = ReturnType<typeof noticingHost>
+
+/** Both factors, by a code to a mailbox or telephone. */
+export async function pass(host: NoticingHost, name: string, more: object = {}, agent = jsonAgent(host.app)) {
+  await login(agent, name)
+  await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+  await agent
+    .post('/mfa/verify')
+    .send({ code: host.standIn.newestCode(), ...more })
+    .expect(200)
+  return agent
+}
+
+/** The path of a notice's link on this site. */
+export function linkIn(notice: AccountNotice): string {
+  if (!notice.undoUrl?.startsWith(`${PUBLIC_URL}/`)) throw new Error(`no link: ${notice.undoUrl}`)
+  return notice.undoUrl.slice(PUBLIC_URL.length)
+}
+
+/** Uses the link of a notice, as somebody who is not signed in. */
+export function sayNotMe(host: NoticingHost, notice: AccountNotice, agent: Agent = jsonAgent(host.app)) {
+  const token = new URL(notice.undoUrl ?? '').searchParams.get('token')
+  return agent.post('/mfa/not-me').send({ token })
+}

@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest'
+import { mfaAccount, TrustStoreError } from '../../src/index.js'
+import { openStore } from '../../src/trust/open-store.js'
+import { DAY, stopClock } from '../kit/clock.js'
+import { FaultyStore } from '../kit/faulty-store.js'
+import { browserAgent, jsonAgent, signIn } from '../kit/host.js'
+import { listen, postJson } from '../kit/sockets.js'
+import { login } from '../trust/kit.js'
+import { linkIn, noticingHost, pass, sayNotMe } from './kit.js'
+
+const SECURED = { status: 'secured' }
+
+describe('the link "this was not me"', () => {
+  it('ends verified sessions, trusted ones and half-logins, and the trust in every device, of that user alone', async () => {
+    const clock = stopClock()
+    const host = noticingHost()
+    const verified = await pass(host, 'bob')
+    clock.move(60_000)
+    const trusted = await pass(host, 'bob', { trust: true })
+    await login(trusted, 'bob')
+    const halfway = await signIn(host.app, 'bob')
+    const alice = await pass(host, 'alice')
+    for (const agent of [verified, trusted, alice]) await agent.get('/secret').expect(200)
+    clock.move(1)
+
+    await sayNotMe(host, host.newest('device_trusted')).expect(200, SECURED)
+    for (const agent of [verified, trusted, halfway]) {
+      await agent.get('/secret').expect(401, { code: 'closed' })
+      expect((await agent.get('/mfa')).body).toEqual({ status: 'none', factors: [] })
+    }
+    await alice.get('/secret').expect(200)
+    expect((await login(trusted, 'bob')).mfa.status).toBe('pending')
+    expect(host.told('account_secured')).toMatchObject([{ userId: 'u-bob' }])
+    expect(host.told('devices_revoked')).toMatchObject([{ userId: 'u-bob', count: 1, why: 'not_me' }])
+  })
+
+  it('lets the person sign in anew, and that session lives', async () => {
+    const clock = stopClock()
+    const host = noticingHost()
+    await pass(host, 'bob', { trust: true })
+    await sayNotMe(host, host.newest('device_trusted')).expect(200, SECURED)
+    clock.move(60_000)
+    const agent = await pass(host, 'bob')
+    await agent.get('/secret').expect(200)
+  })
+
+  it('tells the host, with a mail ready to be sent', async () => {
+    const host = noticingHost()
+    await pass(host, 'bob', { trust: true })
+    const notice = host.newest('device_trusted')
+    await sayNotMe(host, notice).expect(200, SECURED)
+    expect(host.compromises).toMatchObject([
+      {
+        userId: 'u-bob',
+        noticedAt: notice.at,
+        notice: { type: 'account_secured', subject: 'Testbed: your account was secured' },
+      },
+    ])
+    const [compromise] = host.compromises
+    expect(compromise?.notice.undoUrl).toBeUndefined()
+    expect(compromise?.notice.text).toContain('Then change your password.')
+  })
+
+  it('works once, also for twenty at once', async () => {
+    const host = noticingHost()
+    await pass(host, 'bob', { trust: true })
+    const token = new URL(host.newest('device_trusted').undoUrl ?? '').searchParams.get('token')
+    const port = await listen(host.app)
+    await Promise.all(Array.from({ length: 20 }, () => postJson(port, '/mfa/not-me', { token })))
+    expect(host.compromises).toHaveLength(1)
+    const { body } = await jsonAgent(host.app).post('/mfa/not-me').send({ token }).expect(404)
+    expect(body.code).toBe('unknown_link')
+  })
+
+  it('works until its seventh day is over, to the millisecond', async () => {
+    const clock = stopClock()
+    const host = noticingHost()
+    await pass(host, 'bob', { trust: true })
+    clock.move(7 * DAY - 1)
+    await jsonAgent(host.app)
+      .get(linkIn(host.newest('device_trusted')))
+      .expect(200, { status: 'open' })
+    clock.move(1)
+    await jsonAgent(host.app)
+      .get(linkIn(host.newest('device_trusted')))
+      .expect(404)
+    await sayNotMe(host, host.newest('device_trusted')).expect(404)
+    expect(host.compromises).toEqual([])
+  })
+
+  it('R14 R13 changes nothing by being looked at, nor for another site', async () => {
+    const host = noticingHost()
+    const agent = await pass(host, 'bob', { trust: true })
+    const link = linkIn(host.newest('device_trusted'))
+    for (const method of ['get', 'head', 'options'] as const) await jsonAgent(host.app)[method](link)
+    await browserAgent(host.app).get(link).expect(200)
+    await sayNotMe(host, host.newest('device_trusted')).set('Sec-Fetch-Site', 'cross-site').expect(403)
+    await agent.get('/secret').expect(200)
+    await sayNotMe(host, host.newest('device_trusted')).expect(200, SECURED)
+  })
+
+  it.each(['', 'x', `${'A'.repeat(22)}.${'B'.repeat(43)}`, '__proto__', 'a'.repeat(5000)])(
+    'is not one that somebody made up: %s',
+    async (token) => {
+      const host = noticingHost()
+      const agent = await pass(host, 'bob', { trust: true })
+      const made = jsonAgent(host.app).post('/mfa/not-me')
+      const answer = await made.send({ token })
+      expect([400, 404, 413]).toContain(answer.status)
+      const genuine = new URL(host.newest('device_trusted').undoUrl ?? '').searchParams.get('token') ?? ''
+      const forged = genuine.endsWith('A') ? `${genuine.slice(0, -1)}Q` : `${genuine.slice(0, -1)}A`
+      await jsonAgent(host.app).post('/mfa/not-me').send({ token: forged }).expect(404)
+      await jsonAgent(host.app)
+        .post('/mfa/not-me')
+        .send({ token: [genuine] })
+        .expect(400)
+      await agent.get('/secret').expect(200)
+    },
+  )
+
+  it('R64 is kept by the hash of its secret', async () => {
+    const seen: string[] = []
+    const inner = openStore('memory')
+    const noticeStore = {
+      ...inner,
+      put: (owner: string, item: { id: string; value: string; expiresAt: number }) => {
+        seen.push(owner, item.id, item.value)
+        return inner.put(owner, item)
+      },
+    }
+    const host = noticingHost({ options: { noticeStore } })
+    await pass(host, 'bob', { trust: true })
+    const token = new URL(host.newest('device_trusted').undoUrl ?? '').searchParams.get('token') ?? ''
+    expect(seen.length).toBeGreaterThan(0)
+    expect(seen.join()).not.toContain(token.split('.')[1])
+  })
+
+  it('R07 wins over a code that is being checked, and over the trust that was asked for with it', async () => {
+    const host = noticingHost()
+    await pass(host, 'bob', { trust: true })
+    const notice = host.newest('device_trusted')
+    const thief = await signIn(host.app, 'bob')
+    host.standIn.setApp('bob@example.com', '1')
+    const { bob } = host.users
+    bob?.factors.push({ method: 'app', user: 'bob@example.com' })
+    host.standIn.setApp('bob@example.com', '424242')
+    const held = host.standIn.hold()
+    const answer = thief
+      .post('/mfa/verify')
+      .send({ factor: 'app', code: '424242', trust: true })
+      .then((done) => done)
+    await held.arrived
+    await sayNotMe(host, notice).expect(200, SECURED)
+    held.release()
+    expect((await answer).body).not.toMatchObject({ trusted: true })
+    await thief.get('/secret').expect(401)
+    expect((await login(thief, 'bob')).mfa.status).toBe('pending')
+  })
+
+  it('works for whatever store the sessions are in, without touching it', async () => {
+    const store = new FaultyStore()
+    const host = noticingHost({ store })
+    const agent = await pass(host, 'bob', { trust: true })
+    const before = { ...store.stored }
+    await sayNotMe(host, host.newest('device_trusted')).expect(200, SECURED)
+    expect(store.stored).toEqual(before)
+    await agent.get('/secret').expect(401)
+  })
+
+  it('R09 lets nobody through whose session may be void while its store is down', async () => {
+    const inner = openStore('memory')
+    let isDown = false
+    const noticeStore = {
+      ...inner,
+      read: async (owner: string) => {
+        if (isDown) throw new Error('gone')
+        return inner.read(owner)
+      },
+    }
+    const host = noticingHost({ options: { noticeStore } })
+    const agent = await pass(host, 'bob', { trust: true })
+    isDown = true
+    await agent.get('/secret').expect(503)
+    expect(host.failures.at(-1)).toBeInstanceOf(TrustStoreError)
+    await sayNotMe(host, host.newest('device_trusted')).expect(503)
+    isDown = false
+    await agent.get('/secret').expect(200)
+    await sayNotMe(host, host.newest('device_trusted')).expect(200, SECURED)
+  })
+
+  it('is what a host can do itself, too', async () => {
+    const host = noticingHost()
+    const agent = await pass(host, 'bob', { trust: true })
+    const { bob } = host.users
+    if (!bob) throw new Error('bob')
+    await mfaAccount(host.mfa).secure(bob)
+    await agent.get('/secret').expect(401)
+  })
+})
+
+describe('the page behind the link', () => {
+  it('asks, ends everything by a button, and says so; a second time it says that the link is used', async () => {
+    const host = noticingHost()
+    await pass(host, 'bob', { trust: true })
+    const link = linkIn(host.newest('device_trusted'))
+    const browser = browserAgent(host.app)
+    const asked = await browser.get(link).expect(200)
+    expect(asked.text).toContain('It wasn’t me: sign everybody out')
+    expect(asked.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'same-origin' })
+    const token = /name="token" value="([^"]+)"/.exec(asked.text)?.[1]
+    const done = await browser.post('/mfa/not-me').type('form').send({ token }).expect(303)
+    expect(done.headers.location).toBe('/mfa/not-me?done')
+    const page = await browser.get('/mfa/not-me?done').expect(200)
+    expect(page.text).toContain('Everybody is signed out')
+    expect(page.text).toContain('href="/login"')
+    const late = await browser.get(link).expect(404)
+    expect(late.text).toContain('This link doesn’t work any more')
+  })
+})

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest'
+import { type FactorInput, mfaAccount } from '../../src/index.js'
+import { host, jsonAgent, signIn } from '../kit/host.js'
+import { login } from '../trust/kit.js'
+import { noticingHost, pass } from './kit.js'
+
+const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0'
+const wrongFor = (code: string) => (code === '000000' ? '111111' : '000000')
+
+describe('somebody is told', () => {
+  it('R63 of a backup code that was used, with everything a mail needs', async () => {
+    const made = noticingHost({
+      first: (app) => app.set('trust proxy', 1),
+      options: { place: () => 'Lyon, France' },
+    })
+    const agent = await pass(made, 'bob')
+    await agent.post('/mfa/backup').send({}).expect(200)
+    const other = jsonAgent(made.app).set('User-Agent', FIREFOX).set('X-Forwarded-For', '203.0.113.7')
+    await login(other, 'bob')
+    await other.post('/mfa/verify').send({ factor: 'backup', code: 'AAAABBBBCCCCDDDD' }).expect(200)
+
+    const { user, notice } = made.notices.at(-1) ?? {}
+    expect(user).toMatchObject({ id: 'u-bob', email: 'bob@example.com' })
+    expect(notice).toMatchObject({
+      type: 'backup_code_used',
+      browser: 'Firefox on Windows',
+      address: '203.0.113.7',
+      place: 'Lyon, France',
+      locale: 'en',
+      subject: 'Testbed: a backup code was used',
+    })
+    expect(Math.abs((notice?.at ?? 0) - Date.now())).toBeLessThan(10_000)
+    for (const part of [
+      'Firefox on Windows',
+      '203.0.113.7',
+      'Lyon, France',
+      'UTC',
+      'Testbed',
+      notice?.undoUrl,
+    ]) {
+      expect(notice?.text).toContain(part)
+    }
+    expect(JSON.stringify(notice)).not.toContain('AAAABBBB')
+  })
+
+  it('R61 of new backup codes', async () => {
+    const made = noticingHost()
+    await (await pass(made, 'bob')).post('/mfa/backup').send({}).expect(200)
+    expect(made.newest('backup_codes_sent').text).toContain('Older ones no longer work.')
+  })
+
+  it('of a new factor, whose contact is masked', async () => {
+    const made = noticingHost()
+    const agent = await pass(made, 'bob')
+    await agent.post('/mfa/enroll-app').send({}).expect(200)
+    await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
+    const notice = made.newest('factor_added')
+    expect(notice).toMatchObject({ method: 'app', to: expect.stringContaining('•') })
+    expect(notice.text).toContain('Authenticator app (')
+    expect(notice.text).not.toContain('bob@example.com')
+  })
+
+  it('of a new trusted device', async () => {
+    const made = noticingHost()
+    await pass(made, 'bob', { trust: true })
+    expect(made.newest('device_trusted').text).toContain('without the second step')
+  })
+
+  it('R34 of the fifth wrong code after a right password, over all sessions, once', async () => {
+    const made = noticingHost()
+    const guess = async (times: number) => {
+      const agent = await signIn(made.app, 'alice')
+      await agent.post('/mfa/challenge').send({ factor: 'app' }).expect(200)
+      made.standIn.setApp('alice@example.com', '555555')
+      for (let nth = 0; nth < times; nth++) {
+        await agent
+          .post('/mfa/verify')
+          .send({ factor: 'app', code: wrongFor('555555') })
+          .expect(401)
+      }
+    }
+    await guess(4)
+    expect(made.notices).toEqual([])
+    await guess(1)
+    expect(made.newest('repeated_failures').text).toContain('right password')
+    await guess(3)
+    expect(made.notices).toHaveLength(1)
+  })
+
+  it('not of wrong codes in a session that has shown the second factor, nor of what they do every day', async () => {
+    const made = noticingHost()
+    const agent = await pass(made, 'alice')
+    for (let nth = 0; nth < 5; nth++) {
+      await agent.post('/mfa/verify').send({ factor: 'app', code: '000000' }).expect(401)
+    }
+    expect(made.notices).toEqual([])
+  })
+
+  it('R47 R68 of factors that the host changes itself, as the user was before', async () => {
+    const old: FactorInput = { method: 'sms', phone: '+447700900102' }
+    const made = noticingHost({
+      routes: (app, mfa) => {
+        app.post('/phone', async (req, res) => {
+          const user = made.users.bob
+          if (!user) throw new Error('bob')
+          await mfaAccount(mfa).factorRemoved(req, user, old)
+          await mfaAccount(mfa).factorAdded(req, user, { method: 'sms', phone: '+447700900199' })
+          res.json({})
+        })
+      },
+    })
+    const agent = await pass(made, 'bob', { trust: true })
+    await agent.post('/phone').expect(200)
+    expect(made.newest('factor_removed')).toMatchObject({ method: 'sms', to: '••• 02' })
+    expect(made.newest('factor_added')).toMatchObject({ method: 'sms', to: '••• 99' })
+    // The device that was trusted is trusted no more, though the factors read the same.
+    expect((await login(agent, 'bob')).mfa.status).toBe('pending')
+  })
+
+  it('in the language of the request, and in any other when the host knows better', async () => {
+    const made = noticingHost()
+    const agent = jsonAgent(made.app).set('Accept-Language', 'de-CH,de;q=0.9')
+    await pass(made, 'bob', { trust: true }, agent)
+    const notice = made.newest('device_trusted')
+    expect(notice).toMatchObject({ locale: 'de', subject: 'Testbed: einem Browser wird jetzt vertraut' })
+    expect(notice.inLanguage('fr-CA')).toMatchObject({
+      locale: 'fr',
+      subject: 'Testbed : un navigateur est désormais de confiance',
+    })
+    expect(notice.inLanguage('fr').text).toContain(notice.undoUrl)
+  })
+
+  it('R16 R45 without a word from the request in the link, and without a link when no address is configured', async () => {
+    const made = noticingHost({ first: (app) => app.set('trust proxy', true) })
+    const forged = jsonAgent(made.app).set('Host', 'evil.example').set('X-Forwarded-Host', 'evil.example')
+    await pass(made, 'bob', { trust: true }, forged)
+    const { undoUrl, ...notice } = made.newest('device_trusted')
+    expect(new URL(undoUrl ?? '')).toMatchObject({ origin: 'https://shop.example', pathname: '/mfa/not-me' })
+    expect(JSON.stringify(notice)).not.toContain('evil')
+
+    const plain = noticingHost({ options: { publicUrl: undefined } })
+    await pass(plain, 'bob', { trust: true })
+    const bare = plain.newest('device_trusted')
+    expect(bare.undoUrl).toBeUndefined()
+    expect(bare.text).not.toContain('http')
+    expect(bare.text).toContain('change your password in Testbed now')
+    await jsonAgent(plain.app).get('/mfa/not-me?token=x').expect(404, {})
+  })
+
+  it('in words whose lines nobody can add to', async () => {
+    const made = noticingHost({ options: { place: () => 'Lyon\n\nAll is well: https://evil.example\u2028' } })
+    await pass(made, 'bob', { trust: true })
+    expect(made.newest('device_trusted').text).toMatch(/^Place: Lyon All is well: https:\/\/evil\.example $/m)
+  })
+
+  it('and whatever goes wrong in it changes nothing for the person', async () => {
+    const errors: string[] = []
+    const logger = { warn: () => {}, error: (message: string) => void errors.push(message) }
+    for (const onNotice of [
+      () => {
+        throw new Error('no mail server')
+      },
+      async () => {
+        throw new Error('no mail server')
+      },
+    ]) {
+      await pass(noticingHost({ options: { onNotice, logger } }), 'bob', { trust: true })
+    }
+    await expect.poll(() => errors.length).toBe(2)
+    expect(errors[0]).toContain('device_trusted')
+  })
+
+  it('nothing when the host wants no notices', async () => {
+    const { app, standIn } = host()
+    const agent = await signIn(app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+  })
+})

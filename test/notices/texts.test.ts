@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { composeNotice, noticeCatalogues } from '../../src/notices/compose.js'
+import { NOTICE_TYPES } from '../../src/notices/notice.js'
+
+const AT = Date.UTC(2030, 0, 2, 15, 4)
+const undoUrl = 'https://shop.example/mfa/not-me?token=x'
+
+describe.each(Object.keys(noticeCatalogues))('the notices in %s', (locale) => {
+  it.each(NOTICE_TYPES)('say everything: %s', (type) => {
+    const facts = { type, at: AT, browser: 'Firefox on Mac', address: '203.0.113.7', place: 'Oslo' }
+    const factor = { method: 'sms', to: '••• 57' } as const
+    const { subject, text } = composeNotice({ facts: { ...facts, ...factor }, appName: 'Vault', undoUrl }, [
+      locale,
+    ])
+    expect(subject).toContain('Vault')
+    for (const part of ['Vault', 'Firefox on Mac', '203.0.113.7', 'Oslo', '2030', 'UTC'])
+      expect(text).toContain(part)
+    expect(`${subject}${text}`).not.toMatch(/[{}]|undefined|\n\n\n| \n/)
+    // A line of its own, so that mail programs find the whole address.
+    expect(text.split('\n').includes(undoUrl)).toBe(type !== 'account_secured')
+    if (type.startsWith('factor_')) expect(text).toContain('••• 57')
+  })
+
+  it('have words of their own', () => {
+    const of = (tag: string) =>
+      composeNotice({ facts: { type: 'device_trusted', at: AT }, appName: 'Vault' }, [tag])
+    expect(of(locale).locale).toBe(locale)
+    if (locale !== 'en') expect(of(locale).text).not.toBe(of('en').text)
+  })
+})
