@@ -6,8 +6,8 @@ export interface QueryPool {
   }): Promise<{ readonly rows: readonly Record<string, unknown>[] }>
 }
 
-/** Somebody else made the table a moment ago: a unique violation in the catalogue, or the table itself. */
-const MADE_MEANWHILE: ReadonlySet<unknown> = new Set(['23505', '42P07'])
+/** Somebody else made the table a moment ago: a unique violation in the catalogue, the table, or its row type. */
+const MADE_MEANWHILE: ReadonlySet<unknown> = new Set(['23505', '42P07', '42710'])
 
 /**
  * The pool, with the table made by `statement` before the first query when it is not there. A failure is told to
