@@ -1,78 +1,20 @@
 import * as z from 'zod'
 import { type ServiceSettings, serviceAddress } from './client/address.js'
 import { FINDING_CODES } from './doctor/findings.js'
-import { type Duration, durationMs } from './duration.js'
 import { OptionsError } from './errors.js'
 import { onlyGiven } from './given.js'
+import { limitsSchema } from './limits/rules.js'
 import type { MfaOptions } from './options.js'
-import type { QueryPool } from './postgres-table.js'
 import type { MfaService } from './protocol/service.js'
-import type { TrustPlace } from './trust/open-store.js'
+import { callback, hasFunctions } from './rules.js'
+import { trustedDevicesSchema, trustPlace } from './trust/rules.js'
 import { wholeNumber } from './whole-number.js'
 
 const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-
-// A function's parameters cannot be checked when the app starts; that it is one can.
-const callback = <Callback>(remedy: string) =>
-  z.custom<Callback>((value) => typeof value === 'function', { error: remedy })
 
 const sitePath = z
   .string({ error: 'must be a path on this site, like /login' })
   .regex(/^\/(?![/\\])[^\s?#\\]*$/, { error: 'must be a path on this site, like /login' })
-
-const TABLE_NAME = /^[a-z_][a-z0-9_]{0,62}$/
-const PREFIX = /^[\w.-]{1,32}$/
-
-const inRange = (value: number | undefined, min: number, max: number) =>
-  value !== undefined && value >= min && value <= max
-
-const tableText = 'must be the name of a table: small letters, digits and _, like mfa_counters'
-const prefixText = 'must be 1 to 32 letters, digits, ., - or _, like "shop"'
-
-const limitsSchema = z
-  .strictObject(
-    {
-      redis: z
-        .custom<object>((value) => typeof value === 'object' && value !== null, {
-          error: 'must be a connected client of the "redis" package',
-        })
-        .optional(),
-      postgres: z
-        .strictObject(
-          {
-            pool: z.custom<QueryPool>(
-              (value) =>
-                typeof value === 'object' &&
-                value !== null &&
-                typeof Reflect.get(value, 'query') === 'function',
-              { error: 'must be a Pool of the package "pg"' },
-            ),
-            tableName: z
-              .string({ error: tableText })
-              .regex(TABLE_NAME, { error: tableText })
-              .default('mfa_counters'),
-          },
-          { error: 'must be an object like { pool: new Pool() }' },
-        )
-        .optional(),
-      prefix: z.string({ error: prefixText }).regex(PREFIX, { error: prefixText }).default('mfa'),
-      triesPerChallenge: wholeNumber(3, 10, 'tries').default(5),
-      failuresBeforeLock: wholeNumber(5, 10, 'failures').default(10),
-      lockMs: wholeNumber(15 * MINUTE_MS, 24 * HOUR_MS, 'milliseconds').default(30 * MINUTE_MS),
-      sendsPerTenMinutes: wholeNumber(1, 5, 'messages').default(5),
-      sendsPerDay: wholeNumber(1, 10, 'messages').default(10),
-      resendWaitsSeconds: z
-        .array(wholeNumber(20, 3_600, 'seconds'), { error: 'must be a list of seconds like [30, 60, 120]' })
-        .min(1, { error: 'must name at least one wait, like [30]' })
-        .default([30, 60, 120]),
-    },
-    { error: 'must be an object like { triesPerChallenge: 5 }' },
-  )
-  .refine(({ redis, postgres }) => !redis || !postgres, {
-    path: ['postgres'],
-    error: 'must not stand beside redis: the counters live in one place',
-  })
 
 const docsText = 'must be the address of a page without #, like https://docs.example.com/mfa-errors'
 const doctorText = 'must be false, or an object like { ignore: ["MFA_DOCTOR_RESAVE"] }'
@@ -86,31 +28,6 @@ const doctorSchema = z.union(
   { error: doctorText },
 )
 
-const placeText =
-  'must be "memory", { redis: client }, { postgres: pool }, or an object with the functions read, put, swap and remove'
-const hasFunctions = (value: unknown, ...names: string[]) =>
-  typeof value === 'object' &&
-  value !== null &&
-  names.every((name) => typeof Reflect.get(value, name) === 'function')
-
-const trustPlace = z.custom<TrustPlace>(
-  (value) => {
-    if (value === 'memory' || hasFunctions(value, 'read', 'put', 'swap', 'remove')) return true
-    if (typeof value !== 'object' || value === null) return false
-    const { redis, postgres, prefix, tableName, ...others } = { ...value } as Record<string, unknown>
-    if (Object.keys(others).length > 0) return false
-    const fits = (given: unknown, pattern: RegExp) =>
-      given === undefined || (typeof given === 'string' && pattern.test(given))
-    return redis === undefined
-      ? hasFunctions(postgres, 'query') && prefix === undefined && fits(tableName, TABLE_NAME)
-      : hasFunctions(redis, 'eval') &&
-          postgres === undefined &&
-          tableName === undefined &&
-          fits(prefix, PREFIX)
-  },
-  { error: placeText },
-)
-
 const publicUrlText =
   'must be the https address of the app without a path, like https://app.example (http on this machine alone)'
 
@@ -121,30 +38,6 @@ function isOrigin(url: string): boolean {
   const isBare = pathname === '/' && search === '' && hash === '' && username === ''
   return isBare && (protocol === 'https:' || (protocol === 'http:' && isHere))
 }
-
-const ageText = 'must be a time like "30d", from 1h to 30d'
-const trustedDevicesSchema = z
-  .strictObject(
-    {
-      store: trustPlace,
-      maxAge: z
-        .custom<Duration>((age) => inRange(durationMs(age), HOUR_MS, 30 * 24 * HOUR_MS), { error: ageText })
-        .default('30d'),
-      maxDevices: wholeNumber(1, 10, 'devices').default(10),
-      cookieName: z
-        .string({ error: 'must be the name of a cookie, like mfa-devices' })
-        .regex(/^[\w-]{1,64}$/, { error: 'must be letters, digits, - and _, like mfa-devices' })
-        .default('mfa-devices'),
-      canTrust: callback<NonNullable<NonNullable<MfaOptions['trustedDevices']>['canTrust']>>(
-        'must be a function from a user and a request to true or false',
-      ).optional(),
-      fingerprint: callback<NonNullable<NonNullable<MfaOptions['trustedDevices']>['fingerprint']>>(
-        'must be a function from a user to text that changes with the password',
-      ).optional(),
-    },
-    { error: 'must be an object like { store: "memory" }' },
-  )
-  .transform(({ maxAge, ...others }) => ({ ...others, maxAgeMs: durationMs(maxAge) ?? 0 }))
 
 const schema = z.strictObject({
   factors: callback<MfaOptions['factors']>('must be a function that lists a user’s second factors'),
@@ -211,14 +104,9 @@ const schema = z.strictObject({
     'must be a function from a request to a language',
   ).optional(),
   logger: z
-    .custom<NonNullable<MfaOptions['logger']>>(
-      (value) =>
-        typeof value === 'object' &&
-        value !== null &&
-        typeof Reflect.get(value, 'warn') === 'function' &&
-        typeof Reflect.get(value, 'error') === 'function',
-      { error: 'must have the functions warn and error' },
-    )
+    .custom<NonNullable<MfaOptions['logger']>>((value) => hasFunctions(value, 'warn', 'error'), {
+      error: 'must have the functions warn and error',
+    })
     .default(console),
 })
 

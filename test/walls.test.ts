@@ -14,7 +14,7 @@ const example = sourcesIn('example-app/src')
 const roomOf = (path: string) => path.replace(/^src\//, '').split('/')[0] ?? ''
 
 // Small things that know nothing of the plugin, and that anybody may use.
-const LEAVES = ['errors.ts', 'given.ts', 'whole-number.ts', 'duration.ts', 'postgres-table.ts']
+const LEAVES = ['errors.ts', 'given.ts', 'whole-number.ts', 'duration.ts', 'postgres-table.ts', 'rules.ts']
 
 // What is configured is read by whoever needs it, as a type; only `mfa.ts` and `mfa-client.ts` have the functions that read it.
 const CONFIGURED = ['settings.ts']
@@ -29,6 +29,7 @@ const ROOMS: Readonly<Record<string, Walls>> = {
   'given.ts': { uses: [] },
   'whole-number.ts': { uses: [] },
   'duration.ts': { uses: [] },
+  'rules.ts': { uses: [] },
   'postgres-table.ts': { uses: [] },
   protocol: { uses: LEAVES },
   'host.ts': { uses: [], types: ['protocol'] },
@@ -37,7 +38,7 @@ const ROOMS: Readonly<Record<string, Walls>> = {
   limits: { uses: ['protocol', ...LEAVES], types: CONFIGURED },
   session: { uses: ['protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts', 'flows', 'trust'] },
 
-  trust: { uses: ['protocol', ...LEAVES] },
+  trust: { uses: ['protocol', ...LEAVES], types: ['options.ts'] },
 
   // `session` is its record, as a type: a flow gets the state and returns the next one.
   flows: { uses: ['protocol', ...LEAVES], types: ['session', 'limits', 'trust', 'doctor', ...CONFIGURED] },
@@ -80,8 +81,8 @@ const ROOMS: Readonly<Record<string, Walls>> = {
     ],
   },
   'settings.ts': {
-    uses: ['client', 'doctor', ...LEAVES],
-    types: ['options.ts', 'protocol', 'limits', 'trust'],
+    uses: ['client', 'doctor', 'limits', 'trust', ...LEAVES],
+    types: ['options.ts', 'protocol'],
   },
 
   // A door of its own: the service without Express.
