@@ -36,6 +36,8 @@ export interface Config {
   readonly limits: Limits
   readonly halfLoginMs: number | undefined
   readonly codeLifeMs: number | undefined
+  /** The address in the letters that Vault writes; without one they have no link. */
+  readonly publicUrl: string | undefined
   /** How long a browser is trusted to skip the second factor. */
   readonly trustMaxAge: Duration
   /** How fresh a second factor must be for a withdrawal or a new password. */
@@ -60,6 +62,7 @@ const environment = z
     NODE_ENV: z.string().optional(),
     HOST: z.string().default('127.0.0.1'),
     PORT: whole(0, 65_535).default(3000),
+    PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must look like https://vault.example' }).optional(),
     TRUST_PROXY: whole(0, 10).default(0),
     SESSION_SECRET: secret.optional(),
     REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'must look like redis://localhost:6379' }).optional(),
@@ -163,11 +166,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       sendsPerDay: vars.MFA_SENDS_PER_DAY,
       resendWaitsSeconds: vars.MFA_RESEND_WAITS_SECONDS,
     },
+    publicUrl: vars.PUBLIC_URL ?? localUrl(vars),
     halfLoginMs: inMs(vars.MFA_HALF_LOGIN_SECONDS),
     codeLifeMs: inMs(vars.MFA_CODE_LIFE_SECONDS),
     trustMaxAge: `${vars.MFA_TRUST_HOURS}h`,
     stepUpMaxAge: `${vars.STEP_UP_SECONDS}s`,
   }
+}
+
+/** Where a developer's browser finds the app; in production nobody can guess it. */
+function localUrl({ NODE_ENV, PORT }: { NODE_ENV?: string | undefined; PORT: number }): string | undefined {
+  return NODE_ENV === 'production' || PORT === 0 ? undefined : `http://localhost:${PORT}`
 }
 
 function inMs(seconds: number | undefined): number | undefined {

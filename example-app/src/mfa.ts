@@ -1,20 +1,22 @@
 import type { FactorInput, MfaOptions, TrustPlace } from 'countersign'
 import type { Config } from './config.js'
 import type { Database } from './store/database.js'
+import type { Letters } from './store/letters.js'
 import type { Users, VaultUser } from './store/users.js'
 
 /** Where several processes of Vault meet. */
 export interface SharedStores {
   readonly db: Pick<Database, 'query'>
+  readonly letters: Letters
   readonly redis?: Extract<TrustPlace, { redis: unknown }>['redis'] | undefined
 }
 
 /** What Vault gives to every part of countersign. */
 export function vaultMfa(
-  config: Pick<Config, 'limits' | 'halfLoginMs' | 'codeLifeMs' | 'trustMaxAge'>,
+  config: Pick<Config, 'limits' | 'halfLoginMs' | 'codeLifeMs' | 'trustMaxAge' | 'publicUrl'>,
   service: MfaOptions['service'],
   users: Users,
-  { db, redis }: SharedStores,
+  { db, redis, letters }: SharedStores,
 ): MfaOptions<VaultUser> {
   return {
     service,
@@ -23,6 +25,17 @@ export function vaultMfa(
     appContact: (user) => user.email,
     onAppEnrolled: (user, factor) => users.rememberApp(user.id, factor.user),
     onEvent: ({ at, ...event }) => console.info(new Date(at).toISOString(), 'mfa', JSON.stringify(event)),
+    async onNotice({ email }, { type, method, subject, text }) {
+      // New codes that went to the mailbox tell of themselves.
+      if (type === 'backup_codes_sent' && method !== 'sms') return
+      await letters.post({ to: email, subject, text })
+    },
+    // The link in such a letter: countersign has ended all it knows of; sessions without a second factor are ours.
+    onCompromise: async ({ userId, notice: { subject, text } }) => {
+      const user = await users.endSessions(Number(userId))
+      if (user) await letters.post({ to: user.email, subject, text })
+    },
+    publicUrl: config.publicUrl,
     appName: 'Vault',
     // Its pages, in our colours.
     stylesheet: '/mfa-theme.css',

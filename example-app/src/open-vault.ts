@@ -13,6 +13,7 @@ import { SEED_USERS } from './seed-users.js'
 import { type Database, pgliteDatabase, postgresDatabase } from './store/database.js'
 import { keptSecret } from './store/kept-secret.js'
 import { ledgerIn } from './store/ledger.js'
+import { type Letters, lettersIn } from './store/letters.js'
 import { signInFailuresIn } from './store/sign-in-failures.js'
 import { createTables } from './store/tables.js'
 import { usersIn } from './store/users.js'
@@ -37,6 +38,7 @@ export async function openVault(config: Config): Promise<OpenVault> {
     await createTables(db)
     const users = usersIn(db)
     const ledger = ledgerIn(db)
+    const letters = lettersIn(db)
 
     const service = await openService(config)
     if (service) opened.push(() => service.close())
@@ -48,11 +50,11 @@ export async function openVault(config: Config): Promise<OpenVault> {
       users,
       ledger,
       signInFailures: signInFailuresIn(db),
-      mfa: vaultMfa(config, service?.mfa ?? addressOf(config), users, { db, redis }),
+      mfa: vaultMfa(config, service?.mfa ?? addressOf(config), users, { db, redis, letters }),
       speech: service?.mfa ?? openClient(config, opened),
       sessionSecret: config.sessionSecret ?? (await keptSecret(join(config.dataDir, 'session-secret'))),
       sessionStore: redis && new RedisStore({ client: redis, prefix: 'vault:session:' }),
-      inbox: service && inboxOf(service),
+      inbox: service && inboxOf(service, letters),
       people: config.production ? [] : SEED_USERS,
     }
     return { context, seeding: { people: SEED_USERS, users, ledger, service }, close }
@@ -66,9 +68,18 @@ function openDatabase({ databaseUrl, dataDir }: Config): Promise<Database> {
   return databaseUrl === undefined ? pgliteDatabase(join(dataDir, 'vault')) : postgresDatabase(databaseUrl)
 }
 
-/** Everybody's messages, when the service keeps them on this machine. */
-export function inboxOf({ inbox }: CountersignService): Inbox | undefined {
-  return inbox && { messages: (filter) => inbox.messages(filter), apps: seedAppCodes }
+/** Everybody's messages, when the service keeps them on this machine, with the letters that Vault writes itself. */
+export function inboxOf({ inbox }: CountersignService, letters: Letters): Inbox | undefined {
+  return (
+    inbox && {
+      async messages(filter) {
+        const [sent, posted] = await Promise.all([inbox.messages(filter), letters.posted(filter)])
+        const mails = posted.map((letter) => ({ channel: 'email', ...letter }))
+        return [...sent, ...mails].sort((one, other) => other.at.localeCompare(one.at))
+      },
+      apps: seedAppCodes,
+    }
+  )
 }
 
 async function openService({ service, dataDir }: Config): Promise<CountersignService | undefined> {

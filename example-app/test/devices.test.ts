@@ -46,3 +46,19 @@ it('R66 R67 R68 a trusted browser signs in by password alone, withdraws nothing 
   const changed = await signIn(browser, 'mallory')
   expect(changed.body).toEqual({ status: 'mfa_required', next: '/mfa' })
 })
+
+it('R63 customers read in their mailbox what happened, and end everything by the link in it', async () => {
+  const browser = await trustedBrowser()
+  const mailbox = 'mallory@vault.example'
+  const [letter] = (await browser.get(`/inbox?to=${mailbox}`).then(expectStatus(200))).body.messages
+  expect(letter).toMatchObject({ channel: 'email', to: mailbox, subject: 'Vault: a browser is trusted now' })
+  const link = /^http:\/\/localhost:3000(\/mfa\/not-me\?token=(\S+))$/m.exec(letter.text)
+  const somebody = vault.browser()
+  await somebody.get(link?.[1] ?? '').then(expectStatus(200))
+  await browser.get('/vault').then(expectStatus(200))
+  await somebody.post('/mfa/not-me').send({ token: link?.[2] }).then(expectStatus(200))
+  await browser.get('/vault').then(expectStatus(401))
+  expect((await signIn(browser, 'mallory')).body.status).toBe('mfa_required')
+  const [answer] = (await browser.get(`/inbox?to=${mailbox}`)).body.messages
+  expect(answer.subject).toBe('Vault: your account was secured')
+})

@@ -10,6 +10,7 @@ import { type SeedContext, seed } from '../src/seed.js'
 import { SEED_USERS } from '../src/seed-users.js'
 import { pgliteDatabase } from '../src/store/database.js'
 import { ledgerIn } from '../src/store/ledger.js'
+import { lettersIn } from '../src/store/letters.js'
 import { signInFailuresIn } from '../src/store/sign-in-failures.js'
 import { createTables } from '../src/store/tables.js'
 import { usersIn } from '../src/store/users.js'
@@ -44,13 +45,14 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
   })
   const users = usersIn(db)
   const ledger = ledgerIn(db)
-  const inbox = inboxOf(service)
+  const letters = lettersIn(db)
+  const inbox = inboxOf(service, letters)
   const context: VaultContext = {
     config,
     users,
     ledger,
     signInFailures: signInFailuresIn(db),
-    mfa: { ...vaultMfa(config, service.mfa, users, { db }), onEvent: undefined },
+    mfa: { ...vaultMfa(config, service.mfa, users, { db, letters }), onEvent: undefined },
     speech: service.mfa,
     sessionSecret: SECRET,
     inbox,

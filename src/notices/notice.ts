@@ -26,7 +26,7 @@ export interface NoticeFacts {
   readonly address?: string
   /** In the host's words (option `place`). */
   readonly place?: string
-  /** The factor that came or went. */
+  /** The factor that came or went, or by which backup codes were sent. */
   readonly method?: Method
   /** Where it leads, masked. */
   readonly to?: string

@@ -46,7 +46,9 @@ describe('somebody is told', () => {
   it('R61 of new backup codes', async () => {
     const made = noticingHost()
     await (await pass(made, 'bob')).post('/mfa/backup').send({}).expect(200)
-    expect(made.newest('backup_codes_sent').text).toContain('Older ones no longer work.')
+    const notice = made.newest('backup_codes_sent')
+    expect(notice.text).toContain('Older ones no longer work.')
+    expect(notice).toMatchObject({ method: 'sms', to: '••• 02' })
   })
 
   it('of a new factor, whose contact is masked', async () => {

@@ -27,6 +27,14 @@ CREATE TABLE IF NOT EXISTS vault_movements (
 
 CREATE INDEX IF NOT EXISTS vault_movements_by_user ON vault_movements (user_id, id DESC);
 
+CREATE TABLE IF NOT EXISTS vault_letters (
+  id        integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  recipient text NOT NULL,
+  subject   text NOT NULL,
+  body      text NOT NULL,
+  at        timestamptz NOT NULL
+);
+
 CREATE TABLE IF NOT EXISTS vault_sign_in_failures (
   who   text PRIMARY KEY,
   count integer NOT NULL,
