@@ -46,6 +46,8 @@ export type {
   ServiceAddress,
   TrustedDeviceOptions,
 } from './options.js'
+export type { Catalogue as PageCatalogue } from './pages/locales/catalogue.js'
+export type { PageTexts } from './pages/texts.js'
 export type {
   ChallengeView,
   DeviceView,

@@ -12,6 +12,7 @@ import { triesIn } from './limits/tries.js'
 import { warningsIn } from './limits/warnings.js'
 import type { MfaOptions } from './options.js'
 import { renderView } from './pages/render.js'
+import type { RenderView } from './pages/view.js'
 import { PassportMfaStrategy } from './passport/strategy.js'
 import { buildBackupRouter } from './routers/backup.js'
 import { buildChallengeRouter } from './routers/challenge.js'
@@ -60,6 +61,7 @@ function build(options: unknown): DoorDeps {
       logger.error('countersign: onEvent threw; nothing else was affected', error)
     }
   }
+  const standard: RenderView = (view, frame) => renderView(view, frame, settings.texts)
   const doctor = doctorFor(settings, (code, remedy) => tell({ type: 'finding', code, remedy }))
   const { trustedDevices, publicUrl, noticeStore } = settings
   const trustStore = trustedDevices && openStore(trustedDevices.store)
@@ -88,7 +90,7 @@ function build(options: unknown): DoorDeps {
     warnings: warningsIn(counters),
     doctor,
     counts,
-    render: render ? (view, frame) => render(view, frame, renderView) : renderView,
+    render: render ? (view, frame) => render(view, frame, standard) : standard,
   }
 }
 

@@ -5,6 +5,7 @@ import type { FindingCode } from './doctor/findings.js'
 import type { Duration } from './duration.js'
 import type { MfaEvent } from './flows/events.js'
 import type { AccountNotice } from './notices/notice.js'
+import type { PageTexts } from './pages/texts.js'
 import type { PageFrame, RenderView, View } from './pages/view.js'
 import type { QueryPool } from './postgres-table.js'
 import type { Amr } from './protocol/amr.js'
@@ -203,6 +204,11 @@ export interface MfaOptions<User = Express.User> {
   render?: ((view: View, frame: PageFrame, standard: RenderView) => string) | undefined
   /** The language of pages and messages for a request, a BCP 47 tag. Defaults to the browser's `Accept-Language`. */
   locale?: ((req: Request) => string | undefined) | undefined
+  /**
+   * Your own words on the pages, by language: `{ en: { choose: { title: 'Is it you?' } } }`. Single texts for a language
+   * that the pages speak; every text for one of your own.
+   */
+  texts?: PageTexts | undefined
   /** Where warnings and failures are told. Defaults to `console`. */
   logger?: { warn(message: string): void; error(message: string, error?: unknown): void } | undefined
 }

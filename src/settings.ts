@@ -5,6 +5,7 @@ import { OptionsError } from './errors.js'
 import { onlyGiven } from './given.js'
 import { limitsSchema } from './limits/rules.js'
 import type { MfaOptions } from './options.js'
+import { readTexts } from './pages/texts.js'
 import type { MfaService } from './protocol/service.js'
 import { callback, hasFunctions } from './rules.js'
 import { trustedDevicesSchema, trustPlace } from './trust/rules.js'
@@ -38,6 +39,15 @@ function isOrigin(url: string): boolean {
   const isBare = pathname === '/' && search === '' && hash === '' && username === ''
   return isBare && (protocol === 'https:' || (protocol === 'http:' && isHere))
 }
+
+const textsSchema = z.unknown().transform((given, context) => {
+  const read = readTexts(given)
+  if ('languages' in read) return read.languages
+  for (const { path, message } of read.faults) {
+    context.addIssue({ code: 'custom', path: [...path], message })
+  }
+  return z.NEVER
+})
 
 const schema = z.strictObject({
   factors: callback<MfaOptions['factors']>('must be a function that lists a user’s second factors'),
@@ -103,6 +113,7 @@ const schema = z.strictObject({
   locale: callback<NonNullable<MfaOptions['locale']>>(
     'must be a function from a request to a language',
   ).optional(),
+  texts: textsSchema.prefault({}),
   logger: z
     .custom<NonNullable<MfaOptions['logger']>>((value) => hasFunctions(value, 'warn', 'error'), {
       error: 'must have the functions warn and error',

@@ -81,7 +81,7 @@ const ROOMS: Readonly<Record<string, Walls>> = {
     ],
   },
   'settings.ts': {
-    uses: ['client', 'doctor', 'limits', 'trust', ...LEAVES],
+    uses: ['client', 'doctor', 'limits', 'pages', 'trust', ...LEAVES],
     types: ['options.ts', 'protocol'],
   },
 

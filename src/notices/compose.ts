@@ -1,4 +1,4 @@
-import { pickLocale, textFor } from '../pages/text.js'
+import { catalogues, type Locale, pickLocale } from '../pages/text.js'
 import type { NoticeCatalogue } from './catalogue.js'
 import { de } from './locales/de.js'
 import { en } from './locales/en.js'
@@ -10,7 +10,7 @@ import type { AccountNotice, NoticeFacts } from './notice.js'
 
 /** Every language of the notices: those of the pages. */
 export const noticeCatalogues = { en, de, es, fr, pt, ja } as const satisfies Readonly<
-  Record<ReturnType<typeof pickLocale>, NoticeCatalogue>
+  Record<Locale, NoticeCatalogue>
 >
 
 /** What a notice is made of besides its facts. */
@@ -32,10 +32,10 @@ export function composeNotice(letter: Letter, wishes: readonly string[]): Accoun
 }
 
 function words({ facts, appName, undoUrl }: Letter, wishes: readonly string[]) {
-  const locale = pickLocale(wishes)
+  const locale = pickLocale(wishes, noticeCatalogues)
   const texts: NoticeCatalogue = noticeCatalogues[locale]
-  const { words: pages } = textFor([locale])
-  const factor = facts.method && `${pages.overview.method[facts.method]}${facts.to ? ` (${facts.to})` : ''}`
+  const factor =
+    facts.method && `${catalogues[locale].overview.method[facts.method]}${facts.to ? ` (${facts.to})` : ''}`
   const say = (phrase: string) => filled(phrase, { app: appName, factor: factor ?? '' })
   const about = [
     filled(texts.when, { value: moment(locale, facts.at) }),

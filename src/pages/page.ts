@@ -1,6 +1,6 @@
 import { type Html, html } from './html.js'
 import type { Catalogue } from './locales/catalogue.js'
-import { type Text, textFor } from './text.js'
+import { type Languages, type Text, textFor } from './text.js'
 import type { PageFrame } from './view.js'
 
 /** What every part of a page is drawn with. */
@@ -23,8 +23,8 @@ export interface Page {
 }
 
 /** Everything a page is drawn with, in the language that fits best. */
-export function pageContext(frame: PageFrame): PageContext {
-  const text = textFor(frame.locales)
+export function pageContext(frame: PageFrame, languages: Languages): PageContext {
+  const text = textFor(frame.locales, languages)
   return { frame, text, words: text.words }
 }
 

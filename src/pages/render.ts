@@ -12,11 +12,12 @@ import { overviewPage } from './overview.js'
 import { type Page, type PageContext, pageContext } from './page.js'
 import { resumePage } from './resume.js'
 import { stopPage } from './stop.js'
+import { catalogues, type Languages } from './text.js'
 import type { PageFrame, View } from './view.js'
 
 /** A view as a whole HTML document, in the language that fits `frame.locales` best. */
-export function renderView(view: View, frame: PageFrame): string {
-  const context = pageContext(frame)
+export function renderView(view: View, frame: PageFrame, languages: Languages = catalogues): string {
+  const context = pageContext(frame, languages)
   return layout(pageFor(view, context), context).markup
 }
 

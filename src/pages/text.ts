@@ -13,20 +13,23 @@ export const catalogues = { en, de, es, fr, pt, ja } as const satisfies Readonly
 
 export type Locale = keyof typeof catalogues
 
-/** The catalogue that fits best: each wish is shortened from the right (`de-CH` → `de`), the last resort is English. */
-export function pickLocale(wishes: readonly string[]): Locale {
+/** The languages of an app's pages: ours, and those that the host adds. Tags are in lower case. */
+export type Languages = Readonly<Record<string, Catalogue>> & { readonly en: Catalogue }
+
+/** The language that fits best: each wish is shortened from the right (`de-CH` → `de`), the last resort is English. */
+export function pickLocale<Tag extends string>(
+  wishes: readonly string[],
+  languages: Readonly<Record<Tag | 'en', unknown>>,
+): Tag | 'en' {
+  const isSpoken = (tag: string): tag is Tag => Object.hasOwn(languages, tag)
   for (const wish of wishes) {
     const subtags = wish.toLowerCase().split(/[-_]/)
     for (; subtags.length > 0; subtags.pop()) {
       const tag = subtags.join('-')
-      if (isLocale(tag)) return tag
+      if (isSpoken(tag)) return tag
     }
   }
   return 'en'
-}
-
-function isLocale(tag: string): tag is Locale {
-  return Object.hasOwn(catalogues, tag)
 }
 
 /** What stands for each `{placeholder}`. */
@@ -34,7 +37,7 @@ export type Values = Readonly<Record<string, Renderable>>
 
 /** One language, ready to speak. */
 export interface Text {
-  readonly locale: Locale
+  readonly locale: string
   readonly words: Catalogue
   /** "in 5 minutes"; `later` if nobody knows how long. */
   inTime(seconds: number | undefined): string
@@ -47,9 +50,9 @@ export interface Text {
 }
 
 /** The language that fits these wishes best. */
-export function textFor(wishes: readonly string[]): Text {
-  const locale = pickLocale(wishes)
-  const words: Catalogue = catalogues[locale]
+export function textFor(wishes: readonly string[], languages: Languages): Text {
+  const locale = pickLocale(wishes, languages)
+  const words = languages[locale] ?? languages.en
   return {
     locale,
     words,

@@ -15,7 +15,7 @@ export async function personOf(req: Request, known: Known, settings: Settings): 
   return {
     userId: known.userId,
     factors: known.factors ?? (await factorsOf(known.user, settings)),
-    locale: pickLocale(localesOf(req, settings)),
+    locale: pickLocale(localesOf(req, settings), settings.texts),
     clientAddress: clientAddressOf(req),
   }
 }

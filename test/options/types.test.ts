@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { MfaOptions, MfaService } from '../../src/index.js'
+import type { MfaOptions, MfaService, PageCatalogue } from '../../src/index.js'
 
 /*
  * What compiles and what must not. `tsc -p tsconfig.test.json` is the judge: an @ts-expect-error without an error
@@ -11,6 +11,7 @@ interface Customer {
   readonly mobile: string
 }
 const address = { baseUrl: 'https://mfa.example.com', apiKey: '0123456789abcdef' }
+const dutch = {} as PageCatalogue
 const factors = (user: Customer) => [{ method: 'sms' as const, phone: user.mobile }]
 
 const compiles: readonly MfaOptions<Customer>[] = [
@@ -20,6 +21,7 @@ const compiles: readonly MfaOptions<Customer>[] = [
   { service: address, factors: async (user) => [{ method: 'app', user: user.mobile, label: 'App' }] },
   { service: address, factors, userId: (user) => user.key, limits: { lockMs: undefined }, path: undefined },
   { service: { ...address, dialect: 'countersign' }, factors },
+  { service: address, factors, texts: { en: { choose: { title: 'Is it you?' } }, nl: dutch } },
   { service: address, factors, trustedDevices: { store: 'memory', fingerprint: (user) => user.key } },
   { service: { ...address, dialect: { paths: { send: '/v2' }, sendTypes: { call: undefined } } }, factors },
 ]
@@ -29,6 +31,8 @@ const doesNot: readonly MfaOptions<Customer>[] = [
   { service: address },
   // @ts-expect-error a service is needed
   { factors },
+  // @ts-expect-error no such text
+  { service: address, factors, texts: { en: { choose: { titel: 'Is it you?' } } } },
   // @ts-expect-error a misspelt name
   { service: address, factors, onEvents: () => {} },
   // @ts-expect-error durations are numbers

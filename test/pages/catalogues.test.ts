@@ -50,11 +50,11 @@ describe('the language of a page', () => {
     [['constructor', '__proto__', ''], 'en'],
     [[], 'en'],
   ])('for %j is %s', (wishes, locale) => {
-    expect(pickLocale(wishes)).toBe(locale)
+    expect(pickLocale(wishes, catalogues)).toBe(locale)
   })
 
   it('bends words by number', () => {
-    const { words, count } = textFor(['de'])
+    const { words, count } = textFor(['de'], catalogues)
     expect(count(words.triesLeft, 1).markup).toBe('Sie haben noch 1 Versuch.')
     expect(count(words.triesLeft, 3).markup).toBe('Sie haben noch 3 Versuche.')
   })

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import type { MfaOptions, PageCatalogue } from '../../src/index.js'
+import { catalogues } from '../../src/pages/text.js'
+import { browserAgent, host, type TestUser } from '../kit/host.js'
+import { faultsOf } from './read.js'
+
+const { en } = catalogues
+
+/** The page on which bob chooses, in the words of a host. */
+async function chooser(texts: MfaOptions<TestUser>['texts'], language: string): Promise<string> {
+  const { app } = host({ options: { texts } })
+  const agent = browserAgent(app).set('Accept-Language', language)
+  await agent.post('/login').type('form').send({ name: 'bob' })
+  return (await agent.get('/mfa').expect(200)).text
+}
+
+describe('a host’s own texts', () => {
+  const texts = {
+    en: { choose: { title: 'Is it <you>?', lead: undefined, act: { sms: 'Text it to {to}' } } },
+    'de-CH': { choose: { title: 'Sind Sie es?' } },
+    fr: undefined,
+  }
+
+  it('take the place of ours one by one, escaped and filled in', async () => {
+    const page = await chooser(texts, 'en')
+    expect(page).toContain('<h1>Is it &lt;you&gt;?</h1>')
+    expect(page).toMatch(/Text it to <bdi[^>]*>••• 02<\/bdi>/)
+    expect(page).toContain('One more step to sign in to Testbed.')
+  })
+
+  it('of a region start from its language, which keeps its own', async () => {
+    expect(await chooser(texts, 'de-CH')).toContain('<h1>Sind Sie es?</h1>')
+    expect(await chooser(texts, 'de-CH')).toContain(catalogues.de.choose.act.sms.split('{to}')[0] ?? '')
+    expect(await chooser(texts, 'de-DE')).toContain(`<h1>${catalogues.de.choose.title}</h1>`)
+  })
+
+  it('may be a whole language, written from right to left too', async () => {
+    const ar: PageCatalogue = { ...en, dir: 'rtl', choose: { ...en.choose, title: 'تأكيد هويتك' } }
+    const page = await chooser({ ar }, 'ar-EG')
+    expect(page).toContain('<html lang="ar" dir="rtl">')
+    expect(page).toContain('<h1>تأكيد هويتك</h1>')
+  })
+
+  it('leave the texts of another app in the same process alone', async () => {
+    await chooser(texts, 'en')
+    expect(await chooser(undefined, 'en')).toContain(`<h1>${en.choose.title}</h1>`)
+  })
+})
+
+describe('texts that cannot be used are told with their path (R18)', () => {
+  const { dir: _dir, choose, ...rest } = en
+
+  it.each([
+    [7, 'texts must be an object like { en: { … } }'],
+    [{ en: 'Hello' }, 'texts.en must be an object with texts'],
+    [{ en: { choose: { titel: 'Is it you?' } } }, 'texts.en.choose.titel is not a text of the pages; is it'],
+    [{ en: { chose: {} } }, 'texts.en.chose is not a text of the pages; is it misspelt?'],
+    [{ en: { constructor: 'x' } }, 'texts.en.constructor is not a text of the pages; is it misspelt?'],
+    [JSON.parse('{"en":{"__proto__":{"x":"y"}}}'), 'texts.en.__proto__ is not a text of the pages;'],
+    [{ de: { choose: { title: 7 } } }, 'texts.de.choose.title must be text'],
+    [{ de: { choose: { title: ' ' } } }, 'texts.de.choose.title must be text'],
+    [
+      { de: { choose: { title: 'Hallo {name}' } } },
+      'texts.de.choose.title has {name}; nothing can be filled',
+    ],
+    [{ de: { choose: { act: { sms: '{too}' } } } }, 'texts.de.choose.act.sms has {too}; only {to} '],
+    [{ en: { triesLeft: { one: '{n} try' } } }, 'texts.en.triesLeft.one has {n}; only {count} can be'],
+    [{ en: { triesLeft: { some: 'x' } } }, 'texts.en.triesLeft.some is not a text of the pages'],
+    [{ en: { dir: 'up' } }, 'texts.en.dir must be "ltr" or "rtl"'],
+    [{ n_l: en }, 'texts.n_l is not a language like nl'],
+    [
+      { nl: rest },
+      'texts.nl needs every text, as we do not speak it; it lacks dir, choose.title, choose.lead',
+    ],
+    [{ nl: { ...rest, dir: 'ltr', choose: { ...choose, none: undefined } } }, 'it lacks choose.none'],
+    [{ nl: { ...en, triesLeft: { one: '1' } } }, 'it lacks triesLeft.other'],
+  ])('%#', (texts, fault) => {
+    expect(faultsOf({ texts })).toEqual([expect.stringContaining(fault)])
+  })
+
+  it('all at once', () => {
+    const texts = { en: { choose: { titel: '', none: '{x}' } }, de: { later: 1 } }
+    expect(faultsOf({ texts })).toHaveLength(3)
+  })
+})
