@@ -88,7 +88,8 @@ export function httpService(
       if (dialect.validWhen === 'body' && !yes.safeParse(fields).success) {
         throw unbelievable('status 200 that does not say the code is valid')
       }
-      return { outcome: 'valid' }
+      const left = fields.backup_codes_left
+      return { outcome: 'valid', ...(isWhole(left) && { backupCodesLeft: left }) }
     },
 
     async enrollApp(request) {

@@ -1,7 +1,7 @@
 import type { Attempt, Spent } from '../limits/tries.js'
 import { canonicalBackupCode, canonicalCode, isCodeShaped } from '../protocol/code.js'
 import type { Method } from '../protocol/methods.js'
-import type { VerifyRequest } from '../protocol/service.js'
+import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
 import type { MfaRecord } from '../session/record.js'
 import { callerOf, type Deps, type Refused, refuse, tellFailure } from './deps.js'
 import { backupTarget, findFactor, type Person } from './person.js'
@@ -9,7 +9,15 @@ import { revokeDevices } from './revoke-devices.js'
 import { fromService } from './service-refusal.js'
 
 /** A code was right. */
-export type Right = { readonly outcome: 'right'; readonly method: Method | 'backup' }
+export interface Right {
+  readonly outcome: 'right'
+  readonly method: Method | 'backup'
+  /** After a backup code: how many are left, when they are few. */
+  readonly backupCodesLeft?: number
+}
+
+/** So few backup codes that it is time for new ones. */
+const FEW_BACKUP_CODES = 3
 
 /** A code was right, and this request alone may make a session of it. */
 export interface Approved {
@@ -17,6 +25,8 @@ export interface Approved {
   readonly method: Method | 'backup'
   /** Whether the browser is trusted from now on; only when that was asked for. */
   readonly trusted?: boolean
+  /** After a backup code: how many are left, when they are few. */
+  readonly backupCodesLeft?: number
   /** What was claimed; whoever cannot make a session of it gives it back. */
   readonly claim: string
 }
@@ -49,15 +59,20 @@ export async function verifyCode(
     transaction: record.transaction,
     code,
   })
-  return verdict.outcome === 'refused' ? verdict : { outcome: 'right', method }
+  if (verdict.outcome === 'refused') return verdict
+  const left = method === 'backup' ? verdict.backupCodesLeft : undefined
+  const isFew = left !== undefined && left <= FEW_BACKUP_CODES
+  return { outcome: 'right', method, ...(isFew && { backupCodesLeft: left }) }
 }
+
+type Valid = Extract<VerifyAnswer, { outcome: 'valid' }>
 
 /** Of two right answers at once, one becomes a session (R21). */
 export async function claimApproval(
   deps: Deps,
   { userId }: Person,
   record: MfaRecord,
-  { method }: Right,
+  { method, backupCodesLeft }: Right,
 ): Promise<Approved | Refused> {
   const { tries, tell } = deps
   const { transaction, verified, trusted } = record
@@ -77,18 +92,19 @@ export async function claimApproval(
     purpose: isSignedIn ? 'step-up' : 'sign-in',
     ...(since !== undefined && { afterMs: Math.max(0, Date.now() - since) }),
   })
-  return { outcome: 'approved', method, claim: transaction }
+  return {
+    outcome: 'approved',
+    method,
+    ...(backupCodesLeft !== undefined && { backupCodesLeft }),
+    claim: transaction,
+  }
 }
 
 /**
  * Spends a try, has the service look at the code, and settles the account: the one way a code is ever evaluated,
  * for signing in, for stepping up and for confirming an app (R20).
  */
-export async function judge(
-  deps: Deps,
-  attempt: Attempt,
-  request: VerifyRequest,
-): Promise<{ readonly outcome: 'valid' } | Refused> {
+export async function judge(deps: Deps, attempt: Attempt, request: VerifyRequest): Promise<Valid | Refused> {
   const verdict = await evaluate(deps, attempt, request)
   if (verdict.outcome === 'refused') {
     const method = request.kind === 'backup' ? 'backup' : request.method
@@ -97,11 +113,7 @@ export async function judge(
   return verdict
 }
 
-async function evaluate(
-  deps: Deps,
-  attempt: Attempt,
-  request: VerifyRequest,
-): Promise<{ readonly outcome: 'valid' } | Refused> {
+async function evaluate(deps: Deps, attempt: Attempt, request: VerifyRequest): Promise<Valid | Refused> {
   const { service, tries, tell } = deps
   const wrong = async (triesLeft: number) => {
     const forSeconds = await tries.failed(attempt)

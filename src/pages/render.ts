@@ -1,4 +1,5 @@
 import { backupPage } from './backup.js'
+import { backupCodesLeftPage } from './backup-codes-left.js'
 import { backupSentPage } from './backup-sent.js'
 import { choosePage } from './choose.js'
 import { codePage } from './code.js'
@@ -37,6 +38,8 @@ function pageFor(view: View, context: PageContext): Page {
       return backupPage(view, context)
     case 'backup-sent':
       return backupSentPage(view, context)
+    case 'backup-codes-left':
+      return backupCodesLeftPage(view, context)
     case 'overview':
       return overviewPage(view, context)
     case 'resume':

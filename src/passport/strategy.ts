@@ -55,7 +55,8 @@ export class PassportMfaStrategy extends Strategy {
     throw new SessionEndedError(titleOf('session_ended'))
   }
 
-  private async approve(req: Request, known: Known, { method, claim }: Approved, remember: boolean) {
+  private async approve(req: Request, known: Known, approved: Approved, remember: boolean) {
+    const { method, claim, backupCodesLeft } = approved
     const { user, userId, record } = known
     const release = () => this.deps.tries.unclaim(claim)
     if (remember) {
@@ -67,7 +68,7 @@ export class PassportMfaStrategy extends Strategy {
         throw error
       })
     }
-    this.success(user, { method })
+    this.success(user, { method, ...(backupCodesLeft !== undefined && { backupCodesLeft }) })
   }
 
   private refuse(req: Request, problem: Problem): void {

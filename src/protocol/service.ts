@@ -78,7 +78,14 @@ export interface VerifyRequest extends Caller {
   readonly transaction?: string
 }
 
-export type VerifyAnswer = { readonly outcome: 'valid' } | { readonly outcome: 'invalid' } | Refused
+export type VerifyAnswer =
+  | {
+      readonly outcome: 'valid'
+      /** After a backup code: how many of its set are left, if the service tells. */
+      readonly backupCodesLeft?: number
+    }
+  | { readonly outcome: 'invalid' }
+  | Refused
 
 /** Asks for a new authenticator app secret. It proves nothing until its first right code has been verified. */
 export interface EnrollAppRequest extends Caller {

@@ -129,7 +129,16 @@ export const sendAnswer = z.object({
 })
 
 /** 200 of `POST /v1/mfa/verify`, as our service answers. */
-export const verifyAnswer = z.object({ valid: z.literal(true), type: z.enum(VERIFY_TYPES) })
+export const verifyAnswer = z.object({
+  valid: z.literal(true),
+  type: z.enum(VERIFY_TYPES),
+  backup_codes_left: z
+    .number()
+    .int()
+    .nonnegative()
+    .optional()
+    .meta({ description: 'After a backup code: how many of them are left.', examples: [9] }),
+})
 
 /** 200 of `POST /v1/mfa/app`, as our service answers. `qr` is a PNG in base64. */
 export const enrollAppAnswer = z.object({

@@ -4,7 +4,7 @@ import { sendBackupCodes } from '../flows/backup.js'
 import { backupTarget } from '../flows/person.js'
 import type { Refusal } from '../flows/refusal.js'
 import { maskContact } from '../protocol/destination.js'
-import { isCurrent } from '../session/slot.js'
+import { isCurrent, storeRecord } from '../session/slot.js'
 import { readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
 import { notify } from '../visit/notify.js'
@@ -42,6 +42,8 @@ async function send(visitor: Visitor): Promise<void> {
   const outcome = await sendBackupCodes(deps, person, known.record)
   if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
   if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal)
+  const { backupCodes: few, ...rest } = known.record
+  if (few) await storeRecord(req, rest)
   const { to, count } = outcome
   const method = backupTarget(person)?.method
   await notify(deps, req, known, { type: 'backup_codes_sent', ...(method && { method }), to })

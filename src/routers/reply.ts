@@ -27,7 +27,7 @@ function frameOf({ req, deps, known }: Visitor, notice: Notice | undefined): Pag
     appName: settings.appName,
     base: settings.path,
     signInPath: settings.signInPath,
-    homePath: record.returnTo ?? settings.homePath,
+    homePath: record.returnTo ?? record.backupCodes?.next ?? settings.homePath,
     purpose: stage === 'pending' ? 'sign-in' : record.stepUp ? 'step-up' : 'manage',
     ...(stage === 'pending' && { halfLoginEndsAt: record.startedAt + settings.halfLoginMs }),
     now: Date.now(),

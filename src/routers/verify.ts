@@ -9,6 +9,7 @@ import { sendProblem } from '../visit/problem.js'
 import { verifyVisit } from '../visit/visit.js'
 import { type verifiedAnswer, verifyBody } from '../visit/wire.js'
 import { addAssets } from './assets.js'
+import { showBackupCodesLeft } from './backup-codes-left.js'
 import { tellState } from './challenge.js'
 import { codePage, sendRefusal, showPage } from './reply.js'
 import { showResume } from './resume.js'
@@ -17,7 +18,7 @@ import type { Visitor } from './visitor.js'
 
 /**
  * `GET /verify` shows the code entry; `POST /verify` checks a code and makes the session a verified one;
- * `GET /resume` offers what was interrupted for it.
+ * `GET /resume` offers what was interrupted for it; `GET /backup-codes-left` warns whoever has few left.
  */
 export function buildVerifyRouter(deps: DoorDeps): Router {
   const router = Router()
@@ -26,6 +27,7 @@ export function buildVerifyRouter(deps: DoorDeps): Router {
     post: verify,
   })
   addRoute(router, deps, '/resume', { get: showResume })
+  addRoute(router, deps, '/backup-codes-left', { get: showBackupCodesLeft })
   addAssets(router)
   return router
 }
@@ -52,14 +54,16 @@ async function verify(visitor: Visitor): Promise<void> {
   const verdict = await verifyVisit(deps, req, known, body.fields)
   if (verdict.outcome === 'refused') return sendRefusal(visitor, verdict.refusal, body.fields.factor)
   const next = known.record.returnTo ?? deps.settings.homePath
-  await approve(req, deps, known, verdict)
+  const left = verdict.backupCodesLeft
+  await approve(req, deps, known, verdict, left === undefined ? undefined : { left, next })
   const used = findFactor(person, body.fields.factor ?? known.record.challenge?.factorId ?? '')
   if (used) rememberUsed(req, res, used.id, deps.settings.path)
-  if (html) return res.redirect(303, next)
+  if (html) return res.redirect(303, left === undefined ? next : `${deps.settings.path}/backup-codes-left`)
   const answer: z.output<typeof verifiedAnswer> = {
     status: 'verified',
     next,
     ...(verdict.trusted !== undefined && { trusted: verdict.trusted }),
+    ...(left !== undefined && { backupCodesLeft: left }),
   }
   res.json(answer)
 }

@@ -23,6 +23,8 @@ export interface Proof {
   readonly record: MfaRecord
   /** Whether Passport is to find the return address where it looks for it (`successReturnToOrRedirect`). */
   readonly handOverReturnTo: boolean
+  /** What the new session keeps to warn of few backup codes. */
+  readonly backupCodes?: MfaRecord['backupCodes']
   /** Called when no session could be made of it. */
   release(): Promise<void>
 }
@@ -115,7 +117,7 @@ function stageOf({ verified, exemption, trusted }: MfaRecord): Known['stage'] {
   return trusted ? 'trusted' : 'pending'
 }
 
-function verified({ record, method, userId }: Proof, settings: Settings): MfaRecord {
+function verified({ record, method, userId, backupCodes }: Proof, settings: Settings): MfaRecord {
   const before = record.verified?.amr ?? [settings.firstFactor]
   const at = Date.now()
   return {
@@ -123,6 +125,7 @@ function verified({ record, method, userId }: Proof, settings: Settings): MfaRec
     startedAt: record.startedAt,
     verified: { at, amr: addAmr(before, method), shown: { ...record.verified?.shown, [method]: at } },
     ...(record.interrupted && { interrupted: record.interrupted }),
+    ...(backupCodes && { backupCodes }),
   }
 }
 

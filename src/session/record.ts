@@ -52,6 +52,8 @@ const record = z.object({
     .optional(),
   /** A form's POST that waits for a second factor and is offered again: to where, and what was typed. */
   interrupted: z.object({ path: z.string(), at: time, fields: z.record(z.string(), z.string()) }).optional(),
+  /** Somebody signed in by one of their last backup codes: how many are left, and where the warning leads on. */
+  backupCodes: z.object({ left: z.number().int().nonnegative(), next: z.string() }).optional(),
   /** The session goes on without a second factor, and why. Nothing is proven by it. */
   exemption: z.enum(['policy']).optional(),
   /** The trusted device that skipped the question. It proves nothing (R67), and counts while the device does. */

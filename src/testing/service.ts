@@ -53,7 +53,10 @@ export function testService(inbox: ReturnType<typeof testInbox>) {
 
     async verify({ contact, method, code, kind, challenge = '' }) {
       const user = formatUser(contact)
-      if (kind === 'backup') return verdict(backups.get(user)?.delete(code) ?? false)
+      if (kind === 'backup') {
+        const codes = backups.get(user)
+        return codes?.delete(code) ? { outcome: 'valid', backupCodesLeft: codes.size } : verdict(false)
+      }
       if (method === 'app') return verdict(judgeApp(user, code, kind))
       const asked = challenges.get(challenge)
       const isRight = asked?.user === user && asked.code === code && !asked.spent

@@ -85,6 +85,10 @@ export const verifiedAnswer = z.object({
   status: z.literal('verified'),
   next: path,
   trusted: z.boolean().optional().meta(described('Whether this browser is trusted from now on.')),
+  backupCodesLeft: z
+    .int()
+    .optional()
+    .meta(described('After a backup code, when three or fewer are left and the service tells: how many.')),
 })
 
 /** 200 of `POST /cancel` */

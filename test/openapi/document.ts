@@ -170,6 +170,11 @@ const PATHS: ZodOpenApiPathsObject = {
     }),
   },
   '/resume': get({ id: 'resume', summary: 'Offer once more what a rule interrupted', tag: 'Second factor' }),
+  '/backup-codes-left': get({
+    id: 'backupCodesLeft',
+    summary: 'Warn somebody who signed in by one of the last backup codes',
+    tag: 'Second factor',
+  }),
   '/cancel': post({
     id: 'cancel',
     summary: 'End the half-login',

@@ -68,6 +68,8 @@ export const VIEWS = {
   'backup to nowhere': { page: 'backup' },
   'backup sent': { page: 'backup-sent', to: 'a•••@e•••', count: 10 },
   'one backup code sent': { page: 'backup-sent', to: 'a•••@e•••', count: 1 },
+  'few backup codes left': { page: 'backup-codes-left', left: 2, next: '/account?tab=1' },
+  'no backup code left': { page: 'backup-codes-left', left: 0, next: '/account' },
   overview: { page: 'overview', factors: FACTORS, backup: true, devices: true },
   'overview of nothing': { page: 'overview', factors: [], backup: false },
   'code with a box to tick': codeView(factorOf('sms'), { trust: { forMs: 30 * 86_400_000, ticked: true } }),

@@ -156,6 +156,21 @@ export async function attemptBackup(
   return attempt(core.store, BACKUP, application, attempted, now, [macs])
 }
 
+/** How many codes of the living set are left. */
+export async function backupCodesLeft(
+  queries: Queries,
+  application: Pick<Application, 'id'>,
+  account: string,
+): Promise<number> {
+  const row = await one<{ left: number }>(
+    queries,
+    `SELECT count(*)::integer AS left FROM backup_code JOIN backup_set USING (application, account, salt)
+     WHERE application = $1 AND account = $2`,
+    [application.id, account],
+  )
+  return row?.left ?? 0
+}
+
 interface SetRow {
   readonly contact: string | null
   readonly salt: string | null

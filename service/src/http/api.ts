@@ -125,7 +125,8 @@ function answerSend(answer: Granted<SendAnswer>, input: SendInput) {
 }
 
 function answerVerify(answer: Granted<VerifyAnswer>, input: VerifyInput) {
-  return answer.outcome === 'invalid' ? 'invalid_code' : { valid: true, type: input.type }
+  if (answer.outcome === 'invalid') return 'invalid_code'
+  return { valid: true, type: input.type, backup_codes_left: answer.backupCodesLeft }
 }
 
 function answerEnrollApp(answer: Granted<EnrollAppAnswer>) {

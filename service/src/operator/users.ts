@@ -1,6 +1,6 @@
 import { type Contact, canonicalUser, maskContact, parseUser } from 'countersign/protocol'
 import { APP_FACTOR } from '../accounts/app-secret.js'
-import { BACKUP_FACTOR } from '../accounts/backup-set.js'
+import { BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { type Mode, partitionOf } from '../application.js'
 import { one } from '../store/store.js'
 import { limitsOf, mustExist } from './applications.js'
@@ -48,7 +48,8 @@ const DISABLED = 1_000_000
 export async function showUser(desk: Desk, name: UserName): Promise<UserState> {
   const { store } = desk
   await mustExist(store, name.application)
-  const key = [partitionOf(name.application, name.mode), accountOf(name)]
+  const partition = partitionOf(name.application, name.mode)
+  const key = [partition, accountOf(name)]
   const account = await one<{
     locked_until: number
     failures: number
@@ -68,12 +69,6 @@ export async function showUser(desk: Desk, name: UserName): Promise<UserState> {
     'SELECT sealed, pending FROM app_secret WHERE application = $1 AND account = $2',
     key,
   )
-  const backup = await one<{ left: number }>(
-    store,
-    `SELECT count(*)::integer AS left FROM backup_code JOIN backup_set USING (application, account, salt)
-     WHERE application = $1 AND account = $2`,
-    key,
-  )
   const { disableAfter } = await limitsOf(desk, name.application)
   const factors = await store.query<{ factor: string; failures: number }>(
     'SELECT factor, failures FROM factor WHERE application = $1 AND account = $2 ORDER BY factor',
@@ -87,7 +82,7 @@ export async function showUser(desk: Desk, name: UserName): Promise<UserState> {
     phone: account.proven_phone && masked(account.proven_phone),
     locale: account.locale,
     authenticatorApp: app?.sealed ? 'set up' : app?.pending ? 'waits for its first code' : 'none',
-    backupCodesLeft: backup?.left ?? 0,
+    backupCodesLeft: await backupCodesLeft(store, { id: partition }, accountOf(name)),
     factors: factors.map((row) => ({
       factor: shownFactor(row.factor),
       // What an operator disabled is marked by a number that no guessing reaches.

@@ -1,7 +1,7 @@
 import { canonicalBackupCode, canonicalCode, type Refused } from 'countersign/protocol'
 import { APP_FACTOR, attemptApp, findAppSecret, stepOf } from '../accounts/app-secret.js'
 import type { Attempted } from '../accounts/attempt.js'
-import { attemptBackup, BACKUP_FACTOR } from '../accounts/backup-set.js'
+import { attemptBackup, BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { attemptDelivered } from '../accounts/challenge.js'
 import { matchStep, newAppSecret } from '../app-factor/totp.js'
 import type { Application } from '../application.js'
@@ -17,6 +17,8 @@ export type Judgement =
       readonly as: 'delivered' | 'app' | 'app-bound' | 'backup'
       /** Nothing when there is no such account. */
       readonly attempted: Attempted | undefined
+      /** After a right backup code: how many are left, if that could be counted. */
+      readonly backupCodesLeft?: number
     }
   /** The application does not offer what the code is meant for. */
   | { readonly as: 'off'; readonly answer: Refused }
@@ -121,6 +123,10 @@ async function evaluateBackup(
   code: string,
   now: number,
 ): Promise<Judgement> {
-  const attempted = { account: input.account, factor: BACKUP_FACTOR, transaction: input.transaction }
-  return { as: 'backup', attempted: await attemptBackup(core, application, input, code, attempted, now) }
+  const attempt = { account: input.account, factor: BACKUP_FACTOR, transaction: input.transaction }
+  const attempted = await attemptBackup(core, application, input, code, attempt, now)
+  if (!attempted?.ok) return { as: 'backup', attempted }
+  // The code is used up: a count that cannot be had must not turn its answer into a failure.
+  const left = await backupCodesLeft(core.store, application, input.account).catch(() => undefined)
+  return { as: 'backup', attempted, ...(left !== undefined && { backupCodesLeft: left }) }
 }

@@ -47,12 +47,12 @@ function verdictOn(input: VerifyInput, judgement: Judgement, now: number): Verdi
     const event = { level: 'info', event: 'verify.refused', reason: 'method_off' } as const
     return { answer: judgement.answer, events: [event] }
   }
-  const { as, attempted } = judgement
+  const { as, attempted, backupCodesLeft } = judgement
   if (attempted?.locked) {
     const event = { level: 'info', event: 'verify.refused', reason: 'locked' } as const
     return { answer: locked(lockedForSeconds(attempted, now)), events: [event] }
   }
-  if (attempted?.ok) return accepted(input, as, attempted)
+  if (attempted?.ok) return accepted(input, as, attempted, backupCodesLeft)
   if (attempted?.disabled && attempted.ok === null) {
     const event = { level: 'warn', event: 'verify.refused', reason: 'factor_disabled' } as const
     return { answer: factorDisabled, events: [event] }
@@ -60,8 +60,13 @@ function verdictOn(input: VerifyInput, judgement: Judgement, now: number): Verdi
   return refused(input, attempted, now)
 }
 
-function accepted(input: VerifyInput, as: Exclude<Judgement['as'], 'off'>, account: Attempted): Verdict {
-  const answer = { outcome: 'valid' } as const
+function accepted(
+  input: VerifyInput,
+  as: Exclude<Judgement['as'], 'off'>,
+  account: Attempted,
+  backupCodesLeft: number | undefined,
+): Verdict {
+  const answer = { outcome: 'valid', ...(backupCodesLeft !== undefined && { backupCodesLeft }) } as const
   const succeeded = { level: 'info', event: 'verify.succeeded', reason: as } as const
   if (as === 'app-bound') {
     const event = { level: 'info', event: 'factor.bound' } as const

@@ -12,7 +12,7 @@ import {
 } from '../kit.js'
 
 const invalid = { outcome: 'invalid' }
-const valid = { outcome: 'valid' }
+const valid = expect.objectContaining({ outcome: 'valid' })
 
 const codesOf = (tenant: Tenant) => tenant.sent().findLast((letter) => letter.codes)?.codes ?? []
 
@@ -40,6 +40,23 @@ export function backupCodesSuite(bench: () => Bench): void {
     expect(await verify(typed)).toEqual(valid)
     expect(await verify(first)).toEqual(invalid)
     expect(await verify(second)).toEqual(valid)
+  })
+
+  test('tells after a right one, and only then, how many are left', async () => {
+    const tenant = freshTenant(bench())
+    const [contact, other] = [freshEmail(), freshEmail()]
+    await tenant.mfa.sendBackupCodes({ method: 'email', contact: other })
+    await tenant.mfa.sendBackupCodes({ method: 'email', contact })
+    const [first = '', second = ''] = codesOf(tenant)
+    const verify = (code: string) => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
+    expect(await verify(first)).toEqual({ outcome: 'valid', backupCodesLeft: 9 })
+    expect(await verify(first)).toEqual(invalid)
+    expect(await verify(second)).toEqual({ outcome: 'valid', backupCodesLeft: 8 })
+    await tenant.mfa.send({ method: 'email', contact })
+    const code = tenant.lastCode()
+    expect(await tenant.mfa.verify({ method: 'email', contact, kind: 'code', code })).toEqual({
+      outcome: 'valid',
+    })
   })
 
   test('accepts one of 200 submissions of a backup code at once (R60)', async () => {

@@ -109,6 +109,13 @@ export interface Catalogue {
     readonly count: PluralPhrase
     readonly keep: Phrase
   }
+  readonly codesLeft: {
+    readonly title: Phrase
+    readonly left: PluralPhrase
+    /** The last one was used. */
+    readonly none: Phrase
+    readonly advice: Phrase
+  }
   readonly overview: {
     readonly title: Phrase
     readonly lead: Phrase

@@ -129,6 +129,13 @@ export const de: Catalogue = {
     },
     keep: 'Drucken Sie sie aus oder bewahren Sie sie in einem Passwortmanager auf, nicht nur dort, wo Sie sie erhalten haben.',
   },
+  codesLeft: {
+    title: 'Nur noch wenige Backup-Codes',
+    left: { one: 'Sie haben noch {count} Backup-Code.', other: 'Sie haben noch {count} Backup-Codes.' },
+    none: 'Das war Ihr letzter Backup-Code.',
+    advice:
+      'Holen Sie sich neue, bevor Sie sie brauchen: Ohne einen kommen Sie vielleicht nicht mehr hinein, wenn Sie Ihre anderen Wege verlieren.',
+  },
   overview: {
     title: 'Sicherheit Ihrer Anmeldung',
     lead: 'So können Sie bestätigen, dass Sie es sind.',

@@ -125,6 +125,13 @@ export const en: Catalogue = {
     count: { one: 'It is {count} code that works once.', other: 'There are {count} codes; each works once.' },
     keep: 'Print them or keep them in a password manager, not only where you received them.',
   },
+  codesLeft: {
+    title: 'Few backup codes left',
+    left: { one: 'You have {count} backup code left.', other: 'You have {count} backup codes left.' },
+    none: 'That was your last backup code.',
+    advice:
+      'Get new ones before you need them: without one you may not get in when you lose your other ways to confirm.',
+  },
   overview: {
     title: 'Your sign-in security',
     lead: 'These are your ways to confirm that it’s you.',

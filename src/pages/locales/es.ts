@@ -128,6 +128,13 @@ export const es: Catalogue = {
     },
     keep: 'Imprímelos o guárdalos en un gestor de contraseñas, no solo donde los has recibido.',
   },
+  codesLeft: {
+    title: 'Quedan pocos códigos de respaldo',
+    left: { one: 'Te queda {count} código de respaldo.', other: 'Te quedan {count} códigos de respaldo.' },
+    none: 'Ese era tu último código de respaldo.',
+    advice:
+      'Pide otros antes de necesitarlos: sin uno, quizá no puedas entrar si pierdes tus otras formas de confirmar.',
+  },
   overview: {
     title: 'La seguridad de tu acceso',
     lead: 'Estas son tus formas de confirmar que eres tú.',

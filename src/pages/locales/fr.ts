@@ -131,6 +131,13 @@ export const fr: Catalogue = {
     },
     keep: 'Imprimez-les ou gardez-les dans un gestionnaire de mots de passe, pas seulement là où vous les avez reçus.',
   },
+  codesLeft: {
+    title: 'Il reste peu de codes de secours',
+    left: { one: 'Il vous reste {count} code de secours.', other: 'Il vous reste {count} codes de secours.' },
+    none: 'C’était votre dernier code de secours.',
+    advice:
+      'Demandez-en d’autres avant d’en avoir besoin : sans code, vous ne pourrez peut-être plus entrer si vous perdez vos autres moyens de confirmer.',
+  },
   overview: {
     title: 'La sécurité de votre connexion',
     lead: 'Voici vos moyens de confirmer que c’est bien vous.',

@@ -128,6 +128,13 @@ export const pt: Catalogue = {
     },
     keep: 'Imprima-os ou guarde-os em um gerenciador de senhas, não só onde você os recebeu.',
   },
+  codesLeft: {
+    title: 'Restam poucos códigos de reserva',
+    left: { one: 'Resta {count} código de reserva.', other: 'Restam {count} códigos de reserva.' },
+    none: 'Esse era o seu último código de reserva.',
+    advice:
+      'Peça outros antes de precisar deles: sem um código, talvez não consiga entrar se perder as suas outras formas de confirmar.',
+  },
   overview: {
     title: 'A segurança do seu acesso',
     lead: 'Estas são suas formas de confirmar que é você.',

@@ -1,0 +1,107 @@
+import express from 'express'
+import { describe, expect, it } from 'vitest'
+import type { MfaService } from '../../src/index.js'
+import { browserAgent, host, signIn, signInFully } from '../kit/host.js'
+import { standInService } from '../kit/stand-in-service.js'
+
+const LAST = { code: 'AAAA-BBBB-CCCC-DDDD', factor: 'backup' }
+
+/** An app whose service says after a right backup code that so many are left. */
+async function withLeft(left: number | undefined) {
+  const standIn = standInService()
+  const { service } = standIn
+  const telling: MfaService = {
+    ...service,
+    async verify(request) {
+      const answer = await service.verify(request)
+      const isBackup = request.kind === 'backup' && answer.outcome === 'valid'
+      return isBackup && left !== undefined ? { ...answer, backupCodesLeft: left } : answer
+    },
+  }
+  const made = host({
+    standIn,
+    options: { service: telling },
+    behindGate: (app) =>
+      app.post('/wants', express.urlencoded({ extended: false }), (req, res) => {
+        Object.assign(req.session, { returnTo: req.body.target })
+        res.end()
+      }),
+  })
+  const agent = await signInFully(made, 'alice')
+  await agent.post('/mfa/backup').send({}).expect(200)
+  return made
+}
+
+async function browserOf(made: Awaited<ReturnType<typeof withLeft>>, target?: string) {
+  const browser = browserAgent(made.app)
+  if (target) await browser.post('/wants').type('form').send({ target }).expect(200)
+  await browser.post('/login').type('form').send({ name: 'alice' }).expect(200)
+  return browser
+}
+
+describe('whoever signs in by one of the last backup codes', () => {
+  it.each([0, 2, 3])('learns in JSON that %d are left', async (left) => {
+    const agent = await signIn((await withLeft(left)).app, 'alice')
+    const answer = await agent.post('/mfa/verify').send(LAST).expect(200)
+    expect(answer.body).toEqual({ status: 'verified', next: '/', backupCodesLeft: left })
+  })
+
+  it('is shown a page once, that leads to new ones and on to where they wanted to go', async () => {
+    const made = await withLeft(2)
+    const browser = await browserOf(made, '/account?tab=1')
+    const verified = await browser.post('/mfa/verify').type('form').send(LAST).expect(303)
+    expect(verified.headers.location).toBe('/mfa/backup-codes-left')
+    const page = await browser.get('/mfa/backup-codes-left').expect(200)
+    expect(page.text).toContain('You have 2 backup codes left.')
+    expect(page.text).toContain('href="/mfa/backup"')
+    expect(page.text).toMatch(/<a class="mfa-secondary" href="\/account\?tab=1">Continue/)
+    expect((await browser.get('/secret').expect(200)).body.mfa.status).toBe('verified')
+  })
+
+  it('is not warned any more once new ones were sent', async () => {
+    const made = await withLeft(1)
+    const browser = await browserOf(made)
+    await browser.post('/mfa/verify').type('form').send(LAST).expect(303)
+    await browser.post('/mfa/backup').type('form').send({}).expect(200)
+    const again = await browser.get('/mfa/backup-codes-left').expect(303)
+    expect(again.headers.location).toBe('/')
+  })
+
+  it('has a number kept in the session, and no code (R10)', async () => {
+    const made = await withLeft(2)
+    const browser = await browserOf(made)
+    await browser.post('/mfa/verify').type('form').send(LAST).expect(303)
+    const sessions = JSON.stringify(Reflect.get(made.store, 'sessions'))
+    expect(sessions).toContain('\\"backupCodes\\":{\\"left\\":2,\\"next\\":\\"/\\"}')
+    expect(sessions).not.toContain('AAAA')
+  })
+})
+
+describe('nobody else is told how many backup codes are left', () => {
+  it.each([4, undefined])('not with %s of them', async (left) => {
+    const made = await withLeft(left)
+    const agent = await signIn(made.app, 'alice')
+    expect((await agent.post('/mfa/verify').send(LAST).expect(200)).body).not.toHaveProperty(
+      'backupCodesLeft',
+    )
+  })
+
+  it('not in a browser where they are many', async () => {
+    const browser = await browserOf(await withLeft(4))
+    const verified = await browser.post('/mfa/verify').type('form').send(LAST).expect(303)
+    expect(verified.headers.location).toBe('/')
+  })
+
+  it('not before the second factor, nor after a wrong code', async () => {
+    const made = await withLeft(2)
+    const browser = await browserOf(made)
+    const wrong = await browser
+      .post('/mfa/verify')
+      .type('form')
+      .send({ ...LAST, code: 'ZZZZ' })
+      .expect(401)
+    expect(wrong.text).not.toContain('2 backup codes')
+    const page = await browser.get('/mfa/backup-codes-left').expect(303)
+    expect(page.headers.location).toBe('/')
+  })
+})
