@@ -17,6 +17,11 @@ export interface MfaStanding {
   readonly expiresAt: number | null
   /** Until when a second factor may be set up, in milliseconds since 1970; `null` when nothing is due. */
   readonly graceUntil: number | null
+  /**
+   * A sentence about that in the person's language, like "Please set up a second step by January 31, 2027."; `null` when
+   * nothing is due. Plain text: escape it as any other.
+   */
+  readonly banner: string | null
 }
 
 declare global {

@@ -26,6 +26,7 @@ import { devicesIn } from './trust/devices.js'
 import { openStore } from './trust/open-store.js'
 import { undoLinksIn } from './trust/undo-links.js'
 import { accountWith, type MfaAccount } from './visit/account.js'
+import { bannerFor } from './visit/banner.js'
 import { browsersWith } from './visit/browsers.js'
 import type { DoorDeps } from './visit/deps.js'
 
@@ -87,6 +88,7 @@ function build(options: unknown): DoorDeps {
     browsers: devices && browsersWith(devices, trustedDevices, { settings, tell, cutoffs }),
     cutoffs,
     undoLinks: publicUrl && linkStore ? undoLinksIn(linkStore) : undefined,
+    banner: (req, graceUntil) => bannerFor(req, graceUntil, settings),
     warnings: warningsIn(counters),
     doctor,
     counts,

@@ -102,7 +102,7 @@ async function signIn(
   const now = { ...record, sessionId: req.sessionID }
   const stage = stageOf(now)
   if (stage === 'pending') deps.tell({ type: 'half_login_started', userId })
-  settle(req, settings, {
+  settle(req, deps, {
     stage,
     user,
     userId,

@@ -54,7 +54,7 @@ export async function enter(req: Request, deps: SessionDeps): Promise<Standing> 
   try {
     sessionOf(req)
     passportOf(req)
-    return settle(req, deps.settings, await find(req, deps))
+    return settle(req, deps, await find(req, deps))
   } catch (error) {
     // Whatever stands behind an error handler of the host must not take the person for signed in.
     withholdUser(req)
@@ -63,9 +63,9 @@ export async function enter(req: Request, deps: SessionDeps): Promise<Standing> 
 }
 
 /** Notes where the person stands now, shows it as `req.mfa`, and withholds who has not shown the second factor. */
-export function settle(req: Request, settings: Settings, standing: Standing): Standing {
+export function settle(req: Request, deps: SessionDeps, standing: Standing): Standing {
   standings.set(req, { sessionId: req.sessionID, standing })
-  req.mfa = describe(standing, settings)
+  req.mfa = describe(req, standing, deps)
   if (standing.stage === 'pending') withholdUser(req)
   return standing
 }
@@ -183,20 +183,20 @@ export async function factorsOf(user: Express.User, settings: Settings): Promise
   )
 }
 
-function describe(standing: Standing, settings: Settings): MfaStanding {
-  const graceUntil = standing.stage === 'exempt' ? (standing.graceUntil ?? null) : null
-  const nothing = {
-    amr: [],
-    verifiedAt: null,
-    expiresAt: null,
-    graceUntil,
-    trusted: standing.stage === 'trusted',
-  }
-  if (standing.stage === 'pending') {
-    return { ...nothing, status: 'pending', expiresAt: standing.record.startedAt + settings.halfLoginMs }
-  }
+function describe(req: Request, standing: Standing, { settings, banner }: SessionDeps): MfaStanding {
+  const isPending = standing.stage === 'pending'
   const verified = standing.stage === 'verified' ? standing.record.verified : undefined
-  return verified
-    ? { ...nothing, status: 'verified', amr: verified.amr, verifiedAt: verified.at }
-    : { ...nothing, status: 'none' }
+  const graceUntil = standing.stage === 'exempt' ? (standing.graceUntil ?? null) : null
+  return {
+    status: isPending ? 'pending' : verified ? 'verified' : 'none',
+    trusted: standing.stage === 'trusted',
+    amr: verified?.amr ?? [],
+    verifiedAt: verified?.at ?? null,
+    expiresAt: isPending ? standing.record.startedAt + settings.halfLoginMs : null,
+    graceUntil,
+    // Worded only for whoever shows it.
+    get banner() {
+      return graceUntil === null ? null : banner(req, graceUntil)
+    },
+  }
 }

@@ -11,6 +11,8 @@ import type { Browsers } from './browsers.js'
 /** What every door is given: the flows' part, and the pages. */
 export interface DoorDeps extends Deps {
   readonly render: RenderView
+  /** What the host's pages can tell somebody whose grace period runs, in their language. */
+  banner(req: Request, graceUntil: number): string
   readonly doctor: Doctor
   readonly counts: EventCounter
   readonly browsers?: Browsers | undefined

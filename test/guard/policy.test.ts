@@ -71,6 +71,47 @@ describe('a policy', () => {
     await nina.get('/secret').expect(403)
   })
 
+  it.each([
+    ['en', 'Please set up a second step by January 31, 2027.'],
+    ['de-AT', 'Bitte richten Sie bis zum 31. Januar 2027 einen zweiten Schritt ein.'],
+    ['es', 'Configura un segundo paso antes del 31 de enero de 2027.'],
+    ['fr', 'Veuillez configurer une seconde étape avant le 31 janvier 2027.'],
+    ['pt', 'Configure uma segunda etapa até 31 de janeiro de 2027.'],
+    ['ja', '2027年1月31日までに2段階目を設定してください。'],
+  ])('has a sentence about that time for the pages of the app, in %s', async (language, sentence) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2027, 0, 2) })
+    const { app } = decided({ graceUntil: new Date('2027-01-31') })
+    const nina = (await signIn(app, 'nina')).set('Accept-Language', language)
+    expect((await nina.get('/secret').expect(200)).body.mfa.banner).toBe(sentence)
+    vi.setSystemTime(Date.UTC(2027, 0, 31))
+    const late = await nina.get('/secret').expect(403)
+    expect(late.text).not.toContain('January 31')
+  })
+
+  it('words that sentence only for pages that show it', async () => {
+    let asked = 0
+    const { app } = host({
+      options: {
+        policy: () => ({ graceUntil: Date.UTC(2100, 0, 31) }),
+        locale: () => {
+          asked += 1
+          return 'fr'
+        },
+      },
+      routes: (app) => {
+        app.get('/quiet', (req, res) => void res.json({ status: req.mfa.status }))
+        app.get('/banner', (req, res) => void res.json({ banner: req.mfa.banner }))
+      },
+    })
+    const nina = await signIn(app, 'nina')
+    const before = asked
+    await nina.get('/quiet').expect(200, { status: 'none' })
+    expect(asked).toBe(before)
+    const { body } = await nina.get('/banner').expect(200)
+    expect(body.banner).toBe('Veuillez configurer une seconde étape avant le 31 janvier 2100.')
+    await jsonAgent(app).get('/banner').expect(200, { banner: null })
+  })
+
   it('is told what the login route says of itself, and decides for that session', async () => {
     const { app } = host({
       options: { policy: ({ login }) => (login.via === 'sso' ? 'skip' : 'require') },

@@ -28,6 +28,8 @@ export interface Catalogue {
   readonly documentTitleError: Phrase
   /** Stands for `{in}` when nobody knows how long. */
   readonly later: Phrase
+  /** On the host's own pages; `{date}` is the day on which a second factor will be required. */
+  readonly grace: Phrase
   readonly choose: {
     readonly title: Phrase
     readonly lead: Readonly<Record<PageFrame['purpose'], Phrase>>

@@ -6,6 +6,7 @@ export const de: Catalogue = {
   documentTitle: '{page} – {app}',
   documentTitleError: 'Fehler: {page} – {app}',
   later: 'später',
+  grace: 'Bitte richten Sie bis zum {date} einen zweiten Schritt ein.',
   choose: {
     title: 'Bestätigen Sie, dass Sie es sind',
     lead: {

@@ -6,6 +6,7 @@ export const en: Catalogue = {
   documentTitle: '{page} – {app}',
   documentTitleError: 'Error: {page} – {app}',
   later: 'later',
+  grace: 'Please set up a second step by {date}.',
   choose: {
     title: 'Confirm it’s you',
     lead: {

@@ -6,6 +6,7 @@ export const es: Catalogue = {
   documentTitle: '{page} – {app}',
   documentTitleError: 'Error: {page} – {app}',
   later: 'más tarde',
+  grace: 'Configura un segundo paso antes del {date}.',
   choose: {
     title: 'Confirma que eres tú',
     lead: {

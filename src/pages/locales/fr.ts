@@ -6,6 +6,7 @@ export const fr: Catalogue = {
   documentTitle: '{page} – {app}',
   documentTitleError: 'Erreur : {page} – {app}',
   later: 'plus tard',
+  grace: 'Veuillez configurer une seconde étape avant le {date}.',
   choose: {
     title: 'Confirmez que c’est bien vous',
     lead: {

@@ -6,6 +6,7 @@ export const ja: Catalogue = {
   documentTitle: '{page} – {app}',
   documentTitleError: 'エラー: {page} – {app}',
   later: 'しばらく後',
+  grace: '{date}までに2段階目を設定してください。',
   choose: {
     title: 'ご本人の確認',
     lead: {

@@ -6,6 +6,7 @@ export const pt: Catalogue = {
   documentTitle: '{page} – {app}',
   documentTitleError: 'Erro: {page} – {app}',
   later: 'mais tarde',
+  grace: 'Configure uma segunda etapa até {date}.',
   choose: {
     title: 'Confirme que é você',
     lead: {
