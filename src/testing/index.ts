@@ -1,8 +1,12 @@
 /** The door `countersign/testing`: what an app needs to test its sign-in with a second factor. */
+export type { AppRoute, UntriedRoute } from './app-routes.js'
 export type { TestClock } from './clock.js'
 export type { FailureOptions, TestFailure, TestVerb } from './failures.js'
 export type { TestInbox, TestMessage } from './inbox.js'
 export { type MfaTestKit, mfaTestKit, type TestApps } from './kit.js'
+export { expectNoOpenRoads, findOpenRoads, type RoadOptions, type RoadReport } from './open-roads.js'
+export type { HostApp, RoadAgent } from './probed-app.js'
+export type { OpenRoad, RoadLogin } from './road.js'
 export {
   type AgentAnswer,
   type AgentRequest,

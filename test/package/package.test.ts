@@ -179,7 +179,7 @@ describe('the package as it is shipped', () => {
     const files = samples.map((sample, index) => {
       const uses = (name: string) => new RegExp(`\\b${name}\\b`).test(sample)
       const extra = [
-        uses('kit') && !/const kit/.test(sample) && KIT,
+        (uses('kit') || uses('test')) && !/const kit/.test(sample) && KIT,
         uses('MfaOptions') &&
           !/import[^\n]*MfaOptions/.test(sample) &&
           'type MfaOptions<U = Express.User> = Options<U>',

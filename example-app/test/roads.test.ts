@@ -1,0 +1,24 @@
+import { expectNoOpenRoads } from 'countersign/testing'
+import { expect, it } from 'vitest'
+import { openTestVault, passwordOf } from './kit.js'
+
+it('R01 R02 has no road to a session past the second factor', async () => {
+  const vault = await openTestVault()
+  const fields = { username: 'bob', password: passwordOf('bob') }
+  const untried = await expectNoOpenRoads({
+    app: vault.app,
+    logins: {
+      json: { fields },
+      form: (agent) =>
+        agent('/login', {
+          method: 'POST',
+          headers: { Accept: 'text/html', 'Content-Type': 'application/x-www-form-urlencoded' },
+          body: new URLSearchParams(fields).toString(),
+        }),
+    },
+    // Both tell people where they stand.
+    open: ['/login', '/me'],
+  })
+  expect(untried.every(({ method }) => method === 'POST')).toBe(true)
+  await vault.close()
+})

@@ -1,0 +1,76 @@
+import { routesOf, type UntriedRoute } from './app-routes.js'
+import { type HostApp, probedApp } from './probed-app.js'
+import { type OpenRoad, type RoadLogin, walkRoad } from './road.js'
+
+/** An app, and all the ways to sign in to it. */
+export interface RoadOptions {
+  /** The Express app with its gate, as it is in production. */
+  readonly app: HostApp
+  /** Every login that there is, by a name of its own, each of somebody who has a second factor. */
+  readonly logins: Readonly<Record<string, RoadLogin>>
+  /** Paths that may tell somebody halfway more than nobody. A user on their request is an open road all the same. */
+  readonly open?: readonly string[] | undefined
+  /** Methods to try, with an empty JSON object as body. Defaults to `GET` alone: others change things. */
+  readonly methods?: readonly string[] | undefined
+  /** Values of path parameters by name. Defaults to `1` for each. */
+  readonly values?: Readonly<Record<string, string>> | undefined
+  /** Sent with each request, such as `X-Forwarded-Proto`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Where the plugin's routes are; they are not tried. Defaults to `/mfa`. */
+  readonly path?: string | undefined
+}
+
+/** What the walk found. */
+export interface RoadReport {
+  readonly findings: readonly OpenRoad[]
+  readonly untried: readonly UntriedRoute[]
+}
+
+/**
+ * Walks an app's routes as somebody who showed only the first factor, once for each login, and compares with what
+ * nobody gets. An open road is a route whose request still holds a user when it is answered, that is a success for
+ * them alone, or that answers them with something else.
+ * @throws when a login is refused, or there are no routes to walk.
+ */
+export async function findOpenRoads(options: RoadOptions): Promise<RoadReport> {
+  const { app, logins, open = [], methods = ['GET'], values = {}, headers = {}, path = '/mfa' } = options
+  const { routes, unreadable } = routesOf(app, values)
+  const foreign = routes.filter((route) => route.path !== path && !route.path.startsWith(`${path}/`))
+  const wanted = methods.map((method) => method.toUpperCase())
+  const tried = foreign.filter(({ method }) => wanted.includes(method))
+  const why = 'its method changes things: it is tried when `methods` names it'
+  const untried = foreign.filter((route) => !tried.includes(route)).map((route) => ({ ...route, why }))
+
+  const probed = await probedApp(app, headers)
+  try {
+    const walks = []
+    for (const [road, login] of Object.entries(logins)) {
+      walks.push(await walkRoad(probed, { road, login, routes: tried, path, open }))
+    }
+    return {
+      findings: walks.flatMap(({ findings }) => findings),
+      untried: [...unreadable, ...untried, ...walks.flatMap(({ silent }) => silent)],
+    }
+  } finally {
+    await probed.close()
+  }
+}
+
+/**
+ * The same, for a test: throws when a road is open.
+ * @returns the routes that were not tried.
+ * @throws an error that names each open road, and what to do.
+ */
+export async function expectNoOpenRoads(options: RoadOptions): Promise<readonly UntriedRoute[]> {
+  const { findings, untried } = await findOpenRoads(options)
+  if (findings.length === 0) return untried
+  const lines = findings.map(({ road, method, route, why }) => `- ${road}: ${method} ${route}: ${why}`)
+  throw new Error(
+    [
+      'Somebody who showed only the first factor is let in:',
+      ...lines,
+      'Mount mfaSession right behind passport.session(), before every login and route, and let nothing behind it look ' +
+        'for the user in the session. A path that may tell them more than nobody belongs into `open`.',
+    ].join('\n'),
+  )
+}
