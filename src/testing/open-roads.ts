@@ -1,4 +1,4 @@
-import { routesOf, type UntriedRoute } from './app-routes.js'
+import { type AppRoute, routesOf, type UntriedRoute } from './app-routes.js'
 import { type HostApp, probedApp } from './probed-app.js'
 import { type OpenRoad, type RoadLogin, walkRoad } from './road.js'
 
@@ -23,6 +23,7 @@ export interface RoadOptions {
 /** What the walk found. */
 export interface RoadReport {
   readonly findings: readonly OpenRoad[]
+  readonly tried: readonly AppRoute[]
   readonly untried: readonly UntriedRoute[]
 }
 
@@ -49,6 +50,7 @@ export async function findOpenRoads(options: RoadOptions): Promise<RoadReport> {
     }
     return {
       findings: walks.flatMap(({ findings }) => findings),
+      tried,
       untried: [...unreadable, ...untried, ...walks.flatMap(({ silent }) => silent)],
     }
   } finally {
