@@ -12,6 +12,9 @@ export const DEFAULT_WAIT_SECONDS = 60
 /** What our own service calls its problems; another service's codes are not read. */
 const problem = z.object({ code: z.string() })
 
+// A day of steps: no clock that is told to people is further off.
+const hint = z.object({ code: z.literal('invalid_code'), clock_steps: z.int().min(-2_880).max(2_880) })
+
 /** Fields by which an answer says yes or no, in any capitalisation (R75). */
 const MARKERS = ['success', 'valid', 'verified', 'ok']
 const ERRORS = ['error', 'errors']
@@ -105,6 +108,12 @@ export function unbelievable(what: string): ServiceError {
 export function problemCode(answer: Answer): string {
   const parsed = problem.safeParse(parse(answer.body))
   return parsed.success ? parsed.data.code : ''
+}
+
+/** Of how many steps ago a refused code was, if our own service says so. */
+export function clockStepsIn(answer: Answer): number | undefined {
+  const parsed = hint.safeParse(parse(answer.body))
+  return parsed.success ? parsed.data.clock_steps : undefined
 }
 
 function isRefusalCode(code: string): code is Exclude<ServiceRefusal['reason'], 'limited' | 'locked'> {

@@ -8,6 +8,7 @@ import { deliveryAnswer, verifyAnswer } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
 import {
   believeFields,
+  clockStepsIn,
   type Fields,
   isKeyRefusal,
   keyRefused,
@@ -78,7 +79,10 @@ export function httpService(
         ...extras(request),
       })
       if (isKeyRefusal(answer)) throw keyRefused()
-      if (answer.status === 401) return { outcome: 'invalid' }
+      if (answer.status === 401) {
+        const clockSteps = method === 'app' ? clockStepsIn(answer) : undefined
+        return { outcome: 'invalid', ...(clockSteps !== undefined && { clockSteps }) }
+      }
       // Nothing is sent here, so it is codes that there were too many of.
       if (answer.status !== 200) return refusalIn(answer, 'locked')
       const fields = believeFields(answer)

@@ -16,7 +16,12 @@ export type Refusal =
   /** The session ended or was replaced while the request was under way (R06, R07). */
   | { readonly code: 'session_ended' }
   /** The code is wrong, or was used before. */
-  | { readonly code: 'invalid_code'; readonly triesLeft: number }
+  | {
+      readonly code: 'invalid_code'
+      readonly triesLeft: number
+      /** The app made the code so many steps of 30 s ago (negative): its clock seems to be slow. */
+      readonly clockSteps?: number
+    }
   /** The session knows that the code's life is over. */
   | { readonly code: 'code_expired' }
   /** A code was typed for a factor that nothing was sent to. */

@@ -115,10 +115,10 @@ export async function judge(deps: Deps, attempt: Attempt, request: VerifyRequest
 
 async function evaluate(deps: Deps, attempt: Attempt, request: VerifyRequest): Promise<Valid | Refused> {
   const { service, tries, tell } = deps
-  const wrong = async (triesLeft: number) => {
+  const wrong = async (triesLeft: number, clockSteps?: number) => {
     const forSeconds = await tries.failed(attempt)
     if (forSeconds > 0) tell({ type: 'locked', userId: attempt.userId, forSeconds })
-    return refuse({ code: 'invalid_code', triesLeft })
+    return refuse({ code: 'invalid_code', triesLeft, ...(clockSteps !== undefined && { clockSteps }) })
   }
   const spent = await tries.spend(attempt)
   if (!spent.ok) return refuse(outOfTries(spent))
@@ -133,7 +133,7 @@ async function evaluate(deps: Deps, attempt: Attempt, request: VerifyRequest): P
       await tries.succeeded(attempt)
       return answer
     case 'invalid':
-      return wrong(spent.triesLeft)
+      return wrong(spent.triesLeft, answer.clockSteps)
     case 'refused':
       await tries.giveBack(attempt)
       return refuse(fromService(answer.refusal))

@@ -24,5 +24,17 @@ export function problemText(notice: Extract<Notice, { tone: 'error' }>, context:
   const { title, advice } = words.problems[notice.code]
   const values = { app: frame.appName, in: text.inTime(notice.retryAfterSeconds) }
   const tries = notice.triesLeft !== undefined && html` ${text.count(words.triesLeft, notice.triesLeft)}`
-  return { title: fill(title, values), advice: html`${fill(advice, values)}${tries}` }
+  return {
+    title: fill(title, values),
+    advice: html`${fill(advice, values)}${clockAdvice(notice.clockSteps, context)}${tries}`,
+  }
+}
+
+/** Whoever types slowly sends the code before the last; what is older comes from a clock that is wrong. */
+const STEPS_OF_SLOW_FINGERS = 2
+
+function clockAdvice(clockSteps: number | undefined, { words, text }: PageContext): Html | undefined {
+  if (clockSteps === undefined || clockSteps >= -STEPS_OF_SLOW_FINGERS) return undefined
+  const minutes = Math.round(-clockSteps / 2)
+  return html` ${fill(words.clockSlow, { time: text.lengthOf(minutes * 60_000) })}`
 }

@@ -62,6 +62,8 @@ export type Notice =
       readonly tone: 'error'
       readonly code: ProblemCode
       readonly triesLeft?: number
+      /** The app made the code so many steps of 30 s ago, as a negative number. */
+      readonly clockSteps?: number
       readonly retryAfterSeconds?: number
     }
   | { readonly tone: 'success'; readonly code: SuccessCode }

@@ -84,7 +84,11 @@ export type VerifyAnswer =
       /** After a backup code: how many of its set are left, if the service tells. */
       readonly backupCodesLeft?: number
     }
-  | { readonly outcome: 'invalid' }
+  | {
+      readonly outcome: 'invalid'
+      /** An app made the code so many steps of 30 s ago (negative), if the service tells: its clock seems to be slow. */
+      readonly clockSteps?: number
+    }
   | Refused
 
 /** Asks for a new authenticator app secret. It proves nothing until its first right code has been verified. */

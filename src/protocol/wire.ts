@@ -251,6 +251,10 @@ export const serviceProblem = z.object({
   code: z.enum(SERVICE_PROBLEMS),
   detail: z.string().optional(),
   retry_after: seconds.optional(),
+  clock_steps: z.number().int().optional().meta({
+    description:
+      'With `invalid_code`: an authenticator app made the code so many steps of 30 seconds ago, as a negative number, so its clock seems to be slow.',
+  }),
   errors: z.array(z.object({ field: z.string(), detail: z.string() })).optional(),
 })
 export type ServiceProblem = z.output<typeof serviceProblem>

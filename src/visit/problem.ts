@@ -59,6 +59,8 @@ export interface Problem {
   readonly code: ProblemCode
   readonly retryAfterSeconds?: number
   readonly triesLeft?: number
+  /** The app made the code so many steps of 30 s ago, as a negative number. */
+  readonly clockSteps?: number
   /** Where to go on, a path on this site. */
   readonly next?: string
   /** The usable factors, with masked contacts. */

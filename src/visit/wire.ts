@@ -148,6 +148,12 @@ export const problemAnswer = z.object({
     .optional()
     .meta(described('When asking again makes sense; also in `Retry-After`.')),
   triesLeft: z.int().optional().meta(described('Wrong codes that this challenge still takes.')),
+  clockSteps: z
+    .int()
+    .optional()
+    .meta(
+      described('The app made the code so many steps of 30 s ago (negative): its clock seems to be slow.'),
+    ),
   next: path.optional(),
   factors: z.array(factorAnswer).optional().meta(described('The ways that remain.')),
   backup: z.boolean().optional().meta(described('Whether a backup code may be typed instead.')),

@@ -16,6 +16,39 @@ const verbs: Record<string, (client: MfaService) => Promise<unknown>> = {
   sendBackupCodes: (client) => client.sendBackupCodes({ method: 'sms', contact }),
 }
 
+describe('a 401 of verify for an app code', () => {
+  const asked = async (body: object, method: 'app' | 'sms' = 'app') => {
+    const { client } = await pair(answer(401, body))
+    return client.verify({ ...BOBS_CODE, method })
+  }
+  it('tells how old the code is, when our own service does', async () => {
+    const problem = { code: 'invalid_code', clock_steps: -8 }
+    expect(await asked(problem)).toEqual({ outcome: 'invalid', clockSteps: -8 })
+    expect(await asked(problem, 'sms')).toEqual({ outcome: 'invalid' })
+  })
+
+  it.each([
+    { clock_steps: -8 },
+    { code: 'invalid_code', clock_steps: '-8' },
+    { code: 'invalid_code', clock_steps: 1e9 },
+  ])('is only a wrong code with %j', async (body) =>
+    expect(await asked(body)).toEqual({ outcome: 'invalid' }),
+  )
+})
+
+describe('a 200 of verify', () => {
+  it.each([
+    [2, { backupCodesLeft: 2 }],
+    [0, { backupCodesLeft: 0 }],
+    [-1, {}],
+    ['2', {}],
+    [1.5, {}],
+  ])('that says backup_codes_left %j', async (backup_codes_left, told) => {
+    const { client } = await pair(answer(200, { valid: true, type: 'EMAIL', backup_codes_left }))
+    expect(await client.verify({ ...BOBS_CODE, kind: 'backup' })).toEqual({ outcome: 'valid', ...told })
+  })
+})
+
 describe('a 401 of verify', () => {
   it.each<[string, Behaviour, string]>([
     ['that says nothing else is a wrong code', answer(401), 'invalid'],

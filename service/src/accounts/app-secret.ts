@@ -1,4 +1,4 @@
-import { matchStep } from '../app-factor/totp.js'
+import { type Match, matchStep } from '../app-factor/totp.js'
 import type { Application } from '../application.js'
 import type { Core } from '../core.js'
 import { appSecretIdentity } from '../secrets/identities.js'
@@ -10,6 +10,8 @@ import { type Attempt, type Attempted, attempt, attemptStatement, FIRST_PARAMETE
 export interface AppSecretRow {
   readonly sealed: string | null
   readonly pending: string | null
+  /** The last step of the confirmed one that counted. */
+  readonly last_step: number
 }
 
 /** The name of the authenticator app among an account's factors. */
@@ -27,7 +29,7 @@ export function findAppSecret(
   return one<AppSecretRow>(
     queries,
     `WITH known AS (INSERT INTO account (application, account) VALUES ($1, $2) ON CONFLICT DO NOTHING)
-     SELECT sealed, pending FROM app_secret WHERE application = $1 AND account = $2`,
+     SELECT sealed, pending, last_step FROM app_secret WHERE application = $1 AND account = $2`,
     [application.id, account],
   )
 }
@@ -47,15 +49,15 @@ export async function keepPending(
   )
 }
 
-/** The step of a sealed secret that the code belongs to, if any. */
-export function stepOf(
+/** What a code is to a sealed secret. */
+export function matchSealed(
   core: Core,
   application: Application,
   account: string,
   sealed: string,
   code: string,
   now: number,
-): number | undefined {
+): Match {
   const secret = open(core.keys, appSecretIdentity(application.id, account), sealed)
   return matchStep(secret, code, now, application.limits.appStepsAhead)
 }

@@ -125,7 +125,10 @@ function answerSend(answer: Granted<SendAnswer>, input: SendInput) {
 }
 
 function answerVerify(answer: Granted<VerifyAnswer>, input: VerifyInput) {
-  if (answer.outcome === 'invalid') return 'invalid_code'
+  if (answer.outcome === 'invalid') {
+    const { clockSteps } = answer
+    return { problem: 'invalid_code', ...(clockSteps !== undefined && { clockSteps }) } as const
+  }
   return { valid: true, type: input.type, backup_codes_left: answer.backupCodesLeft }
 }
 

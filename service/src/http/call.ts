@@ -4,7 +4,7 @@ import type { Application } from '../application.js'
 import type { Core } from '../core.js'
 import type { Reading } from '../verbs/reading.js'
 import { type Applications, bearerKey } from './api-key.js'
-import { problem, refuse } from './problem.js'
+import { type ProblemDetails, problem, refuse } from './problem.js'
 import { rateLimitHeaders } from './rate-limit.js'
 import { requestId } from './request-id.js'
 
@@ -35,12 +35,17 @@ export function callingApplication(request: Request): Application {
 /** An answer of a verb that is not a refusal. */
 export type Granted<Answer> = Exclude<Answer, Refused>
 
+/** A problem that a verb's answer amounts to. */
+export interface Told extends ProblemDetails {
+  readonly problem: ServiceProblemCode
+}
+
 /** A route as it is put together: what reads the parameters, what does the work, and what is said about it. */
 export interface Call<Input, Answer extends { readonly outcome: string }> {
   readonly read: (body: unknown) => Reading<Input>
   readonly verb: (core: Core, application: Application, input: Input) => Promise<Answer | Refused>
-  /** The body of the answer, or the code of a problem. */
-  readonly answer: (result: Granted<Answer>, input: Input) => object | ServiceProblemCode
+  /** The body of the answer, or a problem. */
+  readonly answer: (result: Granted<Answer>, input: Input) => object | Told
   /** Has a request with an Idempotency-Key done once only. */
   readonly once?: Once
 }
@@ -70,7 +75,7 @@ export function call<Input, Answer extends { readonly outcome: string }>(
       const result = await verb(within(core, request, response), application, input)
       if (isRefused(result)) return { refuse: () => refuse(response, result.refusal) }
       const said = answer(result as Granted<Answer>, input)
-      return typeof said === 'string' ? { refuse: () => problem(response, said) } : { body: said }
+      return isProblem(said) ? { refuse: () => problem(response, said.problem, said) } : { body: said }
     })
   }
 }
@@ -91,6 +96,10 @@ function within(core: Core, request: Request, response: Response): Core {
     log: (event) => core.log({ ...event, request: id }),
     tellBudgets: (budgets) => response.set(rateLimitHeaders(budgets)),
   }
+}
+
+function isProblem(said: object | Told): said is Told {
+  return 'problem' in said
 }
 
 function isRefused(answer: { readonly outcome: string }): answer is Refused {

@@ -26,10 +26,11 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, KnownProblem>> = {
     status: 401,
     title: 'The code is not valid.',
     happened:
-      'The code is wrong, was used before, has run out, or was never sent. The service does not tell which, so that nobody learns anything by guessing.',
+      'The code is wrong, was used before, has run out, or was never sent. The service does not tell which, so that nobody learns anything by guessing. Only for a code that an app made in the last ten minutes, and that nobody used, clock_steps tells of how many steps of 30 seconds ago it is.',
     helps: [
       'Let the person type it again, or ask for a new one.',
       'Show this as an everyday answer: it is no error of your application.',
+      'With clock_steps, tell the person to have the telephone set its clock by itself.',
     ],
   },
   invalid_api_key: {

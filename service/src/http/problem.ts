@@ -14,6 +14,8 @@ export interface ProblemDetails {
   readonly detail?: string | undefined
   readonly errors?: readonly FieldFault[]
   readonly retryAfterSeconds?: number
+  /** Of how many steps ago a code was, as a negative number. */
+  readonly clockSteps?: number
 }
 
 /** Name of the Express setting with the public address of the service, if the operator told one. */
@@ -64,6 +66,7 @@ export function problemBody(
     code,
     ...(more.detail !== undefined && { detail: more.detail }),
     ...(more.retryAfterSeconds !== undefined && { retry_after: more.retryAfterSeconds }),
+    ...(more.clockSteps !== undefined && { clock_steps: more.clockSteps }),
     ...(more.errors && { errors: [...more.errors] }),
   }
 }

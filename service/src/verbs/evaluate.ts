@@ -1,9 +1,9 @@
 import { canonicalBackupCode, canonicalCode, type Refused } from 'countersign/protocol'
-import { APP_FACTOR, attemptApp, findAppSecret, stepOf } from '../accounts/app-secret.js'
+import { APP_FACTOR, attemptApp, findAppSecret, matchSealed } from '../accounts/app-secret.js'
 import type { Attempted } from '../accounts/attempt.js'
 import { attemptBackup, BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { attemptDelivered } from '../accounts/challenge.js'
-import { matchStep, newAppSecret } from '../app-factor/totp.js'
+import { type Match, matchStep, newAppSecret, stepsFrom } from '../app-factor/totp.js'
 import type { Application } from '../application.js'
 import { notTaken } from '../applications/offers.js'
 import type { Core } from '../core.js'
@@ -19,6 +19,8 @@ export type Judgement =
       readonly attempted: Attempted | undefined
       /** After a right backup code: how many are left, if that could be counted. */
       readonly backupCodesLeft?: number
+      /** Of a wrong app code that was right some steps ago and never used: how many, as a negative number. */
+      readonly clockSteps?: number
     }
   /** The application does not offer what the code is meant for. */
   | { readonly as: 'off'; readonly answer: Refused }
@@ -87,33 +89,39 @@ async function evaluateApp(
   const pending = input.kind === 'code' ? null : (row?.pending ?? null)
   const confirmed = input.kind === 'confirm' ? null : (row?.sealed ?? null)
   const alwaysRight = isAlwaysRight(application, code)
-  const step = (sealed: string | null) =>
-    alwaysRight && sealed ? NO_STEP : stepIn(core, application, input.account, sealed, code, now)
-  const steps = { pending: step(pending), confirmed: step(confirmed) }
+  const match = (sealed: string | null): Match =>
+    alwaysRight && sealed
+      ? { step: NO_STEP, passed: undefined }
+      : matchIn(core, application, input.account, sealed, code, now)
+  const matches = { pending: match(pending), confirmed: match(confirmed) }
   const confirms =
     input.kind === 'confirm' ||
-    (steps.pending !== undefined && (alwaysRight || steps.confirmed === undefined))
+    (matches.pending.step !== undefined && (alwaysRight || matches.confirmed.step === undefined))
   const attempted = { account: input.account, factor: APP_FACTOR, transaction: input.transaction }
   const typed = confirms
-    ? { as: 'pending' as const, sealed: pending, step: steps.pending, alwaysRight }
-    : { as: 'confirmed' as const, sealed: confirmed, step: steps.confirmed, alwaysRight }
+    ? { as: 'pending' as const, sealed: pending, step: matches.pending.step, alwaysRight }
+    : { as: 'confirmed' as const, sealed: confirmed, step: matches.confirmed.step, alwaysRight }
+  const { passed } = confirms ? matches.pending : matches.confirmed
+  // A step that was used, or came before one that was, tells nothing to whoever replays its code.
+  const isUnused = passed !== undefined && (confirms || passed > (row?.last_step ?? NO_STEP))
   return {
     as: confirms ? 'app-bound' : 'app',
     attempted: await attemptApp(core.store, application, attempted, now, typed),
+    ...(isUnused && { clockSteps: stepsFrom(now, passed) }),
   }
 }
 
-function stepIn(
+function matchIn(
   core: Core,
   application: Application,
   account: string,
   sealed: string | null,
   code: string,
   now: number,
-): number | undefined {
-  if (sealed) return stepOf(core, application, account, sealed, code, now)
+): Match {
+  if (sealed) return matchSealed(core, application, account, sealed, code, now)
   matchStep(NOBODYS_SECRET, code, now, application.limits.appStepsAhead)
-  return undefined
+  return { step: undefined, passed: undefined }
 }
 
 async function evaluateBackup(

@@ -19,7 +19,8 @@ interface Verdict {
 const invalid = { outcome: 'invalid' } as const
 
 /**
- * Checks a code and uses it up. Wrong, expired, used, exhausted and unknown are one answer (R33). Whatever happens
+ * Checks a code and uses it up. Wrong, expired, used, exhausted and unknown are one answer (R33), except that an app's
+ * code of the last minutes that nobody used is refused with a word about the clock that made it. Whatever happens
  * to one account happens one after the other, under its row's lock.
  */
 export async function verify(
@@ -47,7 +48,7 @@ function verdictOn(input: VerifyInput, judgement: Judgement, now: number): Verdi
     const event = { level: 'info', event: 'verify.refused', reason: 'method_off' } as const
     return { answer: judgement.answer, events: [event] }
   }
-  const { as, attempted, backupCodesLeft } = judgement
+  const { as, attempted, backupCodesLeft, clockSteps } = judgement
   if (attempted?.locked) {
     const event = { level: 'info', event: 'verify.refused', reason: 'locked' } as const
     return { answer: locked(lockedForSeconds(attempted, now)), events: [event] }
@@ -57,7 +58,7 @@ function verdictOn(input: VerifyInput, judgement: Judgement, now: number): Verdi
     const event = { level: 'warn', event: 'verify.refused', reason: 'factor_disabled' } as const
     return { answer: factorDisabled, events: [event] }
   }
-  return refused(input, attempted, now)
+  return refused(input, attempted, now, clockSteps)
 }
 
 function accepted(
@@ -83,14 +84,21 @@ function accepted(
   return { answer, events: [succeeded] }
 }
 
-function refused(input: VerifyInput, attempted: Attempted | undefined, now: number): Verdict {
+function refused(
+  input: VerifyInput,
+  attempted: Attempted | undefined,
+  now: number,
+  clockSteps: number | undefined,
+): Verdict {
+  const tellsClock = attempted?.ok === false && input.kind !== undefined && clockSteps !== undefined
+  const answer = tellsClock ? { outcome: 'invalid' as const, clockSteps } : invalid
   const reason = attempted?.ok === false ? 'wrong' : 'unevaluated'
   const failed = { level: 'info', event: 'verify.failed', reason } as const
-  if (!attempted?.locks_until) return { answer: invalid, events: [failed] }
+  if (!attempted?.locks_until) return { answer, events: [failed] }
   const seconds = lockedForSeconds({ locked_until: attempted.locks_until }, now)
   const fallback = input.type === 'APP' ? undefined : input.contact
   return {
-    answer: invalid,
+    answer,
     events: [failed, { level: 'warn', event: 'account.locked' }],
     told: { notice: 'locked', fallback, seconds, account: attempted },
   }

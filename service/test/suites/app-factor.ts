@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { advance, appCode, type Bench, eventually, freshEmail, freshTenant, rejection } from '../kit.js'
 
 const invalid = { outcome: 'invalid' }
+const refusedWithHint = (clockSteps: number) => ({ outcome: 'invalid', clockSteps })
 const valid = { outcome: 'valid' }
 
 type Prepared = EnrollAppAnswer & { outcome: 'prepared' }
@@ -59,7 +60,7 @@ export function appFactorSuite(bench: () => Bench): void {
 
   test('takes the current and the previous step, no other (R50)', async () => {
     for (const [offsetSeconds, expected] of [
-      [-60, invalid],
+      [-60, refusedWithHint(-2)],
       [-30, valid],
       [0, valid],
       [30, invalid],
@@ -124,6 +125,71 @@ export function appFactorSuite(bench: () => Bench): void {
     expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: appCode(secret) })).toEqual(valid)
   })
 
+  test('tells of how many steps ago an unused code is, ten minutes at most, and nothing of one to come', async () => {
+    for (const [steps, expected] of [
+      [-21, invalid],
+      [-20, refusedWithHint(-20)],
+      [-8, refusedWithHint(-8)],
+      [1, invalid],
+      [4, invalid],
+    ] as const) {
+      const { mfa } = freshTenant(bench())
+      const contact = freshEmail()
+      const secret = await enroll(mfa, contact)
+      advance(3_600)
+      const code = appCode(secret, Date.now() + steps * 30_000)
+      const typed = { method: 'app', contact, code } as const
+      expect(await mfa.verify({ ...typed, kind: 'code' })).toEqual(expected)
+      expect(await mfa.verify({ ...typed, kind: 'confirm' })).toEqual(invalid)
+    }
+  })
+
+  test('tells it of the first code of a new app too, which binds nothing (R54)', async () => {
+    const { mfa } = freshTenant(bench())
+    const contact = freshEmail()
+    const { secret } = await prepare(mfa, contact)
+    const code = appCode(secret, Date.now() - 240_000)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'confirm', code })).toEqual(refusedWithHint(-8))
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: appCode(secret) })).toEqual(invalid)
+  })
+
+  test('tells nothing to whoever replays a used code or one before it, nor of another account (R33, R51)', async () => {
+    const { mfa } = freshTenant(bench())
+    const [contact, other] = [freshEmail(), freshEmail()]
+    const secret = await enroll(mfa, contact)
+    await enroll(mfa, other)
+    advance(300)
+    const [code, before] = [appCode(secret), appCode(secret, Date.now() - 90_000)]
+    const verify = (typed: string, whose = contact) =>
+      mfa.verify({ method: 'app', contact: whose, kind: 'code', code: typed })
+    expect(await verify(code)).toEqual(valid)
+    advance(120)
+    expect(await verify(code)).toEqual(invalid)
+    expect(await verify(before)).toEqual(invalid)
+    advance(300)
+    const passed = appCode(secret, Date.now() - 120_000)
+    expect(await verify(passed, other)).toEqual(invalid)
+    expect(await verify(passed, freshEmail())).toEqual(invalid)
+    expect(await verify(passed)).toEqual(refusedWithHint(-4))
+  })
+
+  test('counts a code that it tells of as every wrong one, and tells nothing of it while locked (R23, R32)', async () => {
+    const { mfa } = freshTenant(bench())
+    const contact = freshEmail()
+    const secret = await enroll(mfa, contact)
+    advance(3_600)
+    const code = appCode(secret, Date.now() - 240_000)
+    for (let failures = 0; failures < 10; failures++) {
+      expect(await mfa.verify({ method: 'app', contact, kind: 'code', code })).toEqual(refusedWithHint(-8))
+    }
+    for (const typed of [code, appCode(secret)]) {
+      expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: typed })).toMatchObject({
+        outcome: 'refused',
+        refusal: { reason: 'locked' },
+      })
+    }
+  })
+
   test('tells the person at a proven contact that an app was bound (R61)', async () => {
     const { mfa, sent, lastCode } = freshTenant(bench())
     const contact = freshEmail()
@@ -141,7 +207,7 @@ export function appFactorSuite(bench: () => Bench): void {
     for (let failures = 0; failures < 100; failures++) {
       if (failures > 0 && failures % 10 === 0) advance(86_400)
       const code = appCode(secret, Date.now() - 600_000)
-      expect(await mfa.verify({ method: 'app', contact, kind: 'code', code })).toEqual(invalid)
+      expect(await mfa.verify({ method: 'app', contact, kind: 'code', code })).toMatchObject(invalid)
     }
     advance(86_400)
     const disabled = { outcome: 'refused', refusal: { reason: 'factor_disabled' } }

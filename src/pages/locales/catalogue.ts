@@ -161,6 +161,8 @@ export interface Catalogue {
   /** What the countdown of a stop page turns into. */
   readonly stopReady: Phrase
   readonly triesLeft: PluralPhrase
+  /** An app code was right some time ago; `{time}`: "4 minutes". */
+  readonly clockSlow: Phrase
   readonly success: Readonly<Record<SuccessCode, Phrase>>
   readonly problems: Readonly<Record<ProblemCode, ProblemText>>
 }

@@ -182,6 +182,8 @@ export const de: Catalogue = {
   },
   stop: { 'sign-in': 'Anmelden', retry: 'Noch einmal versuchen', home: 'Zurück zu {app}' },
   stopReady: 'Sie können es jetzt wieder versuchen.',
+  clockSlow:
+    'Dieser Code ist etwa {time} alt: Die Uhr Ihres Telefons scheint falsch zu gehen. Stellen Sie sie auf automatisch.',
   triesLeft: { one: 'Sie haben noch {count} Versuch.', other: 'Sie haben noch {count} Versuche.' },
   success: {
     code_sent: 'Code gesendet.',

@@ -178,6 +178,7 @@ export const en: Catalogue = {
   },
   stop: { 'sign-in': 'Sign in', retry: 'Try again', home: 'Back to {app}' },
   stopReady: 'You can try again now.',
+  clockSlow: 'That code is from about {time} ago: your phone’s clock seems to be wrong. Set it to automatic.',
   triesLeft: { one: 'You have {count} try left.', other: 'You have {count} tries left.' },
   success: {
     code_sent: 'Code sent.',

@@ -181,6 +181,8 @@ export const es: Catalogue = {
   },
   stop: { 'sign-in': 'Iniciar sesión', retry: 'Intentarlo otra vez', home: 'Volver a {app}' },
   stopReady: 'Ya puedes intentarlo otra vez.',
+  clockSlow:
+    'Ese código es de hace aproximadamente {time}: parece que el reloj de tu teléfono está mal. Ponlo en automático.',
   triesLeft: { one: 'Te queda {count} intento.', other: 'Te quedan {count} intentos.' },
   success: {
     code_sent: 'Código enviado.',

@@ -184,6 +184,8 @@ export const fr: Catalogue = {
   },
   stop: { 'sign-in': 'Se connecter', retry: 'Réessayer', home: 'Retour à {app}' },
   stopReady: 'Vous pouvez maintenant réessayer.',
+  clockSlow:
+    'Ce code date d’il y a environ {time} : l’horloge de votre téléphone semble déréglée. Réglez-la sur automatique.',
   triesLeft: { one: 'Il vous reste {count} essai.', other: 'Il vous reste {count} essais.' },
   success: {
     code_sent: 'Code envoyé.',

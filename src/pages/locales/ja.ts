@@ -181,6 +181,8 @@ export const ja: Catalogue = {
   },
   stop: { 'sign-in': 'ログインする', retry: 'もう一度試す', home: '{app}に戻る' },
   stopReady: 'もう一度お試しいただけます。',
+  clockSlow:
+    'このコードは約{time}前のものです。スマートフォンの時計がずれているようです。日時の自動設定をオンにしてください。',
   triesLeft: { other: 'あと{count}回試せます。' },
   success: {
     code_sent: 'コードを送りました。',

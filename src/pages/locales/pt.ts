@@ -181,6 +181,8 @@ export const pt: Catalogue = {
   },
   stop: { 'sign-in': 'Entrar', retry: 'Tentar de novo', home: 'Voltar para {app}' },
   stopReady: 'Você já pode tentar de novo.',
+  clockSlow:
+    'Esse código é de cerca de {time} atrás: o relógio do seu celular parece estar errado. Deixe-o no automático.',
   triesLeft: { one: 'Você tem mais {count} tentativa.', other: 'Você tem mais {count} tentativas.' },
   success: {
     code_sent: 'Código enviado.',

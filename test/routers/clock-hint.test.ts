@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import type { MfaService } from '../../src/index.js'
+import { renderView } from '../../src/pages/render.js'
+import { browserAgent, host, signIn } from '../kit/host.js'
+import { standInService } from '../kit/stand-in-service.js'
+import { codeView, factorOf, frame } from '../pages/samples.js'
+
+/** An app whose service says of every wrong code that it is so many steps old. */
+function slowBy(clockSteps: number) {
+  const standIn = standInService()
+  const service: MfaService = {
+    ...standIn.service,
+    async verify(request) {
+      const answer = await standIn.service.verify(request)
+      return answer.outcome === 'invalid' ? { ...answer, clockSteps } : answer
+    },
+  }
+  return host({ standIn, options: { service } }).app
+}
+
+describe('an app code that is refused because it is old', () => {
+  it('is told of in JSON, costs a try, and opens nothing', async () => {
+    const agent = await signIn(slowBy(-8), 'otto')
+    const answer = await agent.post('/mfa/verify').send({ code: '111111', factor: 'app' }).expect(401)
+    expect(answer.body).toMatchObject({ code: 'invalid_code', triesLeft: 4, clockSteps: -8 })
+    await agent.get('/secret').expect(401)
+  })
+
+  it('is told of on the page', async () => {
+    const browser = browserAgent(slowBy(-8))
+    await browser.post('/login').type('form').send({ name: 'otto' }).expect(200)
+    const typed = { code: '111111', factor: 'app' }
+    const page = await browser.post('/mfa/verify').type('form').send(typed).expect(401)
+    expect(page.text).toContain(
+      'That code is from about 4 minutes ago: your phone’s clock seems to be wrong. Set it to automatic.',
+    )
+  })
+
+  it.each([
+    ['de', 'Dieser Code ist etwa 4 Minuten alt'],
+    ['es', 'hace aproximadamente 4 minutos'],
+    ['fr', 'il y a environ 4 minutes'],
+    ['pt', 'cerca de 4 minutos'],
+    ['ja', '約4 分前'],
+  ])('is told of in %s', (locale, words) => {
+    const notice = { tone: 'error', code: 'invalid_code', triesLeft: 4, clockSteps: -8 } as const
+    expect(renderView(codeView(factorOf('app')), { ...frame, locales: [locale], notice })).toContain(words)
+  })
+
+  it('is no word against the clock of whoever types slowly', () => {
+    const notice = { tone: 'error', code: 'invalid_code', triesLeft: 4, clockSteps: -2 } as const
+    expect(renderView(codeView(factorOf('app')), { ...frame, notice })).not.toContain('clock seems')
+  })
+})
