@@ -10,6 +10,7 @@ import { vaultPassport } from './passport.js'
 import { accountRoutes } from './routes/account.js'
 import { homeRoutes } from './routes/home.js'
 import { inboxRoutes } from './routes/inbox.js'
+import { languageRoutes } from './routes/language.js'
 import { meRoutes } from './routes/me.js'
 import { passwordRoutes } from './routes/password.js'
 import { signInRoutes } from './routes/sign-in.js'
@@ -41,6 +42,7 @@ export function createApp(context: VaultContext): Express {
 
   app.use(homeRoutes(context))
   app.use(signInRoutes(context, passport))
+  app.use(languageRoutes())
   app.use(meRoutes())
   app.use(vaultRoutes(context))
   app.use(passwordRoutes(context))

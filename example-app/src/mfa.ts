@@ -1,5 +1,6 @@
 import type { FactorInput, MfaOptions, TrustPlace } from 'countersign'
 import type { Config } from './config.js'
+import { chosenLanguage } from './language.js'
 import type { Database } from './store/database.js'
 import type { Letters } from './store/letters.js'
 import type { Users, VaultUser } from './store/users.js'
@@ -39,8 +40,11 @@ export function vaultMfa(
     appName: 'Vault',
     // Its pages, in our colours.
     stylesheet: '/mfa-theme.css',
-    // Somebody halfway through signing in can ask who they are (nobody yet), and read their messages in development.
-    open: ['/me', '/mfa-login', '/inbox'],
+    // Without a choice of theirs, the browser's.
+    locale: chosenLanguage,
+    // Somebody halfway through signing in can ask who they are (nobody yet), choose a language, and read their messages
+    // in development.
+    open: ['/me', '/mfa-login', '/language', '/inbox'],
     halfLoginMs: config.halfLoginMs,
     codeLifeMs: config.codeLifeMs,
     limits: { ...config.limits, redis },

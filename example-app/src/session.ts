@@ -9,8 +9,6 @@ declare module 'express-session' {
     returnTo?: string
     /** Told on the next page, once. */
     notice?: Notice
-    /** The amount of a withdrawal that waits for a second factor. */
-    draft?: number
   }
 }
 

@@ -1,5 +1,5 @@
 import { requireMfa } from 'countersign'
-import { type RequestHandler, Router } from 'express'
+import { Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
 import { readBody } from '../http/body.js'
@@ -41,19 +41,16 @@ export function vaultRoutes({ config, ledger, inbox }: VaultContext): Router {
       return
     }
     const movements = await ledger.movements(user.id)
-    const { draft } = req.session
-    delete req.session.draft
     const notice = takeNotice(req)
-    res.send(vaultPage({ user, balance, movements, draft, notice, inbox: inbox !== undefined }))
+    res.send(vaultPage({ user, balance, movements, notice, inbox: inbox !== undefined }))
   })
 
   router.post(
     '/vault/withdraw',
     signedIn,
-    keepDraft,
-    requireMfa({ maxAge: config.stepUpMaxAge }),
+    // What was typed is offered again after the second factor, and paid with one click.
+    requireMfa({ maxAge: config.stepUpMaxAge, resume: ['amount'] }),
     async (req, res) => {
-      delete req.session.draft
       const { amount } = readBody(req, withdrawal)
       const balance = await ledger.withdraw(customer(req).id, amount)
       if (balance === undefined) throw new Problem('insufficient_funds', `You do not have ${money(amount)}.`)
@@ -66,15 +63,8 @@ export function vaultRoutes({ config, ledger, inbox }: VaultContext): Router {
     },
   )
 
-  // Somebody who was asked for a second factor in between comes back by GET.
+  // Whoever loads the page of a refused withdrawal anew, or chooses a language on it, comes by GET.
   router.get('/vault/withdraw', (_req, res) => res.redirect(303, '/vault'))
 
   return router
-}
-
-/** Remembers what was typed, for the page to which somebody returns from the second factor. Nothing is paid by it. */
-const keepDraft: RequestHandler = function keepDraft(req, _res, next) {
-  const { success, data } = withdrawal.safeParse(req.body)
-  if (success && !wantsJson(req)) req.session.draft = data.amount
-  next()
 }

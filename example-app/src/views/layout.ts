@@ -1,3 +1,4 @@
+import { LANGUAGES } from '../language.js'
 import { type Html, html } from './html.js'
 
 /** What a page needs to know about whoever looks at it. */
@@ -50,11 +51,22 @@ ${page.refreshSeconds && html`<meta http-equiv="refresh" content="${page.refresh
   </nav>
 </header>
 <main id="main">${page.body}</main>
-<footer>Vault is not a bank. It shows what <b>countersign</b> adds to a sign-in.</footer>
+<footer>
+  <p>Vault is not a bank. It shows what <b>countersign</b> adds to a sign-in.</p>
+  ${languageSwitch}
+</footer>
 </body>
 </html>
 `.markup
 }
+
+/** Sent without an address to return to: the browser says which page this was. */
+const languageSwitch = html`<form method="post" action="/language" class="languages" aria-labelledby="speaks">
+    <p id="speaks">Vault’s own pages are in English alone. The second step and its messages can be in:</p>
+    <p>${Object.entries(LANGUAGES).map(
+      ([tag, name]) => html`<button class="quiet" name="to" value="${tag}" lang="${tag}">${name}</button> `,
+    )}</p>
+  </form>`
 
 /** The drawing beside the name: a dial. */
 const mark = html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><circle cx="16" cy="16" r="14" fill="none" stroke="currentColor" stroke-width="2.5"/><circle cx="16" cy="16" r="5" fill="none" stroke="currentColor" stroke-width="2.5"/><path d="M16 2v7M16 23v7M2 16h7M23 16h7" stroke="currentColor" stroke-width="2.5"/></svg>`

@@ -10,14 +10,12 @@ export interface VaultView {
   readonly user: VaultUser
   readonly balance: number
   readonly movements: readonly Movement[]
-  /** An amount that was typed before. */
-  readonly draft: number | undefined
   readonly notice: Notice | undefined
   readonly inbox: boolean
 }
 
 /** The page about money: what there is, what happened, and taking some out. */
-export function vaultPage({ user, balance, movements, draft, notice, inbox }: VaultView): string {
+export function vaultPage({ user, balance, movements, notice, inbox }: VaultView): string {
   return layout({
     title: 'Money',
     viewer: user,
@@ -31,7 +29,7 @@ ${noticeBox(notice)}
     <p class="amount">${money(balance)}</p>
     <form method="post" action="/vault/withdraw" class="stack">
       <label>Withdraw, in whole dollars
-        <input name="amount" type="number" inputmode="numeric" min="1" max="${balance}" step="1" required autocomplete="off" value="${draft}">
+        <input name="amount" type="number" inputmode="numeric" min="1" max="${balance}" step="1" required autocomplete="off">
       </label>
       <button>Withdraw</button>
     </form>

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LANGUAGES } from '../src/language.js'
+import { openTestVault, passwordOf, type TestVault } from './kit.js'
+
+let vault: TestVault
+beforeAll(async () => {
+  vault = await openTestVault()
+})
+afterAll(() => vault.close())
+
+const choose = (fields: object, headers: Record<string, string> = {}) =>
+  vault
+    .pages()
+    .post('/language')
+    .set({ host: 'vault.example', ...headers })
+    .send(fields)
+
+describe('the language switch', () => {
+  it('stands on every page, and says that these are in English alone', async () => {
+    for (const path of ['/', '/login', '/inbox', '/nowhere']) {
+      const { text } = await vault.pages().get(path)
+      expect(text).toContain('Vault’s own pages are in English alone.')
+      for (const [tag, name] of Object.entries(LANGUAGES)) {
+        expect(text).toContain(`value="${tag}" lang="${tag}">${name}</button>`)
+      }
+    }
+  })
+
+  it.each(Object.keys(LANGUAGES))(
+    'has the second step speak %s, whatever the browser asks for',
+    async (to) => {
+      const bob = vault.pages().set('Accept-Language', 'it, en-GB')
+      await bob
+        .post('/login')
+        .send({ username: 'mallory', password: passwordOf('mallory') })
+        .expect(303)
+      // Halfway through signing in, too.
+      await bob.post('/language').send({ to, back: '/mfa' }).expect(303).expect('location', '/mfa')
+      const { text } = await bob.get('/mfa').expect(200)
+      expect(text).toContain(`<html lang="${to}"`)
+    },
+  )
+
+  it('has messages speak it', async () => {
+    const bob = vault.pages()
+    await bob.post('/language').send({ to: 'de' }).expect(303)
+    await bob
+      .post('/login')
+      .send({ username: 'bob', password: passwordOf('bob') })
+      .expect(303)
+    await bob.post('/mfa/challenge').send({ factor: 'sms' }).expect(303)
+    const [newest] = (await vault.context.inbox?.messages({ to: '+12025550122' })) ?? []
+    expect(newest?.text).toMatch(/Code|Anmeld/)
+    expect(newest?.text).not.toMatch(/Your|sign in/)
+  })
+
+  it('leads back to the page it was used on', async () => {
+    await choose({ to: 'fr' }, { referer: 'http://vault.example/login?as=bob' })
+      .expect(303)
+      .expect('location', '/login?as=bob')
+    await choose({ to: 'fr', back: '/inbox?to=x' }).expect('location', '/inbox?to=x')
+  })
+
+  it.each([
+    [{ back: '//evil.example' }, {}],
+    [{ back: 'https://evil.example/' }, {}],
+    [{ back: '/\\evil.example' }, {}],
+    [{}, { referer: 'https://evil.example/login' }],
+    [{}, { referer: 'http://vault.example//evil.example' }],
+    [{}, { referer: 'nonsense' }],
+    [{}, {}],
+  ])('leads to no other site: %j %j (R15)', async (fields, headers) => {
+    await choose({ to: 'fr', ...fields }, headers)
+      .expect(303)
+      .expect('location', '/')
+  })
+
+  it.each([{}, { to: 'tlh' }, { to: 'constructor' }, { to: ['de', 'fr'] }])(
+    'does not take %j',
+    async (fields) => {
+      const answer = await vault.browser().post('/language').send(fields).expect(400)
+      expect(answer.body.code).toBe('invalid_request')
+      expect(answer.headers['set-cookie']).toBeUndefined()
+    },
+  )
+
+  it('keeps the choice out of scripts, for this browser', async () => {
+    const { headers } = await choose({ to: 'ja' })
+    expect(String(headers['set-cookie'])).toMatch(
+      /^lang=ja; Max-Age=31536000; Path=\/; .*HttpOnly; SameSite=Lax$/,
+    )
+  })
+})
