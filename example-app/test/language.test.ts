@@ -29,14 +29,14 @@ describe('the language switch', () => {
   it.each(Object.keys(LANGUAGES))(
     'has the second step speak %s, whatever the browser asks for',
     async (to) => {
-      const bob = vault.pages().set('Accept-Language', 'it, en-GB')
+      const mallory = vault.pages().set('Accept-Language', 'it, en-GB')
       await bob
         .post('/login')
         .send({ username: 'mallory', password: passwordOf('mallory') })
         .expect(303)
       // Halfway through signing in, too.
-      await bob.post('/language').send({ to, back: '/mfa' }).expect(303).expect('location', '/mfa')
-      const { text } = await bob.get('/mfa').expect(200)
+      await mallory.post('/language').send({ to, back: '/mfa' }).expect(303).expect('location', '/mfa')
+      const { text } = await mallory.get('/mfa').expect(200)
       expect(text).toContain(`<html lang="${to}"`)
     },
   )
