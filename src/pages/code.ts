@@ -1,4 +1,4 @@
-import type { Method } from '../protocol/methods.js'
+import type { DeliveredMethod, Method } from '../protocol/methods.js'
 import { codeField } from './code-field.js'
 import { codeRequest } from './code-request.js'
 import { countdown } from './countdown.js'
@@ -61,8 +61,16 @@ function lead(view: CodeView, challenge: ChallengeView | undefined, context: Pag
   const { factor } = view
   if (factor === 'backup') return html`${code.from.backup}`
   if (factor.method === 'app') return fill(code.from.app, { app: context.frame.appName })
-  const phrase = challenge?.delivery === 'queued' ? code.queued : code.sent[factor.method]
-  return fill(phrase, { to: destination(factor.to) })
+  return fill(phraseOf(challenge?.delivery, factor.method, code), { to: destination(factor.to) })
+}
+
+function phraseOf(
+  delivery: ChallengeView['delivery'] | undefined,
+  method: DeliveredMethod,
+  code: PageContext['words']['code'],
+): string {
+  if (delivery === 'refused') return code.refused
+  return delivery === 'queued' ? code.queued : code.sent[method]
 }
 
 /** The challenge of a delivered code that can still be answered. */

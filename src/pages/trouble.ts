@@ -9,7 +9,7 @@ export function troubleSection(view: Extract<View, { page: 'code' }>, context: P
   const kind = view.factor === 'backup' ? 'backup' : view.factor.method
   const backup = view.backup && kind !== 'backup'
   const hasOthers = view.others.length > 0 || backup
-  return html`<details class="mfa-trouble"${view.dead && html` open`}>
+  return html`<details class="mfa-trouble"${(view.dead || view.challenge?.delivery === 'refused') && html` open`}>
 <summary>${words.code.trouble[kind]}</summary>
 <p>${words.code.tip[kind]}</p>
 ${hasOthers && html`<h2>${words.code.otherWays}</h2>${factorList({ factors: view.others, backup }, context)}`}

@@ -13,7 +13,8 @@ export interface FactorView {
 /** A code that is under way, as a page shows it. Times are milliseconds since 1970. */
 export interface ChallengeView {
   readonly factor: FactorView
-  readonly delivery: 'sent' | 'queued' | 'none'
+  /** `refused`: the service says by now that it could not be delivered. */
+  readonly delivery: 'sent' | 'queued' | 'none' | 'refused'
   readonly expiresAt: number
   /** Absent when nothing was sent (authenticator app). */
   readonly resendAt?: number

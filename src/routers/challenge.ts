@@ -10,6 +10,7 @@ import { listFactors } from '../visit/factor-view.js'
 import { sendProblem } from '../visit/problem.js'
 import { type cancelledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../visit/wire.js'
 import { addAssets } from './assets.js'
+import { challengeNow } from './challenge-now.js'
 import { offerOtherWays } from './outage.js'
 import { choosePage, hasBackup, sendRefusal, showPage } from './reply.js'
 import { addRoute } from './route.js'
@@ -52,15 +53,17 @@ function showStart(visitor: Visitor): void {
 }
 
 /** The state as JSON. */
-export function tellState(visitor: Visitor): void {
-  const { res, deps, known, person } = visitor
-  const live = liveChallenge(visitor)
+export async function tellState(visitor: Visitor): Promise<void> {
+  const { req, res, deps, known, person } = visitor
+  const { asked, live } = await challengeNow(visitor)
+  if (asked && !(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
   const shared = {
     factors: listFactors(person.factors),
     ...(live && {
       challenge: {
         factor: live.factor.id,
         to: live.factor.to,
+        delivery: live.delivery,
         expiresAt: iso(live.expiresAt),
         ...(live.resendAt !== undefined && { resendAt: iso(live.resendAt) }),
       },

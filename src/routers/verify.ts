@@ -1,6 +1,7 @@
 import { Router } from 'express'
 import type * as z from 'zod'
 import { findFactor } from '../flows/person.js'
+import { isCurrent } from '../session/slot.js'
 import { approve } from '../visit/approve.js'
 import { readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
@@ -11,6 +12,7 @@ import { type verifiedAnswer, verifyBody } from '../visit/wire.js'
 import { addAssets } from './assets.js'
 import { showBackupCodesLeft } from './backup-codes-left.js'
 import { tellState } from './challenge.js'
+import { challengeNow } from './challenge-now.js'
 import { codePage, sendRefusal, showPage } from './reply.js'
 import { showResume } from './resume.js'
 import { addRoute } from './route.js'
@@ -32,16 +34,20 @@ export function buildVerifyRouter(deps: DoorDeps): Router {
   return router
 }
 
-function showCodeEntry(visitor: Visitor): void {
+async function showCodeEntry(visitor: Visitor): Promise<void> {
   const { req, res, deps, known, person } = visitor
   const named = typeof req.query.factor === 'string' ? req.query.factor : undefined
   if (person.factors.length === 0 || (named === undefined && !known.record.challenge)) {
     return res.redirect(303, deps.settings.path)
   }
+  const view = codePage(visitor, named)
+  const isAbout = view.page === 'code' && view.challenge !== undefined
+  const { asked, live } = isAbout ? await challengeNow(visitor) : { asked: false, live: undefined }
+  if (asked && !(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
   const again = req.query.again !== undefined
   showPage(
     visitor,
-    codePage(visitor, named),
+    isAbout && live ? { ...view, challenge: live } : view,
     again ? { tone: 'success', code: 'code_sent_again' } : undefined,
   )
 }

@@ -48,6 +48,13 @@ export const factorAnswer = z.object({ id: z.string(), method: z.enum(METHODS), 
 const challengeState = z.object({
   factor: factorName,
   to,
+  delivery: z
+    .enum([...delivery.options, 'refused'])
+    .meta(
+      described(
+        'As of the challenge; `refused` when the service says by now that it could not be delivered.',
+      ),
+    ),
   expiresAt: time,
   resendAt: time.optional().meta(described('When the code may be asked for again.')),
 })

@@ -47,6 +47,10 @@ export const VIEWS = {
   'code queued': codeView(factorOf('email'), {
     challenge: { factor: factorOf('email'), delivery: 'queued', expiresAt: NOW + 60_000 },
   }),
+  'code refused by the carrier': codeView(factorOf('sms'), {
+    challenge: { factor: factorOf('sms'), delivery: 'refused', expiresAt: NOW + 60_000 },
+    others: FACTORS,
+  }),
   'code expired': codeView(factorOf('sms'), {
     challenge: { factor: factorOf('sms'), delivery: 'sent', expiresAt: NOW, resendAt: NOW },
   }),

@@ -48,6 +48,8 @@ export interface Catalogue {
     readonly titleNew: Phrase
     readonly sent: Readonly<Record<DeliveredMethod, Phrase>>
     readonly queued: Phrase
+    /** What was queued could not be delivered; the other ways stand below. */
+    readonly refused: Phrase
     readonly from: Readonly<Record<Exclude<CodeKind, DeliveredMethod>, Phrase>>
     readonly label: Phrase
     readonly labelBackup: Phrase

@@ -47,6 +47,7 @@ export const de: Catalogue = {
       dual: 'Wir haben denselben Code an beide gesendet: {to}.',
     },
     queued: 'Ihr Code für {to} wartet noch auf die Zustellung. Das kann eine Minute dauern.',
+    refused: 'Ihr Code für {to} konnte nicht zugestellt werden. Versuchen Sie unten einen anderen Weg.',
     from: {
       app: 'Öffnen Sie Ihre Authenticator-App und geben Sie den Code ein, den sie für {app} anzeigt.',
       backup: 'Geben Sie einen Ihrer aufbewahrten Codes ein. Jeder gilt nur einmal.',

@@ -47,6 +47,7 @@ export const en: Catalogue = {
       dual: 'We sent one code to both {to}.',
     },
     queued: 'Your code for {to} is waiting to be delivered. This can take a minute.',
+    refused: 'Your code for {to} could not be delivered. Try another way below.',
     from: {
       app: 'Open your authenticator app and type the code it shows for {app}.',
       backup: 'Type one of the codes you saved. Each works once.',

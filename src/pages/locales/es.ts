@@ -47,6 +47,7 @@ export const es: Catalogue = {
       dual: 'Hemos enviado el mismo código a los dos: {to}.',
     },
     queued: 'Tu código para {to} está pendiente de entrega. Puede tardar un minuto.',
+    refused: 'Tu código para {to} no se ha podido entregar. Prueba otra forma más abajo.',
     from: {
       app: 'Abre tu aplicación de autenticación y escribe el código que muestra para {app}.',
       backup: 'Escribe uno de los códigos que guardaste. Cada uno sirve una sola vez.',

@@ -47,6 +47,7 @@ export const fr: Catalogue = {
       dual: 'Nous avons envoyé le même code aux deux : {to}.',
     },
     queued: 'Votre code pour {to} attend d’être remis. Cela peut prendre une minute.',
+    refused: 'Votre code pour {to} n’a pas pu être remis. Essayez un autre moyen ci-dessous.',
     from: {
       app: 'Ouvrez votre application d’authentification et saisissez le code qu’elle affiche pour {app}.',
       backup: 'Saisissez un des codes que vous avez gardés. Chacun ne sert qu’une fois.',

@@ -47,6 +47,7 @@ export const pt: Catalogue = {
       dual: 'Enviamos o mesmo código para os dois: {to}.',
     },
     queued: 'Seu código para {to} está aguardando a entrega. Isso pode levar um minuto.',
+    refused: 'Seu código para {to} não pôde ser entregue. Tente outra forma abaixo.',
     from: {
       app: 'Abra seu aplicativo autenticador e digite o código que ele mostra para {app}.',
       backup: 'Digite um dos códigos que você guardou. Cada um vale uma única vez.',

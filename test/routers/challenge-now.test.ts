@@ -1,0 +1,127 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { MfaService } from '../../src/index.js'
+import type { DeliveryState } from '../../src/protocol/service.js'
+import { stopClock } from '../kit/clock.js'
+import { browserAgent, host, signIn } from '../kit/host.js'
+import { signal } from '../kit/signal.js'
+import { standInService } from '../kit/stand-in-service.js'
+
+const stateOf = (status: DeliveryState['status']): DeliveryState => ({
+  status,
+  channel: 'sms',
+  to: '••• 01',
+  updatedAt: 0,
+})
+
+/** An app whose service queues every message, and tells of it what `tell` says. */
+function queueing(tell: () => Promise<DeliveryState | undefined>, outcome: 'queued' | 'sent' = 'queued') {
+  const standIn = standInService()
+  const asked: string[] = []
+  const service: MfaService = {
+    ...standIn.service,
+    async send(request) {
+      const answer = await standIn.service.send(request)
+      return answer.outcome === 'sent' ? { ...answer, outcome } : answer
+    },
+    async deliveryOf({ challenge }) {
+      asked.push(challenge)
+      return tell()
+    },
+  }
+  return { ...host({ standIn, options: { service } }), asked }
+}
+
+let clock: ReturnType<typeof stopClock>
+beforeEach(() => {
+  clock = stopClock()
+})
+
+async function browserOf({ app }: ReturnType<typeof queueing>) {
+  const browser = browserAgent(app)
+  await browser.post('/login').type('form').send({ name: 'alice' }).expect(200)
+  await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+  return browser
+}
+
+describe('a message that had not left when it was asked for', () => {
+  it.each(['refused', 'expired'] as const)(
+    'is shown as not delivered when it is %s, with the other ways open',
+    async (status) => {
+      const made = queueing(async () => stateOf(status))
+      const browser = await browserOf(made)
+      clock.move(2_000)
+      const page = await browser.get('/mfa/verify').expect(200)
+      expect(page.text).toMatch(/Your code for .* could not be delivered. Try another way below./)
+      expect(page.text).toContain('<details class="mfa-trouble" open>')
+      expect(page.text).toContain('value="email')
+      expect(made.asked).toHaveLength(1)
+      expect(made.standIn.count('send')).toBe(1)
+    },
+  )
+
+  it('is told of in JSON', async () => {
+    const made = queueing(async () => stateOf('refused'))
+    const agent = await signIn(made.app, 'alice')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    expect((await agent.get('/mfa').expect(200)).body.challenge.delivery).toBe('queued')
+    clock.move(2_000)
+    expect((await agent.get('/mfa').expect(200)).body.challenge.delivery).toBe('refused')
+  })
+
+  it('is shown as sent once it has left', async () => {
+    const browser = await browserOf(queueing(async () => stateOf('sent')))
+    expect((await browser.get('/mfa/verify')).text).toContain('is waiting to be delivered')
+    clock.move(2_000)
+    expect((await browser.get('/mfa/verify')).text).toContain('We texted a code to')
+  })
+
+  it('is not asked after in its first two seconds, nor when it is known to be sent', async () => {
+    const fresh = queueing(async () => stateOf('refused'))
+    const browser = await browserOf(fresh)
+    clock.move(1_999)
+    await browser.get('/mfa/verify').expect(200)
+    const sent = queueing(async () => stateOf('refused'), 'sent')
+    const other = await browserOf(sent)
+    clock.move(60_000)
+    expect((await other.get('/mfa/verify').expect(200)).text).toContain('We texted a code to')
+    expect([...fresh.asked, ...sent.asked]).toEqual([])
+  })
+
+  it('is shown as the session remembers it when the service fails or knows nothing', async () => {
+    const tells = [
+      async () => undefined,
+      async () => {
+        throw new Error('down')
+      },
+    ]
+    for (const tell of tells) {
+      const browser = await browserOf(queueing(tell))
+      clock.move(2_000)
+      expect((await browser.get('/mfa/verify').expect(200)).text).toContain('is waiting to be delivered')
+    }
+  })
+
+  it('keeps nobody waiting for a service that does not answer', async () => {
+    const browser = await browserOf(queueing(() => new Promise(() => {})))
+    clock.move(2_000)
+    const begun = performance.now()
+    expect((await browser.get('/mfa/verify').expect(200)).text).toContain('is waiting to be delivered')
+    expect(performance.now() - begun).toBeLessThan(2_000)
+  })
+
+  it('is told to no session that ended meanwhile (R07)', async () => {
+    const [arrived, released] = [signal(), signal()]
+    const made = queueing(async () => {
+      arrived.give()
+      await released.given
+      return stateOf('refused')
+    })
+    const browser = await browserOf(made)
+    clock.move(2_000)
+    const late = browser.get('/mfa/verify').then((answer) => answer)
+    await arrived.given
+    await browser.post('/logout').expect(200)
+    released.give()
+    expect((await late).text).not.toContain('•••')
+  })
+})
