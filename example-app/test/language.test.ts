@@ -30,7 +30,7 @@ describe('the language switch', () => {
     'has the second step speak %s, whatever the browser asks for',
     async (to) => {
       const mallory = vault.pages().set('Accept-Language', 'it, en-GB')
-      await bob
+      await mallory
         .post('/login')
         .send({ username: 'mallory', password: passwordOf('mallory') })
         .expect(303)
