@@ -109,8 +109,7 @@ describe('what is no longer needed', () => {
     advance(30 * DAY)
     await deleteOld(bench.store)
     expect(await rows(tenant, 'outbox')).toBe(0)
-    expect(await tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })).toEqual({
-      outcome: 'valid',
-    })
+    const answer = await tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
+    expect(answer.outcome).toBe('valid')
   })
 })
