@@ -1,7 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { HostError } from '../errors.js'
 import { wrapLogIn } from '../session/log-in.js'
-import { passportOf, userOf } from '../session/passport-request.js'
+import { logIn, userOf } from '../session/passport-request.js'
 import { enter } from '../session/standing.js'
 import { wantsHtml } from '../visit/accept.js'
 import { type DoorDeps, gateOf } from '../visit/deps.js'
@@ -28,9 +28,7 @@ export function loginStart(deps: DoorDeps): RequestHandler {
       )
     }
     wrapLogIn(req, deps)
-    await new Promise<void>((resolve, reject) => {
-      passportOf(req).logIn(user, {}, (error) => (error ? reject(error) : resolve()))
-    })
+    await logIn(req, user)
     const standing = await enter(req, deps)
     if (standing.stage !== 'pending') return next()
     setHeaders(res)

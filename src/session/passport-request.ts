@@ -28,6 +28,13 @@ export function passportOf(req: Request): Request & PassportRequest {
   )
 }
 
+/** Signs somebody in as Passport does it, with whatever has been made of `req.logIn` on the way. */
+export function logIn(req: Request, user: Express.User): Promise<void> {
+  return new Promise((resolve, reject) => {
+    passportOf(req).logIn(user, {}, (error) => (error ? reject(error) : resolve()))
+  })
+}
+
 /** The user whom Passport found, under the name that the host chose (`userProperty`). */
 export function userOf(req: Request): Express.User | undefined {
   const user: unknown = Reflect.get(req, userProperty(req))

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { Approved } from '../flows/verify.js'
 import { offerProof } from '../session/log-in.js'
-import { passportOf } from '../session/passport-request.js'
+import { logIn } from '../session/passport-request.js'
 import type { MfaRecord } from '../session/record.js'
 import type { Known } from '../session/standing.js'
 import type { DoorDeps } from './deps.js'
@@ -25,7 +25,5 @@ export async function approve(
     handOverReturnTo: false,
     release: () => tries.unclaim(claim),
   })
-  await new Promise<void>((resolve, reject) => {
-    passportOf(req).logIn(user, {}, (error) => (error ? reject(error) : resolve()))
-  })
+  await logIn(req, user)
 }

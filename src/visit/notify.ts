@@ -6,6 +6,7 @@ import type { Known } from '../session/standing.js'
 import type { Settings } from '../settings.js'
 import { browserName } from '../trust/browser-name.js'
 import type { UndoLinks } from '../trust/undo-links.js'
+import { addressOf } from './client-address.js'
 import { localesOf } from './locales.js'
 
 /** What a notice is about, besides the request it came of. */
@@ -43,11 +44,12 @@ export function factsOf(req: Request, settings: Pick<Settings, 'place'>, body: N
   const { browser, system } = browserName(req.get('user-agent'))
   const name = browser && system ? `${browser} on ${system}` : (browser ?? system)
   const place = settings.place?.(req)
+  const address = addressOf(req)
   return {
     ...body,
     at: Date.now(),
     ...(name && { browser: name }),
-    ...(req.ip && { address: req.ip.replace(/^::ffff:(?=\d+\.)/, '') }),
+    ...(address && { address }),
     ...(place && { place }),
   }
 }

@@ -6,6 +6,7 @@ import { pickLocale } from '../pages/text.js'
 import { isCurrent } from '../session/slot.js'
 import { factorsOf, type Known } from '../session/standing.js'
 import type { Settings } from '../settings.js'
+import { clientAddressOf } from './client-address.js'
 import type { DoorDeps } from './deps.js'
 import { localesOf } from './locales.js'
 import { notify } from './notify.js'
@@ -18,15 +19,6 @@ export async function personOf(req: Request, known: Known, settings: Settings): 
     locale: pickLocale(localesOf(req, settings), settings.texts),
     clientAddress: clientAddressOf(req),
   }
-}
-
-/**
- * The browser's address as `trust proxy` lets Express see it (R31). An address of this very machine is a browser on
- * it, or a proxy that Express was not told to look behind: it stands for nobody in particular, so it is not counted.
- */
-function clientAddressOf({ ip }: Request): string | undefined {
-  const address = ip?.replace(/^::ffff:(?=\d+\.)/, '')
-  return address === '::1' || address?.startsWith('127.') ? undefined : address
 }
 
 /**
