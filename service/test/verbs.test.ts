@@ -1,72 +1,21 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { inProcessService } from '../src/verbs/in-process.js'
-import { apiOver } from './api-kit.js'
-import {
-  API_KEY,
-  type Bench,
-  freshEmail,
-  freshTenant,
-  listen,
-  openBench,
-  rejection,
-  stopClock,
-} from './kit.js'
+import { afterEach, beforeEach, describe, vi } from 'vitest'
+import { describeOnBothDatabases } from './both-databases.js'
+import { stopClock } from './kit.js'
 import { appFactorSuite } from './suites/app-factor.js'
 import { backupCodesSuite } from './suites/backup-codes.js'
+import { failingStoreSuite } from './suites/failing-store.js'
 import { sendingSuite } from './suites/sending.js'
 import { transactionsSuite } from './suites/transactions.js'
 import { verifyingSuite } from './suites/verifying.js'
 
-let bench: Bench
-beforeAll(async () => {
-  bench = await openBench()
-})
-afterAll(() => bench.close())
 beforeEach(() => stopClock())
 afterEach(() => vi.useRealTimers())
 
-// One embedded database costs seconds to start, so the verbs share it; every test has an application of its own.
-describe('sending', () => sendingSuite(() => bench))
-describe('verifying', () => verifyingSuite(() => bench))
-describe('the authenticator app', () => appFactorSuite(() => bench))
-describe('backup codes', () => backupCodesSuite(() => bench))
-describe('transactions', () => transactionsSuite(() => bench))
-
-describe('a store that fails', () => {
-  const broken = () => ({
-    ...bench.core,
-    store: {
-      ...bench.core.store,
-      query: () => Promise.reject(new Error('connection to 10.0.0.7 lost')),
-      transaction: () => Promise.reject(new Error('connection to 10.0.0.7 lost')),
-    },
-  })
-
-  test('is a failure of the service, never an answer (R77)', async () => {
-    const { application } = freshTenant(bench)
-    const mfa = inProcessService(broken(), async () => application)
-    const contact = freshEmail()
-    for (const call of [
-      mfa.send({ method: 'email', contact }),
-      mfa.verify({ method: 'email', contact, kind: 'code', code: '123456' }),
-      mfa.enrollApp({ contact }),
-      mfa.sendBackupCodes({ method: 'email', contact }),
-    ]) {
-      expect(await rejection(call)).toMatchObject({ code: 'ERR_MFA_SERVICE_UNAVAILABLE' })
-    }
-  })
-
-  test('is answered with 500 and no word about its inside (R84)', async () => {
-    const { application } = freshTenant(bench)
-    const server = await listen(apiOver(broken(), application))
-    const response = await fetch(`${server.url}/v1/mfa`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${API_KEY}` },
-      body: new URLSearchParams({ User: 'a@example.com', Type: 'EMAIL' }),
-    })
-    const text = await response.text()
-    await server.close()
-    expect([response.status, JSON.parse(text).code]).toEqual([500, 'internal_error'])
-    expect(text).not.toContain('10.0.0.7')
-  })
+describeOnBothDatabases((bench) => {
+  describe('sending', () => sendingSuite(bench))
+  describe('verifying', () => verifyingSuite(bench))
+  describe('the authenticator app', () => appFactorSuite(bench))
+  describe('backup codes', () => backupCodesSuite(bench))
+  describe('transactions', () => transactionsSuite(bench))
+  describe('a store that fails', () => failingStoreSuite(bench))
 })
