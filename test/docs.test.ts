@@ -99,6 +99,7 @@ describe('the documents', () => {
       'docs/trusted-devices.md',
       'docs/notices.md',
       'docs/testing.md',
+      'docs/sessions.md',
     ]) {
       const folder = path.includes('/') ? path.replace(/[^/]+$/, '') : ''
       const links = [...(await read(path)).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = '']) => link)

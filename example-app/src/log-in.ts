@@ -11,17 +11,10 @@ export interface LoggedIn {
  * Opens a session for somebody whose password was right. Countersign wraps `req.logIn`: for a person with second
  * factors this is only half of it, and the target is kept until the other half is done.
  */
-export async function logIn(
-  req: Request,
-  user: VaultUser,
-  target: string,
-  options: { keepSessionInfo?: boolean } = {},
-): Promise<LoggedIn> {
+export async function logIn(req: Request, user: VaultUser, target: string): Promise<LoggedIn> {
   req.session.returnTo = target
   await new Promise<void>((resolve, reject) =>
-    req.logIn(user, { session: true, keepSessionInfo: false, ...options }, (error: unknown) =>
-      error ? reject(error) : resolve(),
-    ),
+    req.logIn(user, (error: unknown) => (error ? reject(error) : resolve())),
   )
   if (req.mfa.status === 'pending') return { status: 'mfa_required', next: '/mfa' }
   delete req.session.returnTo

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestVault, passwordOf, signIn, signInBob, type TestVault } from './kit.js'
+import {
+  type Browser,
+  expectStatus,
+  openTestVault,
+  passwordOf,
+  signIn,
+  signInBob,
+  type TestVault,
+} from './kit.js'
 
 let vault: TestVault
 beforeAll(async () => {
@@ -8,6 +16,15 @@ beforeAll(async () => {
 afterAll(() => vault.close())
 
 const NEW = 'bob-opens-another-vault'
+
+async function signInWalt(): Promise<Browser> {
+  const browser = vault.browser()
+  await signIn(browser, 'walt').then(expectStatus(200))
+  await browser.post('/mfa/challenge').send({ factor: 'whatsapp' }).then(expectStatus(200))
+  const code = await vault.codeSentTo('+12025550155')
+  await browser.post('/mfa/verify').send({ code }).then(expectStatus(200))
+  return browser
+}
 
 describe('changing the password', () => {
   it('asks for the current one and for one worth having', async () => {
@@ -24,20 +41,24 @@ describe('changing the password', () => {
     await nina.post('/password').send(same).expect(400)
   })
 
-  it('ends every other session and half-login, and changes the id of this one', async () => {
+  it('keeps who changed it signed in, under another id, and ends every other session and half-login', async () => {
     const [here, elsewhere, halfway] = [await signInBob(vault), await signInBob(vault), vault.browser()]
     await signIn(halfway, 'bob')
+    const before = (await here.get('/me')).body.mfa
 
     const changed = await here
       .post('/password')
       .send({ current: passwordOf('bob'), next: NEW })
       .expect(200)
-    expect(changed.body).toEqual({ status: 'changed', next: '/mfa' })
+    expect(changed.body).toEqual({ status: 'changed', next: '/account' })
     expect(String(changed.headers['set-cookie'])).toMatch(/vault\.sid=/)
 
     expect((await elsewhere.get('/me')).body.mfa.status).toBe('none')
     expect((await halfway.get('/me')).body.mfa.status).toBe('none')
-    expect((await here.get('/me')).body.mfa.status).toBe('pending')
+    expect((await here.get('/me')).body).toEqual({ user: { username: 'bob' }, mfa: before })
+    expect((await here.get('/account').set('Accept', 'text/html')).text).toContain(
+      'Your password is changed.',
+    )
 
     const old = await vault
       .browser()
@@ -45,6 +66,18 @@ describe('changing the password', () => {
       .send({ username: 'bob', password: passwordOf('bob') })
     expect(old.status).toBe(401)
     const now = await vault.browser().post('/login').send({ username: 'bob', password: NEW })
+    expect(now.body.status).toBe('mfa_required')
+  })
+
+  it('happens once, however often it is asked for at the same moment', async () => {
+    const walt = await signInWalt()
+    const wish = { current: passwordOf('walt'), next: NEW }
+    const answers = await Promise.all([1, 2, 3].map(() => walt.post('/password').send(wish)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    for (const { status, body } of answers) {
+      if (status !== 200) expect(['wrong_password', 'sign_in_required']).toContain(body.code)
+    }
+    const now = await vault.browser().post('/login').send({ username: 'walt', password: NEW })
     expect(now.body.status).toBe('mfa_required')
   })
 

@@ -29,12 +29,26 @@ export interface Proof {
   release(): Promise<void>
 }
 
-const proofs = new WeakMap<Request, Proof>()
+/** A session that the next `req.logIn` of the same user carries on under another id. */
+export interface Renewal {
+  readonly userId: string
+  /** What the new session remembers, but for its id; nothing when the old one remembered nothing. */
+  readonly renewed: MfaRecord | undefined
+  /** Called when no session could be made of it. */
+  release(): Promise<void>
+}
+
+const tickets = new WeakMap<Request, Proof | Renewal>()
 const wrapped = new WeakSet<Request>()
 
 /** Lays a proof ready for the `req.logIn` that follows in this request. */
 export function offerProof(req: Request, proof: Proof): void {
-  proofs.set(req, proof)
+  tickets.set(req, proof)
+}
+
+/** Lays a renewal ready for the `req.logIn` that follows in this request. */
+export function offerRenewal(req: Request, renewal: Renewal): void {
+  tickets.set(req, renewal)
 }
 
 /** Has every later `req.logIn` of this request start a half-login, or end one. */
@@ -46,17 +60,17 @@ export function wrapLogIn(req: Request, deps: SessionDeps): void {
   const logIn = (user: Express.User, ...rest: [unknown?, unknown?]) => {
     const done = rest.find((part) => typeof part === 'function') as ((error?: unknown) => void) | undefined
     const options: LogInOptions = typeof rest[0] === 'object' && rest[0] !== null ? rest[0] : {}
-    const proof = proofs.get(req)
-    proofs.delete(req)
+    const ticket = tickets.get(req)
+    tickets.delete(req)
     // Nothing is remembered of a login for one request, so there is nothing to gate.
     if (options.session === false) return original(user, options, done ?? (() => {}))
     if (!done) throw new Error('req.logIn requires a callback function')
-    signIn(req, deps, original, { user, options, proof })
+    signIn(req, deps, original, { user, options, ticket })
       .then(
         () => done(),
         async (error: unknown) => {
           withholdUser(req)
-          await proof?.release().catch(() => {})
+          await ticket?.release().catch(() => {})
           done(error)
         },
       )
@@ -74,20 +88,27 @@ async function signIn(
   req: Request,
   deps: SessionDeps,
   original: LogIn,
-  { user, options, proof }: { user: Express.User; options: LogInOptions; proof: Proof | undefined },
+  {
+    user,
+    options,
+    ticket,
+  }: { user: Express.User; options: LogInOptions; ticket: Proof | Renewal | undefined },
 ): Promise<void> {
   const { settings } = deps
   const userId = userIdOf(user, settings)
-  const proven = proof?.userId === userId ? proof : undefined
-  const record = proven ? verified(proven, settings) : await begun(req, deps, user, userId, options)
+  const given = ticket?.userId === userId ? ticket : undefined
+  const proven = given && 'method' in given ? given : undefined
+  const renewal = given && 'renewed' in given ? given : undefined
+  const carried = proven ? verified(proven, settings) : renewal?.renewed
+  const record = given ? carried : await begun(req, deps, user, userId, options)
   const target = (proven?.record ?? recordOf(req, userId))?.returnTo ?? rememberedTarget(req)
 
   onRegenerate(req, (sessionId) => ({
     mfa: record && { ...record, sessionId, ...(!proven && target && { returnTo: target }) },
     returnTo: proven && !proven.handOverReturnTo ? undefined : target,
   }))
-  // A second factor belongs to the login before it: what the host keeps in the session stays.
-  const keepSessionInfo = options.keepSessionInfo ?? proven !== undefined
+  // A second factor belongs to the login before it, as a renewal does: what the host keeps in the session stays.
+  const keepSessionInfo = options.keepSessionInfo ?? given !== undefined
   await new Promise<void>((resolve, reject) => {
     original(user, { ...options, keepSessionInfo }, (error) => (error ? reject(error) : resolve()))
   }).catch((error: unknown) => {
@@ -95,7 +116,8 @@ async function signIn(
     letGo(req)
     throw error
   })
-  if (!record) {
+  // What is carried over may be over: it is looked at as at any other request.
+  if (!record || renewal) {
     await enter(req, deps)
     return
   }

@@ -2,8 +2,9 @@ import type { Request } from 'express'
 import { secureAccount } from '../flows/secure-account.js'
 import { maskContact } from '../protocol/destination.js'
 import { type FactorInput, readFactors } from '../protocol/factor.js'
+import { renewSession } from '../session/renew.js'
 import { userIdOf } from '../session/standing.js'
-import type { DoorDeps } from './deps.js'
+import { type DoorDeps, gateOf } from './deps.js'
 import { notify } from './notify.js'
 
 /** What a host tells of changes that it makes itself. */
@@ -17,6 +18,12 @@ export interface MfaAccount<User> {
   factorRemoved(req: Request, user: User, factor: FactorInput): Promise<void>
   /** Ends the trust in all of the user's devices, as after a new password. Returns how many there were. */
   revokeDevices(user: User): Promise<number>
+  /**
+   * Gives the session of this request another id, as after a new password, and keeps where the person stands: what was
+   * shown and when. Resolves when it is saved; the old id is dead then. `user` is the one signed in, as they are now.
+   * @throws {SessionEndedError} when nobody is signed in, or the session ended meanwhile.
+   */
+  renewSession(req: Request, user: User): Promise<void>
   /** Ends the user's sessions, half-logins and trust: what the link in a notice does. */
   secure(user: User): Promise<void>
 }
@@ -47,6 +54,10 @@ export function accountWith(deps: DoorDeps): MfaAccount<Express.User> {
       await tell('factor_removed', req, user, factor)
     },
     revokeDevices,
+    async renewSession(req, user) {
+      gateOf(req)
+      await renewSession(req, deps, deps.tries, user)
+    },
     secure: (user) => secureAccount(deps, userIdOf(user, settings)),
   }
 }

@@ -14,6 +14,15 @@ declare const apiKey: string
 declare const transfer: RequestHandler
 `
 
+/** The host's own table, where a sample asks it. */
+const HOST_USERS = `
+declare global { namespace Express { interface User { passwordVersion: number } } }
+declare const users: {
+  changePassword(user: Express.User | undefined, password: string): Promise<Express.User>
+  find(id: string): Promise<Express.User | undefined>
+}
+`
+
 /** What the samples about testing take for granted. */
 const KIT = `
 import request from 'supertest'
@@ -173,6 +182,7 @@ describe('the package as it is shipped', () => {
     'docs/outage.md',
     'docs/events.md',
     'docs/testing.md',
+    'docs/sessions.md',
   ])('compiles every sample of %s', async (path) => {
     const samples = await samplesOf(path)
     expect(samples.length).toBeGreaterThan(0)
@@ -191,6 +201,7 @@ describe('the package as it is shipped', () => {
         uses('requireMfa') &&
           !/import[^\n]*requireMfa/.test(sample) &&
           "import { requireMfa } from 'countersign'",
+        uses('users') && HOST_USERS,
         uses('mfaCounts') && "import { mfaCounts } from 'countersign'",
         uses('mfa') && !/const mfa\b/.test(sample) && 'declare const mfa: Options',
         /\bfactors(,| })/.test(sample) &&

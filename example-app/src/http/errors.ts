@@ -34,6 +34,8 @@ function asProblem(error: unknown): Problem {
   if (status === 413) return new Problem('body_too_large', 'At most 4 KB are taken.')
   if (status === 415)
     return new Problem('unsupported_media_type', 'Send application/json or a form in UTF-8.')
+  // The session ended while the request was under way.
+  if (status === 401) return new Problem('sign_in_required', 'Sign in and try again.')
   if (status >= 400 && status < 500) return new Problem('invalid_request', 'The request could not be read.')
   console.error(error)
   return status === 503 || status === 502

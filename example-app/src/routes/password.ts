@@ -1,4 +1,4 @@
-import { requireMfa } from 'countersign'
+import { mfaAccount, requireMfa } from 'countersign'
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
@@ -6,7 +6,6 @@ import { readBody } from '../http/body.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
 import { customer, signedIn } from '../http/signed-in.js'
-import { logIn } from '../log-in.js'
 import { factorsOf } from '../mfa.js'
 import { takeNotice } from '../session.js'
 import { passwordPage } from '../views/password-page.js'
@@ -23,7 +22,8 @@ const change = z.object({
 
 /** `GET /password`, `POST /password` */
 export function passwordRoutes(context: VaultContext): Router {
-  const { config, users, signInFailures, inbox } = context
+  const { config, users, signInFailures, inbox, mfa } = context
+  const account = mfaAccount(mfa)
   const router = Router()
 
   const fresh = requireMfa({ maxAge: config.stepUpMaxAge })
@@ -48,16 +48,16 @@ export function passwordRoutes(context: VaultContext): Router {
     }
     if (current === next) throw new Problem('invalid_request', 'The new password is the old one.')
 
-    // A login with the new password: this session gets another id, and all the others hold a version that is past.
-    // Whoever has a second factor shows it once more, since nothing of the old login counts any longer.
+    const changed = await users.changePassword(user.id, next)
     req.session.notice = {
       tone: 'success',
       text: 'Your password is changed. Every other browser has to sign in again.',
     }
-    const changed = await users.changePassword(user.id, next)
-    const { next: goOn } = await logIn(req, changed, '/account', { keepSessionInfo: true })
-    if (wantsJson(req)) res.json({ status: 'changed', next: goOn })
-    else res.redirect(303, goOn)
+    // This session gets another id and stays what it is, now with the new password's version in it; all the others
+    // hold a version that is past.
+    await account.renewSession(req, changed)
+    if (wantsJson(req)) res.json({ status: 'changed', next: '/account' })
+    else res.redirect(303, '/account')
   })
 
   return router

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import type { Request } from 'express'
+import { SessionEndedError } from '../errors.js'
+import type { SessionDeps } from './deps.js'
+import { offerRenewal, wrapLogIn } from './log-in.js'
+import { logIn } from './passport-request.js'
+import type { MfaRecord } from './record.js'
+import { isCurrent, letGo, recordOf } from './slot.js'
+import { enter, newRecord, userIdOf } from './standing.js'
+
+/** Of several requests at once, one may renew a session. */
+export interface RenewalClaims {
+  /** True for the first caller only, among all processes. */
+  claim(name: string): Promise<boolean>
+  /** Takes a claim back. */
+  unclaim(name: string): Promise<void>
+}
+
+/**
+ * Gives the session another id: it is saved before this returns, the old id is dead, and the person stands where they
+ * stood. `user` is who they are now, for what the host serializes of them.
+ * @throws {SessionEndedError} when nobody is signed in, or the session ended or moved on while the request was under way.
+ */
+export async function renewSession(
+  req: Request,
+  deps: SessionDeps,
+  { claim, unclaim }: RenewalClaims,
+  user: Express.User,
+): Promise<void> {
+  const standing = await enter(req, deps)
+  if (standing.stage === 'none' || standing.stage === 'pending') {
+    throw new SessionEndedError('Nobody is signed in here, so there is no session to renew.')
+  }
+  const { userId } = standing
+  if (userIdOf(user, deps.settings) !== userId) {
+    throw new TypeError('renewSession takes the user who is signed in; another one signs in by req.logIn.')
+  }
+  const record = recordOf(req, userId)
+  const name = record?.transaction ?? nameOf(req.sessionID)
+  if (!(await isCurrent(req, userId)) || !(await claim(name))) {
+    letGo(req)
+    throw ended()
+  }
+  offerRenewal(req, {
+    userId,
+    renewed: record && renewed(record),
+    release: () => unclaim(name),
+  })
+  wrapLogIn(req, deps)
+  await logIn(req, user)
+  // Somebody may have ended everything meanwhile.
+  if ((await enter(req, deps)).stage === 'none') throw ended()
+}
+
+/** What a session remembers under its next id: nothing that is under way in it. */
+function renewed(record: MfaRecord): MfaRecord {
+  const { userId, startedAt, verified, exemption, trusted, interrupted, backupCodes } = record
+  return {
+    ...newRecord('', userId),
+    startedAt,
+    ...(verified && { verified }),
+    ...(exemption && { exemption }),
+    ...(trusted && { trusted }),
+    ...(interrupted && { interrupted }),
+    ...(backupCodes && { backupCodes }),
+  }
+}
+
+/** A session's id signs people in, so it is not written down elsewhere. */
+function nameOf(sessionId: string): string {
+  return createHash('sha256').update(sessionId).digest('base64url')
+}
+
+function ended(): SessionEndedError {
+  return new SessionEndedError('The session ended or moved on while this request was under way.')
+}

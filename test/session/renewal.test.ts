@@ -1,0 +1,265 @@
+import { describe, expect, it } from 'vitest'
+import { type MfaOptions, mfaAccount } from '../../src/index.js'
+import { MINUTE, stopClock } from '../kit/clock.js'
+import { sessionCookie, sessionId } from '../kit/cookies.js'
+import { FaultyStore } from '../kit/faulty-store.js'
+import { type HostSetup, host, jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
+import { signal } from '../kit/signal.js'
+import { listen, postJson } from '../kit/sockets.js'
+import { noticingHost, pass, sayNotMe } from '../notices/kit.js'
+import { login, signInAndTrust, trustingHost } from '../trust/kit.js'
+
+/** The host's own work before it renews, such as writing the new password. */
+let work = async () => {}
+
+/** A route that renews the session of whoever is signed in, and tells where they stand then. */
+const routes: NonNullable<HostSetup['routes']> = (app, mfa) => {
+  app.post('/renew', async (req, res, next) => {
+    const user = req.user as TestUser | undefined
+    await work()
+    mfaAccount(mfa)
+      .renewSession(req, user ?? ({ id: 'u-bob' } as TestUser))
+      .then(() => res.json({ mfa: req.mfa, user: req.user ?? null }), next)
+  })
+  app.post('/cart', (req, res) => {
+    Object.assign(req.session, { cart: ['tea'] })
+    req.session.cookie.maxAge = 40 * MINUTE
+    res.json({})
+  })
+  app.post('/destroy', (req, res) => void req.session.destroy(() => res.json({})))
+}
+
+function testbed(setup: HostSetup = {}) {
+  work = async () => {}
+  const store = new FaultyStore()
+  return { ...host({ store, routes, ...setup }), store }
+}
+
+const renew = (agent: ReturnType<typeof jsonAgent>) => agent.post('/renew')
+
+describe('renewing a verified session', () => {
+  it('keeps what was shown and when, under another id, and the old id is dead', async () => {
+    const clock = stopClock()
+    const { app, standIn, store } = testbed()
+    const agent = await signInFully({ app, standIn }, 'bob')
+    const before = (await agent.get('/secret').expect(200)).body.mfa
+    const [oldId = ''] = Object.keys(store.stored)
+    clock.move(3 * MINUTE)
+
+    const answer = await renew(agent).expect(200)
+    expect(answer.body).toMatchObject({ mfa: before, user: { id: 'u-bob' } })
+    const newId = sessionId(sessionCookie(answer))
+    expect(Object.keys(store.stored)).toEqual([newId])
+    expect(newId).not.toBe(oldId)
+    expect((await agent.get('/secret').expect(200)).body.mfa).toEqual(before)
+    await agent.post('/transfer').expect(200)
+    clock.move(2 * MINUTE)
+    expect((await agent.post('/transfer').expect(401)).body.code).toBe('step_up_required')
+  })
+
+  it('R03 leaves nothing to whoever still holds the old cookie', async () => {
+    const { app, standIn } = testbed()
+    const first = await jsonAgent(app).post('/login').send({ name: 'bob' })
+    const post = (path: string, cookie: string, body = {}) =>
+      jsonAgent(app).post(path).set('Cookie', cookie).send(body)
+    const halfway = sessionCookie(first)
+    await post('/mfa/challenge', halfway, { factor: 'sms' })
+    const old = sessionCookie(await post('/mfa/verify', halfway, { code: standIn.newestCode() }))
+    const fresh = sessionCookie(await post('/renew', old).expect(200))
+    await jsonAgent(app).get('/secret').set('Cookie', fresh).expect(200)
+    await jsonAgent(app).get('/secret').set('Cookie', old).expect(401, { code: 'closed' })
+    await post('/renew', old).expect(401, { failed: 'ERR_MFA_SESSION_ENDED' })
+    await jsonAgent(app).get('/secret').set('Cookie', fresh).expect(200)
+  })
+
+  it('keeps what the host has in the session, and for how long', async () => {
+    const { app, standIn, store } = testbed()
+    const agent = await signInFully({ app, standIn }, 'bob')
+    await agent.post('/cart').expect(200)
+    await renew(agent).expect(200)
+    expect(store.documents).toMatchObject([{ cart: ['tea'], cookie: { originalMaxAge: 40 * MINUTE } }])
+  })
+
+  it('may be done again and again', async () => {
+    const { app, standIn } = testbed()
+    const agent = await signInFully({ app, standIn }, 'bob')
+    for (let nth = 0; nth < 3; nth++) await renew(agent).expect(200)
+    await agent.get('/secret').expect(200)
+  })
+
+  it('ends what was under way in it: the code of a step-up counts no more', async () => {
+    const { app, standIn } = testbed()
+    const agent = await signInFully({ app, standIn }, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await renew(agent).expect(200)
+    const late = await agent.post('/mfa/verify').send({ factor: 'sms', code: standIn.newestCode() })
+    expect(late.body.code).toBe('no_challenge')
+  })
+
+  it('R08 is saved before it resolves', async () => {
+    const store = new FaultyStore()
+    const seen: unknown[] = []
+    const { app, standIn } = testbed({
+      store,
+      routes: (made, mfa) => {
+        made.post('/renew', async (req, res) => {
+          await mfaAccount(mfa).renewSession(req, req.user as object as TestUser)
+          seen.push(JSON.parse(store.stored[req.sessionID] ?? '{}'))
+          res.json({})
+        })
+      },
+    })
+    await renew(await signInFully({ app, standIn }, 'bob')).expect(200)
+    expect(seen).toMatchObject([
+      { passport: { user: 'u-bob' }, mfa: { verified: { amr: ['pwd', 'sms', 'mfa'] } } },
+    ])
+  })
+})
+
+describe('renewing a session without a second factor', () => {
+  it('keeps somebody signed in who has none', async () => {
+    const { app } = testbed()
+    const agent = await signIn(app, 'nina')
+    const answer = await renew(agent).expect(200)
+    expect(sessionCookie(answer)).not.toBe('')
+    await agent.get('/secret').expect(200)
+  })
+
+  it('keeps what the policy decided at the login', async () => {
+    const login = { via: 'sso' } as object
+    const policy: MfaOptions<TestUser>['policy'] = (context) =>
+      context.login.via === 'sso' ? 'skip' : 'require'
+    const { app } = testbed({ login, options: { policy } })
+    const agent = await signIn(app, 'bob')
+    await renew(agent).expect(200)
+    await agent.get('/secret').expect(200)
+  })
+
+  it('R67 keeps a trusted sign-in what it is, and R66 ends it with the password that it was bound to', async () => {
+    let version = 1
+    work = async () => {}
+    const made = trustingHost({
+      routes,
+      options: { trustedDevices: { store: 'memory', fingerprint: () => version } },
+    })
+    const agent = await signInAndTrust(made, 'bob')
+    expect((await login(agent, 'bob')).mfa).toMatchObject({ status: 'none', trusted: true })
+    expect((await renew(agent).expect(200)).body.mfa).toMatchObject({ status: 'none', trusted: true })
+    await agent.get('/secret').expect(200)
+
+    work = async () => {
+      version = 2
+    }
+    const answer = await renew(agent).expect(200)
+    expect(answer.body).toMatchObject({ mfa: { status: 'pending' }, user: null })
+    await agent.get('/secret').expect(401)
+  })
+})
+
+describe('a session is not renewed', () => {
+  it.each([
+    ['for nobody', undefined],
+    ['for somebody halfway', 'bob'],
+  ])('R01 %s', async (_, name) => {
+    const { app } = testbed({ options: { open: ['/renew'] } })
+    const agent = name ? await signIn(app, name) : jsonAgent(app)
+    await renew(agent).expect(401, { failed: 'ERR_MFA_SESSION_ENDED' })
+    await agent.get('/secret').expect(401)
+  })
+
+  it('R04 for anybody but the one who is signed in', async () => {
+    const { app, standIn } = testbed({
+      routes: (made, mfa) => {
+        made.post('/renew', (req, res, next) => {
+          const alice = { id: 'u-alice', email: '', factors: [] }
+          mfaAccount(mfa)
+            .renewSession(req, alice)
+            .then(() => res.json({}), next)
+        })
+      },
+    })
+    const agent = await signInFully({ app, standIn }, 'bob')
+    await renew(agent).expect(500, { failed: 'TypeError' })
+    await agent.get('/secret').expect(200)
+  })
+
+  it('where no gate stands before the route', async () => {
+    const { app } = testbed({
+      routes: () => {},
+      beforeGate: (made) => {
+        made.post('/renew', (req, res, next) => {
+          mfaAccount({
+            service: { baseUrl: 'https://mfa.example.com', apiKey: 'k'.repeat(32) },
+            factors: () => [],
+          })
+            .renewSession(req, { id: 'u-nina' } as object as Express.User)
+            .then(() => res.json({}), next)
+        })
+      },
+    })
+    await renew(await signIn(app, 'nina')).expect(500, { failed: 'ERR_MFA_NO_GATE' })
+  })
+
+  it.each(['/logout', '/destroy'])('R07 when %s was faster', async (way) => {
+    const { app, standIn, store } = testbed()
+    const agent = await signInFully({ app, standIn }, 'bob')
+    const [arrived, go] = [signal(), signal()]
+    work = async () => {
+      arrived.give()
+      await go.given
+    }
+    const late = renew(agent).then((done) => done)
+    await arrived.given
+    await agent.post(way).expect(200)
+    go.give()
+    expect((await late).body).toEqual({ failed: 'ERR_MFA_SESSION_ENDED' })
+    expect(sessionCookie(await late)).toBe('')
+    for (const document of store.documents) expect(document).not.toHaveProperty('passport.user')
+    await agent.get('/secret').expect(401)
+  })
+
+  it('R07 when "this was not me" was faster, and no session is left', async () => {
+    const clock = stopClock()
+    work = async () => {}
+    const made = noticingHost({ routes })
+    const agent = await pass(made, 'bob', { trust: true })
+    work = async () => {
+      clock.move(1)
+      await sayNotMe(made, made.newest('device_trusted')).expect(200)
+    }
+    await renew(agent).expect(401, { failed: 'ERR_MFA_SESSION_ENDED' })
+    await agent.get('/secret').expect(401)
+  })
+
+  it('R07 past a later "this was not me"', async () => {
+    const clock = stopClock()
+    work = async () => {}
+    const made = noticingHost({ routes })
+    const agent = await pass(made, 'bob', { trust: true })
+    clock.move(MINUTE)
+    await renew(agent).expect(200)
+    await sayNotMe(made, made.newest('device_trusted')).expect(200)
+    await agent.get('/secret').expect(401)
+  })
+
+  it('R21 more than once by ten requests at a time', async () => {
+    const { app, standIn, store } = testbed()
+    const agent = await signInFully({ app, standIn }, 'bob')
+    const cookie = sessionCookie(await renew(agent))
+    store.readMs = 20
+    const port = await listen(app)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => postJson(port, '/renew', {}, cookie)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(401)])
+    expect(Object.keys(store.stored)).toHaveLength(1)
+  })
+
+  it.each(['set', 'destroy'] as const)('R09 when the store fails to %s', async (verb) => {
+    const { app, standIn, store } = testbed()
+    const agent = await signInFully({ app, standIn }, 'bob')
+    store.failOn(verb)
+    expect((await renew(agent)).status).toBeGreaterThanOrEqual(500)
+    store.heal()
+    // What was not renewed can be renewed again; a session that was lost on the way is lost.
+    await renew(agent).expect(verb === 'destroy' ? 200 : 401)
+  })
+})
