@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import { sessionOf } from '../session/slot.js'
+import { namesNobodyAnyMore, sessionOf } from '../session/slot.js'
 
 /** How express-session treats a session that a request did not change. */
 export type Saving = 'left alone' | 'resaved' | 'saved though new'
@@ -13,6 +13,8 @@ export function watchSaving(
   res: Response,
   tell: (saving: Saving, isNew: boolean) => void,
 ): void {
+  // Then Passport has changed the session before we could look.
+  if (namesNobodyAnyMore(req)) return
   const session = sessionOf(req)
   const isNew = !req.get('cookie')?.includes(req.sessionID)
   const before = contentOf(session)

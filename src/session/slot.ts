@@ -37,12 +37,22 @@ export function sessionOf(req: Request): Session & Slots {
 
 /** Whether Passport has written a user into the session. */
 export function namesSomebody(req: Request): boolean {
+  const user: unknown = Reflect.get(loginIn(req) ?? {}, 'user')
+  return Boolean(user) || user === 0
+}
+
+/** Whether Passport has taken a user out of the session, as it does when the host does not find them any more. */
+export function namesNobodyAnyMore(req: Request): boolean {
+  return loginIn(req) !== undefined && !namesSomebody(req)
+}
+
+/** What Passport keeps in the session. */
+function loginIn(req: Request): object | undefined {
   const manager: unknown = Reflect.get(req, '_sessionManager')
   const key: unknown =
     typeof manager === 'object' && manager !== null ? Reflect.get(manager, '_key') : undefined
   const login: unknown = Reflect.get(sessionOf(req), typeof key === 'string' ? key : 'passport')
-  const user: unknown = typeof login === 'object' && login !== null ? Reflect.get(login, 'user') : undefined
-  return Boolean(user) || user === 0
+  return typeof login === 'object' && login !== null ? login : undefined
 }
 
 /** The session's cookie as express-session was told to set it. */

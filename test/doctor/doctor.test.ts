@@ -209,6 +209,14 @@ describe('the doctor', () => {
     expect(made.codes()).toEqual([])
   })
 
+  it('does not mistake a session whose user Passport did not find any more for a resaved one', async () => {
+    const made = watched()
+    const agent = await signIn(made.app, 'nina')
+    delete made.users.nina
+    for (let visit = 0; visit < 3; visit++) await agent.get('/secret').expect(401)
+    expect(made.codes()).toEqual([])
+  })
+
   it('sees routes before the gate in Express 4 as well', async () => {
     const events: MfaEvent[] = []
     const mfa: MfaOptions<Express.User> = {
