@@ -1,5 +1,5 @@
 import { deliveredCodeMac } from '../../service/dist/secrets/delivered-code.js'
-import { keysFrom } from '../../service/dist/secrets/keys.js'
+import { keysFrom, withKeyId } from '../../service/dist/secrets/keys.js'
 import { SECRET } from './server.mjs'
 
 const keys = keysFrom(SECRET)
@@ -24,13 +24,16 @@ export async function seed(query, first, count) {
   for (let from = first; from < first + count; from += 5_000) {
     const people = Array.from({ length: Math.min(5_000, first + count - from) }, (_, i) => person(from + i))
     const macs = people.map(({ account, phone, code }) =>
-      deliveredCodeMac(keys.codes, {
-        application: 'default',
-        account: `account:${account}`,
-        contact: phone,
-        type: 'PHONE',
-        code,
-      }),
+      withKeyId(
+        keys,
+        deliveredCodeMac(keys.codes, {
+          application: 'default',
+          account: `account:${account}`,
+          contact: phone,
+          type: 'PHONE',
+          code,
+        }),
+      ),
     )
     const [ids, accounts, phones] = ['id', 'account', 'phone'].map((name) => people.map((one) => one[name]))
     await query(
