@@ -1,6 +1,10 @@
+import { existsSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FaultsError } from '../faults.js'
+import { emptyDatabase } from './empty-database.js'
 import { lockFolder } from './folder-lock.js'
+import { loadPglite, type PgliteClient, type PgliteDatabase } from './pglite-module.js'
 import { type Prepared, preparedStatements } from './prepared.js'
 import type { Queries, Store, Value } from './store.js'
 
@@ -12,7 +16,7 @@ export async function pgliteStore(dataDir: string): Promise<Store> {
   const inMemory = dataDir.startsWith('memory://')
   const release = inMemory ? async () => {} : await lockFolder(dataDir)
   try {
-    const database = await open(inMemory ? dataDir : join(dataDir, 'database'))
+    const database = await (inMemory ? openInMemory : openOnDisk)(dataDir)
     const prepared = preparedStatements()
     return {
       name: 'pglite',
@@ -32,27 +36,11 @@ export async function pgliteStore(dataDir: string): Promise<Store> {
   }
 }
 
-// PGlite's own types need the DOM's and Emscripten's: these are the few methods we call.
-interface Client {
-  query<Row>(text: string): Promise<{ readonly rows: Row[] }>
-  exec(text: string): Promise<unknown>
-}
-
-interface Database extends Client {
-  readonly waitReady: Promise<void>
-  transaction<T>(work: (tx: Client) => Promise<T>): Promise<T>
-  close(): Promise<void>
-}
-
-interface PgliteModule {
-  readonly PGlite: new (folder: string) => Database
-}
-
 interface ScriptableQueries extends Queries {
   exec(text: string): Promise<unknown>
 }
 
-function queriesOn(client: Client, prepared: Prepared): ScriptableQueries {
+function queriesOn(client: PgliteClient, prepared: Prepared): ScriptableQueries {
   return {
     async query<Row extends object>(text: string, params?: readonly Value[]) {
       const run = async (statement: string) => (await client.query<Row>(statement)).rows
@@ -62,20 +50,32 @@ function queriesOn(client: Client, prepared: Prepared): ScriptableQueries {
   }
 }
 
-async function open(folder: string): Promise<Database> {
-  const { PGlite } = await load()
-  const database = new PGlite(folder)
-  await database.waitReady
+async function openInMemory(folder: string): Promise<PgliteDatabase> {
+  return ready(folder, await emptyDatabase())
+}
+
+/** Opens the folder, or makes it; one that a process died over while it was made holds nothing and is made anew. */
+async function openOnDisk(dataDir: string): Promise<PgliteDatabase> {
+  const folder = join(dataDir, 'database')
+  const unfinished = join(dataDir, 'database-unfinished')
+  if (existsSync(unfinished)) await rm(folder, { recursive: true, force: true })
+  if (existsSync(folder)) return ready(folder)
+  await writeFile(unfinished, '')
+  const database = await ready(folder, await emptyDatabase())
+  await rm(unfinished)
   return database
 }
 
-async function load(): Promise<PgliteModule> {
-  const name: string = '@electric-sql/pglite'
+async function ready(folder: string, loadDataDir?: Blob): Promise<PgliteDatabase> {
+  const { PGlite } = await loadPglite()
+  const database = new PGlite(folder, loadDataDir && { loadDataDir })
   try {
-    return (await import(name)) as PgliteModule
+    await database.waitReady
+    return database
   } catch (cause) {
     const fault =
-      'The embedded database is not installed: install `@electric-sql/pglite`, or set `databaseUrl` (DATABASE_URL).'
+      `The embedded database in ${folder} cannot be opened: it is damaged, or another version of PGlite wrote it. ` +
+      'Restore the data folder (DATA_DIR) from a backup, or name another one.'
     throw new FaultsError([fault], { cause })
   }
 }

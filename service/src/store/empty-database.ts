@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import { loadPglite } from './pglite-module.js'
+
+// The sources and the build lie equally deep in the package, so one path serves both.
+const FOLDER = new URL('../../empty-database/', import.meta.url)
+
+/**
+ * An empty database for PGlite's option `loadDataDir`, which spares a new one the seconds that `initdb` takes.
+ * Nothing when the package was built for another version of PGlite than the one that is installed.
+ */
+export async function emptyDatabase(): Promise<Blob | undefined> {
+  try {
+    return new Blob([await promisify(gunzip)(await readFile(await fileOfInstalled()))])
+  } catch {
+    // It only saves time: PGlite makes the database itself.
+    return undefined
+  }
+}
+
+/** Makes the file that `emptyDatabase` reads, unless it is there. Part of the build. */
+export async function makeEmptyDatabase(): Promise<void> {
+  if (await emptyDatabase()) return
+  const { PGlite } = await loadPglite()
+  const database = new PGlite('memory://')
+  await database.waitReady
+  const dump = await database.dumpDataDir('none')
+  await database.close()
+  const file = await fileOfInstalled()
+  await mkdir(FOLDER, { recursive: true })
+  // Never half a file, whoever else builds at the same time.
+  const unfinished = new URL(`${randomUUID()}.tmp`, FOLDER)
+  await writeFile(unfinished, await promisify(gzip)(Buffer.from(await dump.arrayBuffer())))
+  await rename(unfinished, file)
+}
+
+/** The file for the version of PGlite that is installed: one version need not read what another one wrote. */
+async function fileOfInstalled(): Promise<URL> {
+  const main = createRequire(import.meta.url).resolve('@electric-sql/pglite')
+  const { version } = JSON.parse(await readFile(new URL('../package.json', `file://${main}`), 'utf8'))
+  return new URL(`pglite-${version}.tar.gz`, FOLDER)
+}

@@ -1,0 +1,4 @@
+import { makeEmptyDatabase } from './empty-database.js'
+
+// Run by the build.
+await makeEmptyDatabase()

@@ -1,0 +1,50 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { emptyDatabase } from '../src/store/empty-database.js'
+import { openStore } from '../src/store/open.js'
+import { API_KEY } from './kit.js'
+import { start, startListening } from './processes.js'
+
+describe('a data folder that is new', () => {
+  const root = mkdtempSync(join(tmpdir(), 'countersign-new-folder-'))
+  afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+  test('is made from the empty database that the build has prepared for the installed PGlite', async () => {
+    const dataDir = join(root, 'prepared')
+    expect((await emptyDatabase())?.size).toBeGreaterThan(1_000_000)
+    const store = await openStore({ dataDir, keyId: 'k' })
+    expect(await store.query('SELECT key_id FROM sealing_key')).toEqual([{ key_id: 'k' }])
+    await store.close()
+    const again = await openStore({ dataDir, keyId: 'k' })
+    expect(await again.query('SELECT key_id FROM sealing_key')).toEqual([{ key_id: 'k' }])
+    await again.close()
+  })
+
+  test('is made anew when a process died while it was making it', async () => {
+    const dataDir = join(root, 'died')
+    const env = { DATA_DIR: dataDir, SERVICE_API_KEY: API_KEY }
+    const first = start(env)
+    while (!existsSync(join(dataDir, 'database'))) await new Promise((resolve) => setTimeout(resolve, 5))
+    first.child.kill('SIGKILL')
+    await first.ended
+    expect(existsSync(join(dataDir, 'database-unfinished'))).toBe(true)
+
+    const second = await startListening(env)
+    expect((await fetch(`${second.url}/readyz`)).status).toBe(200)
+    second.child.kill('SIGTERM')
+    expect(await second.ended).toBe(0)
+    expect(existsSync(join(dataDir, 'database-unfinished'))).toBe(false)
+  })
+
+  test('with a broken database and without that mark is refused by name, and not thrown away', async () => {
+    const dataDir = join(root, 'broken')
+    mkdirSync(join(dataDir, 'database'), { recursive: true })
+    writeFileSync(join(dataDir, 'database', 'PG_VERSION'), '3\n')
+    await expect(openStore({ dataDir, keyId: 'k' })).rejects.toThrow(
+      `The embedded database in ${join(dataDir, 'database')} cannot be opened`,
+    )
+    expect(existsSync(join(dataDir, 'database', 'PG_VERSION'))).toBe(true)
+  })
+})
