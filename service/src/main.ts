@@ -25,7 +25,7 @@ async function main(): Promise<void> {
     server.listen(port, resolve)
   }).catch(async (error: unknown) => {
     await service.close()
-    throw error
+    throw whyNotListening(error, port)
   })
   console.log(`The MFA service listens on http://localhost:${(server.address() as AddressInfo).port}`)
   if (service.inbox)
@@ -50,6 +50,15 @@ async function main(): Promise<void> {
     patience.abort()
     stop()
   })
+}
+
+function whyNotListening(error: unknown, port: number): unknown {
+  const code = (error as NodeJS.ErrnoException).code
+  if (code === 'EADDRINUSE') {
+    return new FaultsError([`SERVICE_PORT ${port} is in use by another process: choose another port.`])
+  }
+  if (code !== 'EACCES') return error
+  return new FaultsError([`SERVICE_PORT ${port} is not open to this user: choose one of 1024 or more.`])
 }
 
 main().catch((error: unknown) => {

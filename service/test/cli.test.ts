@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -208,6 +208,14 @@ describe('the command line on PostgreSQL', () => {
     )
   })
 
+  test('repeats what the database says when it refuses, without a stack', async () => {
+    const url = new URL(env.DATABASE_URL ?? '')
+    url.searchParams.set('options', '-c default_transaction_read_only=on')
+    const { code, out, err } = await typed({ DATABASE_URL: url.href }, 'app', 'create', 'read-only')
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toMatch(/^error: The database.*cannot execute .* in a read-only transaction\.\n$/)
+  })
+
   test('brings the database up to date', async () => {
     const migrations: { name: string }[] = await json('migrate')
     expect(migrations.map(({ name }) => name)).toContain('0020-applications.sql')
@@ -225,6 +233,7 @@ describe('the command line on PostgreSQL', () => {
     [['user', 'show', 'default', 'ann', '--account'], 'no account'],
     [['user', 'disable-factor', 'default', 'ann@example.com', 'all'], 'app, backup'],
     [['deliveries', 'none'], 'There is no application "none"'],
+    [['audit', 'none'], 'There is no application "none"'],
   ])('%j is refused with what to do', async (args, remedy) => {
     const { code, out, err } = await typed(env, ...args)
     expect([code, out]).toEqual([1, ''])
@@ -264,6 +273,19 @@ describe('the command line', () => {
     const { code, out, err } = await typed({}, ...args)
     expect([code, out]).toEqual([2, ''])
     expect(err).not.toBe('')
+  })
+
+  test('tells its version', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+    expect(await typed({}, '--version')).toEqual({ code: 0, out: `${version}\n`, err: '' })
+  })
+
+  test('says what DATABASE_URL must be when it is something else', async () => {
+    const { code, err } = await typed({ DATABASE_URL: 'mfa' }, 'app', 'list')
+    expect([code, err]).toEqual([
+      1,
+      'error: DATABASE_URL must begin with postgresql://, as the service has it.\n',
+    ])
   })
 
   test('makes no database where there is none', async () => {

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { API_KEY, eventually, freshPhone, listen, SECRET, wrong } from './kit.js'
 import { postgresMissing, startPostgres } from './postgres.js'
-import { MAIN, type Running, startListening } from './processes.js'
+import { MAIN, type Running, start, startListening } from './processes.js'
 
 interface Delivered {
   readonly id: string
@@ -146,4 +146,12 @@ describe('two processes over one PostgreSQL', () => {
       }
     }
   }, 120_000)
+
+  test('one whose port is taken says so, and what to do, and ends', async () => {
+    const { port } = new URL((await run()).url)
+    const late = start({ ...env, SERVICE_PORT: port })
+    expect(await late.ended).toBe(1)
+    expect(late.output()).toContain(`SERVICE_PORT ${port} is in use by another process: choose another port.`)
+    expect(late.output()).not.toContain('    at ')
+  })
 })

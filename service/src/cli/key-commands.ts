@@ -40,7 +40,7 @@ export function keyCommands(program: Command, io: Io): void {
         table(
           ['id', 'key', 'label', 'created', 'last used', 'revoked'],
           keys.map((one) => [
-            ...[one.id, one.hint, one.label],
+            ...[one.id, one.hint, one.label || null],
             ...[one.createdAt, one.lastUsedAt, one.revokedAt].map((time) => time && new Date(time)),
           ]),
         ),

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { FaultsError } from '../faults.js'
 import { OperatorError } from '../operator/operator-error.js'
 import { appCommands } from './app-commands.js'
+import { doctorCommand } from './doctor-command.js'
 import type { Io } from './io.js'
 import { keyCommands } from './key-commands.js'
 import { logCommands } from './log-commands.js'
@@ -17,6 +19,7 @@ Exit codes: 0 done, 1 refused or failed, 2 the command was not understood.`
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const program = new Command('countersign-service')
     .description('Looks after the MFA service: applications, keys, people, secrets.')
+    .version(ownVersion(), '--version', 'print the version')
     .option('--json', 'print JSON for programs')
     .option('--as <name>', 'who you are, for the audit log (default: the system user)')
     .addHelpText('after', HELP)
@@ -31,6 +34,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   userCommands(program, io)
   logCommands(program, io)
   serviceCommands(program, io)
+  doctorCommand(program, io)
   for (const command of [...program.commands, ...program.commands.flatMap(({ commands }) => commands)]) {
     command.copyInheritedSettings(program)
   }
@@ -40,6 +44,14 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     return tell(error, io)
   }
+}
+
+// The sources and the build lie equally deep in the package, so one path serves both.
+function ownVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  return version
 }
 
 function tell(error: unknown, io: Io): number {

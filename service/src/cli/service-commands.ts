@@ -1,18 +1,10 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Command } from 'commander'
-import { readEnvironment, readSecrets } from '../environment.js'
-import { FaultsError } from '../faults.js'
-import { examine, type Finding } from '../operator/doctor.js'
 import { listMigrations } from '../operator/migrations.js'
-import { OperatorError } from '../operator/operator-error.js'
 import { rotateSecrets } from '../operator/rotate.js'
-import { readOptions } from '../options.js'
-import { keysFrom } from '../secrets/keys.js'
 import { openStore } from '../store/open.js'
 import { type CommonOptions, type Io, print } from './io.js'
 import { table } from './table.js'
-import { storePlace, systemUser, withStore } from './work.js'
+import { keysOf, storePlace, systemUser, withStore } from './work.js'
 
 const ROTATING = `
 Without a pause, one step after the other in every process:
@@ -21,7 +13,7 @@ Without a pause, one step after the other in every process:
   3. countersign-service rotate-secrets                 with the variables of step 2
   4. take the old secret out when it says that nothing depends on it`
 
-/** `migrate`, `rotate-secrets`, `doctor` and `serve`. */
+/** `migrate`, `rotate-secrets` and `serve`. */
 export function serviceCommands(program: Command, io: Io): void {
   program
     .command('migrate')
@@ -64,58 +56,9 @@ export function serviceCommands(program: Command, io: Io): void {
     })
 
   program
-    .command('doctor')
-    .description('look at settings, database, secrets and deliveries; exit code 1 when something is wrong')
-    .action(async (_own, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions>()
-      const keys = keysOf(io)
-      const settings = examineSettings(io)
-      const production = io.env.NODE_ENV === 'production'
-      const findings = await withStore(io, (store) =>
-        examine(store, keys, { production, environmentKey: !!io.env.SERVICE_API_KEY }),
-      )
-      const all = [...settings, ...findings]
-      print(io, options, all, () =>
-        table(
-          ['', 'about', 'finding'],
-          all.map(({ state, about, finding }) => [state, about, finding]),
-        ),
-      )
-      if (all.some(({ state }) => state === 'wrong')) {
-        throw new OperatorError('Something is wrong: see above.')
-      }
-    })
-
-  program
     .command('serve')
     .description('start the service, as `npm start` does; its settings are SERVICE_ variables')
     .action(async () => {
       await import('../main.js')
     })
-}
-
-function keysOf(io: Io) {
-  const { dataDir } = storePlace(io.env)
-  // A secret that is made here and now would open nothing.
-  if (!io.env.SERVICE_SECRET && !existsSync(join(dataDir, 'secret'))) {
-    throw new OperatorError(
-      'SERVICE_SECRET is missing: give this command the variables that the service has.',
-    )
-  }
-  const { secret, previousSecrets } = readSecrets(io.env, dataDir)
-  return keysFrom(secret, previousSecrets)
-}
-
-/** What is wrong with the variables of the service. */
-function examineSettings(io: Io): Finding[] {
-  const about = 'settings'
-  try {
-    const { options, warnings } = readEnvironment(io.env, { dataDir: storePlace(io.env).dataDir })
-    readOptions(options)
-    if (warnings.length === 0) return [{ state: 'well', about, finding: 'The service can start with them.' }]
-    return warnings.map((finding) => ({ state: 'look', about, finding }))
-  } catch (error) {
-    if (!(error instanceof FaultsError)) throw error
-    return error.faults.map((finding) => ({ state: 'wrong', about, finding }))
-  }
 }

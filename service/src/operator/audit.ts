@@ -1,3 +1,4 @@
+import { mustExist } from './applications.js'
 import type { Desk } from './desk.js'
 
 /** One change, as the audit log keeps it. */
@@ -12,10 +13,11 @@ export interface AuditEntry {
 }
 
 /** Who changed what, newest first; of one application when it is named. */
-export function listAudit(
+export async function listAudit(
   desk: Desk,
   filter: { readonly application?: string | undefined; readonly most: number },
 ): Promise<AuditEntry[]> {
+  if (filter.application !== undefined) await mustExist(desk.store, filter.application)
   return desk.store.query<AuditEntry & Record<string, string | number>>(
     `SELECT at, who, application, action, detail FROM audit
      WHERE $1::text IS NULL OR application = $1 ORDER BY position DESC LIMIT $2`,

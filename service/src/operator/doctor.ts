@@ -1,5 +1,6 @@
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
 import { allKeys, type Keys } from '../secrets/keys.js'
+import { pendingMigrations } from '../store/migrate.js'
 import { one, type Store } from '../store/store.js'
 import { keyUses } from './key-use.js'
 
@@ -23,8 +24,12 @@ export async function examine(
   about: { readonly production: boolean; readonly environmentKey: boolean },
 ): Promise<Finding[]> {
   const now = Date.now()
+  const database = await examineDatabase(store, about.production, now)
+  const unfinished = await examineMigrations(store)
+  // What the rest would ask for may not be there yet.
+  if (unfinished) return [database, unfinished]
   return [
-    await examineDatabase(store, about.production, now),
+    database,
     ...(await examineKeys(store, keys, now)),
     await examineDeliveries(store, now),
     ...(await examineApplications(store, about.environmentKey)),
@@ -52,6 +57,17 @@ async function examineDatabase(store: Store, production: boolean, now: number): 
   if (skewMs < SKEW_MS) return { state: 'well', about, finding: name }
   const finding = `Its clock and ours differ by ${Math.round(skewMs / 1000)} s: authenticator apps need the right time. Set up NTP.`
   return { state: 'look', about, finding }
+}
+
+/** What is to be done before this release can use the store; nothing when it can. */
+async function examineMigrations(store: Store): Promise<Finding | undefined> {
+  const about = 'migrations'
+  const then = 'the service does it when it starts, or run migrate.'
+  const known = await one<{ name: string | null }>(store, "SELECT to_regclass('migration')::text AS name", [])
+  if (!known?.name) return { state: 'look', about, finding: `The database has no tables yet: ${then}` }
+  const pending = await pendingMigrations(store)
+  if (pending.length === 0) return undefined
+  return { state: 'look', about, finding: `${pending.join(', ')} must be applied: ${then}` }
 }
 
 async function examineKeys(store: Store, keys: Keys, now: number): Promise<Finding[]> {

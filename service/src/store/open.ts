@@ -4,7 +4,7 @@ import { pgliteStore } from './pglite.js'
 import { postgresStore } from './postgres.js'
 import type { Store } from './store.js'
 
-/** Opens and migrates the store: PostgreSQL when `databaseUrl` is given, else PGlite under `dataDir`. */
+/** Opens the store and migrates it: PostgreSQL when `databaseUrl` is given, else PGlite under `dataDir`. */
 export async function openStore(where: {
   readonly databaseUrl?: string | undefined
   readonly dataDir: string
@@ -12,11 +12,14 @@ export async function openStore(where: {
   readonly keyId?: string
   /** Other keys that can be read with. */
   readonly previousKeyIds?: readonly string[]
+  /** Leaves the store as it is: nothing is migrated. */
+  readonly asItIs?: boolean
 }): Promise<Store> {
   const { databaseUrl, dataDir } = where
   const store = databaseUrl ? postgresStore(databaseUrl) : await pgliteStore(dataDir)
   try {
-    await migrate(store)
+    if (where.asItIs) await store.query('SELECT 1')
+    else await migrate(store)
     if (where.keyId !== undefined) await checkKeys(store, where.keyId, where.previousKeyIds ?? [])
     return store
   } catch (error) {
