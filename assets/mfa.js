@@ -51,6 +51,46 @@ function countDown(line) {
   tick()
 }
 
+/** Asks what became of a message that had not left yet, ever less often, and says so in its line. @param {HTMLElement} line */
+function followMessage(line) {
+  const { mfaFollow = '', mfaFactor } = line.dataset
+  const stop = new AbortController()
+  document.addEventListener('submit', () => stop.abort())
+  let questions = 20
+  let waitMs = 3000
+  setTimeout(ask, waitMs)
+
+  async function ask() {
+    if (stop.signal.aborted) return
+    if (document.hidden) {
+      document.addEventListener('visibilitychange', ask, { once: true, signal: stop.signal })
+      return
+    }
+    questions -= 1
+    const delivery = await askOnce().catch(() => 'queued')
+    if (delivery === 'queued') {
+      waitMs = Math.min(waitMs * 1.5, 15_000)
+      if (questions > 0) setTimeout(ask, waitMs)
+    } else if (!stop.signal.aborted) show(delivery)
+  }
+
+  /** Nothing when the session has moved on. @returns {Promise<string | undefined>} */
+  async function askOnce() {
+    const answer = await fetch(mfaFollow, { headers: { accept: 'application/json' }, signal: stop.signal })
+    if (answer.status >= 500) return 'queued'
+    const { challenge } = await answer.json()
+    return challenge?.factor === mfaFactor ? challenge?.delivery : undefined
+  }
+
+  /** @param {string | undefined} delivery */
+  function show(delivery) {
+    const words = document.querySelector(`template[data-mfa-when="${delivery}"]`)
+    if (words instanceof HTMLTemplateElement) line.replaceChildren(words.content.cloneNode(true))
+    const otherWays = document.querySelector('.mfa-trouble')
+    if (delivery === 'refused' && otherWays instanceof HTMLDetailsElement) otherWays.open = true
+  }
+}
+
 /** The digits of what was typed, without spaces and dashes, full-width ones made plain. @param {string} typed */
 function digitsOf(typed) {
   return typed.normalize('NFKC').replace(/[\s\p{Dash}\p{Cf}]+/gu, '')
@@ -119,6 +159,9 @@ window.addEventListener('pageshow', () => {
 
 for (const line of document.querySelectorAll('[data-mfa-left]')) {
   if (line instanceof HTMLElement) countDown(line)
+}
+for (const line of document.querySelectorAll('[data-mfa-follow]')) {
+  if (line instanceof HTMLElement) followMessage(line)
 }
 for (const input of document.querySelectorAll('input')) {
   if (Number(input.dataset.mfaDigits) > 0) sendWhenComplete(input)

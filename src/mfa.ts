@@ -3,6 +3,7 @@ import { withBreaker } from './client/breaker.js'
 import { httpService } from './client/service.js'
 import { doctorFor } from './doctor/doctor.js'
 import { eventCounter, type MfaCounts } from './flows/counts.js'
+import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
 import { sessionGate } from './guard/session-gate.js'
 import { loginStart } from './guard/start-mfa.js'
@@ -14,13 +15,14 @@ import type { MfaOptions } from './options.js'
 import { renderView } from './pages/render.js'
 import type { RenderView } from './pages/view.js'
 import { PassportMfaStrategy } from './passport/strategy.js'
+import type { MfaService } from './protocol/service.js'
 import { buildBackupRouter } from './routers/backup.js'
 import { buildChallengeRouter } from './routers/challenge.js'
 import { buildDevicesRouter } from './routers/devices.js'
 import { buildEnrollAppRouter } from './routers/enroll-app.js'
 import { buildNotMeRouter } from './routers/not-me.js'
 import { buildVerifyRouter } from './routers/verify.js'
-import { readOptions } from './settings.js'
+import { readOptions, type Settings } from './settings.js'
 import { cutoffsIn } from './trust/cutoffs.js'
 import { devicesIn } from './trust/devices.js'
 import { openStore } from './trust/open-store.js'
@@ -47,7 +49,7 @@ function depsOf(options: object): DoorDeps {
 
 function build(options: unknown): DoorDeps {
   const settings = readOptions(options)
-  const { service, limits, logger, onEvent, render } = settings
+  const { limits, logger, onEvent, render } = settings
   const counters = counterStore(limits)
   const counts = eventCounter()
   const tell: Deps['tell'] = (event) => {
@@ -69,18 +71,11 @@ function build(options: unknown): DoorDeps {
   const devices = trustStore && devicesIn(trustStore, trustedDevices)
   const linkStore = noticeStore ? openStore(noticeStore) : trustStore
   const cutoffs = publicUrl && linkStore ? cutoffsIn(linkStore) : undefined
+  const service = serviceOf(settings, tell)
   return {
     settings,
-    service:
-      'baseUrl' in service
-        ? withBreaker(httpService(service), service.breaker, (part, forSeconds) =>
-            tell(
-              forSeconds === undefined
-                ? { type: 'service_resumed', part }
-                : { type: 'service_paused', part, forSeconds },
-            ),
-          )
-        : service,
+    service,
+    deliveries: deliveryStatesOf(service),
     tries: triesIn(counters, settings),
     sends: sendsIn(counters, settings),
     tell,
@@ -94,6 +89,18 @@ function build(options: unknown): DoorDeps {
     counts,
     render: render ? (view, frame) => render(view, frame, standard) : standard,
   }
+}
+
+/** The service that the options name, behind the breaker when it is reached over HTTP. */
+function serviceOf({ service }: Settings, tell: Deps['tell']): MfaService {
+  if (!('baseUrl' in service)) return service
+  return withBreaker(httpService(service), service.breaker, (part, forSeconds) =>
+    tell(
+      forSeconds === undefined
+        ? { type: 'service_resumed', part }
+        : { type: 'service_paused', part, forSeconds },
+    ),
+  )
 }
 
 /**

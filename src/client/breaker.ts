@@ -9,7 +9,7 @@ export interface BreakerSettings {
 }
 
 /** What a service does for the app: it may fail at one and be well at the other, as when only the carrier is down. */
-export type ServicePart = 'delivery' | 'checking'
+export type ServicePart = 'delivery' | 'checking' | 'delivery_state'
 
 /** Is told when a part of the service is left alone (for so many seconds), and when it is used again. */
 export type TellPause = (part: ServicePart, forSeconds: number | undefined) => void
@@ -26,8 +26,12 @@ export function withBreaker(
   if (!settings) return service
   const delivery = breaker(settings, (seconds) => tell('delivery', seconds))
   const checking = breaker(settings, (seconds) => tell('checking', seconds))
+  const telling = breaker(settings, (seconds) => tell('delivery_state', seconds))
+  const { deliveryOf } = service
   return {
     ...service,
+    // Whether word of a message is to be had says nothing about whether messages leave.
+    ...(deliveryOf && { deliveryOf: (request) => telling(() => deliveryOf(request)) }),
     send: (request) => delivery(() => service.send(request)),
     sendBackupCodes: (request) => delivery(() => service.sendBackupCodes(request)),
     verify: (request) => checking(() => service.verify(request)),

@@ -22,6 +22,8 @@ import { type Answer, httpTransport, type Transport } from './transport.js'
 import { uploadOf } from './upload.js'
 
 const DELIVERIES = '/v1/mfa/deliveries'
+/** How a message stands is worth little, so little time is spent on it, in milliseconds. */
+const DELIVERY_STATE_LIMIT_MS = 1_000
 const yes = verifyAnswer.pick({ valid: true })
 
 /** An MFA service behind the HTTP API, as the dialect in `settings` speaks it. */
@@ -29,7 +31,7 @@ export function httpService(
   settings: ServiceSettings,
   transport: Transport = httpTransport(settings),
 ): MfaService & { close(): Promise<void> } {
-  const { dialect, transcribeTimeoutMs } = settings
+  const { dialect, timeoutMs, transcribeTimeoutMs } = settings
   const post = (path: string, parameters: Record<string, string | undefined>) =>
     transport.post(path, onlyGiven(parameters))
   const postOnce = (path: string, parameters: Record<string, string | undefined>) =>
@@ -128,7 +130,8 @@ export function httpService(
     // An addition of our own service: others know no such address.
     ...(dialect.extras && {
       async deliveryOf({ challenge }: { readonly challenge: string }) {
-        const answer = await transport.get(`${DELIVERIES}/${encodeURIComponent(challenge)}`)
+        const limitMs = Math.min(timeoutMs, DELIVERY_STATE_LIMIT_MS)
+        const answer = await transport.get(`${DELIVERIES}/${encodeURIComponent(challenge)}`, limitMs)
         return answer.status === 404 ? undefined : deliveryIn(answer)
       },
     }),

@@ -44,7 +44,7 @@ export interface Transport {
    * Asks for what is there, in the same way.
    * @throws {ServiceError} when no whole answer came in time.
    */
-  get(path: string): Promise<Answer>
+  get(path: string, limitMs: number): Promise<Answer>
   close(): Promise<void>
 }
 
@@ -102,7 +102,7 @@ export function httpTransport(
         },
         limitMs,
       ),
-    get: (path) => ask(path, { method: 'GET', headers }),
+    get: (path, limitMs) => ask(path, { method: 'GET', headers }, limitMs),
     close: () => dispatcher.close(),
   }
 }

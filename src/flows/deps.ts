@@ -5,6 +5,7 @@ import type { Caller, MfaService } from '../protocol/service.js'
 import type { Settings } from '../settings.js'
 import type { Cutoffs } from '../trust/cutoffs.js'
 import type { Devices } from '../trust/devices.js'
+import type { DeliveryStates } from './delivery-states.js'
 import type { MfaEventBody } from './events.js'
 import type { Person } from './person.js'
 import type { Refusal } from './refusal.js'
@@ -15,6 +16,7 @@ export interface Deps {
   readonly service: MfaService
   readonly tries: Tries
   readonly sends: Sends
+  readonly deliveries: DeliveryStates
   /** Only when the app asked for trusted devices. */
   readonly devices?: Devices | undefined
   /** Only when there are links by which somebody can end everything. */

@@ -66,10 +66,13 @@ type AboutUser = {
 type AboutApp =
   /** The doctor found something that is set up less safely than it looks. */
   | { readonly type: 'finding'; readonly code: FindingCode; readonly remedy: string }
-  /** The service failed several times in a row at delivering or checking codes, and is left alone for a moment. */
-  | { readonly type: 'service_paused'; readonly part: 'delivery' | 'checking'; readonly forSeconds: number }
+  /** The service failed several times in a row at one thing that it does, and is left alone with that for a moment. */
+  | { readonly type: 'service_paused'; readonly part: ServicePart; readonly forSeconds: number }
   /** It answers again. */
-  | { readonly type: 'service_resumed'; readonly part: 'delivery' | 'checking' }
+  | { readonly type: 'service_resumed'; readonly part: ServicePart }
+
+/** Delivering codes, checking them, or telling what became of a message. */
+type ServicePart = 'delivery' | 'checking' | 'delivery_state'
 
 /** An event before the flow's clock has dated it. */
 export type MfaEventBody = MfaEvent extends infer Event

@@ -1,10 +1,11 @@
-import type { DeliveredMethod, Method } from '../protocol/methods.js'
+import type { Method } from '../protocol/methods.js'
 import { codeField } from './code-field.js'
 import { codeRequest } from './code-request.js'
 import { countdown } from './countdown.js'
+import { deliveryLine, LEAD_ID } from './delivery-line.js'
 import { type Html, html } from './html.js'
 import { noticeBox } from './notice.js'
-import { destination, type Page, type PageContext } from './page.js'
+import type { Page, PageContext } from './page.js'
 import { sendAgain } from './send-again.js'
 import { fill } from './text.js'
 import { troubleSection } from './trouble.js'
@@ -21,7 +22,7 @@ export function codePage(view: CodeView, context: PageContext): Page {
   const { words } = context
   return {
     title: html`${words.code.title[kindOf(view)]}`,
-    main: html`${noticeBox(context)}<p class="mfa-lead" id="mfa-lead">${lead(view, challenge, context)}</p>
+    main: html`${noticeBox(context)}${challenge === undefined ? lead(view, context) : deliveryLine(challenge, context)}
 ${entryForm(view, challenge, context)}
 ${challenge !== undefined && sendAgain(challenge, context)}
 ${troubleSection(view, context)}`,
@@ -38,7 +39,7 @@ function entryForm(view: CodeView, challenge: ChallengeView | undefined, context
       digits: isBackup ? 0 : (view.digits ?? 6),
       fromText: kindOf(view) === 'sms' || kindOf(view) === 'dual',
       isFirst: true,
-      describedBy: 'mfa-lead',
+      describedBy: LEAD_ID,
     },
     context,
   )
@@ -56,21 +57,10 @@ function lifeLine(challenge: ChallengeView, context: PageContext): Html {
   return countdown({ seconds, phrase: code.expires, ready: code.expired }, context)
 }
 
-function lead(view: CodeView, challenge: ChallengeView | undefined, context: PageContext): Html {
-  const { code } = context.words
-  const { factor } = view
-  if (factor === 'backup') return html`${code.from.backup}`
-  if (factor.method === 'app') return fill(code.from.app, { app: context.frame.appName })
-  return fill(phraseOf(challenge?.delivery, factor.method, code), { to: destination(factor.to) })
-}
-
-function phraseOf(
-  delivery: ChallengeView['delivery'] | undefined,
-  method: DeliveredMethod,
-  code: PageContext['words']['code'],
-): string {
-  if (delivery === 'refused') return code.refused
-  return delivery === 'queued' ? code.queued : code.sent[method]
+/** Where a code is found that nobody sends. */
+function lead({ factor }: CodeView, { frame, words }: PageContext): Html {
+  const { from } = words.code
+  return html`<p class="mfa-lead" id="${LEAD_ID}">${factor === 'backup' ? from.backup : fill(from.app, { app: frame.appName })}</p>`
 }
 
 /** The challenge of a delivered code that can still be answered. */

@@ -15,6 +15,8 @@ export interface ChallengeView {
   readonly factor: FactorView
   /** `refused`: the service says by now that it could not be delivered. */
   readonly delivery: 'sent' | 'queued' | 'none' | 'refused'
+  /** While it is queued: `{base}/verify` tells in JSON what becomes of it, and the page may ask. */
+  readonly follow?: boolean
   readonly expiresAt: number
   /** Absent when nothing was sent (authenticator app). */
   readonly resendAt?: number

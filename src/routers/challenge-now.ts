@@ -1,9 +1,7 @@
 import type { ChallengeView } from '../pages/view.js'
 import { liveChallenge, type Visitor } from './visitor.js'
 
-/** No page waits longer for word of a message. */
-const LONGEST_WAIT_MS = 500
-/** A service that still tries has nothing new to tell before. */
+/** Nothing is known of a message so soon after it was asked for. */
 const FRESH_MS = 2_000
 
 /**
@@ -15,21 +13,10 @@ export async function challengeNow(
 ): Promise<{ readonly asked: boolean; readonly live: ChallengeView | undefined }> {
   const live = liveChallenge(visitor)
   const { challenge } = visitor.known.record
-  const { service } = visitor.deps
-  const mayAsk = live?.delivery === 'queued' && Date.now() - (challenge?.startedAt ?? Date.now()) >= FRESH_MS
-  const name = challenge?.service
-  if (!live || !mayAsk || !service.deliveryOf || name === undefined) return { asked: false, live }
-  const ask = async () => service.deliveryOf?.({ challenge: name })
-  const state = await inTime(ask().catch(() => undefined))
-  if (!state) return { asked: true, live }
-  const delivery = state.status === 'expired' ? 'refused' : state.status
-  return { asked: true, live: { ...live, delivery } }
-}
-
-async function inTime<Told>(told: Promise<Told>): Promise<Told | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), LONGEST_WAIT_MS)
-  })
-  return Promise.race([told, late]).finally(() => clearTimeout(timer))
+  if (!live?.follow || challenge?.service === undefined) return { asked: false, live }
+  if (Date.now() - (challenge.startedAt ?? Date.now()) < FRESH_MS) return { asked: false, live }
+  const { deliveries } = visitor.deps
+  const status = await deliveries.of({ challenge: challenge.service, round: challenge.resendAt ?? 0 })
+  if (status === undefined) return { asked: true, live }
+  return { asked: true, live: { ...live, delivery: status === 'expired' ? 'refused' : status } }
 }

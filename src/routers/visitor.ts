@@ -17,12 +17,19 @@ export interface Visitor {
 }
 
 /** The session's challenge as pages and answers show it, if it is still alive and of a factor that still exists. */
-export function liveChallenge({ known, person }: Visitor): ChallengeView | undefined {
+export function liveChallenge({ deps, known, person }: Visitor): ChallengeView | undefined {
   const { challenge } = known.record
   const factor = person.factors.find(({ id }) => id === challenge?.factorId)
   if (!challenge || !factor || challenge.expiresAt <= Date.now()) return undefined
-  const { delivery, expiresAt, resendAt } = challenge
-  return { factor: factorView(factor), delivery, expiresAt, ...(resendAt !== undefined && { resendAt }) }
+  const { delivery, expiresAt, resendAt, service } = challenge
+  const follow = delivery === 'queued' && service !== undefined && deps.deliveries.areTold
+  return {
+    factor: factorView(factor),
+    delivery,
+    ...(follow && { follow }),
+    expiresAt,
+    ...(resendAt !== undefined && { resendAt }),
+  }
 }
 
 /** The person's factors as pages show them; while a route asks for a fresh one, those that count for it. */

@@ -148,6 +148,32 @@ describe('R77 the circuit breaker', () => {
     expect(await codeOf(service.send(message))).toBe('sent')
   })
 
+  it('keeps word of messages apart: it closes nothing else, and is closed by nothing else', async () => {
+    const { standIn } = guarded()
+    const told: [ServicePart, number | undefined][] = []
+    let asked = 0
+    const service = withBreaker(
+      {
+        ...standIn.service,
+        deliveryOf: async () => {
+          asked++
+          throw new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'slow')
+        },
+      },
+      { failures: 3, pauseMs: 10_000 },
+      (...what) => void told.push(what),
+    )
+    for (let call = 0; call < 10; call++)
+      await expect(service.deliveryOf?.({ challenge: 'x' })).rejects.toThrow()
+    expect(asked).toBe(3)
+    expect(told).toEqual([['delivery_state', 10]])
+    expect((await service.send(message)).outcome).toBe('sent')
+    expect((await service.verify(guess)).outcome).toBe('invalid')
+    expect(withBreaker(standIn.service, { failures: 3, pauseMs: 10_000 }, () => {})).not.toHaveProperty(
+      'deliveryOf',
+    )
+  })
+
   it('is not held open by a clock that is set back', async () => {
     const { clock, service, fail, heal } = guarded()
     fail()

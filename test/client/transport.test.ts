@@ -40,6 +40,13 @@ describe('the time a call may take (R76)', () => {
     expect(service.calls).toHaveLength(1)
   })
 
+  it('is one second at most for word of a message', async () => {
+    const { client } = await pair(() => {}, { timeoutMs: 5_000, dialect: 'countersign' })
+    const before = performance.now()
+    await expect(client.deliveryOf?.({ challenge: 'one' })).rejects.toMatchObject({ code: TIMEOUT })
+    expect(performance.now() - before).toBeLessThan(2_000)
+  })
+
   it('counts the wait for a free socket', async () => {
     const { client } = await pair(() => {}, { timeoutMs: 200, maxConnections: 1 })
     const before = performance.now()

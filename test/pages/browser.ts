@@ -7,7 +7,7 @@ import { renderView } from '../../src/pages/render.js'
 import type { PageFrame, View } from '../../src/pages/view.js'
 
 const POLICY =
-  "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 const PATHS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome']
 const path = PATHS.find((candidate) => existsSync(candidate))
@@ -24,9 +24,11 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] })
 }
 
-/** Serves one page under the strict policy and writes down what its forms post. */
+/** Serves one page under the strict policy, writes down what its forms post, and answers what its script asks. */
 export async function servePage() {
   let shown: { view: View; frame: PageFrame } | undefined
+  let told: () => { status: number; body: object } = () => ({ status: 404, body: {} })
+  const asked: string[] = []
   const posts: { readonly path: string; readonly body: string }[] = []
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost')
@@ -35,6 +37,11 @@ export async function servePage() {
       for await (const chunk of request) body += String(chunk)
       posts.push({ path: pathname, body })
       return void response.writeHead(204).end() // the browser stays where it is
+    }
+    if (request.headers.accept === 'application/json') {
+      asked.push(pathname)
+      const { status, body } = told()
+      return void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     }
     const asset = assets[pathname.slice(pathname.lastIndexOf('/') + 1) as AssetName]
     if (asset !== undefined)
@@ -46,9 +53,16 @@ export async function servePage() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mfa/page`,
     posts,
+    /** The paths that the script has asked for in JSON. */
+    asked,
     show(view: View, frame: PageFrame) {
       shown = { view, frame }
       posts.length = 0
+      asked.length = 0
+    },
+    /** What the script is answered from now on. */
+    tell(body: object, status = 200) {
+      told = () => ({ status, body })
     },
     close: () => new Promise((resolve) => server.close(resolve)),
   }

@@ -45,7 +45,7 @@ export const VIEWS = {
   choose: { page: 'choose', factors: FACTORS, preferred: 'sms-1', backup: true },
   'choose from nothing': { page: 'choose', factors: [], backup: false },
   'code queued': codeView(factorOf('email'), {
-    challenge: { factor: factorOf('email'), delivery: 'queued', expiresAt: NOW + 60_000 },
+    challenge: { factor: factorOf('email'), delivery: 'queued', follow: true, expiresAt: NOW + 60_000 },
   }),
   'code refused by the carrier': codeView(factorOf('sms'), {
     challenge: { factor: factorOf('sms'), delivery: 'refused', expiresAt: NOW + 60_000 },

@@ -75,6 +75,27 @@ describe('a message that had not left when it was asked for', () => {
     expect((await browser.get('/mfa/verify')).text).toContain('We texted a code to')
   })
 
+  it('stays what it was found to be, without asking again, on every page that is loaded', async () => {
+    const made = queueing(async () => stateOf('refused'))
+    const browser = await browserOf(made)
+    clock.move(2_000)
+    for (let load = 0; load < 10; load++) {
+      expect((await browser.get('/mfa/verify').expect(200)).text).toContain('could not be delivered')
+      clock.move(5_000)
+    }
+    expect(made.asked).toHaveLength(1)
+  })
+
+  it('is followed by the page while it is queued, and only then', async () => {
+    const made = queueing(async () => stateOf('queued'))
+    const browser = await browserOf(made)
+    const page = await browser.get('/mfa/verify').expect(200)
+    expect(page.text).toContain('data-mfa-follow="/mfa/verify" data-mfa-factor="sms"')
+    expect(page.headers['content-security-policy']).toContain("connect-src 'self'")
+    const sent = await browserOf(queueing(async () => stateOf('sent'), 'sent'))
+    expect((await sent.get('/mfa/verify').expect(200)).text).not.toContain('data-mfa-follow')
+  })
+
   it('is not asked after in its first two seconds, nor when it is known to be sent', async () => {
     const fresh = queueing(async () => stateOf('refused'))
     const browser = await browserOf(fresh)

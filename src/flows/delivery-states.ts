@@ -1,0 +1,90 @@
+import type { DeliveryState, MfaService } from '../protocol/service.js'
+
+/** Nobody waits longer for word of a message; what comes later is there the next time. */
+const LONGEST_WAIT_MS = 500
+/** A service that still tries has nothing new to tell before. */
+const ASK_EVERY_MS = 2_000
+/** Asked so often, a message is left to the person's own eyes. */
+const MOST_ASKED = 30
+/** Messages that are remembered; the oldest make room. */
+const MOST_REMEMBERED = 10_000
+
+/** One message, as it is asked after. */
+export interface MessageName {
+  /** The service's name of the challenge. */
+  readonly challenge: string
+  /** Tells a message from the one before in the same challenge. */
+  readonly round: number
+}
+
+/** How messages stand, asked of the service with restraint, however many pages want to know. */
+export interface DeliveryStates {
+  /** Whether the service tells at all. */
+  readonly areTold: boolean
+  /** How a message stands by all that is known; nothing when nobody knows. Never fails, and never takes long. */
+  of(message: MessageName): Promise<DeliveryState['status'] | undefined>
+}
+
+interface Known {
+  status?: DeliveryState['status'] | undefined
+  asked: number
+  askedAt: number
+  asking?: Promise<void> | undefined
+}
+
+/**
+ * Asks the service how messages stand: each one every two seconds at most, and thirty times in all; no more once that
+ * is settled. What was told is remembered in this process.
+ */
+export function deliveryStatesOf(service: Pick<MfaService, 'deliveryOf'>): DeliveryStates {
+  const messages = new Map<string, Known>()
+
+  const ask = (challenge: string, known: Known) => {
+    known.asked++
+    known.askedAt = Date.now()
+    const told = async () => service.deliveryOf?.({ challenge })
+    known.asking = inTime(
+      told().then(
+        (state) => {
+          known.status = state?.status ?? known.status
+        },
+        // Without word the message is as it was known.
+        () => {},
+      ),
+    ).finally(() => {
+      known.asking = undefined
+    })
+  }
+
+  return {
+    areTold: service.deliveryOf !== undefined,
+    async of({ challenge, round }) {
+      const known = remembered(messages, `${challenge} ${round}`)
+      if (!known.asking && mayAsk(known)) ask(challenge, known)
+      await known.asking
+      return known.status
+    },
+  }
+}
+
+function remembered(messages: Map<string, Known>, name: string): Known {
+  const known = messages.get(name) ?? { asked: 0, askedAt: 0 }
+  messages.set(name, known)
+  const [oldest] = messages.keys()
+  if (messages.size > MOST_REMEMBERED && oldest !== undefined) messages.delete(oldest)
+  return known
+}
+
+function mayAsk({ status, asked, askedAt }: Known): boolean {
+  const isSettled = status !== undefined && status !== 'queued'
+  // A clock that was set back stops nobody from asking.
+  return !isSettled && asked < MOST_ASKED && Math.abs(Date.now() - askedAt) >= ASK_EVERY_MS
+}
+
+async function inTime(told: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, LONGEST_WAIT_MS)
+  })
+  await Promise.race([told, late]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,33 @@
+import { type Html, html } from './html.js'
+import { destination, type PageContext } from './page.js'
+import { fill } from './text.js'
+import type { ChallengeView } from './view.js'
+
+/** The id of the line that says where the code is; the field for it refers to it. */
+export const LEAD_ID = 'mfa-lead'
+
+/**
+ * Says what became of the message with the code. While that can change, the script asks what it is by now, and puts
+ * one of the templates into the line. Without it the page says so when it is loaded again.
+ */
+export function deliveryLine(challenge: ChallengeView, context: PageContext): Html {
+  const { frame } = context
+  const { delivery, factor } = challenge
+  if (delivery !== 'queued' || challenge.follow !== true) {
+    return html`<p class="mfa-lead" id="${LEAD_ID}">${phrase(challenge, delivery, context)}</p>`
+  }
+  const later = (state: 'sent' | 'refused') =>
+    html`<template data-mfa-when="${state}">${phrase(challenge, state, context)}</template>`
+  return html`<p class="mfa-lead" id="${LEAD_ID}" aria-live="polite" data-mfa-follow="${frame.base}/verify" data-mfa-factor="${factor.id}">${phrase(challenge, delivery, context)}</p>${later('sent')}${later('refused')}`
+}
+
+function phrase(
+  { factor }: ChallengeView,
+  delivery: ChallengeView['delivery'],
+  { words }: PageContext,
+): Html | undefined {
+  const { code } = words
+  if (factor.method === 'app') return undefined
+  const sent = delivery === 'queued' || delivery === 'refused' ? code[delivery] : code.sent[factor.method]
+  return fill(sent, { to: destination(factor.to) })
+}

@@ -1,0 +1,111 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { deliveryStatesOf } from '../../src/flows/delivery-states.js'
+import type { DeliveryState } from '../../src/protocol/service.js'
+import { stopClock } from '../kit/clock.js'
+import { signal } from '../kit/signal.js'
+
+let clock: ReturnType<typeof stopClock>
+beforeEach(() => {
+  clock = stopClock()
+})
+
+const message = { challenge: 'one', round: 1 }
+
+/** What the service says in turn, the last of it for ever; and what it was asked. */
+function telling(...statuses: (DeliveryState['status'] | Error | undefined)[]) {
+  const asked: string[] = []
+  const states = deliveryStatesOf({
+    async deliveryOf({ challenge }) {
+      asked.push(challenge)
+      const status = statuses.length > 1 ? statuses.shift() : statuses[0]
+      if (status instanceof Error) throw status
+      return status && { status, channel: 'sms', to: '••• 01', updatedAt: 0 }
+    },
+  })
+  return { states, asked }
+}
+
+describe('how a message stands', () => {
+  it('is asked every two seconds at most, however many pages want to know', async () => {
+    const { states, asked } = telling('queued')
+    await Promise.all(Array.from({ length: 20 }, () => states.of(message)))
+    expect(asked).toHaveLength(1)
+    clock.move(1_999)
+    expect(await states.of(message)).toBe('queued')
+    expect(asked).toHaveLength(1)
+    clock.move(1)
+    await states.of(message)
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is asked thirty times at most', async () => {
+    const { states, asked } = telling('queued')
+    for (let second = 0; second < 600; second++) {
+      await states.of(message)
+      clock.move(1_000)
+    }
+    expect(asked).toHaveLength(30)
+    expect(await states.of(message)).toBe('queued')
+  })
+
+  it.each(['sent', 'refused', 'expired'] as const)('is asked no more once it is %s', async (status) => {
+    const { states, asked } = telling('queued', status, 'queued')
+    await states.of(message)
+    clock.move(2_000)
+    expect(await states.of(message)).toBe(status)
+    clock.move(60_000)
+    expect(await states.of(message)).toBe(status)
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is asked anew when the code was sent again', async () => {
+    const { states, asked } = telling('refused', 'queued')
+    await states.of(message)
+    expect(await states.of({ ...message, round: 2 })).toBe('queued')
+    expect(asked).toEqual(['one', 'one'])
+  })
+
+  it('is as it was known when the service fails or has forgotten', async () => {
+    const { states } = telling('queued', new Error('down'), undefined)
+    for (let round = 0; round < 3; round++) {
+      expect(await states.of(message)).toBe('queued')
+      clock.move(2_000)
+    }
+  })
+
+  it('is waited for half a second, and told the next time when word came later', async () => {
+    const released = signal()
+    const states = deliveryStatesOf({
+      async deliveryOf() {
+        await released.given
+        return { status: 'refused', channel: 'sms', to: '••• 01', updatedAt: 0 }
+      },
+    })
+    const begun = performance.now()
+    expect(await states.of(message)).toBeUndefined()
+    expect(performance.now() - begun).toBeLessThan(2_000)
+    released.give()
+    await expect.poll(() => states.of(message)).toBe('refused')
+  })
+
+  it('is asked again after a clock was set back', async () => {
+    const { states, asked } = telling('queued')
+    await states.of(message)
+    clock.move(-3_600_000)
+    await states.of(message)
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is not remembered of more messages than there is room for', async () => {
+    const { states, asked } = telling('sent')
+    for (let round = 0; round <= 10_000; round++) await states.of({ challenge: 'many', round })
+    await states.of({ challenge: 'many', round: 0 })
+    expect(asked).toHaveLength(10_002)
+  })
+
+  it('is not told by a service that cannot', async () => {
+    const states = deliveryStatesOf({})
+    expect(states.areTold).toBe(false)
+    expect(await states.of(message)).toBeUndefined()
+  })
+})

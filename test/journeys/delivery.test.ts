@@ -1,0 +1,77 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser, LOOKS, newPerson, openBrowser, snap } from './kit/browser.js'
+import { type Gateway, openGateway } from './kit/gateway.js'
+import { type Running, startApp, temporaryFolder } from './kit/process.js'
+import { passwordStep } from './kit/vault.js'
+
+describe.skipIf(!hasBrowser())('a code that does not leave at once', () => {
+  let app: Running
+  let browser: Browser
+  let gateway: Gateway
+  let data: Awaited<ReturnType<typeof temporaryFolder>>
+
+  beforeAll(async () => {
+    data = await temporaryFolder()
+    gateway = await openGateway()
+    ;[app, browser] = await Promise.all([
+      startApp({ DATA_DIR: data.path, SERVICE_DELIVERY: gateway.url }),
+      openBrowser(),
+    ])
+  })
+
+  afterAll(async () => {
+    await browser.close()
+    await app.stop()
+    await gateway.close()
+    await data.dispose()
+  })
+
+  /** Signs in halfway and asks for a code while the gateway is down. */
+  async function waiting(page: Page, name: string, way: RegExp): Promise<void> {
+    gateway.answer(503)
+    await passwordStep(page, app.url, name)
+    await page.getByRole('button', { name: way }).first().click()
+    await page.waitForURL(/\/mfa\/verify/)
+    await page.getByText(/is waiting to be delivered/).waitFor()
+  }
+
+  it('tells walt by itself that the carrier refuses it, and offers the telephone', async () => {
+    const { page, context } = await newPerson(browser, LOOKS['phone-light'])
+    await waiting(page, 'walt', /by WhatsApp/)
+    await page.getByRole('textbox').fill('12')
+    await snap(page, 'walt-queued')
+    gateway.answer(422)
+    await page.getByText(/could not be delivered/).waitFor({ timeout: 30_000 })
+    expect(await page.getByRole('textbox').inputValue()).toBe('12')
+    expect(await page.evaluate('document.activeElement.id')).toBe('mfa-code')
+    expect(await page.getByRole('button', { name: /^Call/ }).isVisible()).toBe(true)
+    await snap(page, 'walt-refused')
+    await context.close()
+  })
+
+  it('tells bob by itself that it has left after all', async () => {
+    const { page, context } = await newPerson(browser, LOOKS['desktop-light'])
+    await waiting(page, 'bob', /Text a code/)
+    gateway.answer(200)
+    await page.getByText('We texted a code to ••• 22.').waitFor({ timeout: 30_000 })
+    await context.close()
+  })
+
+  it('tells mallory when she loads the page again, without scripts', async () => {
+    const { page, context } = await newPerson(browser, { ...LOOKS['phone-dark'], javaScriptEnabled: false })
+    await waiting(page, 'mallory', /Text a code/)
+    gateway.answer(422)
+    await expect
+      .poll(
+        async () => {
+          await page.reload()
+          return page.locator('#mfa-lead').textContent()
+        },
+        { timeout: 30_000, interval: 1_000 },
+      )
+      .toContain('could not be delivered')
+    expect(await page.getByRole('link', { name: /backup code/i }).isVisible()).toBe(true)
+    await context.close()
+  })
+})

@@ -1,0 +1,165 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { ChallengeView } from '../../src/pages/view.js'
+import { hasBrowser, openBrowser, servePage } from './browser.js'
+import { codeView, FACTORS, factorOf, frame, NOW } from './samples.js'
+
+const sms = factorOf('sms')
+const queued: ChallengeView = {
+  factor: sms,
+  delivery: 'queued',
+  follow: true,
+  expiresAt: NOW + 300_000,
+  resendAt: NOW + 30_000,
+}
+const view = codeView(sms, { challenge: queued, others: FACTORS })
+const stateOf = (delivery: string, factor = sms.id) => ({
+  status: 'pending',
+  challenge: { factor, delivery },
+})
+
+describe.skipIf(!hasBrowser)('the line about a message that has not left yet', () => {
+  let browser: Browser
+  let site: Awaited<ReturnType<typeof servePage>>
+
+  beforeAll(async () => {
+    site = await servePage()
+    browser = await openBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  // A page that stayed open would go on asking.
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close()
+  })
+
+  async function open(shown = view, javaScriptEnabled = true): Promise<Page> {
+    site.show(shown, frame)
+    const context = await browser.newContext({ javaScriptEnabled })
+    const page = await context.newPage()
+    if (javaScriptEnabled) await page.clock.install()
+    await page.goto(site.url)
+    return page
+  }
+
+  /** Lets time pass until the script has asked so often. */
+  async function passUntilAsked(page: Page, times: number, stepMs = 1_000): Promise<void> {
+    await expect
+      .poll(
+        async () => {
+          if (site.asked.length < times) await page.clock.fastForward(stepMs)
+          return site.asked.length
+        },
+        { timeout: 8_000 },
+      )
+      .toBe(times)
+  }
+
+  const lineOf = (page: Page) => page.locator('#mfa-lead')
+  const isOpen = (page: Page) => page.evaluate('document.querySelector(".mfa-trouble").open')
+
+  it('says in its place that the message has left, with the cursor where it was', async () => {
+    site.tell(stateOf('queued'))
+    const page = await open()
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('mfa-code')
+    await page.keyboard.type('12')
+    expect(await lineOf(page).getAttribute('aria-live')).toBe('polite')
+    await passUntilAsked(page, 2)
+    expect(await lineOf(page).textContent()).toContain('is waiting to be delivered')
+    site.tell(stateOf('sent'))
+    await passUntilAsked(page, 3)
+    await page.getByText('We texted a code to ••• 57.').waitFor()
+    expect(await page.evaluate('document.activeElement.id')).toBe('mfa-code')
+    expect(await page.locator('#mfa-code').inputValue()).toBe('12')
+    expect(await isOpen(page)).toBe(false)
+    // It is settled: nothing is asked any more.
+    await page.clock.runFor(120_000)
+    expect(site.asked).toEqual(['/mfa/verify', '/mfa/verify', '/mfa/verify'])
+  })
+
+  it('says that a carrier refused the message, and opens the other ways without moving the cursor', async () => {
+    site.tell(stateOf('refused'))
+    const page = await open()
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('mfa-code')
+    await passUntilAsked(page, 1)
+    await page.getByText(/could not be delivered. Try another way below/).waitFor()
+    await expect.poll(() => isOpen(page)).toBe(true)
+    expect(await page.getByRole('button', { name: /Email a code/ }).isVisible()).toBe(true)
+    expect(await page.evaluate('document.activeElement.id')).toBe('mfa-code')
+  })
+
+  it('asks ever less often, and gives up in the end', async () => {
+    site.tell(stateOf('queued'))
+    const page = await open()
+    await page.clock.runFor(2_900)
+    expect(site.asked).toHaveLength(0)
+    await passUntilAsked(page, 1, 200)
+    await passUntilAsked(page, 6, 500)
+    const before = site.asked.length
+    await page.clock.runFor(14_000)
+    expect(site.asked).toHaveLength(before)
+    await passUntilAsked(page, 20, 15_000)
+    for (let minute = 0; minute < 5; minute++) await page.clock.fastForward(60_000)
+    expect(site.asked).toHaveLength(20)
+  })
+
+  it('goes on asking after an answer that failed', async () => {
+    site.tell({}, 503)
+    const page = await open()
+    await passUntilAsked(page, 2)
+    site.tell(stateOf('sent'))
+    await passUntilAsked(page, 3)
+    await page.getByText('We texted a code').waitFor()
+  })
+
+  it.each([
+    ['the session has ended', {}, 401],
+    ['another code is under way', stateOf('queued', 'email-1'), 200],
+  ])('asks no more when %s', async (_, body, status) => {
+    site.tell(body, status)
+    const page = await open()
+    await passUntilAsked(page, 1)
+    await page.clock.runFor(120_000)
+    expect(site.asked).toHaveLength(1)
+    expect(await lineOf(page).textContent()).toContain('is waiting to be delivered')
+  })
+
+  it('rests while nobody sees the page', async () => {
+    site.tell(stateOf('queued'))
+    const page = await open()
+    const hide = (hidden: boolean) =>
+      page.evaluate(`
+        Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))`)
+    await hide(true)
+    await page.clock.runFor(120_000)
+    expect(site.asked).toHaveLength(0)
+    await hide(false)
+    await expect.poll(() => site.asked.length).toBe(1)
+  })
+
+  it('asks no more once a code was sent', async () => {
+    site.tell(stateOf('queued'))
+    const page = await open()
+    await page.locator('#mfa-code').fill('123456')
+    await expect.poll(() => site.posts.length).toBe(1)
+    await page.clock.runFor(60_000)
+    expect(site.asked).toHaveLength(0)
+  })
+
+  it('stays as it is, and asks nothing, when the service cannot tell', async () => {
+    const { follow: _, ...untold } = queued
+    const page = await open(codeView(sms, { challenge: untold }))
+    await page.clock.runFor(120_000)
+    expect(site.asked).toHaveLength(0)
+  })
+
+  it('is the one that the page was drawn with, when there are no scripts', async () => {
+    const page = await open(view, false)
+    expect(await lineOf(page).textContent()).toContain('is waiting to be delivered')
+    expect(await page.getByText('We texted a code').count()).toBe(0)
+  })
+})
