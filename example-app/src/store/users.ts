@@ -40,8 +40,6 @@ export interface Users {
   add(user: NewUser): Promise<VaultUser | undefined>
   /** Replaces the password and ends every session that was opened with the old one. */
   changePassword(id: number, password: string): Promise<VaultUser>
-  /** Ends every session of the customer. */
-  endSessions(id: number): Promise<VaultUser | undefined>
   rememberApp(id: number, appUser: string): Promise<void>
   count(): Promise<number>
 }
@@ -94,14 +92,6 @@ export function usersIn(db: Database): Users {
       const user = rows[0]
       if (!user) throw new Error('The password of somebody who does not exist cannot be changed.')
       return user
-    },
-
-    async endSessions(id) {
-      const { rows } = await db.query<VaultUser>(
-        `UPDATE vault_users SET password_version = password_version + 1 WHERE id = $1 RETURNING ${COLUMNS}`,
-        [id],
-      )
-      return rows[0]
     },
 
     async rememberApp(id, appUser) {
