@@ -35,6 +35,7 @@ export {
   verifyRouter,
 } from './mfa.js'
 export { mfaClient } from './mfa-client.js'
+export type { NoticeCatalogue } from './notices/catalogue.js'
 export type { AccountNotice, NoticeFacts, NoticeType } from './notices/notice.js'
 export type {
   Compromise,
@@ -47,7 +48,6 @@ export type {
   TrustedDeviceOptions,
 } from './options.js'
 export type { Catalogue as PageCatalogue } from './pages/locales/catalogue.js'
-export type { PageTexts } from './pages/texts.js'
 export type {
   ChallengeView,
   DeviceView,
@@ -68,6 +68,7 @@ export type {
   TranscribeRequest,
   TranscriptionRefusal,
 } from './protocol/service.js'
+export type { MfaTexts } from './texts.js'
 export type { TrustPlace } from './trust/open-store.js'
 export type { TrustItem, TrustStore } from './trust/store.js'
 export type { MfaAccount } from './visit/account.js'

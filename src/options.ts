@@ -5,7 +5,6 @@ import type { FindingCode } from './doctor/findings.js'
 import type { Duration } from './duration.js'
 import type { MfaEvent } from './flows/events.js'
 import type { AccountNotice } from './notices/notice.js'
-import type { PageTexts } from './pages/texts.js'
 import type { PageFrame, RenderView, View } from './pages/view.js'
 import type { QueryPool } from './postgres-table.js'
 import type { Amr } from './protocol/amr.js'
@@ -13,6 +12,7 @@ import type { FactorInput } from './protocol/factor.js'
 import type { Method } from './protocol/methods.js'
 
 import type { MfaService } from './protocol/service.js'
+import type { MfaTexts } from './texts.js'
 import type { TrustPlace } from './trust/open-store.js'
 
 /** A service to be reached over HTTP. */
@@ -205,10 +205,10 @@ export interface MfaOptions<User = Express.User> {
   /** The language of pages and messages for a request, a BCP 47 tag. Defaults to the browser's `Accept-Language`. */
   locale?: ((req: Request) => string | undefined) | undefined
   /**
-   * Your own words on the pages, by language: `{ en: { choose: { title: 'Is it you?' } } }`. Single texts for a language
-   * that the pages speak; every text for one of your own.
+   * Your own words on the pages and in notices, by language: `{ en: { choose: { title: 'Is it you?' } } }`. Single texts
+   * for a language that is spoken here; every text for one of your own.
    */
-  texts?: PageTexts | undefined
+  texts?: MfaTexts | undefined
   /** Where warnings and failures are told. Defaults to `console`. */
   logger?: { warn(message: string): void; error(message: string, error?: unknown): void } | undefined
 }

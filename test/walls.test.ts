@@ -64,6 +64,9 @@ const ROOMS: Readonly<Record<string, Walls>> = {
   // For the tests of an app: it speaks for a service, and knows nothing of the plugin that asks it.
   testing: { uses: ['protocol', ...LEAVES] },
 
+  // What may be said otherwise, on the pages and in notices.
+  'texts.ts': { uses: ['pages', 'notices'] },
+
   // What an app writes is described in the words of the rooms that it is for.
   'options.ts': {
     uses: ['host.ts'],
@@ -75,13 +78,14 @@ const ROOMS: Readonly<Record<string, Walls>> = {
       'limits',
       'trust',
       'notices',
+      'texts.ts',
       'doctor',
       'duration.ts',
       'postgres-table.ts',
     ],
   },
   'settings.ts': {
-    uses: ['client', 'doctor', 'limits', 'pages', 'trust', ...LEAVES],
+    uses: ['client', 'doctor', 'limits', 'texts.ts', 'trust', ...LEAVES],
     types: ['options.ts', 'protocol'],
   },
 
@@ -118,6 +122,7 @@ const ROOMS: Readonly<Record<string, Walls>> = {
       'flows',
       'pages',
       'notices',
+      'texts.ts',
       'trust',
       'passport',
       'guard',

@@ -1,4 +1,5 @@
-import { catalogues, type Locale, pickLocale } from '../pages/text.js'
+import type { Catalogue } from '../pages/locales/catalogue.js'
+import { type Locale, pickLocale } from '../pages/text.js'
 import type { NoticeCatalogue } from './catalogue.js'
 import { de } from './locales/de.js'
 import { en } from './locales/en.js'
@@ -13,11 +14,18 @@ export const noticeCatalogues = { en, de, es, fr, pt, ja } as const satisfies Re
   Record<Locale, NoticeCatalogue>
 >
 
+/** What a notice says in one language. */
+type Words = Pick<Catalogue, 'overview'> & { readonly notices?: NoticeCatalogue }
+
+/** The languages of an app; without notices, one is not spoken in notices. */
+export type NoticeLanguages = Readonly<Record<string, Words>> & { readonly en: Required<Words> }
+
 /** What a notice is made of besides its facts. */
 export interface Letter {
   readonly facts: NoticeFacts
   readonly appName: string
   readonly undoUrl?: string
+  readonly languages: NoticeLanguages
 }
 
 /** A notice in the language that fits best, which can be had in any other. */
@@ -31,11 +39,11 @@ export function composeNotice(letter: Letter, wishes: readonly string[]): Accoun
   }
 }
 
-function words({ facts, appName, undoUrl }: Letter, wishes: readonly string[]) {
-  const locale = pickLocale(wishes, noticeCatalogues)
-  const texts: NoticeCatalogue = noticeCatalogues[locale]
-  const factor =
-    facts.method && `${catalogues[locale].overview.method[facts.method]}${facts.to ? ` (${facts.to})` : ''}`
+function words({ facts, appName, undoUrl, languages }: Letter, wishes: readonly string[]) {
+  const spoken = Object.fromEntries(Object.entries(languages).filter(([, { notices }]) => notices))
+  const locale = pickLocale(wishes, { ...spoken, en: languages.en })
+  const { notices: texts = languages.en.notices, overview } = languages[locale] ?? languages.en
+  const factor = facts.method && `${overview.method[facts.method]}${facts.to ? ` (${facts.to})` : ''}`
   const say = (phrase: string) => filled(phrase, { app: appName, factor: factor ?? '' })
   const about = [
     filled(texts.when, { value: moment(locale, facts.at) }),

@@ -49,7 +49,8 @@ async function end(req: Request, res: Response, deps: DoorDeps): Promise<void> {
 
 async function tellHost(req: Request, { settings }: DoorDeps, { userId, at }: UndoSubject): Promise<void> {
   const facts = factsOf(req, settings, { type: 'account_secured' })
-  const notice = composeNotice({ facts, appName: settings.appName }, localesOf(req, settings))
+  const letter = { facts, appName: settings.appName, languages: settings.texts }
+  const notice = composeNotice(letter, localesOf(req, settings))
   try {
     await settings.onCompromise?.({ userId, at: facts.at, noticedAt: at, notice })
   } catch (error) {

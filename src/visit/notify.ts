@@ -32,7 +32,8 @@ export async function notify(
   try {
     const facts = factsOf(req, settings, body)
     const undoUrl = await undoUrlFor({ settings, undoLinks }, userId, facts)
-    const letter = { facts, appName: settings.appName, ...(undoUrl && { undoUrl }) }
+    const { appName, texts: languages } = settings
+    const letter = { facts, appName, languages, ...(undoUrl && { undoUrl }) }
     Promise.resolve(onNotice(user, composeNotice(letter, localesOf(req, settings)))).catch(lost)
   } catch (error) {
     lost(error)

@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { composeNotice, noticeCatalogues } from '../../src/notices/compose.js'
 import { NOTICE_TYPES } from '../../src/notices/notice.js'
+import { readTexts } from '../../src/texts.js'
 
 const AT = Date.UTC(2030, 0, 2, 15, 4)
+const { languages } = readTexts({}) as Extract<ReturnType<typeof readTexts>, { languages: unknown }>
 const undoUrl = 'https://shop.example/mfa/not-me?token=x'
 
 describe.each(Object.keys(noticeCatalogues))('the notices in %s', (locale) => {
   it.each(NOTICE_TYPES)('say everything: %s', (type) => {
     const facts = { type, at: AT, browser: 'Firefox on Mac', address: '203.0.113.7', place: 'Oslo' }
     const factor = { method: 'sms', to: '••• 57' } as const
-    const { subject, text } = composeNotice({ facts: { ...facts, ...factor }, appName: 'Vault', undoUrl }, [
-      locale,
-    ])
+    const { subject, text } = composeNotice(
+      { facts: { ...facts, ...factor }, appName: 'Vault', languages, undoUrl },
+      [locale],
+    )
     expect(subject).toContain('Vault')
     for (const part of ['Vault', 'Firefox on Mac', '203.0.113.7', 'Oslo', '2030', 'UTC'])
       expect(text).toContain(part)
@@ -23,7 +26,7 @@ describe.each(Object.keys(noticeCatalogues))('the notices in %s', (locale) => {
 
   it('have words of their own', () => {
     const of = (tag: string) =>
-      composeNotice({ facts: { type: 'device_trusted', at: AT }, appName: 'Vault' }, [tag])
+      composeNotice({ facts: { type: 'device_trusted', at: AT }, appName: 'Vault', languages }, [tag])
     expect(of(locale).locale).toBe(locale)
     if (locale !== 'en') expect(of(locale).text).not.toBe(of('en').text)
   })

@@ -28,6 +28,11 @@ describe('a host’s own texts', () => {
     expect(page).toContain('One more step to sign in to Testbed.')
   })
 
+  it('of a region start from the host’s own for its language, whatever their order', async () => {
+    const swiss = { 'de-CH': { choose: { none: 'Nichts da' } }, de: { choose: { title: 'Sind Sie es?' } } }
+    expect(await chooser(swiss, 'de-CH')).toContain('<h1>Sind Sie es?</h1>')
+  })
+
   it('of a region start from its language, which keeps its own', async () => {
     expect(await chooser(texts, 'de-CH')).toContain('<h1>Sind Sie es?</h1>')
     expect(await chooser(texts, 'de-CH')).toContain(catalogues.de.choose.act.sms.split('{to}')[0] ?? '')
@@ -53,10 +58,10 @@ describe('texts that cannot be used are told with their path (R18)', () => {
   it.each([
     [7, 'texts must be an object like { en: { … } }'],
     [{ en: 'Hello' }, 'texts.en must be an object with texts'],
-    [{ en: { choose: { titel: 'Is it you?' } } }, 'texts.en.choose.titel is not a text of the pages; is it'],
-    [{ en: { chose: {} } }, 'texts.en.chose is not a text of the pages; is it misspelt?'],
-    [{ en: { constructor: 'x' } }, 'texts.en.constructor is not a text of the pages; is it misspelt?'],
-    [JSON.parse('{"en":{"__proto__":{"x":"y"}}}'), 'texts.en.__proto__ is not a text of the pages;'],
+    [{ en: { choose: { titel: 'Is it you?' } } }, 'texts.en.choose.titel is not a text of ours; is it'],
+    [{ en: { chose: {} } }, 'texts.en.chose is not a text of ours; is it misspelt?'],
+    [{ en: { constructor: 'x' } }, 'texts.en.constructor is not a text of ours; is it misspelt?'],
+    [JSON.parse('{"en":{"__proto__":{"x":"y"}}}'), 'texts.en.__proto__ is not a text of ours;'],
     [{ de: { choose: { title: 7 } } }, 'texts.de.choose.title must be text'],
     [{ de: { choose: { title: ' ' } } }, 'texts.de.choose.title must be text'],
     [
@@ -65,8 +70,12 @@ describe('texts that cannot be used are told with their path (R18)', () => {
     ],
     [{ de: { choose: { act: { sms: '{too}' } } } }, 'texts.de.choose.act.sms has {too}; only {to} '],
     [{ en: { triesLeft: { one: '{n} try' } } }, 'texts.en.triesLeft.one has {n}; only {count} can be'],
-    [{ en: { triesLeft: { some: 'x' } } }, 'texts.en.triesLeft.some is not a text of the pages'],
+    [{ en: { triesLeft: { some: 'x' } } }, 'texts.en.triesLeft.some is not a text of ours'],
     [{ en: { dir: 'up' } }, 'texts.en.dir must be "ltr" or "rtl"'],
+    [{ en: { notices: { what: { moved: 'x' } } } }, 'texts.en.notices.what.moved is not a text of ours'],
+    [{ en: { notices: { when: '{time}' } } }, 'texts.en.notices.when has {time}; only {value} can be'],
+    [{ nl: { ...en, notices: { when: '{value}' } } }, 'it lacks notices.subject.factor_added, '],
+    [{ nl: { notices: {} } }, 'texts.nl needs every text, as we do not speak it; it lacks dir, '],
     [{ n_l: en }, 'texts.n_l is not a language like nl'],
     [
       { nl: rest },

@@ -33,6 +33,8 @@ const doesNot: readonly MfaOptions<Customer>[] = [
   { factors },
   // @ts-expect-error no such text
   { service: address, factors, texts: { en: { choose: { titel: 'Is it you?' } } } },
+  // @ts-expect-error no such text of notices
+  { service: address, factors, texts: { en: { notices: { subject: { moved: 'x' } } } } },
   // @ts-expect-error a misspelt name
   { service: address, factors, onEvents: () => {} },
   // @ts-expect-error durations are numbers
@@ -57,5 +59,5 @@ const doesNot: readonly MfaOptions<Customer>[] = [
 
 it('options are typed by the host’s own user', () => {
   expect(compiles).toHaveLength(9)
-  expect(doesNot).toHaveLength(13)
+  expect(doesNot).toHaveLength(14)
 })

@@ -1,14 +1,32 @@
-import type { Catalogue } from './locales/catalogue.js'
-import { catalogues, type Languages } from './text.js'
+import type { NoticeCatalogue } from './notices/catalogue.js'
+import { noticeCatalogues } from './notices/compose.js'
+import type { Catalogue } from './pages/locales/catalogue.js'
+import { catalogues, type Locale } from './pages/text.js'
+
+/** Every text of one language. A language of the host's own may do without notices: they take the next one asked for. */
+export interface AppCatalogue extends Catalogue {
+  readonly notices?: NoticeCatalogue
+}
+
+/** The languages of an app: ours, and those that the host adds. Tags are in lower case. */
+export type AppLanguages = Readonly<Record<string, AppCatalogue>> & { readonly en: Required<AppCatalogue> }
 
 /** The parts of something, and of its parts, of which each may be left out. */
 type PartsOf<Whole> = { readonly [Part in keyof Whole]?: PartsOf<Whole[Part]> | undefined }
 
 /**
- * Texts of the host's own, by language (BCP 47): single ones for a language of the pages or for a region of one
- * (`de-CH`); every one for another language, which is best written as a `PageCatalogue`.
+ * Texts of the host's own, by language (BCP 47): single ones for a language that is spoken here, or for a region of one
+ * (`de-CH`); every one for another language, which is best written as a `PageCatalogue`, with `notices` as a
+ * `NoticeCatalogue`.
  */
-export type PageTexts = Readonly<Record<string, PartsOf<Catalogue> | undefined>>
+export type MfaTexts = Readonly<Record<string, PartsOf<AppCatalogue> | undefined>>
+
+const STANDARD = Object.fromEntries(
+  (Object.keys(catalogues) as Locale[]).map((tag) => [
+    tag,
+    { ...catalogues[tag], notices: noticeCatalogues[tag] },
+  ]),
+) as Readonly<Record<Locale, Required<AppCatalogue>>>
 
 /** Something that is wrong with a host's texts, and where. */
 export interface TextFault {
@@ -19,27 +37,36 @@ export interface TextFault {
 const PLURAL_FORMS = ['zero', 'one', 'two', 'few', 'many', 'other']
 const MAX_NAMED = 5
 
-/** The languages of the pages with the host's texts in them, or everything that is wrong with those. */
+/** Our languages with the host's texts in them, or everything that is wrong with those. */
 export function readTexts(
   given: unknown,
-): { readonly languages: Languages } | { readonly faults: readonly TextFault[] } {
+): { readonly languages: AppLanguages } | { readonly faults: readonly TextFault[] } {
   if (!isObject(given)) return { faults: [{ path: [], message: 'must be an object like { en: { … } }' }] }
   const faults: TextFault[] = []
-  const languages: Record<string, Catalogue> & { en: Catalogue } = { ...catalogues }
-  for (const [tag, texts] of Object.entries(given)) {
+  const languages: Record<string, AppCatalogue> & { en: Required<AppCatalogue> } = { ...STANDARD }
+  // A language before its regions, which start from it.
+  const entries = Object.entries(given).sort(([one], [other]) => one.length - other.length)
+  for (const [tag, texts] of entries) {
     if (texts === undefined) continue
-    const found = isTag(tag) ? faultsIn(texts, [], tag) : [{ path: [], message: 'is not a language like nl' }]
+    const base = baseOf(tag, languages)
+    const found = isTag(tag)
+      ? faultsIn(texts, base === undefined)
+      : [{ path: [], message: 'is not a language like nl' }]
     faults.push(...found.map(({ path, message }) => ({ path: [tag, ...path], message })))
     // Every part has been compared with the English catalogue, so it is one.
-    if (found.length === 0) languages[tag.toLowerCase()] = merged(baseOf(tag) ?? {}, texts) as Catalogue
+    if (found.length === 0) languages[tag.toLowerCase()] = merged(base ?? {}, texts) as AppCatalogue
   }
   return faults.length > 0 ? { faults } : { languages }
 }
 
-/** Ours in the same language, on which a host's texts are laid. */
-function baseOf(tag: string): object | undefined {
-  const [language = ''] = tag.toLowerCase().split('-')
-  return Object.entries(catalogues).find(([known]) => known === language)?.[1]
+/** What is spoken of a language so far, on which a host's texts are laid. */
+function baseOf(tag: string, languages: Readonly<Record<string, AppCatalogue>>): AppCatalogue | undefined {
+  const subtags = tag.toLowerCase().split('-')
+  for (; subtags.length > 0; subtags.pop()) {
+    const known = subtags.join('-')
+    if (Object.hasOwn(languages, known)) return languages[known]
+  }
+  return undefined
 }
 
 function isTag(tag: string): boolean {
@@ -50,22 +77,24 @@ function isTag(tag: string): boolean {
   }
 }
 
-function faultsIn(texts: unknown, path: readonly string[], tag: string): TextFault[] {
-  const wrong = compared(texts, path)
-  if (wrong.length > 0 || baseOf(tag)) return wrong
-  const missing = missingIn(texts, catalogues.en)
+function faultsIn(texts: unknown, isNew: boolean): TextFault[] {
+  const wrong = compared(texts, [])
+  if (wrong.length > 0 || !isNew) return wrong
+  const { notices, ...pages } = STANDARD.en
+  const hasNotices = isObject(texts) && texts.notices !== undefined
+  const missing = missingIn(texts, hasNotices ? { ...pages, notices } : pages)
   if (missing.length === 0) return []
   const more = missing.length - MAX_NAMED
   const named = missing.slice(0, MAX_NAMED).join(', ')
   const message = `needs every text, as we do not speak it; it lacks ${named}${more > 0 ? ` and ${more} more` : ''}`
-  return [{ path, message }]
+  return [{ path: [], message }]
 }
 
 /** What cannot stand where it stands. */
 function compared(given: unknown, path: readonly string[]): TextFault[] {
   if (given === undefined) return []
-  const standard = at(catalogues.en, path)
-  if (standard === undefined) return [{ path, message: 'is not a text of the pages; is it misspelt?' }]
+  const standard = at(STANDARD.en, path)
+  if (standard === undefined) return [{ path, message: 'is not a text of ours; is it misspelt?' }]
   if (typeof standard === 'string') return comparedPhrase(given, path, placeholdersAt(path))
   if (!isObject(given)) return [{ path, message: 'must be an object with texts' }]
   const isPlural = 'other' in standard
@@ -91,7 +120,7 @@ function comparedPhrase(given: unknown, path: readonly string[], known: Readonly
 /** What is filled in here in any language: one may name the app where another need not. */
 function placeholdersAt(path: readonly string[]): ReadonlySet<string> {
   return new Set(
-    Object.values(catalogues).flatMap((catalogue) => {
+    Object.values(STANDARD).flatMap((catalogue) => {
       const phrase = at(catalogue, path)
       return typeof phrase === 'string' ? placeholdersIn(phrase) : []
     }),

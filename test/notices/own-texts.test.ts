@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import type { AccountNotice, MfaTexts, NoticeCatalogue, PageCatalogue } from '../../src/index.js'
+import { noticeCatalogues } from '../../src/notices/compose.js'
+import { catalogues } from '../../src/pages/text.js'
+import { jsonAgent } from '../kit/host.js'
+import { linkIn, noticingHost, pass, sayNotMe } from './kit.js'
+
+/** The notice of a trusted browser and the one of the link's use, in the words of a host, for a reader of some languages. */
+async function noticesIn(texts: MfaTexts, languages: string) {
+  const made = noticingHost({ options: { texts } })
+  const agent = jsonAgent(made.app).set('Accept-Language', languages)
+  await pass(made, 'bob', { trust: true }, agent)
+  const trusted = made.newest('device_trusted')
+  await sayNotMe(made, trusted, agent).expect(200)
+  return { trusted, secured: made.compromises[0]?.notice as AccountNotice }
+}
+
+describe('a host’s own texts in notices', () => {
+  it('take the place of ours one by one, filled in', async () => {
+    const { trusted, secured } = await noticesIn(
+      {
+        en: {
+          notices: {
+            subject: { device_trusted: 'A browser, {app}', account_secured: undefined },
+            browser: 'With: {value}',
+            thenPassword: 'Call us then.',
+          },
+        },
+      },
+      'en-GB',
+    )
+    expect(trusted).toMatchObject({ locale: 'en', subject: 'A browser, Testbed' })
+    expect(trusted.text).toContain('signs in to your Testbed account without the second step')
+    expect(trusted.text).toContain(`\n${trusted.undoUrl}\nCall us then.\n`)
+    expect(linkIn(trusted)).toContain('/mfa/not-me?token=')
+    expect(secured.subject).toBe('Testbed: your account was secured')
+    expect(secured.text).toContain('Call us then.')
+  })
+
+  it('are chosen by language as those of the pages: a region starts from its language', async () => {
+    const texts: MfaTexts = {
+      de: { notices: { fine: 'Alles gut, wenn Sie es waren.' } },
+      'de-CH': { notices: { subject: { device_trusted: 'Grüezi von {app}' } } },
+    }
+    const { trusted } = await noticesIn(texts, 'de-CH,en')
+    expect(trusted).toMatchObject({ locale: 'de-ch', subject: 'Grüezi von Testbed' })
+    expect(trusted.text).toContain('Alles gut, wenn Sie es waren.')
+    expect(trusted.inLanguage('de-AT').subject).toBe('Testbed: einem Browser wird jetzt vertraut')
+    expect(trusted.inLanguage('de-AT').text).toContain('Alles gut, wenn Sie es waren.')
+  })
+
+  const dutch: PageCatalogue = { ...catalogues.en }
+  const dutchNotices: NoticeCatalogue = {
+    ...noticeCatalogues.en,
+    subject: { ...noticeCatalogues.en.subject, device_trusted: '{app} vertrouwt een browser' },
+  }
+
+  it('may be a language of their own, with the names of the ways from its pages', async () => {
+    const method = { ...dutch.overview.method, app: 'Codes-app' }
+    const what = { ...noticeCatalogues.en.what, factor_added: 'Nieuw: {factor}.' }
+    const nl = { ...dutch, overview: { ...dutch.overview, method }, notices: { ...dutchNotices, what } }
+    const { trusted } = await noticesIn({ nl }, 'nl-BE')
+    expect(trusted).toMatchObject({ locale: 'nl', subject: 'Testbed vertrouwt een browser' })
+
+    const made = noticingHost({ options: { texts: { nl } } })
+    const agent = await pass(made, 'bob', {}, jsonAgent(made.app).set('Accept-Language', 'nl'))
+    await agent.post('/mfa/enroll-app').send({}).expect(200)
+    await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
+    expect(made.newest('factor_added').text).toMatch(/^Nieuw: Codes-app \(.*\)\.\n/)
+  })
+
+  it('leave notices in the next language asked for where a language of the pages has none', async () => {
+    const { trusted } = await noticesIn({ nl: dutch }, 'nl,fr;q=0.5')
+    expect(trusted.locale).toBe('fr')
+    expect(trusted.inLanguage('nl').locale).toBe('en')
+  })
+})
