@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import { inTurn, type Miss } from '../../src/delivery/in-turn.js'
-import { type Carrier, DeliveryError, type DeliveryFault } from '../../src/delivery/message.js'
+import { type Carrier, CHANNELS, DeliveryError, type DeliveryFault } from '../../src/delivery/message.js'
+import { webhookCarrier } from '../../src/delivery/webhook.js'
 import { rejection } from '../kit.js'
+import { describeCarrier } from './contract.js'
 import { letter } from './letters.js'
+import { leadingTo, SECRET, webhookReceiver } from './webhook-receiver.js'
 
 type Behaviour = DeliveryFault | 'take' | 'silence' | 'bug'
 
@@ -29,6 +32,22 @@ function several(...behaviours: readonly Behaviour[]) {
   const carrier = inTurn(carriers, 200, (miss) => void misses.push(miss))
   return { asked, misses, deliver: () => carrier.deliver(letter('sms'), AbortSignal.timeout(1_000)) }
 }
+
+describeCarrier('a carrier after one that will not serve us', CHANNELS, async () => {
+  const [stranger, server] = [await webhookReceiver(), await webhookReceiver()]
+  const carriers = [
+    webhookCarrier({ url: stranger.url, secret: 'not the one it knows', name: 'first' }),
+    webhookCarrier({ url: `${server.url}/hook?key=address-key`, secret: SECRET, name: 'second' }),
+  ]
+  const end = leadingTo(
+    server,
+    inTurn(carriers, 10_000, () => {}),
+  )
+  const close = async () => {
+    await Promise.all([stranger.close(), server.close()])
+  }
+  return Object.assign(end, { close })
+})
 
 test.each(['carrier', 'outage', 'silence', 'bug'] as const)(
   'the next carrier is asked after a fault of kind %s',

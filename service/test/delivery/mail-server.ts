@@ -13,6 +13,8 @@ export interface SmtpAnswer {
   readonly text?: string
 }
 
+type Answering = (recipient: string, at: SmtpAnswer['at']) => SmtpAnswer | undefined
+
 const ANSWERS: Readonly<Record<Answer, SmtpAnswer | undefined>> = {
   take: undefined,
   'no such contact': { at: 'to', code: 550, text: '5.1.1 <zoe@example.com>: unknown user' },
@@ -27,12 +29,13 @@ export async function mailServer(options: { readonly tls?: 'starttls' | 'smtps' 
   const certificate = tls === 'none' ? undefined : selfMadeCertificate()
   const arrived: { from: string; to: string[]; content: string; encrypted: boolean }[] = []
   const held: (() => void)[] = []
-  let answer: SmtpAnswer | undefined
+  let answerTo: Answering = () => undefined
   let silent = false
-  const refusal = (at: SmtpAnswer['at']) =>
-    answer?.at === at
-      ? Object.assign(new Error(answer.text ?? 'not taken'), { responseCode: answer.code })
-      : undefined
+  const refusal = (at: SmtpAnswer['at'], recipient = '') => {
+    const answer = answerTo(recipient, at)
+    if (answer?.at !== at) return undefined
+    return Object.assign(new Error(answer.text ?? 'not taken'), { responseCode: answer.code })
+  }
   const server = new SMTPServer({
     authOptional: true,
     secure: tls === 'smtps',
@@ -45,14 +48,14 @@ export async function mailServer(options: { readonly tls?: 'starttls' | 'smtps' 
         ? done(null, { user: username })
         : done(Object.assign(new Error('Invalid login'), { responseCode: 535 })),
     onMailFrom: (_address, _session, done) => done(refusal('mail')),
-    onRcptTo: (_address, _session, done) => (silent ? held.push(done) : done(refusal('to'))),
+    onRcptTo: ({ address }, _session, done) => (silent ? held.push(done) : done(refusal('to', address))),
     onData(stream, session, done) {
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('end', () => {
-        const refused = refusal('data')
-        if (refused) return done(refused)
         const { mailFrom, rcptTo } = session.envelope
+        const refused = refusal('data', rcptTo[0]?.address)
+        if (refused) return done(refused)
         arrived.push({
           from: mailFrom ? mailFrom.address : '',
           to: rcptTo.map((recipient) => recipient.address),
@@ -70,12 +73,13 @@ export async function mailServer(options: { readonly tls?: 'starttls' | 'smtps' 
     port: (server.server.address() as AddressInfo).port,
     certificate: certificate?.path,
     arrived,
-    answerWith(next: SmtpAnswer | undefined) {
-      answer = next
+    /** Answers every mail like this, or each as its recipient has it. */
+    answerWith(next: SmtpAnswer | undefined | Answering) {
+      answerTo = typeof next === 'function' ? next : () => next
     },
     answer(how: Answer) {
       silent = how === 'silence'
-      answer = ANSWERS[how]
+      answerTo = () => ANSWERS[how]
     },
     close: () =>
       new Promise<void>((resolve) => {

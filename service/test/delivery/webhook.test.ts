@@ -1,67 +1,21 @@
-import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Letter } from '../../src/delivery/message.js'
+import { CHANNELS, type Letter } from '../../src/delivery/message.js'
 import { webhookCarrier } from '../../src/delivery/webhook.js'
 import { backupMessage } from '../../src/texts/compose.js'
 import { listen, rejection } from '../kit.js'
-import { type Answer, describeCarrier } from './contract.js'
+import { describeCarrier } from './contract.js'
 import { letter, onItsWay, VAULT } from './letters.js'
+import { leadingTo, SECRET, webhookReceiver } from './webhook-receiver.js'
 
-const SECRET = 'shared with the receiver'
-
-/** A receiver that takes only what is signed. */
-async function receiver() {
-  const requests: { headers: Record<string, unknown>; body: string }[] = []
-  const state: { status: number; body: string; silent: boolean } = { status: 200, body: '{}', silent: false }
-  const server = await listen(async (request, response) => {
-    let body = ''
-    for await (const chunk of request) body += chunk
-    if (state.silent) return
-    const [, time, signature] =
-      /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(request.headers['countersign-signature'])) ?? []
-    const right = createHmac('sha256', SECRET).update(`${time}.${body}`).digest('hex')
-    if (signature !== right || Math.abs(Number(time) - Date.now() / 1000) > 60) {
-      response.writeHead(401).end()
-      return
-    }
-    if (state.status === 200) requests.push({ headers: request.headers, body })
-    response.writeHead(state.status, state.status === 302 ? { location: '/elsewhere' } : {}).end(state.body)
-  })
-  return { ...server, requests, state }
-}
-
-const STATUS: Readonly<Record<Answer, number>> = {
-  take: 200,
-  silence: 200,
-  'no such contact': 422,
-  'not for you': 403,
-  later: 503,
-}
-
-describeCarrier('a webhook', ['email', 'sms', 'whatsapp', 'call'], async () => {
-  const server = await receiver()
-  return {
-    carrier: webhookCarrier({ url: `${server.url}/hook?key=address-key`, secret: SECRET }),
-    get arrived() {
-      return server.requests.map(({ body }) => {
-        const { to, text } = JSON.parse(body) as { to: string; text: string }
-        return { to: [to], content: text }
-      })
-    },
-    answer(how) {
-      server.state.silent = how === 'silence'
-      server.state.status = STATUS[how]
-      server.state.body = how === 'take' ? '{}' : 'no zoe@example.com +447700900123 012345 address-key'
-    },
-    secrets: [SECRET, 'address-key'],
-    close: server.close,
-  }
+describeCarrier('a webhook', CHANNELS, async () => {
+  const server = await webhookReceiver()
+  return leadingTo(server, webhookCarrier({ url: `${server.url}/hook?key=address-key`, secret: SECRET }))
 })
 
 describe('a webhook', () => {
-  let server: Awaited<ReturnType<typeof receiver>>
+  let server: Awaited<ReturnType<typeof webhookReceiver>>
   beforeAll(async () => {
-    server = await receiver()
+    server = await webhookReceiver()
   })
   afterAll(() => server.close())
   const deliver = (one: Letter, secret = SECRET) =>
