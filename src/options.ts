@@ -154,6 +154,11 @@ export interface MfaOptions<User = Express.User> {
   appName?: string | undefined
   /** Where the routers are mounted, as a browser sees it. Defaults to `/mfa`. */
   path?: string | undefined
+  /**
+   * What a proxy in front takes off each path before the app sees it, like `/bank`; the paths here are those that a
+   * browser sees, with it. Needed for that alone: an app that is mounted in another one knows its paths.
+   */
+  pathPrefix?: string | undefined
   /** The host's page for signing in. Defaults to `/login`. */
   signInPath?: string | undefined
   /** The host's route for signing out. Defaults to `/logout`. */

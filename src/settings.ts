@@ -73,6 +73,7 @@ const schema = z.strictObject({
   path: sitePath
     .regex(/[^/]$/, { error: 'must not end with a slash, and must not be the whole site' })
     .default('/mfa'),
+  pathPrefix: sitePath.regex(/[^/]$/, { error: 'must not end with a slash' }).default(''),
   signInPath: sitePath.default('/login'),
   signOutPath: sitePath.default('/logout'),
   homePath: sitePath.default('/'),
@@ -141,10 +142,16 @@ export function readOptions(options: unknown): Settings {
 }
 
 /** What is wrong only in company. */
-function together({ publicUrl, trustedDevices, noticeStore }: z.output<typeof schema>): string[] {
-  return publicUrl && !trustedDevices && !noticeStore
-    ? ['publicUrl puts links into notices, and these have to be kept: give noticeStore, or trustedDevices']
-    : []
+function together(given: z.output<typeof schema>): string[] {
+  const { publicUrl, trustedDevices, noticeStore, path, pathPrefix } = given
+  return [
+    ...(publicUrl && !trustedDevices && !noticeStore
+      ? ['publicUrl puts links into notices, and these have to be kept: give noticeStore, or trustedDevices']
+      : []),
+    ...(path.startsWith(`${pathPrefix}/`)
+      ? []
+      : [`path must be as a browser sees it, with pathPrefix: ${pathPrefix}${path}`]),
+  ]
 }
 
 const VERBS = ['send', 'verify', 'enrollApp', 'sendBackupCodes', 'transcribe'] as const

@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import { askedUrl } from '../session/return-to.js'
 import { cookieOf, storeNameOf } from '../session/slot.js'
 import type { Settings } from '../settings.js'
 import type { FindingCode } from './findings.js'
@@ -7,9 +8,13 @@ import type { FindingCode } from './findings.js'
 const HUGE_BODY_BYTES = 100 * 1024
 
 /** What one request shows of the app around us. It has a session; that was seen to before. */
-export function findAtRequest(req: Request, settings: Pick<Settings, 'limits' | 'path'>): FindingCode[] {
+export function findAtRequest(
+  req: Request,
+  settings: Pick<Settings, 'limits' | 'path' | 'pathPrefix'>,
+): FindingCode[] {
   return [
     ...findInProxy(req),
+    ...findInPrefix(req, settings),
     ...findInBody(req, settings),
     ...findInRoutes(req),
     ...(process.env.NODE_ENV === 'production' ? findInSession(req, settings) : []),
@@ -24,8 +29,13 @@ function findInProxy(req: Request): FindingCode[] {
   return comesByProxy && !setting ? ['MFA_DOCTOR_TRUST_PROXY'] : []
 }
 
-function findInBody(req: Request, { path }: Pick<Settings, 'path'>): FindingCode[] {
-  const isOurs = req.originalUrl.startsWith(`${path}/`)
+function findInPrefix(req: Request, { path }: Pick<Settings, 'path'>): FindingCode[] {
+  const prefix = req.get('x-forwarded-prefix')?.replace(/\/$/, '') ?? ''
+  return path.startsWith(`${prefix}/`) ? [] : ['MFA_DOCTOR_PATH_PREFIX']
+}
+
+function findInBody(req: Request, settings: Pick<Settings, 'path' | 'pathPrefix'>): FindingCode[] {
+  const isOurs = askedUrl(req, settings).startsWith(`${settings.path}/`)
   const isHuge = Number(req.get('content-length') ?? 0) > HUGE_BODY_BYTES
   return isOurs && isHuge && req.readableEnded ? ['MFA_DOCTOR_BODY_PARSER'] : []
 }

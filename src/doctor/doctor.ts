@@ -20,7 +20,10 @@ const NOBODY: Doctor = { look() {}, found() {} }
 
 /** The doctor, having told what can be seen at the start. */
 export function doctorFor(
-  settings: Pick<Settings, 'doctor' | 'limits' | 'service' | 'trustedDevices' | 'path' | 'logger'>,
+  settings: Pick<
+    Settings,
+    'doctor' | 'limits' | 'service' | 'trustedDevices' | 'path' | 'pathPrefix' | 'logger'
+  >,
   tell: (code: FindingCode, remedy: string) => void,
 ): Doctor {
   if (settings.doctor === false) return NOBODY

@@ -8,6 +8,8 @@ export const FINDINGS = {
     'Sessions are kept in the memory of this process, which loses them at a restart and grows without end: give express-session a store, such as connect-redis or connect-pg-simple.',
   MFA_DOCTOR_TRUST_PROXY:
     "Requests come through a proxy that Express was not told about, so it sees neither https nor the browser's address: app.set('trust proxy', 1), or the proxy's own address.",
+  MFA_DOCTOR_PATH_PREFIX:
+    'A proxy says that it takes a part off each path (X-Forwarded-Prefix), which the option path does not begin with, so the pages would lead elsewhere: give pathPrefix, and path with it.',
   MFA_DOCTOR_COOKIE_SECURE:
     'The session cookie also travels over plain http, where it can be read: give express-session cookie: { secure: true }.',
   MFA_DOCTOR_COOKIE_HTTP_ONLY:

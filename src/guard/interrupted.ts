@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import type { MfaRecord } from '../session/record.js'
-import { safeReturnTo } from '../session/return-to.js'
+import { askedUrl, safeReturnTo } from '../session/return-to.js'
+import type { Settings } from '../settings.js'
 import { isSameOrigin } from '../visit/same-origin.js'
 
 /** The most that is kept of a form, in characters. */
@@ -11,8 +12,12 @@ const MAX_KEPT = 2_000
  * from another site, which could otherwise put its own wishes into the person's mouth (R13); nothing of what is no form
  * of one text per field.
  */
-export function interrupted(req: Request, names: readonly string[]): MfaRecord['interrupted'] {
-  const path = safeReturnTo(req.originalUrl)
+export function interrupted(
+  req: Request,
+  settings: Settings,
+  names: readonly string[],
+): MfaRecord['interrupted'] {
+  const path = safeReturnTo(askedUrl(req, settings))
   if (names.length === 0 || req.method !== 'POST' || !path || !isSameOrigin(req)) return undefined
   const body: unknown = req.body
   if (typeof body !== 'object' || body === null) return undefined

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { isFresh } from '../flows/freshness.js'
 import type { MfaRecord } from '../session/record.js'
-import { safeReturnTo } from '../session/return-to.js'
+import { askedUrl, safeReturnTo } from '../session/return-to.js'
 import { moveOn, rememberTarget } from '../session/slot.js'
 import { enter, type Known } from '../session/standing.js'
 import type { Settings } from '../settings.js'
@@ -28,7 +28,7 @@ export function requireMfa(given: MfaRule = {}): RequestHandler {
     const { settings } = deps
     const standing = await enter(req, deps)
     if (standing.stage === 'verified' && isFresh(standing.record, rule)) {
-      await forgetInterrupted(req, standing)
+      await forgetInterrupted(req, standing, settings)
       return next()
     }
     setHeaders(res)
@@ -75,21 +75,22 @@ async function askFor(
 
 /** Where the person goes on afterwards, and with what. */
 function wayBack(req: Request, settings: Settings, rule: Rule): Pick<MfaRecord, 'returnTo' | 'interrupted'> {
-  const kept = interrupted(req, rule.resume)
+  const kept = interrupted(req, settings, rule.resume)
   if (kept) return { interrupted: kept, returnTo: `${settings.path}/resume` }
   return { returnTo: targetOf(req, settings) }
 }
 
 /** What was interrupted has been done now; it is not offered again. */
-async function forgetInterrupted(req: Request, { record }: Known): Promise<void> {
-  if (record.interrupted?.path !== safeReturnTo(req.originalUrl)) return
+async function forgetInterrupted(req: Request, { record }: Known, settings: Settings): Promise<void> {
+  if (record.interrupted?.path !== safeReturnTo(askedUrl(req, settings))) return
   const { interrupted: _done, ...rest } = record
   await moveOn(req, rest)
 }
 
 /** A page is returned to; what was posted cannot be, so the page that posted it is. */
-function targetOf(req: Request, { homePath }: Settings): string {
-  if (req.method === 'GET') return safeReturnTo(req.originalUrl) ?? homePath
+function targetOf(req: Request, settings: Settings): string {
+  const { homePath } = settings
+  if (req.method === 'GET') return safeReturnTo(askedUrl(req, settings)) ?? homePath
   const referer = req.get('referer')
   if (!referer || !URL.canParse(referer)) return homePath
   const { host, pathname, search } = new URL(referer)

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { wrapLogIn } from '../session/log-in.js'
-import { safeReturnTo } from '../session/return-to.js'
+import { askedUrl, safeReturnTo } from '../session/return-to.js'
 import { moveOn } from '../session/slot.js'
 import { enter, type Known } from '../session/standing.js'
 import type { Settings } from '../settings.js'
@@ -48,17 +48,18 @@ async function sendToChallenge(
 ): Promise<void> {
   if (req.method === 'GET') {
     // A path of two slashes or a whole address would lead to another site afterwards (R15).
-    const returnTo = safeReturnTo(req.originalUrl) ?? settings.homePath
+    const returnTo = safeReturnTo(askedUrl(req, settings)) ?? settings.homePath
     await moveOn(req, { ...record, returnTo })
   }
   res.redirect(303, settings.path)
 }
 
 /** The places that somebody halfway may go to, as nobody: our own, signing in, signing out, what the host opens. */
-function openPaths({ path, signInPath, signOutPath, open }: Settings): (req: Request) => boolean {
+function openPaths(settings: Settings): (req: Request) => boolean {
+  const { path, signInPath, signOutPath, open } = settings
   const places = [path, signInPath, signOutPath, ...open]
   return (req) => {
-    const [asked = ''] = req.originalUrl.split('?')
+    const [asked = ''] = askedUrl(req, settings).split('?')
     return places.some((place) => asked === place || asked.startsWith(`${place}/`))
   }
 }

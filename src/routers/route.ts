@@ -90,11 +90,18 @@ function add(
 }
 
 function checkMount(req: Request, { settings }: DoorDeps): void {
+  const { path, pathPrefix } = settings
   // Express takes /MFA for /mfa, unless the host made it particular.
-  if (req.baseUrl.toLowerCase() === settings.path.toLowerCase()) return
+  if ((pathPrefix + req.baseUrl).toLowerCase() === path.toLowerCase()) return
+  const before = req.baseUrl && path.endsWith(req.baseUrl) ? path.slice(0, -req.baseUrl.length) : ''
   throw new HostError(
     'ERR_MFA_MOUNT_PATH',
-    `The routers are mounted at ${req.baseUrl || '/'}, but the option path says ${settings.path}. Give both the same: app.use('${settings.path}', …), or path: '${req.baseUrl}'.`,
+    [
+      `The routers are mounted at ${req.baseUrl || '/'}, but the option path says ${path}. `,
+      `Give both the same: app.use('${path.slice(pathPrefix.length)}', …), or path: '${pathPrefix}${req.baseUrl}'`,
+      before && `, or pathPrefix: '${before}' behind a proxy that takes ${before} off`,
+      '.',
+    ].join(''),
   )
 }
 

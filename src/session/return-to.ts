@@ -1,3 +1,6 @@
+import type { Request } from 'express'
+import type { Settings } from '../settings.js'
+
 const ELSEWHERE = 'http://countersign.invalid'
 
 /**
@@ -11,4 +14,9 @@ export function safeReturnTo(address: unknown): string | undefined {
   // A path that begins with two slashes would be another host when it is used as a redirect.
   if (url.origin !== ELSEWHERE || url.pathname.startsWith('//')) return undefined
   return url.pathname + url.search + url.hash
+}
+
+/** The address of a request as the browser asked for it, with what a proxy in front has taken off. */
+export function askedUrl({ originalUrl }: Request, { pathPrefix }: Pick<Settings, 'pathPrefix'>): string {
+  return pathPrefix + originalUrl
 }

@@ -71,6 +71,12 @@ const cases: Readonly<Record<FindingCode, (setup: HostSetup) => Promise<Watched>
     }
     return made
   },
+  MFA_DOCTOR_PATH_PREFIX: async (setup) => {
+    const made = watched({ ...setup, first: (app) => app.set('trust proxy', 1) })
+    for (const prefix of ['/bank', '/bank/', '/mf'])
+      await request(made.app).get('/secret').set('X-Forwarded-Prefix', prefix)
+    return made
+  },
   MFA_DOCTOR_COOKIE_SECURE: async (setup) => {
     inProduction()
     return watched({ ...setup, session: { cookie: { sameSite: 'lax' } } })

@@ -179,6 +179,8 @@ describe('everything else must be what it is meant to be', () => {
     [{ appName: 'x'.repeat(61) }, 'appName must have at most 60 characters'],
     [{ firstFactor: 'password' }, 'firstFactor must be a value of RFC 8176'],
     [{ path: '/' }, 'path must not end with a slash'],
+    [{ pathPrefix: '/bank/', path: '/bank/mfa' }, 'pathPrefix must not end with a slash'],
+    [{ pathPrefix: '/bank' }, 'path must be as a browser sees it, with pathPrefix: /bank/mfa'],
     [{ path: '//evil.example' }, 'path must be a path on this site'],
     [{ path: '/\\evil.example' }, 'path must be a path on this site'],
     [{ signInPath: 'https://evil.example' }, 'signInPath must be a path on this site'],

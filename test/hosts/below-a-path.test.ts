@@ -1,0 +1,173 @@
+import express, { type Express as App } from 'express'
+import request from 'supertest'
+import { describe, expect, it } from 'vitest'
+import { type AccountNotice, type MfaEvent, requireMfa } from '../../src/index.js'
+import { type HostSetup, host, type TestUser } from '../kit/host.js'
+import { listen } from '../kit/sockets.js'
+import { behindStrippingProxy } from '../kit/stripping-proxy.js'
+
+const PATHS = {
+  path: '/bank/mfa',
+  signInPath: '/bank/login',
+  signOutPath: '/bank/logout',
+  homePath: '/bank/',
+  stylesheet: '/bank/own.css',
+}
+
+/** An app whose pages a browser finds below `/bank`, and whose own routes know nothing of that. */
+function bank(options: HostSetup['options'] = {}) {
+  const notices: AccountNotice[] = []
+  const events: MfaEvent[] = []
+  const made = host({
+    first: (app) => app.set('trust proxy', 'loopback'),
+    routes: (app) => {
+      const form = express.urlencoded({ extended: false })
+      app.get('/login', (_req, res) => void res.send('sign in here'))
+      app.post('/send', form, requireMfa({ maxAge: '5m', resume: ['amount'] }), (req, res) => {
+        res.send(`sent ${(req.user as TestUser | undefined)?.id} ${req.body.amount}`)
+      })
+    },
+    options: {
+      ...PATHS,
+      trustedDevices: { store: 'memory' },
+      publicUrl: 'https://shop.example',
+      onNotice: (_user, notice) => void notices.push(notice),
+      onEvent: (event) => void events.push(event),
+      ...options,
+    },
+  })
+  return { ...made, notices, events }
+}
+
+const setups: readonly [string, HostSetup['options'], (app: App) => Promise<number>][] = [
+  ['in an app that is mounted at /bank', {}, (app) => listen(express().use('/bank', app))],
+  [
+    'behind a proxy that takes /bank off each path',
+    { pathPrefix: '/bank' },
+    (app) => behindStrippingProxy(app, '/bank'),
+  ],
+]
+
+describe.each(setups)('%s', (_, options, open) => {
+  async function started() {
+    const made = bank(options)
+    const port = await open(made.app)
+    const agent = request.agent(`http://127.0.0.1:${port}`)
+    const html = { Accept: 'text/html', Origin: `http://127.0.0.1:${port}` }
+    const seen: string[] = []
+    /** Everything that a page leads to. */
+    const note = (page: request.Response) => {
+      for (const [, link = ''] of page.text.matchAll(/(?:href|src|action)="([^"]+)"/g)) {
+        if (link !== 'data:,') seen.push(link)
+      }
+      return page
+    }
+    return {
+      ...made,
+      agent,
+      seen,
+      get: (path: string) => agent.get(path).set(html).then(note),
+      post: (path: string, fields: object) => agent.post(path).set(html).type('form').send(fields).then(note),
+      json: (path: string) => agent.get(path).set('Accept', 'application/json'),
+    }
+  }
+
+  it('redirects, forms, links and files lead where the browser finds them, through sign-in and step-up', async () => {
+    const { get, post, seen, standIn, agent, failures } = await started()
+    await post('/bank/login', { name: 'bob' })
+    expect((await get('/bank/secret?tab=2')).headers.location).toBe('/bank/mfa')
+    expect((await get('/bank/mfa')).status).toBe(200)
+    expect((await post('/bank/mfa/challenge', { factor: 'sms' })).headers.location).toBe('/bank/mfa/verify')
+    await get('/bank/mfa/verify')
+    const done = await post('/bank/mfa/verify', { code: standIn.newestCode(), trust: 'on' })
+    expect(done.headers.location).toBe('/bank/secret?tab=2')
+    expect((await get('/bank/secret?tab=2')).status).toBe(200)
+    for (const page of ['', '/devices', '/enroll-app', '/backup']) {
+      expect((await get(`/bank/mfa${page}`)).status, page).toBe(200)
+    }
+    expect(seen.length).toBeGreaterThan(20)
+    for (const link of seen) expect(link).toMatch(/^\/bank\//)
+    for (const file of new Set(seen.filter((link) => link.includes('/assets/')))) {
+      await agent.get(file).expect(200)
+    }
+    expect(failures).toEqual([])
+  })
+
+  it('a program is told the same addresses', async () => {
+    const { post, json } = await started()
+    await post('/bank/login', { name: 'bob' })
+    expect((await json('/bank/secret')).body).toMatchObject({ code: 'mfa_required', next: '/bank/mfa' })
+    expect((await json('/bank/mfa')).body.status).toBe('pending')
+  })
+
+  it('an interrupted form is offered again, and goes where it was going', async () => {
+    const made = await started()
+    const { get, post, standIn } = made
+    await post('/bank/login', { name: 'bob' })
+    await post('/bank/mfa/challenge', { factor: 'sms' })
+    await post('/bank/mfa/verify', { code: standIn.newestCode(), trust: 'on' })
+    // The next sign-in is by trust, which is no second factor.
+    await post('/bank/login', { name: 'bob' })
+    expect((await post('/bank/send', { amount: '7' })).headers.location).toBe('/bank/mfa')
+    await post('/bank/mfa/challenge', { factor: 'sms' })
+    const done = await post('/bank/mfa/verify', { code: standIn.newestCode() })
+    expect(done.headers.location).toBe('/bank/mfa/resume')
+    expect((await get('/bank/mfa/resume')).text).toContain('action="/bank/send"')
+    expect((await post('/bank/send', { amount: '7' })).text).toBe('sent u-bob 7')
+    // What was done is not offered any more.
+    expect((await get('/bank/mfa/resume')).headers.location).toBe('/bank/')
+  })
+
+  it('cookies come back, and the one of the last factor goes to our own pages alone', async () => {
+    const { post, standIn, json } = await started()
+    await post('/bank/login', { name: 'alice' })
+    await post('/bank/mfa/challenge', { factor: 'email' })
+    const done = await post('/bank/mfa/verify', { code: standIn.newestCode(), trust: 'on' })
+    const lines = String(done.headers['set-cookie'])
+    expect(lines).toContain('mfa_last=email; Max-Age=31536000; Path=/bank/mfa;')
+    expect(lines).toMatch(/mfa-devices=[^;]+; Max-Age=\d+; Path=\/;/)
+    expect((await json('/bank/mfa/devices')).body.devices).toMatchObject([{ current: true }])
+    await post('/bank/logout', {})
+    const again = await post('/bank/login', { name: 'alice' })
+    expect(JSON.parse(again.text).mfa.trusted).toBe(true)
+  })
+
+  it('the link of a notice leads to the page that ends everything', async () => {
+    const { get, post, standIn, notices } = await started()
+    await post('/bank/login', { name: 'bob' })
+    await post('/bank/mfa/challenge', { factor: 'sms' })
+    await post('/bank/mfa/verify', { code: standIn.newestCode(), trust: 'on' })
+    const { pathname, search, origin } = new URL(notices[0]?.undoUrl ?? '')
+    expect(origin + pathname).toBe('https://shop.example/bank/mfa/not-me')
+    expect((await get(pathname + search)).text).toContain('action="/bank/mfa/not-me"')
+    const token = new URLSearchParams(search).get('token')
+    const ended = await post('/bank/mfa/not-me', { token })
+    expect(ended.headers.location).toBe('/bank/mfa/not-me?done')
+    expect((await get('/bank/mfa/not-me?done')).text).toContain('href="/bank/login"')
+  })
+
+  it('the doctor has nothing to say', async () => {
+    const { get, events } = await started()
+    await get('/bank/login')
+    expect(events).toEqual([])
+  })
+})
+
+describe('an app below a path that was not told of it', () => {
+  it('says at the first request where its routers are, and how to say so', async () => {
+    const made = bank()
+    const port = await behindStrippingProxy(made.app, '/bank')
+    const answer = await request(`http://127.0.0.1:${port}`).get('/bank/mfa')
+    expect(answer.status).toBe(500)
+    expect(String(made.failures[0])).toContain(
+      "path: '/mfa', or pathPrefix: '/bank' behind a proxy that takes /bank off.",
+    )
+  })
+
+  it('is found by the doctor, by what the proxy says', async () => {
+    const made = bank({ path: '/mfa' })
+    const port = await behindStrippingProxy(made.app, '/bank')
+    for (let nth = 0; nth < 2; nth++) await request(`http://127.0.0.1:${port}`).get('/bank/secret')
+    expect(made.events).toMatchObject([{ type: 'finding', code: 'MFA_DOCTOR_PATH_PREFIX' }])
+  })
+})
