@@ -25,6 +25,7 @@ export {
   challengeRouter,
   devicesRouter,
   enrollAppRouter,
+  languageRouter,
   MfaStrategy,
   mfaAccount,
   mfaCounts,
@@ -40,6 +41,7 @@ export type { AccountNotice, NoticeFacts, NoticeType } from './notices/notice.js
 export type {
   Compromise,
   DialectInput,
+  LanguageOptions,
   LimitOptions,
   MfaOptions,
   PolicyContext,

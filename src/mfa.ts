@@ -20,6 +20,7 @@ import { buildBackupRouter } from './routers/backup.js'
 import { buildChallengeRouter } from './routers/challenge.js'
 import { buildDevicesRouter } from './routers/devices.js'
 import { buildEnrollAppRouter } from './routers/enroll-app.js'
+import { buildLanguageRouter } from './routers/language.js'
 import { buildNotMeRouter } from './routers/not-me.js'
 import { buildVerifyRouter } from './routers/verify.js'
 import { readOptions, type Settings } from './settings.js'
@@ -134,6 +135,7 @@ export function mfaRouter<User>(options: MfaOptions<User>): Router {
     buildBackupRouter(deps),
     buildDevicesRouter(deps),
     buildNotMeRouter(deps),
+    buildLanguageRouter(deps),
   )
 }
 
@@ -192,6 +194,14 @@ export function devicesRouter<User>(options: MfaOptions<User>): Router {
  */
 export function notMeRouter<User>(options: MfaOptions<User>): Router {
   return buildNotMeRouter(depsOf(options))
+}
+
+/**
+ * Choosing a language. Without the option `languages` it answers nothing.
+ * @throws {OptionsError}
+ */
+export function languageRouter<User>(options: MfaOptions<User>): Router {
+  return buildLanguageRouter(depsOf(options))
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Request } from 'express'
+import type { Request, Response } from 'express'
 import './host.js'
 import type { Dialect } from './client/dialect.js'
 import type { FindingCode } from './doctor/findings.js'
@@ -120,6 +120,17 @@ export interface Compromise {
   readonly notice: AccountNotice
 }
 
+/** The languages that people may choose from on every page, and how their choice is kept. */
+export interface LanguageOptions {
+  /** BCP 47 tags in the order of the buttons, two at least: of the pages' languages, and of those in `texts`. */
+  offer: readonly string[]
+  /**
+   * Keeps the choice, for `locale` to find it at the next request: in the user's record, or a cookie of the host's own.
+   * Without it a cookie is set (`mfa_language`), which counts before `locale` and `Accept-Language`.
+   */
+  remember?: ((req: Request, res: Response, language: string) => void | Promise<void>) | undefined
+}
+
 /** What an app writes. The same object may be given to every part; what is built from it is built once. */
 export interface MfaOptions<User = Express.User> {
   /** The MFA service: its address, or an object that speaks for it (the self-hosted service in this process). */
@@ -209,6 +220,8 @@ export interface MfaOptions<User = Express.User> {
   render?: ((view: View, frame: PageFrame, standard: RenderView) => string) | undefined
   /** The language of pages and messages for a request, a BCP 47 tag. Defaults to the browser's `Accept-Language`. */
   locale?: ((req: Request) => string | undefined) | undefined
+  /** Puts a switch of languages on every page. Off unless given; pages and messages then speak no others. */
+  languages?: LanguageOptions | undefined
   /**
    * Your own words on the pages and in notices, by language: `{ en: { choose: { title: 'Is it you?' } } }`. Single texts
    * for a language that is spoken here; every text for one of your own.

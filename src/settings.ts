@@ -4,7 +4,7 @@ import { FINDING_CODES } from './doctor/findings.js'
 import { OptionsError } from './errors.js'
 import { onlyGiven } from './given.js'
 import { limitsSchema } from './limits/rules.js'
-import type { MfaOptions } from './options.js'
+import type { LanguageOptions, MfaOptions } from './options.js'
 import type { MfaService } from './protocol/service.js'
 import { callback, hasFunctions } from './rules.js'
 import { readTexts } from './texts.js'
@@ -47,6 +47,13 @@ const textsSchema = z.unknown().transform((given, context) => {
     context.addIssue({ code: 'custom', path: [...path], message })
   }
   return z.NEVER
+})
+
+const languagesSchema = z.strictObject({
+  offer: z
+    .array(z.string({ error: 'must be a language like nl' }), { error: 'must be a list like ["en", "de"]' })
+    .min(2, { error: 'must name two languages at least, or there is nothing to choose' }),
+  remember: callback<NonNullable<LanguageOptions['remember']>>('must be a function').optional(),
 })
 
 const schema = z.strictObject({
@@ -114,6 +121,7 @@ const schema = z.strictObject({
   locale: callback<NonNullable<MfaOptions['locale']>>(
     'must be a function from a request to a language',
   ).optional(),
+  languages: languagesSchema.optional(),
   texts: textsSchema.prefault({}),
   logger: z
     .custom<NonNullable<MfaOptions['logger']>>((value) => hasFunctions(value, 'warn', 'error'), {
@@ -151,6 +159,23 @@ function together(given: z.output<typeof schema>): string[] {
     ...(path.startsWith(`${pathPrefix}/`)
       ? []
       : [`path must be as a browser sees it, with pathPrefix: ${pathPrefix}${path}`]),
+    ...languageFaults(given),
+  ]
+}
+
+function languageFaults({ languages, texts, locale }: z.output<typeof schema>): string[] {
+  if (!languages) return []
+  const unknown = languages.offer.filter((tag) => !Object.hasOwn(texts, tag.toLowerCase()))
+  return [
+    ...unknown.map(
+      (tag) => `languages.offer names ${tag}, which the pages do not speak; give its words in texts`,
+    ),
+    ...(new Set(languages.offer.map((tag) => tag.toLowerCase())).size < languages.offer.length
+      ? ['languages.offer names a language twice']
+      : []),
+    ...(languages.remember && !locale
+      ? ['languages.remember keeps the choice, and nothing finds it again: give locale as well']
+      : []),
   ]
 }
 

@@ -1,13 +1,14 @@
 import { linkTo } from './address.js'
 import { countdown } from './countdown.js'
 import { type Html, html, type Renderable } from './html.js'
+import { languageSwitch } from './language-switch.js'
 import { type Page, type PageContext, startPath } from './page.js'
 import { fill } from './text.js'
 
-/** The ways out that every page has at its foot, with the end of the half-login. */
+/** The ways out that every page has at its foot, with the end of the half-login and the languages. */
 export function leaveLinks(page: Page, context: PageContext): Html {
   const { frame, words } = context
-  return html`<footer class="mfa-leave">${[page.error !== true && halfLoginEnd(context), wayOut()]}</footer>`
+  return html`<footer class="mfa-leave">${[page.error !== true && halfLoginEnd(context), wayOut(), languageSwitch(context)]}</footer>`
 
   function wayOut(): Renderable {
     if (frame.purpose === 'sign-in') {

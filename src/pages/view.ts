@@ -87,6 +87,8 @@ export interface PageFrame {
   /** The server's time, so that the countdowns do not depend on the browser's clock. */
   readonly now: number
   readonly notice?: Notice
+  /** The languages to choose from, as BCP 47 tags: posts `language` and `back`, where the page is, to `{base}/language`. */
+  readonly languages?: { readonly offer: readonly string[]; readonly back: string }
   /** The host's own words for somebody who cannot confirm in any way; shown where the other ways are. */
   readonly help?: string
   /** The host's style sheet, linked after ours; sets the custom properties of `mfa.css`. */

@@ -6,6 +6,7 @@ import { factorView } from '../visit/factor-view.js'
 import { lastUsed } from '../visit/last-used.js'
 import { localesOf } from '../visit/locales.js'
 import { sendProblem, setRetryAfter, statusOf } from '../visit/problem.js'
+import { languageChoice } from './language-choice.js'
 import { factorViews, liveChallenge, type Visitor } from './visitor.js'
 
 /** Answers with a page. */
@@ -16,7 +17,9 @@ export function showPage(visitor: Visitor, view: View, notice?: Notice): void {
     setRetryAfter(res, said)
     res.status(statusOf(said.code))
   }
-  res.type('html').send(deps.render(view, frameOf(visitor, notice)))
+  const failed = said?.tone === 'error'
+  const frame = { ...frameOf(visitor, notice), ...languageChoice(visitor.req, deps.settings, view, failed) }
+  res.type('html').send(deps.render(view, frame))
 }
 
 function frameOf({ req, deps, known }: Visitor, notice: Notice | undefined): PageFrame {

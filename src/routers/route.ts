@@ -10,6 +10,7 @@ import { localesOf } from '../visit/locales.js'
 import { type Problem, sendProblem, setRetryAfter, statusOf } from '../visit/problem.js'
 import { isSameOrigin } from '../visit/same-origin.js'
 import { personOf } from '../visit/visit.js'
+import { languageChoice } from './language-choice.js'
 import type { Visitor } from './visitor.js'
 
 /** What a route does with somebody who is signed in or on the way. */
@@ -27,7 +28,7 @@ export interface Route {
 
 /** What a path answers to whoever comes, signed in or not. */
 export interface OpenRoute {
-  readonly get: OpenHandler
+  readonly get?: OpenHandler
   readonly post: OpenHandler
 }
 
@@ -50,7 +51,7 @@ export function addRoute(router: Router, deps: DoorDeps, path: string, route: Ro
 
 /** Adds a path for whoever comes: who they are is not asked. */
 export function addOpenRoute(router: Router, deps: DoorDeps, path: string, route: OpenRoute): void {
-  add(router, deps, path, { ...route, delete: undefined })
+  add(router, deps, path, { get: undefined, ...route, delete: undefined })
 }
 
 function add(
@@ -168,6 +169,7 @@ export function showToAnybody(req: Request, res: Response, { settings, render }:
       homePath: settings.homePath,
       purpose: 'sign-in',
       now: Date.now(),
+      ...languageChoice(req, settings, view, false),
       ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
     }),
   )

@@ -31,6 +31,12 @@ export const deviceField = text(64).min(1, { error: 'must not be empty' })
 /** The token of a notice's link. */
 export const linkTokenField = text(128).min(1, { error: 'must not be empty' })
 
+/** A language as BCP 47 writes it. */
+export const languageField = text(35).min(1, { error: 'must not be empty' })
+
+/** A page of this site. */
+export const pageField = text(2_000)
+
 /** What a body could not be read for. */
 export type BodyFault = Problem & {
   readonly code: 'invalid_request' | 'body_too_large' | 'unsupported_media_type'

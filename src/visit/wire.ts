@@ -1,6 +1,14 @@
 import * as z from 'zod'
 import { METHODS } from '../protocol/methods.js'
-import { codeField, deviceField, factorField, linkTokenField, trustField } from './body.js'
+import {
+  codeField,
+  deviceField,
+  factorField,
+  languageField,
+  linkTokenField,
+  pageField,
+  trustField,
+} from './body.js'
 
 /*
  * The JSON of the routes: what they read, and what they answer. The handlers are typed by these schemas, and
@@ -41,6 +49,12 @@ export const revokeBody = z.object({ device: deviceField.meta(described("The dev
 
 /** `POST /not-me` */
 export const notMeBody = z.object({ token: linkTokenField.meta(described('From the link.')) })
+
+/** `POST /language` */
+export const languageBody = z.object({
+  language: languageField.meta({ description: 'One of those that are offered.', examples: ['de'] }),
+  back: pageField.optional().meta(described('The page of ours to go back to.')),
+})
 
 /** A way to confirm, as answers list it. */
 export const factorAnswer = z.object({ id: z.string(), method: z.enum(METHODS), to })
@@ -142,6 +156,13 @@ export const revokedAnswer = z.object({ status: z.literal('revoked'), count: z.i
 /** 200 of `GET /not-me` and `POST /not-me` */
 export const notMeAnswer = z.object({
   status: z.enum(['open', 'secured']).meta(described('The link can be used; everything was ended.')),
+})
+
+/** 200 of `POST /language` */
+export const chosenAnswer = z.object({
+  status: z.literal('chosen'),
+  language: z.string().meta(described('The language of pages and messages from now on.')),
+  next: path,
 })
 
 /** Every answer that is not a success (RFC 9457). */

@@ -27,7 +27,7 @@ interface About {
   readonly id: string
   readonly summary: string
   readonly description?: string
-  readonly tag: 'Second factor' | 'Factors' | 'Trusted devices' | 'Notices'
+  readonly tag: 'Second factor' | 'Factors' | 'Trusted devices' | 'Notices' | 'Pages'
   readonly body?: z.ZodType
   /** Left out for what is only a page. */
   readonly answer?: z.ZodType
@@ -278,6 +278,14 @@ const PATHS: ZodOpenApiPathsObject = {
     parameters: DEVICE,
     problems: ['mfa_required', 'unknown_device', 'cross_site'],
   }),
+  '/language': post({
+    id: 'chooseLanguage',
+    summary: 'Choose the language of pages and messages',
+    description: 'Nobody has to be signed in. Only with the option `languages`.',
+    tag: 'Pages',
+    body: wire.languageBody,
+    answer: wire.chosenAnswer,
+  }),
   '/not-me': {
     ...get({
       id: 'notMe',
@@ -312,7 +320,13 @@ export const openApi = createDocument(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/mfa' }],
-    tags: [{ name: 'Second factor' }, { name: 'Factors' }, { name: 'Trusted devices' }, { name: 'Notices' }],
+    tags: [
+      { name: 'Second factor' },
+      { name: 'Factors' },
+      { name: 'Trusted devices' },
+      { name: 'Notices' },
+      { name: 'Pages' },
+    ],
     paths: PATHS,
     components: {
       schemas: {

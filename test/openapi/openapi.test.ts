@@ -22,7 +22,9 @@ describe('the OpenAPI document of the routes', () => {
 
   it('has the routes of mfaRouter with their methods, and no other', async () => {
     const publicUrl = 'https://app.example'
-    const { app, mfa } = host({ options: { publicUrl, trustedDevices: { store: 'memory' } } })
+    const { app, mfa } = host({
+      options: { publicUrl, trustedDevices: { store: 'memory' }, languages: { offer: ['en', 'de'] } },
+    })
     const stacks = mfaRouter(mfa).stack.map((layer) => Reflect.get(layer.handle, 'stack'))
     const routes = stacks.flat().flatMap(({ route }) => (route ? [String(route.path)] : []))
     const served = [...new Set(routes)].filter((path) => !path.startsWith('/assets/'))

@@ -80,7 +80,7 @@ describe('the package as it is shipped', () => {
     )
     expect((await project.node('esm.mjs')).trim()).toBe(
       'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError TrustStoreError ' +
-        'backupRouter challengeRouter devicesRouter enrollAppRouter mfaAccount mfaClient mfaCounts mfaRouter mfaSession notMeRouter requireMfa startMfa verifyRouter email',
+        'backupRouter challengeRouter devicesRouter enrollAppRouter languageRouter mfaAccount mfaClient mfaCounts mfaRouter mfaSession notMeRouter requireMfa startMfa verifyRouter email',
     )
   })
 

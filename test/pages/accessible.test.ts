@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PageFrame, View } from '../../src/pages/view.js'
 import { hasBrowser, openBrowser, servePage } from './browser.js'
-import { ALL_VIEWS, frame, problem } from './samples.js'
+import { ALL_VIEWS, manyTongued, problem } from './samples.js'
 
 describe.skipIf(!hasBrowser)('a page in a real browser', () => {
   let browser: Browser
@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
   }
 
   it.each(ALL_VIEWS)('has nothing that axe objects to: %s', async (_, view) => {
-    await open(view, { ...frame, notice: problem('invalid_code', 60) }, 390)
+    await open(view, { ...manyTongued, notice: problem('invalid_code', 60) }, 390)
     expect(await objections(new AxeBuilder({ page }))).toEqual([])
     await page.emulateMedia({ colorScheme: 'dark' })
     expect(await objections(new AxeBuilder({ page }).withRules('color-contrast'))).toEqual([])
@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
   })
 
   it.each(ALL_VIEWS)('fits 320 pixels, also with long German words: %s', async (_, view) => {
-    await open(view, { ...frame, locales: ['de'] }, 320)
+    await open(view, { ...manyTongued, locales: ['de'] }, 320)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
   })
 })

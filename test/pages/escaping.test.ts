@@ -36,6 +36,7 @@ describe('a page with hostile values', () => {
     homePath: 'javascript:alert(1)',
     signInPath: '//evil.example',
     help: HOSTILE,
+    languages: { offer: ['en', 'de'], back: HOSTILE },
     notice: problem('locked', 60),
   }
   const challenge = { factor: hostile, delivery: 'sent', expiresAt: NOW + 1000, resendAt: NOW } as const
@@ -43,6 +44,7 @@ describe('a page with hostile values', () => {
   it.each([
     renderView({ page: 'choose', factors: [hostile], preferred: HOSTILE, backup: true }, dressed),
     renderView(codeView(hostile, { challenge, others: [hostile] }), dressed),
+    renderView(codeView(hostile, { challenge: { ...challenge, delivery: 'queued', follow: true } }), dressed),
     renderView({ page: 'overview', factors: [hostile], backup: true }, { ...dressed, purpose: 'manage' }),
     renderView({ page: 'enroll', qr: HOSTILE, uri: 'javascript:alert(1)', secret: HOSTILE }, dressed),
     renderView({ page: 'backup', to: HOSTILE }, dressed),

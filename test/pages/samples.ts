@@ -21,6 +21,12 @@ export const frame: PageFrame = {
   now: NOW,
 }
 
+/** The same with a switch of languages. */
+export const manyTongued: PageFrame = {
+  ...frame,
+  languages: { offer: ['en', 'de', 'es', 'fr', 'pt', 'ja'], back: '/mfa?choose' },
+}
+
 /** One factor of this method. */
 export function factorOf(method: FactorView['method']): FactorView {
   return { id: `${method}-1`, method, to: '••• 57' }

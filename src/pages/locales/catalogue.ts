@@ -159,6 +159,8 @@ export interface Catalogue {
     readonly done: Phrase
     readonly next: Phrase
   }
+  /** Names the switch of languages. */
+  readonly language: Phrase
   readonly stop: Readonly<Record<'sign-in' | 'retry' | 'home', Phrase>>
   /** What the countdown of a stop page turns into. */
   readonly stopReady: Phrase

@@ -181,6 +181,7 @@ export const de: Catalogue = {
     done: 'Alle Anmeldungen bei Ihrem Konto bei {app} sind beendet, und keinem Browser wird mehr vertraut.',
     next: 'Melden Sie sich jetzt an und ändern Sie Ihr Passwort: Wer es auch war, kennt es vielleicht.',
   },
+  language: 'Sprache',
   stop: { 'sign-in': 'Anmelden', retry: 'Noch einmal versuchen', home: 'Zurück zu {app}' },
   stopReady: 'Sie können es jetzt wieder versuchen.',
   clockSlow:

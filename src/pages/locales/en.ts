@@ -177,6 +177,7 @@ export const en: Catalogue = {
     done: 'All sign-ins to your {app} account have ended, and no browser is trusted any more.',
     next: 'Now sign in and change your password: whoever it was may know it.',
   },
+  language: 'Language',
   stop: { 'sign-in': 'Sign in', retry: 'Try again', home: 'Back to {app}' },
   stopReady: 'You can try again now.',
   clockSlow: 'That code is from about {time} ago: your phone’s clock seems to be wrong. Set it to automatic.',

@@ -180,6 +180,7 @@ export const es: Catalogue = {
     done: 'Se cerraron todas las sesiones de tu cuenta de {app}, y ningún navegador es ya de confianza.',
     next: 'Ahora entra y cambia tu contraseña: quien fuera puede que la sepa.',
   },
+  language: 'Idioma',
   stop: { 'sign-in': 'Iniciar sesión', retry: 'Intentarlo otra vez', home: 'Volver a {app}' },
   stopReady: 'Ya puedes intentarlo otra vez.',
   clockSlow:

@@ -183,6 +183,7 @@ export const fr: Catalogue = {
     done: 'Toutes les sessions de votre compte {app} sont fermées, et plus aucun navigateur n’est de confiance.',
     next: 'Connectez-vous maintenant et changez votre mot de passe : cette personne le connaît peut-être.',
   },
+  language: 'Langue',
   stop: { 'sign-in': 'Se connecter', retry: 'Réessayer', home: 'Retour à {app}' },
   stopReady: 'Vous pouvez maintenant réessayer.',
   clockSlow:

@@ -180,6 +180,7 @@ export const ja: Catalogue = {
     done: '{app}のアカウントのすべてのログインを終了し、すべてのブラウザーの信頼を取り消しました。',
     next: 'ログインしてパスワードを変更してください。相手に知られている可能性があります。',
   },
+  language: '言語',
   stop: { 'sign-in': 'ログインする', retry: 'もう一度試す', home: '{app}に戻る' },
   stopReady: 'もう一度お試しいただけます。',
   clockSlow:

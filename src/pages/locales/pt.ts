@@ -180,6 +180,7 @@ export const pt: Catalogue = {
     done: 'Todas as sessões de sua conta em {app} terminaram, e nenhum navegador é mais confiável.',
     next: 'Agora entre e troque sua senha: quem quer que tenha sido talvez a saiba.',
   },
+  language: 'Idioma',
   stop: { 'sign-in': 'Entrar', retry: 'Tentar de novo', home: 'Voltar para {app}' },
   stopReady: 'Você já pode tentar de novo.',
   clockSlow:

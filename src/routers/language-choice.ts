@@ -1,0 +1,28 @@
+import type { Request } from 'express'
+import type { PageFrame, View } from '../pages/view.js'
+import { askedUrl, safeReturnTo } from '../session/return-to.js'
+import type { Settings } from '../settings.js'
+
+/** The languages that this page offers, and where it is to be found again in another one. */
+export function languageChoice(
+  req: Request,
+  settings: Settings,
+  view: View,
+  failed: boolean,
+): Pick<PageFrame, 'languages'> {
+  const { languages } = settings
+  const back = languages && placeOf(req, settings, view, failed)
+  return back === undefined ? {} : { languages: { offer: languages?.offer ?? [], back } }
+}
+
+/** What answers a POST that was done, such as a QR code, is shown once: it cannot be asked for again. */
+function placeOf(req: Request, settings: Settings, view: View, failed: boolean): string | undefined {
+  const { path } = settings
+  if (req.method !== 'POST') return safeReturnTo(askedUrl(req, settings))
+  if (!failed) return undefined
+  if (view.page === 'choose') return `${path}?choose`
+  if (view.page === 'enroll') return `${path}/enroll-app/confirm`
+  if (view.page === 'backup') return `${path}/backup`
+  if (view.page !== 'code') return path
+  return `${path}/verify?factor=${view.factor === 'backup' ? 'backup' : encodeURIComponent(view.factor.id)}`
+}

@@ -1,0 +1,48 @@
+import { type Request, type Response, Router } from 'express'
+import type * as z from 'zod'
+import { safeReturnTo } from '../session/return-to.js'
+import { wantsHtml } from '../visit/accept.js'
+import { readBody } from '../visit/body.js'
+import type { DoorDeps } from '../visit/deps.js'
+import { rememberLanguage } from '../visit/language-cookie.js'
+import { sendProblem } from '../visit/problem.js'
+import { type chosenAnswer, languageBody } from '../visit/wire.js'
+import { addAssets } from './assets.js'
+import { addOpenRoute } from './route.js'
+
+/**
+ * `POST /language` remembers a language for whoever asks, signed in or not, and leads back to the page. Without the
+ * option `languages` there is no route.
+ */
+export function buildLanguageRouter(deps: DoorDeps): Router {
+  const router = Router()
+  if (!deps.settings.languages) return router
+  addOpenRoute(router, deps, '/language', { post: choose })
+  addAssets(router)
+  return router
+}
+
+async function choose(req: Request, res: Response, { settings }: DoorDeps): Promise<void> {
+  const body = await readBody(req, res, languageBody)
+  if ('fault' in body) return sendProblem(res, body.fault)
+  const { languages, path } = settings
+  const wanted = body.fields.language.toLowerCase()
+  const tag = languages?.offer.find((offered) => offered.toLowerCase() === wanted)
+  if (!languages || tag === undefined) {
+    const detail = `must be one of ${languages?.offer.join(', ')}`
+    return sendProblem(res, { code: 'invalid_request', errors: [{ field: 'language', detail }] })
+  }
+  if (languages.remember) await languages.remember(req, res, tag)
+  else rememberLanguage(req, res, tag)
+  const next = pageOfOurs(body.fields.back, path)
+  if (wantsHtml(req)) return res.redirect(303, next)
+  res.json({ status: 'chosen', language: tag, next } satisfies z.output<typeof chosenAnswer>)
+}
+
+/** Where the switch was pressed, if that is below our own path; else where our pages begin (R15). */
+function pageOfOurs(back: string | undefined, path: string): string {
+  const place = safeReturnTo(back)
+  return place !== undefined && /^(?:[/?#]|$)/.test(place.slice(path.length)) && place.startsWith(path)
+    ? place
+    : path
+}

@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest'
+import type { LanguageOptions, MfaOptions } from '../../src/index.js'
+import { browserAgent, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
+
+const offering = (
+  languages: LanguageOptions = { offer: ['en', 'de', 'fr'] },
+  more: Partial<MfaOptions<TestUser>> = {},
+) => host({ options: { languages, ...more } })
+
+/** A browser of somebody halfway through signing in. */
+async function halfway({ app }: ReturnType<typeof host>, wishes = 'en') {
+  const browser = browserAgent(app).set('Accept-Language', wishes)
+  await browser.post('/login').type('form').send({ name: 'alice' }).expect(200)
+  return browser
+}
+
+const languageOf = ({ text }: { text: string }) => /<html lang="([^"]*)"/.exec(text)?.[1]
+const backOf = ({ text }: { text: string }) => /name="back" value="([^"]*)"/.exec(text)?.[1]
+
+describe('the switch of languages', () => {
+  it('is not there unless it was asked for', async () => {
+    const made = host()
+    const browser = await halfway(made)
+    expect((await browser.get('/mfa').expect(200)).text).not.toContain('/language')
+    await browser.post('/mfa/language').type('form').send({ language: 'de' }).expect(404)
+  })
+
+  it('names each language in its own words, and marks the one of the page', async () => {
+    const page = await (await halfway(offering())).get('/mfa').expect(200)
+    expect(page.text).toContain('value="en" lang="en" aria-current="true">English</button>')
+    expect(page.text).toContain('value="de" lang="de">Deutsch</button>')
+    expect(page.text).toContain('value="fr" lang="fr">Français</button>')
+    expect(page.text).not.toContain('Español')
+  })
+
+  it('has pages speak the language that was chosen, and leads back to the page', async () => {
+    const browser = await halfway(offering())
+    const page = await browser.get('/mfa?choose').expect(200)
+    expect(backOf(page)).toBe('/mfa?choose')
+    const chosen = await browser
+      .post('/mfa/language')
+      .type('form')
+      .send({ language: 'de', back: backOf(page) })
+    expect([chosen.status, chosen.headers.location]).toEqual([303, '/mfa?choose'])
+    expect(languageOf(await browser.get('/mfa?choose'))).toBe('de')
+  })
+
+  it('has messages speak it', async () => {
+    const made = offering()
+    const agent = await signIn(made.app, 'bob')
+    const { body } = await agent.post('/mfa/language').send({ language: 'DE' }).expect(200)
+    expect(body).toEqual({ status: 'chosen', language: 'de', next: '/mfa' })
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    expect(made.standIn.calls.at(-1)).toMatchObject({ verb: 'send', request: { locale: 'de' } })
+  })
+
+  it('keeps the choice in a cookie out of reach of scripts (R11)', async () => {
+    const { headers } = await jsonAgent(offering().app)
+      .post('/mfa/language')
+      .send({ language: 'fr' })
+      .expect(200)
+    expect(String(headers['set-cookie'])).toMatch(
+      /^mfa_language=fr; Max-Age=31536000; Path=\/; .*HttpOnly; SameSite=Lax$/,
+    )
+  })
+
+  it('changes nothing else: the half-login and its code go on', async () => {
+    const made = offering()
+    const browser = await halfway(made)
+    await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+    await browser.post('/mfa/language').type('form').send({ language: 'de', back: '/mfa/verify' }).expect(303)
+    expect(languageOf(await browser.get('/mfa/verify').expect(200))).toBe('de')
+    expect(made.standIn.count('send')).toBe(1)
+    await browser
+      .post('/mfa/verify')
+      .type('form')
+      .send({ code: made.standIn.newestCode(), factor: 'sms' })
+      .expect(303)
+    expect((await browser.get('/secret').expect(200)).body.secret).toBe(42)
+  })
+
+  it('is there for whoever comes, signed in or not, and not by GET (R14)', async () => {
+    const { app } = offering()
+    await jsonAgent(app).post('/mfa/language').send({ language: 'de' }).expect(200)
+    const { headers } = await jsonAgent(app).get('/mfa/language?language=de').expect(405)
+    expect(headers.allow).toBe('POST')
+    expect(headers['set-cookie']).toBeUndefined()
+  })
+
+  it('is not pressed by another site (R13)', async () => {
+    const answer = await jsonAgent(offering().app)
+      .post('/mfa/language')
+      .set('Sec-Fetch-Site', 'cross-site')
+      .send({ language: 'de' })
+      .expect(403)
+    expect(answer.headers['set-cookie']).toBeUndefined()
+  })
+
+  it.each([{}, { language: 'es' }, { language: 'constructor' }, { language: ['de'] }, { language: '' }])(
+    'takes no %j (R81)',
+    async (body) => {
+      const answer = await jsonAgent(offering().app).post('/mfa/language').send(body).expect(400)
+      expect(answer.body.errors[0].field).toBe('language')
+      expect(answer.headers['set-cookie']).toBeUndefined()
+    },
+  )
+
+  it.each([
+    'https://evil.example/',
+    '//evil.example',
+    '/\\evil.example',
+    '/account',
+    '/mfa-login',
+    '/mfa/../account',
+    '',
+  ])('leads only to our own pages, not to %j (R15)', async (back) => {
+    const { body } = await jsonAgent(offering().app)
+      .post('/mfa/language')
+      .send({ language: 'de', back })
+      .expect(200)
+    expect(body.next).toBe('/mfa')
+  })
+
+  it('leads from an answer to a form back to a page of the same kind', async () => {
+    const browser = await halfway(offering())
+    await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+    const wrong = await browser
+      .post('/mfa/verify')
+      .type('form')
+      .send({ code: '000000', factor: 'sms' })
+      .expect(401)
+    expect(backOf(wrong)).toBe('/mfa/verify?factor=sms')
+    const backup = await browser
+      .post('/mfa/verify')
+      .type('form')
+      .send({ code: 'x', factor: 'backup' })
+      .expect(401)
+    expect(backOf(backup)).toBe('/mfa/verify?factor=backup')
+    const unknown = await browser.post('/mfa/challenge').type('form').send({ factor: 'nothing' })
+    expect(backOf(unknown)).toBe('/mfa?choose')
+  })
+
+  it('is not on a page that is shown once', async () => {
+    const made = offering({ offer: ['en', 'de'] }, { policy: () => 'require' })
+    const browser = browserAgent(made.app)
+    await browser.post('/login').type('form').send({ name: 'nina' }).expect(200)
+    expect(backOf(await browser.get('/mfa/enroll-app').expect(200))).toBe('/mfa/enroll-app')
+    const once = await browser.post('/mfa/enroll-app').type('form').send({}).expect(200)
+    expect(once.text).toContain('data:image/png')
+    expect(backOf(once)).toBeUndefined()
+  })
+})
+
+describe('the languages that are offered', () => {
+  it.each([
+    ['de-CH, en', 'de'],
+    ['es, fr;q=0.5', 'fr'],
+    ['es', 'en'],
+    ['', 'en'],
+  ])('are the only ones that pages speak: %j gives %s', async (wishes, language) => {
+    expect(languageOf(await (await halfway(offering(), wishes)).get('/mfa'))).toBe(language)
+  })
+
+  it('begin with the one for whoever asks for none of them', async () => {
+    expect(languageOf(await (await halfway(offering({ offer: ['fr', 'de'] }), 'en')).get('/mfa'))).toBe('fr')
+  })
+
+  it('may be kept by the host, which finds the choice again', async () => {
+    const kept: string[] = []
+    const made = offering(
+      { offer: ['en', 'de'], remember: (_req, _res, language) => void kept.push(language) },
+      { locale: () => kept.at(-1) },
+    )
+    const browser = await halfway(made)
+    const answer = await browser.post('/mfa/language').type('form').send({ language: 'de' }).expect(303)
+    expect(String(answer.headers['set-cookie'])).not.toContain('mfa_language')
+    expect(kept).toEqual(['de'])
+    expect(languageOf(await browser.get('/mfa'))).toBe('de')
+    // A cookie of somebody else's says nothing then.
+    expect(languageOf(await browser.get('/mfa').set('Cookie', 'mfa_language=en'))).not.toBe('en')
+  })
+
+  it('end in an error of the host when that cannot keep the choice', async () => {
+    const made = offering(
+      { offer: ['en', 'de'], remember: async () => Promise.reject(new RangeError('no room')) },
+      { locale: () => 'en' },
+    )
+    const browser = await halfway(made)
+    await browser.post('/mfa/language').type('form').send({ language: 'de' }).expect(500)
+    expect(made.failures).toEqual([new RangeError('no room')])
+  })
+
+  it.each([
+    [{ offer: ['en'] }, /languages.offer must name two languages at least/],
+    [
+      { offer: ['en', 'tlh'] },
+      /languages.offer names tlh, which the pages do not speak; give its words in texts/,
+    ],
+    [{ offer: ['en', 'de', 'EN'] }, /names a language twice/],
+    [{ offer: ['en', 'de'], remember: () => {} }, /give locale as well/],
+    [{ offer: ['en', 'de'], keep: 1 }, /languages.keep is not an option/],
+  ])('cannot be %j (R18)', (languages, fault) => {
+    expect(() => offering(languages as LanguageOptions)).toThrow(fault)
+  })
+})
