@@ -27,6 +27,12 @@ export function chosenLanguage(req: Request): Language | undefined {
   return isLanguage(tag) ? tag : undefined
 }
 
+/** The language in which somebody meets the second step: the chosen one, else the first of their browser's that is there. */
+export function languageOf(req: Request): Language {
+  const best = chosenLanguage(req) ?? req.acceptsLanguages(Object.keys(LANGUAGES))
+  return isLanguage(best) ? best : 'en'
+}
+
 /** Remembers the choice. It survives a sign-out, and a login that empties the session. */
 export function rememberLanguage(req: Request, res: Response, language: Language): void {
   res.cookie(COOKIE, language, { httpOnly: true, sameSite: 'lax', secure: req.secure, maxAge: YEAR_MS })

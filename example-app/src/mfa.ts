@@ -1,6 +1,6 @@
 import type { FactorInput, MfaOptions, TrustPlace } from 'countersign'
 import type { Config } from './config.js'
-import { chosenLanguage } from './language.js'
+import { chosenLanguage, isLanguage, LANGUAGES, rememberLanguage } from './language.js'
 import type { Database } from './store/database.js'
 import type { Letters } from './store/letters.js'
 import type { Users, VaultUser } from './store/users.js'
@@ -40,8 +40,14 @@ export function vaultMfa(
     appName: 'Vault',
     // Its pages, in our colours.
     stylesheet: '/mfa-theme.css',
-    // Without a choice of theirs, the browser's.
+    // The same choice as at the foot of Vault's own pages, kept in the same cookie; without one, the browser's.
     locale: chosenLanguage,
+    languages: {
+      offer: Object.keys(LANGUAGES),
+      remember: (req, res, language) => {
+        if (isLanguage(language)) rememberLanguage(req, res, language)
+      },
+    },
     // Somebody halfway through signing in can ask who they are (nobody yet), choose a language, and read their messages
     // in development.
     open: ['/me', '/mfa-login', '/language', '/inbox'],

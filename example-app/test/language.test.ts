@@ -21,7 +21,8 @@ describe('the language switch', () => {
       const { text } = await vault.pages().get(path)
       expect(text).toContain('Vault’s own pages are in English alone.')
       for (const [tag, name] of Object.entries(LANGUAGES)) {
-        expect(text).toContain(`value="${tag}" lang="${tag}">${name}</button>`)
+        const current = tag === 'en' ? ' aria-current="true"' : ''
+        expect(text).toContain(`value="${tag}" lang="${tag}"${current}>${name}</button>`)
       }
     }
   })
@@ -40,6 +41,19 @@ describe('the language switch', () => {
       expect(text).toContain(`<html lang="${to}"`)
     },
   )
+
+  it('marks the language that the second step has: the chosen one, else that of the browser', async () => {
+    const visitor = vault.pages().set('Accept-Language', 'it, fr-CA;q=0.5')
+    expect((await visitor.get('/')).text).toContain('lang="fr" aria-current="true">')
+    await visitor.post('/language').send({ to: 'ja' }).expect(303)
+    expect((await visitor.get('/')).text).toContain('lang="ja" aria-current="true">')
+  })
+
+  it('is the same one as on the pages of the second step', async () => {
+    const nina = vault.pages()
+    await nina.post('/mfa/language').send({ language: 'pt' }).expect(303)
+    expect((await nina.get('/')).text).toContain('lang="pt" aria-current="true">')
+  })
 
   it('has messages speak it', async () => {
     const bob = vault.pages()

@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { problemPage } from '../views/problem-page.js'
+import { aroundOf } from './around.js'
 import { wantsJson } from './negotiate.js'
 import { Problem } from './problem.js'
 
@@ -19,7 +20,7 @@ export function answerProblem(req: Request, res: Response, problem: Problem): vo
   res.status(problem.status).set('Cache-Control', 'no-store')
   if (problem.retryAfterSeconds !== undefined) res.set('Retry-After', String(problem.retryAfterSeconds))
   if (!wantsJson(req)) {
-    res.send(problemPage(problem, req.user))
+    res.send(problemPage(problem, req.user, aroundOf(req, {})))
     return
   }
   const { status, code, title, detail } = problem

@@ -1,6 +1,7 @@
 import { Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
+import { aroundOf } from '../http/around.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
 import { inboxPage } from '../views/inbox-page.js'
@@ -20,7 +21,10 @@ export function inboxRoutes({ config, inbox }: VaultContext): Router {
     const { to } = parsed.data
     const messages = await inbox.messages(to ? { to } : {})
     if (wantsJson(req)) res.json({ messages })
-    else res.send(inboxPage({ messages, apps: inbox.apps(), to, viewer: req.user }))
+    else
+      res.send(
+        inboxPage({ messages, apps: inbox.apps(), to, viewer: req.user, around: aroundOf(req, { inbox }) }),
+      )
   })
   return router
 }

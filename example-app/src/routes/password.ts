@@ -2,6 +2,7 @@ import { mfaAccount, requireMfa } from 'countersign'
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
+import { aroundOf } from '../http/around.js'
 import { readBody } from '../http/body.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
@@ -22,7 +23,7 @@ const change = z.object({
 
 /** `GET /password`, `POST /password` */
 export function passwordRoutes(context: VaultContext): Router {
-  const { config, users, signInFailures, inbox, mfa } = context
+  const { config, users, signInFailures, mfa } = context
   const account = mfaAccount(mfa)
   const router = Router()
 
@@ -33,7 +34,7 @@ export function passwordRoutes(context: VaultContext): Router {
   }
 
   router.get('/password', signedIn, freshIfAny, (req, res) => {
-    res.send(passwordPage(customer(req), takeNotice(req), inbox !== undefined))
+    res.send(passwordPage(customer(req), takeNotice(req), aroundOf(req, context)))
   })
 
   router.post('/password', signedIn, freshIfAny, async (req, res) => {

@@ -1,6 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
+import { aroundOf } from '../http/around.js'
 import { readBody } from '../http/body.js'
 import { answerProblem } from '../http/errors.js'
 import { localPath } from '../http/local-path.js'
@@ -18,12 +19,12 @@ const credentials = z.object({
 
 /** `GET /login`, `POST /login`, `POST /logout` */
 export function signInRoutes(context: VaultContext, passport: VaultPassport): Router {
-  const { people, inbox, signInFailures } = context
+  const { people, signInFailures } = context
   const router = Router()
 
   function page(req: Request, view: Partial<SignInView>) {
     const halfway = req.mfa.status === 'pending'
-    return signInPage({ halfway, people, inbox: inbox !== undefined, ...view })
+    return signInPage({ halfway, people, around: aroundOf(req, context), ...view })
   }
 
   router.get('/login', (req, res) => {

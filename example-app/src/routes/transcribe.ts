@@ -2,6 +2,7 @@ import type { TranscribeAnswer, TranscriptionRefusal } from 'countersign'
 import { type Request, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
+import { aroundOf } from '../http/around.js'
 import { readBody } from '../http/body.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
@@ -30,9 +31,9 @@ const DETAILS: Readonly<Record<TranscriptionRefusal['reason'], string>> = {
 }
 
 /** `GET /transcribe`, `POST /transcribe` */
-export function transcribeRoutes({ speech, inbox }: VaultContext): Router {
+export function transcribeRoutes(context: VaultContext): Router {
+  const { speech } = context
   const router = Router()
-  const hasInbox = inbox !== undefined
 
   const listen = (req: Request): Promise<TranscribeAnswer> => {
     if (!req.is('multipart/form-data')) return speech.transcribe(readBody(req, addressed))
@@ -45,19 +46,19 @@ export function transcribeRoutes({ speech, inbox }: VaultContext): Router {
   }
 
   router.get('/transcribe', signedIn, ownScripts, (req, res) => {
-    res.send(transcribePage({ user: customer(req), inbox: hasInbox }))
+    res.send(transcribePage({ user: customer(req), around: aroundOf(req, context) }))
   })
 
   router.post('/transcribe', signedIn, ownScripts, async (req, res) => {
-    const user = customer(req)
+    const shared = { user: customer(req), around: aroundOf(req, context) }
     try {
       const { text, durationSeconds } = heard(await listen(req))
       if (wantsJson(req)) res.json({ text, durationSeconds })
-      else res.send(transcribePage({ user, inbox: hasInbox, transcript: { text, durationSeconds } }))
+      else res.send(transcribePage({ ...shared, transcript: { text, durationSeconds } }))
     } catch (error) {
       if (!(error instanceof Problem) || wantsJson(req)) throw error
       const notice = { tone: 'error', text: `${error.title}. ${error.detail}` } as const
-      res.status(error.status).send(transcribePage({ user, inbox: hasInbox, notice }))
+      res.status(error.status).send(transcribePage({ ...shared, notice }))
     }
   })
 

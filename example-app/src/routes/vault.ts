@@ -2,6 +2,7 @@ import { requireMfa } from 'countersign'
 import { Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
+import { aroundOf } from '../http/around.js'
 import { readBody } from '../http/body.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
@@ -30,7 +31,8 @@ const withdrawal = z.object({
 })
 
 /** `GET /vault`, `POST /vault/withdraw` */
-export function vaultRoutes({ config, ledger, inbox }: VaultContext): Router {
+export function vaultRoutes(context: VaultContext): Router {
+  const { config, ledger } = context
   const router = Router()
 
   router.get('/vault', signedIn, async (req, res) => {
@@ -42,7 +44,7 @@ export function vaultRoutes({ config, ledger, inbox }: VaultContext): Router {
     }
     const movements = await ledger.movements(user.id)
     const notice = takeNotice(req)
-    res.send(vaultPage({ user, balance, movements, notice, inbox: inbox !== undefined }))
+    res.send(vaultPage({ user, balance, movements, notice, around: aroundOf(req, context) }))
   })
 
   router.post(

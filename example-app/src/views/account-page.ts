@@ -2,7 +2,7 @@ import type { MfaStanding } from 'countersign'
 import type { VaultUser } from '../store/users.js'
 import { factorsInWords, moment } from './format.js'
 import { html } from './html.js'
-import { layout } from './layout.js'
+import { type Around, layout } from './layout.js'
 import { type Notice, noticeBox } from './notice.js'
 
 /** The page about the account: who this is, and what protects them. */
@@ -10,14 +10,14 @@ export function accountPage(
   user: VaultUser,
   standing: MfaStanding,
   notice: Notice | undefined,
-  inbox: boolean,
+  around: Around,
 ): string {
   const factors = factorsInWords(user)
   return layout({
     title: 'Account',
     viewer: user,
     here: 'account',
-    inbox,
+    around,
     body: html`<h1>Account</h1>
 ${noticeBox(notice)}
 <div class="grid">

@@ -1,15 +1,15 @@
 import type { VaultUser } from '../store/users.js'
 import { factorsInWords, money } from './format.js'
 import { html } from './html.js'
-import { layout } from './layout.js'
+import { type Around, layout } from './layout.js'
 
 /** The front page for somebody who has not signed in. */
-export function frontPage(inbox: boolean): string {
+export function frontPage(around: Around): string {
   return layout({
     title: 'Welcome',
     viewer: undefined,
     here: 'home',
-    inbox,
+    around,
     body: html`<section class="hero">
   <p class="eyebrow">A small bank with a good lock</p>
   <h1>Your password opens the door. <span>Only you open the safe.</span></h1>
@@ -26,13 +26,13 @@ export function frontPage(inbox: boolean): string {
 }
 
 /** The front page for somebody who is in. */
-export function homePage(user: VaultUser, balance: number, inbox: boolean): string {
+export function homePage(user: VaultUser, balance: number, around: Around): string {
   const factors = factorsInWords(user)
   return layout({
     title: 'Home',
     viewer: user,
     here: 'home',
-    inbox,
+    around,
     body: html`<h1>Good to see you, ${user.name}</h1>
 <div class="grid">
   <section class="card balance">

@@ -1,7 +1,6 @@
 import { moment } from './format.js'
 import { html } from './html.js'
-import type { Viewer } from './layout.js'
-import { layout } from './layout.js'
+import { type Around, layout, type Viewer } from './layout.js'
 
 /** A message somebody would have received. */
 export interface InboxMessage {
@@ -27,6 +26,7 @@ export interface InboxView {
   /** The contact whose messages alone are shown. */
   readonly to: string | undefined
   readonly viewer: Viewer | undefined
+  readonly around: Around
 }
 
 const CHANNELS: Readonly<Record<string, string>> = {
@@ -37,12 +37,12 @@ const CHANNELS: Readonly<Record<string, string>> = {
 }
 
 /** Everybody's phones and mailboxes on one page; only in development. */
-export function inboxPage({ messages, apps, to, viewer }: InboxView): string {
+export function inboxPage({ messages, apps, to, viewer, around }: InboxView): string {
   return layout({
     title: 'Inbox',
     viewer,
     here: 'inbox',
-    inbox: true,
+    around,
     refreshSeconds: 10,
     body: html`<h1>Everybody’s inbox</h1>
 <p class="lead">In development nothing is really sent: every text, call and email lands here. The page renews itself.</p>

@@ -1,10 +1,18 @@
-import { LANGUAGES } from '../language.js'
+import { LANGUAGES, type Language } from '../language.js'
 import { type Html, html } from './html.js'
 
 /** What a page needs to know about whoever looks at it. */
 export interface Viewer {
   readonly username: string
   readonly name: string
+}
+
+/** What stands around every page. */
+export interface Around {
+  /** Whether the development inbox can be looked at; puts it into the menu. */
+  readonly inbox: boolean
+  /** In which the second step would be shown. */
+  readonly language: Language
 }
 
 /** A whole page. */
@@ -14,8 +22,7 @@ export interface Page {
   readonly viewer: Viewer | undefined
   /** Which item of the menu this is. */
   readonly here?: 'home' | 'vault' | 'account' | 'inbox' | 'sign-in'
-  /** Whether the development inbox can be looked at; puts it into the menu. */
-  readonly inbox?: boolean
+  readonly around: Around
   /** Loads the page again after so many seconds. */
   readonly refreshSeconds?: number
   readonly body: Html
@@ -42,7 +49,7 @@ ${page.refreshSeconds && html`<meta http-equiv="refresh" content="${page.refresh
   <a class="brand" href="/">${mark}<span>Vault</span></a>
   <nav aria-label="Main">
     ${page.viewer && [link('/vault', 'vault', 'Money'), link('/account', 'account', 'Account')]}
-    ${page.inbox && link('/inbox', 'inbox', 'Inbox')}
+    ${page.around.inbox && link('/inbox', 'inbox', 'Inbox')}
     ${
       page.viewer
         ? html`<form method="post" action="/logout"><button class="quiet">Sign out</button></form>`
@@ -53,7 +60,7 @@ ${page.refreshSeconds && html`<meta http-equiv="refresh" content="${page.refresh
 <main id="main">${page.body}</main>
 <footer>
   <p>Vault is not a bank. It shows what <b>countersign</b> adds to a sign-in.</p>
-  ${languageSwitch}
+  ${languageSwitch(page.around.language)}
 </footer>
 </body>
 </html>
@@ -61,12 +68,15 @@ ${page.refreshSeconds && html`<meta http-equiv="refresh" content="${page.refresh
 }
 
 /** Sent without an address to return to: the browser says which page this was. */
-const languageSwitch = html`<form method="post" action="/language" class="languages" aria-labelledby="speaks">
+function languageSwitch(current: Language): Html {
+  return html`<form method="post" action="/language" class="languages" aria-labelledby="speaks">
     <p id="speaks">Vault’s own pages are in English alone. The second step and its messages can be in:</p>
     <p>${Object.entries(LANGUAGES).map(
-      ([tag, name]) => html`<button class="quiet" name="to" value="${tag}" lang="${tag}">${name}</button> `,
+      ([tag, name]) =>
+        html`<button class="quiet" name="to" value="${tag}" lang="${tag}"${tag === current && html` aria-current="true"`}>${name}</button> `,
     )}</p>
   </form>`
+}
 
 /** The drawing beside the name: a dial. */
 const mark = html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><circle cx="16" cy="16" r="14" fill="none" stroke="currentColor" stroke-width="2.5"/><circle cx="16" cy="16" r="5" fill="none" stroke="currentColor" stroke-width="2.5"/><path d="M16 2v7M16 23v7M2 16h7M23 16h7" stroke="currentColor" stroke-width="2.5"/></svg>`

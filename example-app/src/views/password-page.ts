@@ -1,15 +1,15 @@
 import type { VaultUser } from '../store/users.js'
 import { html } from './html.js'
-import { layout } from './layout.js'
+import { type Around, layout } from './layout.js'
 import { type Notice, noticeBox } from './notice.js'
 
 /** The form for a new password. */
-export function passwordPage(user: VaultUser, notice: Notice | undefined, inbox: boolean): string {
+export function passwordPage(user: VaultUser, notice: Notice | undefined, around: Around): string {
   return layout({
     title: 'Change password',
     viewer: user,
     here: 'account',
-    inbox,
+    around,
     body: html`<section class="card narrow">
   <h1>Change password</h1>
   ${noticeBox(notice)}

@@ -1,6 +1,6 @@
 import type { SeedUser } from '../seed-users.js'
 import { html } from './html.js'
-import { layout } from './layout.js'
+import { type Around, layout } from './layout.js'
 import { type Notice, noticeBox } from './notice.js'
 
 /** What the sign-in page shows. */
@@ -12,7 +12,7 @@ export interface SignInView {
   readonly halfway: boolean
   /** Who can sign in; empty in production. */
   readonly people: readonly SeedUser[]
-  readonly inbox: boolean
+  readonly around: Around
 }
 
 /** The page to sign in on. */
@@ -21,7 +21,7 @@ export function signInPage(view: SignInView): string {
     title: 'Sign in',
     viewer: undefined,
     here: 'sign-in',
-    inbox: view.inbox,
+    around: view.around,
     body: html`<div class="${view.people.length > 0 ? 'beside' : 'narrow'}">
 <section class="card">
   <h1>Sign in</h1>

@@ -1,22 +1,22 @@
 import type { VaultUser } from '../store/users.js'
 import { html } from './html.js'
-import { layout } from './layout.js'
+import { type Around, layout } from './layout.js'
 import { type Notice, noticeBox } from './notice.js'
 
 /** What the page about recordings shows. */
 export interface TranscribeView {
   readonly user: VaultUser
-  readonly inbox: boolean
+  readonly around: Around
   readonly notice?: Notice
   readonly transcript?: { readonly text: string; readonly durationSeconds: number | undefined }
 }
 
 /** The page that turns a recording into text. Its script shows progress; without it the form works as forms do. */
-export function transcribePage({ user, inbox, notice, transcript }: TranscribeView): string {
+export function transcribePage({ user, around, notice, transcript }: TranscribeView): string {
   return layout({
     title: 'Transcribe a recording',
     viewer: user,
-    inbox,
+    around,
     body: html`<section class="card narrow">
   <h1>Transcribe a recording</h1>
   ${noticeBox(notice)}

@@ -2,7 +2,7 @@ import type { Movement } from '../store/ledger.js'
 import type { VaultUser } from '../store/users.js'
 import { date, money, signedMoney } from './format.js'
 import { html } from './html.js'
-import { layout } from './layout.js'
+import { type Around, layout } from './layout.js'
 import { type Notice, noticeBox } from './notice.js'
 
 /** What the page about money shows. */
@@ -11,16 +11,16 @@ export interface VaultView {
   readonly balance: number
   readonly movements: readonly Movement[]
   readonly notice: Notice | undefined
-  readonly inbox: boolean
+  readonly around: Around
 }
 
 /** The page about money: what there is, what happened, and taking some out. */
-export function vaultPage({ user, balance, movements, notice, inbox }: VaultView): string {
+export function vaultPage({ user, balance, movements, notice, around }: VaultView): string {
   return layout({
     title: 'Money',
     viewer: user,
     here: 'vault',
-    inbox,
+    around,
     body: html`<h1>Money</h1>
 ${noticeBox(notice)}
 <div class="grid">

@@ -1,0 +1,82 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { objections } from './kit/axe.js'
+import { hasBrowser, LOOKS, newPerson, openBrowser, snap } from './kit/browser.js'
+import { type Running, startApp, temporaryFolder } from './kit/process.js'
+import { codeIn, messagesTo, passwordStep } from './kit/vault.js'
+
+const PEOPLE = [
+  { name: 'bob', phone: '+12025550122', javaScriptEnabled: true },
+  { name: 'mallory', phone: '+12025550144', javaScriptEnabled: false },
+] as const
+
+describe.skipIf(!hasBrowser())('choosing a language in the example app', () => {
+  let app: Running
+  let browser: Browser
+  let data: Awaited<ReturnType<typeof temporaryFolder>>
+
+  beforeAll(async () => {
+    data = await temporaryFolder()
+    ;[app, browser] = await Promise.all([startApp({ DATA_DIR: data.path }), openBrowser()])
+  })
+
+  afterAll(async () => {
+    await browser.close()
+    await app.stop()
+    await data.dispose()
+  })
+
+  const languageOf = (page: Page) => page.locator('html').getAttribute('lang')
+  const marked = (page: Page) => page.locator('button[aria-current="true"]').textContent()
+
+  async function choose(page: Page, name: string): Promise<void> {
+    const answered = page.waitForEvent('load')
+    await page.getByRole('button', { name, exact: true }).click()
+    await answered
+  }
+
+  it.each(PEOPLE)(
+    'has pages and messages speak it to $name in the middle of signing in (scripts: $javaScriptEnabled)',
+    async ({ name, phone, javaScriptEnabled }) => {
+      const { page, context } = await newPerson(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
+      await passwordStep(page, app.url, name)
+      expect([await languageOf(page), await marked(page)]).toEqual(['en', 'English'])
+      await snap(page, `${name}-choose-english`)
+
+      await choose(page, 'Deutsch')
+      expect(new URL(page.url()).pathname).toBe('/mfa')
+      expect([await languageOf(page), await marked(page)]).toEqual(['de', 'Deutsch'])
+      if (javaScriptEnabled) expect(await objections(page)).toEqual([])
+      await snap(page, `${name}-choose-german`)
+
+      await page.getByRole('button', { name: /••• / }).click()
+      await page.waitForURL(/\/mfa\/verify/)
+      const [message] = await messagesTo(app.url, phone)
+      expect(message?.text).toMatch(/Ihr|Code/)
+      expect(message?.text).not.toMatch(/Your|sign in/)
+
+      await choose(page, '日本語')
+      expect(new URL(page.url()).pathname).toBe('/mfa/verify')
+      expect([await languageOf(page), await marked(page)]).toEqual(['ja', '日本語'])
+      if (javaScriptEnabled) expect(await objections(page)).toEqual([])
+      await snap(page, `${name}-code-japanese`)
+
+      // The code that was sent before still counts.
+      const answered = page.waitForURL(`${app.url}/vault`)
+      await page.getByRole('textbox').fill(codeIn(message?.text ?? ''))
+      if (!javaScriptEnabled) await page.getByRole('textbox').press('Enter')
+      await answered
+      expect(await marked(page)).toBe('日本語')
+      await snap(page, `${name}-vault-foot`)
+      await context.close()
+    },
+  )
+
+  it('looks with the first language of the browser that is offered', async () => {
+    const { page, context } = await newPerson(browser, { ...LOOKS['desktop-light'], locale: 'fr-CA' })
+    await passwordStep(page, app.url, 'walt')
+    expect([await languageOf(page), await marked(page)]).toEqual(['fr', 'Français'])
+    await snap(page, 'walt-choose-french')
+    await context.close()
+  })
+})
