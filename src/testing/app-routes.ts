@@ -24,19 +24,27 @@ interface Layer {
 
 type Values = Readonly<Record<string, string>>
 
+/** The routes of an app. */
+interface AppRoutes {
+  /** Those that name their methods. */
+  readonly routes: readonly AppRoute[]
+  /** Those that answer any: of `.all()`, and of a middleware that is mounted at a path, which may answer. */
+  readonly ofAnyMethod: readonly AppRoute[]
+  readonly unreadable: readonly UntriedRoute[]
+}
+
 /**
- * Lists the routes of an Express app, those of its nested routers too. A middleware that is mounted at a path counts
- * as a GET route: it may answer.
+ * Lists the routes of an Express app, those of its nested routers too. One that answers any method is listed with each
+ * of `anyMethod` for which there is no route of the same path.
  * @throws when there is no Express app, or one that does not keep the paths of its routers.
  */
-export function routesOf(
-  app: object,
-  values: Values,
-): { readonly routes: readonly AppRoute[]; readonly unreadable: readonly UntriedRoute[] } {
-  const routes = new Map<string, AppRoute>()
+export function routesOf(app: object, values: Values, anyMethod: readonly string[]): AppRoutes {
+  const named = new Map<string, AppRoute>()
+  const any = new Map<string, AppRoute>()
   const unreadable: UntriedRoute[] = []
 
-  const add = (methods: readonly string[], bases: readonly string[], path: unknown) => {
+  const add = (given: readonly string[] | 'any', bases: readonly string[], path: unknown) => {
+    const [methods, routes] = given === 'any' ? [anyMethod, any] : [given, named]
     for (const one of listed(path)) {
       for (const method of methods) {
         if (typeof one !== 'string') {
@@ -61,7 +69,7 @@ export function routesOf(
       const mounts = listed(mountOf(layer))
       const rest = mounts.filter((mount) => !handle?.stack || typeof mount !== 'string')
       add(
-        ['GET'],
+        'any',
         bases,
         rest.filter((mount) => mount !== '/'),
       )
@@ -77,7 +85,8 @@ export function routesOf(
   }
 
   walk(stackOf(app), [''])
-  return { routes: [...routes.values()], unreadable }
+  const ofAnyMethod = [...any].filter(([key]) => !named.has(key)).map(([, route]) => route)
+  return { routes: [...named.values()], ofAnyMethod, unreadable }
 }
 
 function stackOf(app: object): readonly Layer[] {
@@ -88,8 +97,12 @@ function stackOf(app: object): readonly Layer[] {
   throw new Error('There are no routes to walk: `app` must be an Express app with its routes mounted.')
 }
 
-function methodsOf({ _all, ...methods }: Readonly<Record<string, boolean>>): readonly string[] {
-  return _all ? ['GET'] : Object.keys(methods).map((method) => method.toUpperCase())
+/** What nobody names one by one: `app.all()` registers every method that there is. */
+const NOT_BY_HAND = ['get', 'post', 'put', 'patch', 'delete', 'options', 'trace']
+
+function methodsOf({ _all, ...methods }: Readonly<Record<string, boolean>>): readonly string[] | 'any' {
+  const isAny = _all || NOT_BY_HAND.every((method) => methods[method])
+  return isAny ? 'any' : Object.keys(methods).map((method) => method.toUpperCase())
 }
 
 /** Where a router or middleware is mounted: paths, or regular expressions. */

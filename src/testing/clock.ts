@@ -19,10 +19,7 @@ let moved: { readonly before: DateConstructor; offsetMs: number } | undefined
 /** The one clock of this process, whoever asks for it. */
 export const testClock: TestClock = {
   advance(by) {
-    const ms = typeof by === 'number' ? by : durationMs(by)
-    if (ms === undefined || !Number.isFinite(ms)) {
-      throw new TypeError(`clock.advance takes a time like "5m", or milliseconds (got ${String(by)})`)
-    }
+    const ms = lengthOf(by, 'clock.advance')
     moved ??= replaceDate()
     moved.offsetMs += ms
   },
@@ -30,6 +27,16 @@ export const testClock: TestClock = {
     if (moved) globalThis.Date = moved.before
     moved = undefined
   },
+}
+
+/**
+ * A length of time in milliseconds.
+ * @throws {TypeError} when it is none; the error says what takes it.
+ */
+export function lengthOf(given: Duration | number, what: string): number {
+  const ms = typeof given === 'number' ? given : durationMs(given)
+  if (ms !== undefined && Number.isFinite(ms)) return ms
+  throw new TypeError(`${what} takes a time like "5m", or milliseconds (got ${String(given)})`)
 }
 
 function replaceDate() {

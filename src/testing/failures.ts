@@ -32,7 +32,7 @@ const ERRORS = {
 } as const
 
 /** The service, failing when it is told to. */
-export function failing(service: MfaService) {
+export function failing(service: MfaService & Required<Pick<MfaService, 'deliveryOf'>>) {
   const planned: { readonly how: TestFailure; readonly verb: TestVerb | undefined; left: number }[] = []
 
   const next = (verb: TestVerb): TestFailure | undefined => {
@@ -53,6 +53,7 @@ export function failing(service: MfaService) {
     verify: (request) => ask('verify', () => service.verify(request)),
     enrollApp: (request) => ask('enrollApp', () => service.enrollApp(request)),
     sendBackupCodes: (request) => ask('sendBackupCodes', () => service.sendBackupCodes(request)),
+    deliveryOf: (request) => service.deliveryOf(request),
     transcribe: (request) => service.transcribe(request),
   }
   return {

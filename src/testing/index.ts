@@ -1,5 +1,6 @@
 /** The door `countersign/testing`: what an app needs to test its sign-in with a second factor. */
 export type { AppRoute, UntriedRoute } from './app-routes.js'
+export type { TestCarrier } from './carrier.js'
 export type { TestClock } from './clock.js'
 export type { FailureOptions, TestFailure, TestVerb } from './failures.js'
 export type { TestInbox, TestMessage } from './inbox.js'

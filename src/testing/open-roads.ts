@@ -1,5 +1,6 @@
 import { type AppRoute, routesOf, type UntriedRoute } from './app-routes.js'
 import { type HostApp, probedApp } from './probed-app.js'
+import { refuseProduction } from './production.js'
 import { type OpenRoad, type RoadLogin, walkRoad } from './road.js'
 
 /** An app, and all the ways to sign in to it. */
@@ -10,7 +11,10 @@ export interface RoadOptions {
   readonly logins: Readonly<Record<string, RoadLogin>>
   /** Paths that may tell somebody halfway more than nobody. A user on their request is an open road all the same. */
   readonly open?: readonly string[] | undefined
-  /** Methods to try, with an empty JSON object as body. Defaults to `GET` alone: others change things. */
+  /**
+   * Methods to try, with an empty JSON object as body. Defaults to `GET`, as others change things, and to `GET` and `POST`
+   * where any method is answered: by `.all()`, or a middleware that is mounted at a path.
+   */
   readonly methods?: readonly string[] | undefined
   /** Values of path parameters by name. Defaults to `1` for each. */
   readonly values?: Readonly<Record<string, string>> | undefined
@@ -31,16 +35,20 @@ export interface RoadReport {
  * Walks an app's routes as somebody who showed only the first factor, once for each login, and compares with what
  * nobody gets. An open road is a route whose request still holds a user when it is answered, that is a success for
  * them alone, or that answers them with something else.
- * @throws when a login is refused, or there are no routes to walk.
+ * @throws when a login is refused, there are no routes to walk, or in production: it signs in and changes things.
  */
 export async function findOpenRoads(options: RoadOptions): Promise<RoadReport> {
-  const { app, logins, open = [], methods = ['GET'], values = {}, headers = {}, path = '/mfa' } = options
-  const { routes, unreadable } = routesOf(app, values)
-  const foreign = routes.filter((route) => route.path !== path && !route.path.startsWith(`${path}/`))
-  const wanted = methods.map((method) => method.toUpperCase())
-  const tried = foreign.filter(({ method }) => wanted.includes(method))
+  refuseProduction('findOpenRoads')
+  const { app, logins, open = [], values = {}, headers = {}, path = '/mfa' } = options
+  const wanted = options.methods?.map((method) => method.toUpperCase())
+  const { routes, ofAnyMethod, unreadable } = routesOf(app, values, wanted ?? ['GET', 'POST'])
+  const isForeign = (route: AppRoute) => route.path !== path && !route.path.startsWith(`${path}/`)
+  const isWanted = ({ method }: AppRoute) => (wanted ?? ['GET']).includes(method)
+  const tried = [...routes.filter(isWanted), ...ofAnyMethod].filter(isForeign)
   const why = 'its method changes things: it is tried when `methods` names it'
-  const untried = foreign.filter((route) => !tried.includes(route)).map((route) => ({ ...route, why }))
+  const untried = routes
+    .filter((route) => isForeign(route) && !isWanted(route))
+    .map((route) => ({ ...route, why }))
 
   const probed = await probedApp(app, headers)
   try {

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { formatUser } from '../protocol/contact.js'
-import type { MfaService } from '../protocol/service.js'
-import type { testInbox } from './inbox.js'
+import type { MfaService, Refused, VerifyAnswer } from '../protocol/service.js'
+import type { testCarrier } from './carrier.js'
 import { encode, stepAt, totpCode } from './totp.js'
 
 /** An authenticator app that the service knows. */
@@ -17,38 +17,47 @@ interface KnownApp {
 const PICTURE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII='
 
+/** An app's code tells of a slow clock for as many steps of 30 seconds. */
+const SLOW_STEPS = 20
+
+const REFUSED: Refused = { outcome: 'refused', refusal: { reason: 'delivery_failed' } }
+
 const BACKUP_CODES = 10
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /**
  * An MFA service in this process: small enough to read, and without limits of its own, so that a test sees what the
- * plugin does. Codes count once, for their own challenge; an app's code once, backup codes once each.
+ * plugin does. Codes count once, for their own challenge; an app's code once, backup codes once each. It tells how its
+ * messages stand, and when an app's clock is slow.
  */
-export function testService(inbox: ReturnType<typeof testInbox>) {
+export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'take' | 'stateOf'>) {
   const challenges = new Map<string, { readonly user: string; readonly code: string; spent: boolean }>()
   const apps = new Map<string, KnownApp>()
   const backups = new Map<string, Set<string>>()
 
-  const judgeApp = (user: string, code: string, kind: string): boolean => {
+  const judgeApp = (user: string, code: string, kind: string): VerifyAnswer => {
     const app = apps.get(user)
     const secret = kind === 'confirm' ? app?.pending : app?.secret
-    if (!app || !secret) return false
+    if (!app || !secret) return verdict(false)
     const now = stepAt(Date.now())
-    const step = [now, now - 1].find((one) => totpCode(secret, one * 30_000) === code)
-    if (step === undefined || step <= app.lastStep) return false
+    const steps = Array.from({ length: SLOW_STEPS + 1 }, (_, age) => now - age)
+    const step = steps.find((one) => totpCode(secret, one * 30_000) === code)
+    if (step === undefined || step <= app.lastStep) return verdict(false)
+    if (step < now - 1) return { outcome: 'invalid', clockSteps: step - now }
     apps.set(user, kind === 'confirm' ? { secret, lastStep: step } : { ...app, lastStep: step })
-    return true
+    return verdict(true)
   }
 
-  const service: MfaService = {
+  const service: MfaService & Required<Pick<MfaService, 'deliveryOf'>> = {
     async send({ contact, method, challenge }) {
       const user = formatUser(contact)
       const id = challenge ?? randomUUID()
       const living = challenges.get(id)
       const code = living && !living.spent ? living.code : String(randomInt(1_000_000)).padStart(6, '0')
+      const status = carrier.take({ to: user, method, code, codes: [code], at: Date.now() }, id)
+      if (status === 'refused') return REFUSED
       challenges.set(id, { user, code, spent: false })
-      inbox.put({ to: user, method, code, codes: [code], at: Date.now() })
-      return { outcome: 'sent', challenge: id }
+      return { outcome: status, challenge: id }
     },
 
     async verify({ contact, method, code, kind, challenge = '' }) {
@@ -57,7 +66,7 @@ export function testService(inbox: ReturnType<typeof testInbox>) {
         const codes = backups.get(user)
         return codes?.delete(code) ? { outcome: 'valid', backupCodesLeft: codes.size } : verdict(false)
       }
-      if (method === 'app') return verdict(judgeApp(user, code, kind))
+      if (method === 'app') return judgeApp(user, code, kind)
       const asked = challenges.get(challenge)
       const isRight = asked?.user === user && asked.code === code && !asked.spent
       if (isRight) asked.spent = true
@@ -74,10 +83,14 @@ export function testService(inbox: ReturnType<typeof testInbox>) {
 
     async sendBackupCodes({ contact, method }) {
       const codes = Array.from({ length: BACKUP_CODES }, newBackupCode)
-      backups.set(formatUser(contact), new Set(codes))
-      inbox.put({ to: formatUser(contact), method, code: codes[0] ?? '', codes, at: Date.now() })
-      return { outcome: 'sent', count: codes.length }
+      const to = formatUser(contact)
+      const status = carrier.take({ to, method, code: codes[0] ?? '', codes, at: Date.now() })
+      if (status === 'refused') return REFUSED
+      backups.set(to, new Set(codes))
+      return { outcome: status, count: codes.length }
     },
+
+    deliveryOf: async ({ challenge }) => carrier.stateOf(challenge),
 
     async transcribe() {
       return { outcome: 'refused', refusal: { reason: 'transcription_unavailable' } }

@@ -118,7 +118,7 @@ function codeFor(kit: MfaTestKit, { factor, to, delivery }: Fields): string {
   const newest = kit.inbox.all().find((message) => isTheirs(message.to))
   if (newest) return newest.code
   throw new Error(
-    'signInWithMfa: the code did not reach the inbox of this kit; is kit.service the option service?',
+    'signInWithMfa: the code did not reach the inbox of this kit; is kit.service the option service, and kit.carrier delivering?',
   )
 }
 

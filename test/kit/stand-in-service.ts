@@ -1,4 +1,5 @@
 import { formatUser, type MfaService, ServiceError } from '../../src/protocol/index.js'
+import { testCarrier } from '../../src/testing/carrier.js'
 import { testInbox } from '../../src/testing/inbox.js'
 import { testService } from '../../src/testing/service.js'
 import { signal } from './signal.js'
@@ -16,7 +17,7 @@ export interface Delivered {
  */
 export function standInService() {
   const inbox = testInbox()
-  const kit = testService(inbox)
+  const kit = testService(testCarrier(inbox))
   const calls: { verb: string; request: unknown }[] = []
   const apps = new Map<string, string>()
   const backups = new Map<string, Set<string>>()

@@ -127,7 +127,7 @@ describe('signInWithMfa', () => {
 
   it('says so when the app asks another service', async () => {
     const agent = await started(host().app, 'bob')
-    await expect(signInWithMfa(agent, { kit })).rejects.toThrow('is kit.service the option service?')
+    await expect(signInWithMfa(agent, { kit })).rejects.toThrow('is kit.service the option service')
   })
 })
 
@@ -254,6 +254,33 @@ describe('authenticator apps of the test kit', () => {
       const timestamp = nth * 12_345_678_901
       expect(totpCode(random, timestamp)).toBe(other.generate({ timestamp }))
     }
+  })
+
+  it('may have a clock that is slow, of which the person is told', async () => {
+    kit.apps.enrol('otto@example.com')
+    const agent = await started(app(), 'otto')
+    const type = async (slowBy: '4m' | '30s' | '11m' | number) =>
+      (
+        await agent
+          .post('/mfa/verify')
+          .send({ factor: 'app', code: kit.apps.code('otto@example.com', { slowBy }) })
+      ).body
+    expect(await type('4m')).toMatchObject({ code: 'invalid_code', clockSteps: -8 })
+    expect(await type(240_000)).toMatchObject({ code: 'invalid_code', clockSteps: -8 })
+    expect(await type('11m')).not.toHaveProperty('clockSteps')
+    expect(await type('30s')).toMatchObject({ status: 'verified' })
+    expect(() => kit.apps.code('otto@example.com', { slowBy: 'late' as '4m' })).toThrow('slowBy takes a time')
+  })
+
+  it('tell of no slow clock by a code that was used', async () => {
+    kit.apps.enrol('otto@example.com')
+    const made = app()
+    await signInWithMfa(await started(made, 'otto'), { kit })
+    kit.clock.advance('2m')
+    const agent = await started(made, 'otto')
+    const code = kit.apps.code('otto@example.com', { slowBy: '2m' })
+    const { body } = await agent.post('/mfa/verify').send({ factor: 'app', code }).expect(401)
+    expect(body).not.toHaveProperty('clockSteps')
   })
 
   it('prove nothing before their first code, and each code once', async () => {

@@ -1,5 +1,5 @@
-import { Router } from 'express'
-import { describe, expect, it } from 'vitest'
+import { type Express as App, Router } from 'express'
+import { describe, expect, it, vi } from 'vitest'
 import { expectNoOpenRoads, findOpenRoads } from '../../src/testing/index.js'
 import { type HostSetup, host } from '../kit/host.js'
 import { roadsAreFound } from './roads.js'
@@ -28,6 +28,47 @@ describe('expectNoOpenRoads', () => {
     ])
     expect(await expectNoOpenRoads({ app: host().app, logins, methods: ['get', 'post'] })).toEqual([])
   })
+})
+
+describe('a route that answers any method', () => {
+  const legacy = (made: App) =>
+    void made.all('/legacy', (req, res) => void res.status(req.method === 'POST' ? 200 : 405).json({}))
+  const keysOf = (found: readonly { method: string; route: string }[]) =>
+    found.map(({ method, route }) => `${method} ${route}`)
+
+  it('R01 is tried by POST as well, though others that change things are not', async () => {
+    const { findings, tried, untried } = await look({ beforeGate: legacy })
+    expect(keysOf(findings)).toEqual(['GET /legacy', 'POST /legacy'])
+    expect(tried).toContainEqual({ method: 'POST', path: '/legacy' })
+    expect(untried.map(({ path }) => path)).toEqual(['/login', '/logout', '/transfer'])
+  })
+
+  it('is tried by the methods that are named, if any are', async () => {
+    const all = await look({ beforeGate: legacy }, { methods: ['put', 'DELETE'] })
+    expect(keysOf(all.findings)).toEqual(['PUT /legacy', 'DELETE /legacy'])
+    expect(keysOf((await look({ beforeGate: legacy }, { methods: ['GET'] })).findings)).toEqual([
+      'GET /legacy',
+    ])
+  })
+
+  it('leaves a method to the route that names it', async () => {
+    let posted = 0
+    await look({
+      beforeGate: (made) => {
+        made.post('/legacy', (_req, res) => void res.json({ posted: ++posted }))
+        legacy(made)
+      },
+    })
+    expect(posted).toBe(0)
+  })
+})
+
+it.each([findOpenRoads, expectNoOpenRoads])('%o refuses to run in production', async (walk) => {
+  vi.stubEnv('NODE_ENV', 'production')
+  await expect(walk({ app: () => {}, logins })).rejects.toThrow(
+    'findOpenRoads is for tests and does not run with NODE_ENV=production.',
+  )
+  vi.unstubAllEnvs()
 })
 
 it('says so when Express does not keep the paths of its routers, rather than pass them over', async () => {

@@ -91,7 +91,13 @@ export function roadsAreFound(what: string): void {
         `${mount}/`,
       ])
       expect(found.sort()).toEqual(
-        [...routes, '/metrics', '/all'].map((route) => `GET ${route}: ${HELD}`).sort(),
+        [...routes, '/metrics', '/all']
+          .map((route) => `GET ${route}: ${HELD}`)
+          .concat(
+            // What answers any method is tried by POST, too.
+            [`POST /metrics: ${HELD}`, `POST /all: ${HELD}`],
+          )
+          .sort(),
       )
       expect(untried.filter(({ method }) => method === 'GET').map(({ path }) => path)).toEqual([
         '/^\\/r\\d+$/',

@@ -1,0 +1,8 @@
+/**
+ * Keeps what is for tests out of production.
+ * @throws with `NODE_ENV=production`; the error names what was called.
+ */
+export function refuseProduction(name: string): void {
+  if (process.env.NODE_ENV !== 'production') return
+  throw new Error(`${name} is for tests and does not run with NODE_ENV=production.`)
+}

@@ -1,0 +1,101 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { mfaTestKit, signInWithMfa } from '../../src/testing/index.js'
+import { browserAgent, host, jsonAgent } from '../kit/host.js'
+
+const kit = mfaTestKit()
+afterEach(() => kit.reset())
+
+const BOB = '+447700900102'
+const app = () => host({ options: { service: kit.service } }).app
+
+async function started(name: string, made = app()) {
+  const agent = jsonAgent(made)
+  await agent.post('/login').send({ name }).expect(200)
+  return agent
+}
+
+const ask = (agent: Awaited<ReturnType<typeof started>>, factor: string) =>
+  agent.post('/mfa/challenge').send({ factor })
+const delivery = async (agent: Awaited<ReturnType<typeof started>>) =>
+  (await agent.get('/mfa').expect(200)).body.challenge.delivery
+
+describe('the carrier of the test kit', () => {
+  it('refuses when it is told to, and people are told', async () => {
+    kit.carrier.refuse()
+    const agent = await started('bob')
+    expect((await ask(agent, 'sms').expect(502)).body.code).toBe('delivery_failed')
+    expect(kit.inbox.all()).toEqual([])
+    kit.carrier.deliver()
+    await signInWithMfa(agent, { kit, factor: 'sms' })
+    await agent.get('/secret').expect(200)
+  })
+
+  it('refuses messages to one number alone, so that another way is left', async () => {
+    kit.carrier.refuse('+447700900101')
+    const agent = await started('alice')
+    expect((await ask(agent, 'sms').expect(502)).body.code).toBe('delivery_failed')
+    await signInWithMfa(agent, { kit, factor: 'email' })
+    await agent.get('/secret').expect(200)
+  })
+
+  it('holds messages back until it delivers them', async () => {
+    kit.carrier.hold()
+    const agent = await started('bob')
+    expect((await ask(agent, 'sms').expect(200)).body.delivery).toBe('queued')
+    expect(kit.inbox.all()).toEqual([])
+    kit.clock.advance('3s')
+    expect(await delivery(agent)).toBe('queued')
+    kit.carrier.deliver()
+    kit.clock.advance('3s')
+    expect(await delivery(agent)).toBe('sent')
+    await agent
+      .post('/mfa/verify')
+      .send({ code: kit.inbox.newest(BOB).code })
+      .expect(200)
+  })
+
+  it('refuses what it held, and the page shows the other ways', async () => {
+    kit.carrier.hold()
+    const browser = browserAgent(app())
+    await browser.post('/login').type('form').send({ name: 'alice' }).expect(200)
+    await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+    kit.carrier.refuse()
+    kit.clock.advance('3s')
+    const page = await browser.get('/mfa/verify').expect(200)
+    expect(page.text).toContain('could not be delivered. Try another way below.')
+    kit.carrier.deliver()
+    expect(kit.inbox.all()).toEqual([])
+  })
+
+  it('never delivers what nobody took in its time', async () => {
+    kit.carrier.hold()
+    const contact = { kind: 'phone', phone: BOB } as const
+    const sent = await kit.service.send({ method: 'sms', contact })
+    const challenge = 'challenge' in sent ? (sent.challenge ?? '') : ''
+    const state = async () => (await kit.service.deliveryOf?.({ challenge }))?.status
+    kit.clock.advance(5 * 60_000 - 1)
+    expect(await state()).toBe('queued')
+    kit.clock.advance(1)
+    expect(await state()).toBe('expired')
+    kit.carrier.deliver()
+    expect(kit.inbox.all()).toEqual([])
+    expect(await kit.service.deliveryOf?.({ challenge: 'another' })).toBeUndefined()
+  })
+
+  it('carries backup codes, which count when they are on their way', async () => {
+    const agent = await started('bob')
+    await signInWithMfa(agent, { kit })
+    kit.carrier.refuse()
+    expect((await agent.post('/mfa/backup').send({}).expect(502)).body.code).toBe('delivery_failed')
+    kit.carrier.hold()
+    await agent.post('/mfa/backup').send({}).expect(200)
+    kit.carrier.deliver(BOB)
+    expect(kit.inbox.newest(BOB).codes).toHaveLength(10)
+  })
+
+  it('delivers again after reset', async () => {
+    kit.carrier.refuse()
+    kit.reset()
+    await signInWithMfa(await started('bob'), { kit })
+  })
+})
