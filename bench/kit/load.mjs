@@ -5,7 +5,9 @@ import { API_KEY, processorMs } from './server.mjs'
 export async function load({ url, path, bodies, connections = 32, pids }) {
   let next = 0
   const before = pids.map(processorMs)
-  const result = await autocannon({
+  const begun = performance.now()
+  let ended = begun
+  const running = autocannon({
     url,
     connections,
     amount: bodies.length,
@@ -21,12 +23,15 @@ export async function load({ url, path, bodies, connections = 32, pids }) {
       },
     ],
   })
+  // autocannon itself ends at the next full second.
+  running.on('response', () => (ended = performance.now()))
+  const result = await running
   const after = pids.map(processorMs)
   if (result.non2xx > 0)
     throw new Error(`${result.non2xx} answers were refusals: this measures something else.`)
   const requests = result.requests.total
   return {
-    perSecond: Math.round(result.requests.total / result.duration),
+    perSecond: Math.round(requests / ((ended - begun) / 1000)),
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,
     errors: result.errors + result.timeouts,
