@@ -54,27 +54,24 @@ export function attemptStatement(evaluation: string): string {
       coalesce((SELECT failures FROM capped), 0) >= $5::integer AS disabled FROM held
   ), ${evaluation},
   kept AS MATERIALIZED (
-    SELECT tried.ok, tried.challenge,
-      coalesce(jsonb_agg(entry) FILTER (WHERE ${RECENT} AND NOT coalesce(${FORGIVEN}, false)), '[]') AS failures,
-      count(*) FILTER (WHERE ${RECENT}) + 1 >= $6::integer AND NOT tried.ok AS locks
-    FROM tried CROSS JOIN held LEFT JOIN jsonb_array_elements(held.failures) AS entry ON true
-    GROUP BY tried.ok, tried.challenge
+    SELECT tried.ok, tried.challenge, recent.failures, recent.locks FROM tried, held, LATERAL (
+      SELECT coalesce(jsonb_agg(entry) FILTER (WHERE ${RECENT} AND NOT coalesce(${FORGIVEN}, false)), '[]') AS failures,
+        count(*) FILTER (WHERE ${RECENT}) + 1 >= $6::integer AND NOT tried.ok AS locks
+      FROM jsonb_array_elements(held.failures) AS entry
+    ) AS recent
   ), counted AS (
     INSERT INTO factor (application, account, factor, failures)
     SELECT $1, $2, $3, 1 FROM tried WHERE NOT tried.ok
     ON CONFLICT (application, account, factor) DO UPDATE SET failures = factor.failures + 1
-  ), renewed AS (
-    DELETE FROM factor USING tried
-    WHERE tried.ok AND tried.rebound
-      AND factor.application = $1 AND factor.account = $2 AND factor.factor = $3
-  ), reduced AS (
-    UPDATE factor SET failures = greatest(factor.failures - gone.failures, 0)
-    FROM (
-      SELECT entry ->> 'factor' AS factor, count(*)::integer AS failures
-      FROM tried, held, jsonb_array_elements(held.failures) AS entry
-      WHERE ${FORGIVEN} AND NOT (tried.rebound AND entry ->> 'factor' = $3) GROUP BY 1
-    ) AS gone
-    WHERE factor.application = $1 AND factor.account = $2 AND factor.factor = gone.factor
+  ), forgiven AS (
+    UPDATE factor SET failures = CASE WHEN tried.rebound AND factor.factor = $3 THEN 0 ELSE greatest(0,
+      factor.failures - (
+        SELECT count(*) FROM jsonb_array_elements(held.failures) AS entry
+        WHERE entry ->> 'factor' = factor.factor AND ${FORGIVEN}
+      )) END
+    FROM tried, held
+    WHERE tried.ok AND factor.application = $1 AND factor.account = $2
+      AND (tried.rebound AND factor.factor = $3 OR held.failures <> '[]')
   ), settled AS (
     UPDATE account SET
       failures = CASE WHEN kept.ok THEN kept.failures ELSE kept.failures || jsonb_build_array(jsonb_build_object(
