@@ -59,6 +59,18 @@ export function httpApi(parts: ApiParts): Express {
   api.use(plainAnswers(parts.isStopping))
   api.use(plainHead)
 
+  // Routes are tried in turn: what is asked most comes first.
+  const once = onceByKey(parts.idempotent, core.log)
+  const verb = (path: string, handler: RequestHandler) =>
+    api
+      .route(path)
+      .post(authenticate(applications), ...readBody, handler)
+      .all(onlyBy('POST'))
+  verb('/v1/mfa', call(core, { read: readSend, verb: send, answer: answerSend, once }))
+  verb('/v1/mfa/verify', call(core, { read: readVerify, verb: verify, answer: answerVerify }))
+  verb('/v1/mfa/app', call(core, { read: readEnrollApp, verb: enrollApp, answer: answerEnrollApp }))
+  verb('/v1/mfa/backup', call(core, { read: readBackup, verb: sendBackupCodes, answer: answerBackup, once }))
+
   const page = (path: string, ...handlers: RequestHandler[]) =>
     api
       .route(path)
@@ -73,16 +85,6 @@ export function httpApi(parts: ApiParts): Express {
   page('/problems', problemList)
   page('/problems/:code', problemPage)
 
-  const once = onceByKey(parts.idempotent, core.log)
-  const verb = (path: string, handler: RequestHandler) =>
-    api
-      .route(path)
-      .post(authenticate(applications), ...readBody, handler)
-      .all(onlyBy('POST'))
-  verb('/v1/mfa', call(core, { read: readSend, verb: send, answer: answerSend, once }))
-  verb('/v1/mfa/verify', call(core, { read: readVerify, verb: verify, answer: answerVerify }))
-  verb('/v1/mfa/app', call(core, { read: readEnrollApp, verb: enrollApp, answer: answerEnrollApp }))
-  verb('/v1/mfa/backup', call(core, { read: readBackup, verb: sendBackupCodes, answer: answerBackup, once }))
   api
     .route('/v1/mfa/deliveries/:challenge')
     .get(authenticate(applications), deliveryRoute(core.store))
@@ -100,9 +102,10 @@ export function httpApi(parts: ApiParts): Express {
 
 function plainAnswers(isStopping: () => boolean): RequestHandler {
   return function setPlainHeaders(_request, response, next) {
-    response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
+    response.setHeader('Cache-Control', 'no-store')
+    response.setHeader('X-Content-Type-Options', 'nosniff')
     // Whoever keeps a connection open learns that the next request must go elsewhere.
-    if (isStopping()) response.set('Connection', 'close')
+    if (isStopping()) response.setHeader('Connection', 'close')
     next()
   }
 }

@@ -1,29 +1,33 @@
 import express, { type RequestHandler } from 'express'
-import { refuseBrokenPercents, refuseNamesTwice } from './plain-body.js'
+import { parseForm, parseJson } from './plain-body.js'
 import { problem } from './problem.js'
 
 const LIMIT_BYTES = 4_096
+const JSON_TYPE = 'application/json'
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i
 
 const knownType: RequestHandler = function refuseOtherTypes(request, response, next) {
-  const known = request.is(['application/json', 'application/x-www-form-urlencoded'])
+  const known = request.is([JSON_TYPE, FORM_TYPE])
+  const [, charset = 'utf-8'] = CHARSET.exec(request.headers['content-type'] ?? '') ?? []
   // Without any body the parameters are missing, and are told one by one.
-  if (known === false && request.get('content-length') !== '0') problem(response, 'unsupported_media_type')
+  const isRefused = known === false && request.headers['content-length'] !== '0'
+  if (isRefused || charset.toLowerCase() !== 'utf-8') problem(response, 'unsupported_media_type')
   else next()
 }
 
-/** Reads a body of at most 4 KB, JSON or form-encoded (R82). Compressed bodies are not taken. */
+const parse: RequestHandler = function parseBody(request, _response, next) {
+  const { body, headers } = request
+  if (Buffer.isBuffer(body)) {
+    const isForm = headers['content-type']?.trimStart().toLowerCase().startsWith(FORM_TYPE)
+    request.body = body.length === 0 ? undefined : (isForm ? parseForm : parseJson)(body)
+  }
+  next()
+}
+
+/** Reads a body of at most 4 KB, JSON or form-encoded, in UTF-8 (R82). Compressed bodies are not taken. */
 export const readBody: readonly RequestHandler[] = [
   knownType,
-  express.json({
-    limit: LIMIT_BYTES,
-    inflate: false,
-    verify: (_request, _response, body) => refuseNamesTwice(body.toString('utf8')),
-  }),
-  express.urlencoded({
-    limit: LIMIT_BYTES,
-    inflate: false,
-    extended: false,
-    parameterLimit: 50,
-    verify: (_request, _response, body) => refuseBrokenPercents(body.toString('utf8')),
-  }),
+  express.raw({ limit: LIMIT_BYTES, inflate: false, type: () => true }),
+  parse,
 ]

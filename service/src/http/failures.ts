@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler } from 'express'
 import { describe, type Logger } from '../log.js'
-import { AmbiguousBodyError } from './plain-body.js'
+import { UNREADABLE, UnreadableBodyError } from './plain-body.js'
 import { problem } from './problem.js'
 import { requestId } from './request-id.js'
 
@@ -8,7 +8,7 @@ import { requestId } from './request-id.js'
 export function failures(log: Logger): ErrorRequestHandler {
   return function answerFailure(error: unknown, request, response, next) {
     if (response.headersSent) return next(error)
-    if (error instanceof AmbiguousBodyError) {
+    if (error instanceof UnreadableBodyError) {
       const { fields, detail } = error
       const errors = fields.map((field) => ({ field: shortOf(field), detail }))
       return problem(response, 'invalid_request', { errors })
@@ -17,7 +17,7 @@ export function failures(log: Logger): ErrorRequestHandler {
     if (status === 413) return problem(response, 'body_too_large')
     if (status === 415) return problem(response, 'unsupported_media_type')
     if (status >= 400 && status < 500) {
-      const errors = [{ field: 'body', detail: 'could not be read as what its content type says' }]
+      const errors = [{ field: 'body', detail: UNREADABLE }]
       return problem(response, 'invalid_request', { errors })
     }
     log({ level: 'error', event: 'http.failed', request: requestId(request), detail: describe(error) })

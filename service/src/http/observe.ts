@@ -13,7 +13,7 @@ export function observeRequests(log: Logger, observe: RequestObserver): RequestH
   return function observeRequest(request, response, next) {
     const begun = performance.now()
     const id = requestId(request)
-    response.set('X-Request-Id', id)
+    response.setHeader('X-Request-Id', id)
     response.once('close', () => {
       const { method } = request
       const { statusCode: status, writableFinished: whole } = response
