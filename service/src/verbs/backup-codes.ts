@@ -13,7 +13,6 @@ import type { Application } from '../application.js'
 import type { Core } from '../core.js'
 import type { Letter } from '../delivery/message.js'
 import { accountReference } from '../log.js'
-import { stagedRefusal } from '../rehearsal/answers.js'
 import { showBackupCode } from '../secrets/backup-code.js'
 import type { Queries } from '../store/store.js'
 import { backupMessage, type Recipient } from '../texts/compose.js'
@@ -42,8 +41,7 @@ export async function sendBackupCodes(
   input: BackupInput,
 ): Promise<BackupAnswer> {
   const now = Date.now()
-  const recipients =
-    stagedRefusal(application, input.contact) ?? recipientsOf(core, application, input.method, input)
+  const recipients = recipientsOf(core, application, input.method, input)
   const made =
     'outcome' in recipients
       ? recipients

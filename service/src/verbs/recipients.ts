@@ -4,6 +4,7 @@ import { notOffered } from '../applications/offers.js'
 import { mayBeCalled } from '../contacts/phone.js'
 import type { Core } from '../core.js'
 import type { Channel } from '../delivery/message.js'
+import { stagedRefusal } from '../rehearsal/answers.js'
 import { chooseLanguage } from '../texts/catalogue.js'
 import type { Recipient } from '../texts/compose.js'
 import { contactRefused, methodOff } from './refusals.js'
@@ -15,8 +16,8 @@ export function recipientsOf(
   method: DeliveredMethod,
   to: { readonly contact: Contact; readonly locale: string | undefined },
 ): readonly Recipient[] | Refused {
-  const off = notOffered(application, method)
-  if (off) return off
+  const unwanted = stagedRefusal(application, to.contact) ?? notOffered(application, method)
+  if (unwanted) return unwanted
   const locale = chooseLanguage(to.locale, application.locale)
   const recipients = addresses(method, to.contact).map((address) => ({ ...address, locale }))
   if (recipients.some(({ channel }) => !core.outbox.serves(application, channel))) return methodOff

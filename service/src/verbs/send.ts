@@ -13,7 +13,6 @@ import type { Application } from '../application.js'
 import type { Core } from '../core.js'
 import type { Letter } from '../delivery/message.js'
 import { accountReference } from '../log.js'
-import { stagedRefusal } from '../rehearsal/answers.js'
 import type { Queries } from '../store/store.js'
 import { codeMessage, type Recipient } from '../texts/compose.js'
 import { recipientsOf } from './recipients.js'
@@ -32,8 +31,7 @@ type Begun =
 /** Makes a code and delivers it, or delivers the code of a living challenge again. */
 export async function send(core: Core, application: Application, input: SendInput): Promise<SendAnswer> {
   const now = Date.now()
-  const recipients =
-    stagedRefusal(application, input.contact) ?? recipientsOf(core, application, input.method, input)
+  const recipients = recipientsOf(core, application, input.method, input)
   const begun =
     'outcome' in recipients
       ? recipients
