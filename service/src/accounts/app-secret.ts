@@ -3,7 +3,7 @@ import type { Application } from '../application.js'
 import type { Core } from '../core.js'
 import { appSecretIdentity } from '../secrets/identities.js'
 import { open, sameSealedSql, seal } from '../secrets/seal.js'
-import { one, type Queries } from '../store/store.js'
+import { one, type Queries, type Store } from '../store/store.js'
 import { type Attempt, type Attempted, attempt, attemptStatement, FIRST_PARAMETER } from './attempt.js'
 
 /** An account's authenticator app: the confirmed secret and one that waits for its first right code. */
@@ -69,27 +69,27 @@ const [STEP, SECRET, ALWAYS] = [0, 1, 2].map(parameter)
 // the code was compared with.
 const CONFIRMED = attemptStatement(`stepped AS (
     UPDATE app_secret SET last_step = greatest(last_step, ${STEP}::bigint) FROM gate
-    WHERE NOT gate.locked AND NOT gate.disabled AND application = $1 AND account = $2
+    WHERE gate.open AND NOT gate.disabled AND application = $1 AND account = $2
       AND ${sameSealedSql('sealed', `${SECRET}`)} AND (last_step < ${STEP}::bigint OR ${ALWAYS}::boolean) RETURNING 1
   ), tried AS (
     SELECT EXISTS (SELECT FROM stepped) AS ok, NULL::text AS challenge, false AS rebound FROM gate
-    WHERE NOT gate.locked AND NOT gate.disabled
+    WHERE gate.open AND NOT gate.disabled
   )`)
 
 // The pending secret becomes the confirmed one, its step used, its failures forgotten (R26, R54).
 const PENDING = attemptStatement(`bound AS (
     UPDATE app_secret SET sealed = pending, pending = NULL, last_step = ${STEP}::bigint, bound_at = $4::bigint
     FROM gate
-    WHERE NOT gate.locked AND application = $1 AND account = $2
+    WHERE gate.open AND application = $1 AND account = $2
       AND ${sameSealedSql('pending', `${SECRET}`)} AND ${STEP}::bigint IS NOT NULL RETURNING 1
   ), tried AS (
     SELECT EXISTS (SELECT FROM bound) AS ok, NULL::text AS challenge, true AS rebound FROM gate
-    WHERE NOT gate.locked
+    WHERE gate.open
   )`)
 
 /** Makes an attempt with the code of `step`, one of `sealed`; without a step it is wrong, and counts. */
 export function attemptApp(
-  queries: Queries,
+  store: Store,
   application: Application,
   attempted: Attempt,
   now: number,
@@ -103,8 +103,8 @@ export function attemptApp(
 ): Promise<Attempted | undefined> {
   const { as, sealed, step, alwaysRight } = typed
   return as === 'pending'
-    ? attempt(queries, PENDING, application, attempted, now, [step ?? null, sealed])
-    : attempt(queries, CONFIRMED, application, attempted, now, [step ?? null, sealed, alwaysRight])
+    ? attempt(store, PENDING, application, { ...attempted, tellsSuccess: true }, now, [step ?? null, sealed])
+    : attempt(store, CONFIRMED, application, attempted, now, [step ?? null, sealed, alwaysRight])
 }
 
 /** Binds a secret that is confirmed elsewhere; `false` when the account already has a confirmed one. */

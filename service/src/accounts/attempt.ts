@@ -1,11 +1,13 @@
 import type { Contact } from 'countersign/protocol'
 import type { Application } from '../application.js'
-import { one, type Queries, type Value } from '../store/store.js'
+import { one, type Queries, type Store, type Value } from '../store/store.js'
 import type { AccountRow } from './account.js'
 
 const DAY_MS = 86_400_000
 /** Longer than the lock that follows ten of them would be of no use. */
 const HIGHEST_LOCK_LEVEL = 10
+/** More failures than any account remembers. */
+const NEVER = 1_000
 
 /** An attempt at proving a factor. */
 export interface Attempt {
@@ -16,12 +18,18 @@ export interface Attempt {
   readonly transaction: string | undefined
   /** Remembered as the person's own when the code is right. */
   readonly proven?: { readonly contact: Contact; readonly locale: string | undefined }
+  /** The person is told of a right code, and not only of the lock that a wrong one may be followed by. */
+  readonly tellsSuccess?: boolean
+  /** Writes down what the person is told, in the transaction of the attempt. */
+  tell(tx: Queries, found: Attempted): Promise<void>
 }
 
 /** What an attempt came to, and the account as it was found. */
 export interface Attempted extends Omit<AccountRow, 'account'> {
   /** Nothing was evaluated: the account is locked. */
   readonly locked: boolean
+  /** Nothing was evaluated: the next wrong code locks the account, which is not done without telling the person. */
+  readonly deferred: boolean
   /** The factor has used up its guesses (R26). */
   readonly disabled: boolean
   /** Whether the code was right; `null` when nothing was evaluated. */
@@ -31,7 +39,10 @@ export interface Attempted extends Omit<AccountRow, 'account'> {
 }
 
 /** The first parameter that an evaluation may use; the ones before are the frame's. */
-export const FIRST_PARAMETER = 12
+export const FIRST_PARAMETER = 13
+
+const LOCKED = '(locked_until > $4::bigint)'
+const DEFERRED = '(jsonb_array_length(failures) >= $12::integer)'
 
 // A lock that has lifted leaves a full budget again: what led to it has been paid for.
 const RECENT = `(entry ->> 'at')::bigint > greatest($4::bigint - ${DAY_MS}, held.locked_at)`
@@ -40,7 +51,7 @@ const FORGIVEN = `tried.ok AND (entry ->> 'scope' = 'challenge:' || tried.challe
 /**
  * The text of a statement that judges and settles an attempt in one step: it holds the account's row, looks at the
  * lock and the hard cap, evaluates, and counts or forgives. `evaluation` ends in `tried (ok, challenge, rebound)`,
- * one row when something was evaluated; it reads `gate (locked, disabled)` and must evaluate nothing when locked.
+ * one row when something was evaluated; it reads `gate (open, disabled)` and must evaluate nothing unless it is open.
  */
 export function attemptStatement(evaluation: string): string {
   return `WITH held AS MATERIALIZED (
@@ -50,7 +61,7 @@ export function attemptStatement(evaluation: string): string {
     SELECT factor.failures FROM factor, held
     WHERE factor.application = $1 AND factor.account = $2 AND factor.factor = $3 FOR UPDATE OF factor
   ), gate AS MATERIALIZED (
-    SELECT locked_until > $4::bigint AS locked,
+    SELECT ${LOCKED} AS locked, NOT ${LOCKED} AND ${DEFERRED} AS deferred, NOT ${LOCKED} AND NOT ${DEFERRED} AS open,
       coalesce((SELECT failures FROM capped), 0) >= $5::integer AS disabled FROM held
   ), ${evaluation},
   kept AS MATERIALIZED (
@@ -95,13 +106,17 @@ export function attemptStatement(evaluation: string): string {
     RETURNING CASE WHEN kept.locks THEN account.locked_until END AS locks_until
   )
   SELECT held.locked_until, held.proven_email, held.proven_phone, held.locale,
-    gate.locked, gate.disabled, tried.ok, settled.locks_until
+    gate.locked, gate.deferred, gate.disabled, tried.ok, settled.locks_until
   FROM held CROSS JOIN gate LEFT JOIN tried ON true LEFT JOIN settled ON true`
 }
 
-/** Makes an attempt by a statement of `attemptStatement`; nothing when the account is unknown. */
-export function attempt(
-  queries: Queries,
+/**
+ * Makes an attempt by a statement of `attemptStatement`; nothing when the account is unknown. One statement is all it
+ * takes, unless the person may have to be told of it: then attempt and notice are one transaction, so that neither a
+ * crash nor a failure leaves one without the other.
+ */
+export async function attempt(
+  store: Store,
   statement: string,
   application: Application,
   attempted: Attempt,
@@ -109,20 +124,31 @@ export function attempt(
   evaluated: readonly Value[],
 ): Promise<Attempted | undefined> {
   const { limits } = application
-  const { account, factor, transaction, proven } = attempted
+  const { account, factor, transaction, proven, tellsSuccess = false } = attempted
   const contact = proven?.contact
-  return one<Attempted>(queries, statement, [
-    application.id,
-    account,
-    factor,
-    now,
-    limits.disableAfter,
-    limits.lockAfter,
-    limits.lockSeconds * 1000,
-    transaction === undefined ? null : `transaction:${transaction}`,
-    contact && contact.kind !== 'phone' ? contact.email : null,
-    contact && contact.kind !== 'email' ? contact.phone : null,
-    proven?.locale ?? null,
-    ...evaluated,
-  ])
+  const make = (queries: Queries, deferredFrom: number) =>
+    one<Attempted>(queries, statement, [
+      application.id,
+      account,
+      factor,
+      now,
+      limits.disableAfter,
+      limits.lockAfter,
+      limits.lockSeconds * 1000,
+      transaction === undefined ? null : `transaction:${transaction}`,
+      contact && contact.kind !== 'phone' ? contact.email : null,
+      contact && contact.kind !== 'email' ? contact.phone : null,
+      proven?.locale ?? null,
+      deferredFrom,
+      ...evaluated,
+    ])
+  if (!tellsSuccess) {
+    const found = await make(store, limits.lockAfter - 1)
+    if (!found?.deferred) return found
+  }
+  return store.transaction(async (tx) => {
+    const found = await make(tx, NEVER)
+    if (found) await attempted.tell(tx, found)
+    return found
+  })
 }

@@ -131,11 +131,11 @@ const MAC = `$${FIRST_PARAMETER}`
 
 const BACKUP = attemptStatement(`used AS (
     DELETE FROM backup_code USING gate
-    WHERE NOT gate.locked AND NOT gate.disabled AND application = $1 AND account = $2 AND mac = ANY (${MAC}::text[])
+    WHERE gate.open AND NOT gate.disabled AND application = $1 AND account = $2 AND mac = ANY (${MAC}::text[])
     RETURNING 1
   ), tried AS (
     SELECT EXISTS (SELECT FROM used) AS ok, NULL::text AS challenge, false AS rebound FROM gate
-    WHERE NOT gate.locked AND NOT gate.disabled
+    WHERE gate.open AND NOT gate.disabled
   )`)
 
 /**
@@ -153,7 +153,7 @@ export async function attemptBackup(
   const set = await findSet(core, application, owner)
   const salt = set?.contact === owner.user ? (set.salt ?? '') : ''
   const macs = allKeys(core.keys).map((key) => macOf(key, application, owner.account, salt, code))
-  return attempt(core.store, BACKUP, application, attempted, now, [macs])
+  return attempt(core.store, BACKUP, application, { ...attempted, tellsSuccess: true }, now, [macs])
 }
 
 /** How many codes of the living set are left. */

@@ -3,7 +3,7 @@ import type { DeliveredMethod, Purpose, VerifyType } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { type CodeIdentity, deliveredCode, deliveredCodeMac } from '../secrets/delivered-code.js'
 import { allKeys, type Keys, keyById, keyIdOf, withKeyId } from '../secrets/keys.js'
-import { one, type Queries } from '../store/store.js'
+import { one, type Queries, type Store } from '../store/store.js'
 import { type Attempt, type Attempted, attempt, attemptStatement, FIRST_PARAMETER } from './attempt.js'
 
 /** One transaction that waits for its code. Times in milliseconds since 1970. */
@@ -144,7 +144,7 @@ const evaluation = (id: string) => `tried AS (
     UPDATE challenge SET attempts = attempts + 1,
       ended_at = CASE WHEN ${RIGHT} THEN $4::bigint END
     FROM gate
-    WHERE NOT gate.locked AND (NOT gate.disabled OR purpose = 'enrolment') AND ${LIVING} AND id = ${id}
+    WHERE gate.open AND (NOT gate.disabled OR purpose = 'enrolment') AND ${LIVING} AND id = ${id}
     RETURNING ${RIGHT} AS ok, id AS challenge, purpose = 'enrolment' AS rebound
   )`
 const BY_ID = attemptStatement(evaluation(`${ID}`))
@@ -157,7 +157,7 @@ const NEWEST = attemptStatement(
  * newest living one, if it belongs to the owner (R38).
  */
 export function attemptDelivered(
-  queries: Queries,
+  store: Store,
   keys: Keys,
   application: Application,
   owner: Owner,
@@ -171,7 +171,7 @@ export function attemptDelivered(
   now: number,
 ): Promise<Attempted | undefined> {
   const { code, challenge, alwaysRight } = typed
-  return attempt(queries, challenge === undefined ? NEWEST : BY_ID, application, attempted, now, [
+  return attempt(store, challenge === undefined ? NEWEST : BY_ID, application, attempted, now, [
     allKeys(keys).map((key) => macOf(key, application, owner, code)),
     alwaysRight,
     ...[owner.user, owner.type, owner.transaction ?? ''],

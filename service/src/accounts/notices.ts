@@ -2,6 +2,7 @@ import type { Contact } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import type { Core } from '../core.js'
 import type { Channel, Letter } from '../delivery/message.js'
+import { describe } from '../log.js'
 import type { Queries } from '../store/store.js'
 import { chooseLanguage, type Notice } from '../texts/catalogue.js'
 import { noticeMessage, type Recipient } from '../texts/compose.js'
@@ -41,6 +42,31 @@ export async function notify(
   if (!recipient) return []
   const message = noticeMessage(application, { ...recipient, locale }, told.notice, told.seconds)
   return core.outbox.enqueue(tx, application.id, [message], { now, expiresAt: now + DAY_MS })
+}
+
+/** The same in the transaction of an attempt, which counts even when the notice cannot be written. */
+export async function notifyOfAttempt(
+  core: Core,
+  tx: Queries,
+  application: Application,
+  account: Parameters<typeof notify>[3],
+  told: Told,
+  now: number,
+): Promise<Letter[]> {
+  await tx.query('SAVEPOINT notice')
+  try {
+    return await notify(core, tx, application, account, told, now)
+  } catch (error) {
+    await tx.query('ROLLBACK TO SAVEPOINT notice')
+    core.log({
+      level: 'error',
+      event: 'notice.lost',
+      application: application.id,
+      reason: told.notice,
+      detail: describe(error),
+    })
+    return []
+  }
 }
 
 type Address = Omit<Recipient, 'locale'>

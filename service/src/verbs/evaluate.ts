@@ -1,6 +1,6 @@
 import { canonicalBackupCode, canonicalCode, type Refused } from 'countersign/protocol'
 import { APP_FACTOR, attemptApp, findAppSecret, matchSealed } from '../accounts/app-secret.js'
-import type { Attempted } from '../accounts/attempt.js'
+import type { Attempt, Attempted } from '../accounts/attempt.js'
 import { attemptBackup, BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { attemptDelivered } from '../accounts/challenge.js'
 import { type Match, matchStep, newAppSecret, stepsFrom } from '../app-factor/totp.js'
@@ -9,12 +9,19 @@ import { notTaken } from '../applications/offers.js'
 import type { Core } from '../core.js'
 import { isAlwaysRight } from '../rehearsal/code.js'
 import { isBackupShaped } from '../secrets/backup-code.js'
+import type { Queries } from '../store/store.js'
 import type { VerifyInput } from './requests.js'
+
+/** What a code can be taken as. */
+export type TakenAs = 'delivered' | 'app' | 'app-bound' | 'backup'
+
+/** Writes down, in the transaction of an attempt, what the person is told of it. */
+export type Tell = (tx: Queries, as: TakenAs, attempted: Attempted) => Promise<void>
 
 /** What a code was taken as, and what came of it. */
 export type Judgement =
   | {
-      readonly as: 'delivered' | 'app' | 'app-bound' | 'backup'
+      readonly as: TakenAs
       /** Nothing when there is no such account. */
       readonly attempted: Attempted | undefined
       /** After a right backup code: how many are left, if that could be counted. */
@@ -39,16 +46,17 @@ export function evaluate(
   core: Core,
   application: Application,
   input: VerifyInput,
+  tell: Tell,
   now: number,
 ): Promise<Judgement> {
   const backupCode = canonicalBackupCode(input.code)
   const looksLikeBackup = isBackupShaped(backupCode, application.limits.backupCodeLength)
   if (input.kind === 'backup' || (input.kind === undefined && looksLikeBackup)) {
-    return evaluateBackup(core, application, input, backupCode, now)
+    return evaluateBackup(core, application, input, backupCode, tell, now)
   }
   const code = canonicalCode(input.code)
   const by = input.type === 'APP' ? evaluateApp : evaluateDelivered
-  return by(core, application, input, code, now)
+  return by(core, application, input, code, tell, now)
 }
 
 async function evaluateDelivered(
@@ -56,6 +64,7 @@ async function evaluateDelivered(
   application: Application,
   input: VerifyInput,
   code: string,
+  tell: Tell,
   now: number,
 ): Promise<Judgement> {
   const { account, user, type, transaction, contact, locale } = input
@@ -63,7 +72,13 @@ async function evaluateDelivered(
   if (off) return { as: 'off', answer: off }
   // A code to confirm an app with is never one that was delivered.
   const challenge = input.kind === 'confirm' ? NO_CHALLENGE : input.challenge
-  const attempted = { account, factor: `${type}:${user}`, transaction, proven: { contact, locale } }
+  const attempted: Attempt = {
+    account,
+    factor: `${type}:${user}`,
+    transaction,
+    proven: { contact, locale },
+    tell: (tx, found) => tell(tx, 'delivered', found),
+  }
   return {
     as: 'delivered',
     attempted: await attemptDelivered(
@@ -83,6 +98,7 @@ async function evaluateApp(
   application: Application,
   input: VerifyInput,
   code: string,
+  tell: Tell,
   now: number,
 ): Promise<Judgement> {
   const row = await findAppSecret(core.store, application, input.account)
@@ -97,7 +113,13 @@ async function evaluateApp(
   const confirms =
     input.kind === 'confirm' ||
     (matches.pending.step !== undefined && (alwaysRight || matches.confirmed.step === undefined))
-  const attempted = { account: input.account, factor: APP_FACTOR, transaction: input.transaction }
+  const as = confirms ? 'app-bound' : 'app'
+  const attempted: Attempt = {
+    account: input.account,
+    factor: APP_FACTOR,
+    transaction: input.transaction,
+    tell: (tx, found) => tell(tx, as, found),
+  }
   const typed = confirms
     ? { as: 'pending' as const, sealed: pending, step: matches.pending.step, alwaysRight }
     : { as: 'confirmed' as const, sealed: confirmed, step: matches.confirmed.step, alwaysRight }
@@ -105,7 +127,7 @@ async function evaluateApp(
   // A step that was used, or came before one that was, tells nothing to whoever replays its code.
   const isUnused = passed !== undefined && (confirms || passed > (row?.last_step ?? NO_STEP))
   return {
-    as: confirms ? 'app-bound' : 'app',
+    as,
     attempted: await attemptApp(core.store, application, attempted, now, typed),
     ...(isUnused && { clockSteps: stepsFrom(now, passed) }),
   }
@@ -129,9 +151,15 @@ async function evaluateBackup(
   application: Application,
   input: VerifyInput,
   code: string,
+  tell: Tell,
   now: number,
 ): Promise<Judgement> {
-  const attempt = { account: input.account, factor: BACKUP_FACTOR, transaction: input.transaction }
+  const attempt: Attempt = {
+    account: input.account,
+    factor: BACKUP_FACTOR,
+    transaction: input.transaction,
+    tell: (tx, found) => tell(tx, 'backup', found),
+  }
   const attempted = await attemptBackup(core, application, input, code, attempt, now)
   if (!attempted?.ok) return { as: 'backup', attempted }
   // The code is used up: a count that cannot be had must not turn its answer into a failure.

@@ -1,19 +1,19 @@
 import type { VerifyAnswer } from 'countersign/protocol'
 import { lockedForSeconds } from '../accounts/account.js'
 import type { Attempted } from '../accounts/attempt.js'
-import { notify, type Told } from '../accounts/notices.js'
+import { notifyOfAttempt, type Told } from '../accounts/notices.js'
 import type { Application } from '../application.js'
 import type { Core } from '../core.js'
+import type { Letter } from '../delivery/message.js'
 import { accountReference, type LogEvent } from '../log.js'
 import { stagedVerdict } from '../rehearsal/answers.js'
-import { evaluate, type Judgement } from './evaluate.js'
+import { evaluate, type Judgement, type TakenAs, type Tell } from './evaluate.js'
 import { factorDisabled, locked } from './refusals.js'
 import type { VerifyInput } from './requests.js'
 
 interface Verdict {
   readonly answer: VerifyAnswer
   readonly events: readonly Pick<LogEvent, 'level' | 'event' | 'reason'>[]
-  readonly told?: Told & { readonly account: Attempted }
 }
 
 const invalid = { outcome: 'invalid' } as const
@@ -31,16 +31,27 @@ export async function verify(
   const staged = stagedVerdict(application, input.contact)
   if (staged) return staged
   const now = Date.now()
-  const judgement = await evaluate(core, application, input, now)
-  const { answer, events, told } = verdictOn(input, judgement, now)
+  const letters: Letter[] = []
+  const tell: Tell = async (tx, as, attempted) => {
+    const told = toldOf(input, as, attempted, now)
+    if (told) letters.push(...(await notifyOfAttempt(core, tx, application, attempted, told, now)))
+  }
+  const judgement = await evaluate(core, application, input, tell, now)
+  const { answer, events } = verdictOn(input, judgement, now)
   const account = accountReference(core.keys, application, input.account)
   for (const event of events) core.log({ ...event, application: application.id, account, factor: input.type })
-  if (told) {
-    const letters = await notify(core, core.store, application, told.account, told, now)
-    // A notice must not make the answer wait, nor tell by its delay what happened.
-    if (letters.length > 0) void core.outbox.dispatch(letters)
-  }
+  // A notice must not make the answer wait, nor tell by its delay what happened.
+  if (letters.length > 0) void core.outbox.dispatch(letters)
   return answer
+}
+
+/** What the person is told of an attempt (R34, R61, R63); mostly nothing. */
+function toldOf(input: VerifyInput, as: TakenAs, attempted: Attempted, now: number): Told | undefined {
+  if (attempted.ok && as === 'app-bound') return { notice: 'app-bound' }
+  if (attempted.ok && as === 'backup') return { notice: 'backup-used', fallback: input.contact }
+  if (!attempted.locks_until) return undefined
+  const seconds = lockedForSeconds({ locked_until: attempted.locks_until }, now)
+  return { notice: 'locked', fallback: input.type === 'APP' ? undefined : input.contact, seconds }
 }
 
 function verdictOn(input: VerifyInput, judgement: Judgement, now: number): Verdict {
@@ -53,41 +64,25 @@ function verdictOn(input: VerifyInput, judgement: Judgement, now: number): Verdi
     const event = { level: 'info', event: 'verify.refused', reason: 'locked' } as const
     return { answer: locked(lockedForSeconds(attempted, now)), events: [event] }
   }
-  if (attempted?.ok) return accepted(input, as, attempted, backupCodesLeft)
+  if (attempted?.ok) return accepted(as, backupCodesLeft)
   if (attempted?.disabled && attempted.ok === null) {
     const event = { level: 'warn', event: 'verify.refused', reason: 'factor_disabled' } as const
     return { answer: factorDisabled, events: [event] }
   }
-  return refused(input, attempted, now, clockSteps)
+  return refused(input, attempted, clockSteps)
 }
 
-function accepted(
-  input: VerifyInput,
-  as: Exclude<Judgement['as'], 'off'>,
-  account: Attempted,
-  backupCodesLeft: number | undefined,
-): Verdict {
+function accepted(as: TakenAs, backupCodesLeft: number | undefined): Verdict {
   const answer = { outcome: 'valid', ...(backupCodesLeft !== undefined && { backupCodesLeft }) } as const
   const succeeded = { level: 'info', event: 'verify.succeeded', reason: as } as const
-  if (as === 'app-bound') {
-    const event = { level: 'info', event: 'factor.bound' } as const
-    return { answer, events: [succeeded, event], told: { notice: 'app-bound', account } }
-  }
-  if (as === 'backup') {
-    const event = { level: 'info', event: 'backup.used' } as const
-    return {
-      answer,
-      events: [succeeded, event],
-      told: { notice: 'backup-used', fallback: input.contact, account },
-    }
-  }
+  if (as === 'app-bound') return { answer, events: [succeeded, { level: 'info', event: 'factor.bound' }] }
+  if (as === 'backup') return { answer, events: [succeeded, { level: 'info', event: 'backup.used' }] }
   return { answer, events: [succeeded] }
 }
 
 function refused(
   input: VerifyInput,
   attempted: Attempted | undefined,
-  now: number,
   clockSteps: number | undefined,
 ): Verdict {
   const tellsClock = attempted?.ok === false && input.kind !== undefined && clockSteps !== undefined
@@ -95,11 +90,5 @@ function refused(
   const reason = attempted?.ok === false ? 'wrong' : 'unevaluated'
   const failed = { level: 'info', event: 'verify.failed', reason } as const
   if (!attempted?.locks_until) return { answer, events: [failed] }
-  const seconds = lockedForSeconds({ locked_until: attempted.locks_until }, now)
-  const fallback = input.type === 'APP' ? undefined : input.contact
-  return {
-    answer,
-    events: [failed, { level: 'warn', event: 'account.locked' }],
-    told: { notice: 'locked', fallback, seconds, account: attempted },
-  }
+  return { answer, events: [failed, { level: 'warn', event: 'account.locked' }] }
 }

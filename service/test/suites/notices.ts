@@ -1,0 +1,175 @@
+import type { Contact, MfaService } from 'countersign/protocol'
+import { expect, test } from 'vitest'
+import type { Core } from '../../src/core.js'
+import { inProcessService } from '../../src/verbs/in-process.js'
+import {
+  advance,
+  appCode,
+  type Bench,
+  freshEmail,
+  freshPhone,
+  freshTenant,
+  rejection,
+  type Tenant,
+  wrong,
+} from '../kit.js'
+
+const invalid = { outcome: 'invalid' }
+const valid = expect.objectContaining({ outcome: 'valid' })
+const locked = expect.objectContaining({ refusal: expect.objectContaining({ reason: 'locked' }) })
+
+/** What people are told of an attempt, as `verify` writes it down. */
+export function noticesSuite(bench: () => Bench): void {
+  const rows = (tenant: Tenant, columns: string, table: string, where = 'true') =>
+    bench().store.query<Record<string, unknown>>(
+      `SELECT ${columns} FROM ${table} WHERE application = $1 AND ${where}`,
+      [tenant.application.id],
+    )
+  /** The tenant's service with other parts. */
+  const over = (tenant: Tenant, parts: Partial<Core>) =>
+    inProcessService({ ...bench().core, ...parts }, async () => tenant.application)
+  /** A service that dies after each commit: what it wrote is all that happens. */
+  const dyingAfterwards = (tenant: Tenant) =>
+    over(tenant, { outbox: { ...bench().core.outbox, dispatch: async () => 'queued' } })
+  /** A service that dies before it can commit a transaction. */
+  const dyingBefore = (tenant: Tenant) => {
+    const { store } = bench()
+    return over(tenant, {
+      store: {
+        ...store,
+        transaction: (work) =>
+          store.transaction(async (tx) => {
+            await work(tx)
+            throw new Error('killed')
+          }),
+      },
+    })
+  }
+  const notices = async (tenant: Tenant) => {
+    advance(15)
+    await bench().core.outbox.work()
+    return tenant
+      .sent()
+      .filter(({ purpose }) => purpose === 'notice')
+      .map(({ to }) => to)
+  }
+
+  const guess = (mfa: MfaService, contact: Contact & { kind: 'email' | 'phone' }) =>
+    mfa.verify({ method: 'app', contact, kind: 'code', code: '000000' })
+  const backupCode = async (tenant: Tenant, contact: Contact & { kind: 'email' }) => {
+    await tenant.mfa.sendBackupCodes({ method: 'email', contact })
+    return tenant.sent().findLast(({ codes }) => codes)?.codes?.[0] ?? 'none was sent'
+  }
+
+  test('a lock and its notice are written together or not at all (R34)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshPhone()
+    for (let i = 0; i < 9; i++) expect(await guess(tenant.mfa, contact)).toEqual(invalid)
+    const wrongCode = { method: 'sms', contact, kind: 'backup', code: 'AAAA-BBBB-CCCC-DDDD' } as const
+    await rejection(dyingBefore(tenant).verify(wrongCode))
+    expect(await rows(tenant, 'jsonb_array_length(failures) AS n', 'account')).toEqual([{ n: 9 }])
+    expect(await notices(tenant)).toEqual([])
+    expect(await dyingAfterwards(tenant).verify(wrongCode)).toEqual(invalid)
+    expect(await guess(tenant.mfa, contact)).toEqual(locked)
+    expect(await notices(tenant)).toEqual([contact.phone])
+  })
+
+  test('so are the binding of an app and its notice (R61)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshEmail()
+    await tenant.mfa.send({ method: 'email', contact })
+    await tenant.mfa.verify({ method: 'email', contact, kind: 'code', code: tenant.lastCode() })
+    const prepared = await tenant.mfa.enrollApp({ contact })
+    const code = appCode(('secret' in prepared && prepared.secret) || '')
+    const first = { method: 'app', contact, kind: 'confirm', code } as const
+    await rejection(dyingBefore(tenant).verify(first))
+    expect(await rows(tenant, 'sealed', 'app_secret')).toEqual([{ sealed: null }])
+    expect(await notices(tenant)).toEqual([])
+    expect(await dyingAfterwards(tenant).verify(first)).toEqual(valid)
+    expect(await notices(tenant)).toEqual([contact.email])
+  })
+
+  test('and the use of a backup code and its notice (R63)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshEmail()
+    const code = await backupCode(tenant, contact)
+    const typed = { method: 'email', contact, kind: 'backup', code } as const
+    await rejection(dyingBefore(tenant).verify(typed))
+    expect(await notices(tenant)).toEqual([])
+    expect(await dyingAfterwards(tenant).verify(typed)).toEqual(valid)
+    expect(await notices(tenant)).toEqual([contact.email])
+  })
+
+  test.each([
+    [
+      'the database refuses it',
+      (tx: { query(text: string): Promise<unknown> }) => tx.query('SELECT nonsense'),
+    ],
+    ['it cannot be written at all', () => Promise.reject(new Error('no words for it'))],
+  ])('an attempt counts even when its notice is lost because %s', async (_why, fail) => {
+    const tenant = freshTenant(bench())
+    const contact = freshEmail()
+    const code = await backupCode(tenant, contact)
+    const mfa = over(tenant, {
+      outbox: { ...bench().core.outbox, enqueue: (tx) => fail(tx).then(() => []) },
+    })
+    expect(await mfa.verify({ method: 'email', contact, kind: 'backup', code })).toEqual(valid)
+    expect(await mfa.verify({ method: 'email', contact, kind: 'backup', code })).toEqual(invalid)
+    for (let i = 0; i < 9; i++)
+      expect(await mfa.verify({ method: 'email', contact, kind: 'backup', code })).toEqual(invalid)
+    expect(await guess(mfa, contact)).toEqual(locked)
+    const lost = bench().events.filter(({ event, application }) => {
+      return event === 'notice.lost' && application === tenant.application.id
+    })
+    expect(lost.map(({ reason }) => reason)).toEqual(['backup-used', 'locked'])
+  })
+
+  test('of 100 last guesses at once one is evaluated, and the person is told once (R22, R23)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshPhone()
+    for (let i = 0; i < 9; i++) await guess(tenant.mfa, contact)
+    const last = { method: 'sms', contact, kind: 'backup', code: 'AAAA-BBBB-CCCC-DDDD' } as const
+    const answers = await Promise.all(Array.from({ length: 100 }, () => tenant.mfa.verify(last)))
+    expect(answers.filter(({ outcome }) => outcome === 'invalid')).toHaveLength(1)
+    expect(answers.filter(({ outcome }) => outcome === 'refused')).toHaveLength(99)
+    expect(await rows(tenant, 'jsonb_array_length(failures) AS n', 'account')).toEqual([{ n: 10 }])
+    expect(await notices(tenant)).toEqual([contact.phone])
+  })
+
+  test('of 100 times the right code before a lock one is accepted (R21, R37)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshPhone()
+    await tenant.mfa.send({ method: 'sms', contact })
+    for (let i = 0; i < 9; i++) await guess(tenant.mfa, contact)
+    const right = { method: 'sms', contact, kind: 'code', code: tenant.lastCode() } as const
+    const answers = await Promise.all(Array.from({ length: 100 }, () => tenant.mfa.verify(right)))
+    expect(answers.filter(({ outcome }) => outcome === 'valid')).toHaveLength(1)
+  })
+
+  test('a right code and a wrong one that lead to no notice cost one statement each', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshPhone()
+    await tenant.mfa.send({ method: 'sms', contact })
+    let [statements, transactions] = [0, 0]
+    const { store } = bench()
+    const mfa = over(tenant, {
+      store: {
+        ...store,
+        query(...asked) {
+          statements++
+          return store.query(...asked)
+        },
+        transaction(work) {
+          transactions++
+          return store.transaction(work)
+        },
+      },
+    })
+    const code = tenant.lastCode()
+    const typed = { method: 'sms', contact, kind: 'code' } as const
+    expect(await mfa.verify({ ...typed, code: wrong(code) })).toEqual(invalid)
+    expect([statements, transactions]).toEqual([1, 0])
+    expect(await mfa.verify({ ...typed, code })).toEqual(valid)
+    expect([statements, transactions]).toEqual([2, 0])
+  })
+}
