@@ -37,10 +37,26 @@ describe('the development inbox', () => {
   })
 
   it('is a page, too, that shows the codes of the seeded apps', async () => {
+    const before = seedAppCode('alice', Date.now()) ?? 'none'
     const page = await vault.pages().get('/inbox').expect(200)
-    const code = seedAppCode('alice', Date.now()) ?? 'none'
+    const after = seedAppCode('alice', Date.now()) ?? 'none'
     expect(page.text).toContain('Text message')
-    expect(page.text.replaceAll(' ', '')).toContain(code)
+    expect(page.text.replaceAll(' ', '')).toMatch(new RegExp(`${before}|${after}`))
+  })
+
+  it('has addresses that can be followed, and no markup of the messages', async () => {
+    await vault.context.mfa.onNotice?.(
+      { email: 'bob@vault.example' } as never,
+      {
+        type: 'device_trusted',
+        subject: 'A <b>browser</b>',
+        text: 'Open this page:\n\nhttp://localhost:3000/mfa/not-me?token=a"&b\n\n<i>Then</i>',
+      } as never,
+    )
+    const { text } = await vault.pages().get('/inbox').expect(200)
+    const address = 'http://localhost:3000/mfa/not-me?token=a&quot;&amp;b'
+    expect(text).toContain(`page:\n\n<a href="${address}">${address}</a>\n\n&lt;i&gt;Then`)
+    expect(text).toContain('<b>A &lt;b&gt;browser')
   })
 
   it('can be read by somebody halfway through signing in', async () => {

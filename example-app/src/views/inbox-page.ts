@@ -1,6 +1,7 @@
 import { moment } from './format.js'
 import { html } from './html.js'
 import { type Around, layout, type Viewer } from './layout.js'
+import { linked } from './linked.js'
 
 /** A message somebody would have received. */
 export interface InboxMessage {
@@ -66,7 +67,7 @@ ${messages.length === 0 ? html`<p class="muted">Nothing yet. Sign in as somebody
     <p class="meta"><span class="badge ${message.channel}">${CHANNELS[message.channel] ?? message.channel}</span>
     <a href="/inbox?to=${encodeURIComponent(message.to)}">${message.to}</a> <time datetime="${message.at}">${moment(new Date(message.at))}</time></p>
     ${message.subject && html`<p><b>${message.subject}</b></p>`}
-    <p class="text">${message.text}</p>
+    <p class="text">${linked(message.text)}</p>
   </li>`,
     )}
 </ol>`,

@@ -1,0 +1,8 @@
+import { type HtmlPart, html } from './html.js'
+
+/** A text whose web addresses can be followed, as mail programs show it. */
+export function linked(text: string): readonly HtmlPart[] {
+  return text
+    .split(/(https?:\/\/\S+)/)
+    .map((part, index) => (index % 2 === 0 ? part : html`<a href="${part}">${part}</a>`))
+}

@@ -1,0 +1,85 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { objections } from './kit/axe.js'
+import { hasBrowser, LOOKS, newPerson, openBrowser, snap } from './kit/browser.js'
+import { freePort, type Running, startApp, temporaryFolder } from './kit/process.js'
+import { newestCode, passwordStep, typeCode } from './kit/vault.js'
+
+const PEOPLE = [
+  { name: 'bob', phone: '+12025550122', javaScriptEnabled: true },
+  { name: 'mallory', phone: '+12025550144', javaScriptEnabled: false },
+] as const
+
+describe.skipIf(!hasBrowser())('saying "this was not me" in the example app', () => {
+  let app: Running
+  let browser: Browser
+  let data: Awaited<ReturnType<typeof temporaryFolder>>
+
+  beforeAll(async () => {
+    data = await temporaryFolder()
+    ;[app, browser] = await Promise.all([
+      startApp({ DATA_DIR: data.path, PORT: await freePort() }),
+      openBrowser(),
+    ])
+  })
+
+  afterAll(async () => {
+    await browser.close()
+    await app.stop()
+    await data.dispose()
+  })
+
+  async function signIn(page: Page, name: string, phone: string, trust: boolean): Promise<void> {
+    await passwordStep(page, app.url, name)
+    await page.getByRole('button', { name: /Text a code/ }).click()
+    await page.waitForURL(/\/mfa\/verify/)
+    if (trust) await page.getByLabel(/Don’t ask again in this browser/).check()
+    await typeCode(page, await newestCode(app.url, phone, 'sms'))
+    expect(page.url()).toBe(`${app.url}/vault`)
+  }
+
+  it.each(PEOPLE)(
+    'lets $name end everything by the link in a letter (scripts: $javaScriptEnabled)',
+    async ({ name, phone, javaScriptEnabled }) => {
+      // Somebody else is in, and has the browser trusted, of which a letter tells.
+      const intruder = await newPerson(browser, LOOKS['desktop-light'])
+      await signIn(intruder.page, name, phone, true)
+
+      const { page, context } = await newPerson(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
+      await page.goto(`${app.url}/inbox?to=${name}%40vault.example`)
+      await page.getByText('Vault: a browser is trusted now').waitFor()
+      await snap(page, `${name}-letter`)
+      const link = page.getByRole('link', { name: /\/mfa\/not-me\?token=/ }).first()
+      const address = (await link.getAttribute('href')) ?? ''
+      await link.click()
+      await page.getByRole('heading', { name: 'That wasn’t you?' }).waitFor()
+      if (javaScriptEnabled) expect(await objections(page)).toEqual([])
+      await snap(page, `${name}-not-me`)
+      // Looking at the page has ended nothing.
+      await intruder.page.goto(`${app.url}/account`)
+      expect(intruder.page.url()).toBe(`${app.url}/account`)
+
+      await page.getByRole('button', { name: /It wasn’t me/ }).click()
+      await page.getByRole('heading', { name: 'Everybody is signed out' }).waitFor()
+      if (javaScriptEnabled) expect(await objections(page)).toEqual([])
+      await snap(page, `${name}-secured`)
+
+      // Whoever was in is out, and the browser is asked again.
+      await intruder.page.goto(`${app.url}/account`)
+      expect(new URL(intruder.page.url()).pathname).toBe('/login')
+      await passwordStep(intruder.page, app.url, name)
+      expect(new URL(intruder.page.url()).pathname).toBe('/mfa')
+
+      await page.goto(address)
+      await page.getByRole('heading', { name: /doesn’t work any more/ }).waitFor()
+      if (javaScriptEnabled) expect(await objections(page)).toEqual([])
+      await snap(page, `${name}-link-is-used`)
+
+      // The way back in stands open to the person.
+      await page.goto(`${app.url}/inbox?to=${name}%40vault.example`)
+      await page.getByText('Vault: your account was secured').waitFor()
+      await intruder.context.close()
+      await context.close()
+    },
+  )
+})
