@@ -1,9 +1,8 @@
 import { FaultsError } from '@countersign/service'
 import { OptionsError } from 'countersign'
 import { ConfigError } from './config.js'
-import { FolderInUseError } from './store/folder-lock.js'
 
-const TOLD_IN_FULL = [ConfigError, OptionsError, FaultsError, FolderInUseError]
+const TOLD_IN_FULL = [ConfigError, OptionsError, FaultsError]
 
 /** Tells why the process cannot go on: a fault of the environment by its message, anything else with its stack. */
 export function tellFault(error: unknown): void {

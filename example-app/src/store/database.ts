@@ -1,7 +1,5 @@
-import { join } from 'node:path'
-import { PGlite } from '@electric-sql/pglite'
+import { embeddedDatabase } from '@countersign/service'
 import pg from 'pg'
-import { lockFolder } from './folder-lock.js'
 
 /** The few words of SQL this app needs, the same for PostgreSQL and for the embedded PGlite. */
 export interface Database {
@@ -31,22 +29,12 @@ export async function postgresDatabase(connectionString: string): Promise<Databa
 
 /** PGlite in a folder that belongs to this process alone, or in memory for `memory://`. */
 export async function pgliteDatabase(folder: string): Promise<Database> {
-  const inMemory = folder.startsWith('memory://')
-  const unlock = inMemory ? async () => {} : await lockFolder(folder)
-  const db = await PGlite.create(inMemory ? folder : join(folder, 'database'))
+  const db = await embeddedDatabase(folder)
   return {
-    async query<Row>(text: string, params: readonly unknown[] = []) {
-      const { rows } = await db.query<Row>(text, [...params])
-      return { rows }
-    },
+    query: <Row>(text: string, params: readonly unknown[] = []) => db.query<Row>(text, [...params]),
     async script(text) {
-      await db.transaction(async (transaction) => {
-        await transaction.exec(text)
-      })
+      await db.transaction((transaction) => transaction.exec(text))
     },
-    async close() {
-      await db.close()
-      await unlock()
-    },
+    close: () => db.close(),
   }
 }

@@ -2,15 +2,19 @@ import { FaultsError } from '../faults.js'
 
 // PGlite's own types need the DOM's and Emscripten's: these are the few methods we call.
 
-/** What runs statements: a database, or a transaction in it. */
+/** What runs statements: a database of PGlite, or a transaction in it. */
 export interface PgliteClient {
-  query<Row>(text: string): Promise<{ readonly rows: Row[] }>
+  /** One statement with numbered parameters. */
+  query<Row>(text: string, params?: unknown[]): Promise<{ rows: Row[] }>
+  /** Several statements without parameters. */
   exec(text: string): Promise<unknown>
 }
 
 /** A database of PGlite. */
 export interface PgliteDatabase extends PgliteClient {
+  /** Fails when it cannot be opened. */
   readonly waitReady: Promise<void>
+  /** All of it, or nothing. */
   transaction<T>(work: (tx: PgliteClient) => Promise<T>): Promise<T>
   /** Its data folder as a tar file. */
   dumpDataDir(compression: 'none'): Promise<Blob>
