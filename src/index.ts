@@ -18,7 +18,7 @@ export type { ByWay, MfaCounts } from './flows/counts.js'
 export type { MfaEvent } from './flows/events.js'
 export type { RefusalCode } from './flows/refusal.js'
 export { requireMfa } from './guard/require-mfa.js'
-export type { MfaRule } from './guard/rule.js'
+export type { MfaRule, ResumeField } from './guard/rule.js'
 export type { MfaStanding } from './host.js'
 export {
   backupRouter,
@@ -58,6 +58,7 @@ export type {
   PageFrame,
   ProblemCode,
   RenderView,
+  ResumeEntry,
   View,
 } from './pages/view.js'
 export type { MfaFailure } from './passport/strategy.js'

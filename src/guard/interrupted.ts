@@ -3,28 +3,35 @@ import type { MfaRecord } from '../session/record.js'
 import { askedUrl, safeReturnTo } from '../session/return-to.js'
 import type { Settings } from '../settings.js'
 import { isSameOrigin } from '../visit/same-origin.js'
+import type { Rule } from './rule.js'
 
 /** The most that is kept of a form, in characters. */
 const MAX_KEPT = 2_000
 
 /**
- * What is kept of a form's POST that a rule interrupts: the fields that the rule names, as texts. Nothing of a request
+ * What is kept of a form's POST that a rule interrupts: the fields that the rule names, as texts, and what they are called. Nothing of a request
  * from another site, which could otherwise put its own wishes into the person's mouth (R13); nothing of what is no form
  * of one text per field.
  */
 export function interrupted(
   req: Request,
   settings: Settings,
-  names: readonly string[],
+  wanted: Rule['resume'],
 ): MfaRecord['interrupted'] {
   const path = safeReturnTo(askedUrl(req, settings))
-  if (names.length === 0 || req.method !== 'POST' || !path || !isSameOrigin(req)) return undefined
+  if (wanted.length === 0 || req.method !== 'POST' || !path || !isSameOrigin(req)) return undefined
   const body: unknown = req.body
   if (typeof body !== 'object' || body === null) return undefined
-  const fields = names.flatMap((name): [string, string][] => {
+  const fields = wanted.flatMap(({ name }): [string, string][] => {
     const value: unknown = Object.hasOwn(body, name) ? Reflect.get(body, name) : undefined
     return typeof value === 'string' ? [[name, value]] : []
   })
   if (fields.join().length > MAX_KEPT) return undefined
-  return { path, at: Date.now(), fields: Object.fromEntries(fields) }
+  const labels = wanted.flatMap(({ name, label }) => (label === undefined ? [] : [[name, label] as const]))
+  return {
+    path,
+    at: Date.now(),
+    fields: Object.fromEntries(fields),
+    ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
+  }
 }

@@ -8,6 +8,17 @@ import { isAtLeast, STRENGTHS, type Strength } from '../protocol/strength.js'
 const MIN_AGE_MS = 30_000
 const MAX_AGE_MS = 24 * 60 * 60_000
 
+/** A field of a form, as people read it when they are asked to send the form again. */
+export interface ResumeField {
+  readonly name: string
+  /**
+   * What stands beside what was typed: one text, or one for each language. Defaults to the name in words: `recipientName`
+   * is "Recipient name". `false` sends the field along and does not show it, as is the default for names that begin with
+   * `_`, such as `_csrf`.
+   */
+  readonly label?: string | Readonly<Record<string, string>> | false | undefined
+}
+
 /** What a route asks of the second factor. */
 export interface MfaRule {
   /** How long ago it may have been shown, like `5m`: 30 seconds to 24 hours, defaults to `15m`. */
@@ -20,7 +31,7 @@ export interface MfaRule {
    * Fields of a form whose POST may be offered again after the second factor, with what was typed. Name no field that
    * holds a secret: they are kept in the session meanwhile. Without it the person returns to the page with the form.
    */
-  readonly resume?: readonly string[] | undefined
+  readonly resume?: readonly (string | ResumeField)[] | undefined
 }
 
 /** A rule that was read. */
@@ -28,10 +39,19 @@ export interface Rule {
   readonly maxAgeMs: number
   /** Whether a method counts for this route. */
   readonly counts: (method: Method | 'backup') => boolean
-  readonly resume: readonly string[]
+  readonly resume: readonly ResumeField[]
 }
 
 const WAYS = [...METHODS, 'backup'] as const
+
+const fieldText = 'must be the name of a form field, or { name, label } with a text of at most 80 characters'
+const fieldName = z.string().regex(/^[\w.[\]-]{1,64}$/, { error: fieldText })
+const labelText = z.string().min(1).max(80)
+
+const resumeField = z.strictObject({
+  name: fieldName,
+  label: z.union([labelText, z.literal(false), z.record(z.string().min(2).max(35), labelText)]).optional(),
+})
 
 const schema = z.strictObject({
   maxAge: z
@@ -51,7 +71,7 @@ const schema = z.strictObject({
     .optional(),
   minStrength: z.enum(STRENGTHS, { error: `must be one of ${STRENGTHS.join(', ')}` }).default('weak'),
   resume: z
-    .array(z.string().regex(/^[\w.[\]-]{1,64}$/, { error: 'must be the name of a form field' }), {
+    .array(z.union([fieldName.transform((name) => ({ name })), resumeField], { error: fieldText }), {
       error: 'must be a list of form fields',
     })
     .default([]),

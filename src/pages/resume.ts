@@ -6,17 +6,18 @@ import type { View } from './view.js'
 /** What was interrupted for a second factor, offered again. Nothing happens before the button is pressed. */
 export function resumePage(view: Extract<View, { page: 'resume' }>, context: PageContext): Page {
   const { resume } = context.words
-  const entries = Object.entries(view.fields)
+  const { entries } = view
   return {
     title: html`${resume.title}`,
     main: html`<p class="mfa-lead">${resume.lead}</p>
 ${
   entries.length > 0 &&
   html`<dl class="mfa-entries">${entries.map(
-    ([name, value]) => html`<div><dt>${name}</dt><dd><bdi>${value}</bdi></dd></div>`,
+    ({ label, value }) =>
+      html`<div><dt><bdi>${label}</bdi></dt><dd>${value === undefined ? resume.hidden : html`<bdi>${value || '–'}</bdi>`}</dd></div>`,
   )}</dl>`
 }
-<form class="mfa-form" method="post" action="${linkTo(view.action)}">${entries.map(
+<form class="mfa-form" method="post" action="${linkTo(view.action)}">${Object.entries(view.fields).map(
       ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
     )}<button class="mfa-primary">${resume.confirm}</button></form>`,
   }

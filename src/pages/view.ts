@@ -35,6 +35,13 @@ export interface DeviceView {
   readonly current: boolean
 }
 
+/** Something that was typed into an interrupted form, as people check it. */
+export interface ResumeEntry {
+  readonly label: string
+  /** Absent when it looks like a secret, which no page shows. */
+  readonly value?: string
+}
+
 /** Every `code` a problem answer or a page can carry. */
 export type ProblemCode =
   | import('../flows/refusal.js').RefusalCode
@@ -145,8 +152,15 @@ export type View =
       /** Whether there is a page of trusted devices. Defaults to false. */
       readonly devices?: boolean
     }
-  /** What was interrupted for a second factor: posts `fields` to `action` when the person confirms. */
-  | { readonly page: 'resume'; readonly action: string; readonly fields: Readonly<Record<string, string>> }
+  /**
+   * What was interrupted for a second factor: shows `entries`, and posts `fields` to `action` when the person confirms.
+   */
+  | {
+      readonly page: 'resume'
+      readonly action: string
+      readonly fields: Readonly<Record<string, string>>
+      readonly entries: readonly ResumeEntry[]
+    }
   /** The trusted browsers: posts `device` to `{base}/devices/revoke`, or nothing to `{base}/devices/revoke-all`. */
   | { readonly page: 'devices'; readonly devices: readonly DeviceView[] }
   /** Whoever came by the link of a notice is asked: posts `token` to `{base}/not-me`. */

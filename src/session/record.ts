@@ -51,7 +51,17 @@ const record = z.object({
     })
     .optional(),
   /** A form's POST that waits for a second factor and is offered again: to where, and what was typed. */
-  interrupted: z.object({ path: z.string(), at: time, fields: z.record(z.string(), z.string()) }).optional(),
+  interrupted: z
+    .object({
+      path: z.string(),
+      at: time,
+      fields: z.record(z.string(), z.string()),
+      /** What the fields are called: one text, or one for each language; `false` for what is not shown. */
+      labels: z
+        .record(z.string(), z.union([z.string(), z.record(z.string(), z.string()), z.literal(false)]))
+        .optional(),
+    })
+    .optional(),
   /** Somebody signed in by one of their last backup codes: how many are left, and where the warning leads on. */
   backupCodes: z.object({ left: z.number().int().nonnegative(), next: z.string() }).optional(),
   /** The session goes on without a second factor, and why. Nothing is proven by it. */

@@ -16,7 +16,10 @@ const bank = () => {
       app.post(
         '/pay',
         express.urlencoded({ extended: false }),
-        requireMfa({ maxAge: '5m', resume: ['amount', 'to'] }),
+        requireMfa({
+          maxAge: '5m',
+          resume: ['amount', { name: 'to', label: { en: 'Recipient', de: 'Empfängerin' } }],
+        }),
         (req, res) => {
           done.push({ ...req.body })
           res.send('paid')
@@ -118,7 +121,10 @@ describe('a step-up', () => {
     const offer = await agent.get('/mfa/resume').expect(200)
     expect(offer.text).toContain('action="/pay"')
     expect(offer.text).toContain('name="amount" value="20"')
-    expect(offer.text).toContain('Ana &lt;b&gt;')
+    expect(offer.text).toContain('<dt><bdi>Amount</bdi></dt><dd><bdi>20</bdi></dd>')
+    expect(offer.text).toContain('<dt><bdi>Recipient</bdi></dt><dd><bdi>Ana &lt;b&gt;</bdi></dd>')
+    const german = await agent.get('/mfa/resume').set('Accept-Language', 'de-CH').expect(200)
+    expect(german.text).toContain('<dt><bdi>Empfängerin</bdi></dt>')
     expect(offer.text).not.toContain('9999')
     expect(done).toEqual([])
     await agent.post('/pay').type('form').send({ amount: '20', to: 'Ana <b>' }).expect(200)
@@ -144,6 +150,11 @@ describe('a step-up', () => {
   it.each([
     { resume: 'amount' },
     { resume: ['a b'] },
+    { resume: [{ name: 'amount', label: '' }] },
+    { resume: [{ name: 'amount', label: 'x'.repeat(81) }] },
+    { resume: [{ name: 'amount', label: true }] },
+    { resume: [{ name: 'amount', labels: 'Amount' }] },
+    { resume: [{ label: 'Amount' }] },
     { methods: [] },
     { methods: ['pigeon'] },
     { minStrength: 'huge' },

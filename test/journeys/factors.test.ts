@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser() || !hasMovableClock())(
       await page.waitForURL(/\/mfa\/verify/)
       await typeCode(page, await newestCode(app.url, WALT, 'whatsapp'))
       expect(new URL(page.url()).pathname).toBe('/mfa/resume')
-      expect(await page.getByRole('main').textContent()).toMatch(/amount\s*20/)
+      expect(await page.getByRole('main').textContent()).toMatch(/Withdraw, in dollars\s*20/)
       await snap(page, 'walt-resume')
       // What was posted is not done by itself: nothing has left yet.
       const second = await context.newPage()

@@ -47,7 +47,12 @@ export function problem(
 
 /** One page in each state that changes what it says. */
 export const VIEWS = {
-  resume: { page: 'resume', action: '/transfer', fields: { amount: '20', to: 'Ana & Co' } },
+  resume: {
+    page: 'resume',
+    action: '/transfer',
+    fields: { amount: '20', to: 'Ana & Co', pin: '12' },
+    entries: [{ label: 'Amount', value: '20' }, { label: 'Recipient', value: 'Ana & Co' }, { label: 'Pin' }],
+  },
   choose: { page: 'choose', factors: FACTORS, preferred: 'sms-1', backup: true },
   'choose from nothing': { page: 'choose', factors: [], backup: false },
   'code queued': codeView(factorOf('email'), {

@@ -7,12 +7,23 @@ import { readBody } from '../http/body.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
 import { customer, signedIn } from '../http/signed-in.js'
+import type { Language } from '../language.js'
 import { takeNotice } from '../session.js'
 import { money } from '../views/format.js'
 import { vaultPage } from '../views/vault-page.js'
 
 const MOST = 1_000_000_000
 const wholeDollars = `must be a whole number of dollars from 1 to ${MOST}`
+
+/** What the field is called where the second step offers the withdrawal once more, in the languages of that page. */
+const AMOUNT: Readonly<Record<Language, string>> = {
+  en: 'Withdraw, in dollars',
+  de: 'Auszahlen, in Dollar',
+  es: 'Retirar, en dólares',
+  fr: 'Retirer, en dollars',
+  pt: 'Sacar, em dólares',
+  ja: '出金額（ドル）',
+}
 
 const withdrawal = z.object({
   // A form sends digits, JSON a number.
@@ -51,7 +62,7 @@ export function vaultRoutes(context: VaultContext): Router {
     '/vault/withdraw',
     signedIn,
     // What was typed is offered again after the second factor, and paid with one click.
-    requireMfa({ maxAge: config.stepUpMaxAge, resume: ['amount'] }),
+    requireMfa({ maxAge: config.stepUpMaxAge, resume: [{ name: 'amount', label: AMOUNT }] }),
     async (req, res) => {
       const { amount } = readBody(req, withdrawal)
       const balance = await ledger.withdraw(customer(req).id, amount)

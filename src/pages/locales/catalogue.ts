@@ -133,6 +133,8 @@ export interface Catalogue {
   readonly resume: {
     readonly title: Phrase
     readonly lead: Phrase
+    /** Stands for what looks like a secret. */
+    readonly hidden: Phrase
     readonly confirm: Phrase
   }
   readonly devices: {

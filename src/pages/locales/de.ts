@@ -158,6 +158,7 @@ export const de: Catalogue = {
   resume: {
     title: 'Damit weitermachen?',
     lead: 'Sie haben sich bestätigt. Bisher ist nichts geschehen: Prüfen Sie die Angaben und senden Sie sie noch einmal ab.',
+    hidden: 'wird hier nicht gezeigt',
     confirm: 'Ja, weitermachen',
   },
   devices: {

@@ -154,6 +154,7 @@ export const en: Catalogue = {
   resume: {
     title: 'Go on with what you were doing?',
     lead: 'You have confirmed that it’s you. Nothing has been done yet: check it, and send it again.',
+    hidden: 'not shown here',
     confirm: 'Yes, go on',
   },
   devices: {

@@ -157,6 +157,7 @@ export const es: Catalogue = {
   resume: {
     title: '¿Seguir con lo que hacías?',
     lead: 'Ya has confirmado que eres tú. Todavía no se ha hecho nada: compruébalo y envíalo de nuevo.',
+    hidden: 'no se muestra aquí',
     confirm: 'Sí, seguir',
   },
   devices: {

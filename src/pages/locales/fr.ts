@@ -160,6 +160,7 @@ export const fr: Catalogue = {
   resume: {
     title: 'Reprendre là où vous en étiez ?',
     lead: 'Vous avez confirmé votre identité. Rien n’a encore été fait : vérifiez, puis envoyez à nouveau.',
+    hidden: 'non affiché ici',
     confirm: 'Oui, continuer',
   },
   devices: {

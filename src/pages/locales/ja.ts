@@ -157,6 +157,7 @@ export const ja: Catalogue = {
   resume: {
     title: '先ほどの操作を続けますか？',
     lead: 'ご本人の確認ができました。まだ何も実行されていません。内容を確かめて、もう一度送信してください。',
+    hidden: 'ここには表示されません',
     confirm: 'はい、続けます',
   },
   devices: {

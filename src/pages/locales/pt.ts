@@ -157,6 +157,7 @@ export const pt: Catalogue = {
   resume: {
     title: 'Continuar o que você estava fazendo?',
     lead: 'Você confirmou que é você. Nada foi feito ainda: confira e envie de novo.',
+    hidden: 'não exibido aqui',
     confirm: 'Sim, continuar',
   },
   devices: {

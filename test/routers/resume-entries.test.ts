@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { resumeEntries } from '../../src/routers/resume-entries.js'
+
+const entriesOf = (fields: Record<string, string>, labels = {}, locale = 'en') =>
+  resumeEntries({ path: '/pay', at: 0, fields, labels }, locale)
+
+describe('what a person checks before a form is sent again', () => {
+  it.each([
+    ['amount', 'Amount'],
+    ['recipientName', 'Recipient name'],
+    ['recipient_name', 'Recipient name'],
+    ['recipient-name', 'Recipient name'],
+    ['recipient[name]', 'Recipient name'],
+    ['recipient.name', 'Recipient name'],
+    ['recipientIBAN', 'Recipient IBAN'],
+    ['address2', 'Address2'],
+    ['---', '---'],
+  ])('is named in words: %s', (name, label) => {
+    expect(entriesOf({ [name]: 'x' })).toEqual([{ label, value: 'x' }])
+  })
+
+  it.each([
+    'password',
+    'newPassword',
+    'current_password',
+    'pin',
+    'card[cvc]',
+    'otp',
+    'apiToken',
+    'csrfToken',
+    'API-Key',
+    'pw',
+  ])('never shows what is named like a secret: %s', (name) => {
+    expect(entriesOf({ [name]: 'hunter2' }, { [name]: 'Yours' })).toEqual([{ label: 'Yours' }])
+    expect(JSON.stringify(entriesOf({ [name]: 'hunter2' }))).not.toContain('hunter2')
+  })
+
+  it.each(['shipping', 'passenger', 'spinning', 'postcode', 'tangent'])(
+    'shows what only sounds like one: %s',
+    (name) => {
+      expect(entriesOf({ [name]: 'x' })).toMatchObject([{ value: 'x' }])
+    },
+  )
+
+  it('leaves out what only programs read', () => {
+    expect(entriesOf({ _csrf: 'abc', draft: '7' }, { draft: false })).toEqual([])
+    expect(entriesOf({ _note: 'x' }, { _note: 'Note' })).toEqual([{ label: 'Note', value: 'x' }])
+  })
+
+  it.each([
+    ['de', 'Betrag'],
+    ['de-ch', 'Betrag'],
+    ['en', 'Sum'],
+    ['fr', 'Sum'],
+  ])('is named in the language of the page: %s', (locale, label) => {
+    expect(entriesOf({ amount: '1' }, { amount: { en: 'Sum', DE: 'Betrag' } }, locale)).toEqual([
+      { label, value: '1' },
+    ])
+  })
+
+  it('is named in the first language given when there is no better one', () => {
+    expect(entriesOf({ amount: '1' }, { amount: { nl: 'Bedrag' } }, 'fr')).toEqual([
+      { label: 'Bedrag', value: '1' },
+    ])
+  })
+})
