@@ -4,6 +4,7 @@ import supertest from 'supertest'
 import { createApp } from '../src/app.js'
 import { type Config, readConfig } from '../src/config.js'
 import type { VaultContext } from '../src/context.js'
+import { VAULT_APPLICATION } from '../src/embedded-service.js'
 import { vaultMfa } from '../src/mfa.js'
 import { inboxOf } from '../src/open-vault.js'
 import { type SeedContext, seed } from '../src/seed.js'
@@ -39,8 +40,8 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
   await createTables(db)
   const service = await createService({
     dataDir: 'memory://',
+    ...VAULT_APPLICATION,
     secret: SECRET,
-    applicationName: 'Vault',
     delivery: 'inbox',
   })
   const users = usersIn(db)

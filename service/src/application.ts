@@ -14,6 +14,15 @@ export const SWITCHED_METHODS = [
   'dual',
 ] as const satisfies DeliveredMethod[]
 
+/**
+ * What people are told besides codes (R34, R61, R63), as far as an application does not leave it to the app itself, which
+ * may know more of it.
+ */
+export const NOTICES = ['locked', 'app-bound', 'backup-made', 'backup-used'] as const
+
+/** Something that people are told. */
+export type Notice = (typeof NOTICES)[number]
+
 /** Whether people are meant, or an application's own tests: what a test key does reaches nobody. */
 export type Mode = 'live' | 'test'
 
@@ -33,6 +42,8 @@ export interface Application {
   readonly methods: readonly DeliveredMethod[]
   /** ISO 3166 codes of the countries whose numbers are sent to; without any, all of them. */
   readonly countries: readonly string[]
+  /** The notices that it writes to people. */
+  readonly notices: readonly Notice[]
   readonly limits: Limits
 }
 

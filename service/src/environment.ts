@@ -1,3 +1,4 @@
+import { NOTICES, type Notice } from './application.js'
 import { FaultsError } from './faults.js'
 import { limitsSchema } from './limits.js'
 import type { ServiceOptions } from './options.js'
@@ -52,6 +53,7 @@ export function readEnvironment(
   const port = readPort(env.SERVICE_PORT || '4000', faults)
   const drainSeconds = readDrain(env.SERVICE_DRAIN_SECONDS || (production ? '5' : '0'), faults)
   const limits = readLimits(env, faults)
+  const notices = readNotices(env.SERVICE_NOTICES, faults)
   const allowTestKeysInProduction = readSwitch(env, 'SERVICE_ALLOW_TEST_KEYS_IN_PRODUCTION', faults)
   if (production && !env.SERVICE_SECRET) {
     faults.push(
@@ -91,6 +93,7 @@ export function readEnvironment(
       .map((host) => host.trim())
       .filter(Boolean),
     limits,
+    ...(notices && { notices }),
     ...(allowTestKeysInProduction && { allowTestKeysInProduction }),
   }
   return { options, port, drainSeconds, warnings }
@@ -117,6 +120,19 @@ function readPort(text: string, faults: string[]): number {
     faults.push('SERVICE_PORT must be a port number from 0 to 65535 (default 4000).')
   }
   return port
+}
+
+function readNotices(text: string | undefined, faults: string[]): Notice[] | undefined {
+  if (!text) return undefined
+  const given = text === 'none' ? [] : text.split(',').map((name) => name.trim())
+  if (!given.every(isNotice)) {
+    faults.push(`SERVICE_NOTICES must be "none", or of ${NOTICES.join(', ')} (default all).`)
+  }
+  return given.filter(isNotice)
+}
+
+function isNotice(name: string): name is Notice {
+  return NOTICES.some((notice) => notice === name)
 }
 
 function readSwitch(env: Environment, variable: string, faults: string[]): boolean {

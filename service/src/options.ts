@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { displayName, originRule } from './applications/settings.js'
+import { NOTICES } from './application.js'
+import { displayName, noticesRule, originRule } from './applications/settings.js'
 import { type Routes, readRoutes } from './delivery/routes.js'
 import { FaultsError } from './faults.js'
 import { type Limits, limitsSchema } from './limits.js'
@@ -64,6 +65,11 @@ const schema = z.strictObject({
   locale: text('locale', 'a language tag like en').default('en'),
   /** How messages leave. */
   delivery,
+  /**
+   * What it writes to people besides codes: of `locked`, `app-bound`, `backup-made`, `backup-used`. An app that tells of
+   * these itself leaves them out. Defaults to all.
+   */
+  notices: noticesRule.default([...NOTICES]),
   /** Key for the signature of webhook messages when their address has no `?secret=`. Defaults to one made of `secret`. */
   webhookSecret: text('webhookSecret', 'at least 16 characters')
     .min(16, { error: 'webhookSecret must have at least 16 characters' })

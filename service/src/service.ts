@@ -141,6 +141,7 @@ function baseOf(settings: ServiceSettings): Base {
     tier: 'enterprise',
     methods: SWITCHED_METHODS,
     countries: [],
+    notices: settings.notices,
     limits: settings.limits,
   }
 }

@@ -248,6 +248,21 @@ describe('settings', () => {
     expect((await live.send('+12025550123', 'SMS')).status).toBe(200)
   })
 
+  test('leave to the app what it tells people itself', async () => {
+    const { live, ops, name } = await fresh({ notices: ['locked'] })
+    const { email } = freshEmail()
+    await live.send(email, 'EMAIL')
+    await live.verify(email, 'EMAIL', await live.lastCode(email))
+    const bind = async () => {
+      const { body } = await live.app(email)
+      await live.verify(email, 'APP', appCode(body.secret), { Kind: 'CONFIRM' })
+      return (await live.inbox(email)).map(({ text }) => text)
+    }
+    expect((await bind()).join()).not.toContain('authenticator app')
+    await ops.changeSettings(name, { unset: ['notices'] })
+    expect((await bind())[0]).toContain('An authenticator app was set up')
+  })
+
   test('of the application default lie over those of the environment, in process too', async () => {
     const ops = service.operator('ops')
     const { phone } = freshPhone()
@@ -272,6 +287,7 @@ describe('settings', () => {
     { name: '' },
     { locale: 'tlh' },
     { tier: 'gold' },
+    { notices: ['birthday'] },
     { methods: ['app'] },
   ])('%j is refused, and nothing is changed', async (set) => {
     const { ops, name } = await fresh()

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Contact, MfaService } from 'countersign/protocol'
 import { Secret, TOTP } from 'otpauth'
 import { expect, vi } from 'vitest'
-import { type Application, SWITCHED_METHODS } from '../src/application.js'
+import { type Application, NOTICES, SWITCHED_METHODS } from '../src/application.js'
 import type { Core } from '../src/core.js'
 import { storedInbox } from '../src/delivery/inbox.js'
 import { type Carrier, CHANNELS, type Channel, DeliveryError, type Letter } from '../src/delivery/message.js'
@@ -100,6 +100,7 @@ export function freshTenant(
     tier: 'enterprise',
     methods: SWITCHED_METHODS,
     countries: [],
+    notices: NOTICES,
     ...settings,
     limits: limitsSchema.parse(settings.limits ?? {}),
   }

@@ -98,6 +98,15 @@ describe('the environment', () => {
     expect(read).toThrow(/SERVICE_PORT[\s\S]*SERVICE_SECRET[\s\S]*SERVICE_DELIVERY/)
   })
 
+  test('says which notices are written, each or none', () => {
+    const read = (SERVICE_NOTICES: string) =>
+      readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_NOTICES }, { dataDir: folder }).options
+    expect(read('locked, backup-used').notices).toEqual(['locked', 'backup-used'])
+    expect(read('none').notices).toEqual([])
+    expect(readOptions(read('')).notices).toEqual(['locked', 'app-bound', 'backup-made', 'backup-used'])
+    expect(() => read('locked,none')).toThrow('SERVICE_NOTICES must be "none", or of locked, app-bound')
+  })
+
   test('sets every limit', () => {
     const { options } = readEnvironment(
       {

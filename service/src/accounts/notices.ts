@@ -1,10 +1,10 @@
 import type { Contact } from 'countersign/protocol'
-import type { Application } from '../application.js'
+import type { Application, Notice } from '../application.js'
 import type { Core } from '../core.js'
 import type { Channel, Letter } from '../delivery/message.js'
 import { describe } from '../log.js'
 import type { Queries } from '../store/store.js'
-import { chooseLanguage, type Notice } from '../texts/catalogue.js'
+import { chooseLanguage } from '../texts/catalogue.js'
 import { noticeMessage, type Recipient } from '../texts/compose.js'
 import type { AccountRow } from './account.js'
 
@@ -22,7 +22,7 @@ export interface Told {
 
 /**
  * Writes a notice to the person (R34, R61, R63), to a contact that has proven theirs, else to `fallback`; to
- * nobody when neither can be reached. Returns the letters to dispatch once they are committed.
+ * nobody when neither can be reached, or the application leaves that notice to others. Returns the letters to dispatch once they are committed.
  */
 export async function notify(
   core: Core,
@@ -32,6 +32,7 @@ export async function notify(
   told: Told,
   now: number,
 ): Promise<Letter[]> {
+  if (!application.notices.includes(told.notice)) return []
   const locale = chooseLanguage(account.locale, application.locale)
   const recipient = reachable(core, application, told.besides, [
     address('email', account.proven_email),

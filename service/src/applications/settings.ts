@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Application, type Mode, partitionOf, SWITCHED_METHODS, TIERS } from '../application.js'
+import { type Application, type Mode, NOTICES, partitionOf, SWITCHED_METHODS, TIERS } from '../application.js'
 import { isCountry } from '../contacts/phone.js'
 import { type Limits, limitsSchema } from '../limits.js'
 import { CATALOGUE } from '../texts/catalogue.js'
@@ -24,6 +24,13 @@ export const originRule = z
   .regex(/^(?=.{1,100}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i, {
     error: 'origin must be a host such as vault.example, without https://, port or path',
   })
+
+/** Which notices are written; the others are left to the app itself. */
+export const noticesRule = z
+  .array(z.enum(NOTICES, { error: `notices must be of ${NOTICES.join(', ')}` }), {
+    error: 'notices must be a list',
+  })
+  .transform((notices) => NOTICES.filter((notice) => notices.includes(notice)))
 
 type LimitRules = { [Name in keyof Limits]: z.ZodOptional<z.ZodInt> }
 const limitRules = Object.fromEntries(
@@ -59,6 +66,8 @@ export const settingsSchema = z.strictObject({
     )
     .transform((countries) => [...new Set(countries)].sort())
     .optional(),
+  /** What is told to people besides codes. Defaults to all. */
+  notices: noticesRule.optional(),
   ...limitRules,
 })
 
@@ -77,13 +86,14 @@ export function newcomer(name: string): Base {
     tier: 'standard',
     methods: SWITCHED_METHODS,
     countries: [],
+    notices: NOTICES,
     limits: limitsSchema.parse({}),
   }
 }
 
 /** The application as a key of that mode sees it: what is set, and the base for the rest. */
 export function applicationFrom(name: string, mode: Mode, base: Base, set: ApplicationSettings): Application {
-  const { name: shown, origin, locale, tier, methods, countries, ...limits } = set
+  const { name: shown, origin, locale, tier, methods, countries, notices, ...limits } = set
   return {
     id: partitionOf(name, mode),
     mode,
@@ -93,6 +103,7 @@ export function applicationFrom(name: string, mode: Mode, base: Base, set: Appli
     tier: tier ?? base.tier,
     methods: methods ?? base.methods,
     countries: countries ?? base.countries,
+    notices: notices ?? base.notices,
     limits: { ...base.limits, ...given(limits) },
   }
 }

@@ -1,7 +1,7 @@
 import { type ApplicationSettings, settingsSchema } from '../applications/settings.js'
 import { OperatorError } from './operator-error.js'
 
-const LISTS = new Set(['methods', 'countries'])
+const LISTS = new Set(['methods', 'countries', 'notices'])
 const TEXTS = new Set(['name', 'origin', 'locale', 'tier'])
 
 /** The names of all settings. */

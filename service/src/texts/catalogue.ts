@@ -1,13 +1,11 @@
 import type { Purpose } from 'countersign/protocol'
+import type { Notice } from '../application.js'
 import { de } from './de.js'
 import { en } from './en.js'
 import { es } from './es.js'
 import { fr } from './fr.js'
 import { ja } from './ja.js'
 import { pt } from './pt.js'
-
-/** What may be told to a person besides codes (R34, R61, R63). */
-export type Notice = 'locked' | 'app-bound' | 'backup-made' | 'backup-used'
 
 /**
  * Everything the service says in one language. `{app}` is the application's name, `{code}` a code, `{purpose}` one
