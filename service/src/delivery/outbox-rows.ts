@@ -3,7 +3,7 @@ import { maskContact } from 'countersign/protocol'
 import { letterIdentity } from '../secrets/identities.js'
 import type { Keys } from '../secrets/keys.js'
 import { open, seal } from '../secrets/seal.js'
-import type { Queries, Store } from '../store/store.js'
+import { one, type Queries, type Store } from '../store/store.js'
 import { type DeliveryFault, type Letter, type Message, messageSchema } from './message.js'
 
 /** How long a letter belongs to whoever took it; then its taker counts as dead. Longer than any try lasts. */
@@ -30,6 +30,8 @@ export interface OutboxRows {
   insert(tx: Queries, application: string, messages: readonly Message[], times: Enqueueing): Promise<Letter[]>
   /** Takes the letters that have been due for longest. One that cannot be read ends as refused. */
   take(now: number, most: number): Promise<Letter[]>
+  /** When the next letter will be due; nothing when none waits. */
+  nextDue(now: number): Promise<number | undefined>
   /** Ends the way of letters whose time is over. */
   expire(now: number): Promise<void>
   /** Ends a letter's way. */
@@ -99,6 +101,15 @@ export function outboxRows(store: Store, keys: Keys): OutboxRows {
         else await end(store, { ...row, heldUntil }, 'refused', { carrier: null, fault: 'carrier' }, now)
       }
       return letters
+    },
+
+    async nextDue(now) {
+      const row = await one<{ due: number | null }>(
+        store,
+        "SELECT min(due_at) AS due FROM outbox WHERE state = 'queued' AND due_at > $1",
+        [now],
+      )
+      return row?.due ?? undefined
     },
 
     async expire(now) {

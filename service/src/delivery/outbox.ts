@@ -17,6 +17,7 @@ import { TRY_MS } from './try-time.js'
 
 const ANSWER_WITHIN_MS = 3_000
 const LOOK_EVERY_MS = 5_000
+const LOOK_APART_MS = 50
 const WAITS_MS = [2_000, 6_000, 15_000, 40_000]
 const AT_ONCE = 20
 
@@ -39,7 +40,7 @@ export interface Outbox {
    * `failed` when one is lost for good: whoever was promised two messages has not been served by one.
    */
   dispatch(letters: readonly Letter[]): Promise<Outcome>
-  /** Tries whatever is due, of any process, until nothing is. */
+  /** Tries whatever is due, of any process, until nothing is; then again when the next one is. */
   work(): Promise<void>
   /** Stops trying and waits for what is being tried. */
   close(): Promise<void>
@@ -87,6 +88,8 @@ export function storedOutbox(parts: {
       while (running.size > AT_ONCE / 2) await Promise.race(running)
     }
     await Promise.all(running)
+    const due = await rows.nextDue(Date.now())
+    if (due !== undefined) nextLook.ringIn(Math.max(due - Date.now(), LOOK_APART_MS))
   }
 
   async function attempt(letter: Letter): Promise<Outcome> {

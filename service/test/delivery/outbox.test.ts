@@ -141,6 +141,23 @@ describe('the outbox', () => {
     await outbox.close()
   })
 
+  test('looks again when the next letter is due, however soon after the one before', async () => {
+    const { outbox, taken } = outboxOver(store)
+    const { enqueue } = fresh(store)
+    const begun = performance.now()
+    for (const [i, dueInMs] of [200, 400, 700].entries()) {
+      const [letter] = await enqueue(outbox, [mail(`p${i}`)])
+      await store.query('UPDATE outbox SET due_at = $2 WHERE id = $1', [
+        letter?.id ?? '',
+        Date.now() + dueInMs,
+      ])
+    }
+    await outbox.work()
+    await eventually(() => expect(taken.map(({ to }) => to[1])).toEqual(['0', '1', '2']))
+    expect(performance.now() - begun).toBeLessThan(3_000)
+    await outbox.close()
+  })
+
   test('tries nothing past the life of the code, to the millisecond', async () => {
     stopClock()
     let isDown = true
