@@ -12,6 +12,8 @@ export interface Core {
   readonly outbox: Outbox
   readonly transcription: Transcription
   readonly log: Logger
+  /** The request that is being answered, as the log names it. */
+  readonly request?: string
   /** Hears what is left of the budgets whenever a message was asked for. */
   readonly tellBudgets?: (budgets: readonly BudgetLeft[]) => void
 }

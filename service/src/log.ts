@@ -14,6 +14,8 @@ export interface LogEvent {
   readonly factor?: string
   readonly purpose?: string
   readonly channel?: string
+  /** A message, by the id that the command `deliveries` shows. */
+  readonly message?: string
   readonly carrier?: string
   readonly reason?: string
   /** A recording's name, or its address without the query. */

@@ -4,7 +4,17 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { createService } from '@countersign/service'
 import { mfaClient } from 'countersign'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest'
 
 import type { LogEvent } from '../src/log.js'
 import { fromPath } from '../src/transcription/from-path.js'
@@ -143,6 +153,47 @@ describe('more recordings at once than are taken', () => {
     expect(events.map(({ reason }) => reason)).toEqual(['busy'])
     for (const { release } of held) release()
     await Promise.all(answers)
+  })
+
+  test('of two applications take turns, though one asks all the time', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { transcription } = await serve({ transcriber: fakeEngine().transcriber, atOnce: 2 })
+    const ask = (application: string) => {
+      const held = heldSource()
+      const answer = transcription.transcribe(held.source, { application })
+      return {
+        async done() {
+          held.release()
+          await answer
+        },
+        isTurnedAway: () =>
+          Promise.race([
+            answer.then((given) => given.outcome === 'refused' && given.refusal.reason === 'busy'),
+            new Promise<false>((resolve) => setImmediate(resolve, false)),
+          ]),
+      }
+    }
+    const [first, second] = [ask('greedy'), ask('greedy')]
+    expect(await ask('greedy').isTurnedAway()).toBe(true)
+    expect(await ask('modest').isTurnedAway()).toBe(true)
+    await first.done()
+    // Turned away before the other, so it is its turn; but only this once.
+    const third = ask('greedy')
+    expect(await third.isTurnedAway()).toBe(false)
+    expect(await ask('greedy').isTurnedAway()).toBe(true)
+    await second.done()
+    expect(await ask('greedy').isTurnedAway()).toBe(true)
+    const modest = ask('modest')
+    expect(await modest.isTurnedAway()).toBe(false)
+    expect(await ask('modest').isTurnedAway()).toBe(true)
+    await third.done()
+    expect(await ask('modest').isTurnedAway()).toBe(true)
+    // Nobody is waited for longer than half a minute.
+    vi.setSystemTime(Date.now() + 30_000)
+    const later = ask('modest')
+    expect(await later.isTurnedAway()).toBe(false)
+    await Promise.all([modest.done(), later.done()])
   })
 
   test('are ended when the service closes', async () => {

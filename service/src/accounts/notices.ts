@@ -42,7 +42,8 @@ export async function notify(
   ])
   if (!recipient) return []
   const message = noticeMessage(application, { ...recipient, locale }, told.notice, told.seconds)
-  return core.outbox.enqueue(tx, application.id, [message], { now, expiresAt: now + DAY_MS })
+  const times = { now, expiresAt: now + DAY_MS, request: core.request }
+  return core.outbox.enqueue(tx, application.id, [message], times)
 }
 
 /** The same in the transaction of an attempt, which counts even when the notice cannot be written. */

@@ -1,7 +1,7 @@
 import { describe, type Logger } from '../log.js'
 import { inTurn } from './in-turn.js'
 import type { Inbox } from './inbox.js'
-import type { Carrier, Channel } from './message.js'
+import { aboutLetter, type Carrier, type Channel } from './message.js'
 import type { Route, Routes } from './routes.js'
 import { smtpCarrier } from './smtp.js'
 import { TRY_MS } from './try-time.js'
@@ -36,7 +36,7 @@ export function buildCarriers(routes: Routes, parts: Parts): Carriers {
   }
   const entries = Object.entries(routes).map(([channel, list]) => {
     const [first, ...others] = list.map(carrierOf)
-    return [channel, first && others.length > 0 ? several(channel, [first, ...others], parts.log) : first]
+    return [channel, first && others.length > 0 ? several([first, ...others], parts.log) : first]
   })
   return {
     byChannel: Object.fromEntries(entries),
@@ -50,9 +50,10 @@ export function buildCarriers(routes: Routes, parts: Parts): Carriers {
   }
 }
 
-function several(channel: string, carriers: readonly Carrier[], log: Logger): Carrier {
-  return inTurn(carriers, TRY_MS, ({ carrier, fault, error }) => {
-    log({ level: 'warn', event: 'delivery.missed', channel, carrier, reason: fault, detail: describe(error) })
+function several(carriers: readonly Carrier[], log: Logger): Carrier {
+  return inTurn(carriers, TRY_MS, ({ letter, carrier, fault, error }) => {
+    const why = { carrier, reason: fault, detail: describe(error) }
+    log({ level: 'warn', event: 'delivery.missed', ...aboutLetter(letter), ...why })
   })
 }
 

@@ -1,7 +1,8 @@
-import { asDeliveryError, type Carrier, DeliveryError, type DeliveryFault } from './message.js'
+import { asDeliveryError, type Carrier, DeliveryError, type DeliveryFault, type Letter } from './message.js'
 
 /** A carrier that was asked and did not take the letter. */
 export interface Miss {
+  readonly letter: Letter
   readonly carrier: string
   readonly fault: DeliveryFault
   readonly error: DeliveryError
@@ -29,7 +30,7 @@ export function inTurn(
           return { id: receipt.id, carrier: carrier.name }
         } catch (thrown) {
           const error = asDeliveryError(thrown)
-          const miss = { carrier: carrier.name, fault: error.fault, error }
+          const miss = { letter, carrier: carrier.name, fault: error.fault, error }
           misses.push(miss)
           missed(miss)
           if (error.fault === 'contact' || signal.aborted) break

@@ -17,6 +17,8 @@ export const messageSchema = z.object({
   html: z.string(),
   code: z.string().optional(),
   codes: z.array(z.string()).optional(),
+  /** The request that it was written in, for the log. */
+  request: z.string().optional(),
 })
 export type Message = Readonly<z.output<typeof messageSchema>>
 
@@ -31,6 +33,11 @@ export interface Letter extends Message {
   readonly heldUntil: number
   /** How often it was tried before. */
   readonly tries: number
+}
+
+/** What the log tells of a letter. */
+export function aboutLetter({ application, channel, purpose, id, request }: Letter) {
+  return { application, channel, purpose, message: id, ...(request !== undefined && { request }) }
 }
 
 /** What a carrier says when it has taken a letter. */

@@ -10,11 +10,12 @@ import { type DeliveryFault, type Letter, type Message, messageSchema } from './
 const LEASE_MS = 15_000
 const LONGEST_CARRIER_ID = 128
 
-/** When messages were written, how long they are of use, and the challenge whose code they carry. */
+/** When messages were written, how long they are of use, the challenge whose code they carry, and the request. */
 export interface Enqueueing {
   readonly now: number
   readonly expiresAt: number
   readonly challenge?: string | undefined
+  readonly request?: string | undefined
 }
 
 /** What became of a try. */
@@ -60,11 +61,11 @@ export function outboxRows(store: Store, keys: Keys): OutboxRows {
   }
 
   return {
-    async insert(tx, application, messages, { now, expiresAt, challenge }) {
+    async insert(tx, application, messages, { now, expiresAt, challenge, request }) {
       const heldUntil = now + LEASE_MS
       const letters = messages.map((message) => {
         const id = randomBytes(16).toString('base64url')
-        return { ...message, application, id, expiresAt, heldUntil, tries: 0 }
+        return { ...message, request, application, id, expiresAt, heldUntil, tries: 0 }
       })
       await tx.query(
         `INSERT INTO outbox (application, id, channel, masked, sealed, state, challenge, due_at, expires_at,
@@ -77,7 +78,7 @@ export function outboxRows(store: Store, keys: Keys): OutboxRows {
           messages.map((message) => message.channel),
           messages.map(maskedRecipient),
           letters.map(({ id }, index) =>
-            seal(keys, letterIdentity(application, id), JSON.stringify(messages[index])),
+            seal(keys, letterIdentity(application, id), JSON.stringify({ ...messages[index], request })),
           ),
         ],
       )

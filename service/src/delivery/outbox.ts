@@ -4,6 +4,7 @@ import type { Keys } from '../secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
 import { alarm } from './alarm.js'
 import {
+  aboutLetter,
   asDeliveryError,
   type Carrier,
   type Channel,
@@ -93,9 +94,8 @@ export function storedOutbox(parts: {
   }
 
   async function attempt(letter: Letter): Promise<Outcome> {
-    const { application, channel, purpose } = letter
-    const about = { application, channel, purpose }
-    const carrier = isTestPartition(application) ? rehearsal : carriers[channel]
+    const about = aboutLetter(letter)
+    const carrier = isTestPartition(letter.application) ? rehearsal : carriers[letter.channel]
     const handed = await handOver(letter, carrier)
     const now = Date.now()
     if (!(handed instanceof DeliveryError)) {

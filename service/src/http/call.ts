@@ -93,6 +93,7 @@ function within(core: Core, request: Request, response: Response): Core {
   const id = requestId(request)
   return {
     ...core,
+    request: id,
     log: (event) => core.log({ ...event, request: id }),
     tellBudgets: (budgets) => response.set(rateLimitHeaders(budgets)),
   }

@@ -4,6 +4,7 @@ import type { TranscribeAnswer } from 'countersign/protocol'
 import type { Logger } from '../log.js'
 import { describe } from '../log.js'
 import { decode } from './decode.js'
+import { fairSlots } from './fair-slots.js'
 import { type Fetching, fromAddress } from './from-address.js'
 import { busy, noSpeech, type Source, SourceFault, unavailable } from './received.js'
 import { withTemporaryFolder } from './temporary-folder.js'
@@ -41,7 +42,7 @@ export interface Transcription {
 }
 
 export function transcriptionOf({ transcriber, fetching, log, atOnce }: TranscriptionParts): Transcription {
-  const most = atOnce ?? availableParallelism()
+  const slots = fairSlots(atOnce ?? availableParallelism())
   const running = new Set<Promise<unknown>>()
   const closing = new AbortController()
 
@@ -51,7 +52,8 @@ export function transcriptionOf({ transcriber, fetching, log, atOnce }: Transcri
     async transcribe(source, about, gone) {
       const tell = teller(log, about, source.name)
       if (!transcriber) return tell.refused(unavailable)
-      if (running.size >= most) return tell.refused(busy(BUSY_SECONDS))
+      const giveBack = slots.take(about.application)
+      if (!giveBack) return tell.refused(busy(BUSY_SECONDS))
       const signal = AbortSignal.any([closing.signal, ...(gone ? [gone] : [])])
       const work = withTemporaryFolder((folder) => transcribeIn(folder, transcriber, source, signal, tell))
       running.add(work)
@@ -62,6 +64,7 @@ export function transcriptionOf({ transcriber, fetching, log, atOnce }: Transcri
         throw error
       } finally {
         running.delete(work)
+        giveBack()
       }
     },
 

@@ -83,7 +83,8 @@ async function make(
   const set = newBackupSet(application)
   const shown = set.codes.map(showBackupCode)
   const messages = recipients.map((recipient) => backupMessage(application, recipient, shown))
-  const letters = await core.outbox.enqueue(tx, application.id, messages, { now, expiresAt: now + HOUR_MS })
+  const times = { now, expiresAt: now + HOUR_MS, request: core.request }
+  const letters = await core.outbox.enqueue(tx, application.id, messages, times)
   const names = letters.map(({ id }) => id)
   await keepWaiting(core, tx, application, input, set, names, now)
   const told = { notice: 'backup-made', besides: input.contact } as const

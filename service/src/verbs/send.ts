@@ -102,7 +102,7 @@ async function begin(
     secondsLeft: secondsBetween(now, row.expires_at),
   }
   const messages = recipients.map((recipient) => codeMessage(application, recipient, told))
-  const times = { now, expiresAt: row.expires_at, challenge: row.id }
+  const times = { now, expiresAt: row.expires_at, challenge: row.id, request: core.request }
   const letters = await core.outbox.enqueue(tx, application.id, messages, times)
   return { outcome: 'begun', row, letters, isNew: !living }
 }

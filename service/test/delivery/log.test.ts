@@ -1,0 +1,100 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { buildCarriers } from '../../src/delivery/carriers.js'
+import { storedInbox } from '../../src/delivery/inbox.js'
+import { storedOutbox } from '../../src/delivery/outbox.js'
+import { readRoutes } from '../../src/delivery/routes.js'
+import type { LogEvent } from '../../src/log.js'
+import { rehearsalCarrier } from '../../src/rehearsal/carrier.js'
+import { apiOver, postForm } from '../api-kit.js'
+import {
+  advance,
+  type Bench,
+  DeliveryError,
+  eventually,
+  freshEmail,
+  freshPhone,
+  freshTenant,
+  listen,
+  openBench,
+  recordingCarrier,
+  stopClock,
+  type Tenant,
+} from '../kit.js'
+
+let bench: Bench
+let tenant: Tenant
+let server: Awaited<ReturnType<typeof listen>>
+beforeAll(async () => {
+  bench = await openBench()
+})
+afterAll(() => bench.close())
+beforeEach(async () => {
+  stopClock()
+  tenant = freshTenant(bench)
+  server = await listen(apiOver(bench.core, tenant.application))
+})
+afterEach(async () => {
+  vi.useRealTimers()
+  await server.close()
+})
+
+const post = (path: string, form: Record<string, string>, request: string) =>
+  postForm(server.url + path, form, { 'x-request-id': request })
+const deliveries = (events: readonly LogEvent[] = bench.events) =>
+  events.filter(({ event, application }) => {
+    return event.startsWith('delivery.') && application === tenant.application.id
+  })
+
+test('a delivery is told with its message and the request it was written in, by whichever process tries it again', async () => {
+  bench.failNext(new DeliveryError('down', 'outage'))
+  await post('/v1/mfa', { User: freshEmail().email, Type: 'EMAIL' }, 'trace-1')
+  const [row] = await bench.store.query('SELECT id FROM outbox WHERE application = $1', [
+    tenant.application.id,
+  ])
+  const about = { channel: 'email', purpose: 'sign-in', message: row?.id, request: 'trace-1' }
+  expect(deliveries()).toEqual([expect.objectContaining({ event: 'delivery.postponed', ...about })])
+
+  const events: LogEvent[] = []
+  const log = (event: LogEvent) => void events.push(event)
+  const { store, keys } = bench.core
+  const rehearsal = rehearsalCarrier(storedInbox(store, keys))
+  const carriers = { email: recordingCarrier().carrier }
+  const other = storedOutbox({ store, keys, carriers, rehearsal, log })
+  advance(3)
+  await other.work()
+  await other.close()
+  expect(deliveries(events)).toEqual([expect.objectContaining({ event: 'delivery.sent', ...about })])
+})
+
+test('so are backup codes, and the notice of a lock', async () => {
+  const User = freshPhone().phone
+  await post('/v1/mfa/backup', { User, Type: 'SMS' }, 'trace-2')
+  const Code = 'AAAA-BBBB-CCCC-DDDD'
+  for (let i = 1; i <= 10; i++) await post('/v1/mfa/verify', { User, Type: 'PHONE', Code }, `guess-${i}`)
+  await eventually(() =>
+    expect(deliveries().map(({ purpose, request }) => [purpose, request])).toEqual([
+      ['backup', 'trace-2'],
+      ['notice', 'guess-10'],
+    ]),
+  )
+})
+
+test('a carrier that did not take a message is told with it', async () => {
+  const events: LogEvent[] = []
+  const log = (event: LogEvent) => void events.push(event)
+  const { store, keys } = bench.core
+  const { routes } = readRoutes('sms=http://127.0.0.1:1/gone|inbox')
+  const carriers = buildCarriers(routes, { inbox: storedInbox(store, keys), webhookSecret: 'x', log })
+  const rehearsal = rehearsalCarrier(storedInbox(store, keys))
+  const outbox = storedOutbox({ store, keys, carriers: carriers.byChannel, rehearsal, log })
+  await server.close()
+  server = await listen(apiOver({ ...bench.core, outbox, log }, tenant.application))
+  await post('/v1/mfa', { User: freshPhone().phone, Type: 'SMS' }, 'trace-3')
+  const told = deliveries(events).map(({ event, carrier, request }) => [event, carrier, request])
+  expect(told).toEqual([
+    ['delivery.missed', 'webhook', 'trace-3'],
+    ['delivery.sent', 'inbox', 'trace-3'],
+  ])
+  await outbox.close()
+  await carriers.close()
+})
