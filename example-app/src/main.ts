@@ -68,8 +68,10 @@ function greeting(config: Config, { context }: OpenVault, port: number): string 
     context.inbox
       ? `Texts, calls and emails arrive on ${address}/inbox`
       : 'Texts, calls and emails are delivered by the MFA service',
-    ...(context.inbox
-      ? ['What the authenticator apps show: the same page, or npm run code -w example-app -- alice']
+    ...(context.inbox || people.length > 0
+      ? [
+          `What the authenticator apps show: ${context.inbox ? 'the same page, or ' : ''}npm run code -w example-app -- alice`,
+        ]
       : []),
     '',
   ].join('\n')

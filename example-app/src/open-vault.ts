@@ -10,6 +10,7 @@ import { vaultMfa } from './mfa.js'
 import type { SeedContext } from './seed.js'
 import { seedAppCodes } from './seed-apps.js'
 import { SEED_USERS } from './seed-users.js'
+import { appSecretsIn } from './store/app-secrets.js'
 import { type Database, pgliteDatabase, postgresDatabase } from './store/database.js'
 import { keptSecret } from './store/kept-secret.js'
 import { ledgerIn } from './store/ledger.js'
@@ -42,6 +43,7 @@ export async function openVault(config: Config): Promise<OpenVault> {
 
     const service = await openService(config)
     if (service) opened.push(() => service.close())
+    const mfa = service?.mfa ?? openClient(config, opened)
     const redis = config.redisUrl === undefined ? undefined : await openRedis(config.redisUrl)
     if (redis) opened.push(() => redis.close())
 
@@ -51,13 +53,14 @@ export async function openVault(config: Config): Promise<OpenVault> {
       ledger,
       signInFailures: signInFailuresIn(db),
       mfa: vaultMfa(config, service?.mfa ?? addressOf(config), users, { db, redis, letters }),
-      speech: service?.mfa ?? openClient(config, opened),
+      speech: mfa,
       sessionSecret: config.sessionSecret ?? (await keptSecret(join(config.dataDir, 'session-secret'))),
       sessionStore: redis && new RedisStore({ client: redis, prefix: 'vault:session:' }),
       inbox: service && inboxOf(service, letters),
       people: config.production ? [] : SEED_USERS,
     }
-    return { context, seeding: { people: SEED_USERS, users, ledger, service }, close }
+    const outside = service ? undefined : { mfa, secrets: appSecretsIn(config.dataDir) }
+    return { context, seeding: { people: SEED_USERS, users, ledger, service, outside }, close }
   } catch (error) {
     await close()
     throw error

@@ -1,21 +1,28 @@
-import { TOTP } from 'otpauth'
+import { appCode } from './app-code.js'
 import { SEED_USERS } from './seed-users.js'
+import type { AppSecrets } from './store/app-secrets.js'
 import type { AppCode } from './views/inbox-page.js'
 
 const PERIOD_MS = 30_000
 
+/** The documented secrets, in the apps of seeded customers unless a service outside has made others. */
+export const SEED_APP_SECRETS: AppSecrets = Object.fromEntries(
+  SEED_USERS.flatMap(({ username, appSecret }) => (appSecret === undefined ? [] : [[username, appSecret]])),
+)
+
 /** The code that a seeded customer's authenticator app shows at a moment; `undefined` for somebody without one. */
 export function seedAppCode(username: string, at: number): string | undefined {
-  const secret = SEED_USERS.find((person) => person.username === username)?.appSecret
-  return secret === undefined ? undefined : new TOTP({ secret }).generate({ timestamp: at })
+  const secret = SEED_APP_SECRETS[username]
+  return secret === undefined ? undefined : appCode(secret, at)
 }
 
-/** What the authenticator apps of all seeded customers show now. */
-export function seedAppCodes(): AppCode[] {
+/** What authenticator apps with these secrets show now. */
+export function seedAppCodes(secrets: AppSecrets = SEED_APP_SECRETS): AppCode[] {
   const now = Date.now()
   const secondsLeft = Math.ceil((PERIOD_MS - (now % PERIOD_MS)) / 1_000)
-  return SEED_USERS.flatMap(({ username }) => {
-    const code = seedAppCode(username, now)
-    return code === undefined ? [] : [{ username, code, secondsLeft }]
-  })
+  return Object.entries(secrets).map(([username, secret]) => ({
+    username,
+    code: appCode(secret, now),
+    secondsLeft,
+  }))
 }

@@ -1,6 +1,8 @@
 import type { CountersignService } from '@countersign/service'
-import type { Contact } from 'countersign/protocol'
+import { type Contact, ServiceError } from 'countersign/protocol'
+import { bindOutside, type OutsideService } from './bind-outside.js'
 import type { SeedUser } from './seed-users.js'
+import type { KeptAppSecrets } from './store/app-secrets.js'
 import type { Ledger } from './store/ledger.js'
 import type { Users, VaultUser } from './store/users.js'
 
@@ -11,15 +13,18 @@ export interface SeedContext {
   readonly people: readonly SeedUser[]
   readonly users: Users
   readonly ledger: Ledger
-  /** The MFA service, when it runs in this process; only then can apps be bound and backup codes sent. */
+  /** The MFA service, when it runs in this process; only then are secrets documented, and backup codes sent. */
   readonly service: CountersignService | undefined
+  /** Another service, and where the secrets are kept that it gives to apps. */
+  readonly outside?: { readonly mfa: OutsideService; readonly secrets: KeptAppSecrets } | undefined
 }
 
 /**
  * Adds the customers who are missing, and the authenticator apps of those who should have one. Running it again, or
  * in several processes at once, changes nothing more. Returns what was done, one line each.
  */
-export async function seed({ people, users, ledger, service }: SeedContext): Promise<string[]> {
+export async function seed(context: SeedContext): Promise<string[]> {
+  const { people, users, ledger, service } = context
   const done: string[] = []
   for (const person of people) {
     const added = await users.add(person)
@@ -29,7 +34,7 @@ export async function seed({ people, users, ledger, service }: SeedContext): Pro
       done.push(`${person.username} was added`)
     }
     if (user && user.appUser === null && person.appSecret) {
-      done.push(await bindApp(service, users, user, person.appSecret))
+      done.push(await bindApp(context, user, person.appSecret))
     }
     // Only into the development inbox: nobody reads the mailboxes of invented people.
     if (added && person.backupCodes && service?.inbox) done.push(await sendBackupCodes(service, added))
@@ -46,16 +51,26 @@ async function notePast(ledger: Ledger, user: VaultUser, person: SeedUser): Prom
 }
 
 async function bindApp(
-  service: CountersignService | undefined,
-  users: Users,
+  { users, service, outside }: SeedContext,
   user: VaultUser,
-  secret: string,
+  documented: string,
 ): Promise<string> {
-  if (!service)
-    return `${user.username} has no authenticator app yet: another service must learn of it at /mfa/enroll-app`
-  await service.importApp({ ...reach(user), secret })
-  await users.rememberApp(user.id, user.email)
-  return `${user.username} has an authenticator app`
+  if (service) {
+    await service.importApp({ ...reach(user), secret: documented })
+    await users.rememberApp(user.id, user.email)
+    return `${user.username} has an authenticator app`
+  }
+  const without = `${user.username} has no authenticator app yet`
+  try {
+    const secret = outside && (await bindOutside(outside.mfa, reach(user), documented))
+    if (secret === undefined) return `${without}: sign in and set one up at /mfa/enroll-app`
+    if (secret !== documented) await outside?.secrets.keep(user.username, secret)
+    await users.rememberApp(user.id, user.email)
+    return `${user.username} has an authenticator app with the secret ${secret}`
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return `${without}: ${error.message} npm run seed tries again`
+  }
 }
 
 async function sendBackupCodes({ mfa }: CountersignService, user: VaultUser): Promise<string> {

@@ -1,6 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { mfaClient } from 'countersign'
+import { ServiceError } from 'countersign/protocol'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { appCode } from '../src/app-code.js'
+import type { OutsideService } from '../src/bind-outside.js'
 import { seed } from '../src/seed.js'
 import { seedAppCode } from '../src/seed-apps.js'
+import { appSecretsIn } from '../src/store/app-secrets.js'
 import { openTestVault, signIn, type TestVault } from './kit.js'
 
 let vault: TestVault
@@ -37,12 +47,77 @@ describe('seeding', () => {
       await alice.post('/mfa/verify').send({ factor: 'backup', code }).expect(status)
     }
   })
+})
 
-  it('says so when there is no service here to bind an app with', async () => {
+describe('seeding with a service outside', () => {
+  /** Adds somebody with an app, by what a service outside answers; what was kept of its secret. */
+  async function seedOutside(username: string, mfa: OutsideService | undefined) {
+    const folder = await mkdtemp(join(tmpdir(), 'vault-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
     const { people, ...rest } = vault.seeding
-    const person = { ...people[0], username: 'ada', email: 'ada@vault.example' }
-    const done = await seed({ ...rest, service: undefined, people: [person as (typeof people)[number]] })
-    expect(done[0]).toBe('ada was added')
-    expect(done[1]).toMatch(/^ada has no authenticator app/)
+    const [alice] = people
+    if (!alice) throw new Error('alice')
+    const person = { ...alice, username, email: `${username}@vault.example` }
+    const secrets = appSecretsIn(folder)
+    const context = { ...rest, service: undefined, people: [person], outside: mfa && { mfa, secrets } }
+    return { done: await seed(context), again: await seed(context), kept: await secrets.read(), alice }
+  }
+
+  it('sets an app up over HTTP, whose present code signs in at once, and keeps its secret', async () => {
+    const { service } = vault.seeding
+    if (!service) throw new Error('service')
+    const { key } = await service.operator('tests').createKey('default', { mode: 'live' })
+    const server = service.api.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    // The account's name goes along in this dialect; Vault's own service in this process knows ada by it.
+    const client = mfaClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: key, dialect: 'countersign' })
+    const { done, again, kept } = await seedOutside('ada', client)
+    await client.close()
+    server.close()
+
+    const secret = kept.ada ?? ''
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/)
+    expect(done).toEqual(['ada was added', `ada has an authenticator app with the secret ${secret}`])
+    expect(again).toEqual([])
+    const ada = vault.browser()
+    await ada.post('/login').send({ username: 'ada', password: 'alice-opens-vault' }).expect(200)
+    await ada
+      .post('/mfa/verify')
+      .send({ factor: 'app', code: appCode(secret, Date.now()) })
+      .expect(200)
+  })
+
+  it('finds the documented app with a service that tells no secret and knows it', async () => {
+    const codes: string[] = []
+    const shown = () => appCode(vault.seeding.people[0]?.appSecret ?? '', Date.now() - 30_000)
+    const before = shown()
+    const { done, kept, alice } = await seedOutside('eve', {
+      enrollApp: async () => ({ outcome: 'prepared', qr: 'data:image/png;base64,AAAA' }),
+      verify: async ({ code }) => {
+        codes.push(code)
+        return { outcome: 'valid' }
+      },
+    })
+    expect([[before], [shown()]]).toContainEqual(codes)
+    expect(done[1]).toBe(`eve has an authenticator app with the secret ${alice.appSecret}`)
+    expect(kept).toEqual({})
+  })
+
+  const refused = { outcome: 'refused', refusal: { reason: 'method_off' } } as const
+  const down = async () => {
+    throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'The MFA service is down.')
+  }
+
+  it.each<[string, OutsideService | undefined, RegExp]>([
+    ['there is none', undefined, /set one up at/],
+    ['it refuses', { enrollApp: async () => refused, verify: async () => refused }, /set one up at/],
+    ['it is down', { enrollApp: down, verify: down }, /The MFA service is down. npm run seed tries again$/],
+  ])('says so and goes on when %s', async (what, mfa, why) => {
+    const name = what.replaceAll(' ', '-')
+    const { done, again } = await seedOutside(name, mfa)
+    expect(done[0]).toBe(`${name} was added`)
+    expect(done[1]).toMatch(new RegExp(`^${name} has no authenticator app yet: .*${why.source}`))
+    expect(again).toEqual(done.slice(1))
   })
 })

@@ -2,9 +2,10 @@ import type { AddressInfo } from 'node:net'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { appCode } from './kit/authenticator.js'
 import { hasMovableClock, type MovableClock, movableClock } from './kit/clock.js'
 import { jsonClient } from './kit/json-client.js'
-import { type Running, startApp, startService, temporaryFolder } from './kit/process.js'
+import { type Running, runToEnd, startApp, startService, temporaryFolder } from './kit/process.js'
 import { codeIn, passwordOf } from './kit/vault.js'
 
 const KEY = 'a-test-key-of-at-least-32-characters'
@@ -92,6 +93,21 @@ describe.skipIf(!hasMovableClock())('the example app with the service in a proce
       mfa: { status: 'verified', amr: ['pwd', 'otp', 'mfa'] },
     })
   })
+
+  it.each(['alice', 'otto'])(
+    'signs %s in by the app that the seed set up with that service',
+    async (name) => {
+      const said = new RegExp(`^${name} has an authenticator app with the secret (\\w+)$`, 'm').exec(
+        app.output(),
+      )
+      const client = await passwordOnly(name)
+      const secret = said?.[1] ?? ''
+      const verified = await client.post('/mfa/verify', { factor: 'app', code: appCode(secret) })
+      expect(verified.body).toMatchObject({ status: 'verified' })
+      const env = { DATA_DIR: `${folder.path}/app` }
+      expect(await runToEnd(['example-app/dist/commands/code.js', name], env)).toContain(`(secret ${secret})`)
+    },
+  )
 
   it('R22 evaluates five of 200 wrong codes that arrive at once, then refuses the right one too', async () => {
     const client = await passwordOnly('bob')

@@ -1,17 +1,23 @@
-import { seedAppCodes } from '../seed-apps.js'
-import { SEED_USERS } from '../seed-users.js'
+import { readConfig } from '../config.js'
+import { tellFault } from '../fault.js'
+import { SEED_APP_SECRETS, seedAppCodes } from '../seed-apps.js'
+import { appSecretsIn } from '../store/app-secrets.js'
 
 /** `npm run code -w example-app -- alice`: what the authenticator app of a seeded customer shows now. */
-function main(username: string | undefined): void {
-  const apps = seedAppCodes()
+async function main(username: string | undefined): Promise<void> {
+  const kept = await appSecretsIn(readConfig(process.env).dataDir).read()
+  const secrets = { ...SEED_APP_SECRETS, ...kept }
+  const apps = seedAppCodes(secrets)
   const shown = apps.find((app) => app.username === username)
   if (!shown) {
     console.error(`Whose code? One of: ${apps.map((app) => app.username).join(', ')}`)
     process.exitCode = 1
     return
   }
-  const secret = SEED_USERS.find((person) => person.username === username)?.appSecret
-  console.log(`${shown.code}   for ${shown.secondsLeft} s more   (secret ${secret})`)
+  console.log(`${shown.code}   for ${shown.secondsLeft} s more   (secret ${secrets[shown.username]})`)
 }
 
-main(process.argv[2])
+main(process.argv[2]).catch((error: unknown) => {
+  tellFault(error)
+  process.exitCode = 1
+})

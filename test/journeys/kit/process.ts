@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -44,10 +45,20 @@ export function startService(env: Record<string, string>): Promise<Running> {
   return start(['service/dist/main.js'], { SERVICE_PORT: '0', ...env }, /(http:\/\/\S+:\d+)/)
 }
 
+/** Runs a command of the built project to its end; what it printed. */
+export async function runToEnd(args: string[], env: Record<string, string>): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env: environment(env) })
+  return stdout
+}
+
+function environment(env: Record<string, string>): Record<string, string> {
+  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env }
+}
+
 async function start(args: string[], env: Record<string, string>, ready: RegExp): Promise<Running> {
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+    env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
