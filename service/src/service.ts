@@ -104,6 +104,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   const sweeping = everyHour(async () => {
     await idempotent.sweep()
     await deleteOld(store)
+    await store.upkeep()
   }, log)
   return {
     mfa: inProcessService(core, ours),

@@ -14,6 +14,11 @@ export async function pgliteStore(dataDir: string): Promise<Store> {
     async script(tx, text) {
       await (tx as ScriptableQueries).exec(text)
     },
+    // PGlite has no processes in the background that would do it.
+    async upkeep() {
+      await database.exec('VACUUM')
+      await database.exec('CHECKPOINT')
+    },
     close: () => database.close(),
   }
 }

@@ -39,6 +39,7 @@ export function postgresStore(databaseUrl: string): Store {
     async script(tx, text) {
       await tx.query(text)
     },
+    async upkeep() {},
     close: () => pool.end(),
   }
 }

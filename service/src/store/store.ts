@@ -15,6 +15,8 @@ export interface Store extends Queries {
   transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>
   /** Runs a script of several statements without parameters, for migrations. */
   script(tx: Queries, text: string): Promise<void>
+  /** Gives back the room of what was deleted and shortens the journal, where the database does not do so itself. */
+  upkeep(): Promise<void>
   close(): Promise<void>
 }
 
