@@ -1,6 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { directory } from '../src/applications/directory.js'
 import { idempotentRequests } from '../src/idempotency/requests.js'
+import { operator } from '../src/operator/operator.js'
+import { keysFrom } from '../src/secrets/keys.js'
 import { apiOver, postForm } from './api-kit.js'
+import { describeOnBothDatabases } from './both-databases.js'
 import {
   advance,
   type Bench,
@@ -9,6 +14,7 @@ import {
   freshTenant,
   listen,
   openBench,
+  SECRET,
   stopClock,
   type Tenant,
 } from './kit.js'
@@ -178,6 +184,91 @@ describe('a request with an Idempotency-Key', () => {
     expect(rows).toHaveLength(1)
     const text = JSON.stringify(rows)
     for (const secret of [email, tenant.lastCode(), 'key-of-a-person']) expect(text).not.toContain(secret)
+  })
+})
+
+describe('an exchange of keys', () => {
+  test('leaves the answers of an application as they are: a new API key is given them too', async () => {
+    const ops = operator(bench.store, 'ann')
+    await ops.createApplication('exchange')
+    const [former, next] = [
+      await ops.createKey('exchange', { mode: 'live' }),
+      await ops.createKey('exchange', { mode: 'live' }),
+    ]
+    const { byKey } = directory({
+      store: bench.store,
+      base: tenant.application,
+      apiKey: undefined,
+      testKeys: false,
+      log: () => {},
+    })
+    const over = await listen(apiOver(bench.core, tenant.application, { applications: byKey }))
+    const { email: User } = freshEmail()
+    const ask = (key: string) =>
+      postForm(
+        `${over.url}/v1/mfa`,
+        { User, Type: 'EMAIL' },
+        { 'idempotency-key': 'one', authorization: `Bearer ${key}` },
+      )
+    const first = await ask(former.key)
+    await ops.revokeKey('exchange', former.id)
+    const again = await ask(next.key)
+    await over.close()
+    expect([again.status, again.body]).toEqual([200, first.body])
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    expect(bench.letters.filter(({ to }) => to === User)).toHaveLength(1)
+  })
+
+  const NEXT = 'the secret that comes after it, as long as it has to be'
+
+  describeOnBothDatabases((shared) => {
+    const knowing = (...secrets: [string, ...string[]]) => {
+      const [secret, ...others] = secrets
+      return idempotentRequests(shared().store, keysFrom(secret, others))
+    }
+    /** A request nobody else makes. */
+    const fresh = (content = ['/v1/mfa', '{}']) => ({ application: 'a', key: randomUUID(), content })
+
+    test('of the secret leaves them as well, in both directions, as long as both are known', async () => {
+      const [before, after] = [knowing(SECRET, NEXT), knowing(NEXT, SECRET)]
+      for (const [one, other] of [
+        [knowing(SECRET), before],
+        [before, after],
+        [after, before],
+      ] as const) {
+        const request = fresh()
+        const claim = await one.claim(request)
+        expect(await other.claim(request)).toEqual({ outcome: 'in_flight' })
+        if (claim.outcome === 'first') await claim.keep({ by: 'one' })
+        expect(await other.claim(request)).toEqual({ outcome: 'answered', answer: { by: 'one' } })
+        expect(await other.claim({ ...request, content: ['/v1/mfa', '{"x":1}'] })).toEqual({
+          outcome: 'other_request',
+        })
+      }
+    })
+
+    test('of the secret lets a request that was refused be tried again, by whichever process', async () => {
+      const request = fresh()
+      const claim = await knowing(SECRET, NEXT).claim(request)
+      if (claim.outcome === 'first') await claim.release()
+      expect((await knowing(NEXT, SECRET).claim(request)).outcome).toBe('first')
+    })
+
+    test('of the secret has a request done once that comes to old and new processes at once', async () => {
+      for (let round = 0; round < 10; round++) {
+        const request = fresh()
+        const processes = [knowing(SECRET, NEXT), knowing(NEXT, SECRET)]
+        const claims = await Promise.all(
+          Array.from({ length: 20 }, (_, i) => processes[i % 2]?.claim(request)),
+        )
+        const outcomes = claims.map((claim) => claim?.outcome)
+        const firsts = outcomes.filter((outcome) => outcome === 'first').length
+        expect(outcomes.filter((outcome) => outcome !== 'first' && outcome !== 'in_flight')).toEqual([])
+        expect(firsts).toBeLessThanOrEqual(1)
+        // Two that saw each other let go of it: who asks again, as 409 says, is the first then.
+        if (firsts === 0) expect((await processes[0]?.claim(request))?.outcome).toBe('first')
+      }
+    })
   })
 })
 

@@ -2,6 +2,7 @@ import type { IdempotentRequests } from '../idempotency/requests.js'
 import { describe, type Logger } from '../log.js'
 import { type Once, tell } from './call.js'
 import { problem } from './problem.js'
+import { requestId } from './request-id.js'
 
 const HEADER = 'Idempotency-Key'
 const SHAPE = /^[\x21-\x7e]{1,128}$/
@@ -29,6 +30,11 @@ export function onceByKey(requests: IdempotentRequests, log: Logger): Once {
       response.set('Idempotency-Replayed', 'true').json(claim.answer)
       return
     }
+    const tellUnavailable = (error: unknown) => {
+      // The message has left: an answer that could not be remembered is an answer all the same.
+      const about = { application, request: requestId(request), detail: describe(error) }
+      log({ level: 'error', event: 'idempotency.unavailable', ...about })
+    }
     const forget = () => claim.release().catch(tellUnavailable)
     const outcome = await work().catch(async (error: unknown) => {
       await forget()
@@ -38,10 +44,5 @@ export function onceByKey(requests: IdempotentRequests, log: Logger): Once {
     if ('body' in outcome) await claim.keep(outcome.body).catch(tellUnavailable)
     else await forget()
     tell(response, outcome)
-  }
-
-  function tellUnavailable(error: unknown): void {
-    // The message has left: an answer that could not be remembered is an answer all the same.
-    log({ level: 'error', event: 'idempotency.unavailable', detail: describe(error) })
   }
 }

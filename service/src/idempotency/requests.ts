@@ -41,13 +41,34 @@ interface Row {
 }
 
 export function idempotentRequests(store: Store, keys: Keys): IdempotentRequests {
+  /**
+   * While secrets are exchanged another process may know the request under another name. Whoever claims looks after its
+   * own claim stands, so of two at once at least one sees the other.
+   */
+  async function findUnderFormer(asked: KeyedRequest, now: number): Promise<Claim | undefined> {
+    for (const former of keys.previous) {
+      const { name, request } = namesOf(former, asked)
+      const row = await one<Row>(
+        store,
+        `SELECT request, claim, answer FROM idempotent_request WHERE application = $1 AND key = $2
+           AND expires_at > $3 AND (answer IS NOT NULL OR claimed_until > $3)`,
+        [asked.application, name, now],
+      )
+      if (!row) continue
+      if (row.request !== request) return { outcome: 'other_request' }
+      return row.answer === null
+        ? { outcome: 'in_flight' }
+        : { outcome: 'answered', answer: JSON.parse(row.answer) }
+    }
+    return undefined
+  }
+
   return {
-    async claim({ application, key, content }) {
+    async claim(asked) {
+      const { application } = asked
       const now = Date.now()
       const mine = randomUUID()
-      const hash = (parts: readonly (string | number)[]) =>
-        mac(keys.references, ['idempotency', application, ...parts]).toString('base64url')
-      const [name, request] = [hash(['key', key]), hash(['request', ...content])]
+      const { name, request } = namesOf(keys, asked)
       // One statement: of any number of requests at once, in any number of processes, one is the first.
       const row = await one<Row>(
         store,
@@ -69,9 +90,9 @@ export function idempotentRequests(store: Store, keys: Keys): IdempotentRequests
       if (row.answer !== null) return { outcome: 'answered', answer: JSON.parse(row.answer) }
       if (row.claim !== mine) return { outcome: 'in_flight' }
       const own = [application, name, mine]
-      return {
+      const first = {
         outcome: 'first',
-        async keep(answer) {
+        async keep(answer: object) {
           await store.query(
             'UPDATE idempotent_request SET answer = $4 WHERE application = $1 AND key = $2 AND claim = $3',
             [...own, JSON.stringify(answer)],
@@ -83,11 +104,21 @@ export function idempotentRequests(store: Store, keys: Keys): IdempotentRequests
             own,
           )
         },
-      }
+      } as const
+      const elsewhere = await findUnderFormer(asked, now)
+      if (elsewhere) await first.release()
+      return elsewhere ?? first
     },
 
     async sweep() {
       await store.query('DELETE FROM idempotent_request WHERE expires_at <= $1', [Date.now()])
     },
   }
+}
+
+/** What is stored of a key and of its request: keyed hashes. */
+function namesOf(keys: Keys, { application, key, content }: KeyedRequest): { name: string; request: string } {
+  const hash = (parts: readonly (string | number)[]) =>
+    mac(keys.references, ['idempotency', application, ...parts]).toString('base64url')
+  return { name: hash(['key', key]), request: hash(['request', ...content]) }
 }
