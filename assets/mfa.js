@@ -86,8 +86,10 @@ function followMessage(line) {
   function show(delivery) {
     const words = document.querySelector(`template[data-mfa-when="${delivery}"]`)
     if (words instanceof HTMLTemplateElement) line.replaceChildren(words.content.cloneNode(true))
+    if (delivery !== 'refused') return
     const otherWays = document.querySelector('.mfa-trouble')
-    if (delivery === 'refused' && otherWays instanceof HTMLDetailsElement) otherWays.open = true
+    if (otherWays instanceof HTMLDetailsElement) otherWays.open = true
+    document.querySelector('[data-mfa-tip]')?.remove() // to be patient
   }
 }
 

@@ -28,6 +28,7 @@ function phrase(
 ): Html | undefined {
   const { code } = words
   if (factor.method === 'app') return undefined
-  const sent = delivery === 'queued' || delivery === 'refused' ? code[delivery] : code.sent[factor.method]
-  return fill(sent, { to: destination(factor.to) })
+  const to = destination(factor.to)
+  if (delivery === 'refused') return html`<span class="mfa-bad">${fill(code.refused, { to })}</span>`
+  return fill(delivery === 'queued' ? code.queued : code.sent[factor.method], { to })
 }

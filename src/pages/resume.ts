@@ -14,7 +14,7 @@ ${
   entries.length > 0 &&
   html`<dl class="mfa-entries">${entries.map(
     ({ label, value }) =>
-      html`<div><dt><bdi>${label}</bdi></dt><dd>${value === undefined ? resume.hidden : html`<bdi>${value || '–'}</bdi>`}</dd></div>`,
+      html`<div><dt><bdi>${label}</bdi></dt><dd>${value === undefined ? html`<span class="mfa-hint">${resume.hidden}</span>` : html`<bdi>${value || '–'}</bdi>`}</dd></div>`,
   )}</dl>`
 }
 <form class="mfa-form" method="post" action="${linkTo(view.action)}">${Object.entries(view.fields).map(

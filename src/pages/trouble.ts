@@ -9,9 +9,12 @@ export function troubleSection(view: Extract<View, { page: 'code' }>, context: P
   const kind = view.factor === 'backup' ? 'backup' : view.factor.method
   const backup = view.backup && kind !== 'backup'
   const hasOthers = view.others.length > 0 || backup
-  return html`<details class="mfa-trouble"${(view.dead || view.challenge?.delivery === 'refused') && html` open`}>
+  // A code that is worth nothing any more, or will not come, needs no patience.
+  const isLost = view.dead || view.challenge?.delivery === 'refused'
+  const isDelivered = kind !== 'app' && kind !== 'backup'
+  return html`<details class="mfa-trouble"${isLost && html` open`}>
 <summary>${words.code.trouble[kind]}</summary>
-<p>${words.code.tip[kind]}</p>
+${!(isLost && isDelivered) && html`<p data-mfa-tip>${words.code.tip[kind]}</p>`}
 ${hasOthers && html`<h2>${words.code.otherWays}</h2>${factorList({ factors: view.others, backup }, context)}`}
 ${frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}
 ${frame.purpose !== 'manage' && html`<p><a class="mfa-link" href="${startPath(frame)}">${words.code.allWays}</a></p>`}

@@ -29,7 +29,7 @@ async function ask(req: Request, res: Response, deps: DoorDeps): Promise<void> {
   if (req.query.done !== undefined) return showToAnybody(req, res, deps, { page: 'secured' })
   const token = linkTokenField.safeParse(req.query.token)
   const about = token.success ? await deps.undoLinks?.look(token.data) : undefined
-  if (!about || !token.success) return stop(req, res, deps, { code: 'unknown_link' })
+  if (!about || !token.success) return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
   if (wantsHtml(req)) return showToAnybody(req, res, deps, { page: 'not-me', token: token.data })
   res.json({ status: 'open' } satisfies z.output<typeof notMeAnswer>)
 }
@@ -39,7 +39,7 @@ async function end(req: Request, res: Response, deps: DoorDeps): Promise<void> {
   if ('fault' in body) return sendProblem(res, body.fault)
   const { undoLinks, settings } = deps
   const about = await undoLinks?.look(body.fields.token)
-  if (!about) return stop(req, res, deps, { code: 'unknown_link' })
+  if (!about) return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
   // Done before the link is used up: if the store fails midway, it can be opened again.
   await secureAccount(deps, about.userId)
   if (await undoLinks?.take(body.fields.token)) await tellHost(req, deps, about)

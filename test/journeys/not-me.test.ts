@@ -73,6 +73,7 @@ describe.skipIf(!hasBrowser())('saying "this was not me" in the example app', ()
       await page.goto(address)
       await page.getByRole('heading', { name: /doesn’t work any more/ }).waitFor()
       if (javaScriptEnabled) expect(await objections(page)).toEqual([])
+      expect(await page.getByRole('link', { name: 'Sign in' }).isVisible()).toBe(true)
       await snap(page, `${name}-link-is-used`)
 
       // The way back in stands open to the person.

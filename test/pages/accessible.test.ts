@@ -1,9 +1,15 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { catalogues } from '../../src/pages/text.js'
 import type { PageFrame, View } from '../../src/pages/view.js'
 import { hasBrowser, openBrowser, servePage } from './browser.js'
-import { ALL_VIEWS, manyTongued, problem } from './samples.js'
+import { ALL_VIEWS, codeView, factorOf, manyTongued, problem, VIEWS } from './samples.js'
+
+/** Boxes whose content sticks out, and the page itself if it has to be scrolled sideways (WCAG 1.4.10). */
+const WIDER_THAN_THEIR_PLACE = `[document.documentElement, ...document.querySelectorAll('main, main :is(ul, ol, li, dl, form, button, a, p, h1, h2, details, .mfa-notice), footer')]
+  .filter((one) => one.scrollWidth > one.clientWidth && getComputedStyle(one).display !== 'inline')
+  .map((one) => one.outerHTML.slice(0, 80))`
 
 describe.skipIf(!hasBrowser)('a page in a real browser', () => {
   let browser: Browser
@@ -49,6 +55,68 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
 
   it.each(ALL_VIEWS)('fits 320 pixels, also with long German words: %s', async (_, view) => {
     await open(view, { ...manyTongued, locales: ['de'] }, 320)
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+    expect(await page.evaluate(WIDER_THAN_THEIR_PLACE)).toEqual([])
+  })
+
+  it('stands still for people whom movement troubles', async () => {
+    const moving = `[...document.querySelectorAll('*')].filter((one) => getComputedStyle(one).transitionDuration !== '0s').length`
+    await open(VIEWS.choose, manyTongued, 390)
+    expect(await page.evaluate(moving)).toBe(0)
+    await page.emulateMedia({ reducedMotion: 'no-preference' })
+    expect(await page.evaluate(moving)).toBeGreaterThan(0)
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+  })
+
+  it('keeps what it tells by colour when the colours are the person’s own', async () => {
+    await page.emulateMedia({ forcedColors: 'active' })
+    await open(VIEWS.choose, manyTongued, 390)
+    expect(
+      await page.evaluate(`getComputedStyle(document.querySelector('.mfa-choice-preferred')).borderWidth`),
+    ).toBe('3px')
+    await open(codeView(factorOf('sms')), manyTongued, 390)
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('.mfa-primary')).borderWidth`)).toBe(
+      '1px',
+    )
+    await open(VIEWS.devices, manyTongued, 390)
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('.mfa-here')).borderWidth`)).toBe(
+      '1px',
+    )
+    await page.emulateMedia({ forcedColors: 'none' })
+  })
+
+  it('mirrors itself for a language that is written from right to left', async () => {
+    const arabic = { ...catalogues, ar: { ...catalogues.en, dir: 'rtl' as const } }
+    site.show(VIEWS.choose, { ...manyTongued, locales: ['ar'] }, arabic)
+    await page.setViewportSize({ width: 390, height: 800 })
+    await page.goto(site.url)
+    expect(await page.evaluate(WIDER_THAN_THEIR_PLACE)).toEqual([])
+    const [icon, text] = await page.evaluate<number[]>(
+      `['.mfa-icon', '.mfa-choice-text'].map((part) => document.querySelector('.mfa-choice ' + part).getBoundingClientRect().left)`,
+    )
+    expect(icon).toBeGreaterThan(text ?? 0)
+  })
+})
+
+describe.skipIf(!hasBrowser)('a page with letters twice as large', () => {
+  let browser: Browser
+  let page: Page
+  let site: Awaited<ReturnType<typeof servePage>>
+
+  beforeAll(async () => {
+    site = await servePage()
+    browser = await openBrowser({ lettersPx: 32 })
+    page = await browser.newPage({ viewport: { width: 390, height: 800 } })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  it.each(ALL_VIEWS)('fits a telephone: %s', async (_, view) => {
+    site.show(view, { ...manyTongued, notice: problem('invalid_code', 60) })
+    await page.goto(site.url)
+    await page.evaluate('for (const details of document.querySelectorAll("details")) details.open = true')
+    expect(await page.evaluate(`getComputedStyle(document.body).fontSize`)).toBe('32px')
+    expect(await page.evaluate(WIDER_THAN_THEIR_PLACE)).toEqual([])
   })
 })

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { type Browser, chromium } from 'playwright-core'
 import { type AssetName, assets } from '../../src/pages/assets.js'
 import { renderView } from '../../src/pages/render.js'
+import type { Languages } from '../../src/pages/text.js'
 import type { PageFrame, View } from '../../src/pages/view.js'
 
 const POLICY =
@@ -17,16 +18,20 @@ export const hasBrowser = path !== undefined || process.env.CI !== undefined
 if (!hasBrowser)
   console.warn('No Chromium here: tests in a browser are skipped. On Debian: apt-get install chromium')
 
-/** A headless Chromium. */
-export async function openBrowser(): Promise<Browser> {
+/** A headless Chromium; its owner may have chosen larger letters than 16 pixels. */
+export async function openBrowser({ lettersPx = 16 } = {}): Promise<Browser> {
   if (path === undefined)
     throw new Error(`No Chromium at ${PATHS.join(', ')}. On Debian: apt-get install chromium`)
-  return chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] })
+  const letters = `--blink-settings=defaultFontSize=${lettersPx}`
+  return chromium.launch({
+    executablePath: path,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', letters],
+  })
 }
 
 /** Serves one page under the strict policy, writes down what its forms post, and answers what its script asks. */
 export async function servePage() {
-  let shown: { view: View; frame: PageFrame } | undefined
+  let shown: { view: View; frame: PageFrame; languages?: Languages | undefined } | undefined
   let told: () => { status: number; body: object } = () => ({ status: 404, body: {} })
   const asked: string[] = []
   const posts: { readonly path: string; readonly body: string }[] = []
@@ -47,7 +52,7 @@ export async function servePage() {
     if (asset !== undefined)
       return void response.writeHead(200, { 'content-type': asset.type }).end(asset.body)
     const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY }
-    response.writeHead(200, headers).end(shown && renderView(shown.view, shown.frame))
+    response.writeHead(200, headers).end(shown && renderView(shown.view, shown.frame, shown.languages))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -55,8 +60,8 @@ export async function servePage() {
     posts,
     /** The paths that the script has asked for in JSON. */
     asked,
-    show(view: View, frame: PageFrame) {
-      shown = { view, frame }
+    show(view: View, frame: PageFrame, languages?: Languages) {
+      shown = { view, frame, languages }
       posts.length = 0
       asked.length = 0
     },

@@ -113,7 +113,7 @@ export const VIEWS = {
   },
   'not me': { page: 'not-me', token: 'token' },
   secured: { page: 'secured' },
-  'link is used': { page: 'stop', notice: problem('unknown_link') },
+  'link is used': { page: 'stop', notice: problem('unknown_link'), next: 'sign-in' },
   'no devices': { page: 'devices', devices: [] },
   locked: { page: 'stop', notice: problem('locked', 7000), next: 'retry' },
   'locked without end': { page: 'stop', notice: problem('locked'), next: 'home' },

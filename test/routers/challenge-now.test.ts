@@ -53,6 +53,7 @@ describe('a message that had not left when it was asked for', () => {
       const page = await browser.get('/mfa/verify').expect(200)
       expect(page.text).toMatch(/Your code for .* could not be delivered. Try another way below./)
       expect(page.text).toContain('<details class="mfa-trouble" open>')
+      expect(page.text).not.toContain('Texts can take a minute')
       expect(page.text).toContain('value="email')
       expect(made.asked).toHaveLength(1)
       expect(made.standIn.count('send')).toBe(1)
