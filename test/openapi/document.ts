@@ -32,13 +32,25 @@ interface About {
   /** Left out for what is only a page. */
   readonly answer?: z.ZodType
   readonly problems?: readonly ProblemCode[]
+  /** Whether the service is asked, which may answer nonsense: 502 instead of 503. */
+  readonly asksService?: boolean
   readonly parameters?: ZodOpenApiOperationObject['parameters']
 }
 
 const PAGE = { 'text/html': { schema: { type: 'string' } } } as const
 
 function operation(about: About, isChanging: boolean): ZodOpenApiOperationObject {
-  const { id, summary, description, tag, body = z.object({}), answer, problems = [], parameters } = about
+  const {
+    id,
+    summary,
+    description,
+    tag,
+    body = z.object({}),
+    answer,
+    problems = [],
+    parameters,
+    asksService,
+  } = about
   return {
     operationId: id,
     summary,
@@ -58,12 +70,15 @@ function operation(about: About, isChanging: boolean): ZodOpenApiOperationObject
         description: answer ? 'Done. A browser gets a page, or is sent on by a 303.' : 'A page.',
         content: answer ? { 'application/json': { schema: answer }, ...PAGE } : PAGE,
       },
-      ...problemResponses([
-        ...ANYWHERE,
-        ...(isChanging ? CHANGING : []),
-        ...(answer ? [] : (['not_found'] as const)),
-        ...problems,
-      ]),
+      ...problemResponses(
+        [
+          ...ANYWHERE,
+          ...(isChanging ? CHANGING : []),
+          ...(answer ? [] : (['not_found'] as const)),
+          ...problems,
+        ],
+        asksService === true,
+      ),
     },
   }
 }
@@ -73,12 +88,17 @@ const post = (about: About) => ({ post: operation(about, true) })
 const remove = (about: About) => ({ delete: operation(about, false) })
 
 /** One answer for each status, with an example for each code that it may carry. */
-function problemResponses(codes: readonly ProblemCode[]): ZodOpenApiOperationObject['responses'] {
+function problemResponses(
+  codes: readonly ProblemCode[],
+  asksService: boolean,
+): ZodOpenApiOperationObject['responses'] {
   const all = [...new Set(codes)].sort()
-  const statuses = [...new Set(all.map((code) => statusOf(code)))]
+  const isAt = (code: ProblemCode, status: number) =>
+    statusOf(code) === status || (status === 502 && asksService && code.endsWith('_unavailable'))
+  const statuses = [...new Set([...all.map((code) => statusOf(code)), ...(asksService ? [502] : [])])]
   return Object.fromEntries(
     statuses.map((status) => {
-      const own = all.filter((code) => statusOf(code) === status)
+      const own = all.filter((code) => isAt(code, status))
       return [
         String(status),
         {
@@ -128,6 +148,7 @@ const PATHS: ZodOpenApiPathsObject = {
   }),
   '/challenge': post({
     id: 'challenge',
+    asksService: true,
     summary: 'Ask for a code, or for the same one again',
     tag: 'Second factor',
     body: wire.challengeBody,
@@ -150,6 +171,7 @@ const PATHS: ZodOpenApiPathsObject = {
     }),
     ...post({
       id: 'verify',
+      asksService: true,
       summary: 'Check a code',
       description: 'A right code makes the session a verified one, with a new id.',
       tag: 'Second factor',
@@ -191,6 +213,7 @@ const PATHS: ZodOpenApiPathsObject = {
     }),
     ...post({
       id: 'enrollApp',
+      asksService: true,
       summary: 'Prepare an authenticator app',
       description:
         'It counts when its first code was confirmed; an app that is in use stays in use until then.',
@@ -203,6 +226,7 @@ const PATHS: ZodOpenApiPathsObject = {
     ...get({ id: 'confirmAppPage', summary: 'The entry of its first code', tag: 'Factors' }),
     ...post({
       id: 'confirmApp',
+      asksService: true,
       summary: 'Confirm an authenticator app by its first code',
       tag: 'Factors',
       body: wire.confirmBody,
@@ -226,6 +250,7 @@ const PATHS: ZodOpenApiPathsObject = {
     }),
     ...post({
       id: 'backup',
+      asksService: true,
       summary: 'Have new backup codes made and delivered',
       description: 'The old ones stop working.',
       tag: 'Factors',

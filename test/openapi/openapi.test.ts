@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type * as z from 'zod'
 import { type MfaState, mfaRouter } from '../../src/index.js'
+import { mfaTestKit, signInWithMfa } from '../../src/testing/index.js'
 import * as wire from '../../src/visit/wire.js'
 import { host, jsonAgent, signIn, signInFully } from '../kit/host.js'
 import { openApi } from './document.js'
@@ -65,6 +66,28 @@ describe('the answers', () => {
     fits(wire.backupSentAnswer, (await agent.post('/mfa/backup').send({}).expect(200)).body)
     const other = await signIn(made.app, 'bob')
     fits(wire.cancelledAnswer, (await other.post('/mfa/cancel').send({}).expect(200)).body)
+  })
+
+  const code = '123456'
+  it.each([
+    ['/challenge', { factor: 'sms' }],
+    ['/verify', { factor: 'app', code }],
+    ['/enroll-app', {}],
+    ['/enroll-app/confirm', { code }],
+    ['/backup', {}],
+  ])('tell of a service that answers nonsense as documented: POST %s', async (path, body) => {
+    const kit = mfaTestKit()
+    onTestFinished(() => kit.reset())
+    const made = host({ options: { service: kit.service } })
+    const agent = await signIn(made.app, 'alice')
+    await signInWithMfa(agent, { kit, factor: 'sms' })
+    await agent.post('/mfa/enroll-app').send({}).expect(200)
+    kit.clock.advance('1m')
+    kit.fail('wrong')
+    const { status, body: problem } = await agent.post(`/mfa${path}`).send(body)
+    expect([status, problem.code]).toEqual([502, expect.stringMatching(/_unavailable$/)])
+    const documented: unknown = openApi.paths?.[path]?.post?.responses?.[status]
+    expect(JSON.stringify(documented)).toContain(`"code":"${problem.code}"`)
   })
 
   it('tell the state apart by its status', async () => {
