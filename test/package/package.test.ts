@@ -174,6 +174,145 @@ describe('the package as it is shipped', () => {
     expect(await tsc()).toBe('')
   })
 
+  it('compiles for every option, function and kit as they are meant, and for none that is wrong', async () => {
+    await project.write(
+      'every-option.ts',
+      `import type { Request } from 'express'
+       import {
+         mfaAccount, mfaClient, mfaCounts, mfaRouter, requireMfa, type AccountNotice, type Compromise, type MfaEvent,
+         type MfaOptions, type MfaService, type MfaState, type MfaTexts, type NoticeCatalogue, type PageCatalogue,
+         type PolicyDecision, type TrustStore,
+       } from 'countersign'
+       import { findOpenRoads, mfaTestKit, signInWithMfa, type MfaTestKit } from 'countersign/testing'
+
+       interface Customer { readonly number: number; readonly mobile: string; readonly email: string; readonly version: number }
+       type Options = MfaOptions<Customer>
+       declare const req: Request
+       declare const customer: Customer
+       declare const store: TrustStore
+       declare const dutch: PageCatalogue & { notices: NoticeCatalogue }
+       declare const service: MfaService
+       declare const kit: MfaTestKit
+       declare const app: Parameters<typeof findOpenRoads>[0]['app']
+
+       const all: Options = {
+         service: { baseUrl: 'https://mfa.example', apiKey: 'key', dialect: 'countersign', breaker: false, timeoutMs: 900 },
+         factors: ({ mobile, email }) => [
+           { method: 'sms', phone: mobile, id: 'work', label: 'Work' },
+           { method: 'dual', email, phone: mobile },
+         ],
+         userId: ({ number }) => number,
+         appContact: ({ email }) => email,
+         policy: async ({ user, login, factors }): Promise<PolicyDecision> =>
+           login.via === 'sso' ? 'skip' : factors.length > 0 ? 'require' : { graceUntil: user.version },
+         onAppEnrolled: async (user, factor) => void [user.number, factor.user],
+         onEvent: (event: MfaEvent) => {
+           if (event.type === 'verified') event.afterMs?.toFixed()
+           if (event.type === 'finding') event.code satisfies string
+         },
+         onNotice: async ({ email }, notice: AccountNotice) => void [email, notice.inLanguage('de').text],
+         onCompromise: ({ userId, notice }: Compromise) => void [userId.length, notice.subject],
+         publicUrl: 'https://app.example',
+         noticeStore: 'memory',
+         trustedDevices: { store, maxAge: '30d', canTrust: ({ number }, { ip }) => number > 1 && ip !== '', fingerprint: ({ version }) => version },
+         place: ({ ip }) => ip,
+         preferred: ({ mobile }) => (mobile ? 'work' : undefined),
+         render: (view, frame, standard) => (view.page === 'code' ? view.factor + frame.appName : standard(view, frame)),
+         locale: (request) => request.get('x-language'),
+         languages: { offer: ['en', 'nl'] },
+         texts: { en: { choose: { title: 'Is it you?' }, notices: { fine: 'All is well.' } }, nl: dutch },
+         limits: { redis: {}, triesPerChallenge: 3, resendWaitsSeconds: [30], prefix: 'shop' },
+         outage: 'other-factor',
+         doctor: { ignore: ['MFA_DOCTOR_PATH_PREFIX'] },
+         path: '/shop/mfa', pathPrefix: '/shop', signInPath: '/shop/login', open: ['/shop/help'],
+         docsUrl: 'https://docs.example', stylesheet: '/own.css', help: 'Call us.', firstFactor: 'pwd',
+       }
+       mfaRouter(all)
+       requireMfa({ maxAge: '5m', methods: ['app', 'backup'], minStrength: 'strong', resume: ['amount'] })
+       const account = mfaAccount(all)
+       const told: Promise<void>[] = [
+         account.factorAdded(req, customer, { method: 'email', email: customer.email }),
+         account.renewSession(req, customer),
+         account.secure(customer),
+       ]
+       const count: Promise<number> = account.revokeDevices(customer)
+       const median: number | undefined = mfaCounts(all).timeToVerify.medianMs ?? undefined
+       const said = (state: MfaState) => (state.status === 'pending' ? state.expiresAt : state.challenge?.to)
+       const words = async () => {
+         const answer = await mfaClient({ baseUrl: 'https://mfa.example', apiKey: 'key' }).transcribe({ file: 'a.wav' })
+         return answer.outcome === 'transcribed' ? answer.text : answer.refusal.reason
+       }
+       mfaTestKit().fail('late', { verb: 'verify', times: 2 })
+       kit.carrier.refuse('+447700900123')
+       kit.apps.code(customer.email, { slowBy: '4m' }) satisfies string
+       void signInWithMfa((path, init) => fetch(path, init), { kit, factor: 'sms' })
+       void findOpenRoads({ app, logins: { password: { fields: { name: 'bob' } } }, methods: ['GET'] })
+       void [told, count, median, said, words, service]
+
+       // @ts-expect-error a policy that answers something else
+       const policy: Options = { ...all, policy: () => 'perhaps' }
+       // @ts-expect-error a field that the user does not have
+       const preferred: Options = { ...all, preferred: ({ favourite }) => favourite }
+       // @ts-expect-error a fingerprint that is neither text nor number
+       const fingerprint: Options = { ...all, trustedDevices: { store, fingerprint: () => true } }
+       // @ts-expect-error a trust without a store
+       const trust: Options = { ...all, trustedDevices: { maxAge: '7d' } }
+       // @ts-expect-error a time without a unit
+       const age: Options = { ...all, trustedDevices: { store, maxAge: '7' } }
+       // @ts-expect-error a store that lacks a step
+       const half: Options = { ...all, noticeStore: { read: async () => [] } }
+       // @ts-expect-error a finding that there is not
+       const doctor: Options = { ...all, doctor: { ignore: ['MFA_DOCTOR_WEATHER'] } }
+       // @ts-expect-error the doctor is not switched on
+       const on: Options = { ...all, doctor: true }
+       // @ts-expect-error a way to behave that there is not
+       const outage: Options = { ...all, outage: 'open' }
+       // @ts-expect-error a text that there is not
+       const text: MfaTexts = { en: { notices: { farewell: 'Bye' } } }
+       // @ts-expect-error languages that are one text
+       const languages: Options = { ...all, languages: { offer: 'en' } }
+       // @ts-expect-error a page that is no text
+       const render: Options = { ...all, render: () => 42 }
+       // @ts-expect-error a limit of another name
+       const limit: Options = { ...all, limits: { tries: 3 } }
+       // @ts-expect-error a table without a pool
+       const table: Options = { ...all, limits: { postgres: { tableName: 'counters' } } }
+       // @ts-expect-error waits that are one number
+       const waits: Options = { ...all, limits: { resendWaitsSeconds: 30 } }
+       // @ts-expect-error a notice has no code in it
+       const notice: Options = { ...all, onNotice: (_user, { code }) => code }
+       // @ts-expect-error an event that there is not
+       const event: Options = { ...all, onEvent: (one) => one.type === 'birthday' }
+       // @ts-expect-error a proof that RFC 8176 does not know
+       const first: Options = { ...all, firstFactor: 'dna' }
+       // @ts-expect-error a dialect that is half a word
+       const dialect: Options = { ...all, service: { baseUrl: '', apiKey: '', dialect: 'counter' } }
+       // @ts-expect-error a strength that there is not
+       requireMfa({ minStrength: 'mighty' })
+       // @ts-expect-error a method that there is not
+       requireMfa({ methods: ['pigeon'] })
+       // @ts-expect-error fields that are one text
+       requireMfa({ resume: 'amount' })
+       // @ts-expect-error somebody else's user
+       void account.renewSession(req, { id: 7 })
+       // @ts-expect-error a factor without a number
+       void account.factorRemoved(req, customer, { method: 'sms' })
+       // @ts-expect-error only a half-login has an end
+       const ends = (state: MfaState) => state.expiresAt
+       // @ts-expect-error a service that cannot verify
+       const mute: Options = { ...all, service: { send: service.send } }
+       // @ts-expect-error a failure that there is not
+       kit.fail('sleepy')
+       // @ts-expect-error a verb that there is not
+       kit.fail('down', { verb: 'guess' })
+       // @ts-expect-error a walk without logins
+       void findOpenRoads({ app })
+       void [policy, preferred, fingerprint, trust, age, half, doctor, on, outage, text, render, limit, table, waits]
+       void [notice, event, first, dialect, ends, mute, languages]`,
+    )
+    expect(await tsc()).toBe('')
+  })
+
   it.each([
     'README.md',
     'docs/options.md',
