@@ -30,6 +30,7 @@ function bank(options: HostSetup['options'] = {}) {
     options: {
       ...PATHS,
       trustedDevices: { store: 'memory' },
+      languages: { offer: ['en', 'de'] },
       publicUrl: 'https://shop.example',
       onNotice: (_user, notice) => void notices.push(notice),
       onEvent: (event) => void events.push(event),
@@ -116,6 +117,18 @@ describe.each(setups)('%s', (_, options, open) => {
     expect((await post('/bank/send', { amount: '7' })).text).toBe('sent u-bob 7')
     // What was done is not offered any more.
     expect((await get('/bank/mfa/resume')).headers.location).toBe('/bank/')
+  })
+
+  it('a language is chosen, and leads back to the page where it was', async () => {
+    const { get, post, failures } = await started()
+    await post('/bank/login', { name: 'bob' })
+    const page = await get('/bank/mfa/verify?factor=sms')
+    const back = /name="back" value="([^"]+)"/.exec(page.text)?.[1]
+    expect(back).toBe('/bank/mfa/verify?factor=sms')
+    const chosen = await post('/bank/mfa/language', { language: 'de', back })
+    expect(chosen.headers.location).toBe('/bank/mfa/verify?factor=sms')
+    expect((await get('/bank/mfa')).text).toContain('<html lang="de"')
+    expect(failures).toEqual([])
   })
 
   it('cookies come back, and the one of the last factor goes to our own pages alone', async () => {

@@ -1,7 +1,8 @@
 import type { Store } from 'express-session'
 import { describe, expect, it } from 'vitest'
+import { mfaAccount } from '../../src/index.js'
 import { sessionCookie } from '../kit/cookies.js'
-import { browserAgent, host, jsonAgent, signInFully } from '../kit/host.js'
+import { browserAgent, host, jsonAgent, signInFully, type TestUser } from '../kit/host.js'
 import { begin, listen, postJson } from '../kit/sockets.js'
 
 /** What every host must be able to do, whatever it is made of. `makeStore` gives each test a session store. */
@@ -45,6 +46,28 @@ export function signsIn(what: string, makeStore: () => Store | undefined): void 
       await agent.post('/mfa/backup').send({}).expect(200)
       await agent.post('/logout').expect(200)
       await agent.get('/secret').expect(401)
+      expect(made.failures).toEqual([])
+    })
+
+    it('a session is renewed: another id, the same standing, and the old one is dead', async () => {
+      const made = make({
+        routes: (app, mfa) => {
+          app.post('/renew', (req, res, next) => {
+            mfaAccount(mfa)
+              .renewSession(req, req.user as object as TestUser)
+              .then(() => res.json({ mfa: req.mfa }), next)
+          })
+        },
+      })
+      const agent = await signInFully(made, 'bob')
+      const first = await agent.post('/renew').expect(200)
+      const old = sessionCookie(first)
+      const second = await agent.post('/renew').expect(200)
+      expect(second.body.mfa).toEqual(first.body.mfa)
+      expect(second.body.mfa.status).toBe('verified')
+      expect(sessionCookie(second)).not.toBe(old)
+      await agent.get('/secret').expect(200)
+      await jsonAgent(made.app).get('/secret').set('Cookie', old).expect(401)
       expect(made.failures).toEqual([])
     })
 
