@@ -18,6 +18,14 @@ export function verifications(first, count) {
   })
 }
 
+/** The bodies of calls that send a code by email, to one person each from `first` on. */
+export function sends(first, count) {
+  return Array.from({ length: count }, (_, i) => {
+    const { account } = person(first + i)
+    return new URLSearchParams({ User: `${account}@example.com`, Type: 'EMAIL', Account: account }).toString()
+  })
+}
+
 /** Writes people who each wait for the code of their challenge. `query` runs a statement with parameters. */
 export async function seed(query, first, count) {
   const expires = Date.now() + 3_600_000

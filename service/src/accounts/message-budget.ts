@@ -122,6 +122,33 @@ function countersOf({ limits }: Application, spending: Spending): Counter[] {
   return [account, ...client, ...destinations]
 }
 
+/** In how many rows an application's day is counted: its sends would all wait for one. */
+const PARTS = 16
+
+// The parts' shares add up to the limit, so that it holds exactly whichever parts are spent.
+const share = (part: string) =>
+  `$3::integer / ${PARTS} + (CASE WHEN ${part} < $3::integer % ${PARTS} THEN 1 ELSE 0 END)`
+
+const SPEND = `WITH roomy AS MATERIALIZED (
+    SELECT share.part FROM generate_series(0, ${PARTS - 1}) AS share (part)
+    LEFT JOIN daily_budget AS spent ON spent.application = $1 AND spent.day = $2 AND spent.part = share.part
+    WHERE coalesce(spent.messages, 0) < ${share('share.part')}
+    ORDER BY random() LIMIT 1
+  ), today AS (
+    INSERT INTO daily_budget AS daily (application, day, part, messages) SELECT $1, $2, part, 1 FROM roomy
+    ON CONFLICT (application, day, part) DO UPDATE SET messages = daily.messages + 1
+    WHERE daily.messages < ${share('daily.part')}
+    RETURNING part
+  ), spent AS (
+    UPDATE budget SET times = ARRAY (
+      SELECT time FROM unnest(budget.times) AS time WHERE time > $4::bigint - counter.longest ORDER BY time
+    ) || $4::bigint
+    FROM today, unnest($5::text[], $6::text[], $7::bigint[]) AS counter (scope, key, longest)
+    WHERE budget.application = $1 AND budget.scope = counter.scope AND budget.key = counter.key
+  )
+  SELECT EXISTS (SELECT FROM roomy) AS room, EXISTS (SELECT FROM today) AS taken,
+    (SELECT coalesce(sum(messages), 0)::integer FROM daily_budget WHERE application = $1 AND day = $2) AS before`
+
 interface BudgetRow {
   readonly scope: string
   readonly key: string
@@ -144,7 +171,6 @@ async function hold(
   )
 }
 
-/** How many messages the application has sent today, this one included; nothing when there is none left. */
 /** Spends one message of the application's day, and if there was one, of all `counters`; the day's messages so far. */
 async function spend(
   tx: Queries,
@@ -152,28 +178,17 @@ async function spend(
   counters: readonly Counter[],
   now: number,
 ): Promise<number | undefined> {
-  const row = await one<{ messages: number }>(
-    tx,
-    `WITH today AS (
-       INSERT INTO daily_budget AS daily (application, day, messages) VALUES ($1, $2, 1)
-       ON CONFLICT (application, day) DO UPDATE SET messages = daily.messages + 1 WHERE daily.messages < $3
-       RETURNING messages
-     ), spent AS (
-       UPDATE budget SET times = ARRAY (
-         SELECT time FROM unnest(budget.times) AS time WHERE time > $4::bigint - counter.longest ORDER BY time
-       ) || $4::bigint
-       FROM today, unnest($5::text[], $6::text[], $7::bigint[]) AS counter (scope, key, longest)
-       WHERE budget.application = $1 AND budget.scope = counter.scope AND budget.key = counter.key
-     )
-     SELECT messages FROM today`,
-    [
+  for (;;) {
+    const row = await one<{ before: number; room: boolean; taken: boolean }>(tx, SPEND, [
       ...[application.id, Math.floor(now / DAY_MS), application.limits.sendsPerApplicationDay, now],
       counters.map((counter) => counter.scope),
       counters.map((counter) => counter.key),
       counters.map(longest),
-    ],
-  )
-  return row?.messages
+    ])
+    if (row?.taken) return row.before + 1
+    // Another send can have taken the last message of the part that still had one: there may be more in the others.
+    if (!row?.room) return undefined
+  }
 }
 
 function timesOf(rows: readonly BudgetRow[], counter: Counter): readonly number[] {

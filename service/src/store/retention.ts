@@ -29,7 +29,7 @@ const RULES: readonly Rule[] = [
   },
   {
     table: 'daily_budget',
-    key: 'application, day',
+    key: 'application, day, part',
     when: `day < $1::bigint / ${DAY_MS}`,
     afterMs: 2 * DAY_MS,
   },

@@ -194,6 +194,14 @@ export function sendingSuite(bench: () => Bench): void {
     expect(await mfa.send({ method: 'email', contact: freshEmail() })).toMatchObject({ outcome: 'sent' })
   })
 
+  test('spends the daily budget of the application to the last message, and no further, when 60 ask at once (R43)', async () => {
+    const { mfa, sent } = freshTenant(bench(), { limits: { sendsPerApplicationDay: 37 } })
+    const asked = Array.from({ length: 60 }, () => mfa.send({ method: 'email', contact: freshEmail() }))
+    const sentOnes = (await Promise.all(asked)).filter((answer) => answer.outcome === 'sent')
+    expect(sentOnes).toHaveLength(37)
+    expect(sent()).toHaveLength(37)
+  })
+
   test('lets no budget pass when 40 ask at once for one destination (R43)', async () => {
     const { mfa, sent } = freshTenant(bench())
     const contact = freshPhone()
