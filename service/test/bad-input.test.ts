@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type LookupFunction } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { storedInbox } from '../src/delivery/inbox.js'
@@ -7,6 +7,8 @@ import { apiDocument } from '../src/http/openapi/document.js'
 import { exampleOf } from '../src/http/openapi/example.js'
 import { entriesOf, resolve, textsOf } from '../src/http/openapi/resolve.js'
 import { apiServer } from '../src/http/server.js'
+import type { Transcriber } from '../src/transcription/transcriber.js'
+import { transcriptionOf } from '../src/transcription/transcription.js'
 import { apiOver } from './api-kit.js'
 import { API_KEY, type Bench, freshTenant, openBench } from './kit.js'
 
@@ -29,12 +31,13 @@ interface Call {
   readonly fields: readonly Field[]
   /** Parameters that are as they should be, every field given. */
   readonly good: Readonly<Record<string, string>>
+  /** The content types it takes. */
+  readonly types: readonly string[]
 }
 
 const calls: readonly Call[] = entriesOf(document.paths).flatMap(([path, item]) =>
   entriesOf(item).flatMap(([method, operation]) => {
-    // A recording is also uploaded, and needs an engine: transcription-limits.test.ts tries its fields.
-    if (method !== 'post' || path === '/v1/transcribe') return []
+    if (method !== 'post') return []
     const content = entriesOf(resolve(document, resolve(document, operation).requestBody).content)
     const json = content.find(([type]) => type === 'application/json')?.[1]
     const body = resolve(document, resolve(document, json).schema)
@@ -50,7 +53,7 @@ const calls: readonly Call[] = entriesOf(document.paths).flatMap(([path, item]) 
     const good = Object.fromEntries(
       entriesOf(body.properties).map(([name, schema]) => [name, exampleOf(schema)]),
     )
-    return [{ path, fields, good }]
+    return [{ path, fields, good, types: content.map(([type]) => type) }]
   }),
 )
 
@@ -65,8 +68,17 @@ let port: number
 beforeAll(async () => {
   bench = await openBench()
   const inbox = storedInbox(bench.store, bench.core.keys)
+  const transcriber: Transcriber = {
+    name: 'none',
+    transcribe: () => expect.fail('nothing is to be heard here'),
+  }
+  // No name leads anywhere.
+  const lookup: LookupFunction = (_name, _options, done) => done(new Error('no such host'), [])
+  const transcription = transcriptionOf({ transcriber, fetching: { hosts: [], lookup }, log: bench.core.log })
   server = apiServer(
-    apiOver(bench.core, freshTenant(bench).application, { inboxes: { test: inbox, live: inbox } }),
+    apiOver({ ...bench.core, transcription }, freshTenant(bench).application, {
+      inboxes: { test: inbox, live: inbox },
+    }),
   )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -110,19 +122,21 @@ async function post(path: string, type: string, body: BodyInit): Promise<Answer>
   return answerOf(await fetch(url + path, request))
 }
 
-/** How many rows there are in each table. */
-async function rows(): Promise<Record<string, number>> {
+/** How many rows there are in each table, and what they hold in all. */
+async function rows(): Promise<Record<string, unknown>> {
   const tables = await bench.store.query<{ name: string }>(
     "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1",
   )
-  const counts = await Promise.all(
+  const contents = await Promise.all(
     tables.map(async ({ name }) => {
-      const [row] = await bench.store.query<{ count: number }>(`SELECT count(*)::int AS count FROM "${name}"`)
-      return [name, row?.count ?? -1] as const
+      const [row] = await bench.store.query(
+        `SELECT count(*)::int AS count, md5(string_agg(t::text, ',' ORDER BY t::text)) AS content FROM "${name}" AS t`,
+      )
+      return [name, row] as const
     }),
   )
-  expect(counts.length).toBeGreaterThan(10)
-  return Object.fromEntries(counts)
+  expect(contents.length).toBeGreaterThan(10)
+  return Object.fromEntries(contents)
 }
 
 /** Runs requests that must leave nothing behind. */
@@ -142,17 +156,50 @@ const expectRefused = (what: unknown, answer: Answer, field: string) => {
   })
 }
 
+const EXPECTED: Readonly<Record<string, readonly [number, string]>> = {
+  '/v1/mfa/verify': [401, 'invalid_code'],
+  '/v1/transcribe': [422, 'fetch_failed'],
+}
+
 test('the document has calls to test, and its examples are good', async () => {
   expect(calls.length).toBeGreaterThan(3)
   for (const { path, good } of calls) {
     const { status, code } = await post(path, JSON_TYPE, JSON.stringify(good))
-    expect([path, [200, 401].includes(status), code]).toEqual([
-      path,
-      true,
-      status === 200 ? undefined : 'invalid_code',
-    ])
+    // No code was sent that could be right, and the address of the recording leads nowhere.
+    expect([path, status, code]).toEqual([path, ...(EXPECTED[path] ?? [200, undefined])])
   }
 })
+
+const MULTIPART = 'multipart/form-data'
+
+function otherCase(name: string): string {
+  return name === name.toLowerCase() ? name.toUpperCase() : name.toLowerCase()
+}
+
+function formOf(...parts: readonly (readonly [name: string, value: string | Blob])[]): FormData {
+  const form = new FormData()
+  for (const [name, value] of parts) form.append(name, value)
+  return form
+}
+
+/** What the document says may be sent outside of bodies. */
+function parametersIn(place: 'query' | 'header' | 'path') {
+  return entriesOf(document.paths).flatMap(([path, item]) =>
+    entriesOf(item).flatMap(([, operation]) =>
+      Object.values(resolve(document, operation).parameters ?? [])
+        .map((parameter) => resolve(document, parameter))
+        .filter((parameter) => parameter.in === place)
+        .map((parameter) => {
+          const { maxLength } = resolve(document, parameter.schema)
+          return {
+            path,
+            name: String(parameter.name),
+            maxLength: typeof maxLength === 'number' ? maxLength : undefined,
+          }
+        }),
+    ),
+  )
+}
 
 describe('a field is named when it is not what it should be, and nothing is stored (R81, R82, R83)', () => {
   const deep = `${'['.repeat(500)}${']'.repeat(500)}`
@@ -223,11 +270,11 @@ describe('a field is named when it is not what it should be, and nothing is stor
     async ({ call, field }) => {
       await storingNothing(async () => {
         const others = Object.fromEntries(Object.entries(call.good).filter(([name]) => name !== field.name))
-        const nested = { ...others, [`${field.name}[a]`]: 'x', [field.name.toLowerCase()]: 'x' }
+        const nested = { ...others, [`${field.name}[a]`]: 'x', [otherCase(field.name)]: 'x' }
         for (const [type, body] of [
           [JSON_TYPE, JSON.stringify(others)],
           [JSON_TYPE, JSON.stringify(nested)],
-          [JSON_TYPE, `{"__proto__":${JSON.stringify(call.good)},${JSON.stringify(others).slice(1)}`],
+          [JSON_TYPE, JSON.stringify({ ...others, x: call.good }).replace('"x"', '"__proto__"')],
           [JSON_TYPE, JSON.stringify({ ...others, constructor: { prototype: call.good } })],
           [FORM_TYPE, new URLSearchParams(others).toString()],
           [FORM_TYPE, new URLSearchParams(nested).toString()],
@@ -239,12 +286,74 @@ describe('a field is named when it is not what it should be, and nothing is stor
     },
   )
 
-  test('the contact whose messages are listed', async () => {
-    for (const query of ['to=a&to=b', 'to=%00', 'to=%FF', `to=${'x'.repeat(321)}`, 'to=a%0ab']) {
-      const response = await fetch(`${url}/v1/test/inbox?${query}`, { headers: bearer })
-      expectRefused(query, { ...(await answerOf(response)), status: response.status }, 'to')
-    }
+  test.each(parametersIn('query'))('$name in the query of $path', async ({ path, name, maxLength }) => {
+    await storingNothing(async () => {
+      const long = 'x'.repeat((maxLength ?? 64) + 1)
+      const values = [
+        '%00',
+        '%FF',
+        '%E0%A4%A',
+        'a%0ab',
+        'a%0d%0aX-A:b',
+        '%1b[31m',
+        '%c2%85',
+        '%ef%bf%bd',
+        long,
+      ]
+      for (const query of [...values.map((value) => `${name}=${value}`), `${name}=a&${name}=b`]) {
+        const response = await fetch(`${url}${path}?${query}`, { headers: bearer })
+        expectRefused(query, await answerOf(response), name)
+      }
+    })
   })
+
+  const refusedHeaders = parametersIn('header').filter(({ name }) => name !== 'X-Request-Id')
+  test.each(refusedHeaders)('$name in the head for $path', async ({ path, name }) => {
+    const call = calls.find((one) => one.path === path)
+    await storingNothing(async () => {
+      for (const value of ['', ' ', 'a b', 'x'.repeat(129), 'ä', '\u00ff', 'a\tb']) {
+        const headers = { ...bearer, 'content-type': JSON_TYPE, [name]: value }
+        const response = await fetch(url + path, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(call?.good),
+        })
+        expectRefused([name, value], await answerOf(response), name)
+      }
+    })
+  })
+
+  test.each(calls.filter(({ types }) => types.includes(MULTIPART)))(
+    'the parts of a form to $path',
+    async ({ path, fields }) => {
+      await storingNothing(async () => {
+        for (const { name, maxLength } of fields) {
+          const long = `https://media.example/${'x'.repeat(maxLength ?? 64)}`
+          const wrong = ['', '\u0000', 'https://a\u0000b', 'a\r\nb', '\u001b[31m', '\u0085', '\ufffd', long]
+          const forms = wrong.map((value) => formOf([name, value]))
+          const sound = new Blob(['sound'])
+          for (const form of [
+            ...forms,
+            formOf(),
+            formOf([`${name}[a]`, 'x']),
+            formOf([otherCase(name), 'x']),
+            formOf(['__proto__', 'x']),
+            formOf([name, 'https://media.example/a'], [name, 'https://media.example/b']),
+            formOf([name, sound], [name, sound]),
+            formOf([name, 'https://media.example/a'], [name, sound]),
+            formOf([name, sound], [name, 'https://media.example/a']),
+          ]) {
+            const response = await fetch(url + path, { method: 'POST', headers: bearer, body: form })
+            expectRefused(
+              [...form].map(([part, value]) => `${part}: ${value}`),
+              await answerOf(response),
+              name,
+            )
+          }
+        }
+      })
+    },
+  )
 })
 
 describe('a body that cannot be read is refused, and nothing is stored', () => {
@@ -275,7 +384,7 @@ describe('a body that cannot be read is refused, and nothing is stored', () => {
       ' ',
     ],
   ]
-  test.each(calls)('at $path', async ({ path, good }) => {
+  test.each(calls)('at $path', async ({ path, good, types }) => {
     await storingNothing(async () => {
       for (const text of texts) {
         const answer = await post(path, JSON_TYPE, text)
@@ -301,7 +410,7 @@ describe('a body that cannot be read is refused, and nothing is stored', () => {
           'text/plain',
           'text/html',
           'application/xml',
-          'multipart/form-data; boundary=x',
+          ...(types.includes(MULTIPART) ? [] : [`${MULTIPART}; boundary=x`]),
           'application/json-seq',
         ],
         ...[
@@ -341,6 +450,72 @@ describe('an address or method that is not there is refused', () => {
         }
       }
     })
+  })
+
+  test.each(parametersIn('path'))('$name in the address $path', async ({ path, name }) => {
+    await storingNothing(async () => {
+      const hostile = [
+        '%00',
+        '%FF',
+        '%E0%A4%A',
+        '%',
+        '..%2F..',
+        "'--",
+        '%F0%9F%94%91',
+        '__proto__',
+        'constructor',
+      ]
+      for (const value of [...hostile, 'a%0d%0ab', '%1b[31m', 'x'.repeat(2_000)]) {
+        const answer = await answerOf(
+          await fetch(url + path.replace(`{${name}}`, value), { headers: bearer }),
+        )
+        expect([value, [400, 404].includes(answer.status)]).toEqual([value, true])
+        expect(answer.type).toContain('application/problem+json')
+      }
+    })
+  })
+
+  test('for a key that is none, at every address that wants one', async () => {
+    await storingNothing(async () => {
+      const authorizations = [
+        '',
+        'Bearer',
+        'Bearer ',
+        `Bearer ${'x'.repeat(600)}`,
+        `Basic ${API_KEY}`,
+        API_KEY,
+      ]
+      for (const [path, item] of entriesOf(document.paths)) {
+        for (const [method, operation] of entriesOf(item)) {
+          if (!JSON.stringify(resolve(document, operation).security ?? '').includes('apiKey')) continue
+          for (const authorization of [
+            ...authorizations,
+            `Bearer ${API_KEY}x`,
+            `Bearer ${API_KEY}, b`,
+            'Bearer ä',
+          ]) {
+            const request = { method: method.toUpperCase(), headers: { authorization } }
+            const answer = await answerOf(await fetch(url + path, request))
+            expect([path, authorization, answer.status, answer.code]).toEqual([
+              path,
+              authorization,
+              401,
+              'invalid_api_key',
+            ])
+          }
+        }
+      }
+    })
+  })
+
+  test('a name for the request that is none is not repeated', async () => {
+    for (const { path } of parametersIn('header').filter(({ name }) => name === 'X-Request-Id')) {
+      for (const id of ['a b', 'x'.repeat(65), 'ä', '<script>', '']) {
+        const response = await fetch(url + path, { headers: { ...bearer, 'x-request-id': id } })
+        expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+        await response.text()
+      }
+    }
   })
 
   test.each([

@@ -11,6 +11,7 @@ export type Reading<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly faults: FieldFault[] }
 
+// U+FFFD stands for bytes that were no UTF-8: two different broken names would become one account.
 const UNPRINTABLE = /[\p{Cc}\p{Surrogate}\ufffd]/u
 
 /** Reads a body by its schema, then by `use`; text with control characters is never believed. */

@@ -86,5 +86,3 @@ export function readBackup(body: unknown): Reading<BackupInput> {
 export function readTranscribe(body: unknown): Reading<TranscribeRequest> {
   return read(transcribeBody, body, (value) => ({ ok: true, value }))
 }
-
-// U+FFFD stands for bytes that were no UTF-8: two different broken names would become one account.
