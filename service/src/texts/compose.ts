@@ -1,12 +1,13 @@
 import type { Purpose } from 'countersign/protocol'
 import type { Notice, Sender } from '../application.js'
 import type { Channel, Message } from '../delivery/message.js'
-import { CATALOGUE, chooseLanguage, type Texts } from './catalogue.js'
+import { CATALOGUE, chooseLanguage } from './catalogue.js'
 import { en } from './en.js'
 import { inGsm7 } from './gsm-7.js'
 import { mailHtml } from './mail-html.js'
 import { plainName } from './plain-name.js'
 import { spokenCode } from './spoken-code.js'
+import type { Texts } from './texts.js'
 
 /** One recipient of a message, in the language chosen for it. */
 export interface Recipient {

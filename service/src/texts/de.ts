@@ -1,4 +1,4 @@
-import type { Texts } from './catalogue.js'
+import type { Texts } from './texts.js'
 
 export const de: Texts = {
   purposes: {
