@@ -3,6 +3,10 @@
 
 const live = document.querySelector('[data-mfa-live]')
 
+/** Ends what waits on this page as soon as a form of it is sent, whichever: another page follows. */
+const leaving = new AbortController()
+document.addEventListener('submit', () => leaving.abort())
+
 /** Tells screen readers, once and politely. @param {string | undefined} text */
 function tell(text) {
   if (live && text) live.textContent = text
@@ -54,16 +58,15 @@ function countDown(line) {
 /** Asks what became of a message that had not left yet, ever less often, and says so in its line. @param {HTMLElement} line */
 function followMessage(line) {
   const { mfaFollow = '', mfaFactor } = line.dataset
-  const stop = new AbortController()
-  document.addEventListener('submit', () => stop.abort())
+  const { signal } = leaving
   let questions = 20
   let waitMs = 3000
   setTimeout(ask, waitMs)
 
   async function ask() {
-    if (stop.signal.aborted) return
+    if (signal.aborted) return
     if (document.hidden) {
-      document.addEventListener('visibilitychange', ask, { once: true, signal: stop.signal })
+      document.addEventListener('visibilitychange', ask, { once: true, signal })
       return
     }
     questions -= 1
@@ -71,12 +74,12 @@ function followMessage(line) {
     if (delivery === 'queued') {
       waitMs = Math.min(waitMs * 1.5, 15_000)
       if (questions > 0) setTimeout(ask, waitMs)
-    } else if (!stop.signal.aborted) show(delivery)
+    } else if (!signal.aborted) show(delivery)
   }
 
   /** Nothing when the session has moved on. @returns {Promise<string | undefined>} */
   async function askOnce() {
-    const answer = await fetch(mfaFollow, { headers: { accept: 'application/json' }, signal: stop.signal })
+    const answer = await fetch(mfaFollow, { headers: { accept: 'application/json' }, signal })
     if (answer.status >= 500) return 'queued'
     const { challenge } = await answer.json()
     return challenge?.factor === mfaFactor ? challenge?.delivery : undefined
@@ -112,12 +115,10 @@ function sendWhenComplete(input) {
 /** Reads the code from the text message where the browser can and the person agrees. @param {HTMLInputElement} input */
 async function readFromText(input) {
   if (!('OTPCredential' in window)) return
-  const stop = new AbortController()
-  input.form?.addEventListener('submit', () => stop.abort())
   try {
     const wish = /** @type {CredentialRequestOptions} */ ({
       otp: { transport: ['sms'] },
-      signal: stop.signal,
+      signal: leaving.signal,
     })
     const credential = await navigator.credentials.get(wish)
     if (!credential || !('code' in credential) || input.value !== '') return
