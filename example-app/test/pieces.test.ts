@@ -7,6 +7,7 @@ import { pgliteDatabase } from '../src/store/database.js'
 import { hashPassword, passwordMatches } from '../src/store/passwords.js'
 import { createTables } from '../src/store/tables.js'
 import { usersIn } from '../src/store/users.js'
+import { contact } from '../src/views/contact.js'
 import { html } from '../src/views/html.js'
 
 describe('a return address', () => {
@@ -33,6 +34,13 @@ describe('a template', () => {
     expect(html`<p>${inner}${[1, inner]}${null}${false}</p>`.markup).toBe(
       '<p><b title="&quot;&amp;">&lt;script&gt;</b>1<b title="&quot;&amp;">&lt;script&gt;</b></p>',
     )
+  })
+})
+
+describe('a contact on a page', () => {
+  it('may end its line at its joints', () => {
+    expect(contact('ann<a@vault.example').markup).toBe('ann&lt;a@<wbr>vault<wbr>.example')
+    expect(contact('+12025550122').markup).toBe('+12025550122')
   })
 })
 

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { objections } from './kit/axe.js'
 import { hasBrowser, LOOKS, newPerson, openBrowser, snap } from './kit/browser.js'
 import { type Running, startApp, temporaryFolder } from './kit/process.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
@@ -7,6 +8,16 @@ import { newestCode, passwordStep, typeCode } from './kit/vault.js'
 const BOB = '+12025550122'
 const DORA = '+12025550133'
 const WALT = '+12025550155'
+
+/** Words of a page's facts that stand on two lines. */
+const BROKEN_WORDS = `[...document.querySelectorAll('dt, dd')].flatMap((box) =>
+  [...box.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).flatMap((node) =>
+    [...node.data.matchAll(/\\S+/g)].filter(({ 0: word, index }) => {
+      const range = document.createRange()
+      range.setStart(node, index)
+      range.setEnd(node, index + word.length)
+      return range.getClientRects().length !== 1
+    }).map(([word]) => word)))`
 
 describe.skipIf(!hasBrowser())('signing in to the example app in a browser', () => {
   let app: Running
@@ -93,6 +104,14 @@ describe.skipIf(!hasBrowser())('signing in to the example app in a browser', () 
     expect(await newestCode(app.url, 'dora@vault.example', 'email')).toBe(bySms)
     await typeCode(page, bySms)
     expect(new URL(page.url()).pathname).toBe('/vault')
+
+    // Her account fits a small telephone, no word of it broken.
+    await page.setViewportSize({ width: 320, height: 640 })
+    await page.goto(`${app.url}/account`)
+    expect(await page.evaluate(BROKEN_WORDS)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+    expect(await objections(page)).toEqual([])
+    await snap(page, 'dora-account')
     await context.close()
   })
 

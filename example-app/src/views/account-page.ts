@@ -1,5 +1,6 @@
 import type { MfaStanding } from 'countersign'
 import type { VaultUser } from '../store/users.js'
+import { contact } from './contact.js'
 import { factorsInWords, moment } from './format.js'
 import { html } from './html.js'
 import { type Around, layout } from './layout.js'
@@ -26,7 +27,7 @@ ${noticeBox(notice)}
     <dl>
       <dt>Name</dt><dd>${user.name}</dd>
       <dt>User name</dt><dd>${user.username}</dd>
-      <dt>Email</dt><dd>${user.email}</dd>
+      <dt>Email</dt><dd>${contact(user.email)}</dd>
       <dt>Phone</dt><dd>${user.phone ?? 'none'}</dd>
     </dl>
     <p><a href="/password">Change password</a></p>
@@ -35,7 +36,7 @@ ${noticeBox(notice)}
     <h2>Second step</h2>
     ${
       factors.length > 0
-        ? html`<dl>${factors.map(({ name, to }) => html`<dt>${name}</dt><dd>${to}</dd>`)}</dl>`
+        ? html`<dl>${factors.map(({ name, to }) => html`<dt>${name}</dt><dd>${contact(to)}</dd>`)}</dl>`
         : html`<p class="notice">You have none yet. Without one, whoever knows your password can sign in, and nothing can be withdrawn.</p>`
     }
     ${standing.verifiedAt !== null && html`<p class="muted">Last shown ${moment(standing.verifiedAt)}.</p>`}
