@@ -101,13 +101,14 @@ async function signIn(
   const renewal = given && 'renewed' in given ? given : undefined
   const carried = proven ? verified(proven, settings) : renewal?.renewed
   const record = given ? carried : await begun(req, deps, user, userId, options)
-  const target = (proven?.record ?? recordOf(req, userId))?.returnTo ?? rememberedTarget(req)
+  const remembered = rememberedTarget(req)
+  const target = renewal ? remembered : ((proven?.record ?? recordOf(req, userId))?.returnTo ?? remembered)
 
   onRegenerate(req, (sessionId) => ({
     mfa: record && {
       ...record,
       sessionId,
-      ...(!proven && !record.unasked && target && { returnTo: target }),
+      ...(!given && !record.unasked && target && { returnTo: target }),
     },
     returnTo: proven && !proven.handOverReturnTo ? undefined : target,
   }))

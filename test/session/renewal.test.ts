@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type MfaOptions, mfaAccount } from '../../src/index.js'
+import { type MfaOptions, mfaAccount, requireMfa } from '../../src/index.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
@@ -94,6 +94,31 @@ describe('renewing a verified session', () => {
     await renew(agent).expect(200)
     const late = await agent.post('/mfa/verify').send({ factor: 'sms', code: standIn.newestCode() })
     expect(late.body.code).toBe('no_challenge')
+  })
+
+  it('ends an abandoned step-up with where it led, and leaves the host what the host remembers', async () => {
+    const clock = stopClock()
+    const { app, standIn, store } = testbed({
+      routes: (made, mfa, auth) => {
+        routes(made, mfa, auth)
+        made.get('/statement', requireMfa({ maxAge: '5m' }), (_req, res) => void res.json({}))
+        made.post('/remember', (req, res) => {
+          Object.assign(req.session, { returnTo: '/cart' })
+          res.json({})
+        })
+      },
+    })
+    const agent = await signInFully({ app, standIn }, 'bob')
+    clock.move(5 * MINUTE)
+    await agent.get('/statement').set('Accept', 'text/html').expect(303)
+    expect(store.documents).toMatchObject([{ mfa: { returnTo: '/statement' } }])
+    await renew(agent).expect(200)
+    expect(store.documents).not.toMatchObject([{ mfa: { returnTo: expect.anything() } }])
+    expect(store.documents[0]).not.toHaveProperty('returnTo')
+    await agent.post('/remember').expect(200)
+    await renew(agent).expect(200)
+    expect(store.documents).toMatchObject([{ returnTo: '/cart' }])
+    expect(store.documents).not.toMatchObject([{ mfa: { returnTo: expect.anything() } }])
   })
 
   it('R08 is saved before it resolves', async () => {
