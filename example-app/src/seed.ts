@@ -26,6 +26,7 @@ export interface SeedContext {
 export async function seed(context: SeedContext): Promise<string[]> {
   const { people, users, ledger, service } = context
   const done: string[] = []
+  const appless: Appless[] = []
   for (const person of people) {
     const added = await users.add(person)
     const user = added ?? (await users.findByName(person.username))
@@ -34,10 +35,34 @@ export async function seed(context: SeedContext): Promise<string[]> {
       done.push(`${person.username} was added`)
     }
     if (user && user.appUser === null && person.appSecret) {
-      done.push(await bindApp(context, user, person.appSecret))
+      appless.push({ user, documented: person.appSecret })
     }
     // Only into the development inbox: nobody reads the mailboxes of invented people.
     if (added && person.backupCodes && service?.inbox) done.push(await sendBackupCodes(service, added))
+  }
+  return [...done, ...(await bindApps(context, appless))]
+}
+
+/** Somebody who should have an app, and the secret that should be in it. */
+interface Appless {
+  readonly user: VaultUser
+  readonly documented: string
+}
+
+/** Binds the apps until the service fails: then whoever starts Vault is not kept waiting for it again. */
+async function bindApps(context: SeedContext, appless: readonly Appless[]): Promise<string[]> {
+  const done: string[] = []
+  for (const one of appless) {
+    try {
+      done.push(await bindApp(context, one))
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      const names = appless.slice(done.length).map(({ user }) => user.username)
+      return [
+        ...done,
+        `no authenticator app yet for ${names.join(', ')}: ${error.message} npm run seed tries again`,
+      ]
+    }
   }
   return done
 }
@@ -52,25 +77,20 @@ async function notePast(ledger: Ledger, user: VaultUser, person: SeedUser): Prom
 
 async function bindApp(
   { users, service, outside }: SeedContext,
-  user: VaultUser,
-  documented: string,
+  { user, documented }: Appless,
 ): Promise<string> {
   if (service) {
     await service.importApp({ ...reach(user), secret: documented })
     await users.rememberApp(user.id, user.email)
     return `${user.username} has an authenticator app`
   }
-  const without = `${user.username} has no authenticator app yet`
-  try {
-    const secret = outside && (await bindOutside(outside.mfa, reach(user), documented))
-    if (secret === undefined) return `${without}: sign in and set one up at /mfa/enroll-app`
-    if (secret !== documented) await outside?.secrets.keep(user.username, secret)
-    await users.rememberApp(user.id, user.email)
-    return `${user.username} has an authenticator app with the secret ${secret}`
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
-    return `${without}: ${error.message} npm run seed tries again`
+  const secret = outside && (await bindOutside(outside.mfa, reach(user), documented))
+  if (secret === undefined) {
+    return `no authenticator app yet for ${user.username}: sign in and set one up at /mfa/enroll-app`
   }
+  if (secret !== documented) await outside?.secrets.keep(user.username, secret)
+  await users.rememberApp(user.id, user.email)
+  return `${user.username} has an authenticator app with the secret ${secret}`
 }
 
 async function sendBackupCodes({ mfa }: CountersignService, user: VaultUser): Promise<string> {

@@ -117,7 +117,26 @@ describe('seeding with a service outside', () => {
     const name = what.replaceAll(' ', '-')
     const { done, again } = await seedOutside(name, mfa)
     expect(done[0]).toBe(`${name} was added`)
-    expect(done[1]).toMatch(new RegExp(`^${name} has no authenticator app yet: .*${why.source}`))
+    expect(done[1]).toMatch(new RegExp(`^no authenticator app yet for ${name}: .*${why.source}`))
     expect(again).toEqual(done.slice(1))
+  })
+
+  it('asks a service that is down once, not for each person', async () => {
+    let asked = 0
+    const enrollApp = async () => {
+      asked++
+      return down()
+    }
+    const { people, ...rest } = vault.seeding
+    const two = people.slice(0, 2).map((person) => {
+      const username = `${person.username}-again`
+      return { ...person, username, email: `${username}@vault.example`, appSecret: 'A'.repeat(32) }
+    })
+    const outside = { mfa: { enrollApp, verify: down }, secrets: appSecretsIn('nowhere') }
+    const done = await seed({ ...rest, service: undefined, people: two, outside })
+    expect(asked).toBe(1)
+    expect(done.at(-1)).toMatch(
+      /^no authenticator app yet for alice-again, bob-again: The MFA service is down/,
+    )
   })
 })
