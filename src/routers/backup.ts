@@ -13,7 +13,7 @@ import type { backupSentAnswer } from '../visit/wire.js'
 import { addAssets } from './assets.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { sendRefusal, showPage } from './reply.js'
-import { addRoute } from './route.js'
+import { addRoute, stop } from './route.js'
 import type { Visitor } from './visitor.js'
 
 /** `GET /backup` tells where backup codes would go; `POST /backup` has new ones made and delivered. */
@@ -35,7 +35,7 @@ async function showStart(visitor: Visitor): Promise<void> {
 async function send(visitor: Visitor): Promise<void> {
   const { req, res, deps, known, person, html } = visitor
   const body = await readBody(req, res, z.object({}))
-  if ('fault' in body) return sendProblem(res, body.fault)
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   const refusal = await refusalFor(visitor)
   if (refusal) return sendRefusal(visitor, refusal)
 

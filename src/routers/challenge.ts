@@ -13,7 +13,7 @@ import { addAssets } from './assets.js'
 import { challengeNow } from './challenge-now.js'
 import { offerOtherWays } from './outage.js'
 import { choosePage, hasBackup, sendRefusal, showPage } from './reply.js'
-import { addRoute } from './route.js'
+import { addRoute, stop } from './route.js'
 import { factorViews, liveChallenge, type Visitor } from './visitor.js'
 
 /** `GET /` shows where the person stands and offers the factors; `POST /challenge` starts one; `POST /cancel` ends it. */
@@ -80,7 +80,7 @@ export async function tellState(visitor: Visitor): Promise<void> {
 async function challenge(visitor: Visitor): Promise<void> {
   const { req, res, deps, known, person, html } = visitor
   const body = await readBody(req, res, challengeBody)
-  if ('fault' in body) return sendProblem(res, body.fault)
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
 
   const asked = body.fields.factor
   const outcome = await startChallenge(deps, person, known.record, asked).catch((error: unknown) =>

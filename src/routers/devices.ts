@@ -8,7 +8,7 @@ import { sendProblem } from '../visit/problem.js'
 import { type devicesAnswer, revokeBody, type revokedAnswer } from '../visit/wire.js'
 import { addAssets } from './assets.js'
 import { sendRefusal, showPage } from './reply.js'
-import { addRoute, type Handler } from './route.js'
+import { addRoute, type Handler, stop } from './route.js'
 import type { Visitor } from './visitor.js'
 
 type Revoked = z.output<typeof revokedAnswer>
@@ -58,8 +58,9 @@ async function show(visitor: Visitor, browsers: Browsers): Promise<void> {
 }
 
 async function revokePosted(visitor: Visitor, browsers: Browsers): Promise<void> {
-  const body = await readBody(visitor.req, visitor.res, revokeBody)
-  if ('fault' in body) return sendProblem(visitor.res, body.fault)
+  const { req, res, deps } = visitor
+  const body = await readBody(req, res, revokeBody)
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   await revoke(visitor, browsers, body.fields.device)
 }
 

@@ -13,7 +13,7 @@ import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../visit/
 import { addAssets } from './assets.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { hasBackup, sendRefusal, showPage } from './reply.js'
-import { addRoute } from './route.js'
+import { addRoute, stop } from './route.js'
 import type { Visitor } from './visitor.js'
 
 /** `POST /enroll-app` prepares an authenticator app and shows its QR code once; `POST /enroll-app/confirm` makes it count. */
@@ -45,7 +45,7 @@ function showConfirm(visitor: Visitor): void {
 async function prepare(visitor: Visitor): Promise<void> {
   const { req, res, deps, known, person, html } = visitor
   const body = await readBody(req, res, z.object({}))
-  if ('fault' in body) return sendProblem(res, body.fault)
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   const refusal = await factorChangeRefusal(visitor, '/enroll-app')
   if (refusal) return sendRefusal(visitor, refusal)
 
@@ -62,7 +62,7 @@ async function prepare(visitor: Visitor): Promise<void> {
 async function confirm(visitor: Visitor): Promise<void> {
   const { req, res, deps, known, person, html } = visitor
   const body = await readBody(req, res, confirmBody)
-  if ('fault' in body) return sendProblem(res, body.fault)
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   if (known.stage === 'pending' && person.factors.length > 0) {
     return sendRefusal(visitor, { code: 'mfa_required' })
   }

@@ -5,10 +5,9 @@ import { wantsHtml } from '../visit/accept.js'
 import { readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
 import { rememberLanguage } from '../visit/language-cookie.js'
-import { sendProblem } from '../visit/problem.js'
 import { type chosenAnswer, languageBody } from '../visit/wire.js'
 import { addAssets } from './assets.js'
-import { addOpenRoute } from './route.js'
+import { addOpenRoute, stop } from './route.js'
 
 /**
  * `POST /language` remembers a language for whoever asks, signed in or not, and leads back to the page. Without the
@@ -22,15 +21,16 @@ export function buildLanguageRouter(deps: DoorDeps): Router {
   return router
 }
 
-async function choose(req: Request, res: Response, { settings }: DoorDeps): Promise<void> {
+async function choose(req: Request, res: Response, deps: DoorDeps): Promise<void> {
+  const { settings } = deps
   const body = await readBody(req, res, languageBody)
-  if ('fault' in body) return sendProblem(res, body.fault)
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   const { languages, path } = settings
   const wanted = body.fields.language.toLowerCase()
   const tag = languages?.offer.find((offered) => offered.toLowerCase() === wanted)
   if (!languages || tag === undefined) {
     const detail = `must be one of ${languages?.offer.join(', ')}`
-    return sendProblem(res, { code: 'invalid_request', errors: [{ field: 'language', detail }] })
+    return stop(req, res, deps, { code: 'invalid_request', errors: [{ field: 'language', detail }] }, 'retry')
   }
   if (languages.remember) await languages.remember(req, res, tag)
   else rememberLanguage(req, res, tag)

@@ -8,7 +8,6 @@ import { linkTokenField, readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
 import { localesOf } from '../visit/locales.js'
 import { factsOf } from '../visit/notify.js'
-import { sendProblem } from '../visit/problem.js'
 import { type notMeAnswer, notMeBody } from '../visit/wire.js'
 import { addAssets } from './assets.js'
 import { addOpenRoute, showToAnybody, stop } from './route.js'
@@ -36,7 +35,7 @@ async function ask(req: Request, res: Response, deps: DoorDeps): Promise<void> {
 
 async function end(req: Request, res: Response, deps: DoorDeps): Promise<void> {
   const body = await readBody(req, res, notMeBody)
-  if ('fault' in body) return sendProblem(res, body.fault)
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   const { undoLinks, settings } = deps
   const about = await undoLinks?.look(body.fields.token)
   if (!about) return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')

@@ -78,7 +78,7 @@ function add(
     const handler = handlers.get(req.method)
     if (!handler) {
       res.set('Allow', [...handlers.keys()].join(', '))
-      return sendProblem(res, { code: 'method_not_allowed' })
+      return stop(req, res, deps, { code: 'method_not_allowed' }, 'retry')
     }
     if (handler !== get && !isSameOrigin(req)) return stop(req, res, deps, { code: 'cross_site' })
     await handler(req, res, deps)

@@ -55,7 +55,10 @@ async function showCodeEntry(visitor: Visitor): Promise<void> {
 async function verify(visitor: Visitor): Promise<void> {
   const { req, res, deps, known, person, html } = visitor
   const body = await readBody(req, res, verifyBody)
-  if ('fault' in body) return sendProblem(res, body.fault)
+  if ('fault' in body) {
+    if (!html) return sendProblem(res, body.fault)
+    return showPage(visitor, codePage(visitor, undefined), { tone: 'error', code: body.fault.code })
+  }
 
   const verdict = await verifyVisit(deps, req, known, body.fields)
   if (verdict.outcome === 'refused') return sendRefusal(visitor, verdict.refusal, body.fields.factor)

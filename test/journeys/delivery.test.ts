@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { objections } from './kit/axe.js'
 import { hasBrowser, LOOKS, newPerson, openBrowser, snap } from './kit/browser.js'
 import { type Gateway, openGateway } from './kit/gateway.js'
 import { type Running, startApp, temporaryFolder } from './kit/process.js'
@@ -46,9 +47,27 @@ describe.skipIf(!hasBrowser())('a code that does not leave at once', () => {
     expect(await page.getByRole('textbox').inputValue()).toBe('12')
     expect(await page.evaluate('document.activeElement.id')).toBe('mfa-code')
     expect(await page.getByRole('button', { name: /^Call/ }).isVisible()).toBe(true)
+    expect(await objections(page)).toEqual([])
     await snap(page, 'walt-refused')
     await context.close()
   })
+
+  it.each([true, false])(
+    'offers walt his other ways when no carrier takes it (scripts: %s)',
+    async (javaScriptEnabled) => {
+      const { page, context } = await newPerson(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
+      gateway.answer(400)
+      await passwordStep(page, app.url, 'walt')
+      await page.getByRole('button', { name: /by WhatsApp/ }).click()
+      await page.getByText('The code could not be delivered').waitFor()
+      if (javaScriptEnabled) expect(await objections(page)).toEqual([])
+      await snap(page, 'walt-not-delivered')
+      gateway.answer(200)
+      await page.getByRole('button', { name: /^Call/ }).click()
+      await page.getByText(/We are calling/).waitFor()
+      await context.close()
+    },
+  )
 
   it('tells bob by itself that it has left after all', async () => {
     const { page, context } = await newPerson(browser, LOOKS['desktop-light'])

@@ -22,6 +22,13 @@ const compiles: readonly MfaOptions<Customer>[] = [
   { service: address, factors, userId: (user) => user.key, limits: { lockMs: undefined }, path: undefined },
   { service: { ...address, dialect: 'countersign' }, factors },
   { service: address, factors, texts: { en: { choose: { title: 'Is it you?' } }, nl: dutch } },
+  { service: address, factors, languages: { offer: ['en', 'nl'] }, texts: { nl: dutch } },
+  {
+    service: address,
+    factors,
+    locale: () => 'en',
+    languages: { offer: ['en', 'de'], remember: async () => {} },
+  },
   { service: address, factors, trustedDevices: { store: 'memory', fingerprint: (user) => user.key } },
   { service: { ...address, dialect: { paths: { send: '/v2' }, sendTypes: { call: undefined } } }, factors },
 ]
@@ -35,6 +42,8 @@ const doesNot: readonly MfaOptions<Customer>[] = [
   { service: address, factors, texts: { en: { choose: { titel: 'Is it you?' } } } },
   // @ts-expect-error no such text of notices
   { service: address, factors, texts: { en: { notices: { subject: { moved: 'x' } } } } },
+  // @ts-expect-error nothing is offered
+  { service: address, factors, languages: {} },
   // @ts-expect-error a misspelt name
   { service: address, factors, onEvents: () => {} },
   // @ts-expect-error durations are numbers
@@ -58,6 +67,6 @@ const doesNot: readonly MfaOptions<Customer>[] = [
 ]
 
 it('options are typed by the host’s own user', () => {
-  expect(compiles).toHaveLength(9)
-  expect(doesNot).toHaveLength(14)
+  expect(compiles).toHaveLength(11)
+  expect(doesNot).toHaveLength(15)
 })

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { browserAgent, host, jsonAgent } from '../kit/host.js'
+
+/** A browser of somebody halfway through signing in, and the app it is in. */
+async function halfway() {
+  const made = host({
+    options: {
+      languages: { offer: ['en', 'de'] },
+      trustedDevices: { store: 'memory' },
+      publicUrl: 'https://app.example',
+    },
+  })
+  const browser = browserAgent(made.app)
+  await browser.post('/login').type('form').send({ name: 'alice' }).expect(200)
+  return { ...made, browser }
+}
+
+describe('a browser that went astray', () => {
+  it.each(['challenge', 'cancel', 'language', 'devices/revoke', 'devices/revoke-all'])(
+    'gets a page, and the way to the start, where only forms are sent to: %s',
+    async (path) => {
+      const { app, browser } = await halfway()
+      const page = await browser.get(`/mfa/${path}`).expect(405).expect('Allow', 'POST')
+      expect(page.type).toBe('text/html')
+      expect(page.text).toContain('That doesn’t work at this address')
+      expect(page.text).toContain('href="/mfa">Try again')
+      const program = await jsonAgent(app).get(`/mfa/${path}`).expect(405)
+      expect(program.body.code).toBe('method_not_allowed')
+    },
+  )
+
+  it.each(['challenge', 'language', 'not-me'])(
+    'gets a page when a form lacks something: %s',
+    async (path) => {
+      const { app, browser } = await halfway()
+      const page = await browser.post(`/mfa/${path}`).type('form').send({ other: 'x' }).expect(400)
+      expect(page.type).toBe('text/html')
+      expect(page.text).toContain('Something was missing')
+      const program = await jsonAgent(app).post('/mfa/language').send({}).expect(400)
+      expect(program.body.errors[0].field).toBe('language')
+    },
+  )
+
+  it('is asked for the code again when it sent none', async () => {
+    const { browser, standIn } = await halfway()
+    await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+    const page = await browser.post('/mfa/verify').type('form').send({ code: '', factor: 'sms' }).expect(400)
+    expect(page.text).toContain('Something was missing')
+    expect(page.text).toContain('aria-invalid="true"')
+    expect(standIn.count('verify')).toBe(0)
+  })
+})
