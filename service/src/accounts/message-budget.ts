@@ -123,7 +123,7 @@ function countersOf({ limits }: Application, spending: Spending): Counter[] {
 }
 
 /** In how many rows an application's day is counted: its sends would all wait for one. */
-const PARTS = 16
+const PARTS = 64
 
 // The parts' shares add up to the limit, so that it holds exactly whichever parts are spent.
 const share = (part: string) =>
