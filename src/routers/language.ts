@@ -42,7 +42,6 @@ async function choose(req: Request, res: Response, deps: DoorDeps): Promise<void
 /** Where the switch was pressed, if that is below our own path; else where our pages begin (R15). */
 function pageOfOurs(back: string | undefined, path: string): string {
   const place = safeReturnTo(back)
-  return place !== undefined && /^(?:[/?#]|$)/.test(place.slice(path.length)) && place.startsWith(path)
-    ? place
-    : path
+  if (!place?.startsWith(path)) return path
+  return ['', '/', '?', '#'].includes(place.charAt(path.length)) ? place : path
 }
