@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { run } from '../src/cli/program.js'
 import { examine } from '../src/operator/doctor.js'
-import { listMigrations } from '../src/operator/migrations.js'
 import { operator } from '../src/operator/operator.js'
 import { keysFrom } from '../src/secrets/keys.js'
-import { migrate } from '../src/store/migrate.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
 import { describeOnBothDatabases } from './both-databases.js'
+import { ACCOUNT, gateway, TOKEN } from './delivery/gateway.js'
+import { mailServer } from './delivery/mail-server.js'
 import { advance, DeliveryError, freshEmail, freshTenant, SECRET, stopClock, wrong } from './kit.js'
 
 const OTHER = 'another secret for tests, long enough to be taken'
@@ -90,20 +90,21 @@ describeOnBothDatabases((bench, database) => {
       expect((await findings())[0]).toMatch(/^look database: Its clock .* Set up NTP/)
     })
 
-    test('is left as it is when a migration waits, and nothing more is asked of it', async () => {
+    test('is left as it is when migrations wait, and nothing more is asked of it', async () => {
       const { store } = bench()
-      const later = (await listMigrations(store)).filter(({ name }) => name >= '0030')
-      await store.query("DELETE FROM migration WHERE name >= '0030'")
-      const names = later.map(({ name }) => name).join(', ')
-      expect((await findings()).slice(1)).toEqual([
-        `look migrations: ${names} must be applied: the service does it when it starts, or run migrate.`,
+      const rows = await store.query<{ name: string }>('SELECT name FROM migration ORDER BY name')
+      const waiting = rows.slice(-2).map(({ name }) => name)
+      await store.query('DELETE FROM migration WHERE name = ANY ($1::text[])', [waiting])
+      const found = await findings()
+      const applied = await store.query('SELECT name FROM migration ORDER BY name')
+      await store.query(
+        'INSERT INTO migration (name, applied_at) SELECT name, 1 FROM unnest($1::text[]) AS name',
+        [waiting],
+      )
+      expect(found.slice(1)).toEqual([
+        `look migrations: ${waiting.join(', ')} must be applied: the service does it when it starts, or run migrate.`,
       ])
-      const applied = await store.query("SELECT 1 FROM migration WHERE name >= '0030'")
-      for (const { name } of later) {
-        await store.query('INSERT INTO migration (name, applied_at) VALUES ($1, 1)', [name])
-      }
-      expect(applied).toEqual([])
-      await migrate(store)
+      expect(applied).toEqual(rows.slice(0, -2))
     })
   })
 
@@ -149,10 +150,19 @@ describeOnBothDatabases((bench, database) => {
       await sent(new DeliveryError('down', 'outage'))
       const [row] = await bench().store.query<{ due_at: number }>('SELECT due_at FROM outbox')
       vi.setSystemTime((row?.due_at ?? 0) + 60_000)
-      expect((await foundOf('deliveries'))[0]).toMatch(/^well/)
+      expect((await foundOf('deliveries'))[0]).not.toContain('overdue')
       advance(0.001)
       expect(await foundOf('deliveries')).toEqual([
         'look deliveries: 1 messages are overdue: is a service running?',
+      ])
+    })
+
+    test('are to be looked at when some wait because a carrier is down', async () => {
+      await sent()
+      await sent(new DeliveryError('down', 'outage'))
+      expect(await foundOf('deliveries')).toEqual([
+        'look deliveries: In 24 h 1 were sent and 0 reached nobody. Just now 1 wait for another try: a carrier is down. ' +
+          'The command deliveries says which.',
       ])
     })
 
@@ -254,6 +264,35 @@ describe('the command doctor', () => {
       ],
     ])
     expect(found.map(({ finding }) => finding).join()).toMatch(/SERVICE_PORT.*SERVICE_MAX_TRIES/)
+  })
+
+  test('asks mail servers and gateways whether they can be reached and know us, and sends nothing', async () => {
+    const [mails, texts] = [await mailServer(), await gateway()]
+    const carriers = async (login: string, token: string) => {
+      const email = `smtp://${login}@127.0.0.1:${mails.port}?from=a@b.example&tls=optional#post`
+      const sms = `twilio://${ACCOUNT}:${encodeURIComponent(token)}@${texts.host}?from=Vault`
+      const hook = 'http://127.0.0.1:1/never-asked'
+      const SERVICE_DELIVERY = `email=${email}|inbox,sms=${sms},whatsapp=${hook},call=${hook}`
+      const { out } = await doctor({ ...unreachable, SERVICE_DELIVERY }, '--json')
+      const found: { about: string; state: string; finding: string }[] = JSON.parse(out)
+      return found
+        .filter(({ about }) => about === 'carriers')
+        .map(({ state, finding }) => `${state} ${finding}`)
+    }
+    expect(await carriers('vault:p%25w%40rd', TOKEN)).toEqual([
+      'well post can be reached and knows us.',
+      'well twilio can be reached and knows us.',
+    ])
+    expect(await carriers('vault:wrong', 'wrong')).toEqual([
+      expect.stringMatching(/^wrong post: .*535.* See its address, user and password/),
+      expect.stringMatching(/^wrong twilio: The gateway answered 401.* See its address/),
+    ])
+    await Promise.all([mails.close(), texts.close()])
+    expect(await carriers('vault:p%25w%40rd', TOKEN)).toEqual([
+      expect.stringMatching(/^wrong post: .*It is down/),
+      expect.stringMatching(/^wrong twilio: .*It is down/),
+    ])
+    expect([...mails.arrived, ...texts.requests]).toEqual([])
   })
 
   test('finds no tables in an empty store, and makes none', async () => {

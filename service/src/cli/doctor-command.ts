@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { readEnvironment } from '../environment.js'
 import { FaultsError } from '../faults.js'
 import { examine, type Finding } from '../operator/doctor.js'
+import { examineCarriers } from '../operator/doctor-carriers.js'
 import { OperatorError } from '../operator/operator-error.js'
 import { readOptions } from '../options.js'
 import type { Keys } from '../secrets/keys.js'
@@ -14,12 +15,12 @@ export function doctorCommand(program: Command, io: Io): void {
   program
     .command('doctor')
     .description(
-      'look at settings, database, secrets, deliveries and API keys, and change nothing; exit code 1 when something is wrong',
+      'look at settings, carriers, database, secrets, deliveries and API keys, and change nothing; exit code 1 when something is wrong',
     )
     .action(async (_own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
       const keys = keysOf(io)
-      const findings = [...examineSettings(io), ...(await examineStore(io, keys))]
+      const findings = [...(await examineSettings(io)), ...(await examineStore(io, keys))]
       print(io, options, findings, () =>
         table(
           ['', 'about', 'finding'],
@@ -32,14 +33,15 @@ export function doctorCommand(program: Command, io: Io): void {
     })
 }
 
-/** What is wrong with the variables of the service. */
-function examineSettings(io: Io): Finding[] {
+/** What is wrong with the variables of the service, and with the carriers that they name. */
+async function examineSettings(io: Io): Promise<Finding[]> {
   const about = 'settings'
   try {
     const { options, warnings } = readEnvironment(io.env, { dataDir: storePlace(io.env).dataDir })
-    readOptions(options)
-    if (warnings.length === 0) return [{ state: 'well', about, finding: 'The service can start with them.' }]
-    return warnings.map((finding) => ({ state: 'look', about, finding }))
+    const { routes } = readOptions(options)
+    const well: Finding = { state: 'well', about, finding: 'The service can start with them.' }
+    const looks = warnings.map((finding): Finding => ({ state: 'look', about, finding }))
+    return [...(looks.length > 0 ? looks : [well]), ...(await examineCarriers(routes))]
   } catch (error) {
     return faultsOf(error, about)
   }

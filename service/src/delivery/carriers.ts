@@ -66,14 +66,22 @@ async function checkOne(carrier: Carrier, log: Logger): Promise<void> {
 }
 
 function build(route: Route, parts: Parts): Carrier {
-  switch (route.by) {
-    case 'inbox':
-      return parts.inbox
-    case 'smtp':
-      return smtpCarrier(route.settings)
-    case 'twilio':
-      return twilioCarrier(route.settings)
-    case 'webhook':
-      return webhookCarrier({ ...route.settings, secret: route.settings.secret ?? parts.webhookSecret })
+  if (route.by === 'inbox') return parts.inbox
+  if (route.by !== 'webhook') return askable(route)
+  return webhookCarrier({ ...route.settings, secret: route.settings.secret ?? parts.webhookSecret })
+}
+
+function askable(route: Extract<Route, { readonly by: 'smtp' | 'twilio' }>): Carrier {
+  return route.by === 'smtp' ? smtpCarrier(route.settings) : twilioCarrier(route.settings)
+}
+
+/** The carriers among the routes that can be asked whether they know us, each once. */
+export function askableCarriers(routes: Routes): Carrier[] {
+  const known = new Map<string, Carrier>()
+  for (const route of Object.values(routes).flat()) {
+    const key = JSON.stringify(route)
+    if (known.has(key) || route.by === 'inbox' || route.by === 'webhook') continue
+    known.set(key, askable(route))
   }
+  return [...known.values()]
 }

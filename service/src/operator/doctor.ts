@@ -97,19 +97,24 @@ async function examineKeys(store: Store, keys: Keys, now: number): Promise<Findi
 
 async function examineDeliveries(store: Store, now: number): Promise<Finding> {
   const about = 'deliveries'
-  const row = await one<{ overdue: number; lost: number; sent: number }>(
+  const row = await one<{ overdue: number; retried: number; lost: number; sent: number }>(
     store,
     `SELECT count(*) FILTER (WHERE state = 'queued' AND due_at < $1)::integer AS overdue,
+       count(*) FILTER (WHERE state = 'queued' AND attempts > 0)::integer AS retried,
        count(*) FILTER (WHERE state IN ('refused', 'expired') AND created_at > $2)::integer AS lost,
        count(*) FILTER (WHERE state = 'sent' AND created_at > $2)::integer AS sent
      FROM outbox`,
     [now - OVERDUE_MS, now - DAY_MS],
   )
-  const { overdue = 0, lost = 0, sent = 0 } = row ?? {}
+  const { overdue = 0, retried = 0, lost = 0, sent = 0 } = row ?? {}
   if (overdue > 0) {
     return { state: 'look', about, finding: `${overdue} messages are overdue: is a service running?` }
   }
   const finding = `In 24 h ${sent} were sent and ${lost} reached nobody.`
+  if (retried > 0) {
+    const now = `Just now ${retried} wait for another try: a carrier is down.`
+    return { state: 'look', about, finding: `${finding} ${now} The command deliveries says which.` }
+  }
   if (lost <= sent / 10) return { state: 'well', about, finding }
   return { state: 'look', about, finding: `${finding} The command deliveries says why.` }
 }
