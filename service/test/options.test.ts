@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createService, developmentSecret, type FaultsError, readEnvironment } from '@countersign/service'
@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { clientNetwork } from '../src/contacts/client-network.js'
 import { mayBeCalled } from '../src/contacts/phone.js'
 import { readOptions, type ServiceOptions } from '../src/options.js'
+import { openStore } from '../src/store/open.js'
 import { rejection, SECRET } from './kit.js'
 
 afterEach(() => vi.unstubAllEnvs())
@@ -82,6 +83,19 @@ describe('options', () => {
 describe('the environment', () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-env-'))
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  test('say in one sentence that a data folder cannot be used', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-no-folder-'))
+    const file = join(folder, 'file')
+    writeFileSync(file, 'no folder')
+    const refused = {
+      code: 'ERR_SERVICE_OPTIONS',
+      faults: [expect.stringMatching(/^The data folder \(DATA_DIR\) cannot/)],
+    }
+    expect(() => developmentSecret(file)).toThrow(expect.objectContaining(refused))
+    expect(await rejection(openStore({ dataDir: file }))).toMatchObject(refused)
+    rmSync(folder, { recursive: true })
+  })
 
   test('needs nothing outside production: a secret is made once, for its owner alone', () => {
     const first = readEnvironment({ DATA_DIR: folder }, { dataDir: '.data' })

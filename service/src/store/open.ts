@@ -16,16 +16,17 @@ export async function openStore(where: {
   readonly asItIs?: boolean
 }): Promise<Store> {
   const { databaseUrl, dataDir } = where
-  const store = databaseUrl ? postgresStore(databaseUrl) : await pgliteStore(dataDir)
+  let store: Store | undefined
   try {
+    store = databaseUrl ? postgresStore(databaseUrl) : await pgliteStore(dataDir)
     if (where.asItIs) await store.query('SELECT 1')
     else await migrate(store)
     if (where.keyId !== undefined) await checkKeys(store, where.keyId, where.previousKeyIds ?? [])
     return store
   } catch (error) {
-    await store.close()
+    await store?.close()
     if (error instanceof FaultsError) throw error
-    const place = store.name === 'postgresql' ? 'database (DATABASE_URL)' : 'data folder (DATA_DIR)'
+    const place = databaseUrl ? 'database (DATABASE_URL)' : 'data folder (DATA_DIR)'
     throw new FaultsError([`The ${place} cannot be used: ${reason(error)}.`], { cause: error })
   }
 }
