@@ -53,6 +53,22 @@ async function codeFor(to: string): Promise<string> {
 }
 
 describe('the published API', () => {
+  test('tells whoever writes a bare plus sign into a form how it is written', async () => {
+    const form = 'application/x-www-form-urlencoded'
+    for (const body of ['User=+447700900123&Type=SMS', 'User=zoe@example.com:+447700900123&Type=DUAL']) {
+      const { status, body: told } = await postRaw('/v1/mfa', form, body)
+      expect([status, told.errors[0]]).toEqual([
+        400,
+        {
+          field: 'User',
+          detail: expect.stringMatching(/\+447700900123; a plus sign in a form is written %2B$/),
+        },
+      ])
+    }
+    const other = await post('/v1/mfa', { User: 'zoe', Type: 'SMS' })
+    expect(other.body.errors[0].detail).not.toContain('%2B')
+  })
+
   test('sends and verifies by form-style parameters', async () => {
     const { phone } = freshPhone()
     const sent = await post('/v1/mfa', { User: phone, Type: 'SMS' })

@@ -27,12 +27,16 @@ const EXPECTED: Readonly<Record<Contact['kind'] | 'app', string>> = {
   app: 'must be an email address or a telephone number in E.164 form',
 }
 
+/** What a number becomes in a form whose plus sign was not encoded. */
+const SPACED = /(^|:) \d/
+
 /** Reads who is meant, by a contact that the method can reach. */
 export function withPerson<T>(fields: CallerFields, method: Method, use: (person: Person) => T): Reading<T> {
   const contact = parseUser(fields.User)
   if (!contact || !contactFits(method, contact)) {
     const wanted = method === 'app' || method === 'email' || method === 'dual' ? method : 'phone'
-    return refuse({ field: 'User', detail: EXPECTED[wanted] })
+    const hint = SPACED.test(fields.User) ? '; a plus sign in a form is written %2B' : ''
+    return refuse({ field: 'User', detail: EXPECTED[wanted] + hint })
   }
   const user = canonicalUser(contact)
   // The two kinds of names are kept apart, so that no Account can be spelled like somebody else's contact.
