@@ -1,31 +1,27 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { objections } from './kit/axe.js'
-import { hasBrowser, LOOKS, newPerson, openBrowser, snap } from './kit/browser.js'
+import { hasBrowser, LOOKS, newPerson, snap } from './kit/browser.js'
 import { type Gateway, openGateway } from './kit/gateway.js'
-import { type Running, startApp, temporaryFolder } from './kit/process.js'
+import { type Journey, openJourney } from './kit/journey.js'
+import type { Running } from './kit/process.js'
 import { passwordStep } from './kit/vault.js'
 
 describe.skipIf(!hasBrowser())('a code that does not leave at once', () => {
+  let journey: Journey
   let app: Running
   let browser: Browser
   let gateway: Gateway
-  let data: Awaited<ReturnType<typeof temporaryFolder>>
 
   beforeAll(async () => {
-    data = await temporaryFolder()
     gateway = await openGateway()
-    ;[app, browser] = await Promise.all([
-      startApp({ DATA_DIR: data.path, SERVICE_DELIVERY: gateway.url }),
-      openBrowser(),
-    ])
+    journey = await openJourney({ SERVICE_DELIVERY: gateway.url })
+    ;({ app, browser } = journey)
   })
 
   afterAll(async () => {
-    await browser.close()
-    await app.stop()
+    await journey.close()
     await gateway.close()
-    await data.dispose()
   })
 
   /** Signs in halfway and asks for a code while the gateway is down. */

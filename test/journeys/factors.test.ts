@@ -1,9 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appCode, scan } from './kit/authenticator.js'
-import { hasBrowser, LOOKS, newPerson, openBrowser, snap } from './kit/browser.js'
+import { hasBrowser, LOOKS, newPerson, snap } from './kit/browser.js'
 import { hasMovableClock, type MovableClock, movableClock } from './kit/clock.js'
-import { type Running, startApp, temporaryFolder } from './kit/process.js'
+import { type Journey, openJourney } from './kit/journey.js'
+import type { Running } from './kit/process.js'
 import { messagesTo, newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const ALICE_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
@@ -14,22 +15,20 @@ const WALT = '+12025550155'
 describe.skipIf(!hasBrowser() || !hasMovableClock())(
   'authenticator apps and backup codes in a browser',
   () => {
+    let journey: Journey
     let app: Running
     let browser: Browser
-    let data: Awaited<ReturnType<typeof temporaryFolder>>
     let clock: MovableClock
 
     beforeAll(async () => {
-      data = await temporaryFolder()
-      clock = movableClock(data.path)
-      ;[app, browser] = await Promise.all([startApp({ DATA_DIR: data.path, ...clock.env }), openBrowser()])
+      journey = await openJourney((folder) => {
+        clock = movableClock(folder)
+        return clock.env
+      })
+      ;({ app, browser } = journey)
     })
 
-    afterAll(async () => {
-      await browser.close()
-      await app.stop()
-      await data.dispose()
-    })
+    afterAll(() => journey.close())
 
     it('signs alice in with her app, sends her new backup codes, and takes each of them once', async () => {
       const { page, context } = await newPerson(browser, LOOKS['desktop-light'])

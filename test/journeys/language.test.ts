@@ -1,8 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { objections } from './kit/axe.js'
-import { hasBrowser, LOOKS, newPerson, openBrowser, snap } from './kit/browser.js'
-import { type Running, startApp, temporaryFolder } from './kit/process.js'
+import { hasBrowser, LOOKS, newPerson, snap } from './kit/browser.js'
+import { type Journey, openJourney } from './kit/journey.js'
+import type { Running } from './kit/process.js'
 import { codeIn, messagesTo, passwordStep } from './kit/vault.js'
 
 const PEOPLE = [
@@ -11,20 +12,16 @@ const PEOPLE = [
 ] as const
 
 describe.skipIf(!hasBrowser())('choosing a language in the example app', () => {
+  let journey: Journey
   let app: Running
   let browser: Browser
-  let data: Awaited<ReturnType<typeof temporaryFolder>>
 
   beforeAll(async () => {
-    data = await temporaryFolder()
-    ;[app, browser] = await Promise.all([startApp({ DATA_DIR: data.path }), openBrowser()])
+    journey = await openJourney()
+    ;({ app, browser } = journey)
   })
 
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
-    await data.dispose()
-  })
+  afterAll(() => journey.close())
 
   const languageOf = (page: Page) => page.locator('html').getAttribute('lang')
   const marked = (page: Page) => page.locator('button[aria-current="true"]').textContent()

@@ -1,8 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { objections } from './kit/axe.js'
-import { hasBrowser, LOOKS, newPerson, openBrowser, snap } from './kit/browser.js'
-import { freePort, type Running, startApp, temporaryFolder } from './kit/process.js'
+import { hasBrowser, LOOKS, newPerson, snap } from './kit/browser.js'
+import { type Journey, openJourney } from './kit/journey.js'
+import { freePort, type Running } from './kit/process.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const PEOPLE = [
@@ -11,23 +12,16 @@ const PEOPLE = [
 ] as const
 
 describe.skipIf(!hasBrowser())('saying "this was not me" in the example app', () => {
+  let journey: Journey
   let app: Running
   let browser: Browser
-  let data: Awaited<ReturnType<typeof temporaryFolder>>
 
   beforeAll(async () => {
-    data = await temporaryFolder()
-    ;[app, browser] = await Promise.all([
-      startApp({ DATA_DIR: data.path, PORT: await freePort() }),
-      openBrowser(),
-    ])
+    journey = await openJourney({ PORT: await freePort() })
+    ;({ app, browser } = journey)
   })
 
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
-    await data.dispose()
-  })
+  afterAll(() => journey.close())
 
   async function signIn(page: Page, name: string, phone: string, trust: boolean): Promise<void> {
     await passwordStep(page, app.url, name)

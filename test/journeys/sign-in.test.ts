@@ -1,8 +1,9 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { objections } from './kit/axe.js'
-import { hasBrowser, LOOKS, newPerson, openBrowser, snap } from './kit/browser.js'
-import { type Running, startApp, temporaryFolder } from './kit/process.js'
+import { hasBrowser, LOOKS, newPerson, snap } from './kit/browser.js'
+import { type Journey, openJourney } from './kit/journey.js'
+import type { Running } from './kit/process.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const BOB = '+12025550122'
@@ -20,20 +21,16 @@ const BROKEN_WORDS = `[...document.querySelectorAll('dt, dd')].flatMap((box) =>
     }).map(([word]) => word)))`
 
 describe.skipIf(!hasBrowser())('signing in to the example app in a browser', () => {
+  let journey: Journey
   let app: Running
   let browser: Browser
-  let data: Awaited<ReturnType<typeof temporaryFolder>>
 
   beforeAll(async () => {
-    data = await temporaryFolder()
-    ;[app, browser] = await Promise.all([startApp({ DATA_DIR: data.path }), openBrowser()])
+    journey = await openJourney()
+    ;({ app, browser } = journey)
   })
 
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
-    await data.dispose()
-  })
+  afterAll(() => journey.close())
 
   it.each([true, false])(
     'brings bob by text message to the page he wanted (scripts: %s)',

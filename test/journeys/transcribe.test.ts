@@ -1,26 +1,23 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { goForwardAs, hasRealEngine } from '../../service/test/recordings.js'
-import { hasBrowser, LOOKS, newPerson, openBrowser, snap } from './kit/browser.js'
-import { type Running, startApp, temporaryFolder } from './kit/process.js'
+import { hasBrowser, LOOKS, newPerson, snap } from './kit/browser.js'
+import { type Journey, openJourney } from './kit/journey.js'
+import type { Running } from './kit/process.js'
 import { passwordStep } from './kit/vault.js'
 
 describe.skipIf(!hasBrowser() || !hasRealEngine())('having a recording written down in a browser', () => {
+  let journey: Journey
   let app: Running
   let browser: Browser
-  let data: Awaited<ReturnType<typeof temporaryFolder>>
   let recording: string
 
   beforeAll(async () => {
-    data = await temporaryFolder()
-    recording = await goForwardAs('mp3', data.path)
-    ;[app, browser] = await Promise.all([startApp({ DATA_DIR: data.path }), openBrowser()])
+    journey = await openJourney()
+    ;({ app, browser } = journey)
+    recording = await goForwardAs('mp3', journey.folder)
   })
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
-    await data.dispose()
-  })
+  afterAll(() => journey.close())
 
   it.each([
     ['phone-light', true],

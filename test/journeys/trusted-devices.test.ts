@@ -1,7 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasBrowser, LOOKS, newPerson, openBrowser, snap } from './kit/browser.js'
-import { type Running, startApp, temporaryFolder } from './kit/process.js'
+import { hasBrowser, LOOKS, newPerson, snap } from './kit/browser.js'
+import { type Journey, openJourney } from './kit/journey.js'
+import type { Running } from './kit/process.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const PEOPLE = [
@@ -15,20 +16,16 @@ const signOut = async (page: Page) => {
 }
 
 describe.skipIf(!hasBrowser())('trusting a browser in the example app', () => {
+  let journey: Journey
   let app: Running
   let browser: Browser
-  let data: Awaited<ReturnType<typeof temporaryFolder>>
 
   beforeAll(async () => {
-    data = await temporaryFolder()
-    ;[app, browser] = await Promise.all([startApp({ DATA_DIR: data.path }), openBrowser()])
+    journey = await openJourney()
+    ;({ app, browser } = journey)
   })
 
-  afterAll(async () => {
-    await browser.close()
-    await app.stop()
-    await data.dispose()
-  })
+  afterAll(() => journey.close())
 
   it.each(PEOPLE)(
     'lets $name sign in again and again by password, until the trust is revoked (scripts: $javaScriptEnabled)',

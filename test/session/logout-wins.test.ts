@@ -53,117 +53,87 @@ async function expectDead(made: ReturnType<typeof testbed>, cookie: string) {
   expect(answer.body.code).toBe('closed')
 }
 
+/** What a request of this session is answered when the session ends while the service is still being asked. */
+async function overtaken(made: Host, cookie: string, way: Way, path: string, body?: object) {
+  const post = poster(made, cookie)
+  const held = made.standIn.hold()
+  const late = post(path, body)
+  await held.arrived
+  await post(`/${way}`)
+  held.release()
+  return late
+}
+
+interface UnderWay {
+  readonly what: string
+  readonly session: (made: Host, name: string) => Promise<string>
+  readonly name?: string
+  /** What was done before. */
+  readonly before?: readonly [path: string, body?: object]
+  readonly path: string
+  readonly body?: (made: Host) => object
+}
+
+const rightCode = ({ standIn }: Host) => ({ code: standIn.newestCode() })
+const challenged = ['/mfa/challenge', { factor: 'sms' }] as const
+
+const UNDER_WAY: readonly UnderWay[] = [
+  {
+    what: 'a right code that is being checked',
+    session: halfway,
+    before: challenged,
+    path: '/mfa/verify',
+    body: rightCode,
+  },
+  {
+    what: 'a code that is being sent',
+    session: halfway,
+    path: '/mfa/challenge',
+    body: () => ({ factor: 'sms' }),
+  },
+  {
+    what: 'a wrong code that is being checked',
+    session: allTheWay,
+    before: challenged,
+    path: '/mfa/verify',
+    body: () => ({ code: '000000' }),
+  },
+  {
+    what: 'a step-up that is being checked',
+    session: allTheWay,
+    before: challenged,
+    path: '/mfa/verify',
+    body: rightCode,
+  },
+  { what: 'an app that is being prepared', session: allTheWay, path: '/mfa/enroll-app' },
+  {
+    what: 'an app that is being confirmed',
+    session: allTheWay,
+    before: ['/mfa/enroll-app'],
+    path: '/mfa/enroll-app/confirm',
+    body: () => ({ code: '123456' }),
+  },
+  { what: 'backup codes that are being made', session: allTheWay, path: '/mfa/backup' },
+  {
+    what: 'the first app of somebody who has no factor yet',
+    session: halfway,
+    name: 'nina',
+    path: '/mfa/enroll-app',
+  },
+]
+
+const cases = UNDER_WAY.flatMap((one) => [false, true].map((resave) => ({ ...one, resave })))
+
 describe.each(ways)('R07 %s wins over what is still under way', (way) => {
-  it.each([false, true])('a right code that is being checked (resave: %s)', async (resave) => {
+  it.each(cases)('$what (resave: $resave)', async ({ session, name = 'bob', before, path, body, resave }) => {
     const made = testbed(resave)
-    const cookie = await halfway(made, 'bob')
-    const post = poster(made, cookie)
-    await post('/mfa/challenge', { factor: 'sms' })
-    const held = made.standIn.hold()
-    const late = post('/mfa/verify', { code: made.standIn.newestCode() })
-    await held.arrived
-    await post(`/${way}`)
-    held.release()
-    const answer = await late
+    const cookie = await session(made, name)
+    if (before) await poster(made, cookie)(...before)
+    const answer = await overtaken(made, cookie, way, path, body?.(made))
     expect(answer.status).toBe(401)
-    expect(answer.body.code).toBe('session_ended')
-    expect(sessionCookie(answer)).toBe('')
-    await expectDead(made, cookie)
-  })
-
-  it.each([false, true])('a code that is being sent (resave: %s)', async (resave) => {
-    const made = testbed(resave)
-    const cookie = await halfway(made, 'bob')
-    const post = poster(made, cookie)
-    const held = made.standIn.hold()
-    const late = post('/mfa/challenge', { factor: 'sms' })
-    await held.arrived
-    await post(`/${way}`)
-    held.release()
-    expect((await late).body.code).toBe('session_ended')
-    await expectDead(made, cookie)
-  })
-
-  it.each([false, true])('a wrong code that is being checked (resave: %s)', async (resave) => {
-    const made = testbed(resave)
-    const cookie = await allTheWay(made, 'bob')
-    const post = poster(made, cookie)
-    await post('/mfa/challenge', { factor: 'sms' })
-    const held = made.standIn.hold()
-    const late = post('/mfa/verify', { code: '000000' })
-    await held.arrived
-    await post(`/${way}`)
-    held.release()
-    expect((await late).body.code).toBe('session_ended')
-    await expectDead(made, cookie)
-  })
-
-  it.each([false, true])('a step-up that is being checked (resave: %s)', async (resave) => {
-    const made = testbed(resave)
-    const cookie = await allTheWay(made, 'bob')
-    const post = poster(made, cookie)
-    await post('/mfa/challenge', { factor: 'sms' })
-    const held = made.standIn.hold()
-    const late = post('/mfa/verify', { code: made.standIn.newestCode() })
-    await held.arrived
-    await post(`/${way}`)
-    held.release()
-    expect((await late).body.code).toBe('session_ended')
-    await expectDead(made, cookie)
-  })
-
-  it.each([false, true])('an app that is being prepared (resave: %s)', async (resave) => {
-    const made = testbed(resave)
-    const cookie = await allTheWay(made, 'bob')
-    const post = poster(made, cookie)
-    const held = made.standIn.hold()
-    const late = post('/mfa/enroll-app')
-    await held.arrived
-    await post(`/${way}`)
-    held.release()
-    const answer = await late
-    expect(answer.body.code).toBe('session_ended')
+    expect(answer.body).toMatchObject({ code: 'session_ended' })
     expect(answer.body).not.toHaveProperty('secret')
-    await expectDead(made, cookie)
-  })
-
-  it.each([false, true])('an app that is being confirmed (resave: %s)', async (resave) => {
-    const made = testbed(resave)
-    const cookie = await allTheWay(made, 'bob')
-    const post = poster(made, cookie)
-    await post('/mfa/enroll-app')
-    const held = made.standIn.hold()
-    const late = post('/mfa/enroll-app/confirm', { code: '123456' })
-    await held.arrived
-    await post(`/${way}`)
-    held.release()
-    expect((await late).body.code).toBe('session_ended')
-    await expectDead(made, cookie)
-  })
-
-  it.each([false, true])('backup codes that are being made (resave: %s)', async (resave) => {
-    const made = testbed(resave)
-    const cookie = await allTheWay(made, 'bob')
-    const post = poster(made, cookie)
-    const held = made.standIn.hold()
-    const late = post('/mfa/backup')
-    await held.arrived
-    await post(`/${way}`)
-    held.release()
-    expect((await late).body.code).toBe('session_ended')
-    await expectDead(made, cookie)
-  })
-
-  it('the first app of somebody who has no factor yet', async () => {
-    const made = testbed(false)
-    const cookie = await halfway(made, 'nina')
-    const post = poster(made, cookie)
-    const held = made.standIn.hold()
-    const late = post('/mfa/enroll-app')
-    await held.arrived
-    await post(`/${way}`)
-    held.release()
-    expect((await late).body.code).toBe('session_ended')
+    expect(sessionCookie(answer)).toBe('')
     await expectDead(made, cookie)
   })
 
@@ -182,14 +152,8 @@ describe.each(ways)('R07 %s wins over what is still under way', (way) => {
       },
     })
     const cookie = await halfway(made, 'bob')
-    const post = poster(made, cookie)
-    await post('/mfa/challenge', { factor: 'sms' })
-    const held = made.standIn.hold()
-    const late = post('/mfa-login', { code: made.standIn.newestCode() })
-    await held.arrived
-    await post(`/${way}`)
-    held.release()
-    const answer = await late
+    await poster(made, cookie)(...challenged)
+    const answer = await overtaken(made, cookie, way, '/mfa-login', rightCode(made))
     expect(answer.status).toBe(401)
     expect(answer.body.failed).toBe('ERR_MFA_SESSION_ENDED')
     await expectDead({ ...made, store }, cookie)
