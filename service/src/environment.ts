@@ -1,7 +1,7 @@
 import { NOTICES, type Notice } from './application.js'
 import { FaultsError } from './faults.js'
 import { limitsSchema } from './limits.js'
-import type { ServiceOptions } from './options.js'
+import { readOptions, type ServiceOptions } from './options.js'
 import { developmentSecret } from './secrets/development-secret.js'
 
 /** Which variable sets which limit. */
@@ -24,6 +24,34 @@ const LIMIT_VARIABLES = {
   backupCodeLength: 'SERVICE_BACKUP_CODE_LENGTH',
 } as const satisfies Record<keyof NonNullable<ServiceOptions['limits']>, string>
 
+/** Which variable is given to which option as it is. */
+const TEXT_VARIABLES = {
+  databaseUrl: 'DATABASE_URL',
+  apiKey: 'SERVICE_API_KEY',
+  applicationName: 'SERVICE_APPLICATION_NAME',
+  origin: 'SERVICE_ORIGIN',
+  locale: 'SERVICE_LOCALE',
+  webhookSecret: 'SERVICE_WEBHOOK_SECRET',
+  publicUrl: 'SERVICE_PUBLIC_URL',
+  metricsKey: 'SERVICE_METRICS_KEY',
+  transcriber: 'SERVICE_TRANSCRIBER',
+  transcriberKey: 'SERVICE_TRANSCRIBER_KEY',
+} as const satisfies Partial<Record<keyof ServiceOptions, string>>
+
+/** What an option is called by whoever sets variables. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  ...TEXT_VARIABLES,
+  dataDir: 'DATA_DIR',
+  secret: 'SERVICE_SECRET',
+  previousSecrets: 'SERVICE_SECRET_PREVIOUS',
+  delivery: 'SERVICE_DELIVERY',
+  transcribeHosts: 'SERVICE_TRANSCRIBE_HOSTS',
+}
+
+// Stands for what is missing while the rest is looked at.
+const ANY_SECRET = 'x'.repeat(32)
+const ANY_DELIVERY = 'https://delivery.invalid'
+
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** What the environment says about a service. */
@@ -40,7 +68,7 @@ export interface ServiceEnvironment {
 
 /**
  * Reads the variables of the service. Outside production a missing SERVICE_SECRET is made once and kept in the data
- * folder, and messages go to the development inbox. Throws a `FaultsError` with everything that is missing.
+ * folder, and messages go to the development inbox. Throws a `FaultsError` with everything that is missing or wrong.
  */
 export function readEnvironment(
   env: Environment,
@@ -65,29 +93,13 @@ export function readEnvironment(
       'SERVICE_DELIVERY is missing: say how messages leave, for example smtp://…?from=… or https://….',
     )
   }
-  if (faults.length > 0) throw new FaultsError(faults)
-  if (!env.SERVICE_SECRET) {
-    warnings.push(
-      `SERVICE_SECRET is not set: using one kept in ${dataDir}/secret, which is for development only.`,
-    )
-  }
-  const given = {
-    databaseUrl: env.DATABASE_URL,
-    apiKey: env.SERVICE_API_KEY,
-    applicationName: env.SERVICE_APPLICATION_NAME,
-    origin: env.SERVICE_ORIGIN,
-    locale: env.SERVICE_LOCALE,
-    webhookSecret: env.SERVICE_WEBHOOK_SECRET,
-    publicUrl: env.SERVICE_PUBLIC_URL,
-    metricsKey: env.SERVICE_METRICS_KEY,
-    transcriber: env.SERVICE_TRANSCRIBER,
-    transcriberKey: env.SERVICE_TRANSCRIBER_KEY,
-  }
+  const given = Object.entries(TEXT_VARIABLES).map(([option, variable]) => [option, env[variable]])
   const options: ServiceOptions = {
-    ...withoutEmpty(given),
+    ...withoutEmpty(Object.fromEntries(given)),
     dataDir,
-    ...readSecrets(env, dataDir),
-    delivery: env.SERVICE_DELIVERY || 'inbox',
+    secret: env.SERVICE_SECRET || ANY_SECRET,
+    previousSecrets: readPrevious(env),
+    delivery: env.SERVICE_DELIVERY || (production ? ANY_DELIVERY : 'inbox'),
     transcribeHosts: (env.SERVICE_TRANSCRIBE_HOSTS ?? '')
       .split(',')
       .map((host) => host.trim())
@@ -96,7 +108,25 @@ export function readEnvironment(
     ...(notices && { notices }),
     ...(allowTestKeysInProduction && { allowTestKeysInProduction }),
   }
-  return { options, port, drainSeconds, warnings }
+  faults.push(...faultsOf(options))
+  if (faults.length > 0) throw new FaultsError(faults)
+  if (!env.SERVICE_SECRET) {
+    warnings.push(
+      `SERVICE_SECRET is not set: using one kept in ${dataDir}/secret, which is for development only.`,
+    )
+  }
+  return { options: { ...options, ...readSecrets(env, dataDir) }, port, drainSeconds, warnings }
+}
+
+/** What is wrong with options, in the words of whoever set the variables. */
+function faultsOf(options: ServiceOptions): readonly string[] {
+  try {
+    readOptions(options)
+    return []
+  } catch (error) {
+    if (!(error instanceof FaultsError)) throw error
+    return error.faults.map((fault) => fault.replace(/^\w+/, (option) => VARIABLES[option] ?? option))
+  }
 }
 
 /** The secret that is written with and those that are only read with. Without one, that of the data folder. */
@@ -104,14 +134,15 @@ export function readSecrets(
   env: Environment,
   dataDir: string,
 ): { readonly secret: string; readonly previousSecrets: string[] } {
+  return { secret: env.SERVICE_SECRET || developmentSecret(dataDir), previousSecrets: readPrevious(env) }
+}
+
+function readPrevious(env: Environment): string[] {
   // A passphrase may hold a comma; in a list it is written as addresses write it.
   const previous = (env.SERVICE_SECRET_PREVIOUS ?? '')
     .split(',')
     .map((secret) => secret.trim().replaceAll('%2C', ','))
-  return {
-    secret: env.SERVICE_SECRET || developmentSecret(dataDir),
-    previousSecrets: previous.filter((secret) => secret !== ''),
-  }
+  return previous.filter((secret) => secret !== '')
 }
 
 function readPort(text: string, faults: string[]): number {

@@ -81,6 +81,7 @@ const schema = z.strictObject({
   publicUrl: text('publicUrl', 'an address like https://mfa.example')
     .regex(/^https?:\/\/[^\s?#@\p{Cc}]+$/u, {
       error: 'publicUrl must be an http or https address without user, query or fragment',
+      abort: true,
     })
     .refine((url) => URL.canParse(url), { error: 'publicUrl must be an address like https://mfa.example' })
     .transform((url) => url.replace(/\/+$/, ''))

@@ -84,7 +84,7 @@ describe('the environment', () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-env-'))
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('say in one sentence that a data folder cannot be used', async () => {
+  test('tells in one sentence that a data folder cannot be used', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-no-folder-'))
     const file = join(folder, 'file')
     writeFileSync(file, 'no folder')
@@ -110,6 +110,34 @@ describe('the environment', () => {
   test('must name secret and delivery in production', () => {
     const read = () => readEnvironment({ NODE_ENV: 'production', SERVICE_PORT: 'http' }, { dataDir: folder })
     expect(read).toThrow(/SERVICE_PORT[\s\S]*SERVICE_SECRET[\s\S]*SERVICE_DELIVERY/)
+  })
+
+  test('tells everything that is wrong with it in one go, by the names of the variables', () => {
+    const wrong = {
+      NODE_ENV: 'production',
+      SERVICE_PORT: 'http',
+      SERVICE_MAX_TRIES: '99',
+      DATABASE_URL: 'mysql://x',
+      SERVICE_SECRET: 'short',
+      SERVICE_SECRET_PREVIOUS: 'short',
+      SERVICE_API_KEY: 'short',
+      SERVICE_APPLICATION_NAME: 'x'.repeat(41),
+      SERVICE_ORIGIN: 'https://vault.example',
+      SERVICE_DELIVERY: 'sms=smtp://mail.example',
+      SERVICE_WEBHOOK_SECRET: 'short',
+      SERVICE_PUBLIC_URL: 'vault.example',
+      SERVICE_METRICS_KEY: 'short',
+      SERVICE_TRANSCRIBER: 'magic',
+      SERVICE_TRANSCRIBE_HOSTS: 'http://a/b',
+    }
+    let faults: readonly string[] = []
+    try {
+      readEnvironment(wrong, { dataDir: folder })
+    } catch (error) {
+      faults = (error as FaultsError).faults
+    }
+    const { NODE_ENV: _mode, ...named } = wrong
+    expect(faults.map((fault) => fault.split(/[ .]/)[0]).sort()).toEqual(Object.keys(named).sort())
   })
 
   test('says which notices are written, each or none', () => {
