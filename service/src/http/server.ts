@@ -30,7 +30,12 @@ export function apiServer(api: Express, publicUrl?: string): Server {
   )
   // An expectation that is not `100-continue` is no reason to answer otherwise.
   server.on('checkExpectation', api)
-  server.on('connect', (_request, socket) => refuse(socket, 'method_not_allowed', publicUrl))
+  server.on('connect', (_request, socket) => {
+    // Node lets go of the socket here: nobody else hears its errors, or closes it.
+    socket.on('error', () => socket.destroy())
+    socket.on('finish', () => socket.destroy())
+    refuse(socket, 'method_not_allowed', publicUrl)
+  })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
     else refuse(socket, codeOf(error.code), publicUrl)
