@@ -13,8 +13,12 @@ export function postgresStore(databaseUrl: string): Store {
     connectionTimeoutMillis: 5_000,
     types: { getTypeParser: typeParser },
   })
-  // A connection that breaks while idle is replaced by the pool; unheard, its error would end the process.
+  // A connection that breaks is replaced by the pool, and its statement fails; its error, unheard, would end the
+  // process: the pool tells of one that is idle, the connection itself of one in the middle of a transaction.
   pool.on('error', () => {})
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+  })
   return {
     name: 'postgresql',
     query: queriesOn(pool).query,
