@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { readEnvironment } from './environment.js'
 import { FaultsError } from './faults.js'
 import { apiServer } from './http/server.js'
+import { lineBuffer } from './line-buffer.js'
 import { jsonLogger } from './log.js'
 import { createService } from './service.js'
 import { shutDown } from './shutdown.js'
@@ -13,10 +14,12 @@ async function main(): Promise<void> {
   const { options, port, drainSeconds, warnings } = readEnvironment(process.env, { dataDir: '.data' })
   for (const warning of warnings) console.warn(`warning: ${warning}`)
   const made = options.apiKey ? undefined : `mfa_${randomBytes(32).toString('base64url')}`
+  const log = lineBuffer(process.stdout)
+  process.on('exit', log.flush)
   const service = await createService({
     ...options,
     ...(made && { apiKey: made }),
-    logger: jsonLogger(process.stdout),
+    logger: jsonLogger(log),
   })
   if (made) console.log(`SERVICE_API_KEY is not set. For this run the key is ${made}`)
   const server = apiServer(service.api, options.publicUrl)

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { lineBuffer } from '../src/line-buffer.js'
+
+test('the lines of one turn are written at once, in their order', async () => {
+  const written: string[] = []
+  const out = lineBuffer({ write: (text) => written.push(text) })
+  for (const line of ['a\n', 'b\n', 'c\n']) out.write(line)
+  expect(written).toEqual([])
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(written).toEqual(['a\nb\nc\n'])
+  out.write('d\n')
+  out.flush()
+  out.flush()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(written).toEqual(['a\nb\nc\n', 'd\n'])
+})
+
+test.each([
+  ['ends itself', 'process.exit(3)'],
+  ['fails', 'throw new Error("broken")'],
+])('no line is lost when the process %s in the same turn', async (_how, end) => {
+  const module = fileURLToPath(new URL('../dist/line-buffer.js', import.meta.url))
+  const script = `import { lineBuffer } from ${JSON.stringify(module)}
+    const out = lineBuffer(process.stdout)
+    process.on('exit', out.flush)
+    for (let i = 0; i < 1000; i++) out.write('line ' + i + '\\n')
+    ${end}`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  let text = ''
+  child.stdout.on('data', (chunk) => (text += chunk))
+  await new Promise((resolve) => child.once('close', resolve))
+  expect(text.trim().split('\n')).toHaveLength(1_000)
+})
