@@ -16,14 +16,18 @@ export type Locale = keyof typeof catalogues
 /** The languages of an app's pages: ours, and those that the host adds. Tags are in lower case. */
 export type Languages = Readonly<Record<string, Catalogue>> & { readonly en: Catalogue }
 
+// Whoever sends the header decides how long it is. RFC 5646 §4.4.1: no tag in use is longer.
+const LONGEST_TAG = 35
+const MOST_WISHES = 32
+
 /** The language that fits best: each wish is shortened from the right (`de-CH` → `de`), the last resort is English. */
 export function pickLocale<Tag extends string>(
   wishes: readonly string[],
   languages: Readonly<Record<Tag | 'en', unknown>>,
 ): Tag | 'en' {
   const isSpoken = (tag: string): tag is Tag => Object.hasOwn(languages, tag)
-  for (const wish of wishes) {
-    const subtags = wish.toLowerCase().split(/[-_]/)
+  for (const wish of wishes.slice(0, MOST_WISHES)) {
+    const subtags = wish.slice(0, LONGEST_TAG).toLowerCase().split(/[-_]/)
     for (; subtags.length > 0; subtags.pop()) {
       const tag = subtags.join('-')
       if (isSpoken(tag)) return tag

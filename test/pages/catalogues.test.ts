@@ -53,6 +53,22 @@ describe('the language of a page', () => {
     expect(pickLocale(wishes, catalogues)).toBe(locale)
   })
 
+  it.each([
+    ['one wish', [`de${'-a'.repeat(7_500)}`]],
+    ['many wishes', ['de-AT', ...Array.from({ length: 5_000 }, (_, i) => `x${i}`)].reverse()],
+  ])('costs little to find, whatever is sent: %s', (_what, wishes) => {
+    let looks = 0
+    const watched = new Proxy(catalogues, {
+      getOwnPropertyDescriptor(all, tag) {
+        looks++
+        expect(String(tag).length).toBeLessThanOrEqual(35)
+        return Reflect.getOwnPropertyDescriptor(all, tag)
+      },
+    })
+    pickLocale(wishes, watched)
+    expect(looks).toBeLessThan(600)
+  })
+
   it('bends words by number', () => {
     const { words, count } = textFor(['de'], catalogues)
     expect(count(words.triesLeft, 1).markup).toBe('Sie haben noch 1 Versuch.')
