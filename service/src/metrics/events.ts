@@ -23,7 +23,7 @@ export function eventCounter(registry: Registry): Logger {
   })
   const deliveries = new Counter({
     name: 'countersign_deliveries_total',
-    help: 'Attempts to hand a message over, by channel and outcome (sent, postponed, failed)',
+    help: 'Attempts to hand a message over, by channel and outcome (sent, missed, postponed, failed)',
     labelNames: ['channel', 'outcome'],
     registers: [registry],
   })
