@@ -26,7 +26,7 @@ export function sends(first, count) {
   })
 }
 
-/** Writes people who each wait for the code of their challenge. `query` runs a statement with parameters. */
+/** Writes people who have signed in before and each wait for a code. `query` runs a statement with parameters. */
 export async function seed(query, first, count) {
   const expires = Date.now() + 3_600_000
   for (let from = first; from < first + count; from += 5_000) {
@@ -45,9 +45,10 @@ export async function seed(query, first, count) {
     )
     const [ids, accounts, phones] = ['id', 'account', 'phone'].map((name) => people.map((one) => one[name]))
     await query(
-      `INSERT INTO account (application, account)
-       SELECT 'default', 'account:' || account FROM unnest($1::text[]) AS account ON CONFLICT DO NOTHING`,
-      [accounts],
+      `INSERT INTO account (application, account, proven_phone)
+       SELECT 'default', 'account:' || account, phone FROM unnest($1::text[], $2::text[]) AS person (account, phone)
+       ON CONFLICT DO NOTHING`,
+      [accounts, phones],
     )
     await query(
       `INSERT INTO challenge (application, id, account, contact, type, method, purpose, digits, max_attempts,
