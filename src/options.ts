@@ -176,7 +176,10 @@ export interface MfaOptions<User = Express.User> {
   signOutPath?: string | undefined
   /** Where to go when no other place is known. Defaults to `/`. */
   homePath?: string | undefined
-  /** Paths, besides the ones above, that somebody halfway through signing in may still see (as nobody). */
+  /**
+   * Paths, besides the ones above and `/mfa-login`, that somebody halfway through signing in may still see (as nobody).
+   * Name the route of `passport.authenticate('mfa')` here when it is none of these.
+   */
   open?: readonly string[] | undefined
   /** How long the second factor may take after the first, in milliseconds. 2 to 15 minutes, defaults to 10 (R05). */
   halfLoginMs?: number | undefined

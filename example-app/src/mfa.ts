@@ -50,7 +50,7 @@ export function vaultMfa(
     },
     // Somebody halfway through signing in can ask who they are (nobody yet), choose a language, and read their messages
     // in development.
-    open: ['/me', '/mfa-login', '/language', '/inbox'],
+    open: ['/me', '/language', '/inbox'],
     halfLoginMs: config.halfLoginMs,
     codeLifeMs: config.codeLifeMs,
     limits: { ...config.limits, redis },

@@ -54,10 +54,13 @@ async function sendToChallenge(
   res.redirect(303, settings.path)
 }
 
-/** The places that somebody halfway may go to, as nobody: our own, signing in, signing out, what the host opens. */
+/**
+ * The places that somebody halfway may go to, as nobody: our own, the host's own route of the strategy beside it, signing
+ * in, signing out, what the host opens.
+ */
 function openPaths(settings: Settings): (req: Request) => boolean {
   const { path, signInPath, signOutPath, open } = settings
-  const places = [path, signInPath, signOutPath, ...open]
+  const places = [path, `${path}-login`, signInPath, signOutPath, ...open]
   return (req) => {
     const [asked = ''] = askedUrl(req, settings).split('?')
     return places.some((place) => asked === place || asked.startsWith(`${place}/`))

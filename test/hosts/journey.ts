@@ -73,7 +73,6 @@ export function signsIn(what: string, makeStore: () => Store | undefined): void 
 
     it('the strategy does the same on a route of the host', async () => {
       const made = make({
-        options: { open: ['/mfa-login'] },
         routes: (app, _mfa, auth) => {
           app.post(
             '/mfa-login',

@@ -11,7 +11,7 @@ type Options = passport.AuthenticateOptions & { keepSessionInfo?: boolean }
 function loginRoute(options: Options, setup: HostSetup = {}) {
   return host({
     ...setup,
-    options: { open: ['/mfa-login', '/failed', '/in', '/messages'], homePath: '/home', ...setup.options },
+    options: { open: ['/failed', '/in', '/messages'], homePath: '/home', ...setup.options },
     routes: (app, _mfa, auth) => {
       app.post('/mfa-login', auth.authenticate('mfa', options), (req, res) => {
         res.json({ user: req.user ?? null, mfa: req.mfa, info: req.authInfo ?? null })
@@ -30,6 +30,38 @@ async function challenged(made: ReturnType<typeof loginRoute>, name = 'bob') {
     wrong: () => agent.post('/mfa-login').send({ code: '000000' }),
   }
 }
+
+describe('passport.authenticate("mfa") at a route of the host’s own', () => {
+  const withRouteAt = (path: string, open: string[]) =>
+    host({
+      options: { open },
+      routes: (app, _mfa, auth) => {
+        app.post(path, auth.authenticate('mfa', { successReturnToOrRedirect: '/', failureRedirect: '/mfa' }))
+      },
+    })
+  const postTo = async (path: string, open: string[]) => {
+    const made = withRouteAt(path, open)
+    const agent = await signIn(made.app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    return agent.post(path).send({ code: made.standIn.newestCode() })
+  }
+
+  it('is reached at /mfa-login and below the sign-in page without being named in open', async () => {
+    await expect(postTo('/mfa-login', [])).resolves.toMatchObject({ status: 302, headers: { location: '/' } })
+    await expect(postTo('/login/code', [])).resolves.toMatchObject({
+      status: 302,
+      headers: { location: '/' },
+    })
+  })
+
+  it('is reached anywhere else when it is named in open, and is answered by the gate when it is not', async () => {
+    await expect(postTo('/second-step', ['/second-step'])).resolves.toMatchObject({ status: 302 })
+    await expect(postTo('/second-step', [])).resolves.toMatchObject({
+      status: 401,
+      body: { code: 'mfa_required' },
+    })
+  })
+})
 
 describe('passport.authenticate("mfa") with a right code', () => {
   it('goes on to the next handler with the user, verified, and what was shown', async () => {
@@ -115,7 +147,6 @@ describe('passport.authenticate("mfa") with a right code', () => {
 
   it('assignProperty leaves the session as it was', async () => {
     const made = host({
-      options: { open: ['/mfa-login'] },
       routes: (app, _mfa, auth) => {
         app.post('/mfa-login', auth.authorize('mfa', {}), (req, res) => {
           res.json({ account: Reflect.get(req, 'account') ?? null, user: req.user ?? null })
@@ -221,7 +252,6 @@ describe('passport.authenticate("mfa") when the service fails', () => {
 describe('passport.authenticate("mfa", callback)', () => {
   function customHost(finish: (req: Request, user: Express.User, done: (error?: unknown) => void) => void) {
     return host({
-      options: { open: ['/mfa-login'] },
       routes: (app, _mfa, auth) => {
         app.post('/mfa-login', (req, res, next) => {
           auth.authenticate(

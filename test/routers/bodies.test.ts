@@ -36,7 +36,6 @@ const notText: unknown[] = [
 ]
 
 const setup: HostSetup = {
-  options: { open: ['/mfa-login'] },
   routes: (app, _mfa, auth) => {
     app.post('/mfa-login', auth.authenticate('mfa'), (_req, res) => void res.json({ done: true }))
   },

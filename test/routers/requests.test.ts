@@ -108,7 +108,6 @@ describe('R13 a request that changes something', () => {
 
   it.each(foreign)('is refused from elsewhere: %j', async (headers) => {
     const made = host({
-      options: { open: ['/mfa-login'] },
       routes: (app, _mfa, auth) => {
         app.post('/mfa-login', auth.authenticate('mfa'), (_req, res) => void res.json({ done: true }))
       },

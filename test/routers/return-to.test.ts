@@ -52,7 +52,7 @@ async function finish({ standIn }: Host, browser: ReturnType<typeof browserAgent
 /** A host that remembers by itself where somebody wanted to go, as connect-ensure-login does, and trusts it. */
 function trustingHost() {
   return host({
-    options: { homePath: '/home', open: ['/mfa-login'] },
+    options: { homePath: '/home' },
     beforeGate: (app) => {
       app.use((req, _res, next) => {
         const target = req.get('x-target')

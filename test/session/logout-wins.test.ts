@@ -141,7 +141,7 @@ describe.each(ways)('R07 %s wins over what is still under way', (way) => {
     const store = new FaultyStore()
     const made = host({
       store,
-      options: { open: ['/destroy', '/mfa-login'] },
+      options: { open: ['/destroy'] },
       routes: (app, _mfa, auth) => {
         app.post('/destroy', (req, res) => {
           req.session.destroy(() => res.json({}))

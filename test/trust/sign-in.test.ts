@@ -128,7 +128,6 @@ describe('a trusted browser', () => {
 
   it('may be trusted through the Passport strategy, too', async () => {
     const host = trustingHost({
-      options: { open: ['/mfa-login'] },
       routes: (app, _mfa, auth) => {
         app.post('/mfa-login', auth.authenticate('mfa'), (_req, res) => void res.json({}))
       },
