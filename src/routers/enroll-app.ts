@@ -69,19 +69,22 @@ async function confirm(visitor: Visitor): Promise<void> {
 
   const contact = appContact(visitor)
   const outcome = await confirmApp(deps, person, known.record.enrolment, contact, body.fields.code)
-  if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
   if (outcome.outcome === 'refused') {
+    if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
     const { refusal } = outcome
     const again = refusal.code === 'invalid_code' && refusal.triesLeft > 0
     return html && again
       ? showPage(visitor, { page: 'enroll' }, { tone: 'error', ...refusal })
       : sendRefusal(visitor, refusal)
   }
+  // The app counts from now on, whatever has become of the session meanwhile: host and person hear of it.
   if (contact) await deps.settings.onAppEnrolled?.(known.user, { method: 'app', user: formatUser(contact) })
   const to = contact && maskContact(contact)
   await notify(deps, req, known, { type: 'factor_added', method: 'app', ...(to && { to }) })
   // The person has just shown this factor; nothing less than before is proven.
-  await approve(req, deps, known, { method: 'app', claim: outcome.claim })
+  if (!(await approve(req, deps, known, { method: 'app', claim: outcome.claim }))) {
+    return sendRefusal(visitor, { code: 'session_ended' })
+  }
   if (html) return showPage(visitor, { page: 'enrolled', backup: hasBackup(visitor) })
   res.json({ status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>)
 }

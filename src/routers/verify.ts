@@ -64,7 +64,10 @@ async function verify(visitor: Visitor): Promise<void> {
   if (verdict.outcome === 'refused') return sendRefusal(visitor, verdict.refusal, body.fields.factor)
   const next = known.record.returnTo ?? deps.settings.homePath
   const left = verdict.backupCodesLeft
-  await approve(req, deps, known, verdict, left === undefined ? undefined : { left, next })
+  const warning = left === undefined ? undefined : { left, next }
+  if (!(await approve(req, deps, known, verdict, warning))) {
+    return sendRefusal(visitor, { code: 'session_ended' })
+  }
   const used = findFactor(person, body.fields.factor ?? known.record.challenge?.factorId ?? '')
   if (used) rememberUsed(req, res, used.id, deps.settings.path)
   if (html) return res.redirect(303, left === undefined ? next : `${deps.settings.path}/backup-codes-left`)

@@ -6,7 +6,7 @@ import type { SessionDeps } from './deps.js'
 import { type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
 import { decide } from './policy.js'
 import type { MfaRecord } from './record.js'
-import { letGo, onRegenerate, recordOf, rememberedTarget } from './slot.js'
+import { isCurrent, letGo, onRegenerate, recordOf, rememberedTarget, sessionEnded } from './slot.js'
 import { enter, factorsOf, type Known, newRecord, recordFor, settle, userIdOf } from './standing.js'
 
 /*
@@ -103,6 +103,8 @@ async function signIn(
   const record = given ? carried : await begun(req, deps, user, userId, options)
   const remembered = rememberedTarget(req)
   const target = renewal ? remembered : ((proven?.record ?? recordOf(req, userId))?.returnTo ?? remembered)
+  // Asked last, since what was done after the code was right has taken its time: the host was told, a device kept.
+  if (given && !(await isCurrent(req, userId))) throw sessionEnded()
 
   onRegenerate(req, (sessionId) => ({
     mfa: record && {

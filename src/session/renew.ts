@@ -5,7 +5,7 @@ import type { SessionDeps } from './deps.js'
 import { offerRenewal, wrapLogIn } from './log-in.js'
 import { logIn } from './passport-request.js'
 import type { MfaRecord } from './record.js'
-import { isCurrent, letGo, recordOf } from './slot.js'
+import { letGo, recordOf, sessionEnded } from './slot.js'
 import { enter, newRecord, userIdOf } from './standing.js'
 
 /** Of several requests at once, one may renew a session. */
@@ -37,9 +37,9 @@ export async function renewSession(
   }
   const record = recordOf(req, userId)
   const name = record?.transaction ?? nameOf(req.sessionID)
-  if (!(await isCurrent(req, userId)) || !(await claim(name))) {
+  if (!(await claim(name))) {
     letGo(req)
-    throw ended()
+    throw sessionEnded()
   }
   offerRenewal(req, {
     userId,
@@ -49,7 +49,7 @@ export async function renewSession(
   wrapLogIn(req, deps)
   await logIn(req, user)
   // Somebody may have ended everything meanwhile.
-  if ((await enter(req, deps)).stage === 'none') throw ended()
+  if ((await enter(req, deps)).stage === 'none') throw sessionEnded()
 }
 
 /** What a session remembers under its next id: nothing that is under way in it. */
@@ -70,8 +70,4 @@ function renewed(record: MfaRecord): MfaRecord {
 /** A session's id signs people in, so it is not written down elsewhere. */
 function nameOf(sessionId: string): string {
   return createHash('sha256').update(sessionId).digest('base64url')
-}
-
-function ended(): SessionEndedError {
-  return new SessionEndedError('The session ended or moved on while this request was under way.')
 }

@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import type { Session } from 'express-session'
-import { HostError, SessionStoreError } from '../errors.js'
+import { HostError, SessionEndedError, SessionStoreError } from '../errors.js'
 import { type MfaRecord, readRecord } from './record.js'
 import { safeReturnTo } from './return-to.js'
 
@@ -118,6 +118,11 @@ export async function isCurrent(req: Request, userId: string): Promise<boolean> 
   }
   letGo(req)
   return false
+}
+
+/** What is thrown where a late answer cannot be a value. */
+export function sessionEnded(): SessionEndedError {
+  return new SessionEndedError('The session ended or moved on while this request was under way.')
 }
 
 /** Has nothing more of this request's session stored; express-session stores nothing for a request without one. */

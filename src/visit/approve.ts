@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import { SessionEndedError } from '../errors.js'
 import type { Approved } from '../flows/verify.js'
 import { offerProof } from '../session/log-in.js'
 import { logIn } from '../session/passport-request.js'
@@ -9,6 +10,7 @@ import type { DoorDeps } from './deps.js'
 /**
  * Makes a verified session of a passed second factor: a new session with a new id, saved before this returns (R03,
  * R08). When that fails, the person may try again. `backupCodes` is kept in it for the warning that few are left.
+ * False when the session ended or moved on meanwhile: then nobody is signed in (R07).
  */
 export async function approve(
   req: Request,
@@ -16,7 +18,7 @@ export async function approve(
   { user, userId, record }: Known,
   { method, claim }: Pick<Approved, 'method' | 'claim'>,
   backupCodes?: MfaRecord['backupCodes'],
-): Promise<void> {
+): Promise<boolean> {
   offerProof(req, {
     userId,
     method,
@@ -25,5 +27,11 @@ export async function approve(
     handOverReturnTo: false,
     release: () => tries.unclaim(claim),
   })
-  await logIn(req, user)
+  try {
+    await logIn(req, user)
+    return true
+  } catch (error) {
+    if (error instanceof SessionEndedError) return false
+    throw error
+  }
 }

@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest'
+import { memoryStore } from '../../src/trust/memory-store.js'
+import type { TrustStore } from '../../src/trust/store.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
-import { type Host, host, jsonAgent } from '../kit/host.js'
+import { type Host, type HostSetup, host, jsonAgent } from '../kit/host.js'
+import { signal } from '../kit/signal.js'
 
 type Way = 'logout' | 'destroy'
 
 const ways: Way[] = ['logout', 'destroy']
 
-function testbed(resave: boolean) {
+function testbed(resave: boolean, options: HostSetup['options'] = {}) {
   const store = new FaultyStore()
   const made = host({
     store,
@@ -17,9 +20,20 @@ function testbed(resave: boolean) {
         req.session.destroy((error: unknown) => (error ? next(error) : res.json({ status: 'destroyed' })))
       })
     },
-    options: { open: ['/destroy'] },
+    options: { open: ['/destroy'], ...options },
   })
   return { ...made, store }
+}
+
+/** Work of the host that lasts until it is released. */
+function heldWork() {
+  const arrived = signal()
+  const released = signal()
+  const work = async () => {
+    arrived.give()
+    await released.given
+  }
+  return { work, arrived: arrived.given, release: released.give }
 }
 
 async function halfway({ app }: Host, name: string) {
@@ -53,10 +67,16 @@ async function expectDead(made: ReturnType<typeof testbed>, cookie: string) {
   expect(answer.body.code).toBe('closed')
 }
 
-/** What a request of this session is answered when the session ends while the service is still being asked. */
-async function overtaken(made: Host, cookie: string, way: Way, path: string, body?: object) {
+/** What a request of this session is answered when the session ends while something, else the service, is awaited. */
+async function overtaken(
+  made: Host,
+  cookie: string,
+  way: Way,
+  path: string,
+  body?: object,
+  held: Pick<ReturnType<typeof heldWork>, 'arrived' | 'release'> = made.standIn.hold(),
+) {
   const post = poster(made, cookie)
-  const held = made.standIn.hold()
   const late = post(path, body)
   await held.arrived
   await post(`/${way}`)
@@ -134,6 +154,37 @@ describe.each(ways)('R07 %s wins over what is still under way', (way) => {
     expect(answer.body).toMatchObject({ code: 'session_ended' })
     expect(answer.body).not.toHaveProperty('secret')
     expect(sessionCookie(answer)).toBe('')
+    await expectDead(made, cookie)
+  })
+
+  it('an app that the host is writing down', async () => {
+    const held = heldWork()
+    const made = testbed(false, { onAppEnrolled: held.work })
+    const cookie = await allTheWay(made, 'bob')
+    await poster(made, cookie)('/mfa/enroll-app')
+    const answer = await overtaken(made, cookie, way, '/mfa/enroll-app/confirm', { code: '123456' }, held)
+    expect(answer.status).toBe(401)
+    expect(answer.body).toMatchObject({ code: 'session_ended' })
+    await expectDead(made, cookie)
+  })
+
+  it('a right code whose browser is being trusted', async () => {
+    const held = heldWork()
+    const devices = memoryStore()
+    const store: TrustStore = {
+      ...devices,
+      async put(...kept) {
+        await held.work()
+        return devices.put(...kept)
+      },
+    }
+    const made = testbed(false, { trustedDevices: { store } })
+    const cookie = await halfway(made, 'bob')
+    await poster(made, cookie)(...challenged)
+    const right = { ...rightCode(made), trust: true }
+    const answer = await overtaken(made, cookie, way, '/mfa/verify', right, held)
+    expect(answer.status).toBe(401)
+    expect(answer.body).toMatchObject({ code: 'session_ended' })
     await expectDead(made, cookie)
   })
 
