@@ -40,13 +40,15 @@ async function send(visitor: Visitor): Promise<void> {
   if (refusal) return sendRefusal(visitor, refusal)
 
   const outcome = await sendBackupCodes(deps, person, known.record)
+  if (outcome.outcome === 'sent') {
+    const method = backupTarget(person)?.method
+    await notify(deps, req, known, { type: 'backup_codes_sent', ...(method && { method }), to: outcome.to })
+  }
   if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
   if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal)
   const { backupCodes: few, ...rest } = known.record
   if (few) await storeRecord(req, rest)
   const { to, count } = outcome
-  const method = backupTarget(person)?.method
-  await notify(deps, req, known, { type: 'backup_codes_sent', ...(method && { method }), to })
   const shown = { to, ...(count !== undefined && { count }) }
   if (html) return showPage(visitor, { page: 'backup-sent', ...shown })
   res.json({ status: 'sent', ...shown } satisfies z.output<typeof backupSentAnswer>)

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import { type Refused, refuse } from '../flows/deps.js'
 import type { Person } from '../flows/person.js'
-import { type Approved, claimApproval, type TypedCode, verifyCode } from '../flows/verify.js'
+import { type Approved, claimApproval, type Right, type TypedCode, verifyCode } from '../flows/verify.js'
 import { pickLocale } from '../pages/text.js'
 import { isCurrent } from '../session/slot.js'
 import { factorsOf, type Known } from '../session/standing.js'
@@ -33,18 +33,11 @@ export async function verifyVisit(
 ): Promise<Approved | Refused> {
   const person = await personOf(req, known, deps.settings)
   const verdict = await verifyCode(deps, person, known.record, typed)
+  await tellPerson(deps, req, known, verdict)
   if (!(await isCurrent(req, known.userId))) return refuse({ code: 'session_ended' })
-  if (verdict.outcome === 'refused') {
-    const isGuess = known.stage === 'pending' && verdict.refusal.code === 'invalid_code'
-    if (isGuess && (await deps.warnings.failed(known.userId))) {
-      await notify(deps, req, known, { type: 'repeated_failures' })
-    }
-    return verdict
-  }
+  if (verdict.outcome === 'refused') return verdict
   const approval = await claimApproval(deps, person, known.record, verdict)
-  if (approval.outcome === 'refused') return approval
-  if (approval.method === 'backup') await notify(deps, req, known, { type: 'backup_code_used' })
-  if (!typed.trust) return approval
+  if (approval.outcome === 'refused' || !typed.trust) return approval
   // Whoever signs in by a backup code has lost something; this is no moment to ask less of them (R63).
   const mayTrust = approval.method !== 'backup'
   const { user, userId } = known
@@ -57,4 +50,24 @@ export async function verifyVisit(
     )) === true
   if (trusted) await notify(deps, req, known, { type: 'device_trusted' })
   return { ...approval, trusted }
+}
+
+/**
+ * Tells of guesses (R34) and of a backup code that is gone (R63). Whoever moves the session on while a code is being
+ * checked must not keep the person from hearing of it.
+ */
+async function tellPerson(
+  deps: DoorDeps,
+  req: Request,
+  known: Known,
+  verdict: Right | Refused,
+): Promise<void> {
+  if (verdict.outcome === 'right') {
+    if (verdict.method === 'backup') await notify(deps, req, known, { type: 'backup_code_used' })
+    return
+  }
+  const isGuess = known.stage === 'pending' && verdict.refusal.code === 'invalid_code'
+  if (isGuess && (await deps.warnings.failed(known.userId))) {
+    await notify(deps, req, known, { type: 'repeated_failures' })
+  }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type FactorInput, mfaAccount } from '../../src/index.js'
 import { host, jsonAgent, signIn } from '../kit/host.js'
-import { login } from '../trust/kit.js'
-import { noticingHost, pass } from './kit.js'
+import { type Agent, login } from '../trust/kit.js'
+import { type NoticingHost, noticingHost, pass } from './kit.js'
 
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const wrongFor = (code: string) => (code === '000000' ? '111111' : '000000')
@@ -177,5 +177,54 @@ describe('somebody is told', () => {
     const agent = await signIn(app, 'bob')
     await agent.post('/mfa/challenge').send({ factor: 'sms' })
     await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+  })
+})
+
+describe('somebody is told also when the session moves on while the service is being asked', () => {
+  /** What is answered when another request of the same session is faster. */
+  async function overtaken(made: NoticingHost, agent: Agent, path: string, body: object) {
+    const held = made.standIn.hold()
+    const late = agent
+      .post(path)
+      .send(body)
+      .then((answer) => answer)
+    await held.arrived
+    await agent.post('/mfa/challenge').send({ factor: 'app' }).expect(200)
+    held.release()
+    const answer = await late
+    expect([answer.status, answer.body.code]).toEqual([401, 'session_ended'])
+  }
+
+  it('R34 of wrong codes after a right password', async () => {
+    const made = noticingHost()
+    const agent = await signIn(made.app, 'alice')
+    for (let nth = 0; nth < 5; nth++) {
+      await overtaken(made, agent, '/mfa/verify', { factor: 'app', code: '000000' })
+    }
+    expect(made.notices.map(({ notice }) => notice.type)).toEqual(['repeated_failures'])
+  })
+
+  it('R63 of a backup code that is gone', async () => {
+    const made = noticingHost()
+    await (await pass(made, 'alice')).post('/mfa/backup').send({}).expect(200)
+    const agent = await signIn(made.app, 'alice')
+    await overtaken(made, agent, '/mfa/verify', { factor: 'backup', code: 'AAAABBBBCCCCDDDD' })
+    expect(made.newest('backup_code_used').undoUrl).toBeDefined()
+  })
+
+  it('R61 of new backup codes', async () => {
+    const made = noticingHost()
+    await overtaken(made, await pass(made, 'alice'), '/mfa/backup', {})
+    expect(made.newest('backup_codes_sent')).toMatchObject({ method: 'email' })
+  })
+
+  it('R47 of an app that counts now, and so is the host', async () => {
+    const enrolled: string[] = []
+    const made = noticingHost({ options: { onAppEnrolled: ({ id }) => void enrolled.push(id) } })
+    const agent = await pass(made, 'alice')
+    await agent.post('/mfa/enroll-app').send({}).expect(200)
+    await overtaken(made, agent, '/mfa/enroll-app/confirm', { code: '123456' })
+    expect(made.newest('factor_added')).toMatchObject({ method: 'app' })
+    expect(enrolled).toEqual(['u-alice'])
   })
 })
