@@ -15,6 +15,6 @@ export function backupSentPage(view: Extract<View, { page: 'backup-sent' }>, con
     leadsHome: true,
     main: html`${noticeBox(context)}<p class="mfa-lead mfa-done">${icons.done}<span>${fill(backup.sent, { to: destination(view.to) })}</span></p>
 <p>${view.count !== undefined && html`${text.count(backup.count, view.count)} `}${backup.keep}</p>
-<div class="mfa-actions"><a class="mfa-primary" href="${linkTo(frame.homePath)}">${fill(words.enrolled.done, { app: frame.appName })}</a></div>`,
+<div class="mfa-actions"><a class="mfa-primary" href="${linkTo(view.next ?? frame.homePath)}">${fill(words.enrolled.done, { app: frame.appName })}</a></div>`,
   }
 }

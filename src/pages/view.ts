@@ -139,7 +139,8 @@ export type View =
   | { readonly page: 'enrolled'; readonly backup: boolean }
   /** Before sending backup codes: posts to `{base}/backup`. Without `to` there is nowhere to send them. */
   | { readonly page: 'backup'; readonly to?: string }
-  | { readonly page: 'backup-sent'; readonly to: string; readonly count?: number }
+  /** Where they went; leads on to `next`, else home. */
+  | { readonly page: 'backup-sent'; readonly to: string; readonly count?: number; readonly next?: string }
   /** Signed in by one of the last backup codes: leads to `{base}/backup` for new ones, or on to `next`. */
   | { readonly page: 'backup-codes-left'; readonly left: number; readonly next: string }
   /** Signed in, nothing to ask: what can be managed here. */

@@ -16,7 +16,10 @@ import { sendRefusal, showPage } from './reply.js'
 import { addRoute, stop } from './route.js'
 import type { Visitor } from './visitor.js'
 
-/** `GET /backup` tells where backup codes would go; `POST /backup` has new ones made and delivered. */
+/**
+ * `GET /backup` tells where backup codes would go; `POST /backup` has new ones made and delivered, and leads to
+ * `GET /backup?sent`, which says so: loading that again sends nothing.
+ */
 export function buildBackupRouter(deps: DoorDeps): Router {
   const router = Router()
   addRoute(router, deps, '/backup', { get: showStart, post: send })
@@ -25,10 +28,21 @@ export function buildBackupRouter(deps: DoorDeps): Router {
 }
 
 async function showStart(visitor: Visitor): Promise<void> {
+  const { req, known, person, html } = visitor
+  const target = backupTarget(person)
+  const { codesSent } = known.record
+  if (html && req.query.sent !== undefined && codesSent && target) {
+    const { count, next } = codesSent
+    return showPage(visitor, {
+      page: 'backup-sent',
+      to: maskContact(target.contact),
+      ...(count !== undefined && { count }),
+      ...(next && { next }),
+    })
+  }
   const refusal = await refusalFor(visitor)
   if (refusal) return sendRefusal(visitor, refusal)
-  if (!visitor.html) return sendProblem(visitor.res, { code: 'not_found' })
-  const target = backupTarget(visitor.person)
+  if (!html) return sendProblem(visitor.res, { code: 'not_found' })
   showPage(visitor, { page: 'backup', ...(target && { to: maskContact(target.contact) }) })
 }
 
@@ -46,12 +60,13 @@ async function send(visitor: Visitor): Promise<void> {
   }
   if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
   if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal)
-  const { backupCodes: few, ...rest } = known.record
-  if (few) await storeRecord(req, rest)
   const { to, count } = outcome
-  const shown = { to, ...(count !== undefined && { count }) }
-  if (html) return showPage(visitor, { page: 'backup-sent', ...shown })
-  res.json({ status: 'sent', ...shown } satisfies z.output<typeof backupSentAnswer>)
+  const counted = count !== undefined && { count }
+  const { backupCodes: few, ...rest } = known.record
+  const codesSent = { ...counted, ...(few && { next: few.next }) }
+  if (few || html) await storeRecord(req, { ...rest, codesSent })
+  if (html) return res.redirect(303, `${deps.settings.path}/backup?sent`)
+  res.json({ status: 'sent', to, ...counted } satisfies z.output<typeof backupSentAnswer>)
 }
 
 /** Backup codes stand in for a factor; who has none has nothing to back up. */

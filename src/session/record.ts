@@ -64,6 +64,10 @@ const record = z.object({
     .optional(),
   /** Somebody signed in by one of their last backup codes: how many are left, and where the warning leads on. */
   backupCodes: z.object({ left: z.number().int().nonnegative(), next: z.string() }).optional(),
+  /** Backup codes were sent from here: how many, if the service tells, and where somebody wanted to go. */
+  codesSent: z
+    .object({ count: z.number().int().nonnegative().optional(), next: z.string().optional() })
+    .optional(),
   /** The session goes on without a second factor, and why. Nothing is proven by it. */
   exemption: z.enum(['policy']).optional(),
   /** Signed in without having been asked, as far as it was known then; it is asked anew at each request. */

@@ -45,6 +45,10 @@ describe.skipIf(!hasBrowser() || !hasMovableClock())(
       await page.waitForLoadState()
       await snap(page, 'alice-backup-sent')
       expect(await page.getByRole('main').textContent()).toContain('a•••@v•••')
+      const mailed = (await messagesTo(app.url, 'alice@vault.example')).length
+      await page.reload()
+      expect(await page.getByRole('main').textContent()).toContain('a•••@v•••')
+      expect(await messagesTo(app.url, 'alice@vault.example')).toHaveLength(mailed)
       await context.close()
 
       const mail = (await messagesTo(app.url, 'alice@vault.example')).find(({ text }) =>

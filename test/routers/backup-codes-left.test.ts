@@ -58,11 +58,13 @@ describe('whoever signs in by one of the last backup codes', () => {
     expect((await browser.get('/secret').expect(200)).body.mfa.status).toBe('verified')
   })
 
-  it('is not warned any more once new ones were sent', async () => {
+  it('is not warned any more once new ones were sent, and goes on to where they wanted to go', async () => {
     const made = await withLeft(1)
-    const browser = await browserOf(made)
+    const browser = await browserOf(made, '/account?tab=1')
     await browser.post('/mfa/verify').type('form').send(LAST).expect(303)
-    await browser.post('/mfa/backup').type('form').send({}).expect(200)
+    const sent = await browser.post('/mfa/backup').type('form').send({}).expect(303)
+    const page = await browser.get(sent.headers.location ?? '').expect(200)
+    expect(page.text).toContain('<a class="mfa-primary" href="/account?tab=1">')
     const again = await browser.get('/mfa/backup-codes-left').expect(303)
     expect(again.headers.location).toBe('/')
   })

@@ -39,6 +39,23 @@ describe('R14 methods', () => {
     }
   })
 
+  it('a page that follows a form sends nothing when it is loaded again', async () => {
+    const { app, standIn } = host()
+    const browser = browserAgent(app)
+    await browser.post('/login').type('form').send({ name: 'bob' })
+    const sends = async (path: string, body: object, says: string) => {
+      const before = standIn.calls.length
+      const { headers } = await browser.post(path).type('form').send(body).expect(303)
+      for (let load = 0; load < 3; load++) {
+        expect((await browser.get(headers.location ?? '').expect(200)).text).toContain(says)
+      }
+      expect(standIn.calls).toHaveLength(before + 1)
+    }
+    await sends('/mfa/challenge', { factor: 'sms' }, 'We texted a code to')
+    await browser.post('/mfa/verify').type('form').send({ code: standIn.newestCode() }).expect(303)
+    await sends('/mfa/backup', {}, 'There are 2 codes; each works once.')
+  })
+
   it.each(Object.entries(ALLOW))('%s answers to %s and tells it to everybody else', async (path, allow) => {
     const made = host()
     for (const agent of [jsonAgent(made.app), await signIn(made.app, 'bob')]) {
