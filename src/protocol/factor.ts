@@ -6,7 +6,7 @@ import { METHODS, type Method } from './methods.js'
 export type FactorInput = {
   /** Names this factor in addresses and answers. Defaults to the method, numbered from the second one on (`sms-2`). */
   readonly id?: string
-  /** What the person calls it, e.g. "Work phone". Shown on pages. */
+  /** What the person calls it, e.g. "Work phone". Shown on pages, and told to programs. */
   readonly label?: string
 } & (
   | { readonly method: 'email'; readonly email: string }

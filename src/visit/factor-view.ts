@@ -8,6 +8,6 @@ export function factorView({ id, method, contact, label }: Factor): FactorView {
 }
 
 /** Factors as JSON answers list them. */
-export function listFactors(factors: readonly Factor[]): Pick<FactorView, 'id' | 'method' | 'to'>[] {
-  return factors.map(factorView).map(({ id, method, to }) => ({ id, method, to }))
+export function listFactors(factors: readonly Factor[]): FactorView[] {
+  return factors.map(factorView)
 }

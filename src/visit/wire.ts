@@ -57,7 +57,15 @@ export const languageBody = z.object({
 })
 
 /** A way to confirm, as answers list it. */
-export const factorAnswer = z.object({ id: z.string(), method: z.enum(METHODS), to })
+export const factorAnswer = z.object({
+  id: z.string(),
+  method: z.enum(METHODS),
+  to,
+  label: z
+    .string()
+    .optional()
+    .meta({ description: 'What the person calls it, if the app says.', examples: ['Work phone'] }),
+})
 
 const challengeState = z.object({
   factor: factorName,

@@ -91,7 +91,9 @@ describe('the answers', () => {
   })
 
   it('tell the state apart by its status', async () => {
-    const made = host()
+    const made = host({
+      options: { factors: ({ factors }) => factors.map((factor) => ({ ...factor, label: 'Mine' })) },
+    })
     const stateOf = async (agent: ReturnType<typeof jsonAgent>): Promise<MfaState> => {
       const { body } = await agent.get('/mfa').expect(200)
       expect(wire.mfaState.parse(body)).toEqual(body)
