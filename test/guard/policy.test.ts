@@ -49,7 +49,7 @@ describe('a policy', () => {
     await agent.get('/mfa/enroll-app').expect(200)
   })
 
-  it('R35 never lets a half-login add a factor beside the one that exists', async () => {
+  it('R55 never lets a half-login add a factor beside the one that exists', async () => {
     const { app, standIn } = decided('require')
     const agent = await signIn(app, 'bob')
     await agent.post('/mfa/enroll-app').expect(401)

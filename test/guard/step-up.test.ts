@@ -25,6 +25,11 @@ const bank = () => {
           res.send('paid')
         },
       )
+      app.get(
+        '/statement',
+        requireMfa({ maxAge: '5m' }),
+        (req, res) => void res.send(`statement of ${req.query.year}`),
+      )
       app.post('/strong', requireMfa({ minStrength: 'strong' }), (_req, res) => void res.json({ done: true }))
       app.post(
         '/app-only',
@@ -104,6 +109,21 @@ describe('a step-up', () => {
     vi.setSystemTime(Date.now() + 1)
     await agent.post('/strong').expect(401)
     await agent.post('/not-by-mail').expect(200)
+  })
+
+  it('goes back to a blocked GET, with its query, and to no other address', async () => {
+    const { app, standIn } = bank()
+    const agent = await signedInLongAgo({ app, standIn })
+    await agent.get('/statement?year=2026&page=2').expect(303).expect('Location', '/mfa')
+    await agent.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+    await agent.post('/mfa/verify').type('form').send({ code: '000 00x' }).expect(401)
+    await agent
+      .post('/mfa/verify')
+      .type('form')
+      .send({ code: standIn.newestCode() })
+      .expect(303)
+      .expect('Location', '/statement?year=2026&page=2')
+    expect((await agent.get('/statement?year=2026&page=2').expect(200)).text).toBe('statement of 2026')
   })
 
   it('offers a blocked POST again with what was typed, and does it only at the click', async () => {

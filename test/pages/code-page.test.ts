@@ -93,6 +93,22 @@ describe('the code page', () => {
     expect(page).toContain('href="/mfa/verify?factor=backup"')
   })
 
+  it('offers them in order: the same code again, another way, a backup code, the host’s help', () => {
+    const page = renderView(codeView(sms, { others: FACTORS }), { ...frame, help: 'Call 0800.' })
+    const steps = [
+      'Send the code again',
+      'You can ask again in 30 seconds.',
+      'Can’t get the code?',
+      'name="factor" value="email-1"',
+      'name="factor" value="call-1"',
+      'href="/mfa/verify?factor=backup"',
+      'Call 0800.',
+    ]
+    const places = steps.map((step) => page.indexOf(step))
+    expect(places).not.toContain(-1)
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+  })
+
   it('shows the host’s own help', () => {
     expect(renderView(codeView(sms), { ...frame, help: 'Call 0800 & ask.' })).toContain(
       'Call 0800 &amp; ask.',

@@ -9,7 +9,7 @@ const signedIn = async (bed: ReturnType<typeof host>, name: string) => {
 
 /** The buttons and links of the chooser, in their order. */
 const order = (page: string) =>
-  [...page.matchAll(/(?:verify\?factor=|name="factor" value=")([a-z-]+)"/g)].map(([, id]) => id)
+  [...page.matchAll(/(?:verify\?factor=|name="factor" value=")([a-z0-9-]+)"/g)].map(([, id]) => id)
 
 describe('the pages as a host has them', () => {
   it('offer first what was last used in this browser', async () => {
@@ -39,6 +39,36 @@ describe('the pages as a host has them', () => {
     expect(order((await strange.get('/mfa')).text)[0]).toBe('app')
   })
 
+  it('call several factors of one kind by their names, and send to the one that is chosen', async () => {
+    const bed = host({
+      options: {
+        factors: () => [
+          { method: 'sms', phone: '+447700900102', label: 'My phone' },
+          { method: 'sms', phone: '+447700900202', label: 'Work <phone>' },
+        ],
+      },
+    })
+    const agent = await signedIn(bed, 'bob')
+    const page = await agent.get('/mfa')
+    expect(order(page.text)).toEqual(['sms', 'sms-2', 'backup'])
+    const names = [...page.text.matchAll(/<bdi>([^<]*hone[^<]*)<\/bdi>/g)].map(([, name]) => name)
+    expect(names).toEqual(['My phone', 'Work &lt;phone&gt;'])
+    const state = await agent.get('/mfa').set('Accept', 'application/json').expect(200)
+    expect(state.body.factors).toEqual([
+      { id: 'sms', method: 'sms', to: '••• 02', label: 'My phone' },
+      { id: 'sms-2', method: 'sms', to: '••• 02', label: 'Work <phone>' },
+    ])
+
+    await agent.post('/mfa/challenge').type('form').send({ factor: 'sms-2' }).expect(303)
+    expect(bed.standIn.delivered).toMatchObject([{ to: '+447700900202' }])
+    // The other one is still offered by its name, and the last one used comes first the next time.
+    expect((await agent.get('/mfa/verify')).text).toContain('<bdi>My phone</bdi>')
+    await agent.post('/mfa/verify').type('form').send({ code: bed.standIn.newestCode() }).expect(303)
+    await agent.post('/logout')
+    await agent.post('/login').type('form').send({ name: 'bob' })
+    expect(order((await agent.get('/mfa')).text)).toEqual(['sms-2', 'sms', 'backup'])
+  })
+
   it('ignore a cookie that names nothing of this person', async () => {
     const agent = await signedIn(host(), 'bob')
     const page = await agent.get('/mfa').set('Cookie', 'mfa_last="><script>')
@@ -65,6 +95,41 @@ describe('the pages as a host has them', () => {
     expect((await agent.get('/mfa')).text).toBe('mine: ••• 02')
     await agent.post('/mfa/challenge').type('form').send({ factor: 'sms' })
     expect((await agent.get('/mfa/verify')).text).toContain('<!doctype html>')
+  })
+
+  it('can be replaced, all of them, those about errors as well', async () => {
+    const bed = host({
+      options: {
+        trustedDevices: { store: 'memory' },
+        render: (view, frame) => {
+          const notice = view.page === 'stop' ? view.notice : frame.notice
+          return `mine: ${view.page} ${notice?.code ?? ''}`
+        },
+      },
+    })
+    const agent = await signedIn(bed, 'bob')
+    const draws = async (asked: ReturnType<typeof agent.get>, text: string) =>
+      expect((await asked).text.trim()).toBe(`mine: ${text}`)
+    const post = (path: string, body: object) => agent.post(`/mfa${path}`).type('form').send(body)
+    await draws(agent.get('/mfa'), 'choose')
+    await draws(post('/challenge', { factor: 'pigeon' }), 'choose unknown_factor')
+    await post('/challenge', { factor: 'sms' }).expect(303)
+    await draws(agent.get('/mfa/verify'), 'code')
+    await draws(post('/verify', { code: '000 00x' }), 'code invalid_code')
+    await draws(post('/verify', { code: 'x'.repeat(5_000) }), 'code body_too_large')
+    await post('/verify', { code: bed.standIn.newestCode() }).expect(303)
+    await draws(agent.get('/mfa'), 'overview')
+    await draws(agent.get('/mfa/devices'), 'devices')
+    await draws(agent.get('/mfa/backup'), 'backup')
+    await post('/backup', {}).expect(303)
+    await draws(agent.get('/mfa/backup?sent'), 'backup-sent')
+    await draws(agent.get('/mfa/enroll-app'), 'enroll-start')
+    await draws(post('/enroll-app', {}), 'enroll')
+    await draws(post('/enroll-app/confirm', { code: '000000' }), 'enroll invalid_code')
+    bed.standIn.setTrouble(bed.standIn.down)
+    await draws(post('/enroll-app', {}), 'stop service_unavailable')
+    bed.standIn.setTrouble(undefined)
+    await draws(post('/enroll-app/confirm', { code: '123456' }), 'enrolled')
   })
 
   it('speak the language that the browser or the host asks for', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { SECOND, stopClock } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { browserAgent, type Host, host, jsonAgent } from '../kit/host.js'
 import { begin, listen } from '../kit/sockets.js'
@@ -127,6 +128,28 @@ describe('R15 where somebody is sent after the second factor', () => {
       .send({ code: made.standIn.newestCode() })
       .expect(302)
       .expect('Location', '/home')
+  })
+
+  it('is where they wanted to go, over choosing, another way, wrong codes and a code sent again', async () => {
+    const clock = stopClock()
+    const { app, standIn } = host({ options: { homePath: '/home' } })
+    const browser = browserAgent(app)
+    await browser.post('/login').type('form').send({ name: 'alice' })
+    await browser.get('/secret?report=7&tab=2').expect(303).expect('Location', '/mfa')
+    const post = (path: string, body: object) => browser.post(`/mfa${path}`).type('form').send(body)
+    await browser.get('/mfa').expect(200)
+    await post('/challenge', { factor: 'email' }).expect(303)
+    await browser.get('/mfa/verify').expect(200)
+    await post('/verify', { code: '000 00x' }).expect(401)
+    clock.move(30 * SECOND)
+    await post('/challenge', { factor: 'email' }).expect(303)
+    await browser.get('/mfa?choose').expect(200)
+    await browser.get('/mfa/assets/mfa.css').expect(200)
+    await post('/challenge', { factor: 'sms' }).expect(303)
+    await post('/verify', { code: '000 00x' }).expect(401)
+    await post('/verify', { code: standIn.newestCode('+447700900101') })
+      .expect(303)
+      .expect('Location', '/secret?report=7&tab=2')
   })
 
   // A link like https://bank.example//evil.example, sent to somebody who has just typed a password.

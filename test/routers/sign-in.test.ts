@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { MINUTE, stopClock } from '../kit/clock.js'
+import { sessionCookie } from '../kit/cookies.js'
 import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
 
 describe('signing in with a second factor', () => {
@@ -59,26 +61,38 @@ describe('signing in with a second factor', () => {
   })
 
   it('R03 changes the session id at the password and again at the second factor, and the old ids are dead', async () => {
-    const { app, standIn } = host()
+    const { app, standIn } = host({
+      beforeGate: (app) => {
+        app.get('/basket', (req, res) => {
+          Object.assign(req.session, { basket: 1 })
+          res.end()
+        })
+      },
+    })
     const agent = jsonAgent(app)
-    const first = await agent.post('/login').send({ name: 'bob' })
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
-    const second = await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
-    const [before] = first.get('Set-Cookie') ?? []
-    const [after] = second.get('Set-Cookie') ?? []
-    expect(before).toBeDefined()
-    expect(after).toBeDefined()
-    expect(after).not.toBe(before)
-    const old = await jsonAgent(app)
-      .get('/secret')
-      .set('Cookie', before?.split(';')[0] ?? '')
-      .expect(401)
-    expect(old.body.code).toBe('closed')
+    const cookies = [
+      await agent.get('/basket').expect(200),
+      await agent.post('/login').send({ name: 'bob' }).expect(200),
+      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200),
+      await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200),
+    ]
+      .map((answer) => sessionCookie(answer))
+      .filter((cookie) => cookie !== '')
+    expect(new Set(cookies).size).toBe(3)
+    await agent.get('/secret').expect(200)
+    for (const old of cookies.slice(0, 2)) {
+      const { body } = await jsonAgent(app).get('/secret').set('Cookie', old).expect(401)
+      expect(body.code).toBe('closed')
+    }
   })
 
   it('R17 asks again when the second factor is older than the route allows', async () => {
-    const testbed = host()
-    const agent = await signInFully(testbed, 'bob')
+    const clock = stopClock()
+    const agent = await signInFully(host(), 'bob')
+    clock.move(5 * MINUTE - 1)
     await agent.post('/transfer').expect(200)
+    clock.move(1)
+    const asked = await agent.post('/transfer').expect(401)
+    expect(asked.body.code).toBe('step_up_required')
   })
 })
