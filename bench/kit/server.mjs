@@ -28,17 +28,19 @@ async function start(file, env) {
       SERVICE_SECRET: SECRET,
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   const gone = new Promise((resolve) => child.once('exit', resolve))
   const url = await new Promise((resolve, reject) => {
     let text = ''
-    child.stdout.on('data', (chunk) => {
+    const look = (chunk) => {
       if (text.length > 100_000) return
       text += chunk
       const found = /listens on (http:\S+)/.exec(text)?.[1]
       if (found) resolve(found)
-    })
+    }
+    child.stdout.on('data', look)
+    child.stderr.on('data', look).pipe(process.stderr)
     gone.then(() => reject(new Error(`The service ended: ${text}`)))
   })
   return {

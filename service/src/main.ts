@@ -10,10 +10,19 @@ import { shutDown } from './shutdown.js'
 
 const FINISH_WITHIN_MS = 10_000
 
+/** For whoever started the process; standard output is the log. */
+function tell(sentence: string): void {
+  process.stderr.write(`${sentence}\n`)
+}
+
 async function main(): Promise<void> {
   const { options, port, drainSeconds, warnings } = readEnvironment(process.env, { dataDir: '.data' })
-  for (const warning of warnings) console.warn(`warning: ${warning}`)
-  const made = options.apiKey ? undefined : `mfa_${randomBytes(32).toString('base64url')}`
+  for (const warning of warnings) tell(`warning: ${warning}`)
+  // In production a key has no place in whatever keeps the output of a process.
+  const made =
+    options.apiKey || process.env.NODE_ENV === 'production'
+      ? undefined
+      : `mfa_${randomBytes(32).toString('base64url')}`
   const log = lineBuffer(process.stdout)
   process.on('exit', log.flush)
   const service = await createService({
@@ -21,7 +30,8 @@ async function main(): Promise<void> {
     ...(made && { apiKey: made }),
     logger: jsonLogger(log),
   })
-  if (made) console.log(`SERVICE_API_KEY is not set. For this run the key is ${made}`)
+  if (made) tell(`SERVICE_API_KEY is not set. For this run the key is ${made}`)
+  else if (!options.apiKey) tell('SERVICE_API_KEY is not set: only keys made by `key create` are taken.')
   const server = apiServer(service.api, options.publicUrl)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -30,9 +40,9 @@ async function main(): Promise<void> {
     await service.close()
     throw whyNotListening(error, port)
   })
-  console.log(`The MFA service listens on http://localhost:${(server.address() as AddressInfo).port}`)
+  tell(`The MFA service listens on http://localhost:${(server.address() as AddressInfo).port}`)
   if (service.inbox)
-    console.log('Messages do not leave this machine: read them at GET /v1/test/inbox?to=… with the API key.')
+    tell('Messages do not leave this machine: read them at GET /v1/test/inbox?to=… with the API key.')
 
   const patience = new AbortController()
   let stopping = false

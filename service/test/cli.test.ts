@@ -319,11 +319,11 @@ describe('the command line', () => {
   test('starts the service', { timeout: PATIENCE_MS }, async () => {
     const { PATH = '' } = process.env
     const env = { PATH, DATA_DIR: join(empty, 'served'), SERVICE_PORT: '0' }
-    const child = spawn(process.execPath, [CLI, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+    const child = spawn(process.execPath, [CLI, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
     const ended = new Promise((resolve) => child.once('close', resolve))
     const url = await new Promise<string>((resolve) => {
       let text = ''
-      child.stdout.on('data', (chunk) => {
+      child.stderr.on('data', (chunk) => {
         text += chunk
         const found = /listens on (http:\S+)/.exec(text)?.[1]
         if (found) resolve(found)

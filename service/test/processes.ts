@@ -8,26 +8,28 @@ export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 export interface Running {
   readonly child: ChildProcess
   readonly url: string
+  /** All it said so far, the log and what is meant for people. */
   output(): string
+  /** What it wrote to standard output so far. */
+  log(): string
   ended: Promise<number | null>
 }
 
 /** Starts a service without waiting for it. */
-export function start(env: Record<string, string>): {
-  child: ChildProcess
-  output(): string
-  ended: Promise<number | null>
-} {
+export function start(env: Record<string, string>): Omit<Running, 'url'> {
   const { PATH = '' } = process.env
   const child = spawn(process.execPath, [MAIN], {
     env: { PATH, SERVICE_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let text = ''
-  child.stdout?.on('data', (chunk) => (text += chunk))
+  let [text, log] = ['', '']
+  child.stdout?.on('data', (chunk) => {
+    text += chunk
+    log += chunk
+  })
   child.stderr?.on('data', (chunk) => (text += chunk))
   const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
-  return { child, output: () => text, ended }
+  return { child, output: () => text, log: () => log, ended }
 }
 
 /** Starts a service and waits until it listens. */
@@ -38,7 +40,7 @@ export async function startListening(env: Record<string, string>): Promise<Runni
       const found = /listens on (http:\S+)/.exec(started.output())?.[1]
       if (found) resolve(found)
     }
-    started.child.stdout?.on('data', look)
+    started.child.stderr?.on('data', look)
     void started.ended.then(() => reject(new Error(started.output())))
   })
   return { ...started, url }

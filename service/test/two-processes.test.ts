@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { operator } from '../src/operator/operator.js'
+import { postgresStore } from '../src/store/postgres.js'
 import { API_KEY, eventually, freshPhone, listen, SECRET, wrong } from './kit.js'
 import { postgresMissing, startPostgres } from './postgres.js'
 import { MAIN, type Running, start, startListening } from './processes.js'
@@ -56,8 +58,13 @@ describe('two processes over one PostgreSQL', () => {
   })
 
   /** The status of the answer; 0 when there was none. */
-  const post = async ({ url }: Running, path: string, parameters: Record<string, string>) => {
-    const headers = { authorization: `Bearer ${API_KEY}` }
+  const post = async (
+    { url }: Pick<Running, 'url'>,
+    path: string,
+    parameters: Record<string, string>,
+    key = API_KEY,
+  ) => {
+    const headers = { authorization: `Bearer ${key}` }
     const body = new URLSearchParams(parameters)
     return fetch(url + path, { method: 'POST', headers, body }).then(
       async (response) => {
@@ -146,6 +153,28 @@ describe('two processes over one PostgreSQL', () => {
       }
     }
   }, 120_000)
+
+  test('one in production makes no API key, takes those of the command line, and writes nothing but its log', async () => {
+    const { SERVICE_API_KEY: _key, ...others } = env
+    const one = await startListening({ ...others, NODE_ENV: 'production', SERVICE_DRAIN_SECONDS: '0' })
+    running.push(one)
+    expect(one.output()).toContain('SERVICE_API_KEY is not set: only keys made by `key create` are taken.')
+    const store = postgresStore(postgres.url)
+    const { key } = await operator(store, 'ann').createKey('default', { mode: 'live' })
+    await store.close()
+    const form = { User: freshPhone().phone, Type: 'SMS' }
+    expect(await post(one, '/v1/mfa', form)).toBe(401)
+    expect(await post(one, '/v1/mfa', form, key)).toBe(200)
+    one.child.kill('SIGTERM')
+    await one.ended
+    expect(one.output()).not.toMatch(/mfa_/)
+    const events = one
+      .log()
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { event: string }).event)
+    expect(events).toEqual(expect.arrayContaining(['http.request', 'delivery.sent', 'send.sent']))
+  })
 
   test('one whose port is taken says so, and what to do, and ends', async () => {
     const { port } = new URL((await run()).url)
