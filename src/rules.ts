@@ -13,6 +13,11 @@ export function hasFunctions(value: unknown, ...names: string[]): boolean {
   )
 }
 
+/** Whether something is a client of the package `redis`. Another package's, such as one of ioredis, is spoken to differently. */
+export function isRedisClient(value: unknown): boolean {
+  return hasFunctions(value, 'eval') && Reflect.has(Object(value), 'isReady')
+}
+
 /** How a table in the host's database may be named. */
 export const TABLE_NAME = /^[a-z_][a-z0-9_]{0,62}$/
 

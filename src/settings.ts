@@ -13,9 +13,10 @@ import { wholeNumber } from './whole-number.js'
 
 const MINUTE_MS = 60_000
 
-const sitePath = z
-  .string({ error: 'must be a path on this site, like /login' })
-  .regex(/^\/(?![/\\])[^\s?#\\]*$/, { error: 'must be a path on this site, like /login' })
+function sitePath(example: string) {
+  const error = `must be a path on this site, like ${example}`
+  return z.string({ error }).regex(/^\/(?![/\\])[^\s?#\\]*$/, { error })
+}
 
 const docsText = 'must be the address of a page without #, like https://docs.example.com/mfa-errors'
 const doctorText = 'must be false, or an object like { ignore: ["MFA_DOCTOR_RESAVE"] }'
@@ -77,14 +78,14 @@ const schema = z.strictObject({
     .min(1, { error: 'must not be empty' })
     .max(60, { error: 'must have at most 60 characters' })
     .default('this site'),
-  path: sitePath
+  path: sitePath('/mfa')
     .regex(/[^/]$/, { error: 'must not end with a slash, and must not be the whole site' })
     .default('/mfa'),
-  pathPrefix: sitePath.regex(/[^/]$/, { error: 'must not end with a slash' }).default(''),
-  signInPath: sitePath.default('/login'),
-  signOutPath: sitePath.default('/logout'),
-  homePath: sitePath.default('/'),
-  open: z.array(sitePath, { error: 'must be a list of paths' }).default([]),
+  pathPrefix: sitePath('/bank').regex(/[^/]$/, { error: 'must not end with a slash' }).default(''),
+  signInPath: sitePath('/login').default('/login'),
+  signOutPath: sitePath('/logout').default('/logout'),
+  homePath: sitePath('/home').default('/'),
+  open: z.array(sitePath('/about'), { error: 'must be a list of paths' }).default([]),
   halfLoginMs: wholeNumber(2 * MINUTE_MS, 15 * MINUTE_MS, 'milliseconds').default(10 * MINUTE_MS),
   codeLifeMs: wholeNumber(MINUTE_MS, 10 * MINUTE_MS, 'milliseconds').default(5 * MINUTE_MS),
   limits: limitsSchema.prefault({}),
@@ -108,7 +109,7 @@ const schema = z.strictObject({
   noticeStore: trustPlace.optional(),
   place: callback<NonNullable<MfaOptions['place']>>('must be a function from a request to text').optional(),
   doctor: doctorSchema.default({ ignore: [] }),
-  stylesheet: sitePath.optional(),
+  stylesheet: sitePath('/mfa.css').optional(),
   help: z
     .string({ error: 'must be text' })
     .min(1, { error: 'must not be empty' })

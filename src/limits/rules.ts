@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { QueryPool } from '../postgres-table.js'
-import { hasFunctions, PREFIX, TABLE_NAME } from '../rules.js'
+import { hasFunctions, isRedisClient, PREFIX, TABLE_NAME } from '../rules.js'
 import { wholeNumber } from '../whole-number.js'
 
 const MINUTE_MS = 60_000
@@ -14,8 +14,8 @@ export const limitsSchema = z
   .strictObject(
     {
       redis: z
-        .custom<object>((value) => typeof value === 'object' && value !== null, {
-          error: 'must be a connected client of the "redis" package',
+        .custom<object>(isRedisClient, {
+          error: 'must be a connected client of the package "redis"; one of ioredis does not fit',
         })
         .optional(),
       postgres: z

@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import { type Duration, durationMs } from '../duration.js'
 import type { MfaOptions } from '../options.js'
-import { callback, hasFunctions, PREFIX, TABLE_NAME } from '../rules.js'
+import { callback, hasFunctions, isRedisClient, PREFIX, TABLE_NAME } from '../rules.js'
 import { wholeNumber } from '../whole-number.js'
 import type { TrustPlace } from './open-store.js'
 
 const HOUR_MS = 60 * 60_000
 
 const placeText =
-  'must be "memory", { redis: client }, { postgres: pool }, or an object with the functions read, put, swap and remove'
+  'must be "memory", { redis: client } of the package "redis", { postgres: pool }, or an object with the functions read, put, swap and remove'
 /** Where trusted devices and the links in notices are kept. */
 export const trustPlace = z.custom<TrustPlace>(
   (value) => {
@@ -20,10 +20,7 @@ export const trustPlace = z.custom<TrustPlace>(
       given === undefined || (typeof given === 'string' && pattern.test(given))
     return redis === undefined
       ? hasFunctions(postgres, 'query') && prefix === undefined && fits(tableName, TABLE_NAME)
-      : hasFunctions(redis, 'eval') &&
-          postgres === undefined &&
-          tableName === undefined &&
-          fits(prefix, PREFIX)
+      : isRedisClient(redis) && postgres === undefined && tableName === undefined && fits(prefix, PREFIX)
   },
   { error: placeText },
 )

@@ -2,6 +2,7 @@ import express, { type Express as App } from 'express'
 import session, { MemoryStore, type SessionOptions, Store } from 'express-session'
 import express4 from 'express4'
 import passport from 'passport'
+import { createClient } from 'redis'
 import request from 'supertest'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { FINDING_CODES, FINDINGS } from '../../src/doctor/findings.js'
@@ -25,7 +26,7 @@ const SAFE: SessionOptions = {
   cookie: { secure: true, sameSite: 'lax' },
 }
 
-const CALM = { redis: {} }
+const CALM = { redis: createClient() }
 
 /** A host whose doctor writes down what it tells. */
 function watched(setup: HostSetup = {}) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { mfaRouter, mfaSession, OptionsError } from '../../src/index.js'
 import type { MfaOptions } from '../../src/options.js'
 import { readOptions } from '../../src/settings.js'
-import { addressFaults, faultsOf, faultsOfAll, WORKING } from './read.js'
+import { addressFaults, faultsOf, faultsOfAll, ioredisClient, redisClient, WORKING } from './read.js'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -161,13 +161,14 @@ describe('everything else must be what it is meant to be', () => {
   it.each<[object, string]>([
     [{ limits: 7 }, 'limits must be an object'],
     [{ limits: { redis: 'redis://localhost' } }, 'limits.redis must be a connected client'],
+    [{ limits: { redis: ioredisClient } }, 'package "redis"; one of ioredis does not fit'],
     [{ limits: { postgres: { pool: 'postgres://' } } }, 'limits.postgres.pool must be a Pool'],
     [
       { limits: { postgres: { pool: { query() {} }, tableName: 'a"b' } } },
       'limits.postgres.tableName must be the name',
     ],
     [
-      { limits: { redis: {}, postgres: { pool: { query() {} } } } },
+      { limits: { redis: redisClient, postgres: { pool: { query() {} } } } },
       'limits.postgres must not stand beside redis',
     ],
     [{ docsUrl: 'docs/errors.md' }, 'docsUrl must be the address of a page'],
@@ -188,6 +189,7 @@ describe('everything else must be what it is meant to be', () => {
     [{ homePath: '/home?x=1' }, 'homePath must be a path on this site'],
     [{ open: '/public' }, 'open must be a list of paths'],
     [{ open: ['public'] }, 'open.0 must be a path on this site'],
+    [{ stylesheet: 'https://cdn.example/mfa.css' }, 'stylesheet must be a path on this site, like /mfa.css'],
     [{ render: '<html>' }, 'render must be a function'],
     [{ locale: 'de' }, 'locale must be a function'],
     [{ userId: 'id' }, 'userId must be a function'],

@@ -1,3 +1,4 @@
+import { createClient } from 'redis'
 import { OptionsError } from '../../src/errors.js'
 import { readOptions, type Settings } from '../../src/settings.js'
 
@@ -6,6 +7,12 @@ export const WORKING = {
   service: { baseUrl: 'https://mfa.example.com', apiKey: '0123456789abcdef' },
   factors: () => [],
 }
+
+/** A client of the package `redis` that nobody has connected. */
+export const redisClient = createClient()
+
+/** As much of a client of ioredis as matters here. */
+export const ioredisClient = { status: 'ready', multi() {}, eval: async () => null }
 
 /** What `readOptions` says to the working options with some of them replaced. */
 export function faultsOf(replaced: object): readonly string[] {

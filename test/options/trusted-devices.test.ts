@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readOptions } from '../../src/settings.js'
-import { faultsOf, WORKING } from './read.js'
+import { faultsOf, ioredisClient, redisClient, WORKING } from './read.js'
 
 const store = 'memory'
 const ownStore = {
@@ -23,7 +23,7 @@ describe('the option trustedDevices', () => {
 
   it.each([
     { store: ownStore },
-    { store: { redis: { eval: async () => {} }, prefix: 'shop' } },
+    { store: { redis: redisClient, prefix: 'shop' } },
     { store: { postgres: { query: async () => ({ rows: [] }) }, tableName: 'shop_trust' } },
     { store, maxAge: '1h', maxDevices: 1, cookieName: '__Host-mfa-devices' },
     { store, maxAge: '720h', canTrust: () => true, fingerprint: () => 1 },
@@ -36,7 +36,8 @@ describe('the option trustedDevices', () => {
     [{}, 'trustedDevices.store must be "memory"'],
     [{ store: 'redis' }, 'trustedDevices.store must be'],
     [{ store: { redis: {} } }, 'trustedDevices.store must be'],
-    [{ store: { redis: { eval() {} }, tableName: 'x' } }, 'trustedDevices.store must be'],
+    [{ store: { redis: ioredisClient } }, '{ redis: client } of the package "redis"'],
+    [{ store: { redis: redisClient, tableName: 'x' } }, 'trustedDevices.store must be'],
     [{ store: { postgres: { query() {} }, tableName: 'x"; DROP' } }, 'trustedDevices.store must be'],
     [{ store: { ...ownStore, swap: undefined } }, 'trustedDevices.store must be'],
     [{ store, maxAge: '59m' }, 'trustedDevices.maxAge must be a time like "30d", from 1h to 30d'],
