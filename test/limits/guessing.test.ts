@@ -248,6 +248,21 @@ describe('R23 ten wrong codes in a day', () => {
     expect((await wrong(victim, 'app').expect(429)).body.code).toBe('locked')
   })
 
+  it('R20 may be those of a step-up, and of an app that is set up, as well', async () => {
+    stopClock()
+    const made = host()
+    const owner = await signInFully(made, 'alice', 'email')
+    await owner.post('/mfa/enroll-app').expect(200)
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await owner.post('/mfa/enroll-app/confirm').send({ code: '000000' }).expect(401)
+    }
+    const spent = await owner.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(429)
+    expect(spent.body.code).toBe('challenge_exhausted')
+    for (let attempt = 0; attempt < 5; attempt++) await wrong(owner, 'app').expect(401)
+    const other = await signIn(made.app, 'alice')
+    expect((await wrong(other, 'app').expect(429)).body.code).toBe('locked')
+  })
+
   it('R32 lock a challenge that was started before', async () => {
     stopClock()
     const made = host()

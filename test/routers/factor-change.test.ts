@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { MINUTE, stopClock } from '../kit/clock.js'
+import { host, signIn, signInFully } from '../kit/host.js'
+
+describe.each([
+  ['R55 an authenticator app', '/mfa/enroll-app', 'enrollApp'],
+  ['R61 new backup codes', '/mfa/backup', 'sendBackupCodes'],
+])('%s for somebody who has a second factor', (_what, path, verb) => {
+  it('takes more than the password', async () => {
+    const { app, standIn } = host()
+    const agent = await signIn(app, 'bob')
+    expect((await agent.post(path).expect(401)).body.code).toBe('mfa_required')
+    expect(standIn.count(verb)).toBe(0)
+  })
+
+  it('takes a second factor of the last five minutes, and goes on after a fresh one', async () => {
+    const clock = stopClock()
+    const made = host()
+    const { standIn } = made
+    const agent = await signInFully(made, 'bob')
+    clock.move(5 * MINUTE - 1)
+    await agent.post(path).expect(200)
+    clock.move(1)
+    expect((await agent.post(path).expect(401)).body.code).toBe('step_up_required')
+    expect(standIn.count(verb)).toBe(1)
+
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    const { body } = await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    expect(body.next).toBe(path)
+    await agent.post(path).expect(200)
+  })
+})
