@@ -16,6 +16,15 @@ const explained = (text: string) =>
     ),
   )
 
+/** The addresses of a Markdown file's headings. */
+const headingsOf = (text: string) =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+
 const membersOf = (source: string, name: string) => {
   const body = new RegExp(`interface ${name}\\b[^{]*\\{([\\s\\S]*?)\\n\\}`).exec(source)?.[1] ?? ''
   return [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??:/gm)].map(([, member = '']) => member)
@@ -78,10 +87,21 @@ describe('the documents', () => {
   })
 
   it('name tests that exist for what people ask', async () => {
-    const text = await read('docs/asked.md')
-    const named = [...text.matchAll(/`([\w/-]+\.test\.ts)`(?: "([^"]+)")?/g)]
-    expect(named.length).toBeGreaterThanOrEqual(24)
-    for (const [, path = '', title = ''] of named) expect(await read(path), path).toContain(title)
+    const answers = (await read('docs/asked.md')).split(/^(?=\d+\. \*\*)/m).slice(1)
+    expect(answers.map((answer) => Number.parseInt(answer, 10))).toEqual(
+      Array.from({ length: 25 }, (_, nth) => nth + 1),
+    )
+    for (const answer of answers) {
+      const named = [...answer.matchAll(/`([\w./-]+\.ts)`((?:,?\s+"[^"]+")+)/g)]
+      expect(named.length, answer).toBeGreaterThan(0)
+      expect(named.length, answer).toBe(answer.match(/`[\w./-]+\.ts`/g)?.length)
+      for (const [, path = '', titles = ''] of named) {
+        const source = await read(path)
+        for (const [, title = ''] of titles.matchAll(/"([^"]+)"/g)) {
+          expect(source.includes(`'${title}'`), `${path} has no test "${title}"`).toBe(true)
+        }
+      }
+    }
   })
 
   it('lead nowhere that does not exist', async () => {
@@ -102,8 +122,11 @@ describe('the documents', () => {
       'docs/sessions.md',
     ]) {
       const folder = path.includes('/') ? path.replace(/[^/]+$/, '') : ''
-      const links = [...(await read(path)).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = '']) => link)
-      for (const link of links) await expect(read(folder + link), `${path} → ${link}`).resolves.toBeTruthy()
+      const links = [...(await read(path)).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)]
+      for (const [, file = '', heading] of links) {
+        const target = await read(file ? folder + file : path)
+        if (heading) expect(headingsOf(target), `${path} → ${file}#${heading}`).toContain(heading)
+      }
     }
   })
 })

@@ -1,0 +1,71 @@
+import express, { type Request, type Response } from 'express'
+import { describe, expect, it } from 'vitest'
+import type { MfaState } from '../../src/index.js'
+import { host, jsonAgent } from '../kit/host.js'
+import { listen } from '../kit/sockets.js'
+
+const HANDED_ON = ['accept-language', 'cookie', 'origin', 'sec-fetch-site', 'user-agent']
+
+/** What a server of the app's own asks the routes for a browser, as docs/sessions.md says. */
+async function ask(api: string, req: Request, res: Response, path: string, body?: object) {
+  const headers = new Headers({ accept: 'application/json', 'content-type': 'application/json' })
+  for (const name of HANDED_ON) {
+    const value = req.get(name)
+    if (value) headers.set(name, value)
+  }
+  headers.set('x-forwarded-for', req.ip ?? '')
+  headers.set('x-forwarded-host', req.get('host') ?? '')
+  const answer = await fetch(
+    api + path,
+    body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers },
+  )
+  for (const cookie of answer.headers.getSetCookie()) res.append('Set-Cookie', cookie)
+  return answer
+}
+
+/** A server that draws pages and has no session, before one that has the sessions and the routes. */
+async function rendered() {
+  const made = host({ first: (app) => void app.set('trust proxy', 'loopback') })
+  const api = `http://127.0.0.1:${await listen(made.app)}`
+  const front = express()
+  front.use(express.json())
+  front.get('/', async (req, res) => {
+    const state = (await (await ask(api, req, res, '/mfa')).json()) as MfaState
+    res.json({ page: state.status === 'pending' ? `code for ${state.factors[0]?.to}` : state.status })
+  })
+  front.get('/secret', async (req, res) => {
+    res.status((await ask(api, req, res, '/secret')).status).end()
+  })
+  front.post(['/login', '/mfa/challenge', '/mfa/verify'], async (req, res) => {
+    const answer = await ask(api, req, res, req.path, req.body)
+    res.status(answer.status).json(await answer.json())
+  })
+  return { front, standIn: made.standIn }
+}
+
+describe('a server that renders pages and hands cookies over', () => {
+  it('has its people sign in, halfway and whole, in the session of the browser', async () => {
+    const { front, standIn } = await rendered()
+    const browser = jsonAgent(front)
+    expect((await browser.get('/')).body.page).toBe('none')
+    await browser.post('/login').send({ name: 'bob' }).expect(200)
+    expect((await browser.get('/')).body.page).toBe('code for ••• 02')
+    await browser.get('/secret').expect(401)
+    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    expect((await browser.get('/')).body.page).toBe('verified')
+    await browser.get('/secret').expect(200)
+    expect((await jsonAgent(front).get('/')).body.page).toBe('none')
+  })
+
+  it('R13 lets no other site ask through it', async () => {
+    const { front, standIn } = await rendered()
+    const browser = jsonAgent(front)
+    await browser.post('/login').send({ name: 'bob' }).expect(200)
+    const asks = () => browser.post('/mfa/challenge').send({ factor: 'sms' })
+    await asks().set('Sec-Fetch-Site', 'cross-site').expect(403)
+    await asks().set('Origin', 'https://evil.example').expect(403)
+    expect(standIn.calls).toEqual([])
+    await asks().set('Host', 'app.example').set('Origin', 'https://app.example').expect(200)
+  })
+})
