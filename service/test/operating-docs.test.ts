@@ -1,20 +1,21 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { run } from '../src/cli/program.js'
+import { SUBJECTS } from '../src/operator/doctor.js'
 import { SETTING_NAMES } from '../src/operator/settings-text.js'
 import { stagedFor } from '../src/rehearsal/contacts.js'
 
 const text = await readFile(new URL('../docs/operating.md', import.meta.url), 'utf8')
-const firstCells = [...text.matchAll(/^\| `([^`]+)`/gm)].map(([, cell = '']) => cell)
+/** What stands first in the rows of the tables. */
+const cellsOf = (part: string) => [...part.matchAll(/^\| `([^`]+)`/gm)].map(([, cell = '']) => cell)
 
 test('the page about operating explains every setting, and none that is not there', () => {
   const table = text.slice(text.indexOf('| setting'), text.indexOf('A method that is off'))
-  const explained = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, name = '']) => name)
-  expect(explained.sort()).toEqual([...SETTING_NAMES].sort())
+  expect(cellsOf(table).sort()).toEqual([...SETTING_NAMES].sort())
 })
 
 test('the page about operating explains every command, and none that is not there', async () => {
-  const commands = firstCells.filter((cell) => / |^(migrate|doctor|serve)$/.test(cell))
+  const commands = cellsOf(text.slice(0, text.indexOf('## The doctor')))
   const subcommands = async (...path: string[]) => {
     let help = ''
     const io = {
@@ -39,8 +40,13 @@ test('the page about operating explains every command, and none that is not ther
   expect(explained.sort()).toEqual(known.sort())
 })
 
+test('the page about operating explains everything the doctor looks at', () => {
+  const table = text.slice(text.indexOf('## The doctor'), text.indexOf('## Applications'))
+  expect(cellsOf(table)).toEqual(SUBJECTS)
+})
+
 test('the page about operating explains every contact that has something happen', () => {
-  const contacts = firstCells.filter((cell) => cell.endsWith('@test.invalid'))
+  const contacts = cellsOf(text).filter((cell) => cell.endsWith('@test.invalid'))
   expect(contacts.map(stagedFor)).toEqual(contacts.map((contact) => contact.split('@')[0]))
   for (let number = 1; number <= 9; number++) {
     const phone = `+1500555000${number}`

@@ -57,7 +57,7 @@ async function examineStore(io: Io, keys: Keys): Promise<Finding[]> {
   }
 }
 
-function faultsOf(error: unknown, about: string): Finding[] {
+function faultsOf(error: unknown, about: Finding['about']): Finding[] {
   if (!(error instanceof FaultsError)) throw error
   return error.faults.map((finding) => ({ state: 'wrong', about, finding }))
 }

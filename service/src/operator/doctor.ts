@@ -4,11 +4,22 @@ import { pendingMigrations } from '../store/migrate.js'
 import { one, type Store } from '../store/store.js'
 import { keyUses } from './key-use.js'
 
+/** What the doctor looks at, in this order. */
+export const SUBJECTS = [
+  'settings',
+  'carriers',
+  'database',
+  'migrations',
+  'secrets',
+  'deliveries',
+  'API keys',
+] as const
+
 /** One thing the doctor looked at. */
 export interface Finding {
   /** `wrong`: something does not work. `look`: it works, and somebody should know. */
   readonly state: 'well' | 'look' | 'wrong'
-  readonly about: string
+  readonly about: (typeof SUBJECTS)[number]
   /** What was found and, unless it is well, what to do. */
   readonly finding: string
 }
