@@ -170,6 +170,30 @@ describe('the command line on PostgreSQL', () => {
     await service.close()
   })
 
+  test('disables a factor of which nothing was seen so far, and says so, for it may be misspelled', async () => {
+    const service = await start()
+    const contact = { kind: 'email', email: 'eve@example.com' } as const
+    const phone = { kind: 'phone', phone: '+447700900321' } as const
+    await service.mfa.send({ method: 'sms', contact: phone, account: 'eve' })
+    await service.mfa.send({ method: 'email', contact, account: 'eve' })
+    await service.mfa.enrollApp({ contact, account: 'eve' })
+    await service.close()
+    const remark = async (factor: string) => {
+      const { code, err } = await typed(env, 'user', 'disable-factor', 'default', 'eve', factor, '--account')
+      return [code, err]
+    }
+    for (const known of ['app', contact.email, phone.phone]) expect(await remark(known)).toEqual([0, ''])
+    for (const unknown of ['backup', 'eva@example.com', '+447700900322']) {
+      expect(await remark(unknown)).toEqual([0, expect.stringContaining('is it spelled as it should be?')])
+      // Now it has been seen: it is a factor that an operator disabled.
+      expect(await remark(unknown)).toEqual([0, ''])
+    }
+    expect(await json('user', 'disable-factor', 'default', 'eve', 'app', '--account')).toEqual({
+      disabled: 'APP',
+      wasKnown: true,
+    })
+  })
+
   test('lists deliveries without saying whose they are', async () => {
     const found = await json('deliveries', 'default')
     expect(found.length).toBeGreaterThanOrEqual(2)

@@ -58,7 +58,15 @@ export function userCommands(program: Command, io: Io): void {
       const disabled = await withOperator(io, options, (ops) =>
         ops.disableFactor(nameOf(application, who, options), factor),
       )
-      print(io, options, { disabled }, () => `Disabled ${disabled}. It must be bound again.`)
+      print(
+        io,
+        options,
+        { disabled: disabled.factor, wasKnown: disabled.wasKnown },
+        () => `Disabled ${disabled.factor}. It must be bound again.`,
+      )
+      if (!disabled.wasKnown) {
+        io.err('Nothing has been seen of it in this account so far: is it spelled as it should be?')
+      }
     })
 }
 

@@ -13,7 +13,14 @@ import { type AuditEntry, listAudit } from './audit.js'
 import { type DeliverySummary, listDeliveries } from './deliveries.js'
 import type { Desk } from './desk.js'
 import { createKey, type KeySummary, listKeys, revokeKey } from './keys.js'
-import { disableFactor, showUser, type UserName, type UserState, unlockUser } from './users.js'
+import {
+  type DisabledFactor,
+  disableFactor,
+  showUser,
+  type UserName,
+  type UserState,
+  unlockUser,
+} from './users.js'
 
 /**
  * What an operator can do, for a command line or for pages. Nothing here prints or asks. What cannot be done throws
@@ -35,7 +42,7 @@ export interface Operator {
   revokeKey(application: string, id: string): Promise<void>
   showUser(name: UserName): Promise<UserState>
   unlockUser(name: UserName): Promise<void>
-  disableFactor(name: UserName, factor: string): Promise<string>
+  disableFactor(name: UserName, factor: string): Promise<DisabledFactor>
   listDeliveries(filter: Parameters<typeof listDeliveries>[1]): Promise<DeliverySummary[]>
   listAudit(filter: Parameters<typeof listAudit>[1]): Promise<AuditEntry[]>
 }

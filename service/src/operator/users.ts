@@ -2,7 +2,7 @@ import { type Contact, canonicalUser, maskContact, parseUser } from 'countersign
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import { BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { type Mode, partitionOf } from '../application.js'
-import { one } from '../store/store.js'
+import { one, type Queries } from '../store/store.js'
 import { limitsOf, mustExist } from './applications.js'
 import { change, type Desk } from './desk.js'
 import { OperatorError } from './operator-error.js'
@@ -23,6 +23,14 @@ interface FactorState {
   /** Wrong codes since it was bound that nothing has forgiven. */
   readonly failures: number
   readonly disabled: 'no' | 'too many wrong codes' | 'by an operator'
+}
+
+/** A factor that was disabled. */
+export interface DisabledFactor {
+  /** As it may be shown. */
+  readonly factor: string
+  /** Whether anything had been seen of it in this account; else its contact may be misspelled. */
+  readonly wasKnown: boolean
 }
 
 /** What support may know about a person's account. Contacts are masked (R46). */
@@ -113,13 +121,13 @@ export async function unlockUser(desk: Desk, name: UserName): Promise<void> {
 
 /**
  * Disables a factor until it is bound again (R26): `app`, `backup`, or a contact of the account, whose codes then
- * count for nothing. Returns the factor as it may be shown.
+ * count for nothing.
  */
-export async function disableFactor(desk: Desk, name: UserName, factor: string): Promise<string> {
+export async function disableFactor(desk: Desk, name: UserName, factor: string): Promise<DisabledFactor> {
   const row = factorOf(factor)
   const key = [partitionOf(name.application, name.mode), accountOf(name)]
-  const known = shownFactor(row)
-  await change(
+  const shownAs = shownFactor(row)
+  return change(
     desk,
     async (tx) => {
       await mustExist(tx, name.application)
@@ -129,19 +137,38 @@ export async function disableFactor(desk: Desk, name: UserName, factor: string):
         key,
       )
       if (!account) throw unknownUser(name)
+      const wasKnown = await isKnown(tx, key, row)
       await tx.query(
         `INSERT INTO factor (application, account, factor, failures) VALUES ($1, $2, $3, $4)
          ON CONFLICT (application, account, factor) DO UPDATE SET failures = EXCLUDED.failures + factor.failures % EXCLUDED.failures`,
         [...key, row, DISABLED],
       )
+      return { factor: shownAs, wasKnown }
     },
     () => ({
       application: name.application,
       action: 'factor.disabled',
-      detail: `${known} of ${shown(name)}`,
+      detail: `${shownAs} of ${shown(name)}`,
     }),
   )
-  return known
+}
+
+/** Whether an account has a factor or has used it, as far as that is remembered. */
+async function isKnown(tx: Queries, key: readonly string[], factor: string): Promise<boolean> {
+  const contact = factor.slice(factor.indexOf(':') + 1)
+  const row = await one<{ known: boolean }>(
+    tx,
+    `SELECT EXISTS (SELECT FROM factor WHERE application = $1 AND account = $2 AND factor = $3)
+       OR $2 = 'contact:' || $4::text
+       OR EXISTS (SELECT FROM challenge WHERE application = $1 AND account = $2 AND type || ':' || contact = $3)
+       OR EXISTS (SELECT FROM account WHERE application = $1 AND account = $2
+         AND $3 IN ('EMAIL:' || lower(proven_email), 'PHONE:' || proven_phone,
+           'DUAL:' || lower(proven_email) || ':' || proven_phone))
+       OR $3 = $5 AND EXISTS (SELECT FROM app_secret WHERE application = $1 AND account = $2)
+       OR $3 = $6 AND EXISTS (SELECT FROM backup_set WHERE application = $1 AND account = $2) AS known`,
+    [...key, factor, contact, APP_FACTOR, BACKUP_FACTOR],
+  )
+  return row?.known ?? false
 }
 
 function disabledBy(failures: number, disableAfter: number): FactorState['disabled'] {
