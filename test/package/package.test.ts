@@ -12,6 +12,8 @@ declare const app: ReturnType<typeof express>
 declare const secret: string
 declare const apiKey: string
 declare const transfer: RequestHandler
+declare const mail: { send(letter: { to: string; subject: string; text: string }): Promise<void> }
+declare const redis: { readonly isReady: boolean; eval(): Promise<unknown> }
 `
 
 /** The host's own table, where a sample asks it. */
@@ -19,7 +21,9 @@ const HOST_USERS = `
 declare global { namespace Express { interface User { passwordVersion: number } } }
 declare const users: {
   changePassword(user: Express.User | undefined, password: string): Promise<Express.User>
+  demandNewPassword(id: string, notice: { readonly text: string }): void
   find(id: string): Promise<Express.User | undefined>
+  setPhone(id: string, phone: string): Promise<void>
 }
 `
 
@@ -322,6 +326,8 @@ describe('the package as it is shipped', () => {
     'docs/events.md',
     'docs/testing.md',
     'docs/sessions.md',
+    'docs/notices.md',
+    'docs/trusted-devices.md',
   ])('compiles every sample of %s', async (path) => {
     const samples = await samplesOf(path)
     expect(samples.length).toBeGreaterThan(0)
@@ -340,7 +346,11 @@ describe('the package as it is shipped', () => {
         uses('requireMfa') &&
           !/import[^\n]*requireMfa/.test(sample) &&
           "import { requireMfa } from 'countersign'",
-        uses('users') && HOST_USERS,
+        (uses('users') || uses('passwordVersion')) && HOST_USERS,
+        uses('service') && !/\bservice *[:=]/.test(sample) && 'declare const service: MfaService',
+        uses('mfaAccount') &&
+          !/import[^\n]*mfaAccount/.test(sample) &&
+          "import { mfaAccount } from 'countersign'",
         uses('mfaCounts') && "import { mfaCounts } from 'countersign'",
         uses('mfa') && !/const mfa\b/.test(sample) && 'declare const mfa: Options',
         /\bfactors(,| })/.test(sample) &&
