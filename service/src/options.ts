@@ -37,8 +37,10 @@ const schema = z.strictObject({
   databaseUrl: text('databaseUrl', 'postgresql://user:password@host/name')
     .regex(/^postgres(ql)?:\/\//, { error: 'databaseUrl must begin with postgresql://' })
     .optional(),
-  /** All keys are made of it. Must stay the same for as long as the data lives, and must not lie beside it. */
-  secret: text('secret', '32 random bytes, for example from `openssl rand -base64 32`').min(32, {
+  secret: text(
+    'secret',
+    '32 random bytes, for example from `openssl rand -base64 32` (is SERVICE_SECRET set?)',
+  ).min(32, {
     error:
       'secret must have at least 32 characters: take 32 random bytes, for example `openssl rand -base64 32`',
   }),
@@ -134,8 +136,13 @@ const schema = z.strictObject({
     .optional(),
 })
 
-/** What an application writes. */
-export type ServiceOptions = z.input<typeof schema>
+type Written = z.input<typeof schema>
+
+/** What an application writes. A secret that comes from the environment may be missing there, which is told when it starts. */
+export interface ServiceOptions extends Omit<Written, 'secret'> {
+  /** All keys are made of it. Must stay the same for as long as the data lives, and must not lie beside it. */
+  secret: Written['secret'] | undefined
+}
 
 /** What the service reads. */
 export interface ServiceSettings extends Omit<z.output<typeof schema>, 'delivery' | 'limits'> {

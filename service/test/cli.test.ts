@@ -255,6 +255,8 @@ describe('the command line on PostgreSQL', () => {
     [['key', 'revoke', 'default', 'key_0'], 'list its keys'],
     [['user', 'show', 'default', 'ann'], '--account'],
     [['user', 'show', 'default', 'ann', '--account'], 'no account'],
+    [['user', 'show', 'default', 'nobody@example.com'], 'For what test keys made, say --test'],
+    [['user', 'show', 'default', 'nobody@example.com', '--test'], 'among its test data'],
     [['user', 'disable-factor', 'default', 'ann@example.com', 'all'], 'app, backup'],
     [['deliveries', 'none'], 'There is no application "none"'],
     [['audit', 'none'], 'There is no application "none"'],

@@ -70,6 +70,17 @@ describe('options', () => {
     expect(faultsOf(options).length).toBeGreaterThan(0)
   })
 
+  test('may have a secret that the environment lacks, for the compiler alone', () => {
+    const options: ServiceOptions = {
+      databaseUrl: process.env.NONE,
+      secret: process.env.NONE,
+      delivery: 'inbox',
+    }
+    expect(faultsOf(options)).toEqual([
+      expect.stringMatching(/^secret must be text: .*is SERVICE_SECRET set/),
+    ])
+  })
+
   test('the inbox is refused in production', () => {
     vi.stubEnv('NODE_ENV', 'production')
     expect(faultsOf({ secret: SECRET, delivery: 'inbox' }).join()).toContain('in production')

@@ -213,8 +213,10 @@ function masked(text: string): string {
 }
 
 function unknownUser(name: UserName): OperatorError {
+  const [among, otherwise] =
+    name.mode === 'test' ? [' among its test data', ''] : ['', ' For what test keys made, say --test.']
   return new OperatorError(
-    `${shown(name)} has no account in "${name.application}"${name.mode === 'test' ? ' among its test data' : ''}. ` +
-      'If the application names its accounts itself, say --account with that name.',
+    `${shown(name)} has no account in "${name.application}"${among}. ` +
+      `If the application names its accounts itself, say --account with that name.${otherwise}`,
   )
 }
