@@ -95,6 +95,26 @@ describe('two applications', () => {
     expect((await a.live.verify(email, 'EMAIL', backup)).status).toBe(200)
   })
 
+  test('are told apart by their keys alone, whatever else a request says (R86)', async () => {
+    const [a, b] = [await fresh(), await fresh()]
+    const { email } = freshEmail()
+    const said = { Application: a.name, application: a.name, App: a.name, Tenant: a.name }
+    const body = new URLSearchParams({ User: email, Type: 'EMAIL', ...said })
+    const response = await fetch(`${server.url}/v1/mfa?${new URLSearchParams(said)}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${b.keys.live.key}`,
+        'x-application': a.name,
+        'x-api-key': a.keys.live.key,
+        cookie: `application=${a.name}`,
+      },
+      body,
+    })
+    expect(response.status).toBe(200)
+    expect(await a.live.inbox(email)).toEqual([])
+    expect(await b.live.inbox(email)).toHaveLength(1)
+  })
+
   test('count for themselves: a lock, a budget and a client address of one are none of the other (R86)', async () => {
     const [a, b] = [await fresh(), await fresh()]
     const { email } = freshEmail()
@@ -235,6 +255,32 @@ describe('settings', () => {
       const code = await live.lastCode(email)
       for (let i = 0; i < tries; i++) await live.verify(email, 'EMAIL', wrong(code))
       expect((await live.verify(email, 'EMAIL', code)).status).toBe(401)
+    }
+  })
+
+  test('set when messages and guesses are too many, and how long codes and locks last', async () => {
+    const { phone } = freshPhone()
+    const { email } = freshEmail()
+    const short = await fresh({ emailCodeLifeSeconds: 90, resendSeconds: 20, lockAfter: 5, lockSeconds: 900 })
+    expect((await short.live.send(email, 'EMAIL')).body).toMatchObject({ expires_in: 90, resend_in: 20 })
+    for (let i = 0; i < 5; i++) await short.live.verify(email, 'APP', '123456')
+    const locked = await short.live.verify(email, 'APP', '123456')
+    expect(told(locked)).toEqual([429, 'locked'])
+    expect(Number(locked.headers.get('retry-after'))).toBeLessThanOrEqual(900)
+
+    const perDestination = await fresh({ sendsPerDestinationHour: 1 })
+    const perClient = await fresh({ sendsPerClientHour: 1 })
+    const perDay = await fresh({ sendsPerDay: 1 })
+    const inAll = await fresh({ sendsPerApplicationDay: 1 })
+    const other = freshPhone().phone
+    for (const [{ live }, first, second] of [
+      [perDestination, [phone, { Account: 'ann' }], [phone, { Account: 'ben' }]],
+      [perClient, [phone, { ClientAddress: '192.0.2.9' }], [other, { ClientAddress: '192.0.2.9' }]],
+      [perDay, [phone, { Account: 'ann' }], [other, { Account: 'ann' }]],
+      [inAll, [phone, {}], [other, {}]],
+    ] as const) {
+      expect((await live.send(first[0], 'SMS', first[1])).status).toBe(200)
+      expect(told(await live.send(second[0], 'SMS', second[1]))).toEqual([429, 'limited'])
     }
   })
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Directory, directory } from '../src/applications/directory.js'
 import { newcomer } from '../src/applications/settings.js'
@@ -40,6 +41,27 @@ test('a revoked key and a changed setting reach the process that made the change
   await ops.revokeKey('shared', id)
   expect(await here.knows.byKey(key)).toBeUndefined()
   await expect.poll(() => elsewhere.knows.byKey(key), soon).toBeUndefined()
+})
+
+test('the store holds an API key as its SHA-256, and nothing else of it but the end of its checksum (R85)', async () => {
+  const ops = operator(bench.store, 'ops')
+  await ops.createApplication('hashed')
+  const { id, key } = await ops.createKey('hashed', { mode: 'live', label: 'web servers' })
+  const tables = await bench.store.query<{ name: string }>(
+    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
+  )
+  const rows = await Promise.all(
+    tables.map(({ name }) =>
+      bench.store.query<{ text: string }>(`SELECT t::text AS text FROM "${name}" AS t`),
+    ),
+  )
+  const stored = rows.flat().map(({ text }) => text)
+  const ours = stored.filter((text) => text.includes(id))
+  expect(ours.join()).toContain(createHash('sha256').update(key).digest('base64url'))
+  for (let at = 0; at + 8 <= key.length; at++) {
+    const part = key.slice(at, at + 8)
+    if (!part.includes('_')) expect(stored.filter((text) => text.includes(part))).toEqual([])
+  }
 })
 
 test('a key that many requests bring at once is looked up once; one that cannot be a key never', async () => {

@@ -166,6 +166,25 @@ describe.each([
     )
     expect(rows.map((row) => row.table_name).sort()).toEqual(['migration', 'sealing_key', 'thing'])
   })
+
+  test('whatever is one of its kind is so within its application (R86)', async () => {
+    const rows = await store.query<{ name: string }>(
+      `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+       JOIN pg_class t ON t.oid = i.indrelid JOIN pg_namespace n ON n.oid = t.relnamespace
+       WHERE i.indisunique AND n.nspname = 'public' AND NOT EXISTS (
+         SELECT 1 FROM pg_attribute a
+         WHERE a.attrelid = t.oid AND a.attnum = i.indkey[0] AND a.attname = 'application')`,
+    )
+    // A key leads to its application, a position only orders rows, and the rest is about the store itself.
+    expect(rows.map(({ name }) => name).sort()).toEqual([
+      'api_key_hash_key',
+      'audit_pkey',
+      'inbox_pkey',
+      'migration_pkey',
+      'sealing_key_pkey',
+      'thing_pkey',
+    ])
+  })
 })
 
 test('says what is wrong when the database cannot be reached', async () => {
