@@ -29,6 +29,7 @@ export async function mailServer(options: { readonly tls?: 'starttls' | 'smtps' 
   const certificate = tls === 'none' ? undefined : selfMadeCertificate()
   const arrived: { from: string; to: string[]; content: string; encrypted: boolean }[] = []
   const held: (() => void)[] = []
+  let connections = 0
   let answerTo: Answering = () => undefined
   let silent = false
   const refusal = (at: SmtpAnswer['at'], recipient = '') => {
@@ -42,6 +43,10 @@ export async function mailServer(options: { readonly tls?: 'starttls' | 'smtps' 
     ...(certificate && { key: certificate.key, cert: certificate.pem }),
     disabledCommands: tls === 'none' ? ['STARTTLS'] : [],
     disableReverseLookup: true,
+    onConnect(_session, done) {
+      connections += 1
+      done()
+    },
     closeTimeout: 50,
     onAuth: ({ username, password }, _session, done) =>
       username === 'vault' && password === 'p%w@rd'
@@ -73,6 +78,8 @@ export async function mailServer(options: { readonly tls?: 'starttls' | 'smtps' 
     port: (server.server.address() as AddressInfo).port,
     certificate: certificate?.path,
     arrived,
+    /** How many connections there have been. */
+    connections: () => connections,
     /** Answers every mail like this, or each as its recipient has it. */
     answerWith(next: SmtpAnswer | undefined | Answering) {
       answerTo = typeof next === 'function' ? next : () => next

@@ -144,6 +144,18 @@ describe('a mail', () => {
     expect(await rejection(deliver(down, letter('email')))).toMatchObject({ fault: 'outage' })
   })
 
+  test('goes over one of a few connections, which are kept for the next', async () => {
+    const before = server.connections()
+    const carrier = smtpCarrier(settingsOf(`${address()}&connections=3`))
+    for (let round = 0; round < 3; round++) {
+      await Promise.all(
+        Array.from({ length: 20 }, () => carrier.deliver(letter('email'), AbortSignal.timeout(5_000))),
+      )
+    }
+    await carrier.close()
+    expect(server.connections() - before).toBeLessThanOrEqual(3)
+  })
+
   test('that still waits for a connection when its time is up never leaves', async () => {
     const carrier = smtpCarrier(settingsOf(`${address()}&connections=1`))
     const before = server.arrived.length
