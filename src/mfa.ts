@@ -59,10 +59,13 @@ function build(options: unknown): DoorDeps {
     }
     const dated = { ...event, at: Date.now() }
     counts.note(dated)
+    const failed = (error: unknown) =>
+      logger.error('countersign: onEvent failed; nothing else was affected', error)
     try {
-      onEvent?.(dated)
+      // Not waited for; but unheard, the failure of one that writes somewhere would end the process.
+      Promise.resolve(onEvent?.(dated)).catch(failed)
     } catch (error) {
-      logger.error('countersign: onEvent threw; nothing else was affected', error)
+      failed(error)
     }
   }
   const standard: RenderView = (view, frame) => renderView(view, frame, settings.texts)

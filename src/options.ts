@@ -157,8 +157,8 @@ export interface MfaOptions<User = Express.User> {
   onAppEnrolled?:
     | ((user: User, factor: { readonly method: 'app'; readonly user: string }) => void | Promise<void>)
     | undefined
-  /** Called for everything that matters; what it throws is logged and changes nothing. */
-  onEvent?: ((event: MfaEvent) => void) | undefined
+  /** Called for everything that matters, and not waited for; what it throws or rejects with is logged and changes nothing. */
+  onEvent?: ((event: MfaEvent) => void | Promise<void>) | undefined
   /** What signing in without the second factor proves, for `amr`. Defaults to `pwd`. */
   firstFactor?: Amr | undefined
   /** Name on the pages. Defaults to "this site". */
