@@ -5,6 +5,7 @@ import type { Settings } from '../settings.js'
 import { bindingOf } from '../trust/binding.js'
 import { browserName } from '../trust/browser-name.js'
 import type { Device, DeviceOwner, Devices } from '../trust/devices.js'
+import { placeOf } from './place.js'
 import { trustCookie } from './trust-cookie.js'
 
 /** Trusted devices, as requests meet them: with cookies, and names for browsers. */
@@ -24,9 +25,6 @@ export interface Browsers extends TrustedBrowsers {
   revokeAll(userId: string): Promise<number>
 }
 
-/** How long a host's own words may be that we keep. */
-const MAX_PLACE_LENGTH = 60
-
 /** What requests do with trusted devices. */
 export function browsersWith(
   devices: Devices,
@@ -38,7 +36,6 @@ export function browsersWith(
     userId,
     binding: bindingOf(factors, options.fingerprint ? String(options.fingerprint(user)) : ''),
   })
-  const placeOf = (req: Request) => settings.place?.(req)?.trim().slice(0, MAX_PLACE_LENGTH)
   const isAllowed = (req: Request, user: Express.User) => options.canTrust?.(user, req) !== false
   const idsIn = (req: Request) => cookie.read(req).map(({ id }) => id)
 
@@ -73,7 +70,7 @@ export function browsersWith(
     async remember(req, account, startedAt) {
       try {
         if (!isAllowed(req, account.user)) return false
-        const place = placeOf(req)
+        const place = placeOf(req, settings)
         const browser = { ...browserName(req.get('user-agent')), ...(place && { place }) }
         const replaced = idsIn(req)
         const owner = ownerOf(account)

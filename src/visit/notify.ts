@@ -8,6 +8,7 @@ import { browserName } from '../trust/browser-name.js'
 import type { UndoLinks } from '../trust/undo-links.js'
 import { addressOf } from './client-address.js'
 import { localesOf } from './locales.js'
+import { placeOf } from './place.js'
 
 /** What a notice is about, besides the request it came of. */
 export type NoticeBody = Pick<NoticeFacts, 'type' | 'method' | 'to'>
@@ -41,10 +42,14 @@ export async function notify(
 }
 
 /** What a request tells of whoever sent it. */
-export function factsOf(req: Request, settings: Pick<Settings, 'place'>, body: NoticeBody): NoticeFacts {
+export function factsOf(
+  req: Request,
+  settings: Pick<Settings, 'place' | 'logger'>,
+  body: NoticeBody,
+): NoticeFacts {
   const { browser, system } = browserName(req.get('user-agent'))
   const name = browser && system ? `${browser} on ${system}` : (browser ?? system)
-  const place = settings.place?.(req)
+  const place = placeOf(req, settings)
   const address = addressOf(req)
   return {
     ...body,

@@ -161,6 +161,23 @@ describe('R42 whom a message goes to', () => {
 
 describe('R31 the address of the browser', () => {
   it.each([
+    ['203.0.113.9:4711', '203.0.113.9'],
+    ['::ffff:203.0.113.9', '203.0.113.9'],
+    ['[2001:db8::7]:4711', '2001:db8::7'],
+    ['[2001:db8::7]', '2001:db8::7'],
+    ['fe80::1%eth0', 'fe80::1'],
+    ['unknown', undefined],
+    ['call +44 20 7946 0000 at once', undefined],
+    ['203.0.113.9.example', undefined],
+    ['[', undefined],
+  ])('that a proxy passes on as %s is %s', async (passedOn, address) => {
+    const made = host({ first: (app) => void app.set('trust proxy', 1) })
+    const agent = await signIn(made.app, 'bob')
+    await ask(agent).set('X-Forwarded-For', passedOn).expect(200)
+    expect(Reflect.get(made.standIn.calls.at(-1)?.request ?? {}, 'clientAddress')).toBe(address)
+  })
+
+  it.each([
     [false, undefined],
     [1, '203.0.113.9'],
   ])(

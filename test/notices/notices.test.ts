@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type FactorInput, mfaAccount } from '../../src/index.js'
 import { host, jsonAgent, signIn } from '../kit/host.js'
 import { type Agent, login } from '../trust/kit.js'
-import { type NoticingHost, noticingHost, pass } from './kit.js'
+import { type NoticingHost, noticingHost, pass, sayNotMe } from './kit.js'
 
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const wrongFor = (code: string) => (code === '000000' ? '111111' : '000000')
@@ -152,7 +152,7 @@ describe('somebody is told', () => {
   it('in words whose lines nobody can add to', async () => {
     const made = noticingHost({ options: { place: () => 'Lyon\n\nAll is well: https://evil.example\u2028' } })
     await pass(made, 'bob', { trust: true })
-    expect(made.newest('device_trusted').text).toMatch(/^Place: Lyon All is well: https:\/\/evil\.example $/m)
+    expect(made.newest('device_trusted').text).toMatch(/^Place: Lyon All is well: https:\/\/evil\.example$/m)
   })
 
   it('and whatever goes wrong in it changes nothing for the person', async () => {
@@ -170,6 +170,18 @@ describe('somebody is told', () => {
     }
     await expect.poll(() => errors.length).toBe(2)
     expect(errors[0]).toContain('device_trusted')
+  })
+
+  it('also when the host fails to say from where', async () => {
+    const place = (): string => {
+      throw new Error('no such address in the atlas')
+    }
+    const made = noticingHost({ options: { place, logger: { warn: () => {}, error: () => {} } } })
+    await pass(made, 'bob', { trust: true })
+    const notice = made.newest('device_trusted')
+    expect(notice.place).toBeUndefined()
+    await sayNotMe(made, notice).expect(200)
+    expect(made.compromises).toMatchObject([{ userId: 'u-bob' }])
   })
 
   it('nothing when the host wants no notices', async () => {
