@@ -149,6 +149,11 @@ function baseOf(settings: ServiceSettings): Base {
 
 function warn(settings: ServiceSettings, store: string, log: Logger): void {
   const production = process.env.NODE_ENV === 'production'
+  if (!settings.databaseUrl && !settings.dataDir) {
+    const detail =
+      'Factors and codes are kept in memory and lost when the process ends: give databaseUrl (is DATABASE_URL set?) or dataDir.'
+    log({ level: 'warn', event: 'store.memory', detail })
+  }
   if (production && store === 'pglite') {
     const detail =
       'PGlite in production: one process only, slow, and heavy in memory. Set DATABASE_URL to a PostgreSQL database.'

@@ -81,6 +81,17 @@ describe('options', () => {
     ])
   })
 
+  test('that name no place are told that nothing is kept, and those that want just that are not', async () => {
+    const warningsOf = async (place: { dataDir?: string }) => {
+      const events: string[] = []
+      const logger = ({ event }: { readonly event: string }) => void events.push(event)
+      await (await createService({ ...place, secret: SECRET, delivery: 'inbox', logger })).close()
+      return events
+    }
+    expect(await warningsOf({})).toContain('store.memory')
+    expect(await warningsOf({ dataDir: 'memory://' })).not.toContain('store.memory')
+  })
+
   test('the inbox is refused in production', () => {
     vi.stubEnv('NODE_ENV', 'production')
     expect(faultsOf({ secret: SECRET, delivery: 'inbox' }).join()).toContain('in production')
