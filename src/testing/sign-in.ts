@@ -54,8 +54,8 @@ export async function signInWithMfa(
   { kit, factor, login, path = '/mfa' }: SignInOptions,
 ): Promise<string> {
   const ask = asking(agent)
-  if (login) await step(ask, login.path ?? '/login', login.fields)
-  const chosen = factor ?? (await firstFactor(ask, path))
+  const shown = login && (await showFirst(ask, login.path ?? '/login', login.fields))
+  const chosen = await chosenFactor(ask, path, factor, shown)
   const challenge = await step(ask, `${path}/challenge`, { factor: chosen })
   const code = codeFor(kit, challenge)
   const { next } = await step(ask, `${path}/verify`, { code, factor: String(challenge.factor) })
@@ -77,7 +77,7 @@ function asking(agent: TestAgent | FetchAgent): Ask {
       headers,
       ...(body && { body: JSON.stringify(body) }),
     })
-    return { status: answer.status, body: asObject(await answer.json()) }
+    return { status: answer.status, body: asObject(await answer.json().catch(() => undefined)) }
   }
 }
 
@@ -88,14 +88,33 @@ async function step(ask: Ask, path: string, sent?: object): Promise<Fields> {
   throw new Error(`signInWithMfa: ${method} ${path} was answered ${status} ${String(body.code ?? '')}`.trim())
 }
 
-async function firstFactor(ask: Ask, path: string): Promise<string> {
+/** Shows the first factor, and tells how that was answered. */
+async function showFirst(ask: Ask, path: string, fields: object): Promise<string> {
+  const { status, body } = await ask(path, fields)
+  const told = `POST ${path} was answered ${status}`
+  // Who follows the login's redirect is stopped by the gate, halfway as they should be.
+  if (status < 400 || body.code === 'mfa_required') return told
+  throw new Error(`signInWithMfa: ${told} ${String(body.code ?? '')}`.trim())
+}
+
+async function chosenFactor(
+  ask: Ask,
+  path: string,
+  named: string | undefined,
+  shown: string | undefined,
+): Promise<string> {
   const { factors, status } = await step(ask, path)
-  const [first] = Array.isArray(factors) ? factors : []
-  const { id } = asObject(first)
-  if (typeof id === 'string') return id
-  throw new Error(
-    `signInWithMfa: there is nobody halfway here, or nobody with a factor (status "${String(status)}")`,
-  )
+  const offered = Array.isArray(factors) ? factors.map(asObject) : []
+  const ids = offered.map(({ id }) => String(id))
+  const [first] = ids
+  if (first === undefined) {
+    const told = `there is nobody halfway here, or nobody with a factor (status "${String(status)}")`
+    throw new Error(`signInWithMfa: ${[told, shown].filter(Boolean).join('; ')}`)
+  }
+  if (named === undefined) return first
+  if (named === 'backup' || ids.includes(named) || offered.some(({ method }) => method === named))
+    return named
+  throw new Error(`signInWithMfa: there is no factor "${named}" here; the app offers ${ids.join(', ')}`)
 }
 
 function codeFor(kit: MfaTestKit, { factor, to, delivery }: Fields): string {

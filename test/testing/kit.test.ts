@@ -16,6 +16,25 @@ const started = async (made: ReturnType<typeof app>, name: string) => {
   return agent
 }
 
+/** A function like `fetch` with cookies, which follows redirects. */
+async function browserOf(made: ReturnType<typeof app>) {
+  const port = await listen(made)
+  const jar = new Map<string, string>()
+  const browser = async (path: string, init: RequestInit): Promise<Response> => {
+    const headers = new Headers(init.headers)
+    headers.set('Cookie', [...jar].map((pair) => pair.join('=')).join('; '))
+    const url = `http://127.0.0.1:${port}${path}`
+    const answer = await fetch(url, { ...init, headers, redirect: 'manual' })
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      jar.set(name, value)
+    }
+    const next = answer.headers.get('Location')
+    return next ? browser(next, { headers: { Accept: headers.get('Accept') ?? '' } }) : answer
+  }
+  return browser
+}
+
 const dual = people().dora as TestUser
 
 describe('the inbox of the test kit', () => {
@@ -93,28 +112,52 @@ describe('signInWithMfa', () => {
   })
 
   it('takes a function like fetch that keeps cookies', async () => {
-    const port = await listen(app())
-    const jar = new Map<string, string>()
-    const browser = async (path: string, init: RequestInit) => {
-      const headers = new Headers(init.headers)
-      headers.set('Cookie', [...jar].map((pair) => pair.join('=')).join('; '))
-      const answer = await fetch(`http://127.0.0.1:${port}${path}`, { ...init, headers })
-      for (const line of answer.headers.getSetCookie()) {
-        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-        jar.set(name, value)
-      }
-      return answer
-    }
+    const browser = await browserOf(app())
+    await signInWithMfa(browser, { kit, login: { fields: { name: 'bob' } } })
+    expect((await browser('/secret', {})).status).toBe(200)
+  })
+
+  it.each([
+    ['a route that wants the second factor', '/secret'],
+    ['a page', '/login/welcome'],
+  ])('takes one that follows the redirect of the login to %s', async (_, successRedirect) => {
+    const made = host({
+      options: { service: kit.service },
+      login: { successRedirect },
+      routes: (on) => void on.get('/login/welcome', (_req, res) => void res.send('<h1>Welcome</h1>')),
+    })
+    const browser = await browserOf(made.app)
     await signInWithMfa(browser, { kit, login: { fields: { name: 'bob' } } })
     expect((await browser('/secret', {})).status).toBe(200)
   })
 
   it.each([
     ['nobody is signed in', { name: 'nobody' }, 'POST /login was answered 401'],
-    ['the person has no factor', { name: 'nina' }, 'nobody with a factor'],
+    [
+      'the person has no factor',
+      { name: 'nina' },
+      'nobody with a factor (status "none"); POST /login was answered 200',
+    ],
     ['the app in the kit is missing', { name: 'otto' }, 'kit.apps.enrol(user)'],
   ])('says so when %s', async (_, fields, message) => {
     await expect(signInWithMfa(jsonAgent(app()), { kit, login: { fields } })).rejects.toThrow(message)
+  })
+
+  it('says so when the app sends a wrong password back to the sign-in page', async () => {
+    const made = host({ options: { service: kit.service }, login: { failureRedirect: '/login' } })
+    const login = { fields: { name: 'nobody' } }
+    for (const factor of [undefined, 'sms']) {
+      await expect(signInWithMfa(jsonAgent(made.app), { kit, factor, login })).rejects.toThrow(
+        'nobody halfway here, or nobody with a factor (status "none"); POST /login was answered 302',
+      )
+    }
+  })
+
+  it('says which factors there are when the named one is not among them', async () => {
+    const agent = await started(app(), 'alice')
+    await expect(signInWithMfa(agent, { kit, factor: 'call' })).rejects.toThrow(
+      'signInWithMfa: there is no factor "call" here; the app offers app, sms, email',
+    )
   })
 
   it('says so when a step is refused', async () => {
