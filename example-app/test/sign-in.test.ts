@@ -132,6 +132,17 @@ describe('a wrong password', () => {
     expect(answer.text).not.toContain('not-his-password')
   })
 
+  it('refuses a name that no database could keep (R83)', async () => {
+    for (const username of ['bob\u0000', '\ud800', 'bob\u0007']) {
+      const answer = await vault
+        .browser()
+        .post('/login')
+        .send({ username, password: passwordOf('bob') })
+      expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request'])
+    }
+    await vault.browser().get('/inbox?to=%00').expect(400)
+  })
+
   it('derives one key from the password whether the name exists or not', async () => {
     const jobs: string[] = []
     const hook = createHook({ init: (_id, type) => void jobs.push(type) }).enable()

@@ -6,7 +6,13 @@ import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
 import { inboxPage } from '../views/inbox-page.js'
 
-const filter = z.object({ to: z.string().max(320).optional() })
+const filter = z.object({
+  to: z
+    .string()
+    .max(320)
+    .regex(/^\P{Cc}*$/u)
+    .optional(),
+})
 
 /** `GET /inbox`: what everybody received, in development. Without an inbox, and in production, there is no such page. */
 export function inboxRoutes({ config, inbox }: VaultContext): Router {

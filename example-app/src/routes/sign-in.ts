@@ -13,7 +13,12 @@ import type { VaultUser } from '../store/users.js'
 import { type SignInView, signInPage } from '../views/sign-in-page.js'
 
 const credentials = z.object({
-  username: z.string({ error: 'must be text' }).min(1, { error: 'must not be empty' }).max(100),
+  username: z
+    .string({ error: 'must be text' })
+    .min(1, { error: 'must not be empty' })
+    .max(100)
+    // No database keeps a NUL, and nobody is called by a control character.
+    .regex(/^[^\p{Cc}\p{Surrogate}]*$/u, { error: 'must not hold control characters' }),
   password: z.string({ error: 'must be text' }).min(1, { error: 'must not be empty' }).max(200),
 })
 
