@@ -23,16 +23,19 @@ export async function withUpload<Answer>(
   use: (upload: Upload) => Promise<Answer>,
 ): Promise<Answer> {
   const folder = await mkdtemp(join(tmpdir(), 'vault-'))
+  const over = new AbortController()
   try {
-    return await use(await receive(req, folder))
+    return await use(await receive(req, folder, over.signal))
   } finally {
+    // Of a form that breaks off nobody would end the file, which stays on the disk while it is open.
+    over.abort()
     req.unpipe()
     req.resume()
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-function receive(req: Request, folder: string): Promise<Upload> {
+function receive(req: Request, folder: string, over: AbortSignal): Promise<Upload> {
   return new Promise((resolve, reject) => {
     const unreadable = () => reject(new Problem('invalid_request', 'The form could not be read.'))
     const form = parserFor(req)
@@ -45,7 +48,7 @@ function receive(req: Request, folder: string): Promise<Upload> {
     form.on('file', (_name, stream, filename: string | undefined) => {
       // A browser sends an empty part when no file was chosen, other programs one without a name.
       if (written || !filename) return void stream.resume()
-      written = keep(stream, join(folder, `recording${extensionOf(filename)}`))
+      written = keep(stream, join(folder, `recording${extensionOf(filename)}`), over)
       written.catch(reject)
     })
     form.on('error', unreadable)
@@ -68,8 +71,8 @@ function parserFor(req: Request) {
   }
 }
 
-async function keep(stream: BusboyFileStream, path: string): Promise<string> {
-  await pipeline(stream, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+async function keep(stream: BusboyFileStream, path: string, over: AbortSignal): Promise<string> {
+  await pipeline(stream, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal: over })
   if (stream.truncated) throw new Problem('file_too_large', 'At most 25 MB are taken.')
   return path
 }

@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import express from 'express'
+import { expect, it, vi } from 'vitest'
+import { withUpload } from '../src/http/upload.js'
+
+const BEGINNING = [
+  'POST / HTTP/1.1',
+  'Host: x',
+  'Content-Type: multipart/form-data; boundary=b',
+  'Content-Length: 100000',
+  '',
+  '--b',
+  'Content-Disposition: form-data; name="file"; filename="a.mp3"',
+  '',
+  'a'.repeat(10_000),
+].join('\r\n')
+
+/** The uploaded files that this process holds open, gone from their folder or not. */
+const heldOpen = () =>
+  readdirSync('/proc/self/fd')
+    .map(placeOf)
+    .filter((path) => /vault-.*recording/.test(path))
+
+function placeOf(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`)
+  } catch {
+    // It was the one by which the list was read.
+    return ''
+  }
+}
+
+it.skipIf(!existsSync('/proc/self/fd'))('lets go of a file whose upload breaks off', async () => {
+  const app = express()
+  const ends: unknown[] = []
+  app.post('/', (req, res) => {
+    withUpload(req, async () => 'whole')
+      .then(
+        (end) => ends.push(end),
+        (error: unknown) => ends.push(error),
+      )
+      .finally(() => res.end())
+  })
+  const server = createServer(app).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.write(BEGINNING)
+  await vi.waitFor(() => expect(heldOpen()).toHaveLength(1))
+  socket.destroy()
+  await vi.waitFor(() => expect(ends).toMatchObject([{ code: 'invalid_request' }]))
+  await vi.waitFor(() => expect(heldOpen()).toEqual([]))
+  server.close()
+})
