@@ -28,7 +28,7 @@ export interface Attempt {
 export interface Attempted extends Omit<AccountRow, 'account'> {
   /** Nothing was evaluated: the account is locked. */
   readonly locked: boolean
-  /** Nothing was evaluated: the next wrong code locks the account, which is not done without telling the person. */
+  /** Nothing was evaluated: the person may have to be told of what comes out. */
   readonly deferred: boolean
   /** The factor has used up its guesses (R26). */
   readonly disabled: boolean
@@ -142,10 +142,8 @@ export async function attempt(
       deferredFrom,
       ...evaluated,
     ])
-  if (!tellsSuccess) {
-    const found = await make(store, limits.lockAfter - 1)
-    if (!found?.deferred) return found
-  }
+  const alone = await make(store, tellsSuccess ? 0 : limits.lockAfter - 1)
+  if (!alone?.deferred) return alone
   return store.transaction(async (tx) => {
     const found = await make(tx, NEVER)
     if (found) await attempted.tell(tx, found)

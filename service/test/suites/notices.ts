@@ -146,30 +146,48 @@ export function noticesSuite(bench: () => Bench): void {
     expect(answers.filter(({ outcome }) => outcome === 'valid')).toHaveLength(1)
   })
 
-  test('a right code and a wrong one that lead to no notice cost one statement each', async () => {
-    const tenant = freshTenant(bench())
-    const contact = freshPhone()
-    await tenant.mfa.send({ method: 'sms', contact })
-    let [statements, transactions] = [0, 0]
+  /** The tenant's service, and how often it has asked the database. */
+  const counting = (tenant: Tenant) => {
+    const asked = { statements: 0, transactions: 0 }
     const { store } = bench()
     const mfa = over(tenant, {
       store: {
         ...store,
-        query(...asked) {
-          statements++
-          return store.query(...asked)
+        query(...statement) {
+          asked.statements++
+          return store.query(...statement)
         },
         transaction(work) {
-          transactions++
+          asked.transactions++
           return store.transaction(work)
         },
       },
     })
+    return { mfa, asked }
+  }
+
+  test('a right code and a wrong one that lead to no notice cost one statement each', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshPhone()
+    await tenant.mfa.send({ method: 'sms', contact })
+    const { mfa, asked } = counting(tenant)
     const code = tenant.lastCode()
     const typed = { method: 'sms', contact, kind: 'code' } as const
     expect(await mfa.verify({ ...typed, code: wrong(code) })).toEqual(invalid)
-    expect([statements, transactions]).toEqual([1, 0])
+    expect(asked).toEqual({ statements: 1, transactions: 0 })
     expect(await mfa.verify({ ...typed, code })).toEqual(valid)
-    expect([statements, transactions]).toEqual([2, 0])
+    expect(asked).toEqual({ statements: 2, transactions: 0 })
+  })
+
+  test('no guess at a locked account opens a transaction, of whatever kind it is', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshPhone()
+    for (let i = 0; i < 10; i++) await guess(tenant.mfa, contact)
+    const { mfa, asked } = counting(tenant)
+    expect(await guess(mfa, contact)).toEqual(locked)
+    const backup = { method: 'sms', contact, kind: 'backup', code: 'AAAA-BBBB-CCCC-DDDD' } as const
+    expect(await mfa.verify(backup)).toEqual(locked)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'confirm', code: '000000' })).toEqual(locked)
+    expect(asked.transactions).toBe(0)
   })
 }
