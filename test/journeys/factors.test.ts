@@ -10,6 +10,7 @@ import { messagesTo, newestCode, passwordStep, typeCode } from './kit/vault.js'
 const ALICE_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
 const OTTO_SECRET = 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU'
 const BOB = '+12025550122'
+const MALLORY = '+12025550144'
 const WALT = '+12025550155'
 
 describe.skipIf(!hasBrowser() || !hasMovableClock())(
@@ -96,7 +97,8 @@ describe.skipIf(!hasBrowser() || !hasMovableClock())(
       await page.waitForLoadState()
       await page.getByRole('alert').waitFor()
       await snap(page, 'bob-enroll-wrong')
-      await page.getByRole('textbox').fill(appCode(secret))
+      const first = appCode(secret)
+      await page.getByRole('textbox').fill(first)
       await page.getByRole('heading', { name: /ready|done|set up|on/i }).waitFor()
       await snap(page, 'bob-enrolled')
       await context.close()
@@ -105,7 +107,7 @@ describe.skipIf(!hasBrowser() || !hasMovableClock())(
       await passwordStep(next.page, app.url, 'bob')
       await next.page.getByRole('link', { name: /authenticator app/i }).click()
       // The step that confirmed the app is used up (R51).
-      await typeCode(next.page, appCode(secret))
+      await typeCode(next.page, first)
       expect(await next.page.getByRole('alert').textContent()).toMatch(/isn’t right/)
       clock.ahead(30)
       await typeCode(next.page, appCode(secret, 1))
@@ -156,6 +158,53 @@ describe.skipIf(!hasBrowser() || !hasMovableClock())(
       expect(await page.getByRole('main').textContent()).toMatch(/email address|phone/i)
       expect(await page.getByRole('main').getByRole('button').count()).toBe(0)
       await context.close()
+    })
+
+    it('lets mallory set up an app, get backup codes and step up without scripts', async () => {
+      const look = { ...LOOKS['phone-light'], javaScriptEnabled: false }
+      const { page, context } = await newPerson(browser, look)
+      await passwordStep(page, app.url, 'mallory', '/account')
+      await page.getByRole('button', { name: /Text a code/ }).click()
+      await page.waitForURL(/\/mfa\/verify/)
+      await typeCode(page, await newestCode(app.url, MALLORY, 'sms'))
+      expect(new URL(page.url()).pathname).toBe('/account')
+
+      await page.getByRole('link', { name: /Set up an authenticator app/ }).click()
+      await page.getByRole('button').first().click()
+      const { secret } = await scan(page)
+      const confirm = async (code: string) => {
+        await page.getByRole('textbox').fill(code)
+        await page.getByRole('button', { name: 'Confirm' }).click()
+      }
+      await confirm('000000')
+      await page.getByRole('alert').waitFor()
+      await confirm(appCode(secret, 11))
+      await page.getByRole('heading', { name: 'Your app is ready' }).waitFor()
+      await page.getByRole('link', { name: 'Get backup codes' }).click()
+      await page.getByRole('button', { name: 'Send my codes' }).click()
+      await page.getByRole('heading', { name: 'Backup codes sent' }).waitFor()
+      await snap(page, 'mallory-backup-sent')
+      const [message] = await messagesTo(app.url, MALLORY)
+      const [code = ''] = message?.text.match(/[0-9A-Z]{4}(-[0-9A-Z]{4}){3}/) ?? []
+
+      clock.ahead(11 * 60)
+      await page.goto(`${app.url}/vault`)
+      await withdraw(page, 5)
+      expect(new URL(page.url()).pathname).toBe('/mfa')
+      await page.getByRole('link', { name: /authenticator app/i }).click()
+      await typeCode(page, appCode(secret, 22))
+      expect(new URL(page.url()).pathname).toBe('/mfa/resume')
+      await page.getByRole('button', { name: 'Yes, go on' }).click()
+      await page.waitForURL(`${app.url}/vault`)
+      expect(await page.getByRole('main').textContent()).toContain('$8')
+      await context.close()
+
+      const next = await newPerson(browser, look)
+      await passwordStep(next.page, app.url, 'mallory')
+      await next.page.getByRole('link', { name: /backup code/i }).click()
+      await typeCode(next.page, code)
+      expect(new URL(next.page.url()).pathname).toBe('/vault')
+      await next.context.close()
     })
   },
 )

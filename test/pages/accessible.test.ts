@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { catalogues } from '../../src/pages/text.js'
 import type { PageFrame, View } from '../../src/pages/view.js'
 import { hasBrowser, openBrowser, servePage } from './browser.js'
-import { ALL_VIEWS, codeView, factorOf, manyTongued, problem, VIEWS } from './samples.js'
+import { ALL_VIEWS, codeView, FACTORS, factorOf, manyTongued, problem, VIEWS } from './samples.js'
 
 /** Boxes whose content sticks out, and the page itself if it has to be scrolled sideways (WCAG 1.4.10). */
 const WIDER_THAN_THEIR_PLACE = `[document.documentElement, ...document.querySelectorAll('main, main :is(ul, ol, li, dl, form, button, a, p, h1, h2, details, .mfa-notice), footer')]
@@ -51,6 +51,43 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
     await page.emulateMedia({ colorScheme: 'dark' })
     expect(await objections(new AxeBuilder({ page }).withRules('color-contrast'))).toEqual([])
     expect(complaints).toEqual([])
+  })
+
+  it.each<[string, View, Partial<PageFrame>]>([
+    ['choosing in a step-up', VIEWS.choose, { purpose: 'step-up' }],
+    ['a code in a step-up', codeView(factorOf('sms'), { others: FACTORS }), { purpose: 'step-up' }],
+    ['managing', VIEWS.overview, { purpose: 'manage', notice: { tone: 'success', code: 'device_revoked' } }],
+    [
+      'a code sent again',
+      codeView(factorOf('sms')),
+      { notice: { tone: 'success', code: 'code_sent_again' } },
+    ],
+    ['help of the host', codeView(factorOf('call')), { help: 'Call 0800.' }],
+    [
+      'a slow clock',
+      codeView(factorOf('app')),
+      { notice: { tone: 'error', code: 'invalid_code', triesLeft: 1, clockSteps: -8 } },
+    ],
+    ['an outage', { page: 'stop', notice: problem('service_unavailable', 30), next: 'retry' }, {}],
+  ])('has nothing that axe objects to in other states either: %s', async (_, view, state) => {
+    await open(view, { ...manyTongued, ...state }, 390)
+    expect(await objections(new AxeBuilder({ page }))).toEqual([])
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await objections(new AxeBuilder({ page }).withRules('color-contrast'))).toEqual([])
+    expect(complaints).toEqual([])
+  })
+
+  it('takes colours and corners from the host’s style sheet', async () => {
+    const look = () =>
+      page.evaluate<string[]>(
+        `[getComputedStyle(document.querySelector('.mfa-primary')).backgroundColor, getComputedStyle(document.querySelector('main')).borderRadius]`,
+      )
+    site.brand(':root { --mfa-accent: rgb(1 2 3); --mfa-radius: 3px }')
+    await open(codeView(factorOf('sms')), manyTongued, 390)
+    const ours = await look()
+    await open(codeView(factorOf('sms')), { ...manyTongued, stylesheet: '/brand.css' }, 390)
+    expect(await look()).toEqual(['rgb(1, 2, 3)', '3px'])
+    expect(ours).not.toContain('rgb(1, 2, 3)')
   })
 
   it.each(ALL_VIEWS)('fits 320 pixels, also with long German words: %s', async (_, view) => {

@@ -33,6 +33,7 @@ export async function openBrowser({ lettersPx = 16 } = {}): Promise<Browser> {
 export async function servePage() {
   let shown: { view: View; frame: PageFrame; languages?: Languages | undefined } | undefined
   let told: () => { status: number; body: object } = () => ({ status: 404, body: {} })
+  let sheet = ''
   const asked: string[] = []
   const posts: { readonly path: string; readonly body: string }[] = []
   const server = createServer(async (request, response) => {
@@ -48,6 +49,8 @@ export async function servePage() {
       const { status, body } = told()
       return void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     }
+    if (pathname === '/brand.css')
+      return void response.writeHead(200, { 'content-type': 'text/css' }).end(sheet)
     const asset = assets[pathname.slice(pathname.lastIndexOf('/') + 1) as AssetName]
     if (asset !== undefined)
       return void response.writeHead(200, { 'content-type': asset.type }).end(asset.body)
@@ -58,6 +61,10 @@ export async function servePage() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mfa/page`,
     posts,
+    /** What the host's own style sheet at /brand.css holds. */
+    brand(css: string) {
+      sheet = css
+    },
     /** The paths that the script has asked for in JSON. */
     asked,
     show(view: View, frame: PageFrame, languages?: Languages) {
