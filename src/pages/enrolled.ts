@@ -14,7 +14,7 @@ export function enrolledPage(view: Extract<View, { page: 'enrolled' }>, context:
     title: html`${enrolled.title}`,
     leadsHome: true,
     main: html`<p class="mfa-lead mfa-done">${icons.done}<span>${fill(enrolled.lead, { app: frame.appName })}</span></p>
-${view.backup && html`<p>${enrolled.advice}</p>`}
+<p>${view.backup ? enrolled.advice : fill(enrolled.adviceAlone, { app: frame.appName })}</p>
 <div class="mfa-actions">${
       view.backup && html`<a class="mfa-primary" href="${frame.base}/backup">${enrolled.backup}</a>`
     }<a class="${style}" href="${linkTo(frame.homePath)}">${fill(enrolled.done, { app: frame.appName })}</a></div>`,

@@ -66,7 +66,12 @@ describe('setting up an app', () => {
 
   it('advises to get backup codes afterwards', () => {
     expect(renderView({ page: 'enrolled', backup: true }, frame)).toContain('href="/mfa/backup"')
-    expect(renderView({ page: 'enrolled', backup: false }, frame)).not.toContain('/mfa/backup')
+  })
+
+  it('advises to add a contact where backup codes could not be sent to any', () => {
+    const page = renderView({ page: 'enrolled', backup: false }, frame)
+    expect(page).not.toContain('/mfa/backup')
+    expect(page).toContain('Add an email address or phone number to your account in Vault')
   })
 })
 

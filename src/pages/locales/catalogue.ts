@@ -99,6 +99,8 @@ export interface Catalogue {
     readonly title: Phrase
     readonly lead: Phrase
     readonly advice: Phrase
+    /** For somebody to whom no backup codes could be sent. */
+    readonly adviceAlone: Phrase
     readonly backup: Phrase
     readonly done: Phrase
   }

@@ -114,6 +114,8 @@ export const de: Catalogue = {
     lead: 'Ab jetzt können Sie sich mit ihren Codes bei {app} anmelden.',
     advice:
       'Telefone gehen verloren. Holen Sie sich jetzt Backup-Codes, damit Sie sich auch ohne Ihr Telefon anmelden können.',
+    adviceAlone:
+      'Telefone gehen verloren. Tragen Sie bei {app} auch eine E-Mail-Adresse oder Telefonnummer ein, damit Sie sich auch ohne Ihr Telefon anmelden können.',
     backup: 'Backup-Codes anfordern',
     done: 'Weiter zu {app}',
   },

@@ -113,6 +113,8 @@ export const en: Catalogue = {
     title: 'Your app is ready',
     lead: 'From now on you can sign in to {app} with the codes it makes.',
     advice: 'Phones get lost. Get backup codes now, so that you can still sign in without yours.',
+    adviceAlone:
+      'Phones get lost. Add an email address or phone number to your account in {app} too, so that you can still sign in without yours.',
     backup: 'Get backup codes',
     done: 'Continue to {app}',
   },

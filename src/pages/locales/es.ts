@@ -113,6 +113,8 @@ export const es: Catalogue = {
     title: 'Tu aplicación está lista',
     lead: 'A partir de ahora puedes entrar en {app} con sus códigos.',
     advice: 'Los teléfonos se pierden. Pide ahora códigos de respaldo para poder entrar también sin el tuyo.',
+    adviceAlone:
+      'Los teléfonos se pierden. Añade también un correo o un teléfono a tu cuenta de {app} para poder entrar sin el tuyo.',
     backup: 'Pedir códigos de respaldo',
     done: 'Continuar a {app}',
   },

@@ -116,6 +116,8 @@ export const fr: Catalogue = {
     lead: 'Vous pouvez désormais vous connecter à {app} avec ses codes.',
     advice:
       'Un téléphone se perd. Demandez dès maintenant des codes de secours pour pouvoir vous connecter sans le vôtre.',
+    adviceAlone:
+      'Un téléphone se perd. Ajoutez aussi une adresse e-mail ou un numéro de téléphone à votre compte {app} pour pouvoir vous connecter sans le vôtre.',
     backup: 'Demander des codes de secours',
     done: 'Continuer vers {app}',
   },

@@ -113,6 +113,8 @@ export const pt: Catalogue = {
     title: 'Seu aplicativo está pronto',
     lead: 'A partir de agora você pode entrar em {app} com os códigos dele.',
     advice: 'Telefones se perdem. Peça agora códigos de reserva para poder entrar também sem o seu.',
+    adviceAlone:
+      'Telefones se perdem. Adicione também um e-mail ou telefone à sua conta em {app} para poder entrar sem o seu.',
     backup: 'Pedir códigos de reserva',
     done: 'Continuar para {app}',
   },
