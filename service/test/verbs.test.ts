@@ -5,6 +5,7 @@ import { appFactorSuite } from './suites/app-factor.js'
 import { backupCodesSuite } from './suites/backup-codes.js'
 import { failingStoreSuite } from './suites/failing-store.js'
 import { noticesSuite } from './suites/notices.js'
+import { sameWorkSuite } from './suites/same-work.js'
 import { sendingSuite } from './suites/sending.js'
 import { transactionsSuite } from './suites/transactions.js'
 import { verifyingSuite } from './suites/verifying.js'
@@ -17,6 +18,7 @@ describeOnBothDatabases((bench) => {
   describe('verifying', () => verifyingSuite(bench))
   describe('the authenticator app', () => appFactorSuite(bench))
   describe('backup codes', () => backupCodesSuite(bench))
+  describe('a guess', () => sameWorkSuite(bench))
   describe('notices', () => noticesSuite(bench))
   describe('transactions', () => transactionsSuite(bench))
   describe('a store that fails', () => failingStoreSuite(bench))
