@@ -8,7 +8,7 @@ import type { Languages } from '../../src/pages/text.js'
 import type { PageFrame, View } from '../../src/pages/view.js'
 
 const POLICY =
-  "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 const PATHS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome']
 const path = PATHS.find((candidate) => existsSync(candidate))

@@ -84,6 +84,21 @@ describe('the pages as a host has them', () => {
     expect(text).toContain('Call us at 555 &lt;0100&gt;.')
   })
 
+  it('take styles, fonts and pictures from files of the site, and nothing inline or from elsewhere', async () => {
+    const agent = await signedIn(host({ options: { stylesheet: '/brand.css' } }), 'bob')
+    const { headers } = await agent.get('/mfa').expect(200)
+    const policy = String(headers['content-security-policy']).split('; ')
+    expect(policy).toEqual(
+      expect.arrayContaining([
+        "default-src 'none'",
+        "style-src 'self'",
+        "font-src 'self'",
+        "img-src 'self' data:",
+      ]),
+    )
+    expect(policy.join()).not.toMatch(/unsafe|https?:|\*/)
+  })
+
   it('can be replaced, one by one, by what the host draws from the same data', async () => {
     const bed = host({
       options: {
