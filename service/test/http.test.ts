@@ -149,6 +149,11 @@ describe('the published API', () => {
     const answers = [await verify(phone, wrong(code)), await verify(freshPhone().phone, '123456')]
     await verify(phone, code)
     answers.push(await verify(phone, code))
+    const other = freshPhone().phone
+    await post('/v1/mfa', { User: other, Type: 'SMS' })
+    const exhausted = await codeFor(other)
+    for (let guess = 0; guess < 5; guess++) await verify(other, wrong(exhausted))
+    answers.push(await verify(other, exhausted))
     for (const answer of answers) expect([answer.status, answer.body]).toEqual([401, answers[0]?.body])
   })
 

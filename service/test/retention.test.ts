@@ -66,10 +66,11 @@ describeOnBothDatabases((bench, database) => {
     expect(await rows(tenant, 'account', 'lock_level = 1')).toBe(1)
   })
 
-  test('a message that still waits is not deleted', async () => {
+  test('a message that still waits is not deleted, however old', async () => {
     const tenant = freshTenant(bench())
     bench().failNext(new DeliveryError('down', 'outage'))
     await tenant.mfa.send({ method: 'email', contact: freshEmail() })
+    advance(60 * DAY)
     await deleteOld(bench().store)
     expect(await rows(tenant, 'outbox')).toBe(1)
   })

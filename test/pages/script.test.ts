@@ -20,7 +20,7 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
   /** Opens a page whose clock the test moves. */
   async function open(view: View): Promise<Page> {
     site.show(view, frame)
-    const context = await browser.newContext({ permissions: ['clipboard-write'] })
+    const context = await browser.newContext({ permissions: ['clipboard-write', 'clipboard-read'] })
     const page = await context.newPage()
     await page.clock.install()
     await page.goto(site.url)
@@ -88,6 +88,7 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     const page = await open(VIEWS['enroll without picture'])
     await page.getByRole('button', { name: 'Copy key' }).click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('ABCDEFGH')
     await page.context().close()
   })
 

@@ -225,12 +225,17 @@ export function sendingSuite(bench: () => Bench): void {
   })
 
   test('says that a message was refused for good, and the code is dead', async () => {
-    const { mfa } = freshTenant(bench())
+    const { mfa, application } = freshTenant(bench())
     bench().failNext(new DeliveryError('no such mailbox', 'contact'))
     expect(await mfa.send({ method: 'email', contact: freshEmail() })).toEqual({
       outcome: 'refused',
       refusal: { reason: 'delivery_failed' },
     })
+    const challenges = await bench().store.query<{ dead: boolean }>(
+      'SELECT ended_at IS NOT NULL AS dead FROM challenge WHERE application = $1',
+      [application.id],
+    )
+    expect(challenges).toEqual([{ dead: true }])
   })
 
   test('answers queued when a carrier is down, and delivers when it is back', async () => {
