@@ -9,6 +9,8 @@ export interface QueryPool {
 /** Somebody else made the table a moment ago: a unique violation in the catalogue, the table, or its row type. */
 const MADE_MEANWHILE: ReadonlySet<unknown> = new Set(['23505', '42P07', '42710'])
 
+const INSUFFICIENT_PRIVILEGE = '42501'
+
 /**
  * The pool, with the table made by `statement` before the first query when it is not there. A failure is told to
  * whoever asked, and tried again by the next one.
@@ -25,6 +27,7 @@ export function withTable(pool: QueryPool, tableName: string, statement: string)
     if (rows[0]?.found) return
     await pool.query({ text: statement }).catch((error: unknown) => {
       const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
+      if (code === INSUFFICIENT_PRIVILEGE) throw mayNotMake(tableName, statement, error)
       if (!MADE_MEANWHILE.has(code)) throw error
     })
   }
@@ -41,4 +44,10 @@ export function withTable(pool: QueryPool, tableName: string, statement: string)
       return pool.query({ text, ...(values && { values }) })
     },
   }
+}
+
+function mayNotMake(tableName: string, statement: string, cause: unknown): Error {
+  const grant = `GRANT SELECT, INSERT, UPDATE, DELETE ON "${tableName}" TO …`
+  const told = `The user of the pool may not make the table ${tableName}: have it made by somebody who may, ${statement}; ${grant}`
+  return new Error(told, { cause })
 }
