@@ -247,12 +247,20 @@ describe('the walls between the packages', () => {
       otpauth: 'service/src/app-factor/',
       qr: 'service/src/app-factor/',
       pg: 'service/src/store/',
+      commander: 'service/src/cli/',
       'libphonenumber-js/max': 'service/src/contacts/phone.ts',
       pino: 'service/src/log.ts',
       'prom-client': 'service/src/metrics/',
       'zod-openapi': 'service/src/http/openapi/',
     }
     const isAllowed = ({ from, to, isType }: Import) => isType || from.startsWith(places[to] ?? '')
+    expect(broken(service, isAllowed)).toEqual([])
+  })
+
+  it('what an operator can do knows neither the command line nor HTTP, so that pages can do it, too', () => {
+    const isIn = (room: string, path: string) => path.startsWith(`service/src/${room}/`)
+    const isAllowed = ({ from, to }: Import) =>
+      isIn('cli', from) || !(isIn('cli', to) || (isIn('operator', from) && isIn('http', to)))
     expect(broken(service, isAllowed)).toEqual([])
   })
 })

@@ -9,6 +9,9 @@ export class FaultyStore extends MemoryStore {
   /** How long reading takes: a store far away, so that many requests read before the first one writes. */
   readMs = 0
 
+  /** How long writing takes: what is answered before it is over was not stored yet. */
+  writeMs = 0
+
   /** The verb works `skip` more times, then fails `times` times. */
   failOn(verb: StoreVerb, { skip = 0, times = 1 } = {}): void {
     this.faults.set(verb, { skip, times })
@@ -42,7 +45,10 @@ export class FaultyStore extends MemoryStore {
 
   override set(sid: string, session: SessionData, done?: (error?: unknown) => void): void {
     if (this.fails('set')) return done?.(new Error('the store does not write'))
-    super.set(sid, session, done)
+    if (this.writeMs === 0) return super.set(sid, session, done)
+    // What is written is what the session was when it was handed over.
+    const taken = JSON.parse(JSON.stringify(session)) as SessionData
+    setTimeout(() => super.set(sid, taken, done), this.writeMs)
   }
 
   override destroy(sid: string, done?: (error?: unknown) => void): void {

@@ -135,7 +135,9 @@ describe('renewing a verified session', () => {
         })
       },
     })
-    await renew(await signInFully({ app, standIn }, 'bob')).expect(200)
+    const agent = await signInFully({ app, standIn }, 'bob')
+    store.writeMs = 30
+    await renew(agent).expect(200)
     expect(seen).toMatchObject([
       { passport: { user: 'u-bob' }, mfa: { verified: { amr: ['pwd', 'sms', 'mfa'] } } },
     ])

@@ -1,8 +1,10 @@
+import { request } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { FaultyStore, type StoreVerb } from '../kit/faulty-store.js'
 import { browserAgent, host, jsonAgent } from '../kit/host.js'
+import { listen } from '../kit/sockets.js'
 
 /*
  * The store fails once, at each of the points where a request uses it, and works again right after: the worst case,
@@ -22,6 +24,34 @@ function testbed() {
   const store = new FaultyStore()
   return { ...host({ store }), store }
 }
+
+describe('R08 a session store that takes its time', () => {
+  it.each(['text/html', 'application/json'])(
+    'has stored a session before the first byte of an answer in %s, redirects included',
+    async (accept) => {
+      const { app, standIn, store } = testbed()
+      const port = await listen(app)
+      store.writeMs = 30
+      /** Posts, and what the store holds of sessions when the head of the answer arrives. */
+      const held = (path: string, body: object, cookie = '') =>
+        new Promise<{ cookie: string; mfa: unknown[] }>((resolve, reject) => {
+          const headers = { accept, 'content-type': 'application/json', ...(cookie && { cookie }) }
+          request({ port, host: '127.0.0.1', method: 'POST', path, headers }, (answer) => {
+            const mfa = store.documents.map((document) => Reflect.get(document, 'mfa'))
+            answer.resume().on('end', () => resolve({ cookie: sessionCookie(answer) || cookie, mfa }))
+          })
+            .on('error', reject)
+            .end(JSON.stringify(body))
+        })
+      const halfway = await held('/login', { name: 'bob' })
+      expect(halfway.mfa).toEqual([expect.objectContaining({ userId: 'u-bob' })])
+      const challenged = await held('/mfa/challenge', { factor: 'sms' }, halfway.cookie)
+      expect(challenged.mfa).toMatchObject([{ challenge: { factorId: 'sms' } }])
+      const verified = await held('/mfa/verify', { code: standIn.newestCode() }, halfway.cookie)
+      expect(verified.mfa).toMatchObject([{ verified: { amr: ['pwd', 'sms', 'mfa'] } }])
+    },
+  )
+})
 
 describe('R08 R09 a session store that fails once', () => {
   it.each(points)('in %s (after %i that worked) lets nobody in by a right code', async (verb, skip) => {
