@@ -22,6 +22,8 @@ export const FINDINGS = {
     'A session is stored for everybody who looks at a page: give express-session saveUninitialized: false.',
   MFA_DOCTOR_BODY_PARSER:
     "A body of more than 100 KB was parsed before the routers could refuse it: mount mfaRouter before the app's body parser, or give that parser a smaller limit.",
+  MFA_DOCTOR_RESUME_UNPARSED:
+    'A form that requireMfa stopped could not be kept, as it was not parsed yet: mount express.urlencoded() before requireMfa({ resume }).',
   MFA_DOCTOR_ROUTES_BEFORE_GATE:
     'Routes stand between passport.session() and mfaSession, where somebody without the second factor counts as signed in: mount mfaSession right behind passport.session().',
   MFA_DOCTOR_MEMORY_DEVICES:

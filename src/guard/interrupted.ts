@@ -35,3 +35,8 @@ export function interrupted(
     ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
   }
 }
+
+/** Whether a form was posted that nobody has read yet, so that nothing of it can be kept. */
+export function isUnparsedForm(req: Request): boolean {
+  return req.body === undefined && typeof req.is(['urlencoded', 'multipart']) === 'string'
+}

@@ -6,13 +6,13 @@ import { moveOn, rememberTarget } from '../session/slot.js'
 import { enter, type Known } from '../session/standing.js'
 import type { Settings } from '../settings.js'
 import { wantsHtml } from '../visit/accept.js'
-import { gateOf } from '../visit/deps.js'
+import { type DoorDeps, gateOf } from '../visit/deps.js'
 import { listFactors } from '../visit/factor-view.js'
 import { setHeaders } from '../visit/headers.js'
 import { type Problem, sendProblem } from '../visit/problem.js'
 import { isOwnHost } from '../visit/same-origin.js'
 import { personOf } from '../visit/visit.js'
-import { interrupted } from './interrupted.js'
+import { interrupted, isUnparsedForm } from './interrupted.js'
 import { type MfaRule, type Rule, readRule } from './rule.js'
 
 /**
@@ -32,7 +32,7 @@ export function requireMfa(given: MfaRule = {}): RequestHandler {
       return next()
     }
     setHeaders(res)
-    if (standing.stage !== 'none') return askFor(req, res, standing, settings, rule)
+    if (standing.stage !== 'none') return askFor(req, res, standing, deps, rule)
     if (!wantsHtml(req)) return sendProblem(res, { code: 'sign_in_required', next: settings.signInPath })
     rememberTarget(req, targetOf(req, settings))
     res.redirect(303, settings.signInPath)
@@ -47,7 +47,7 @@ async function askFor(
   req: Request,
   res: Response,
   standing: Known,
-  settings: Settings,
+  { settings, doctor }: DoorDeps,
   rule: Rule,
 ): Promise<void> {
   const { path, signInPath } = settings
@@ -62,6 +62,7 @@ async function askFor(
           factors: listFactors(factors),
         }
   const html = wantsHtml(req)
+  if (html && rule.resume.length > 0 && isUnparsedForm(req)) doctor.found('MFA_DOCTOR_RESUME_UNPARSED')
   const current = await moveOn(req, {
     ...standing.record,
     ...(standing.stage !== 'pending' && {

@@ -12,6 +12,7 @@ import {
   type MfaOptions,
   mfaRouter,
   mfaSession,
+  requireMfa,
   ServiceError,
 } from '../../src/index.js'
 import { type HostSetup, host, signIn } from '../kit/host.js'
@@ -106,6 +107,20 @@ const cases: Readonly<Record<FindingCode, (setup: HostSetup) => Promise<Watched>
         .send({ factor: 'sms', more: 'x'.repeat(200_000) })
         .expect(413)
     }
+    return made
+  },
+  MFA_DOCTOR_RESUME_UNPARSED: async (setup) => {
+    const made = watched({
+      ...setup,
+      routes: (app) =>
+        void app.post('/pay', requireMfa({ resume: ['amount'] }), (_req, res) => void res.json({})),
+    })
+    const agent = await signIn(made.app, 'nina')
+    const pay = () => agent.post('/pay').accept('text/html')
+    await pay().expect(303)
+    await pay().send({ amount: '5' }).expect(303)
+    expect(made.codes()).not.toContain('MFA_DOCTOR_RESUME_UNPARSED')
+    for (let visit = 0; visit < 2; visit++) await pay().type('form').send({ amount: '5' }).expect(303)
     return made
   },
   MFA_DOCTOR_ROUTES_BEFORE_GATE: async (setup) =>
