@@ -128,7 +128,7 @@ export interface LanguageOptions {
    * Keeps the choice, for `locale` to find it at the next request: in the user's record, or a cookie of the host's own.
    * Without it a cookie is set (`mfa_language`), which counts before `locale` and `Accept-Language`.
    */
-  remember?: ((req: Request, res: Response, language: string) => void | Promise<void>) | undefined
+  remember?: ((req: Request, res: Response, language: string) => unknown) | undefined
 }
 
 /** What an app writes. The same object may be given to every part; what is built from it is built once. */
@@ -155,10 +155,10 @@ export interface MfaOptions<User = Express.User> {
   policy?: ((context: PolicyContext<User>) => PolicyDecision | Promise<PolicyDecision>) | undefined
   /** Called when an authenticator app has been confirmed, for the host to remember that the user has one. */
   onAppEnrolled?:
-    | ((user: User, factor: { readonly method: 'app'; readonly user: string }) => void | Promise<void>)
+    | ((user: User, factor: { readonly method: 'app'; readonly user: string }) => unknown)
     | undefined
   /** Called for everything that matters, and not waited for; what it throws or rejects with is logged and changes nothing. */
-  onEvent?: ((event: MfaEvent) => void | Promise<void>) | undefined
+  onEvent?: ((event: MfaEvent) => unknown) | undefined
   /** What signing in without the second factor proves, for `amr`. Defaults to `pwd`. */
   firstFactor?: Amr | undefined
   /** Name on the pages. Defaults to "this site". */
@@ -189,9 +189,9 @@ export interface MfaOptions<User = Express.User> {
   /** Lets people skip the question on browsers they trust. Off unless given. */
   trustedDevices?: TrustedDeviceOptions<User> | undefined
   /** Called with what a user should hear of, ready to be mailed. What it throws is logged and changes nothing. */
-  onNotice?: ((user: User, notice: AccountNotice) => void | Promise<void>) | undefined
+  onNotice?: ((user: User, notice: AccountNotice) => unknown) | undefined
   /** Called when a link said "this was not me": have a new password chosen, and look at what was done. */
-  onCompromise?: ((compromise: Compromise) => void | Promise<void>) | undefined
+  onCompromise?: ((compromise: Compromise) => unknown) | undefined
   /** The app's address, like `https://app.example`, without a path. Puts a "this was not me" link into notices (R16). */
   publicUrl?: string | undefined
   /** Where those links are kept. Defaults to the store of `trustedDevices`. */

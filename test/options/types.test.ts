@@ -14,6 +14,9 @@ const address = { baseUrl: 'https://mfa.example.com', apiKey: '0123456789abcdef'
 const dutch = {} as PageCatalogue
 const factors = (user: Customer) => [{ method: 'sms' as const, phone: user.mobile }]
 
+const seen: string[] = []
+const sendMail = async (to: string, text: string) => ({ messageId: to + text })
+
 const compiles: readonly MfaOptions<Customer>[] = [
   { service: address, factors },
   { service: { baseUrl: process.env.MFA_BASE_URL, apiKey: process.env.MFA_API_KEY }, factors },
@@ -30,6 +33,16 @@ const compiles: readonly MfaOptions<Customer>[] = [
     languages: { offer: ['en', 'de'], remember: async () => {} },
   },
   { service: address, factors, trustedDevices: { store: 'memory', fingerprint: (user) => user.key } },
+  // What a callback of theirs answers is nobody's business.
+  {
+    service: address,
+    factors,
+    onEvent: ({ type }) => seen.push(type),
+    onNotice: ({ mobile }, { text }) => sendMail(mobile, text),
+    onCompromise: ({ userId, notice }) => sendMail(userId, notice.text),
+    onAppEnrolled: ({ mobile }) => new Set<string>().add(mobile),
+    languages: { offer: ['en', 'de'], remember: (_req, res, language) => res.cookie('lang', language) },
+  },
   { service: { ...address, dialect: { paths: { send: '/v2' }, sendTypes: { call: undefined } } }, factors },
 ]
 
@@ -67,6 +80,6 @@ const doesNot: readonly MfaOptions<Customer>[] = [
 ]
 
 it('options are typed by the host’s own user', () => {
-  expect(compiles).toHaveLength(11)
+  expect(compiles).toHaveLength(12)
   expect(doesNot).toHaveLength(15)
 })

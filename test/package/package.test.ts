@@ -12,7 +12,7 @@ declare const app: ReturnType<typeof express>
 declare const secret: string
 declare const apiKey: string
 declare const transfer: RequestHandler
-declare const mail: { send(letter: { to: string; subject: string; text: string }): Promise<void> }
+declare const mail: { send(letter: { to: string; subject: string; text: string }): Promise<{ messageId: string }> }
 declare const redis: { readonly isReady: boolean; eval(): Promise<unknown> }
 `
 
