@@ -10,6 +10,8 @@ const HEAD_WITHIN_MS = 10_000
 const REQUEST_WITHIN_MS = 20_000
 // Longer than load balancers keep theirs open: who closes first must be the one that would send the next request.
 const KEPT_OPEN_MS = 65_000
+// For reading what was answered.
+const HALF_OPEN_MS = 1_000
 
 /**
  * An HTTP server for the API. What is too broken to be a request at all is answered by a problem as well, and who
@@ -31,9 +33,8 @@ export function apiServer(api: Express, publicUrl?: string): Server {
   // An expectation that is not `100-continue` is no reason to answer otherwise.
   server.on('checkExpectation', api)
   server.on('connect', (_request, socket) => {
-    // Node lets go of the socket here: nobody else hears its errors, or closes it.
+    // Node lets go of the socket here: nobody else hears its errors.
     socket.on('error', () => socket.destroy())
-    socket.on('finish', () => socket.destroy())
     refuse(socket, 'method_not_allowed', publicUrl)
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -69,4 +70,6 @@ function refuse(socket: Duplex, code: ServiceProblemCode, publicUrl = ''): void 
     ...(code === 'method_not_allowed' ? ['Allow: GET, HEAD, POST'] : []),
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  // Nobody else closes it: whoever kept their own side open would have the connection for good.
+  setTimeout(() => socket.destroy(), HALF_OPEN_MS).unref()
 }

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import express from 'express'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { apiServer } from '../src/http/server.js'
 
 const TUNNEL = 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n'
 
-describe('somebody who asks for a tunnel', () => {
+describe('a connection that is refused', () => {
   let server: ReturnType<typeof apiServer>
   let port: number
 
@@ -31,7 +31,7 @@ describe('somebody who asks for a tunnel', () => {
     return socket
   }
 
-  test('and breaks the connection before the answer does not end the process (R83)', async () => {
+  test('because it asked for a tunnel, and breaks before the answer, does not end the process (R83)', async () => {
     const unheard: unknown[] = []
     const hear = (error: unknown) => unheard.push(error)
     process.on('uncaughtException', hear)
@@ -50,14 +50,32 @@ describe('somebody who asks for a tunnel', () => {
     expect(unheard).toEqual([])
   })
 
-  test('is refused, and cannot keep the connection', async () => {
+  test.each([
+    [
+      'because it asked for a tunnel',
+      405,
+      async (socket: Socket) => {
+        socket.write(TUNNEL)
+        await once(server, 'connect')
+      },
+    ],
+    [
+      'because its head did not come in time',
+      408,
+      async (_socket: Socket, accepted: Socket) => {
+        const late = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+        server.emit('clientError', late, accepted)
+      },
+    ],
+  ])('%s is closed, also when the other side is not', async (_why, status, refuse) => {
+    const arriving = once(server, 'connection')
     const socket = await opened()
-    socket.write(TUNNEL)
-    const [, accepted] = await once(server, 'connect')
+    const [accepted] = await arriving
+    await refuse(socket, accepted)
     const [answer] = await once(socket, 'data')
-    expect(String(answer)).toMatch(/^HTTP\/1\.1 405 /)
+    expect(String(answer)).toContain(`HTTP/1.1 ${status} `)
     try {
-      if (!accepted.closed) await once(accepted, 'close', { signal: AbortSignal.timeout(2_000) })
+      if (!accepted.closed) await once(accepted, 'close', { signal: AbortSignal.timeout(3_000) })
     } finally {
       accepted.destroy()
       socket.destroy()
