@@ -12,12 +12,9 @@ import { fromService } from './service-refusal.js'
 export interface Right {
   readonly outcome: 'right'
   readonly method: Method | 'backup'
-  /** After a backup code: how many are left, when they are few. */
+  /** After a backup code: how many are left, if the service tells. */
   readonly backupCodesLeft?: number
 }
-
-/** So few backup codes that it is time for new ones. */
-const FEW_BACKUP_CODES = 3
 
 /** A code was right, and this request alone may make a session of it. */
 export interface Approved {
@@ -25,7 +22,7 @@ export interface Approved {
   readonly method: Method | 'backup'
   /** Whether the browser is trusted from now on; only when that was asked for. */
   readonly trusted?: boolean
-  /** After a backup code: how many are left, when they are few. */
+  /** After a backup code: how many are left, if the service tells. */
   readonly backupCodesLeft?: number
   /** What was claimed; whoever cannot make a session of it gives it back. */
   readonly claim: string
@@ -61,8 +58,7 @@ export async function verifyCode(
   })
   if (verdict.outcome === 'refused') return verdict
   const left = method === 'backup' ? verdict.backupCodesLeft : undefined
-  const isFew = left !== undefined && left <= FEW_BACKUP_CODES
-  return { outcome: 'right', method, ...(isFew && { backupCodesLeft: left }) }
+  return { outcome: 'right', method, ...(left !== undefined && { backupCodesLeft: left }) }
 }
 
 type Valid = Extract<VerifyAnswer, { outcome: 'valid' }>

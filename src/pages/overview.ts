@@ -6,14 +6,16 @@ import type { FactorView, View } from './view.js'
 
 /** Signed in, nothing to ask: the ways to confirm, and what can be done about them. */
 export function overviewPage(view: Extract<View, { page: 'overview' }>, context: PageContext): Page {
-  const { frame, words } = context
-  const { overview } = words
+  const { frame, text, words } = context
+  const { codesLeft, overview } = words
+  const left = view.backupCodesLeft
   const isEmpty = view.factors.length === 0
   const hasApp = view.factors.some(({ method }) => method === 'app')
   return {
     title: html`${overview.title}`,
     main: html`${noticeBox(context)}<p class="mfa-lead">${isEmpty ? overview.none : overview.lead}</p>
 ${!isEmpty && html`<ul class="mfa-factors" aria-label="${overview.factors}">${view.factors.map((factor) => factorItem(factor, context))}</ul>`}
+${left !== undefined && html`<p>${left === 0 ? codesLeft.none : text.count(codesLeft.left, left)}</p>`}
 <div class="mfa-actions">${
       view.enroll !== false &&
       html`<a class="${isEmpty ? 'mfa-primary' : 'mfa-secondary'}" href="${frame.base}/enroll-app">${hasApp ? overview.replace : overview.enroll}</a>`

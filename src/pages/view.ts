@@ -148,6 +148,8 @@ export type View =
       readonly page: 'overview'
       readonly factors: readonly FactorView[]
       readonly backup: boolean
+      /** How many backup codes are left, if that is known. */
+      readonly backupCodesLeft?: number
       /** Whether an authenticator app can be set up here. Defaults to true. */
       readonly enroll?: boolean
       /** Whether there is a page of trusted devices. Defaults to false. */

@@ -7,6 +7,7 @@ export function showBackupCodesLeft(visitor: Visitor): void {
   const { res, deps, known, html } = visitor
   const { verified, backupCodes } = known.record
   if (!html) return sendProblem(res, { code: 'not_found' })
-  if (!verified || !backupCodes) return res.redirect(303, deps.settings.homePath)
-  showPage(visitor, { page: 'backup-codes-left', ...backupCodes })
+  if (!verified || backupCodes?.next === undefined) return res.redirect(303, deps.settings.homePath)
+  const { left, next } = backupCodes
+  showPage(visitor, { page: 'backup-codes-left', left, next })
 }

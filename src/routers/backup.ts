@@ -62,9 +62,12 @@ async function send(visitor: Visitor): Promise<void> {
   if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal)
   const { to, count } = outcome
   const counted = count !== undefined && { count }
-  const { backupCodes: few, ...rest } = known.record
-  const codesSent = { ...counted, ...(few && { next: few.next }) }
-  if (few || html) await storeRecord(req, { ...rest, codesSent })
+  const { backupCodes: before, ...rest } = known.record
+  await storeRecord(req, {
+    ...rest,
+    codesSent: { ...counted, ...(before?.next && { next: before.next }) },
+    ...(count !== undefined && { backupCodes: { left: count } }),
+  })
   if (html) return res.redirect(303, `${deps.settings.path}/backup?sent`)
   res.json({ status: 'sent', to, ...counted } satisfies z.output<typeof backupSentAnswer>)
 }

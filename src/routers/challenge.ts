@@ -36,10 +36,12 @@ function showStart(visitor: Visitor): void {
   const { path } = deps.settings
   if (known.stage === 'pending' && person.factors.length === 0) return res.redirect(303, `${path}/enroll-app`)
   if (known.stage !== 'pending' && !known.record.stepUp) {
+    const { backupCodes } = known.record
     return showPage(visitor, {
       page: 'overview',
       factors: factorViews(visitor),
       backup: hasBackup(visitor),
+      ...(backupCodes && { backupCodesLeft: backupCodes.left }),
       devices: deps.browsers !== undefined,
     })
   }

@@ -18,6 +18,9 @@ import { showResume } from './resume.js'
 import { addRoute } from './route.js'
 import type { Visitor } from './visitor.js'
 
+/** So few backup codes that it is time for new ones. */
+const FEW_BACKUP_CODES = 3
+
 /**
  * `GET /verify` shows the code entry; `POST /verify` checks a code and makes the session a verified one;
  * `GET /resume` offers what was interrupted for it; `GET /backup-codes-left` warns whoever has few left.
@@ -64,13 +67,14 @@ async function verify(visitor: Visitor): Promise<void> {
   if (verdict.outcome === 'refused') return sendRefusal(visitor, verdict.refusal, body.fields.factor)
   const next = known.record.returnTo ?? deps.settings.homePath
   const left = verdict.backupCodesLeft
-  const warning = left === undefined ? undefined : { left, next }
-  if (!(await approve(req, deps, known, verdict, warning))) {
+  const isFew = left !== undefined && left <= FEW_BACKUP_CODES
+  const backupCodes = left === undefined ? undefined : { left, ...(isFew && { next }) }
+  if (!(await approve(req, deps, known, verdict, backupCodes))) {
     return sendRefusal(visitor, { code: 'session_ended' })
   }
   const used = findFactor(person, body.fields.factor ?? known.record.challenge?.factorId ?? '')
   if (used) rememberUsed(req, res, used.id, deps.settings.path)
-  if (html) return res.redirect(303, left === undefined ? next : `${deps.settings.path}/backup-codes-left`)
+  if (html) return res.redirect(303, isFew ? `${deps.settings.path}/backup-codes-left` : next)
   const answer: z.output<typeof verifiedAnswer> = {
     status: 'verified',
     next,

@@ -62,8 +62,8 @@ const record = z.object({
         .optional(),
     })
     .optional(),
-  /** Somebody signed in by one of their last backup codes: how many are left, and where the warning leads on. */
-  backupCodes: z.object({ left: z.number().int().nonnegative(), next: z.string() }).optional(),
+  /** How many backup codes are left, if that is known here; when they are few, where the warning leads on. */
+  backupCodes: z.object({ left: z.number().int().nonnegative(), next: z.string().optional() }).optional(),
   /** Backup codes were sent from here: how many, if the service tells, and where somebody wanted to go. */
   codesSent: z
     .object({ count: z.number().int().nonnegative().optional(), next: z.string().optional() })

@@ -9,7 +9,7 @@ import type { DoorDeps } from './deps.js'
 
 /**
  * Makes a verified session of a passed second factor: a new session with a new id, saved before this returns (R03,
- * R08). When that fails, the person may try again. `backupCodes` is kept in it for the warning that few are left.
+ * R08). When that fails, the person may try again. `backupCodes` is kept in it: how many are left.
  * False when the session ended or moved on meanwhile: then nobody is signed in (R07).
  */
 export async function approve(

@@ -117,7 +117,11 @@ export const verifiedAnswer = z.object({
   backupCodesLeft: z
     .int()
     .optional()
-    .meta(described('After a backup code, when three or fewer are left and the service tells: how many.')),
+    .meta(
+      described(
+        'After a backup code: how many are left, if the service tells. With three or fewer it is time for new ones.',
+      ),
+    ),
 })
 
 /** 200 of `POST /cancel` */

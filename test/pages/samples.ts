@@ -86,6 +86,7 @@ export const VIEWS = {
   'few backup codes left': { page: 'backup-codes-left', left: 2, next: '/account?tab=1' },
   'no backup code left': { page: 'backup-codes-left', left: 0, next: '/account' },
   overview: { page: 'overview', factors: FACTORS, backup: true, devices: true },
+  'overview with backup codes': { page: 'overview', factors: FACTORS, backup: true, backupCodesLeft: 7 },
   'overview of nothing': { page: 'overview', factors: [], backup: false },
   'code with a box to tick': codeView(factorOf('sms'), { trust: { forMs: 30 * 86_400_000, ticked: true } }),
   devices: {

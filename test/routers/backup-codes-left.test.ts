@@ -79,22 +79,42 @@ describe('whoever signs in by one of the last backup codes', () => {
   })
 })
 
-describe('nobody else is told how many backup codes are left', () => {
-  it.each([4, undefined])('not with %s of them', async (left) => {
-    const made = await withLeft(left)
+describe('whoever has more backup codes left', () => {
+  it('is told how many, and not warned', async () => {
+    const made = await withLeft(4)
     const agent = await signIn(made.app, 'alice')
-    expect((await agent.post('/mfa/verify').send(LAST).expect(200)).body).not.toHaveProperty(
-      'backupCodesLeft',
-    )
-  })
+    const answer = await agent.post('/mfa/verify').send(LAST).expect(200)
+    expect(answer.body).toEqual({ status: 'verified', next: '/', backupCodesLeft: 4 })
 
-  it('not in a browser where they are many', async () => {
-    const browser = await browserOf(await withLeft(4))
+    const browser = await browserOf(await withLeft(4), '/account?tab=1')
     const verified = await browser.post('/mfa/verify').type('form').send(LAST).expect(303)
-    expect(verified.headers.location).toBe('/')
+    expect(verified.headers.location).toBe('/account?tab=1')
+    await browser.get('/mfa/backup-codes-left').expect(303).expect('Location', '/')
+    const overview = await browser.get('/mfa').expect(200)
+    expect(overview.text).toContain('You have 4 backup codes left.')
+    expect(overview.text).not.toContain('tab=1')
   })
 
-  it('not before the second factor, nor after a wrong code', async () => {
+  it('is told the new number once new ones were sent', async () => {
+    const browser = await browserOf(await withLeft(4))
+    await browser.post('/mfa/verify').type('form').send(LAST).expect(303)
+    await browser.post('/mfa/backup').type('form').send({}).expect(303)
+    expect((await browser.get('/mfa').expect(200)).text).toContain('You have 2 backup codes left.')
+  })
+})
+
+describe('nobody is told how many backup codes are left', () => {
+  it('where the service does not tell', async () => {
+    const agent = await signIn((await withLeft(undefined)).app, 'alice')
+    expect((await agent.post('/mfa/verify').send(LAST).expect(200)).body).toEqual({
+      status: 'verified',
+      next: '/',
+    })
+    const page = await agent.get('/mfa').set('Accept', 'text/html').expect(200)
+    expect(page.text).not.toMatch(/backup codes? left/)
+  })
+
+  it('before the second factor, nor after a wrong code', async () => {
     const made = await withLeft(2)
     const browser = await browserOf(made)
     const wrong = await browser
