@@ -17,6 +17,7 @@ export {
 export type { ByWay, MfaCounts } from './flows/counts.js'
 export type { MfaEvent } from './flows/events.js'
 export type { RefusalCode } from './flows/refusal.js'
+export type { AnyRouteHandler } from './guard/any-route-handler.js'
 export { requireMfa } from './guard/require-mfa.js'
 export type { MfaRule, ResumeField } from './guard/rule.js'
 export type { MfaStanding } from './host.js'

@@ -5,6 +5,7 @@ import { doctorFor } from './doctor/doctor.js'
 import { eventCounter, type MfaCounts } from './flows/counts.js'
 import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
+import type { AnyRouteHandler } from './guard/any-route-handler.js'
 import { sessionGate } from './guard/session-gate.js'
 import { loginStart } from './guard/start-mfa.js'
 import { counterStore } from './limits/counter.js'
@@ -121,7 +122,7 @@ export function mfaSession<User>(options: MfaOptions<User>): RequestHandler {
  * and answers. Needs the gate `mfaSession` before it.
  * @throws {OptionsError}
  */
-export function startMfa<User>(options: MfaOptions<User>): RequestHandler {
+export function startMfa<User>(options: MfaOptions<User>): AnyRouteHandler {
   return loginStart(depsOf(options))
 }
 

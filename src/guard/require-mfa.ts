@@ -1,4 +1,4 @@
-import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import type { NextFunction, Request, Response } from 'express'
 import { isFresh } from '../flows/freshness.js'
 import type { MfaRecord } from '../session/record.js'
 import { askedUrl, safeReturnTo } from '../session/return-to.js'
@@ -12,6 +12,7 @@ import { setHeaders } from '../visit/headers.js'
 import { type Problem, sendProblem } from '../visit/problem.js'
 import { isOwnHost } from '../visit/same-origin.js'
 import { personOf } from '../visit/visit.js'
+import { type AnyRouteHandler, forAnyRoute } from './any-route-handler.js'
 import { interrupted, isUnparsedForm } from './interrupted.js'
 import { type MfaRule, type Rule, readRule } from './rule.js'
 
@@ -20,7 +21,7 @@ import { type MfaRule, type Rule, readRule } from './rule.js'
  * JSON, with a stable code: `sign_in_required`, `mfa_required`, `step_up_required`, `enrolment_required`.
  * @throws {OptionsError} when the app starts, for a rule that cannot be kept (R18).
  */
-export function requireMfa(given: MfaRule = {}): RequestHandler {
+export function requireMfa(given: MfaRule = {}): AnyRouteHandler {
   const rule = readRule(given)
 
   const check = async (req: Request, res: Response, next: NextFunction) => {
@@ -38,9 +39,9 @@ export function requireMfa(given: MfaRule = {}): RequestHandler {
     res.redirect(303, settings.signInPath)
   }
 
-  return function mfaRequired(req, res, next) {
+  return forAnyRoute(function mfaRequired(req, res, next) {
     check(req, res, next).catch(next)
-  }
+  })
 }
 
 async function askFor(

@@ -1,4 +1,4 @@
-import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import type { NextFunction, Request, Response } from 'express'
 import { HostError } from '../errors.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { logIn, userOf } from '../session/passport-request.js'
@@ -8,13 +8,14 @@ import { type DoorDeps, gateOf } from '../visit/deps.js'
 import { listFactors } from '../visit/factor-view.js'
 import { setHeaders } from '../visit/headers.js'
 import { personOf } from '../visit/visit.js'
+import { type AnyRouteHandler, forAnyRoute } from './any-route-handler.js'
 
 /**
  * Takes over from a login that keeps no session of its own, starts the half-login, and answers: a browser is sent to
  * the challenge, a program gets 200 `mfa_required`. Who has no second factor is signed in and goes on to the next
  * handler.
  */
-export function loginStart(deps: DoorDeps): RequestHandler {
+export function loginStart(deps: DoorDeps): AnyRouteHandler {
   const { settings } = deps
 
   const start = async (req: Request, res: Response, next: NextFunction) => {
@@ -40,7 +41,7 @@ export function loginStart(deps: DoorDeps): RequestHandler {
     res.json({ status: 'mfa_required', next: settings.path, factors: listFactors(factors) })
   }
 
-  return function startMfa(req, res, next) {
+  return forAnyRoute(function startMfa(req, res, next) {
     start(req, res, next).catch(next)
-  }
+  })
 }

@@ -158,7 +158,8 @@ describe('the package as it is shipped', () => {
   it('compiles for an app with a user type of its own, without casts', async () => {
     await project.write(
       'own-user.ts',
-      `import { mfaSession, MfaStrategy, requireMfa, type MfaOptions } from 'countersign'
+      `import express, { type Request, type RequestHandler } from 'express'
+       import { mfaSession, MfaStrategy, requireMfa, startMfa, type MfaOptions } from 'countersign'
        interface Customer { customerNumber: number; mobile: string }
        const options: MfaOptions<Customer> = {
          service: { baseUrl: 'https://mfa.example.com', apiKey: process.env.KEY },
@@ -167,6 +168,13 @@ describe('the package as it is shipped', () => {
        }
        mfaSession(options)
        new MfaStrategy(options)
+       const app = express()
+       app.post('/orders/:id', requireMfa(), (req, res) => void res.send(req.params.id.trim()))
+       app.route('/orders/:id').put(requireMfa(), startMfa(options), (req, res) => void res.send(req.params.id.trim()))
+       app.delete('/:id', [requireMfa()], (req: Request<{ id: string }, unknown, { why: string }>) => void req.body.why.trim())
+       express.Router().use('/admin', requireMfa())
+       const rule: RequestHandler = requireMfa()
+       void rule
        // @ts-expect-error a method that does not exist
        const wrong: MfaOptions<Customer> = { ...options, factors: () => [{ method: 'pigeon', phone: '+1' }] }
        // @ts-expect-error a misspelt option
