@@ -103,7 +103,20 @@ async function answer<Input, Answer>(
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause
     throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'The MFA service in this process failed.', {
-      cause,
+      cause: plain(cause),
     })
   }
+}
+
+/**
+ * An error without what hangs on it: a database's carries the statement and the row, with whose contact it was about,
+ * and whoever catches ours writes it to a log (R89).
+ */
+function plain(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return undefined
+  const { name, message, stack } = cause
+  const code: unknown = Reflect.get(cause, 'code')
+  const bare = Object.assign(new Error(message), { name, ...(typeof code === 'string' && { code }) })
+  if (stack !== undefined) bare.stack = stack
+  return bare
 }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { inProcessService } from '../../src/verbs/in-process.js'
 import { apiOver } from '../api-kit.js'
@@ -25,6 +26,20 @@ export function failingStoreSuite(bench: () => Bench): void {
     ]) {
       expect(await rejection(call)).toMatchObject({ code: 'ERR_MFA_SERVICE_UNAVAILABLE' })
     }
+  })
+
+  test('tells whoever logs the failure nothing of the person it was about (R89)', async () => {
+    const { mfa } = freshTenant(bench())
+    const { store } = bench()
+    const contact = freshEmail()
+    await mfa.send({ method: 'email', contact: freshEmail() })
+    await store.query('ALTER TABLE budget RENAME TO budget_elsewhere')
+    const failure = await rejection(mfa.send({ method: 'email', contact })).finally(() =>
+      store.query('ALTER TABLE budget_elsewhere RENAME TO budget'),
+    )
+    const logged = inspect(failure, { depth: null })
+    expect(logged).toContain('relation "budget" does not exist')
+    expect(logged).not.toContain(contact.email)
   })
 
   test('is answered with 500 and no word about its inside (R84)', async () => {
