@@ -10,7 +10,11 @@ export function isSameOrigin(req: Request): boolean {
   if (site !== undefined) return site === 'same-origin' || site === 'none'
   const origin = req.get('origin')
   if (origin === undefined) return true
-  return URL.canParse(origin) && isOwnHost(req, new URL(origin).host)
+  if (!URL.canParse(origin)) return false
+  const { host, protocol } = new URL(origin)
+  // A page that came without encryption may be anybody's, whatever its name. Without TLS in sight there may still be a
+  // proxy that has it and was not told of.
+  return isOwnHost(req, host) && !(req.secure && protocol === 'http:')
 }
 
 /**

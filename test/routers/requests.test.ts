@@ -158,6 +158,18 @@ describe('R13 a request that changes something', () => {
       .expect(200)
   })
 
+  it('is refused under TLS from a page of the same name without it', async () => {
+    const made = host({ first: (app) => void app.set('trust proxy', 1) })
+    const agent = await signIn(made.app, 'bob')
+    const ask = (Origin: string) =>
+      agent
+        .post('/mfa/challenge')
+        .set({ Host: 'bank.example', 'X-Forwarded-Proto': 'https', Origin })
+        .send({ factor: 'sms' })
+    await ask('http://bank.example').expect(403)
+    await ask('https://bank.example').expect(200)
+  })
+
   it('is taken by its Origin behind a proxy that is trusted and tells the host', async () => {
     const headers = {
       Host: 'internal:3000',
