@@ -1,6 +1,9 @@
+import type { Express, RequestHandler } from 'express'
+import type { Strategy } from 'passport-strategy'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { PolicyDecision } from '../../src/index.js'
 import { browserAgent, host, jsonAgent, signIn } from '../kit/host.js'
+import { RememberMe } from '../kit/remember-me.js'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -133,6 +136,26 @@ describe('a policy', () => {
     await bySso.post('/login').send({ name: 'bob' }).expect(200)
     await bySso.get('/secret').expect(401)
   })
+
+  it.each(['before', 'behind'])(
+    'is asked about somebody whom a cookie remembers, by a strategy %s the gate, for each user and request',
+    async (where) => {
+      const mount = (app: Express, auth: { authenticate(strategy: Strategy): RequestHandler }) =>
+        void app.use(auth.authenticate(new RememberMe()))
+      const { app } = host({
+        options: {
+          policy: ({ user, req }) =>
+            user.id === 'u-alice' || req.get('x-network') !== 'inside' ? 'require' : 'skip',
+        },
+        ...(where === 'before' ? { beforeGate: mount } : { behindGate: mount }),
+      })
+      const visit = (name: string, network: string) =>
+        jsonAgent(app).get('/secret').set('X-Remember', name).set('X-Network', network)
+      await visit('bob', 'inside').expect(200)
+      await visit('bob', 'outside').expect(401)
+      await visit('alice', 'inside').expect(401)
+    },
+  )
 
   it.each([undefined, null, true, 'Skip', { graceUntil: 'tomorrow' }, { graceUntil: Number.NaN }])(
     'lets nobody through by the answer %j',

@@ -3,19 +3,10 @@ import type { Request } from 'express'
 import { Strategy } from 'passport-strategy'
 import { describe, expect, it } from 'vitest'
 import { browserAgent, host, jsonAgent, people, signIn, signInFully } from '../kit/host.js'
+import { RememberMe } from '../kit/remember-me.js'
 
 const users = people()
 const userNamed = (name: unknown) => users[String(name)] as Express.User | undefined
-
-/** Signs in whom a cookie remembers, on any request, as passport-remember-me does. */
-class RememberMe extends Strategy {
-  readonly name = 'remember-me'
-  override authenticate(req: Request): void {
-    const user = req.isAuthenticated() ? undefined : userNamed(req.get('x-remember'))
-    if (user) this.success(user)
-    else this.pass()
-  }
-}
 
 /** Signs in whom a link names: a magic link, the way back from Google, a reset link. */
 class Link extends Strategy {
