@@ -118,9 +118,11 @@ function mountOf({ rawPath, slash, regexp, keys = [] }: Omit<Layer, 'name'>): un
 /** The paths that Express 4 made a regular expression of, if they can be read in it. */
 function readBack(regexp: RegExp, keys: readonly { readonly name: string | number }[]): unknown {
   const end = '\\/?(?=\\/|$)'
-  if (!regexp.source.endsWith(end)) return regexp
+  // In Express 4.19 a list of paths stands in a group of its own.
+  const source = regexp.source.replace(/^\(\?:(\^.*)\)$/, '$1')
+  if (!source.endsWith(end)) return regexp
   let nth = 0
-  const named = regexp.source.replace(
+  const named = source.replace(
     /\(\?:(\\\/)?\(\[\^\\?\/\]\+\?\)\)/g,
     (_, slash = '') => `${slash}:${keys[nth++]?.name ?? ''}`,
   )
