@@ -13,10 +13,10 @@ export interface Browsers extends TrustedBrowsers {
   /** How long a trust lasts, in milliseconds, if this user may trust this browser; otherwise nothing. */
   offer(req: Request, user: Express.User): number | undefined
   /**
-   * Trusts the browser of this request, if the user may and the session that began then still counts. False when it was
-   * not possible; never fails.
+   * Trusts the browser of this request, if the user may and the session that began then still counts. The device's id;
+   * nothing when it was not possible. Never fails.
    */
-  remember(req: Request, account: Account, startedAt: number): Promise<boolean>
+  remember(req: Request, account: Account, startedAt: number): Promise<string | undefined>
   /** The user's devices, the last used first; `current` is the one of this request. */
   list(req: Request, account: Account): Promise<readonly (Device & { readonly current: boolean })[]>
   /** Forgets one device; whether there was one. */
@@ -69,7 +69,7 @@ export function browsersWith(
 
     async remember(req, account, startedAt) {
       try {
-        if (!isAllowed(req, account.user)) return false
+        if (!isAllowed(req, account.user)) return undefined
         const place = placeOf(req, settings)
         const browser = { ...browserName(req.get('user-agent')), ...(place && { place }) }
         const replaced = idsIn(req)
@@ -79,14 +79,14 @@ export function browsersWith(
         // Asked after it was kept: whoever ends everything just now does not overlook it.
         if (await cutoffs?.isVoid(account.userId, startedAt)) {
           await devices.revoke(account.userId, entry.id)
-          return false
+          return undefined
         }
         cookie.write(req, entry, theirs)
         tell({ type: 'device_trusted', userId: account.userId, device: entry.id })
-        return true
+        return entry.id
       } catch (error) {
         settings.logger.error('countersign: the browser could not be trusted; sign-in went on', error)
-        return false
+        return undefined
       }
     },
 

@@ -41,15 +41,17 @@ export async function verifyVisit(
   // Whoever signs in by a backup code has lost something; this is no moment to ask less of them (R63).
   const mayTrust = approval.method !== 'backup'
   const { user, userId } = known
-  const trusted =
-    mayTrust &&
-    (await deps.browsers?.remember(
-      req,
-      { user, userId, factors: person.factors },
-      known.record.startedAt,
-    )) === true
-  if (trusted) await notify(deps, req, known, { type: 'device_trusted' })
-  return { ...approval, trusted }
+  const account = { user, userId, factors: person.factors }
+  const device = mayTrust ? await deps.browsers?.remember(req, account, known.record.startedAt) : undefined
+  if (device === undefined) return { ...approval, trusted: false }
+  // Keeping it has taken its time: a session that ended meanwhile leaves no trust behind (R07).
+  if (!(await isCurrent(req, userId))) {
+    await deps.tries.unclaim(approval.claim)
+    await deps.browsers?.revoke(req, userId, device)
+    return refuse({ code: 'session_ended' })
+  }
+  await notify(deps, req, known, { type: 'device_trusted' })
+  return { ...approval, trusted: true }
 }
 
 /**
