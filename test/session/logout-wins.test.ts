@@ -186,9 +186,7 @@ describe.each(ways)('R07 %s wins over what is still under way', (way) => {
     expect(answer.status).toBe(401)
     expect(answer.body).toMatchObject({ code: 'session_ended' })
     expect(await devices.read('devices:u-bob')).toEqual([])
-    expect(answer.get('Set-Cookie')).toEqual([
-      expect.stringMatching(/^mfa-devices=; .*Expires=Thu, 01 Jan 1970/),
-    ])
+    expect(answer.get('Set-Cookie')?.at(-1)).toMatch(/^mfa-devices=; .*Expires=Thu, 01 Jan 1970/)
     await expectDead(made, cookie)
   })
 
