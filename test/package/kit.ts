@@ -30,7 +30,11 @@ export async function consumer(): Promise<Consumer> {
   const modules = join(folder, 'node_modules')
   const own = join(modules, 'countersign')
   await mkdir(own, { recursive: true })
-  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT })
+  const { stdout } = await run(
+    'npm',
+    ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder],
+    { cwd: ROOT },
+  )
   await run('tar', ['-xzf', join(folder, stdout.trim()), '-C', own, '--strip-components=1'])
   for (const name of await readdir(join(ROOT, 'node_modules'))) {
     if (name === 'countersign' || name === 'example-app' || name.startsWith('.')) continue

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Consumer, consumer, samplesOf } from './kit.js'
 
@@ -64,13 +65,20 @@ describe('the package as it is shipped', () => {
   it('holds what it needs to run and nothing else', () => {
     const strangers = project.files.filter(
       (file) =>
-        !/^(dist\/.*\.(js|d\.ts)|assets\/mfa\.(css|js)|README\.md|CHANGELOG\.md|LICENSE|package\.json)$/.test(
+        !/^(dist\/.*\.(js|d\.ts)|assets\/mfa\.(css|js)|docs\/[a-z-]+\.(md|json)|(README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/.test(
           file,
         ),
     )
     expect(strangers).toEqual([])
     expect(project.files).toContain('dist/index.js')
     expect(project.files).toContain('assets/mfa.css')
+  })
+
+  it('holds every page of documentation that its README leads to', async () => {
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+    const pages = [...readme.matchAll(/\]\(((?:docs\/|[A-Z]+\.md)[^)#]*)/g)].map(([, page]) => page)
+    expect(pages.length).toBeGreaterThan(10)
+    expect(pages.filter((page) => !project.files.includes(page ?? ''))).toEqual([])
   })
 
   it('is imported by an ES module, and its pages find their stylesheet', async () => {
