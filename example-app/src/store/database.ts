@@ -31,10 +31,17 @@ export async function postgresDatabase(connectionString: string): Promise<Databa
 export async function pgliteDatabase(folder: string): Promise<Database> {
   const db = await embeddedDatabase(folder)
   return {
-    query: <Row>(text: string, params: readonly unknown[] = []) => db.query<Row>(text, [...params]),
+    query: <Row>(text: string, params: readonly unknown[] = []) =>
+      db.query<Row>(text, [...params]).catch(withoutValues),
     async script(text) {
       await db.transaction((transaction) => transaction.exec(text))
     },
     close: () => db.close(),
   }
+}
+
+/** PGlite's errors carry what was to be written, such as a password's hash, and errors are written to the log. */
+function withoutValues(error: unknown): never {
+  if (error instanceof Error) Reflect.deleteProperty(error, 'params')
+  throw error
 }
