@@ -16,6 +16,9 @@ export function findAtStart(
   if (trustedDevices?.store === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
     findings.push('MFA_DOCTOR_MEMORY_DEVICES')
   }
+  if (trustedDevices && !trustedDevices.fingerprint && env.NODE_ENV === 'production') {
+    findings.push('MFA_DOCTOR_TRUST_OUTLIVES_PASSWORD')
+  }
   // Plain http got through the options only for this machine, or by the switch that allows it.
   if ('baseUrl' in service && service.allowInsecureServiceUrl && service.baseUrl.startsWith('http:')) {
     findings.push('MFA_DOCTOR_PLAIN_HTTP')

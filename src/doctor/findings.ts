@@ -28,6 +28,8 @@ export const FINDINGS = {
     'Routes stand between passport.session() and mfaSession, where somebody without the second factor counts as signed in: mount mfaSession right behind passport.session().',
   MFA_DOCTOR_MEMORY_DEVICES:
     'Trusted devices are kept in the memory of this process, which forgets them at a restart and shares them with no other: give trustedDevices.store { redis } or { postgres }.',
+  MFA_DOCTOR_TRUST_OUTLIVES_PASSWORD:
+    'Browsers stay trusted after a new password: give trustedDevices.fingerprint, or call mfaAccount(options).revokeDevices(user) with each new password and leave this finding out by doctor.ignore.',
   MFA_DOCTOR_PLAIN_HTTP:
     'The MFA service is reached over plain http, so the API key and every code travel readable: give service.baseUrl an https address.',
   MFA_DOCTOR_KEY_REFUSED:

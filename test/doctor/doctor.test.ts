@@ -62,6 +62,11 @@ const cases: Readonly<Record<FindingCode, (setup: HostSetup) => Promise<Watched>
     inProduction()
     return watched({ ...setup, options: { ...setup.options, trustedDevices: { store: 'memory' } } })
   },
+  // R66
+  MFA_DOCTOR_TRUST_OUTLIVES_PASSWORD: async (setup) => {
+    inProduction()
+    return watched({ ...setup, options: { ...setup.options, trustedDevices: { store: 'memory' } } })
+  },
   MFA_DOCTOR_MEMORY_SESSIONS: async (setup) => {
     inProduction()
     return watched(setup)
@@ -174,7 +179,7 @@ describe('the doctor', () => {
   it('has nothing to say of a host that is set up well, in production too', async () => {
     inProduction()
     const made = watched({
-      options: { limits: CALM },
+      options: { limits: CALM, trustedDevices: { store: { redis: CALM.redis }, fingerprint: () => '1' } },
       store: new SharedStore(),
       session: SAFE,
       first: (app) => {
