@@ -5,6 +5,7 @@ import { API_KEY, processorMs } from './server.mjs'
 export async function load({ url, path, bodies, connections = 32, pids }) {
   let next = 0
   const before = pids.map(processorMs)
+  const own = process.cpuUsage()
   const begun = performance.now()
   let ended = begun
   const running = autocannon({
@@ -27,6 +28,7 @@ export async function load({ url, path, bodies, connections = 32, pids }) {
   running.on('response', () => (ended = performance.now()))
   const result = await running
   const after = pids.map(processorMs)
+  const { user, system } = process.cpuUsage(own)
   if (result.non2xx > 0)
     throw new Error(`${result.non2xx} answers were refusals: this measures something else.`)
   const requests = result.requests.total
@@ -36,5 +38,6 @@ export async function load({ url, path, bodies, connections = 32, pids }) {
     p99Ms: result.latency.p99,
     errors: result.errors + result.timeouts,
     processorUs: after.map((ms, i) => Math.round(((ms - before[i]) / requests) * 1000)),
+    generatorUs: Math.round((user + system) / requests),
   }
 }
