@@ -82,10 +82,10 @@ describe.skipIf(!hasRealEngine())('a person who says "go forward ten meters"', (
     expect(await post(form)).toEqual([200, SAID])
   })
 
-  test.each(FORMATS)('is understood as %s through the client, by address and by path', async (format) => {
+  test('is understood through the client, by address and by path', async () => {
     const client = mfaClient({ baseUrl: server.url, apiKey: API_KEY })
-    expect(await client.transcribe({ file: addressOf(format) })).toEqual(TRANSCRIBED)
-    expect(await client.transcribe({ file: files.get(format) ?? '' })).toEqual(TRANSCRIBED)
+    expect(await client.transcribe({ file: addressOf('mp3') })).toEqual(TRANSCRIBED)
+    expect(await client.transcribe({ file: files.get('m4a') ?? '' })).toEqual(TRANSCRIBED)
     await client.close()
   })
 

@@ -18,7 +18,10 @@ const PIECES = { chunkSize: 8 * 1024 * 1024 }
 export async function emptyDatabase(): Promise<Blob | undefined> {
   try {
     return new Blob([
-      await promisify<Buffer, ZlibOptions, Buffer>(gunzip)(await readFile(await fileOfInstalled()), PIECES),
+      await promisify<Buffer, ZlibOptions, Buffer<ArrayBuffer>>(gunzip)(
+        await readFile(await fileOfInstalled()),
+        PIECES,
+      ),
     ])
   } catch {
     // It only saves time: PGlite makes the database itself.
