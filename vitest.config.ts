@@ -17,7 +17,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'service/test/**/*.test.ts', 'example-app/test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // Browsers, databases and other processes are waited for much of the time: three files at once fill two cores.
+    maxWorkers: 3,
     reporters: process.env.CI
       ? ['default', ['json', { outputFile: 'test-output/results.json' }]]
       : ['default'],
