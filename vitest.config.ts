@@ -17,8 +17,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'service/test/**/*.test.ts', 'example-app/test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Browsers, databases and other processes are waited for much of the time: three files at once fill two cores.
-    maxWorkers: 3,
+    maxWorkers: 2,
     reporters: process.env.CI
       ? ['default', ['json', { outputFile: 'test-output/results.json' }]]
       : ['default'],
