@@ -335,7 +335,12 @@ describe('the command line', () => {
     expect((await typed(env, 'migrate')).out).toContain('0020-applications.sql')
     expect(await typed(env, 'app', 'create', 'vault', 'maxTries=3')).toMatchObject({ code: 0, err: '' })
     expect((await cli(env, 'key', 'create', 'vault')).out).toMatch(/^mfa_live_/)
-    expect((await typed(env, 'audit')).out).toMatch(/key\.created[\s\S]*application\.created +maxTries=3/)
+    const audit = (await typed(env, 'audit')).out
+    expect(audit).toMatch(
+      /key\.created[\s\S]*application\.created +maxTries=3[\s\S]*store\.migrated +0001-first-tables/,
+    )
+    expect((await typed(env, 'migrate')).code).toBe(0)
+    expect((await typed(env, 'audit')).out).toBe(audit)
   })
 
   test('cannot work beside a service on one embedded store, and says what to do', {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { listMigrations } from '../operator/migrations.js'
+import { listMigrations, noteMigrations } from '../operator/migrations.js'
 import { rotateSecrets } from '../operator/rotate.js'
 import { openStore } from '../store/open.js'
 import { type CommonOptions, type Io, print } from './io.js'
@@ -20,8 +20,10 @@ export function serviceCommands(program: Command, io: Io): void {
     .description('bring the database to this release; the service does so too when it starts')
     .action(async (_own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
+      const began = Date.now()
       const store = await openStore(storePlace(io.env))
       try {
+        await noteMigrations({ store, as: options.as ?? systemUser(), changed: () => {} }, began)
         const migrations = await listMigrations(store)
         print(io, options, migrations, () =>
           table(

@@ -1,4 +1,5 @@
 import type { Store } from '../store/store.js'
+import { change, type Desk } from './desk.js'
 
 /** A migration that the store has seen. */
 interface AppliedMigration {
@@ -13,4 +14,16 @@ export async function listMigrations(store: Store): Promise<AppliedMigration[]> 
     'SELECT name, applied_at FROM migration ORDER BY name',
   )
   return rows.map((row) => ({ name: row.name, appliedAt: row.applied_at }))
+}
+
+/** Writes down which migrations the operator has applied since a time, in milliseconds since 1970, if any. */
+export async function noteMigrations(desk: Desk, since: number): Promise<void> {
+  const applied = (await listMigrations(desk.store)).filter(({ appliedAt }) => appliedAt >= since)
+  if (applied.length === 0) return
+  const detail = applied.map(({ name }) => name).join(', ')
+  await change(
+    desk,
+    async () => {},
+    () => ({ application: '', action: 'store.migrated', detail }),
+  )
 }
