@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.js'
-import type { MfaService } from '../protocol/service.js'
+import type { MfaService, ServicePart } from '../protocol/service.js'
 
 /** When a failing service is left alone, and for how long. */
 export interface BreakerSettings {
@@ -7,9 +7,6 @@ export interface BreakerSettings {
   readonly failures: number
   readonly pauseMs: number
 }
-
-/** What a service does for the app: it may fail at one and be well at the other, as when only the carrier is down. */
-export type ServicePart = 'delivery' | 'checking' | 'delivery_state'
 
 /** Is told when a part of the service is left alone (for so many seconds), and when it is used again. */
 export type TellPause = (part: ServicePart, forSeconds: number | undefined) => void

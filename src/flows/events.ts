@@ -1,5 +1,6 @@
 import type { FindingCode } from '../doctor/findings.js'
 import type { Method } from '../protocol/methods.js'
+import type { ServicePart } from '../protocol/service.js'
 import type { RefusalCode } from './refusal.js'
 
 /**
@@ -70,9 +71,6 @@ type AboutApp =
   | { readonly type: 'service_paused'; readonly part: ServicePart; readonly forSeconds: number }
   /** It answers again. */
   | { readonly type: 'service_resumed'; readonly part: ServicePart }
-
-/** Delivering codes, checking them, or telling what became of a message. */
-type ServicePart = 'delivery' | 'checking' | 'delivery_state'
 
 /** An event before the flow's clock has dated it. */
 export type MfaEventBody = MfaEvent extends infer Event

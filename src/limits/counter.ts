@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   type RateLimiterAbstract,
   RateLimiterMemory,
@@ -6,8 +5,11 @@ import {
   RateLimiterRedis,
   type RateLimiterRes,
 } from 'rate-limiter-flexible'
+import { storableName } from '../digest.js'
 import { LimitsStoreError } from '../errors.js'
 import { type PostgresPlace, withCounterTable } from './postgres.js'
+
+const LONGEST_KEY = 150
 
 /** How often something happened to a key, and for how long that is remembered. */
 export interface Count {
@@ -83,19 +85,23 @@ function counter(store: RateLimiterAbstract, place: string): Counter {
   const counts: Counter = {
     async add(key, by) {
       const { count, msLeft } = asCount(
-        await guarded(by === 1 ? store.penalty(short(key)) : store.reward(short(key))),
+        await guarded(
+          by === 1
+            ? store.penalty(storableName(key, LONGEST_KEY))
+            : store.reward(storableName(key, LONGEST_KEY)),
+        ),
       )
       if (count >= 0) return { count, msLeft }
       // What is given back after its window ended would otherwise be a gift to the next one.
       await counts.remove(key)
       return NOTHING
     },
-    read: async (key) => asCount(await guarded(store.get(short(key)))),
+    read: async (key) => asCount(await guarded(store.get(storableName(key, LONGEST_KEY)))),
     async set(key, count, ms) {
-      await guarded(store.set(short(key), count, ms / 1000))
+      await guarded(store.set(storableName(key, LONGEST_KEY), count, ms / 1000))
     },
     async remove(key) {
-      await guarded(store.delete(short(key)))
+      await guarded(store.delete(storableName(key, LONGEST_KEY)))
     },
   }
   return counts
@@ -104,11 +110,6 @@ function counter(store: RateLimiterAbstract, place: string): Counter {
 function asCount(result: RateLimiterRes | null): Count {
   if (!result || result.msBeforeNext <= 0) return NOTHING
   return { count: result.consumedPoints, msLeft: result.msBeforeNext }
-}
-
-/** A key that every store takes: PostgreSQL knows no NUL and keeps 255 characters, and a host's user ids may be anything. */
-function short(key: string): string {
-  return /^[\x21-\x7e]{1,150}$/.test(key) ? key : `#${createHash('sha256').update(key).digest('base64url')}`
 }
 
 function guardFor(place: string) {

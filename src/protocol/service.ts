@@ -198,3 +198,9 @@ export interface MfaService {
   /** Lets go of sockets and files. Optional; called by whoever built the service. */
   close?(): Promise<void>
 }
+
+/**
+ * What a service does for the app: delivering codes, checking them, or telling what became of a message. It may fail at
+ * one and be well at the other, as when only the carrier is down.
+ */
+export type ServicePart = 'delivery' | 'checking' | 'delivery_state'

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { Request } from 'express'
+import { digestOf } from '../digest.js'
 import { SessionEndedError } from '../errors.js'
 import type { SessionDeps } from './deps.js'
 import { offerRenewal, wrapLogIn } from './log-in.js'
@@ -36,7 +36,8 @@ export async function renewSession(
     throw new TypeError('renewSession takes the user who is signed in; another one signs in by req.logIn.')
   }
   const record = recordOf(req, userId)
-  const name = record?.transaction ?? nameOf(req.sessionID)
+  // A session's id signs people in, so it is not written down elsewhere.
+  const name = record?.transaction ?? digestOf(req.sessionID)
   if (!(await claim(name))) {
     letGo(req)
     throw sessionEnded()
@@ -65,9 +66,4 @@ function renewed(record: MfaRecord): MfaRecord {
     ...(interrupted && { interrupted }),
     ...(backupCodes && { backupCodes }),
   }
-}
-
-/** A session's id signs people in, so it is not written down elsewhere. */
-function nameOf(sessionId: string): string {
-  return createHash('sha256').update(sessionId).digest('base64url')
 }

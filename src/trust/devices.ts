@@ -1,6 +1,7 @@
 import * as z from 'zod'
+import { digestOf } from '../digest.js'
 import type { BrowserName } from './browser-name.js'
-import { hashOf, isToken, newId, newToken } from './secret.js'
+import { isToken, newId, newToken } from './secret.js'
 import { shelfIn } from './shelf.js'
 import type { TrustItem, TrustStore } from './store.js'
 
@@ -103,7 +104,7 @@ export function devicesIn(
     const token = newToken()
     const next: Kept = {
       ...old,
-      token: hashOf(token),
+      token: digestOf(token),
       before: { token: old.token, until: now + OVERLAP_MS },
       lastUsedAt: now,
     }
@@ -140,7 +141,7 @@ export function devicesIn(
     async trust(owner, browser, replaces) {
       const [id, token, now] = [newId(), newToken(), Date.now()]
       const value: Kept = {
-        token: hashOf(token),
+        token: digestOf(token),
         mark: markOf(id, owner.binding),
         ...browser,
         createdAt: now,
@@ -170,7 +171,7 @@ export function devicesIn(
 
 // With the device's own name in it, so that two devices of one user do not show by their marks that they are.
 function markOf(id: string, binding: string): string {
-  return hashOf(`${id} ${binding}`)
+  return digestOf(`${id} ${binding}`)
 }
 
 function readKept({ value }: TrustItem): Kept | undefined {

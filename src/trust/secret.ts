@@ -1,4 +1,5 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { digestOf } from '../digest.js'
 
 /** A name that cannot be guessed: 128 random bits. */
 export const newId = (): string => randomBytes(16).toString('base64url')
@@ -6,11 +7,8 @@ export const newId = (): string => randomBytes(16).toString('base64url')
 /** A secret of 256 random bits (R64). */
 export const newToken = (): string => randomBytes(32).toString('base64url')
 
-/** SHA-256, as it is stored. A fast hash is enough for what has 256 random bits. */
-export const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
-
 /** Whether a token is the one of that hash, in a time that does not depend on it (R90). */
 export function isToken(token: string, hash: string): boolean {
-  const [given, kept] = [Buffer.from(hashOf(token)), Buffer.from(hash)]
+  const [given, kept] = [Buffer.from(digestOf(token)), Buffer.from(hash)]
   return given.length === kept.length && timingSafeEqual(given, kept)
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { storableName } from '../digest.js'
 import { TrustStoreError } from '../errors.js'
 import type { TrustItem, TrustStore } from './store.js'
 
@@ -11,9 +11,11 @@ export interface Shelf {
   remove(owner: string, id: string): Promise<boolean>
 }
 
+const LONGEST_OWNER = 80
+
 /** The shelf of that name. What has run out is not on it, and its failures are errors of ours. */
 export function shelfIn(store: TrustStore, name: string): Shelf {
-  const place = (owner: string) => `${name}:${short(owner)}`
+  const place = (owner: string) => `${name}:${storableName(owner, LONGEST_OWNER)}`
   return {
     async read(owner) {
       const items = await guarded(() => store.read(place(owner)))
@@ -24,13 +26,6 @@ export function shelfIn(store: TrustStore, name: string): Shelf {
     swap: (owner, id, before, value) => guarded(() => store.swap(place(owner), id, before, value)),
     remove: (owner, id) => guarded(() => store.remove(place(owner), id)),
   }
-}
-
-/** A name that every store takes: a host's user ids may be anything. */
-function short(owner: string): string {
-  return /^[\x21-\x7e]{1,80}$/.test(owner)
-    ? owner
-    : `#${createHash('sha256').update(owner).digest('base64url')}`
 }
 
 async function guarded<Result>(step: () => Promise<Result>): Promise<Result> {

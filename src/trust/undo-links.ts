@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { hashOf, isToken, newId, newToken } from './secret.js'
+import { digestOf } from '../digest.js'
+import { isToken, newId, newToken } from './secret.js'
 import { shelfIn } from './shelf.js'
 import type { TrustStore } from './store.js'
 
@@ -39,7 +40,7 @@ export function undoLinksIn(store: TrustStore): UndoLinks {
     async issue(about) {
       const [id, secret] = [newId(), newToken()]
       const expiresAt = Date.now() + LIFE_MS
-      await shelf.put(id, { id: hashOf(secret), value: JSON.stringify(about), expiresAt })
+      await shelf.put(id, { id: digestOf(secret), value: JSON.stringify(about), expiresAt })
       return `${id}.${secret}`
     },
     look: async (token) => (await find(token))?.about,

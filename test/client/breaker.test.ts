@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type ServicePart, withBreaker } from '../../src/client/breaker.js'
+import { withBreaker } from '../../src/client/breaker.js'
 import { ServiceError, type ServiceErrorCode } from '../../src/errors.js'
-import type { SendRequest, VerifyRequest } from '../../src/protocol/service.js'
+import type { SendRequest, ServicePart, VerifyRequest } from '../../src/protocol/service.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { standInService } from '../kit/stand-in-service.js'
 
