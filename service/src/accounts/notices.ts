@@ -21,8 +21,9 @@ export interface Told {
 }
 
 /**
- * Writes a notice to the person (R34, R61, R63), to a contact that has proven theirs, else to `fallback`; to
- * nobody when neither can be reached, or the application leaves that notice to others. Returns the letters to dispatch once they are committed.
+ * Writes a notice to the person (R34, R61, R63), to a contact that has proven theirs, else to `fallback`; to nobody
+ * when neither can be reached, or the application leaves that notice to others. Returns the letters to dispatch once
+ * they are committed.
  */
 export async function notify(
   core: Core,

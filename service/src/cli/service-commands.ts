@@ -23,8 +23,9 @@ export function serviceCommands(program: Command, io: Io): void {
       const began = Date.now()
       const store = await openStore(storePlace(io.env))
       try {
-        await noteMigrations({ store, as: options.as ?? systemUser(), changed: () => {} }, began)
         const migrations = await listMigrations(store)
+        const applied = migrations.filter(({ appliedAt }) => appliedAt >= began)
+        await noteMigrations({ store, as: options.as ?? systemUser(), changed: () => {} }, applied)
         print(io, options, migrations, () =>
           table(
             ['migration', 'applied'],

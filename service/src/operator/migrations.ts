@@ -16,9 +16,8 @@ export async function listMigrations(store: Store): Promise<AppliedMigration[]> 
   return rows.map((row) => ({ name: row.name, appliedAt: row.applied_at }))
 }
 
-/** Writes down which migrations the operator has applied since a time, in milliseconds since 1970, if any. */
-export async function noteMigrations(desk: Desk, since: number): Promise<void> {
-  const applied = (await listMigrations(desk.store)).filter(({ appliedAt }) => appliedAt >= since)
+/** Writes down which migrations the operator has applied, if any. */
+export async function noteMigrations(desk: Desk, applied: readonly AppliedMigration[]): Promise<void> {
   if (applied.length === 0) return
   const detail = applied.map(({ name }) => name).join(', ')
   await change(

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
@@ -31,13 +32,13 @@ export async function emptyDatabase(): Promise<Blob | undefined> {
 
 /** Makes the file that `emptyDatabase` reads, unless it is there. Part of the build. */
 export async function makeEmptyDatabase(): Promise<void> {
-  if (await emptyDatabase()) return
+  const file = await fileOfInstalled()
+  if (existsSync(file)) return
   const { PGlite } = await loadPglite()
   const database = new PGlite('memory://')
   await database.waitReady
   const dump = await database.dumpDataDir('none')
   await database.close()
-  const file = await fileOfInstalled()
   await mkdir(FOLDER, { recursive: true })
   // Never half a file, whoever else builds at the same time.
   const unfinished = new URL(`${randomUUID()}.tmp`, FOLDER)
