@@ -225,6 +225,13 @@ describe('the walls of the plugin', () => {
   })
 })
 
+describe('time limits', () => {
+  it('are never part of AbortSignal.any, which forgets them when memory is collected', () => {
+    const all = [...plugin, ...service, ...example]
+    expect(all.filter(({ code }) => /AbortSignal\.any\(/.test(code)).map(({ path }) => path)).toEqual([])
+  })
+})
+
 describe('the walls between the packages', () => {
   const ofPlugin = (to: string) => /^(?:countersign|@countersign)(?:\/|$)/.test(to)
 

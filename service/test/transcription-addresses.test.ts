@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Fetching, fromAddress } from '../src/transcription/from-address.js'
 import { readHost } from '../src/transcription/hosts.js'
+import { collectGarbageSoon } from './collect-garbage.js'
 import { listen } from './kit.js'
 import { countingTarget, testFolder } from './recordings.js'
 
@@ -311,6 +312,13 @@ describe('a host that the operator lists', () => {
     const { url, hosts } = await serve(handler)
     const timeoutMs = reason === 'file_too_large' ? 20_000 : 300
     expect(await receive(`${url}/a.mp3`, { hosts, timeoutMs })).toEqual(refused(reason))
+  })
+
+  test('a host that says nothing is waited for no longer, whenever memory is collected', async () => {
+    const { url, hosts } = await serve(() => {})
+    const received = receive(`${url}/a.mp3`, { hosts, timeoutMs: 300 })
+    collectGarbageSoon()
+    expect(await received).toEqual(refused('fetch_failed'))
   })
 
   test.each([

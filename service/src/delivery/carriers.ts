@@ -1,4 +1,5 @@
 import { describe, type Logger } from '../log.js'
+import { withinTime } from '../time-limit.js'
 import { inTurn } from './in-turn.js'
 import type { Inbox } from './inbox.js'
 import { aboutLetter, type Carrier, type Channel } from './message.js'
@@ -59,7 +60,7 @@ function several(carriers: readonly Carrier[], log: Logger): Carrier {
 
 async function checkOne(carrier: Carrier, log: Logger): Promise<void> {
   try {
-    await carrier.check?.(AbortSignal.timeout(CHECK_MS))
+    await withinTime(CHECK_MS, [], async (signal) => await carrier.check?.(signal))
   } catch (error) {
     log({ level: 'warn', event: 'delivery.unreachable', carrier: carrier.name, detail: describe(error) })
   }

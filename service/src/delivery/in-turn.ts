@@ -1,3 +1,4 @@
+import { withinTime } from '../time-limit.js'
 import { asDeliveryError, type Carrier, DeliveryError, type DeliveryFault, type Letter } from './message.js'
 
 /** A carrier that was asked and did not take the letter. */
@@ -25,8 +26,7 @@ export function inTurn(
       const misses: Miss[] = []
       for (const carrier of carriers) {
         try {
-          const share = AbortSignal.any([signal, AbortSignal.timeout(shareMs)])
-          const receipt = await carrier.deliver(letter, share)
+          const receipt = await withinTime(shareMs, [signal], (share) => carrier.deliver(letter, share))
           return { id: receipt.id, carrier: carrier.name }
         } catch (thrown) {
           const error = asDeliveryError(thrown)

@@ -2,6 +2,7 @@ import { type Application, isTestPartition } from '../application.js'
 import { describe, type Logger } from '../log.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
+import { withinTime } from '../time-limit.js'
 import { alarm } from './alarm.js'
 import {
   aboutLetter,
@@ -120,15 +121,10 @@ export function storedOutbox(parts: {
 
   async function handOver(letter: Letter, carrier: Carrier | undefined): Promise<Receipt | DeliveryError> {
     if (!carrier) return new DeliveryError('No carrier serves this channel.', 'carrier')
-    // Not AbortSignal.timeout: its timers outlive what they guard, and each then makes an error with its stack.
-    const guard = new AbortController()
-    const timer = setTimeout(() => guard.abort(), tryMs)
     try {
-      return await carrier.deliver(letter, guard.signal)
+      return await withinTime(tryMs, [], (signal) => carrier.deliver(letter, signal))
     } catch (error) {
       return asDeliveryError(error)
-    } finally {
-      clearTimeout(timer)
     }
   }
 

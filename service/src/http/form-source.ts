@@ -1,5 +1,6 @@
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import type { Request } from 'express'
+import { withinTime } from '../time-limit.js'
 import { keepFile } from '../transcription/keep-file.js'
 import { fetchFailed, type Received, type Source, SourceFault } from '../transcription/received.js'
 import { readTranscribe } from '../verbs/requests.js'
@@ -16,14 +17,14 @@ export function fromForm(request: Request, fromAddress: (address: string) => Sou
   return {
     name: 'upload',
     async receive(path, gone) {
-      const deadline = AbortSignal.timeout(UPLOAD_MS)
-      const signal = AbortSignal.any([gone, deadline])
       try {
-        const part = await readPart(request, path, signal)
+        const part = await withinTime(
+          UPLOAD_MS,
+          [gone],
+          (signal) => readPart(request, path, signal),
+          () => ({ received: fetchFailed }),
+        )
         return 'address' in part ? await fromAddress(addressIn(part)).receive(path, gone) : part.received
-      } catch (error) {
-        if (deadline.aborted && !gone.aborted) return fetchFailed
-        throw error
       } finally {
         // What is left of the body is thrown away, so that whoever is still sending it gets to read the answer.
         request.unpipe()

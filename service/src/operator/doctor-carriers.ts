@@ -1,6 +1,7 @@
 import { askableCarriers } from '../delivery/carriers.js'
 import { asDeliveryError, type Carrier } from '../delivery/message.js'
 import type { Routes } from '../delivery/routes.js'
+import { withinTime } from '../time-limit.js'
 import type { Finding } from './doctor.js'
 
 const ANSWER_WITHIN_MS = 5_000
@@ -13,7 +14,7 @@ export function examineCarriers(routes: Routes): Promise<Finding[]> {
 async function examineCarrier(carrier: Carrier): Promise<Finding> {
   const about = 'carriers'
   try {
-    await carrier.check?.(AbortSignal.timeout(ANSWER_WITHIN_MS))
+    await withinTime(ANSWER_WITHIN_MS, [], async (signal) => await carrier.check?.(signal))
     return { state: 'well', about, finding: `${carrier.name} can be reached and knows us.` }
   } catch (thrown) {
     const { message, fault } = asDeliveryError(thrown)

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { withinTime } from '../time-limit.js'
 import { run } from './program.js'
 import { type RecordingRefused, recordingTooLong, unsupportedMedia } from './received.js'
 
@@ -27,18 +28,14 @@ export async function decode(path: string, signal: AbortSignal): Promise<Decoded
   const limits = ['-t', String(LONGEST_SECONDS + 0.5), '-threads', '1']
   const writing = ['-map', '0:a:0', '-vn', '-sn', '-dn', '-ac', '1', '-ar', '16000', '-c:a', 'pcm_s16le']
   const plain = ['-map_metadata', '-1', '-fflags', '+bitexact', '-fs', '38400000', '-f', 'wav', decoded]
-  const deadline = AbortSignal.timeout(DECODE_MS)
   const input = [...reading, ...limits, '-i', path]
-  const ended = await run(
-    ['ffmpeg', '-nostdin', '-hide_banner', '-v', 'error', ...input, ...writing, ...plain],
-    {
-      folder,
-      signal: AbortSignal.any([signal, deadline]),
-    },
-  ).catch((error: unknown) => {
-    if (signal.aborted || !deadline.aborted) throw error
-    return undefined
-  })
+  const decoding = ['-nostdin', '-hide_banner', '-v', 'error', ...input, ...writing, ...plain]
+  const ended = await withinTime(
+    DECODE_MS,
+    [signal],
+    (within) => run(['ffmpeg', ...decoding], { folder, signal: within }),
+    () => undefined,
+  )
   if (ended?.status !== 0) return unsupportedMedia
   const durationSeconds = Math.max((await stat(decoded)).size - WAV_HEADER_BYTES, 0) / BYTES_PER_SECOND
   if (durationSeconds > LONGEST_SECONDS) return recordingTooLong

@@ -3,6 +3,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { MAX_RECORDING_BYTES } from 'countersign/protocol'
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent'
+import { withinTime } from '../time-limit.js'
 import { globalLookup, isGlobalIPv6, NotGlobalError } from './global-lookup.js'
 import { isListed, type ListedHost } from './hosts.js'
 import { keepFile } from './keep-file.js'
@@ -41,9 +42,9 @@ export function fromAddress(address: string, fetching: Fetching): Source {
     async receive(path, signal) {
       const agent = url && agentFor(url, fetching)
       if (!url || !agent) return addressRefused
-      const deadline = AbortSignal.timeout(fetching.timeoutMs ?? FETCH_MS)
       try {
-        return await fetchFile(url, agent, path, AbortSignal.any([signal, deadline]))
+        const limitMs = fetching.timeoutMs ?? FETCH_MS
+        return await withinTime(limitMs, [signal], (within) => fetchFile(url, agent, path, within))
       } catch (error) {
         if (signal.aborted) throw error
         return isForbidden(error) ? addressRefused : fetchFailed

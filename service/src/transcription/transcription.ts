@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { TranscribeAnswer } from 'countersign/protocol'
 import type { Logger } from '../log.js'
 import { describe } from '../log.js'
+import { untilAny, withinTime } from '../time-limit.js'
 import { decode } from './decode.js'
 import { fairSlots } from './fair-slots.js'
 import { type Fetching, fromAddress } from './from-address.js'
@@ -54,13 +55,18 @@ export function transcriptionOf({ transcriber, fetching, log, atOnce }: Transcri
       if (!transcriber) return tell.refused(unavailable)
       const giveBack = slots.take(about.application)
       if (!giveBack) return tell.refused(busy(BUSY_SECONDS))
-      const signal = AbortSignal.any([closing.signal, ...(gone ? [gone] : [])])
-      const work = withTemporaryFolder((folder) => transcribeIn(folder, transcriber, source, signal, tell))
+      const ends = [closing.signal, ...(gone ? [gone] : [])]
+      const work = untilAny(ends, (signal) =>
+        withTemporaryFolder((folder) => transcribeIn(folder, transcriber, source, signal, tell)),
+      )
       running.add(work)
       try {
         return await work
       } catch (error) {
-        tell.failed(error, signal.aborted)
+        tell.failed(
+          error,
+          ends.some(({ aborted }) => aborted),
+        )
         throw error
       } finally {
         running.delete(work)
@@ -90,9 +96,9 @@ async function transcribeIn(
   if (decoded.outcome === 'refused') return tell.refused(decoded)
   const { path, durationSeconds } = decoded
   tell.step('decoded', { seconds: durationSeconds })
-  const deadline = AbortSignal.timeout(ENGINE_MS)
-  const recording = { path, durationSeconds, signal: AbortSignal.any([signal, deadline]) }
-  const { text, language } = await transcriber.transcribe(recording)
+  const { text, language } = await withinTime(ENGINE_MS, [signal], (within) =>
+    transcriber.transcribe({ path, durationSeconds, signal: within }),
+  )
   if (text === '') return tell.refused(noSpeech)
   tell.step('done', { seconds: durationSeconds, detail: transcriber.name })
   return { outcome: 'transcribed', text, durationSeconds, ...(language && { language }) }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { inTurn, type Miss } from '../../src/delivery/in-turn.js'
 import { type Carrier, CHANNELS, DeliveryError, type DeliveryFault } from '../../src/delivery/message.js'
 import { webhookCarrier } from '../../src/delivery/webhook.js'
+import { collectGarbageSoon } from '../collect-garbage.js'
 import { rejection } from '../kit.js'
 import { describeCarrier } from './contract.js'
 import { letter } from './letters.js'
@@ -29,8 +30,8 @@ function several(...behaviours: readonly Behaviour[]) {
       async close() {},
     }
   })
-  const carrier = inTurn(carriers, 200, (miss) => void misses.push(miss))
-  return { asked, misses, deliver: () => carrier.deliver(letter('sms'), AbortSignal.timeout(1_000)) }
+  const carrier = inTurn(carriers, 300, (miss) => void misses.push(miss))
+  return { asked, misses, deliver: () => carrier.deliver(letter('sms'), AbortSignal.timeout(10_000)) }
 }
 
 describeCarrier('a carrier after one that will not serve us', CHANNELS, async () => {
@@ -60,6 +61,14 @@ test.each(['carrier', 'outage', 'silence', 'bug'] as const)(
     ])
   },
 )
+
+test('a carrier that says nothing has its share and no more, whenever memory is collected', async () => {
+  const { deliver, asked } = several('silence', 'silence', 'take')
+  const delivered = deliver()
+  collectGarbageSoon()
+  expect(await delivered).toEqual({ id: 'x1', carrier: 'carrier-3' })
+  expect(asked).toEqual(['carrier-1', 'carrier-2', 'carrier-3'])
+})
 
 test('a contact that cannot be reached is refused at once', async () => {
   const { deliver, asked } = several('outage', 'contact', 'take')
