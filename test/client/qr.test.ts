@@ -98,9 +98,9 @@ describe('what is no picture is refused', () => {
     const { client } = await pair(
       answer(200, { qr: `${'<!-- -->'.repeat(7_000)}<p>`, b: `<svg ${'</svg> '.repeat(500)}x` }),
     )
-    const before = performance.now()
+    const before = process.cpuUsage()
     expect((await failure(enrol(client))).code).toBe('ERR_MFA_SERVICE_ANSWER')
-    expect(performance.now() - before).toBeLessThan(300)
+    expect(process.cpuUsage(before).user).toBeLessThan(500_000)
   })
 })
 
