@@ -1,3 +1,5 @@
+import { inTime } from './store-wait.js'
+
 /** What we use of a `Pool` of the package `pg`. */
 export interface QueryPool {
   query(statement: {
@@ -34,7 +36,8 @@ export function withTable(pool: QueryPool, tableName: string, statement: string)
 
   return {
     async query({ text, values }) {
-      ready ??= makeTable().catch((error: unknown) => {
+      // In time, or a connection that never says anything would keep all the others from being tried.
+      ready ??= inTime(makeTable()).catch((error: unknown) => {
         ready = undefined
         throw error
       })

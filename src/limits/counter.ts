@@ -7,6 +7,7 @@ import {
 } from 'rate-limiter-flexible'
 import { storableName } from '../digest.js'
 import { LimitsStoreError } from '../errors.js'
+import { inTime } from '../store-wait.js'
 import { type PostgresPlace, withCounterTable } from './postgres.js'
 
 const LONGEST_KEY = 150
@@ -82,29 +83,26 @@ export function counterStore({ redis, postgres, prefix = 'mfa' }: CounterPlace =
 
 function counter(store: RateLimiterAbstract, place: string): Counter {
   const guarded = guardFor(place)
-  const counts: Counter = {
-    async add(key, by) {
-      const { count, msLeft } = asCount(
-        await guarded(
-          by === 1
-            ? store.penalty(storableName(key, LONGEST_KEY))
-            : store.reward(storableName(key, LONGEST_KEY)),
-        ),
-      )
-      if (count >= 0) return { count, msLeft }
-      // What is given back after its window ended would otherwise be a gift to the next one.
-      await counts.remove(key)
-      return NOTHING
-    },
+  const forget = (key: string) => store.delete(storableName(key, LONGEST_KEY))
+  // Whole, so that what is still counted after nobody waits for it any more leaves nothing below zero either.
+  const step = async (key: string, by: 1 | -1): Promise<Count> => {
+    const name = storableName(key, LONGEST_KEY)
+    const { count, msLeft } = asCount(await (by === 1 ? store.penalty(name) : store.reward(name)))
+    if (count >= 0) return { count, msLeft }
+    // What is given back after its window ended would otherwise be a gift to the next one.
+    await forget(key)
+    return NOTHING
+  }
+  return {
+    add: (key, by) => guarded(step(key, by)),
     read: async (key) => asCount(await guarded(store.get(storableName(key, LONGEST_KEY)))),
     async set(key, count, ms) {
       await guarded(store.set(storableName(key, LONGEST_KEY), count, ms / 1000))
     },
     async remove(key) {
-      await guarded(store.delete(storableName(key, LONGEST_KEY)))
+      await guarded(forget(key))
     },
   }
-  return counts
 }
 
 function asCount(result: RateLimiterRes | null): Count {
@@ -115,7 +113,7 @@ function asCount(result: RateLimiterRes | null): Count {
 function guardFor(place: string) {
   return async <Result>(step: Promise<Result>): Promise<Result> => {
     try {
-      return await step
+      return await inTime(step)
     } catch (cause) {
       throw new LimitsStoreError(
         `The store of the MFA counters failed, so nothing can be counted and no code is evaluated. Is ${place} running and reachable?`,

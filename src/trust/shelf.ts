@@ -1,5 +1,6 @@
 import { storableName } from '../digest.js'
 import { TrustStoreError } from '../errors.js'
+import { inTime } from '../store-wait.js'
 import type { TrustItem, TrustStore } from './store.js'
 
 /** One kind of things in a store, by the user they belong to. */
@@ -30,7 +31,7 @@ export function shelfIn(store: TrustStore, name: string): Shelf {
 
 async function guarded<Result>(step: () => Promise<Result>): Promise<Result> {
   try {
-    return await step()
+    return await inTime(step())
   } catch (cause) {
     throw new TrustStoreError(
       'The store of trusted devices failed. Is what the option trustedDevices.store names running and reachable?',

@@ -16,6 +16,14 @@ export function stopClock() {
   }
 }
 
+/** Timers that stand still, until the test lets the time pass that they wait for, or lets them `run` again. */
+export function stopTimers() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const run = () => void vi.useRealTimers()
+  onTestFinished(run)
+  return { pass: (ms: number) => vi.advanceTimersByTimeAsync(ms), run }
+}
+
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE

@@ -34,6 +34,10 @@ export async function startRedis() {
       await one.connect()
       return one
     },
+    /** Has the server take what is sent to it and say nothing, until `thaw`. */
+    freeze: () => void server.kill('SIGSTOP'),
+    /** Has it go on, beginning with what was sent meanwhile. */
+    thaw: () => void server.kill('SIGCONT'),
     /** Ends the server as a crash would; its clients go on looking for it. */
     async kill() {
       server.kill('SIGKILL')
@@ -41,6 +45,7 @@ export async function startRedis() {
     },
     async stop() {
       for (const one of clients) one.destroy()
+      server.kill('SIGCONT')
       server.kill('SIGTERM')
       await gone
     },

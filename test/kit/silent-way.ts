@@ -1,0 +1,31 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+/**
+ * A way to a server of this machine, silent at first: connections are taken, and nothing comes of them. Those that are
+ * made once it is open reach the server.
+ */
+export async function silentWayTo(port: number) {
+  let isOpen = false
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket.on('error', () => {}))
+    if (!isOpen) return
+    const onward = connect(port, '127.0.0.1').on('error', () => socket.destroy())
+    sockets.push(onward)
+    socket.pipe(onward).pipe(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    open: () => {
+      isOpen = true
+    },
+    /** How many connections were taken. */
+    taken: () => sockets.length,
+  }
+}

@@ -1,0 +1,130 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
+import { LimitsStoreError } from '../../src/errors.js'
+import { counterStore } from '../../src/limits/counter.js'
+import { MINUTE, SECOND, stopTimers } from '../kit/clock.js'
+import { host, signIn } from '../kit/host.js'
+import { redisMissing, startRedis } from '../kit/redis.js'
+import { silentWayTo } from '../kit/silent-way.js'
+
+/*
+ * Stores that are there and say nothing: a server whose disk has gone, or a firewall that forgot the connection. A
+ * crash is told to a client at once; this is not.
+ */
+
+/** What a step fails with that waited in vain. */
+const WAITED = { cause: { message: expect.stringContaining('within 3 s') } }
+
+describe.skipIf(redisMissing)('R77 a Redis that says nothing', () => {
+  let redis: Awaited<ReturnType<typeof startRedis>>
+  let client: Awaited<ReturnType<typeof redis.connect>>
+  beforeAll(async () => {
+    redis = await startRedis()
+    client = await redis.connect()
+  })
+  afterAll(() => redis.stop())
+
+  const counter = (windowMs = MINUTE) => counterStore({ redis: client })('tries', windowMs)
+
+  it('has failed after three seconds: a 503 on every route that counts, and nothing is evaluated uncounted', async () => {
+    const told: unknown[] = []
+    const logger = { warn: () => {}, error: (...what: unknown[]) => void told.push(what) }
+    const { app, standIn } = host({ options: { limits: { redis: client }, logger } })
+    const bob = await signIn(app, 'bob')
+    await bob.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    const [alice, otto] = [await signIn(app, 'alice'), await signIn(app, 'otto')]
+    const code = standIn.newestCode()
+    const calls = standIn.calls.length
+
+    redis.freeze()
+    const answers = await Promise.all([
+      bob
+        .post('/mfa/verify')
+        .send({ code })
+        .timeout(8 * SECOND),
+      alice
+        .post('/mfa/challenge')
+        .send({ factor: 'email' })
+        .timeout(8 * SECOND),
+      otto
+        .post('/mfa/verify')
+        .send({ factor: 'app', code: '123456' })
+        .timeout(8 * SECOND),
+    ]).finally(() => redis.thaw())
+    for (const { status, body, text } of answers) {
+      expect([status, body.code]).toEqual([503, 'service_unavailable'])
+      expect(text).not.toMatch(/redis|answer/i)
+    }
+    expect(standIn.calls).toHaveLength(calls)
+    const failed = [expect.stringContaining('store of the MFA counters failed'), expect.objectContaining({})]
+    expect(told).toEqual([failed, failed, failed])
+    await bob.get('/secret').expect(401)
+
+    // The try that nobody waited for any more was counted all the same.
+    const wrong = await bob.post('/mfa/verify').send({ code: '000000' }).expect(401)
+    expect(wrong.body.triesLeft).toBe(3)
+    await bob.post('/mfa/verify').send({ code }).expect(200)
+    await bob.get('/secret').expect(200)
+  })
+
+  it('gives nothing to the next window by what it takes back late', async () => {
+    const timers = stopTimers()
+    const tries = counter()
+    redis.freeze()
+    const givenBack = expect(tries.add('late', -1)).rejects.toMatchObject(WAITED)
+    await timers.pass(3 * SECOND)
+    await givenBack
+    timers.run()
+    redis.thaw()
+    await expect.poll(() => client.exists('mfa:tries:late')).toBe(0)
+    expect((await tries.add('late', 1)).count).toBe(1)
+  })
+
+  it('may fail later on, which nobody hears of', async () => {
+    const timers = stopTimers()
+    const dying = await startRedis()
+    const tries = counterStore({ redis: await dying.connect() })('tries', MINUTE)
+    dying.freeze()
+    const steps = [
+      tries.add('k', 1),
+      tries.add('k', -1),
+      tries.read('k'),
+      tries.set('k', 1, MINUTE),
+      tries.remove('k'),
+    ]
+    const failed = Promise.all(steps.map((step) => expect(step).rejects.toThrow(LimitsStoreError)))
+    await timers.pass(3 * SECOND)
+    await failed
+    timers.run()
+    await dying.kill()
+    // What comes of the steps now would be an unhandled rejection, and end this run.
+    await expect(tries.read('k')).rejects.toThrow(LimitsStoreError)
+    await dying.stop()
+  })
+})
+
+describe.skipIf(postgresMissing)('R77 a PostgreSQL that says nothing', () => {
+  let server: Awaited<ReturnType<typeof startPostgres>>
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+  afterAll(() => server.stop())
+
+  it('has failed after three seconds, and is used again by itself when it answers', async () => {
+    const timers = stopTimers()
+    const url = new URL(server.url)
+    const way = await silentWayTo(Number(url.port))
+    url.port = String(way.port)
+    const pool = new pg.Pool({ connectionString: url.href, max: 4 }).on('error', () => {})
+    const tries = counterStore({ postgres: { pool, tableName: 'mfa_counters' } })('tries', MINUTE)
+    const steps = [tries.add('k', 1), tries.read('k')]
+    const failed = Promise.all(steps.map((step) => expect(step).rejects.toMatchObject(WAITED)))
+    await timers.pass(3 * SECOND)
+    await failed
+    expect(way.taken()).toBeGreaterThan(0)
+    timers.run()
+    way.open()
+    expect((await tries.add('k', 1)).count).toBe(1)
+  })
+})
