@@ -87,6 +87,12 @@ export type ServiceErrorCode =
   | 'ERR_MFA_SERVICE_REQUEST'
 
 /**
+ * What a service that failed may have done all the same. `none`: certainly nothing, since it was never asked, or said
+ * itself that it failed or refuses. `unknown`: it was asked, and what it answered, if anything, does not tell.
+ */
+export type ServiceEffect = 'none' | 'unknown'
+
+/**
  * The MFA service failed. Nobody is signed in by it, and no try is spent on it (R77). The message holds no code,
  * contact, key or text of the service's answer (R78, R84).
  */
@@ -95,15 +101,22 @@ export class ServiceError extends MfaError {
   readonly status: 502 | 503
   /** When asking again makes sense, if that is known. */
   readonly retryAfterSeconds: number | undefined
+  /**
+   * What may have been done all the same: a message that may have gone out stays counted (R43). Defaults to `unknown`
+   * for `ERR_MFA_SERVICE_TIMEOUT` and `ERR_MFA_SERVICE_ANSWER`, to `none` for the others.
+   */
+  readonly effect: ServiceEffect
 
   constructor(
     code: ServiceErrorCode,
     message: string,
-    options?: ErrorOptions & { readonly retryAfterSeconds?: number },
+    options?: ErrorOptions & { readonly retryAfterSeconds?: number; readonly effect?: ServiceEffect },
   ) {
     super(message, options)
     this.code = code
     this.retryAfterSeconds = options?.retryAfterSeconds
     this.status = code === 'ERR_MFA_SERVICE_ANSWER' ? 502 : 503
+    const tellsNothing = code === 'ERR_MFA_SERVICE_TIMEOUT' || code === 'ERR_MFA_SERVICE_ANSWER'
+    this.effect = options?.effect ?? (tellsNothing ? 'unknown' : 'none')
   }
 }

@@ -8,6 +8,7 @@ export {
   LimitsStoreError,
   MfaError,
   OptionsError,
+  type ServiceEffect,
   ServiceError,
   type ServiceErrorCode,
   SessionEndedError,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ServiceError } from '../errors.js'
+import { type ServiceEffect, ServiceError } from '../errors.js'
 import type { Refused, ServiceRefusal } from '../protocol/service.js'
 import type { Answer } from './transport.js'
 
@@ -14,6 +14,9 @@ const problem = z.object({ code: z.string() })
 
 // A day of steps: no clock that is told to people is further off.
 const hint = z.object({ code: z.literal('invalid_code'), clock_steps: z.int().min(-2_880).max(2_880) })
+
+/** The code by which our own service says that it is still busy with a copy of the same request. */
+const IN_FLIGHT = 'idempotency_key_in_flight'
 
 /** Fields by which an answer says yes or no, in any capitalisation (R75). */
 const MARKERS = ['success', 'valid', 'verified', 'ok']
@@ -56,7 +59,8 @@ function isError(value: unknown): boolean {
 }
 
 /**
- * What an answer that is not a success means. `tooMany`: what there are too many of when a 429 does not say it.
+ * What an answer that is not a success means. `tooMany`: what there are too many of when a 429 does not say it. Who
+ * answers that it failed has done nothing: with our own service a 500 means that the transaction was rolled back.
  * @throws {ServiceError} unless it is one of the everyday refusals.
  */
 export function refusalIn(answer: Answer, tooMany: 'limited' | 'locked' = 'limited'): Refused {
@@ -72,12 +76,22 @@ export function refusalIn(answer: Answer, tooMany: 'limited' | 'locked' = 'limit
     throw new ServiceError(
       'ERR_MFA_SERVICE_UNAVAILABLE',
       `The MFA service says that it cannot work just now (status ${answer.status}).`,
+      { effect: isGatewayWord(answer.status) ? 'unknown' : 'none' },
     )
   }
   throw new ServiceError(
     'ERR_MFA_SERVICE_REQUEST',
     `The MFA service does not understand the request (status ${answer.status}). Does service.dialect fit it?`,
+    { effect: code === IN_FLIGHT ? 'unknown' : 'none' },
   )
+}
+
+/**
+ * Whether a status is what something between us and the service says for want of an answer from it: the request may
+ * have been passed on. RFC 9110 §15.6.3 and §15.6.5; from 520 on networks have statuses of their own for the same.
+ */
+function isGatewayWord(status: number): boolean {
+  return status === 502 || status === 504 || status >= 520
 }
 
 /** Whether a 401 is about the API key rather than about what was asked. */
@@ -96,11 +110,12 @@ export function keyRefused(): ServiceError {
   )
 }
 
-/** The error for an answer that is neither yes nor no. */
-export function unbelievable(what: string): ServiceError {
+/** The error for an answer that is neither yes nor no. `effect`: what may have been done; `unknown` unless given. */
+export function unbelievable(what: string, effect: ServiceEffect = 'unknown'): ServiceError {
   return new ServiceError(
     'ERR_MFA_SERVICE_ANSWER',
     `The MFA service answered with ${what}, which is neither yes nor no. Is service.baseUrl the address of its API, and does service.dialect fit it?`,
+    { effect },
   )
 }
 

@@ -2,6 +2,8 @@ import { ServiceError } from '../errors.js'
 
 /** How far a call had come when it failed. */
 export interface Progress {
+  /** Whether the request was on a socket: from then on the service may do what it was asked, answer or not. */
+  readonly sent: boolean
   /** Whether the head of an answer had arrived: what follows is then an answer that is not whole. */
   readonly begun: boolean
   readonly timedOut: boolean
@@ -9,27 +11,27 @@ export interface Progress {
 }
 
 /** Why there is no whole answer, in the words of whoever runs the app. */
-export function noAnswer(error: unknown, { begun, timedOut, timeoutMs }: Progress): ServiceError {
+export function noAnswer(error: unknown, { sent, begun, timedOut, timeoutMs }: Progress): ServiceError {
   const { name, code } = describe(error)
-  const cause = withoutAnswer(error)
+  const options = { cause: withoutAnswer(error), effect: sent ? 'unknown' : 'none' } as const
   if (timedOut || code.includes('TIMEOUT')) {
     return new ServiceError(
       'ERR_MFA_SERVICE_TIMEOUT',
       `The MFA service did not answer within ${timeoutMs} ms. Is it overloaded, or is a firewall dropping the request?`,
-      { cause },
+      options,
     )
   }
   if (begun || name === 'HTTPParserError' || ANSWER_FAULTS.has(code)) {
     return new ServiceError(
       'ERR_MFA_SERVICE_ANSWER',
       `The MFA service answered with something that is cut short, too large or not HTTP${code && ` (${code})`}. Is service.baseUrl the address of its API?`,
-      { cause },
+      options,
     )
   }
   return new ServiceError(
     'ERR_MFA_SERVICE_UNAVAILABLE',
     `The MFA service could not be reached${code && ` (${code})`}. Is it running, and is service.baseUrl right?`,
-    { cause },
+    options,
   )
 }
 

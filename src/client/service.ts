@@ -173,7 +173,8 @@ function believeAccepted(answer: Answer): Fields {
   // The published interface does not show these answers; words for people say nothing against the status.
   if (answer.contentType.startsWith('text/plain') && !/^\s*[{[<"]/.test(answer.body)) return {}
   const fields = believeFields(answer)
-  if (objectionIn(fields)) throw unbelievable(`status ${answer.status} and an error`)
+  // Its own word that it failed is worth as much as a 500.
+  if (objectionIn(fields)) throw unbelievable(`status ${answer.status} and an error`, 'none')
   return fields
 }
 

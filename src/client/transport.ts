@@ -1,13 +1,12 @@
 import { Readable } from 'node:stream'
-import { Agent, type Dispatcher, request } from 'undici'
+import { Agent, type Dispatcher } from 'undici'
 import type { ServiceSettings } from './address.js'
 import { noAnswer } from './failure.js'
+import { readRetryAfter } from './retry-after.js'
 import type { Upload } from './upload.js'
 
 /** The largest answer that is read, in bytes (R80). */
 const MAX_ANSWER_BYTES = 64 * 1024
-
-const DAY_SECONDS = 86_400
 
 /** What came back, unjudged. */
 export interface Answer {
@@ -64,26 +63,14 @@ export function httpTransport(
     dialect.contentType === 'json' ? JSON.stringify(parameters) : new URLSearchParams(parameters).toString()
 
   async function ask(path: string, asked: Asked, limitMs = timeoutMs): Promise<Answer> {
-    const signal = AbortSignal.timeout(limitMs)
-    let begun = false
-    try {
-      const response = await request(`${baseUrl}${path}`, {
-        ...asked,
-        dispatcher,
-        signal,
-        headersTimeout: limitMs,
-        bodyTimeout: limitMs,
-      })
-      begun = true
-      return {
-        status: response.statusCode,
-        contentType: single(response.headers['content-type']).toLowerCase(),
-        challengesKey: response.headers['www-authenticate'] !== undefined,
-        retryAfterSeconds: readRetryAfter(single(response.headers['retry-after'])),
-        body: await response.body.text(),
-      }
-    } catch (error) {
-      throw noAnswer(error, { begun, timedOut: signal.aborted, timeoutMs: limitMs })
+    const { origin, pathname, search } = new URL(`${baseUrl}${path}`)
+    const reply = await exchange(dispatcher, { ...asked, origin, path: `${pathname}${search}` }, limitMs)
+    return {
+      status: reply.status,
+      contentType: single(reply.headers['content-type']).toLowerCase(),
+      challengesKey: reply.headers['www-authenticate'] !== undefined,
+      retryAfterSeconds: readRetryAfter(single(reply.headers['retry-after'])),
+      body: reply.body,
     }
   }
 
@@ -113,6 +100,72 @@ interface Asked {
   readonly body?: string | Readable
 }
 
+const utf8 = new TextDecoder()
+
+interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: string
+}
+
+/**
+ * Sends one request and reads its whole answer. The time counts from now on, whatever is waited for: a free socket, a
+ * connection, an answer. undici's own signal ends nothing before the request is on a socket.
+ */
+function exchange(
+  dispatcher: Dispatcher,
+  asked: Asked & { readonly origin: string; readonly path: string },
+  limitMs: number,
+): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    let head: Omit<Reply, 'body'> | undefined
+    let sent = false
+    let isOver = false
+    let abort: ((reason: Error) => void) | undefined
+    const chunks: Buffer[] = []
+
+    const end = () => {
+      isOver = true
+      clearTimeout(timer)
+    }
+    const fail = (error: unknown, timedOut = false) => {
+      if (isOver) return
+      end()
+      if (asked.body instanceof Readable) asked.body.destroy()
+      reject(noAnswer(error, { sent, begun: head !== undefined, timedOut, timeoutMs: limitMs }))
+    }
+    const timer = setTimeout(() => {
+      const late = timeUp()
+      fail(late, true)
+      abort?.(late)
+    }, limitMs)
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(controller) {
+        if (isOver) return controller.abort(timeUp())
+        sent = true
+        abort = (reason) => controller.abort(reason)
+      },
+      onResponseStart(_controller, status, headers) {
+        if (status >= 200) head = { status, headers }
+      },
+      onResponseData: (_controller, chunk) => void chunks.push(chunk),
+      onResponseEnd() {
+        if (isOver || !head) return
+        end()
+        resolve({ ...head, body: utf8.decode(Buffer.concat(chunks)) })
+      },
+      onResponseError: (_controller, error) => fail(error),
+    }
+    try {
+      // The time limit above is the only one.
+      dispatcher.dispatch({ ...asked, headersTimeout: 0, bodyTimeout: 0 }, handler)
+    } catch (error) {
+      fail(error)
+    }
+  })
+}
+
 function agentFor({ maxConnections, timeoutMs }: ServiceSettings): Agent {
   return new Agent({
     connections: maxConnections,
@@ -126,18 +179,10 @@ function agentFor({ maxConnections, timeoutMs }: ServiceSettings): Agent {
   })
 }
 
+function timeUp(): Error {
+  return new DOMException('The time was up.', 'TimeoutError')
+}
+
 function single(header: string | string[] | undefined): string {
   return (Array.isArray(header) ? header[0] : header) ?? ''
-}
-
-/** RFC 9110 §10.2.3: seconds, or a date. No lock lasts longer than a day. */
-function readRetryAfter(header: string): number | undefined {
-  const seconds = /^\d+$/.test(header) ? Number(header) : secondsUntil(header)
-  return seconds === undefined ? undefined : Math.min(Math.max(seconds, 1), DAY_SECONDS)
-}
-
-function secondsUntil(date: string): number | undefined {
-  // `Date.parse` takes almost anything with a digit in it for a date; HTTP dates begin with a weekday.
-  const time = /^[A-Z][a-z]{2,8},? /.test(date) ? Date.parse(date) : Number.NaN
-  return Number.isNaN(time) ? undefined : Math.ceil((time - Date.now()) / 1000)
 }

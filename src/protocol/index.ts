@@ -1,5 +1,5 @@
 /** The door `countersign/protocol`: what is said between the plugin and an MFA service. */
-export { ServiceError, type ServiceErrorCode } from '../errors.js'
+export { type ServiceEffect, ServiceError, type ServiceErrorCode } from '../errors.js'
 export { canonicalBackupCode, canonicalCode, isCodeShaped, MAX_CODE_LENGTH } from './code.js'
 export {
   type Contact,

@@ -19,6 +19,8 @@ export interface HostileService {
   readonly calls: Call[]
   /** Sockets that were ever opened. */
   readonly sockets: Set<Socket>
+  /** Ends it before the test does. */
+  close(): Promise<void>
 }
 
 /** An HTTP service on a loopback socket of its own that answers as badly as a test wants. Ends with the test. */
@@ -43,12 +45,13 @@ export async function hostileService(
   const server = tls ? createTlsServer(tls, listener) : createServer(listener)
   server.on('connection', (socket: Socket) => sockets.add(socket))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
+  const close = async () => {
     for (const socket of sockets) socket.destroy()
     await new Promise<void>((resolve) => server.close(() => resolve()))
-  })
+  }
+  onTestFinished(close)
   const { port } = server.address() as AddressInfo
-  return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`, calls, sockets }
+  return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`, calls, sockets, close }
 }
 
 /** Answers with a status, a body and headers; an object is sent as JSON. */

@@ -1,0 +1,114 @@
+import { Agent } from 'undici'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { httpService } from '../../src/client/service.js'
+import { httpTransport } from '../../src/client/transport.js'
+import { ServiceError } from '../../src/errors.js'
+import type { MfaService } from '../../src/protocol/index.js'
+import { readOptions } from '../../src/settings.js'
+import { signal } from '../kit/signal.js'
+import { timesPassed } from '../kit/times-passed.js'
+import { API_KEY, BOBS_CODE, clientFor, pair } from './ask.js'
+import { answer, type Behaviour, hostileService, raw } from './hostile-service.js'
+
+const { contact } = BOBS_CODE
+const page = { 'Content-Type': 'text/html' }
+
+const verbs: Record<string, (client: MfaService) => Promise<unknown>> = {
+  send: (client) => client.send({ method: 'sms', contact }),
+  sendBackupCodes: (client) => client.sendBackupCodes({ method: 'sms', contact }),
+}
+
+/** What a failed call may have done all the same; anything but a `ServiceError` is a bug and is thrown on. */
+async function effectOf(call: Promise<unknown>): Promise<string> {
+  try {
+    return `answered ${JSON.stringify(await call)}`
+  } catch (error) {
+    if (error instanceof ServiceError) return error.effect
+    throw error
+  }
+}
+
+const unsure: readonly [string, Behaviour][] = [
+  ['never answers', () => {}],
+  ['begins to answer and stops', (response) => response.writeHead(200).flushHeaders()],
+  ['hangs up instead of answering', raw('')],
+  ['resets the connection instead of answering', (response) => void response.socket?.resetAndDestroy()],
+  ['answers by half', raw('HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n{"status":"sent"}')],
+  ['answers something that is not HTTP', raw('220 mail.example.com ESMTP\r\n')],
+  ['answers a page', answer(200, '<h1>Sent</h1>', page)],
+  ['answers a redirect', answer(303, '', { Location: '/done' })],
+  ['is a gateway that waited in vain', answer(504)],
+  ['is a gateway that was answered nonsense', answer(502, '<h1>Bad gateway</h1>', page)],
+  ['is a network that waited in vain, in its own words', answer(524, '<h1>A timeout occurred</h1>', page)],
+  ['does the same for an earlier copy of the request', answer(409, { code: 'idempotency_key_in_flight' })],
+]
+
+const sure: readonly [string, Behaviour][] = [
+  ['says that it failed', answer(500, 'oops')],
+  ['says so in words of its own', answer(500, { code: 'internal_error' })],
+  ['says that it cannot work just now', answer(503, {}, { 'Retry-After': '5' })],
+  ['has no such verb', answer(501)],
+  ['refuses the key', answer(401)],
+  ['does not understand', answer(400, { message: 'bad' })],
+  ['was not sent the whole request in time', answer(408)],
+  ['says no with status 200', answer(200, { success: false })],
+  ['tells an error with status 200', answer(200, { error: 'quota' })],
+]
+
+describe.each(Object.entries(verbs))('R43 R77 what a failed %s did', (_verb, ask) => {
+  it.each(unsure)('is unknown when the service %s', async (_title, behaviour) => {
+    const { client, service } = await pair(behaviour, { timeoutMs: 200 })
+    expect(await effectOf(ask(client))).toBe('unknown')
+    expect(service.calls).toHaveLength(1)
+  })
+
+  it.each(sure)('is nothing when the service %s', async (_title, behaviour) => {
+    const { client } = await pair(behaviour)
+    expect(await effectOf(ask(client))).toBe('none')
+  })
+
+  it('is nothing when nobody is there', async () => {
+    const { url, close } = await hostileService(() => {})
+    await close()
+    expect(await effectOf(ask(clientFor({ baseUrl: url, apiKey: API_KEY })))).toBe('none')
+  })
+
+  it('is nothing when no connection came about in time', async () => {
+    // As behind a firewall that drops every packet: a connection that is never made, nor refused.
+    const dispatcher = new Agent({ connect: () => {} })
+    onTestFinished(() => dispatcher.destroy())
+    const address = { baseUrl: 'https://mfa.example.com', apiKey: API_KEY, timeoutMs: 200 }
+    const { service } = readOptions({ service: address, factors: () => [] })
+    if (!('baseUrl' in service)) throw new Error('expected an address')
+    const client = httpService(service, httpTransport(service, dispatcher))
+    const rung = timesPassed(150, 800)
+    expect(await effectOf(ask(client))).toBe('none')
+    expect(rung).toEqual([150])
+  })
+
+  it('is nothing when the request waited for a free socket all the time, and it is never sent later', async () => {
+    const { client, service, transcript } = await busy()
+    expect(await effectOf(ask(client))).toBe('none')
+    expect(await transcript).toBe('unknown')
+    expect(await effectOf(ask(client))).toBe('unknown')
+    expect(service.calls.map(({ path }) => path)).toEqual(['/v1/transcribe', expect.any(String)])
+  })
+})
+
+it('R76 a call is over in its own time, also while a longer one has the only socket', async () => {
+  const { client, transcript } = await busy()
+  const rung = timesPassed(150, 800)
+  await expect(client.verify(BOBS_CODE)).rejects.toMatchObject({ code: 'ERR_MFA_SERVICE_TIMEOUT' })
+  expect(rung).toEqual([150])
+  expect(await transcript).toBe('unknown')
+})
+
+/** A client whose only socket waits a second for a transcript, of a service that never answers. */
+async function busy() {
+  const reached = signal()
+  const times = { timeoutMs: 200, transcribeTimeoutMs: 1_000 }
+  const { client, service } = await pair(reached.give, { ...times, maxConnections: 1 })
+  const transcript = effectOf(client.transcribe({ file: 'https://media.example.com/call.mp3' }))
+  await reached.given
+  return { client, service, transcript }
+}
