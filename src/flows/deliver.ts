@@ -1,3 +1,4 @@
+import { ServiceError } from '../errors.js'
 import type { Message } from '../limits/sends.js'
 import type { Refused as ServiceRefused } from '../protocol/service.js'
 import { type Deps, type Refused, refuse, tellFailure } from './deps.js'
@@ -10,7 +11,10 @@ export interface Delivered<Answer> {
   readonly resendInSeconds: number
 }
 
-/** Counts a message, has the service send it, and gives it back to the budget when it did not go out (R43, R77). */
+/**
+ * Counts a message and has the service send it. Gives it back to the budget when it certainly did not go out (R77); one
+ * that may have gone out stays counted, and so does the wait, or a service that is slow would send without end (R43).
+ */
 export async function deliver<Answer extends { readonly outcome: string }>(
   deps: Deps,
   message: Message,
@@ -24,7 +28,7 @@ export async function deliver<Answer extends { readonly outcome: string }>(
   }
   const answer = await send().catch(async (error: unknown) => {
     tellFailure(deps, message.userId, error)
-    await sends.giveBack(message)
+    if (!mayHaveGoneOut(error)) await sends.giveBack(message)
     throw error
   })
   if (isRefused(answer)) {
@@ -36,6 +40,11 @@ export async function deliver<Answer extends { readonly outcome: string }>(
     answer: answer as Exclude<Answer, ServiceRefused>,
     resendInSeconds: permit.resendInSeconds,
   }
+}
+
+/** Nothing is known of what came before an error of any other kind, such as a bug in a service of the host's own. */
+function mayHaveGoneOut(error: unknown): boolean {
+  return !(error instanceof ServiceError) || error.effect === 'unknown'
 }
 
 function isRefused(answer: { readonly outcome: string }): answer is ServiceRefused {

@@ -30,7 +30,7 @@ export type Refusal =
   | { readonly code: 'challenge_exhausted'; readonly retryAfterSeconds: number }
   /** Too many wrong codes on this account (R23, R27). */
   | { readonly code: 'locked'; readonly retryAfterSeconds: number }
-  /** The code was sent a moment ago. */
+  /** A message was asked for a moment ago: it was sent, or may have been. */
   | { readonly code: 'resend_too_soon'; readonly retryAfterSeconds: number }
   /** The account has had its share of messages (R43). */
   | { readonly code: 'too_many_messages'; readonly retryAfterSeconds: number }

@@ -20,7 +20,7 @@ export type SendPermit =
 export interface Sends {
   /** Counts a message before it is sent, or says how long to wait. */
   spend(message: Message): Promise<SendPermit>
-  /** Gives a message back that did not go out: the service failed, or refused it. */
+  /** Gives a message back that certainly did not go out. */
   giveBack(message: Message): Promise<void>
 }
 

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { sendBackupCodes } from '../flows/backup.js'
 import { backupTarget } from '../flows/person.js'
 import type { Refusal } from '../flows/refusal.js'
+import type { View } from '../pages/view.js'
 import { maskContact } from '../protocol/destination.js'
 import { isCurrent, storeRecord } from '../session/slot.js'
 import { readBody } from '../visit/body.js'
@@ -43,7 +44,12 @@ async function showStart(visitor: Visitor): Promise<void> {
   const refusal = await refusalFor(visitor)
   if (refusal) return sendRefusal(visitor, refusal)
   if (!html) return sendProblem(visitor.res, { code: 'not_found' })
-  showPage(visitor, { page: 'backup', ...(target && { to: maskContact(target.contact) }) })
+  showPage(visitor, startView(visitor))
+}
+
+function startView({ person }: Visitor): View {
+  const target = backupTarget(person)
+  return { page: 'backup', ...(target && { to: maskContact(target.contact) }) }
 }
 
 async function send(visitor: Visitor): Promise<void> {
@@ -59,7 +65,13 @@ async function send(visitor: Visitor): Promise<void> {
     await notify(deps, req, known, { type: 'backup_codes_sent', ...(method && { method }), to: outcome.to })
   }
   if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
-  if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal)
+  if (outcome.outcome === 'refused') {
+    const { refusal } = outcome
+    // Where the codes were asked for, they can be asked for again; a factor is not what is missing.
+    if (html && refusal.code !== 'locked')
+      return showPage(visitor, startView(visitor), { tone: 'error', ...refusal })
+    return sendRefusal(visitor, refusal)
+  }
   const { to, count } = outcome
   const counted = count !== undefined && { count }
   const { backupCodes: before, ...rest } = known.record

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { ServiceError } from '../../src/index.js'
+import { hostileService } from '../client/hostile-service.js'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { host, signIn, signInFully } from '../kit/host.js'
@@ -118,6 +120,17 @@ describe('R43 the budget of messages', () => {
     await ask(agent).expect(200)
   })
 
+  it('is not spent by what certainly did not go out, whatever the error is called', async () => {
+    const made = host()
+    const agent = await signIn(made.app, 'bob')
+    made.standIn.setTrouble(async () => {
+      throw new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'never connected', { effect: 'none' })
+    })
+    for (let attempt = 0; attempt < 12; attempt++) await ask(agent).expect(503)
+    made.standIn.setTrouble(undefined)
+    await ask(agent).expect(200)
+  })
+
   it('of the service is told as its own', async () => {
     const made = host()
     made.standIn.service.send = async () => ({
@@ -127,6 +140,79 @@ describe('R43 the budget of messages', () => {
     const refused = await ask(await signIn(made.app, 'bob')).expect(429)
     expect(refused.body.code).toBe('too_many_messages')
     expect(refused.headers['retry-after']).toBe('77')
+  })
+})
+
+describe('R43 a message that may have gone out, though the service failed', () => {
+  const unsure = [
+    ['did not answer in time', () => new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'slow')],
+    ['broke off its answer', () => new ServiceError('ERR_MFA_SERVICE_ANSWER', 'cut short')],
+    [
+      'could not be reached for all that is known',
+      () => new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'reset', { effect: 'unknown' }),
+    ],
+    ['failed by an error of its own kind', () => new RangeError('a bug')],
+  ] as const
+
+  it.each(unsure)('stays counted when the service %s, and so does the wait', async (_title, error) => {
+    const clock = stopClock()
+    const made = host()
+    const agent = await signIn(made.app, 'bob')
+    made.standIn.setTrouble(async () => {
+      throw error()
+    })
+    for (const wait of [30, 60, 120, 120, 120]) {
+      expect((await ask(agent)).status).toBeGreaterThanOrEqual(500)
+      const refused = await ask(agent).expect(429)
+      expect(refused.body).toMatchObject({ code: 'resend_too_soon', retryAfterSeconds: wait })
+      clock.move(wait * SECOND)
+    }
+    made.standIn.setTrouble(undefined)
+    expect((await ask(agent).expect(429)).body.code).toBe('too_many_messages')
+    expect((await ask(await signIn(made.app, 'bob')).expect(429)).body.code).toBe('too_many_messages')
+    expect(made.standIn.count('send')).toBe(5)
+    clock.move(10 * MINUTE)
+    await ask(await signIn(made.app, 'bob')).expect(200)
+  })
+
+  it.each(unsure)('stays counted when it is backup codes and the service %s', async (_title, error) => {
+    const clock = stopClock()
+    const made = host()
+    const agent = await signInFully(made, 'bob')
+    made.standIn.setTrouble(async () => {
+      throw error()
+    })
+    const backup = () => agent.post('/mfa/backup').send({})
+    expect((await backup()).status).toBeGreaterThanOrEqual(500)
+    expect((await backup().expect(429)).body).toMatchObject({
+      code: 'resend_too_soon',
+      retryAfterSeconds: 30,
+    })
+    made.standIn.setTrouble(undefined)
+    clock.move(30 * SECOND)
+    await backup().expect(200)
+  })
+
+  it('reaches a service that is slow five times, however often somebody with the password asks', async () => {
+    const service = await hostileService(() => {})
+    const slow = { baseUrl: service.url, apiKey: 'key-of-the-tests-0123456789', timeoutMs: 100 }
+    const made = host({ options: { service: { ...slow, breaker: false } } })
+    const statuses: number[] = []
+    for (let login = 0; login < 12; login++) {
+      statuses.push((await ask(await signIn(made.app, 'bob'))).status)
+    }
+    expect(statuses).toEqual([503, 503, 503, 503, 503, 429, 429, 429, 429, 429, 429, 429])
+    expect(service.calls).toHaveLength(5)
+  })
+
+  it('is not counted while nobody can be there to send it', async () => {
+    const service = await hostileService(() => {})
+    await service.close()
+    const gone = { baseUrl: service.url, apiKey: 'key-of-the-tests-0123456789' }
+    const made = host({ options: { service: gone } })
+    const agent = await signIn(made.app, 'bob')
+    // The pause of the breaker is among them.
+    for (let attempt = 0; attempt < 12; attempt++) await ask(agent).expect(503)
   })
 })
 

@@ -8,12 +8,16 @@ import { browserAgent, type Host, host, signIn, type TestUser } from '../kit/hos
 type Outage = NonNullable<MfaOptions['outage']>
 
 /** A host whose service checks codes but delivers none. */
-async function undelivering(outage: Outage | undefined, name = 'alice') {
+async function undelivering(
+  outage: Outage | undefined,
+  name = 'alice',
+  effect: ServiceError['effect'] = 'unknown',
+) {
   const made = host({ options: { ...(outage && { outage }) } })
   const { send } = made.standIn.service
   made.standIn.service.send = async (request) => {
     await send(request)
-    throw new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'slow')
+    throw new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'slow', { effect })
   }
   return {
     made,
@@ -77,9 +81,9 @@ describe('R77 a code that cannot be delivered', () => {
   })
 
   it.each(['other-factor', 'backup-only'] as const)(
-    'spends nothing and approves nobody under %s, and is sent when the service is back',
+    'that certainly did not go out spends nothing and approves nobody under %s, and is sent when the service is back',
     async (outage) => {
-      const { made, agent, heal } = await undelivering(outage)
+      const { made, agent, heal } = await undelivering(outage, 'alice', 'none')
       for (let attempt = 0; attempt < 12; attempt++) {
         await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
       }

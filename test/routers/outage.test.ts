@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type MfaEvent, ServiceError } from '../../src/index.js'
+import { SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, type Host, host, signIn, signInFully } from '../kit/host.js'
 
 type Agent = Awaited<ReturnType<typeof signIn>>
@@ -55,13 +56,14 @@ const troubles = [
 
 describe.each(verbs)('R77 R84 a service that fails at $verb', ({ verb, prepare, ask }) => {
   it.each(troubles)(
-    'by %s is a %i that spends nothing, and afterwards all is well',
+    'by %s and does nothing is a %i that spends nothing, and afterwards all is well',
     async (code, status, problem) => {
       const made = host()
       const agent = await prepare(made)
       made.standIn.setTrouble(async () => {
         throw new ServiceError(code, 'upstream said <b>secret</b> at /srv/app.js:3', {
           cause: new Error('inner'),
+          effect: 'none',
         })
       })
       for (let attempt = 0; attempt < 12; attempt++) {
@@ -78,14 +80,18 @@ describe.each(verbs)('R77 R84 a service that fails at $verb', ({ verb, prepare, 
     },
   )
 
-  it('by an error of its own kind is a 500 of the host, fails closed and spends nothing', async () => {
+  it('by an error of its own kind is a 500 of the host, fails closed and spends no try', async () => {
+    const clock = stopClock()
     const made = host()
     const agent = await prepare(made)
     made.standIn.setTrouble(async () => {
       throw new RangeError('a bug')
     })
-    for (let attempt = 0; attempt < 12; attempt++) await ask(made, agent).expect(500)
+    // A message may have gone out before the bug, so there is a wait before the next one (R43).
+    const attempts = verb === 'send' || verb === 'sendBackupCodes' ? 1 : 12
+    for (let attempt = 0; attempt < attempts; attempt++) await ask(made, agent).expect(500)
     made.standIn.setTrouble(undefined)
+    clock.move(30 * SECOND)
     await ask(made, agent).expect(200)
   })
 })
@@ -119,6 +125,75 @@ describe('R77 a service that is slow', () => {
   })
 })
 
+describe('R43 R77 a person whose message may have gone out, though the service failed', () => {
+  const late = async () => {
+    throw new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'slow')
+  }
+  const browserOf = async (made: Host, name: string) => {
+    const browser = browserAgent(made.app)
+    await browser.post('/login').type('form').send({ name })
+    return browser
+  }
+  const ask = (browser: Agent, factor: string) => browser.post('/mfa/challenge').type('form').send({ factor })
+
+  it('is told how long to wait at the next try, can ask again then, and may take another way meanwhile', async () => {
+    const clock = stopClock()
+    const made = host()
+    const browser = await browserOf(made, 'alice')
+    made.standIn.setTrouble(late)
+    const failed = await ask(browser, 'sms').expect(503)
+    expect(failed.text).toContain('did not cost you a try')
+    expect(failed.text).toContain('href="/mfa"')
+    await browser.get('/mfa').expect(200)
+
+    const early = await ask(browser, 'sms').expect(429)
+    expect(early.headers['retry-after']).toBe('30')
+    expect(early.text).toContain('You asked for a code a moment ago')
+    expect(early.text).toContain('data-mfa-left="30"')
+    expect(early.text).not.toContain('name="code"')
+    expect(waysOn(early.text)).toEqual(['app', 'backup', 'email', 'sms'])
+
+    made.standIn.setTrouble(undefined)
+    clock.move(30 * SECOND)
+    await ask(browser, 'sms').expect(303)
+    const code = made.standIn.newestCode()
+    await browser.post('/mfa/verify').type('form').send({ code }).expect(303)
+  })
+
+  it('may still type the code of the message before, when it was the second that failed', async () => {
+    const clock = stopClock()
+    const made = host()
+    const browser = await browserOf(made, 'alice')
+    await ask(browser, 'sms').expect(303)
+    const code = made.standIn.newestCode()
+    clock.move(30 * SECOND)
+    made.standIn.setTrouble(late)
+    await ask(browser, 'sms').expect(503)
+    await browser.get('/mfa').expect(303).expect('Location', '/mfa/verify')
+    const early = await ask(browser, 'sms').expect(429)
+    expect(early.text).toContain('name="code"')
+    expect(early.text).toContain('data-mfa-left="60"')
+    made.standIn.setTrouble(undefined)
+    await browser.post('/mfa/verify').type('form').send({ code }).expect(303)
+  })
+
+  it('finds the way to backup codes where it was, with the wait', async () => {
+    const clock = stopClock()
+    const made = host()
+    const browser = await browserOf(made, 'alice')
+    await ask(browser, 'sms').expect(303)
+    await browser.post('/mfa/verify').type('form').send({ code: made.standIn.newestCode() }).expect(303)
+    made.standIn.setTrouble(late)
+    await browser.post('/mfa/backup').expect(503)
+    const early = await browser.post('/mfa/backup').expect(429)
+    expect(early.text).toContain('You can ask again in 30 seconds')
+    expect(early.text).toContain('action="/mfa/backup"')
+    made.standIn.setTrouble(undefined)
+    clock.move(30 * SECOND)
+    await browser.post('/mfa/backup').expect(303)
+  })
+})
+
 describe('R89 a service that fails', () => {
   it('is an event that names the user, the failure and nothing else', async () => {
     const events: MfaEvent[] = []
@@ -136,3 +211,8 @@ describe('R89 a service that fails', () => {
     ])
   })
 })
+
+/** The factors that a page has a form or a link for. */
+function waysOn(html: string) {
+  return [...html.matchAll(/(?:name="factor" value="|\/verify\?factor=)([\w-]+)/g)].map(([, id]) => id).sort()
+}

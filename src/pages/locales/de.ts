@@ -238,7 +238,7 @@ export const de: Catalogue = {
       advice: 'Für Ihr Konto wurden zu viele falsche Codes eingegeben. Sie können es {in} wieder versuchen.',
     },
     resend_too_soon: {
-      title: 'Der Code wurde gerade erst gesendet',
+      title: 'Sie haben gerade erst einen Code angefordert',
       advice: 'Sie können ihn {in} noch einmal anfordern.',
     },
     too_many_messages: {
@@ -309,7 +309,7 @@ export const de: Catalogue = {
     delivery_unavailable: {
       title: 'Wir können gerade keine Codes verschicken',
       advice:
-        'Es liegt nicht an Ihnen und hat Sie nichts gekostet. Nehmen Sie unten einen anderen Weg, oder versuchen Sie es in ein paar Minuten noch einmal.',
+        'Es liegt nicht an Ihnen und hat Sie keinen Versuch gekostet. Nehmen Sie unten einen anderen Weg, oder versuchen Sie es in ein paar Minuten noch einmal.',
     },
     service_misconfigured: {
       title: 'Wir können gerade keine Codes prüfen',

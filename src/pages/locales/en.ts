@@ -222,7 +222,7 @@ export const en: Catalogue = {
       title: 'Locked for a while',
       advice: 'There were too many wrong codes on your account. You can try again {in}.',
     },
-    resend_too_soon: { title: 'The code was sent a moment ago', advice: 'You can ask again {in}.' },
+    resend_too_soon: { title: 'You asked for a code a moment ago', advice: 'You can ask again {in}.' },
     too_many_messages: {
       title: 'Too many codes sent',
       advice: 'Your account has had its share of messages. You can ask for another code {in}.',
@@ -276,7 +276,7 @@ export const en: Catalogue = {
     delivery_unavailable: {
       title: 'We can’t send codes right now',
       advice:
-        'It isn’t you, and it did not cost you anything. Use another way below, or try again in a few minutes.',
+        'It isn’t you, and it did not cost you a try. Use another way below, or try again in a few minutes.',
     },
     service_misconfigured: {
       title: 'We can’t check codes right now',

@@ -227,7 +227,7 @@ export const es: Catalogue = {
       title: 'Bloqueado por un tiempo',
       advice: 'Se han escrito demasiados códigos incorrectos en tu cuenta. Podrás intentarlo otra vez {in}.',
     },
-    resend_too_soon: { title: 'El código se acaba de enviar', advice: 'Podrás pedirlo otra vez {in}.' },
+    resend_too_soon: { title: 'Acabas de pedir un código', advice: 'Podrás pedirlo otra vez {in}.' },
     too_many_messages: {
       title: 'Se han enviado demasiados códigos',
       advice: 'Tu cuenta ya ha recibido bastantes mensajes. Podrás pedir otro código {in}.',
@@ -284,7 +284,7 @@ export const es: Catalogue = {
     delivery_unavailable: {
       title: 'Ahora mismo no podemos enviar códigos',
       advice:
-        'No es culpa tuya y no te ha costado nada. Elige otra forma aquí abajo o inténtalo otra vez en unos minutos.',
+        'No es culpa tuya y no te ha costado ningún intento. Elige otra forma aquí abajo o inténtalo otra vez en unos minutos.',
     },
     service_misconfigured: {
       title: 'Ahora mismo no podemos comprobar códigos',

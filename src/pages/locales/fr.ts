@@ -230,7 +230,7 @@ export const fr: Catalogue = {
       title: 'Bloqué pour un moment',
       advice: 'Trop de codes erronés ont été saisis pour votre compte. Vous pourrez réessayer {in}.',
     },
-    resend_too_soon: { title: 'Le code vient d’être envoyé', advice: 'Vous pourrez le redemander {in}.' },
+    resend_too_soon: { title: 'Vous venez de demander un code', advice: 'Vous pourrez le redemander {in}.' },
     too_many_messages: {
       title: 'Trop de codes envoyés',
       advice: 'Votre compte a déjà reçu assez de messages. Vous pourrez demander un autre code {in}.',
@@ -292,7 +292,7 @@ export const fr: Catalogue = {
     delivery_unavailable: {
       title: 'Impossible d’envoyer des codes pour l’instant',
       advice:
-        'Vous n’y êtes pour rien et rien n’a été compté. Choisissez un autre moyen ci-dessous ou réessayez dans quelques minutes.',
+        'Vous n’y êtes pour rien et aucun essai n’a été compté. Choisissez un autre moyen ci-dessous ou réessayez dans quelques minutes.',
     },
     service_misconfigured: {
       title: 'Impossible de vérifier les codes pour l’instant',

@@ -226,7 +226,7 @@ export const ja: Catalogue = {
       title: '一時的にロックされています',
       advice: 'このアカウントで間違ったコードが続きました。{in}にもう一度お試しいただけます。',
     },
-    resend_too_soon: { title: 'コードは送ったばかりです', advice: '{in}にもう一度送れます。' },
+    resend_too_soon: { title: 'コードを依頼したばかりです', advice: '{in}にもう一度送れます。' },
     too_many_messages: {
       title: '送ったコードが多すぎます',
       advice: 'このアカウントに送れる数に達しました。{in}に新しいコードを送れます。',
@@ -282,12 +282,12 @@ export const ja: Catalogue = {
     body_too_large: { title: '入力が長すぎます', advice: 'コードだけを入力してください。' },
     service_unavailable: {
       title: '今はコードを確認できません',
-      advice: 'お客様のせいではありません。回数にも数えていません。数分後にもう一度お試しください。',
+      advice: 'お客様のせいではありません。入力の回数にも数えていません。数分後にもう一度お試しください。',
     },
     delivery_unavailable: {
       title: '今はコードを送れません',
       advice:
-        'お客様のせいではありません。回数にも数えていません。下の別の方法を使うか、数分後にもう一度お試しください。',
+        'お客様のせいではありません。入力の回数にも数えていません。下の別の方法を使うか、数分後にもう一度お試しください。',
     },
     service_misconfigured: {
       title: '今はコードを確認できません',

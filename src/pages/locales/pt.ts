@@ -226,7 +226,7 @@ export const pt: Catalogue = {
       title: 'Bloqueado por um tempo',
       advice: 'Houve códigos errados demais na sua conta. Você poderá tentar de novo {in}.',
     },
-    resend_too_soon: { title: 'O código acabou de ser enviado', advice: 'Você poderá pedir de novo {in}.' },
+    resend_too_soon: { title: 'Você acabou de pedir um código', advice: 'Você poderá pedir de novo {in}.' },
     too_many_messages: {
       title: 'Códigos demais enviados',
       advice: 'Sua conta já recebeu mensagens suficientes. Você poderá pedir outro código {in}.',
@@ -279,7 +279,7 @@ export const pt: Catalogue = {
     delivery_unavailable: {
       title: 'Não conseguimos enviar códigos agora',
       advice:
-        'A culpa não é sua e nada foi contado. Use outra forma abaixo ou tente de novo em alguns minutos.',
+        'A culpa não é sua e nenhuma tentativa foi contada. Use outra forma abaixo ou tente de novo em alguns minutos.',
     },
     service_misconfigured: {
       title: 'Não conseguimos verificar códigos agora',
