@@ -147,7 +147,7 @@ export function advance(seconds: number): void {
 
 /** Waits until a condition holds, by the real clock. */
 export function eventually(check: () => void): Promise<void> {
-  return vi.waitFor(check, { timeout: 5_000, interval: 5 })
+  return vi.waitFor(check, { timeout: 20_000, interval: 5 })
 }
 
 /** Listens on a free port of this machine. */

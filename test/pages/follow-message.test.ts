@@ -48,13 +48,10 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
   /** Lets time pass until the script has asked so often. */
   async function passUntilAsked(page: Page, times: number, stepMs = 1_000): Promise<void> {
     await expect
-      .poll(
-        async () => {
-          if (site.asked.length < times) await page.clock.fastForward(stepMs)
-          return site.asked.length
-        },
-        { timeout: 8_000 },
-      )
+      .poll(async () => {
+        if (site.asked.length < times) await page.clock.fastForward(stepMs)
+        return site.asked.length
+      })
       .toBe(times)
   }
 

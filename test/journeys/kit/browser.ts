@@ -48,7 +48,7 @@ export async function newPerson(
   look: Parameters<Browser['newContext']>[0] = LOOKS['phone-light'],
 ): Promise<{ page: Page; context: BrowserContext }> {
   const context = await browser.newContext({ locale: 'en-GB', ...look })
-  context.setDefaultTimeout(10_000)
+  context.setDefaultTimeout(25_000)
   return { page: await context.newPage(), context }
 }
 
