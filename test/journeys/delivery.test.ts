@@ -1,13 +1,14 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser } from '../kit/chromium.js'
 import { objections } from './kit/axe.js'
-import { hasBrowser, LOOKS, newPerson, snap } from './kit/browser.js'
+import { LOOKS, newPerson, snap } from './kit/browser.js'
 import { type Gateway, openGateway } from './kit/gateway.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import type { Running } from './kit/process.js'
 import { passwordStep } from './kit/vault.js'
 
-describe.skipIf(!hasBrowser())('a code that does not leave at once', () => {
+describe.skipIf(!hasBrowser)('a code that does not leave at once', () => {
   let journey: Journey
   let app: Running
   let browser: Browser

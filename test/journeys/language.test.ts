@@ -1,7 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser } from '../kit/chromium.js'
 import { objections } from './kit/axe.js'
-import { hasBrowser, LOOKS, newPerson, snap } from './kit/browser.js'
+import { LOOKS, newPerson, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import type { Running } from './kit/process.js'
 import { codeIn, messagesTo, passwordStep } from './kit/vault.js'
@@ -11,7 +12,7 @@ const PEOPLE = [
   { name: 'mallory', phone: '+12025550144', javaScriptEnabled: false },
 ] as const
 
-describe.skipIf(!hasBrowser())('choosing a language in the example app', () => {
+describe.skipIf(!hasBrowser)('choosing a language in the example app', () => {
   let journey: Journey
   let app: Running
   let browser: Browser

@@ -1,7 +1,8 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser } from '../kit/chromium.js'
 import { objections } from './kit/axe.js'
-import { hasBrowser, LOOKS, newPerson, snap } from './kit/browser.js'
+import { LOOKS, newPerson, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import type { Running } from './kit/process.js'
 import { messagesTo, newestCode, passwordStep, typeCode } from './kit/vault.js'
@@ -21,7 +22,7 @@ const BROKEN_WORDS = `[...document.querySelectorAll('dt, dd')].flatMap((box) =>
       return range.getClientRects().length !== 1
     }).map(([word]) => word)))`
 
-describe.skipIf(!hasBrowser())('signing in to the example app in a browser', () => {
+describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () => {
   let journey: Journey
   let app: Running
   let browser: Browser

@@ -1,12 +1,13 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { goForwardAs, hasRealEngine } from '../../service/test/recordings.js'
-import { hasBrowser, LOOKS, newPerson, snap } from './kit/browser.js'
+import { hasBrowser } from '../kit/chromium.js'
+import { LOOKS, newPerson, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import type { Running } from './kit/process.js'
 import { passwordStep } from './kit/vault.js'
 
-describe.skipIf(!hasBrowser() || !hasRealEngine())('having a recording written down in a browser', () => {
+describe.skipIf(!hasBrowser || !hasRealEngine())('having a recording written down in a browser', () => {
   let journey: Journey
   let app: Running
   let browser: Browser

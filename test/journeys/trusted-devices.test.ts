@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasBrowser, LOOKS, newPerson, snap } from './kit/browser.js'
+import { hasBrowser } from '../kit/chromium.js'
+import { LOOKS, newPerson, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import type { Running } from './kit/process.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
@@ -15,7 +16,7 @@ const signOut = async (page: Page) => {
   await page.waitForLoadState()
 }
 
-describe.skipIf(!hasBrowser())('trusting a browser in the example app', () => {
+describe.skipIf(!hasBrowser)('trusting a browser in the example app', () => {
   let journey: Journey
   let app: Running
   let browser: Browser

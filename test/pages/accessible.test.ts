@@ -3,8 +3,9 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { catalogues } from '../../src/pages/text.js'
 import type { PageFrame, View } from '../../src/pages/view.js'
-import { hasBrowser, openBrowser, servePage } from './browser.js'
+import { hasBrowser, openBrowser } from '../kit/chromium.js'
 import { ALL_VIEWS, codeView, FACTORS, factorOf, manyTongued, problem, VIEWS } from './samples.js'
+import { servePage } from './serve-page.js'
 
 /** Boxes whose content sticks out, and the page itself if it has to be scrolled sideways (WCAG 1.4.10). */
 const WIDER_THAN_THEIR_PLACE = `[document.documentElement, ...document.querySelectorAll('main, main :is(ul, ol, li, dl, form, button, a, p, h1, h2, details, .mfa-notice), footer')]

@@ -1,8 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ChallengeView } from '../../src/pages/view.js'
-import { hasBrowser, openBrowser, servePage } from './browser.js'
+import { hasBrowser, openBrowser } from '../kit/chromium.js'
 import { codeView, FACTORS, factorOf, frame, NOW } from './samples.js'
+import { servePage } from './serve-page.js'
 
 const sms = factorOf('sms')
 const queued: ChallengeView = {

@@ -1,8 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { View } from '../../src/pages/view.js'
-import { hasBrowser, openBrowser, servePage } from './browser.js'
+import { hasBrowser, openBrowser } from '../kit/chromium.js'
 import { codeView, factorOf, frame, VIEWS } from './samples.js'
+import { servePage } from './serve-page.js'
 
 describe.skipIf(!hasBrowser)('the script of the pages', () => {
   let browser: Browser

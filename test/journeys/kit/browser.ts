@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 
-const CHROMIUM = '/usr/bin/chromium'
 const SCREENS = new URL('../../../test-output/screens/', import.meta.url)
 
 /** How a page is looked at. */
@@ -12,35 +10,6 @@ export const LOOKS = {
   'desktop-light': { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
   'desktop-dark': { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
 } as const
-
-/**
- * Whether there is a browser to test with. Without one the journeys are left out on a person's machine, with a line
- * that says how to get it; where every change is judged, its absence is a failure.
- */
-export function hasBrowser(): boolean {
-  if (existsSync(CHROMIUM)) return true
-  if (process.env.CI) throw new Error('The journeys need Chromium: apt-get install chromium')
-  console.warn(
-    'Journeys in a browser are left out: there is no Chromium. Get it with: apt-get install chromium',
-  )
-  return false
-}
-
-/** A Chromium without a profile. */
-export function openBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: CHROMIUM,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  })
-}
 
 /** A person with a browser of their own, who speaks English. */
 export async function newPerson(

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core'
-import { openBrowser } from './browser.js'
+import { openBrowser } from '../../kit/chromium.js'
 import { type Running, startApp, temporaryFolder } from './process.js'
 
 /** The example app with data of its own, and a browser to see it with. */

@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Browser, chromium } from 'playwright-core'
 import { type AssetName, assets } from '../../src/pages/assets.js'
 import { renderView } from '../../src/pages/render.js'
 import type { Languages } from '../../src/pages/text.js'
@@ -9,25 +7,6 @@ import type { PageFrame, View } from '../../src/pages/view.js'
 
 const POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
-const PATHS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome']
-const path = PATHS.find((candidate) => existsSync(candidate))
-
-/** Whether there is a browser to test with. In CI its absence is a failure. */
-export const hasBrowser = path !== undefined || process.env.CI !== undefined
-if (!hasBrowser)
-  console.warn('No Chromium here: tests in a browser are skipped. On Debian: apt-get install chromium')
-
-/** A headless Chromium; its owner may have chosen larger letters than 16 pixels. */
-export async function openBrowser({ lettersPx = 16 } = {}): Promise<Browser> {
-  if (path === undefined)
-    throw new Error(`No Chromium at ${PATHS.join(', ')}. On Debian: apt-get install chromium`)
-  const letters = `--blink-settings=defaultFontSize=${lettersPx}`
-  return chromium.launch({
-    executablePath: path,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', letters],
-  })
-}
 
 /** Serves one page under the strict policy, writes down what its forms post, and answers what its script asks. */
 export async function servePage() {

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+
+const PATHS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome']
+const path = PATHS.find((candidate) => existsSync(candidate))
+const REMEDY = `There is no Chromium at ${PATHS.join(', ')}. On Debian: apt-get install chromium`
+
+/** Whether there is a browser to test with. Where every change is judged its absence is a failure. */
+export const hasBrowser = path !== undefined || process.env.CI !== undefined
+if (!hasBrowser) console.warn(`Tests in a browser are left out. ${REMEDY}`)
+
+/** A headless Chromium without a profile; its owner may have chosen larger letters than 16 pixels. */
+export async function openBrowser({ lettersPx = 16 } = {}): Promise<Browser> {
+  if (path === undefined) throw new Error(REMEDY)
+  return await chromium.launch({
+    executablePath: path,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      `--blink-settings=defaultFontSize=${lettersPx}`,
+    ],
+  })
+}
