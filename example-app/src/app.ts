@@ -29,7 +29,7 @@ export function createApp(context: VaultContext): Express {
   app.set('trust proxy', config.trustedProxies)
 
   app.use(express.static(PUBLIC, { index: false, maxAge: '1h', setHeaders: noSniff }))
-  app.use(securityHeaders, sameOrigin, ...bodyParsers)
+  app.use(securityHeaders, sameOrigin(config), ...bodyParsers)
   app.use(vaultSession(context))
   app.use(passport.session())
 

@@ -17,7 +17,7 @@ export interface Inbox {
 
 /** What the app is built from; tests hand in their own. */
 export interface VaultContext {
-  readonly config: Pick<Config, 'production' | 'trustedProxies' | 'stepUpMaxAge'>
+  readonly config: Pick<Config, 'production' | 'trustedProxies' | 'publicUrl' | 'stepUpMaxAge'>
   readonly users: Users
   readonly ledger: Ledger
   readonly signInFailures: SignInFailures

@@ -1,5 +1,7 @@
 import supertest from 'supertest'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createApp } from '../src/app.js'
+import { readConfig } from '../src/config.js'
 import { type Browser, openTestVault, signIn, signInBob, type TestVault } from './kit.js'
 
 let vault: TestVault
@@ -118,14 +120,20 @@ describe('the vault', () => {
 })
 
 describe('requests from other sites', () => {
-  const post = (headers: Record<string, string>) =>
-    supertest(vault.app).post('/login').accept('json').set(headers).send({ username: 'x', password: 'y' })
+  /** The same vault in another environment. */
+  const appIn = (env: Record<string, string>) => createApp({ ...vault.context, config: readConfig(env) })
+  const post = (headers: Record<string, string>, app = vault.app) =>
+    supertest(app).post('/login').accept('json').set(headers).send({ username: 'x', password: 'y' })
 
   it.each([
     [{ 'sec-fetch-site': 'cross-site' }],
     [{ 'sec-fetch-site': 'same-site' }],
     [{ origin: 'https://evil.example' }],
     [{ origin: 'null' }],
+    [{ origin: '' }],
+    [{ host: 'vault.example', origin: 'https://vault.example' }],
+    [{ host: 'vault.example', origin: 'http://vault.example:8080' }],
+    [{ host: 'vault.example', origin: 'https://vault.example', 'x-forwarded-proto': 'https' }],
   ])('are refused when the browser says %j', async (headers) => {
     const answer = await post(headers).expect(403)
     expect(answer.body.code).toBe('cross_site')
@@ -133,7 +141,25 @@ describe('requests from other sites', () => {
 
   it('are not confused with our own', async () => {
     await post({ 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' }).expect(401)
-    await post({ host: 'vault.example', origin: 'https://vault.example' }).expect(401)
+    await post({ host: 'vault.example', origin: 'http://vault.example' }).expect(401)
+    await post({ host: 'vault.example:8080', origin: 'http://vault.example:8080' }).expect(401)
+    await post({ origin: 'http://localhost:3000' }).expect(401)
     await post({}).expect(401)
+  })
+
+  it('are told by the scheme, too, behind a proxy that is trusted', async () => {
+    const behind = appIn({ TRUST_PROXY: '1' })
+    const proxied = { host: 'vault.example', 'x-forwarded-proto': 'https' }
+    await post({ ...proxied, origin: 'https://vault.example' }, behind).expect(401)
+    await post({ ...proxied, origin: 'http://vault.example' }, behind).expect(403)
+    const renamed = { ...proxied, host: 'internal:3000', 'x-forwarded-host': 'vault.example' }
+    await post({ ...renamed, origin: 'https://vault.example' }, behind).expect(401)
+    await post({ ...renamed, origin: 'https://internal:3000' }, behind).expect(403)
+  })
+
+  it('are told by PUBLIC_URL behind a proxy that is not', async () => {
+    const known = appIn({ PUBLIC_URL: 'https://vault.example' })
+    await post({ host: 'internal:3000', origin: 'https://vault.example' }, known).expect(401)
+    await post({ host: 'vault.example', origin: 'http://vault.example' }, known).expect(403)
   })
 })
