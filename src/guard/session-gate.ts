@@ -20,10 +20,12 @@ export function sessionGate(deps: DoorDeps): RequestHandler {
   const isOpen = openPaths(settings)
 
   const pass = async (req: Request, res: Response, next: NextFunction) => {
+    const { sessionID } = req
     const standing = await enter(req, deps)
     wrapLogIn(req, deps)
     noteGate(req, deps)
-    deps.doctor.look(req, res)
+    // A session that was ended just now was followed by one of ours, which shows nothing of how the host's are stored.
+    if (req.sessionID === sessionID) deps.doctor.look(req, res)
     // The user is withheld from what passes here: these answers only show people where to go on.
     if (standing.stage !== 'pending' || isOpen(req) || isSubresource(req)) return next()
     setHeaders(res)

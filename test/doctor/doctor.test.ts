@@ -15,6 +15,7 @@ import {
   requireMfa,
   ServiceError,
 } from '../../src/index.js'
+import { MINUTE, stopClock } from '../kit/clock.js'
 import { type HostSetup, host, signIn } from '../kit/host.js'
 
 /** A store of somebody else's: only its name and that it is shared matter. */
@@ -241,6 +242,16 @@ describe('the doctor', () => {
     const agent = await signIn(made.app, 'nina')
     delete made.users.nina
     for (let visit = 0; visit < 3; visit++) await agent.get('/secret').expect(401)
+    expect(made.codes()).toEqual([])
+  })
+
+  it('does not mistake the session after a half-login that took too long for one stored for everybody', async () => {
+    const clock = stopClock()
+    const made = watched()
+    const agent = await signIn(made.app, 'bob')
+    clock.move(11 * MINUTE)
+    const { body } = await agent.get('/mfa/verify').expect(401)
+    expect(body.code).toBe('half_login_expired')
     expect(made.codes()).toEqual([])
   })
 
