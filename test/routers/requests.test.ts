@@ -23,22 +23,6 @@ function expectHeaders({ headers }: Pick<Response, 'headers'>) {
 }
 
 describe('R14 methods', () => {
-  it('GET, HEAD and OPTIONS never call the service nor change what counts', async () => {
-    for (const enter of [signIn, (app: never, name: string) => signInFully(app, name)]) {
-      const made = host()
-      const agent = await (enter === signIn ? signIn(made.app, 'alice') : signInFully(made, 'alice'))
-      const calls = made.standIn.calls.length
-      for (const path of [...posts, ...gets]) {
-        for (const method of ['get', 'head', 'options'] as const) {
-          const query = '?code=123456&factor=sms&again&choose'
-          const answer = await agent[method](`/mfa${path}${query}`)
-          expect(answer.status).toBeLessThan(500)
-        }
-      }
-      expect(made.standIn.calls).toHaveLength(calls)
-    }
-  })
-
   it('a page that follows a form sends nothing when it is loaded again', async () => {
     const { app, standIn } = host()
     const browser = browserAgent(app)
