@@ -4,6 +4,8 @@ import { ServiceError, type ServiceErrorCode } from '../../src/errors.js'
 import type { SendRequest, ServicePart, VerifyRequest } from '../../src/protocol/service.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { standInService } from '../kit/stand-in-service.js'
+import { pair } from './ask.js'
+import { answer } from './hostile-service.js'
 
 const contact = { kind: 'phone', phone: '+447700900102' } as const
 const message: SendRequest = { method: 'sms', contact }
@@ -59,6 +61,17 @@ describe('R77 the circuit breaker', () => {
     standIn.service.send = async () => ({ outcome: 'refused', refusal: { reason: 'contact_refused' } })
     const refusing = withBreaker(standIn.service, { failures: 3, pauseMs: 10_000 }, () => {})
     for (let call = 0; call < 50; call++) expect((await refusing.send(message)).outcome).toBe('refused')
+  })
+
+  it('is never tripped by a contact that nothing can be delivered to: a 502 that says so is an answer', async () => {
+    const { client, service } = await pair(answer(502, { code: 'delivery_failed' }))
+    const told: ServicePart[] = []
+    const guarding = withBreaker(client, { failures: 3, pauseMs: 10_000 }, (part) => void told.push(part))
+    for (let call = 0; call < 10; call++) {
+      expect(await guarding.send(message)).toMatchObject({ refusal: { reason: 'delivery_failed' } })
+    }
+    expect(service.calls).toHaveLength(10)
+    expect(told).toEqual([])
   })
 
   it('counts failures in a row: one answer sets it to zero', async () => {
