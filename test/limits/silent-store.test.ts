@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import { LimitsStoreError } from '../../src/errors.js'
 import { counterStore } from '../../src/limits/counter.js'
@@ -84,6 +84,7 @@ describe.skipIf(redisMissing)('R77 a Redis that says nothing', () => {
   it('may fail later on, which nobody hears of', async () => {
     const timers = stopTimers()
     const dying = await startRedis()
+    onTestFinished(() => dying.stop())
     const tries = counterStore({ redis: await dying.connect() })('tries', MINUTE)
     dying.freeze()
     const steps = [
@@ -100,7 +101,6 @@ describe.skipIf(redisMissing)('R77 a Redis that says nothing', () => {
     await dying.kill()
     // What comes of the steps now would be an unhandled rejection, and end this run.
     await expect(tries.read('k')).rejects.toThrow(LimitsStoreError)
-    await dying.stop()
   })
 })
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { TrustStoreError } from '../../src/errors.js'
 import { openStore } from '../../src/trust/open-store.js'
 import { shelfIn } from '../../src/trust/shelf.js'
@@ -11,37 +11,34 @@ import { login, signInAndTrust, trustingHost } from './kit.js'
 describe.skipIf(redisMissing)('R77 a Redis of trusted devices that says nothing', () => {
   it('has failed after three seconds: people are asked and sign in, and who lives by a trust waits', async () => {
     const redis = await startRedis()
-    try {
-      const host = trustingHost({ options: { trustedDevices: { store: { redis: await redis.connect() } } } })
-      const asked = await signInAndTrust(host, 'bob')
-      const trusted = await signInAndTrust(host, 'dora', { factor: 'dual' })
-      expect((await login(trusted, 'dora')).mfa).toMatchObject({ trusted: true })
-      const halfway = jsonAgent(host.app)
-      await login(halfway, 'alice')
-      await halfway.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
-      const code = host.standIn.newestCode()
+    onTestFinished(() => redis.stop())
+    const host = trustingHost({ options: { trustedDevices: { store: { redis: await redis.connect() } } } })
+    const asked = await signInAndTrust(host, 'bob')
+    const trusted = await signInAndTrust(host, 'dora', { factor: 'dual' })
+    expect((await login(trusted, 'dora')).mfa).toMatchObject({ trusted: true })
+    const halfway = jsonAgent(host.app)
+    await login(halfway, 'alice')
+    await halfway.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
+    const code = host.standIn.newestCode()
 
-      redis.freeze()
-      const [signedIn, waiting, verified] = await Promise.all([
-        asked
-          .post('/login')
-          .send({ name: 'bob' })
-          .timeout(8 * SECOND),
-        trusted.get('/secret').timeout(8 * SECOND),
-        halfway
-          .post('/mfa/verify')
-          .send({ code, trust: true })
-          .timeout(8 * SECOND),
-      ]).finally(() => redis.thaw())
-      expect(signedIn.body.mfa).toMatchObject({ status: 'pending', trusted: false })
-      expect([waiting.status, waiting.body.failed]).toEqual([503, 'ERR_MFA_TRUST_STORE'])
-      expect(verified.body).toEqual({ status: 'verified', next: '/', trusted: false })
+    redis.freeze()
+    const [signedIn, waiting, verified] = await Promise.all([
+      asked
+        .post('/login')
+        .send({ name: 'bob' })
+        .timeout(8 * SECOND),
+      trusted.get('/secret').timeout(8 * SECOND),
+      halfway
+        .post('/mfa/verify')
+        .send({ code, trust: true })
+        .timeout(8 * SECOND),
+    ]).finally(() => redis.thaw())
+    expect(signedIn.body.mfa).toMatchObject({ status: 'pending', trusted: false })
+    expect([waiting.status, waiting.body.failed]).toEqual([503, 'ERR_MFA_TRUST_STORE'])
+    expect(verified.body).toEqual({ status: 'verified', next: '/', trusted: false })
 
-      await trusted.get('/secret').expect(200)
-      expect((await login(asked, 'bob')).mfa).toMatchObject({ trusted: true })
-    } finally {
-      await redis.stop()
-    }
+    await trusted.get('/secret').expect(200)
+    expect((await login(asked, 'bob')).mfa).toMatchObject({ trusted: true })
   })
 })
 
