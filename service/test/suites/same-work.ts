@@ -13,6 +13,24 @@ const GUESSES: readonly (readonly [what: string, guess: Guess])[] = [
   ['a backup code', { method: 'email', kind: 'backup', code: '0000000000000000' }],
 ]
 
+type Ask = (mfa: MfaService, contact: Contact & { kind: 'email' }) => Promise<{ outcome: string }>
+
+const REQUESTS: readonly (readonly [what: string, ask: Ask, messages: number])[] = [
+  ['a code', (mfa, contact) => mfa.send({ method: 'email', contact, purpose: 'sign-in' }), 1],
+  [
+    'a code for something else',
+    (mfa, contact) => mfa.send({ method: 'email', contact, purpose: 'step-up' }),
+    1,
+  ],
+  [
+    'a code in a challenge that nobody has',
+    (mfa, contact) => mfa.send({ method: 'email', contact, challenge: 'made-up-by-somebody' }),
+    1,
+  ],
+  ['backup codes', (mfa, contact) => mfa.sendBackupCodes({ method: 'email', contact }), 1],
+  ['an app', (mfa, contact) => mfa.enrollApp({ contact }), 0],
+]
+
 export function sameWorkSuite(bench: () => Bench): void {
   /** The service of an application, and the statements that it asks its store for. */
   function watched() {
@@ -59,6 +77,28 @@ export function sameWorkSuite(bench: () => Bench): void {
       const steps = await stepsFor(everything)
       expect(await stepsFor(known)).toEqual(steps)
       expect(await stepsFor(freshEmail())).toEqual(steps)
+    },
+  )
+
+  test.each(REQUESTS)(
+    'who asks for %s is served by the same steps whether the person was ever heard of (R44 R90)',
+    async (_what, ask, messages) => {
+      const { mfa, asked, sent } = watched()
+      const everything = freshEmail()
+      await withEverything(mfa, everything)
+      const known = freshEmail()
+      await mfa.send({ method: 'email', contact: known })
+      const served = async (contact: Contact & { kind: 'email' }) => {
+        asked.length = 0
+        const before = sent().length
+        const answer = await ask(mfa, contact)
+        expect(sent().length - before).toBe(messages)
+        return { outcome: answer.outcome, tells: Object.keys(answer).sort(), steps: [...asked] }
+      }
+      const first = await served(freshEmail())
+      expect(first.steps.length).toBeGreaterThan(1)
+      expect(await served(known)).toEqual(first)
+      expect(await served(everything)).toEqual(first)
     },
   )
 }
