@@ -1,14 +1,16 @@
+import { scryptSync } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { localPath } from '../src/http/local-path.js'
 import { pgliteDatabase } from '../src/store/database.js'
-import { hashPassword, passwordMatches } from '../src/store/passwords.js'
+import { scryptPasswords } from '../src/store/passwords.js'
 import { createTables } from '../src/store/tables.js'
 import { usersIn } from '../src/store/users.js'
 import { contact } from '../src/views/contact.js'
 import { html } from '../src/views/html.js'
+import { quickPasswords } from './kit.js'
 
 describe('a return address', () => {
   it.each(['/vault', '/vault?a=1#b', '/a//b', '/%2f%2fevil.example'])('may be %s', (path) => {
@@ -45,17 +47,26 @@ describe('a contact on a page', () => {
 })
 
 describe('a kept password', () => {
+  const { hash, matches } = quickPasswords
+
   it('is salted, and matched by itself alone', async () => {
-    const [one, two] = [await hashPassword('correct horse'), await hashPassword('correct horse')]
+    const [one, two] = [await hash('correct horse'), await hash('correct horse')]
     expect(one).not.toBe(two)
-    expect(await passwordMatches('correct horse', one)).toBe(true)
-    expect(await passwordMatches('correct house', one)).toBe(false)
-    expect(await passwordMatches('', undefined)).toBe(false)
+    expect(await matches('correct horse', one)).toBe(true)
+    expect(await matches('correct house', one)).toBe(false)
+    expect(await matches('', undefined)).toBe(false)
   })
 
   it('matches however the keyboard composes letters', async () => {
-    const kept = await hashPassword('caf\u00e9 cr\u00e8me')
-    expect(await passwordMatches('cafe\u0301 cre\u0300me', kept)).toBe(true)
+    const kept = await hash('caf\u00e9 cr\u00e8me')
+    expect(await matches('cafe\u0301 cre\u0300me', kept)).toBe(true)
+  })
+
+  it('costs a guess what OWASP asks for', async () => {
+    const [, salt = '', key] = (await scryptPasswords().hash('correct horse')).split('$')
+    const owasp = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 }
+    const derived = scryptSync('correct horse', Buffer.from(salt, 'base64url'), 32, owasp)
+    expect(key).toBe(derived.toString('base64url'))
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Database } from './database.js'
-import { hashPassword, passwordMatches } from './passwords.js'
+import { type Passwords, scryptPasswords } from './passwords.js'
 
 /** The ways of delivery a person has turned on as second factors; an authenticator app is `appUser`. */
 type DeliveredFactor = 'email' | 'sms' | 'whatsapp' | 'call' | 'dual'
@@ -47,7 +47,7 @@ export interface Users {
 const COLUMNS = `id, username, name, email, phone, methods, app_user AS "appUser", password_version AS "passwordVersion"`
 
 /** The customers in a database that has our tables. */
-export function usersIn(db: Database): Users {
+export function usersIn(db: Database, passwords: Passwords = scryptPasswords()): Users {
   async function one(where: string, params: readonly unknown[]) {
     const { rows } = await db.query<VaultUser>(`SELECT ${COLUMNS} FROM vault_users WHERE ${where}`, params)
     return rows[0]
@@ -62,7 +62,7 @@ export function usersIn(db: Database): Users {
         'SELECT id, password FROM vault_users WHERE username = $1',
         [canonicalName(username)],
       )
-      const matches = await passwordMatches(password, rows[0]?.password)
+      const matches = await passwords.matches(password, rows[0]?.password)
       return matches && rows[0] ? one('id = $1', [rows[0].id]) : undefined
     },
 
@@ -76,7 +76,7 @@ export function usersIn(db: Database): Users {
           user.email,
           user.phone,
           user.methods,
-          await hashPassword(user.password),
+          await passwords.hash(user.password),
           user.balance,
         ],
       )
@@ -87,7 +87,7 @@ export function usersIn(db: Database): Users {
       const { rows } = await db.query<VaultUser>(
         `UPDATE vault_users SET password = $2, password_version = password_version + 1
          WHERE id = $1 RETURNING ${COLUMNS}`,
-        [id, await hashPassword(password)],
+        [id, await passwords.hash(password)],
       )
       const user = rows[0]
       if (!user) throw new Error('The password of somebody who does not exist cannot be changed.')
