@@ -4,6 +4,7 @@ import type { ChallengeView } from '../../src/pages/view.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
 import { codeView, FACTORS, factorOf, frame, NOW } from './samples.js'
 import { servePage } from './serve-page.js'
+import { stopClock } from './stop-clock.js'
 
 const sms = factorOf('sms')
 const queued: ChallengeView = {
@@ -41,7 +42,7 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
     site.show(shown, frame)
     const context = await browser.newContext({ javaScriptEnabled })
     const page = await context.newPage()
-    if (javaScriptEnabled) await page.clock.install()
+    if (javaScriptEnabled) await stopClock(page)
     await page.goto(site.url)
     return page
   }

@@ -4,6 +4,7 @@ import type { View } from '../../src/pages/view.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
 import { codeView, factorOf, frame, VIEWS } from './samples.js'
 import { servePage } from './serve-page.js'
+import { stopClock } from './stop-clock.js'
 
 describe.skipIf(!hasBrowser)('the script of the pages', () => {
   let browser: Browser
@@ -23,7 +24,7 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     site.show(view, frame)
     const context = await browser.newContext({ permissions: ['clipboard-write', 'clipboard-read'] })
     const page = await context.newPage()
-    await page.clock.install()
+    await stopClock(page)
     await page.goto(site.url)
     return page
   }
