@@ -209,6 +209,36 @@ describe('settings', () => {
     expect((await live.verify(email, 'APP', appCode(body.secret))).status).toBe(200)
   })
 
+  test('that switch every method off leave authenticator apps, which no setting names (R48)', async () => {
+    const { live, ops, name } = await fresh({ tier: 'enterprise' })
+    const [{ email }, { phone }] = [freshEmail(), freshPhone()]
+    const both = `${email}:${phone}`
+    const users = { EMAIL: email, SMS: phone, WHATSAPP: phone, CALL: phone, DUAL: both }
+    const off = [403, 'method_off']
+    await ops.changeSettings(name, { set: { methods: [] } })
+    for (const [Type, user] of Object.entries(users)) expect(told(await live.send(user, Type))).toEqual(off)
+    for (const Type of ['EMAIL', 'SMS', 'DUAL'] as const) {
+      expect(told(await live.backup(users[Type], Type))).toEqual(off)
+    }
+    for (const [user, Type] of [
+      [email, 'EMAIL'],
+      [phone, 'PHONE'],
+      [both, 'DUAL'],
+    ] as const) {
+      expect(told(await live.verify(user, Type, '123456'))).toEqual(off)
+    }
+    for (const to of [email, phone]) expect(await live.inbox(to)).toEqual([])
+
+    for (const user of [email, phone]) {
+      const { body } = await live.app(user)
+      expect((await live.verify(user, 'APP', appCode(body.secret))).status).toBe(200)
+    }
+    const named = { set: { methods: ['sms', 'app'] } } as unknown as { set: ApplicationSettings }
+    expect((await rejection(ops.changeSettings(name, named))).message).toContain(
+      'authenticator apps are always on',
+    )
+  })
+
   test('give DUAL to the enterprise tier alone, and say why not', async () => {
     const { live, ops, name } = await fresh()
     const user = `${freshEmail().email}:${freshPhone().phone}`

@@ -1,3 +1,4 @@
+import type { Method } from '../protocol/methods.js'
 import { type Html, html, type Renderable } from './html.js'
 import { icons } from './icons.js'
 import { destination, type PageContext } from './page.js'
@@ -47,8 +48,14 @@ function hints(factor: FactorView, context: PageContext): Renderable {
   return [
     factor.label !== undefined && hint(html`<bdi>${factor.label}</bdi>`),
     factor.method === 'app' && factor.to !== '' && hint(destination(factor.to)),
-    factor.method === 'email' && hint(context.words.choose.emailHint),
+    hintOf(factor.method, context),
   ]
+}
+
+/** What a way is worth, where that is less than an authenticator app (R48). */
+function hintOf(method: Method, { words }: PageContext): Renderable {
+  if (method === 'app') return undefined
+  return hint(method === 'email' ? words.choose.emailHint : words.choose.phoneHint)
 }
 
 const hint = (text: Renderable) => html`<span class="mfa-hint">${text}</span>`

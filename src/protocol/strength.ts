@@ -17,7 +17,12 @@ const STRENGTH: Readonly<Record<Method | 'backup', Strength>> = {
   app: 'strong',
 }
 
+/** How strong a method is. */
+export function strengthOf(method: Method | 'backup'): Strength {
+  return STRENGTH[method]
+}
+
 /** Whether a method is at least this strong. */
 export function isAtLeast(method: Method | 'backup', strength: Strength): boolean {
-  return STRENGTHS.indexOf(STRENGTH[method]) >= STRENGTHS.indexOf(strength)
+  return STRENGTHS.indexOf(strengthOf(method)) >= STRENGTHS.indexOf(strength)
 }

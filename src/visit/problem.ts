@@ -1,7 +1,8 @@
 import type { Response } from 'express'
 import { REFUSAL_STATUS, type Refusal } from '../flows/refusal.js'
-import type { FactorView, ProblemCode } from '../pages/view.js'
+import type { ProblemCode } from '../pages/view.js'
 import { knownGate } from './deps.js'
+import type { ListedFactor } from './factor-view.js'
 
 /** The statuses of what is not a refusal by a flow. */
 const OTHER_STATUS = {
@@ -64,7 +65,7 @@ export interface Problem {
   /** Where to go on, a path on this site. */
   readonly next?: string
   /** The usable factors, with masked contacts. */
-  readonly factors?: readonly FactorView[]
+  readonly factors?: readonly ListedFactor[]
   /** Whether a backup code may be typed instead. */
   readonly backup?: boolean
   /** What is wrong with each field of the request. */

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { METHODS } from '../protocol/methods.js'
+import { STRENGTHS } from '../protocol/strength.js'
 import {
   codeField,
   deviceField,
@@ -61,6 +62,9 @@ export const factorAnswer = z.object({
   id: z.string(),
   method: z.enum(METHODS),
   to,
+  strength: z
+    .enum(STRENGTHS)
+    .meta(described('What it is worth: email is `weak`, an authenticator app `strong`, the rest `medium`.')),
   label: z
     .string()
     .optional()

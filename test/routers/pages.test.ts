@@ -55,8 +55,8 @@ describe('the pages as a host has them', () => {
     expect(names).toEqual(['My phone', 'Work &lt;phone&gt;'])
     const state = await agent.get('/mfa').set('Accept', 'application/json').expect(200)
     expect(state.body.factors).toEqual([
-      { id: 'sms', method: 'sms', to: '••• 02', label: 'My phone' },
-      { id: 'sms-2', method: 'sms', to: '••• 02', label: 'Work <phone>' },
+      { id: 'sms', method: 'sms', to: '••• 02', strength: 'medium', label: 'My phone' },
+      { id: 'sms-2', method: 'sms', to: '••• 02', strength: 'medium', label: 'Work <phone>' },
     ])
 
     await agent.post('/mfa/challenge').type('form').send({ factor: 'sms-2' }).expect(303)

@@ -38,6 +38,8 @@ export interface Catalogue {
     readonly backup: Phrase
     readonly backupHint: Phrase
     readonly emailHint: Phrase
+    /** Of a text message, WhatsApp, a call, and of a code to mailbox and telephone. */
+    readonly phoneHint: Phrase
     /** There is no factor at all. */
     readonly none: Phrase
   }

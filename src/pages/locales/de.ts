@@ -25,6 +25,7 @@ export const de: Catalogue = {
     backup: 'Backup-Code verwenden',
     backupHint: 'Einer der Codes, die Sie für solche Fälle aufbewahren',
     emailHint: 'Der schwächste Weg: nur so sicher wie Ihr Postfach',
+    phoneHint: 'Weniger sicher als eine Authenticator-App',
     none: 'Für Ihr Konto ist noch kein Weg zur Bestätigung eingerichtet. Bitte wenden Sie sich an die Betreiber von {app}.',
   },
   code: {

@@ -25,6 +25,7 @@ export const en: Catalogue = {
     backup: 'Use a backup code',
     backupHint: 'One of the codes you saved for times like this',
     emailHint: 'The weakest choice: only as safe as your mailbox',
+    phoneHint: 'Less safe than an authenticator app',
     none: 'Your account has no way to confirm yet. Please contact the people who run {app}.',
   },
   code: {

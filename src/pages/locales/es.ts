@@ -25,6 +25,7 @@ export const es: Catalogue = {
     backup: 'Usar un código de respaldo',
     backupHint: 'Uno de los códigos que guardaste para casos así',
     emailHint: 'La opción más débil: tan segura como tu buzón',
+    phoneHint: 'Menos segura que una aplicación de autenticación',
     none: 'Tu cuenta todavía no tiene ninguna forma de confirmar. Ponte en contacto con los responsables de {app}.',
   },
   code: {

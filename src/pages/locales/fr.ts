@@ -25,6 +25,7 @@ export const fr: Catalogue = {
     backup: 'Utiliser un code de secours',
     backupHint: 'Un des codes que vous gardez pour ces moments-là',
     emailHint: 'Le choix le moins sûr : il vaut ce que vaut votre messagerie',
+    phoneHint: 'Moins sûr qu’une application d’authentification',
     none: 'Votre compte n’a encore aucun moyen de confirmation. Veuillez contacter les responsables de {app}.',
   },
   code: {

@@ -25,6 +25,7 @@ export const pt: Catalogue = {
     backup: 'Usar um código de reserva',
     backupHint: 'Um dos códigos que você guardou para momentos assim',
     emailHint: 'A opção mais fraca: tão segura quanto seu e-mail',
+    phoneHint: 'Menos segura que um aplicativo autenticador',
     none: 'Sua conta ainda não tem nenhuma forma de confirmação. Entre em contato com os responsáveis por {app}.',
   },
   code: {

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest'
+import { type FactorInput, requireMfa, ServiceError } from '../../src/index.js'
+import { stopClock } from '../kit/clock.js'
+import { browserAgent, host, jsonAgent, signIn } from '../kit/host.js'
+
+/** Every way that is delivered, as a factor of one person. */
+const DELIVERED = {
+  email: { method: 'email', email: 'alice@example.com' },
+  sms: { method: 'sms', phone: '+447700900101' },
+  whatsapp: { method: 'whatsapp', phone: '+447700900101' },
+  call: { method: 'call', phone: '+447700900101' },
+  dual: { method: 'dual', email: 'alice@example.com', phone: '+447700900101' },
+} as const satisfies Record<string, FactorInput>
+
+type Delivered = keyof typeof DELIVERED
+
+const APP = { method: 'app', user: 'alice@example.com' } as const
+const WAYS = Object.entries(DELIVERED) as [Delivered, FactorInput][]
+const STRENGTH = {
+  app: 'strong',
+  email: 'weak',
+  sms: 'medium',
+  whatsapp: 'medium',
+  call: 'medium',
+  dual: 'medium',
+}
+
+const WEAKEST = {
+  en: 'The weakest choice',
+  de: 'Der schwächste Weg',
+  es: 'La opción más débil',
+  fr: 'Le choix le moins sûr',
+  ja: '最も',
+  pt: 'A opção mais fraca',
+} as const
+const LESS_SAFE = {
+  en: 'Less safe than an authenticator app',
+  de: 'Weniger sicher als eine Authenticator-App',
+  es: 'Menos segura que una aplicación de autenticación',
+  fr: 'Moins sûr qu’une application d’authentification',
+  ja: '認証アプリより安全性は低くなります',
+  pt: 'Menos segura que um aplicativo autenticador',
+} as const
+const LANGUAGES = Object.keys(LESS_SAFE) as (keyof typeof LESS_SAFE)[]
+
+/** A host whose people have these factors. */
+function hostWith(factors: readonly FactorInput[], more: Parameters<typeof host>[0] = {}) {
+  const now = { factors: [...factors] }
+  const made = host({ ...more, options: { ...more.options, factors: () => now.factors } })
+  return { ...made, now }
+}
+
+/** What each way says of itself on a page: its method, and the lines below its name. */
+function hintsOn(html: string): Record<string, string> {
+  const items = html.match(/<li>.*?<\/li>/gs) ?? []
+  return Object.fromEntries(
+    items.map((item) => [
+      /name="factor" value="([\w-]+)"|\/verify\?factor=([\w-]+)/.exec(item)?.slice(1).find(Boolean) ?? '',
+      [...item.matchAll(/<span class="mfa-hint">(.*?)<\/span>/gs)].map(([, text]) => text).join(' '),
+    ]),
+  )
+}
+
+const strengths = (factors: { method: string; strength: string }[]) =>
+  Object.fromEntries(factors.map(({ method, strength }) => [method, strength]))
+
+async function browserOf({ app }: Pick<ReturnType<typeof host>, 'app'>, name = 'alice') {
+  const browser = browserAgent(app)
+  await browser.post('/login').type('form').send({ name })
+  return browser
+}
+
+describe('R48 what a way to confirm says of itself', () => {
+  const all = [APP, ...Object.values(DELIVERED)]
+
+  it('is its strength, in every answer for programs that lists factors', async () => {
+    const made = hostWith(all, {
+      options: { outage: 'other-factor' },
+      routes: (app) => void app.post('/pay', requireMfa({ maxAge: '30s' }), (_req, res) => void res.end()),
+    })
+    const agent = await signIn(made.app, 'alice')
+    expect(strengths((await agent.get('/mfa')).body.factors)).toEqual(STRENGTH)
+    expect(strengths((await agent.get('/secret').expect(401)).body.factors)).toEqual(STRENGTH)
+    expect(strengths((await agent.post('/pay').expect(401)).body.factors)).toEqual(STRENGTH)
+    made.standIn.setTrouble(made.standIn.down)
+    const { body } = await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    const { sms: _failed, ...others } = STRENGTH
+    expect(strengths(body.factors)).toEqual(others)
+  })
+
+  it.each(LANGUAGES)(
+    'is told where people choose, and below a code that does not come, in %s',
+    async (language) => {
+      const made = hostWith(all)
+      const browser = (await browserOf(made)).set('Accept-Language', language)
+      const chooser = hintsOn((await browser.get('/mfa').expect(200)).text)
+      await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+      const others = hintsOn((await browser.get('/mfa/verify').expect(200)).text)
+      for (const hints of [chooser, others]) {
+        expect(hints.email).toContain(WEAKEST[language])
+        for (const method of ['whatsapp', 'call', 'dual'])
+          expect(hints[method]).toContain(LESS_SAFE[language])
+        expect(hints.app).not.toContain(LESS_SAFE[language])
+      }
+      expect(chooser.sms).toContain(LESS_SAFE[language])
+    },
+  )
+})
+
+describe.each(WAYS)('R48 %s switched off', (method, factor) => {
+  it('by the host is offered to nobody, and takes no code, not even one that is under way', async () => {
+    const made = hostWith([APP, factor])
+    const agent = await signIn(made.app, 'alice')
+    const browser = await browserOf(made)
+    await agent.post('/mfa/challenge').send({ factor: method }).expect(200)
+    const calls = made.standIn.calls.length
+
+    made.now.factors = [APP]
+    const { body } = await agent.get('/mfa').expect(200)
+    expect(body).not.toHaveProperty('challenge')
+    expect(strengths(body.factors)).toEqual({ app: 'strong' })
+    expect(Object.keys(hintsOn((await browser.get('/mfa?choose').expect(200)).text))).toEqual(['app'])
+    for (const name of [method, 'backup']) {
+      const refused = await agent.post('/mfa/challenge').send({ factor: name }).expect(404)
+      expect(refused.body.code).toBe('unknown_factor')
+      const code = made.standIn.newestCode()
+      await agent.post('/mfa/verify').send({ code, factor: name }).expect(404)
+    }
+    await agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(404)
+    expect(made.standIn.calls).toHaveLength(calls)
+    await agent.get('/secret').expect(401)
+  })
+
+  it('by the service is said so, and leads to an app', async () => {
+    const made = hostWith([APP, factor])
+    const off = async () => ({ outcome: 'refused', refusal: { reason: 'method_off' } }) as const
+    made.standIn.service.send = off
+    const agent = await signIn(made.app, 'alice')
+    const { body } = await agent.post('/mfa/challenge').send({ factor: method }).expect(403)
+    expect(body.code).toBe('method_off')
+    const browser = await browserOf(made)
+    const page = await browser.post('/mfa/challenge').type('form').send({ factor: method }).expect(403)
+    expect(page.text).toContain('That way is not offered here')
+    expect(hintsOn(page.text)).toHaveProperty('app')
+    made.standIn.setApp('alice@example.com', '123456')
+    await browser.post('/mfa/verify').type('form').send({ code: '123456', factor: 'app' }).expect(303)
+    await browser.get('/secret').expect(200)
+  })
+})
+
+describe('R48 an authenticator app', () => {
+  it.each(WAYS)(
+    'can be set up by whoever has %s, also when no message leaves any more',
+    async (method, factor) => {
+      stopClock()
+      const made = hostWith([factor])
+      const agent = await signIn(made.app, 'alice')
+      await agent.post('/mfa/challenge').send({ factor: method }).expect(200)
+      await agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
+      for (const verb of ['send', 'sendBackupCodes'] as const) {
+        made.standIn.service[verb] = async () => {
+          throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'no carrier')
+        }
+      }
+      const page = await agent.get('/mfa').set('Accept', 'text/html').expect(200)
+      expect(page.text).toContain('href="/mfa/enroll-app"')
+      await agent.get('/mfa/enroll-app').set('Accept', 'text/html').expect(200)
+      await agent.post('/mfa/enroll-app').send({}).expect(200)
+      await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
+    },
+  )
+
+  it('can be set up by whoever has no factor yet, and is what the app may ask for', async () => {
+    const free = host()
+    const agent = await signIn(free.app, 'nina')
+    const page = await agent.get('/mfa').set('Accept', 'text/html').expect(200)
+    expect(page.text).toContain('href="/mfa/enroll-app"')
+    await agent.post('/mfa/enroll-app').send({}).expect(200)
+
+    const held = host({ options: { policy: () => 'require' } })
+    const browser = await browserOf(held, 'nina')
+    await browser.get('/mfa').expect(303).expect('Location', '/mfa/enroll-app')
+    await browser.get('/mfa/enroll-app').expect(200)
+    const program = jsonAgent(held.app)
+    await program.post('/login').send({ name: 'nina' })
+    expect((await program.get('/secret').expect(403)).body).toMatchObject({ next: '/mfa/enroll-app' })
+    await program.post('/mfa/enroll-app').send({}).expect(200)
+  })
+
+  it.each(WAYS)('is offered first among the ways beside a code by %s', async (method, factor) => {
+    const made = hostWith([APP, factor])
+    const browser = await browserOf(made)
+    expect(Object.keys(hintsOn((await browser.get('/mfa').expect(200)).text))[0]).toBe('app')
+    await browser.post('/mfa/challenge').type('form').send({ factor: method }).expect(303)
+    expect(Object.keys(hintsOn((await browser.get('/mfa/verify').expect(200)).text))[0]).toBe('app')
+  })
+})
