@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 import { Strategy } from 'passport-strategy'
-import { SessionEndedError } from '../errors.js'
 import type { Approved } from '../flows/verify.js'
 import { offerProof, wrapLogIn } from '../session/log-in.js'
-import { storeRecord } from '../session/slot.js'
+import { moveOn, sessionEnded } from '../session/slot.js'
 import { enter, type Known } from '../session/standing.js'
 import { readBody } from '../visit/body.js'
 import type { DoorDeps } from '../visit/deps.js'
@@ -52,7 +51,7 @@ export class PassportMfaStrategy extends Strategy {
     if (verdict.outcome === 'approved') return this.approve(req, known, verdict, remember)
     if (verdict.refusal.code !== 'session_ended') return this.refuse(req, verdict.refusal)
     // Passport would write failure messages into the session that is no more.
-    throw new SessionEndedError(titleOf('session_ended'))
+    throw sessionEnded()
   }
 
   private async approve(req: Request, known: Known, approved: Approved, remember: boolean) {
@@ -63,10 +62,12 @@ export class PassportMfaStrategy extends Strategy {
       offerProof(req, { userId, method, record, handOverReturnTo: true, release })
     } else {
       const { challenge: _used, ...rest } = record
-      await storeRecord(req, { ...rest, transaction: randomUUID() }).catch(async (error: unknown) => {
+      try {
+        if (!(await moveOn(req, { ...rest, transaction: randomUUID() }))) throw sessionEnded()
+      } catch (error) {
         await release()
         throw error
-      })
+      }
     }
     this.success(user, { method, ...(backupCodesLeft !== undefined && { backupCodesLeft }) })
   }

@@ -46,12 +46,12 @@ export function namesNobodyAnyMore(req: Request): boolean {
   return loginIn(req) !== undefined && !namesSomebody(req)
 }
 
-/** What Passport keeps in the session. */
-function loginIn(req: Request): object | undefined {
+/** What Passport keeps in a session: that of the request, unless another one's data are given. */
+function loginIn(req: Request, data: object = sessionOf(req)): object | undefined {
   const manager: unknown = Reflect.get(req, '_sessionManager')
   const key: unknown =
     typeof manager === 'object' && manager !== null ? Reflect.get(manager, '_key') : undefined
-  const login: unknown = Reflect.get(sessionOf(req), typeof key === 'string' ? key : 'passport')
+  const login: unknown = Reflect.get(data, typeof key === 'string' ? key : 'passport')
   return typeof login === 'object' && login !== null ? login : undefined
 }
 
@@ -101,12 +101,8 @@ export async function moveOn(req: Request, record: MfaRecord): Promise<boolean> 
  */
 export async function isCurrent(req: Request, userId: string): Promise<boolean> {
   const found = recordOf(req, userId)
-  const data = await new Promise<unknown>((resolve, reject) => {
-    req.sessionStore.get(req.sessionID, (cause, session) =>
-      cause ? reject(storeFailed(cause)) : resolve(session),
-    )
-  })
-  if (typeof data === 'object' && data !== null) {
+  const data = await inStore(req)
+  if (data) {
     const stored = readRecord(Reflect.get(data, 'mfa'), { userId, sessionId: req.sessionID })
     if (
       stored?.transaction === found?.transaction &&
@@ -118,6 +114,34 @@ export async function isCurrent(req: Request, userId: string): Promise<boolean> 
   }
   letGo(req)
   return false
+}
+
+/**
+ * Stores a first record of somebody whom the session knew without one, if it still names them: deciding it took its
+ * time, and who signed out meanwhile stays signed out (R07). Whom only this request knows cannot have signed out.
+ * @throws {SessionEndedError}
+ * @throws {SessionStoreError}
+ */
+export async function storeFirst(req: Request, record: MfaRecord): Promise<void> {
+  if (namesSomebody(req)) {
+    const data = await inStore(req)
+    const [here, there] = [loginIn(req), data && loginIn(req, data)]
+    if (JSON.stringify(here) !== JSON.stringify(there)) {
+      letGo(req)
+      throw sessionEnded()
+    }
+  }
+  await storeRecord(req, record)
+}
+
+/** The session's data as the store holds them now, if it does. */
+async function inStore(req: Request): Promise<object | undefined> {
+  const data = await new Promise<unknown>((resolve, reject) => {
+    req.sessionStore.get(req.sessionID, (cause, session) =>
+      cause ? reject(storeFailed(cause)) : resolve(session),
+    )
+  })
+  return typeof data === 'object' && data !== null ? data : undefined
 }
 
 /** What is thrown where a late answer cannot be a value. */

@@ -9,7 +9,7 @@ import type { SessionDeps } from './deps.js'
 import { passportOf, userOf, withholdUser } from './passport-request.js'
 import { type Decision, decide } from './policy.js'
 import type { MfaRecord } from './record.js'
-import { namesSomebody, recordOf, rememberedTarget, rememberTarget, sessionOf, storeRecord } from './slot.js'
+import { namesSomebody, recordOf, rememberedTarget, rememberTarget, sessionOf, storeFirst } from './slot.js'
 import type { Account } from './trusted-browsers.js'
 
 /** Where the person behind a request stands. */
@@ -44,6 +44,7 @@ const standings = new WeakMap<Request, { readonly sessionId: string; readonly st
  * Finds out where the person stands, once per request. Somebody whom Passport knows and who has no record of a
  * second factor in this session is pending, whatever signed them in (R02); a half-login that took too long is ended.
  * @throws {HostError} when the app around us is wired wrongly.
+ * @throws {SessionEndedError} when somebody signed out while it was being found out (R07).
  */
 export async function enter(req: Request, deps: SessionDeps): Promise<Standing> {
   const known = standings.get(req)
@@ -102,7 +103,7 @@ async function find(req: Request, deps: SessionDeps): Promise<Standing> {
     if (decision.verdict === 'pass') {
       const { graceUntil } = decision
       const isKnown = known?.unasked && !fresh.exemption
-      if (!isKnown && (fresh.exemption || fresh.unasked)) await storeRecord(req, fresh)
+      if (!isKnown && (fresh.exemption || fresh.unasked)) await storeFirst(req, fresh)
       return {
         stage: 'exempt',
         user,
@@ -113,7 +114,7 @@ async function find(req: Request, deps: SessionDeps): Promise<Standing> {
       }
     }
     if (!record) {
-      await storeRecord(req, fresh)
+      await storeFirst(req, fresh)
       if (fresh.trusted) return { stage: 'trusted', record: fresh, ...account }
       tell({ type: 'half_login_started', userId })
       return { stage: 'pending', record: fresh, ...account }

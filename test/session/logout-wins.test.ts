@@ -190,6 +190,78 @@ describe.each(ways)('R07 %s wins over what is still under way', (way) => {
     await expectDead(made, cookie)
   })
 
+  it.each(['require', 'skip'] as const)(
+    'somebody whom the session knew before there was a gate, and about whom the host is asked (policy: %s)',
+    async (verdict) => {
+      const held = heldWork()
+      let isHeld = false
+      const made = testbed(false, {
+        policy: async () => {
+          if (isHeld) {
+            isHeld = false
+            await held.work()
+          }
+          return verdict
+        },
+      })
+      const cookie = await halfway(made, 'bob')
+      const document = JSON.parse(made.store.stored[sessionId(cookie)] ?? '')
+      made.store.stored[sessionId(cookie)] = JSON.stringify({ ...document, mfa: undefined })
+      isHeld = true
+      const late = jsonAgent(made.app)
+        .get('/secret')
+        .set('Cookie', cookie)
+        .then((answer) => answer)
+      await held.arrived
+      await poster(made, cookie)(`/${way}`)
+      held.release()
+      const answer = await late
+      expect(answer.status).toBe(401)
+      expect(answer.body.failed).toBe('ERR_MFA_SESSION_ENDED')
+      expect(sessionCookie(answer)).toBe('')
+      await expectDead(made, cookie)
+    },
+  )
+
+  it('a backup code on a host route that keeps no session of it, while browsers are forgotten', async () => {
+    const held = heldWork()
+    const devices = memoryStore()
+    let isHeld = false
+    const trusting: TrustStore = {
+      ...devices,
+      async read(owner) {
+        if (isHeld) {
+          isHeld = false
+          await held.work()
+        }
+        return devices.read(owner)
+      },
+    }
+    const store = new FaultyStore()
+    const made = host({
+      store,
+      options: { open: ['/destroy'], trustedDevices: { store: trusting } },
+      routes: (app, _mfa, auth) => {
+        app.post('/destroy', (req, res) => {
+          req.session.destroy(() => res.json({}))
+        })
+        app.post('/mfa-login', auth.authenticate('mfa', { session: false }), (_req, res) => {
+          res.json({ in: true })
+        })
+      },
+    })
+    const owner = await allTheWay(made, 'bob')
+    await poster(made, owner)('/mfa/backup')
+    await poster(made, owner)('/logout')
+    const cookie = await halfway(made, 'bob')
+    isHeld = true
+    const typed = { code: 'AAAABBBBCCCCDDDD', factor: 'backup' }
+    const answer = await overtaken(made, cookie, way, '/mfa-login', typed, held)
+    expect(answer.status).toBe(401)
+    expect(answer.body.failed).toBe('ERR_MFA_SESSION_ENDED')
+    await expectDead({ ...made, store }, cookie)
+  })
+
   it('a right code on a host route of the strategy', async () => {
     const store = new FaultyStore()
     const made = host({
