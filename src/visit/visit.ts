@@ -44,10 +44,17 @@ export async function verifyVisit(
   const account = { user, userId, factors: person.factors }
   const device = mayTrust ? await deps.browsers?.remember(req, account, known.record.startedAt) : undefined
   if (device === undefined) return { ...approval, trusted: false }
-  // Keeping it has taken its time: a session that ended meanwhile leaves no trust behind (R07).
-  if (!(await isCurrent(req, userId))) {
+  const takeBack = async () => {
     await deps.tries.unclaim(approval.claim)
     await deps.browsers?.revoke(req, userId, device)
+  }
+  // Keeping it has taken its time: a session that ended meanwhile leaves no trust behind (R07).
+  const isStillThere = await isCurrent(req, userId).catch(async (error: unknown) => {
+    await takeBack()
+    throw error
+  })
+  if (!isStillThere) {
+    await takeBack()
     return refuse({ code: 'session_ended' })
   }
   await notify(deps, req, known, { type: 'device_trusted' })

@@ -126,6 +126,27 @@ describe('R08 R09 a session store that fails once', () => {
     expect(after.status).toBe(answer.status === 200 ? 200 : 401)
   })
 
+  it.each([1, 2, 3])(
+    'in get (after %i that worked) while a browser is being trusted leaves the half-login as good as it was',
+    async (skip) => {
+      const store = new FaultyStore()
+      const { app, standIn } = host({ store, options: { trustedDevices: { store: 'memory' } } })
+      const clock = stopClock()
+      const browser = jsonAgent(app)
+      await browser.post('/login').send({ name: 'bob' }).expect(200)
+      const challenge = () => browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      const verify = () => browser.post('/mfa/verify').send({ code: standIn.newestCode(), trust: true })
+      await challenge()
+      store.failOn('get', { skip })
+      await verify().expect(503)
+      expect(store.willFail()).toBe(false)
+      await browser.get('/secret').expect(401)
+      clock.move(31 * SECOND)
+      await challenge()
+      expect((await verify().expect(200)).body).toMatchObject({ status: 'verified', trusted: true })
+    },
+  )
+
   it('in every verb is told as a page that says nothing of the store', async () => {
     const { app, standIn, store } = testbed()
     const browser = browserAgent(app)
