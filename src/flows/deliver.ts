@@ -1,7 +1,8 @@
 import { ServiceError } from '../errors.js'
 import type { Message } from '../limits/sends.js'
 import type { Refused as ServiceRefused } from '../protocol/service.js'
-import { type Deps, type Refused, refuse, tellFailure } from './deps.js'
+import { askService } from './ask-service.js'
+import { type Deps, type Refused, refuse } from './deps.js'
 import { fromService } from './service-refusal.js'
 
 /** The service took the message; `resendInSeconds` is our own wait before the next one. */
@@ -26,10 +27,8 @@ export async function deliver<Answer extends { readonly outcome: string }>(
     const code = permit.why === 'too_soon' ? 'resend_too_soon' : 'too_many_messages'
     return refuse({ code, retryAfterSeconds: permit.retryAfterSeconds })
   }
-  const answer = await send().catch(async (error: unknown) => {
-    tellFailure(deps, message.userId, error)
+  const answer = await askService(deps, message.userId, send, async (error) => {
     if (!mayHaveGoneOut(error)) await sends.giveBack(message)
-    throw error
   })
   if (isRefused(answer)) {
     await sends.giveBack(message)

@@ -1,4 +1,3 @@
-import { ServiceError } from '../errors.js'
 import type { Sends } from '../limits/sends.js'
 import type { Tries } from '../limits/tries.js'
 import type { Caller, MfaService } from '../protocol/service.js'
@@ -33,11 +32,6 @@ export interface Refused {
 
 export function refuse(refusal: Refusal): Refused {
   return { outcome: 'refused', refusal }
-}
-
-/** Tells the host that the service failed (R89); an error of any other kind is the host's own to find. */
-export function tellFailure({ tell }: Pick<Deps, 'tell'>, userId: string, error: unknown): void {
-  if (error instanceof ServiceError) tell({ type: 'service_failed', userId, errorCode: error.code })
 }
 
 /** What the service may know of the person. */

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { canonicalCode } from '../protocol/code.js'
 import type { Contact } from '../protocol/contact.js'
 import type { MfaRecord } from '../session/record.js'
-import { callerOf, type Deps, type Refused, refuse, tellFailure } from './deps.js'
+import { askService } from './ask-service.js'
+import { callerOf, type Deps, type Refused, refuse } from './deps.js'
 import type { Person } from './person.js'
 import { revokeDevices } from './revoke-devices.js'
 import { fromService } from './service-refusal.js'
@@ -28,10 +29,9 @@ export async function prepareApp(
   contact: Contact | undefined,
 ): Promise<Prepared | Refused> {
   if (!contact) return refuse({ code: 'contact_needed' })
-  const answer = await deps.service.enrollApp({ contact, ...callerOf(person) }).catch((error: unknown) => {
-    tellFailure(deps, person.userId, error)
-    throw error
-  })
+  const answer = await askService(deps, person.userId, () =>
+    deps.service.enrollApp({ contact, ...callerOf(person) }),
+  )
   if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
   const { qr, uri, secret } = answer
   return {

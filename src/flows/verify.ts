@@ -3,7 +3,8 @@ import { canonicalBackupCode, canonicalCode, isCodeShaped } from '../protocol/co
 import type { Method } from '../protocol/methods.js'
 import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
 import type { MfaRecord } from '../session/record.js'
-import { callerOf, type Deps, type Refused, refuse, tellFailure } from './deps.js'
+import { askService } from './ask-service.js'
+import { callerOf, type Deps, type Refused, refuse } from './deps.js'
 import { backupTarget, findFactor, type Person } from './person.js'
 import { revokeDevices } from './revoke-devices.js'
 import { fromService } from './service-refusal.js'
@@ -119,11 +120,12 @@ async function evaluate(deps: Deps, attempt: Attempt, request: VerifyRequest): P
   const spent = await tries.spend(attempt)
   if (!spent.ok) return refuse(outOfTries(spent))
   if (!isCodeShaped(request.code)) return wrong(spent.triesLeft)
-  const answer = await service.verify(request).catch(async (error: unknown) => {
-    tellFailure(deps, attempt.userId, error)
-    await tries.giveBack(attempt)
-    throw error
-  })
+  const answer = await askService(
+    deps,
+    attempt.userId,
+    () => service.verify(request),
+    () => tries.giveBack(attempt),
+  )
   switch (answer.outcome) {
     case 'valid':
       await tries.succeeded(attempt)

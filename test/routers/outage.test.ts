@@ -96,6 +96,24 @@ describe.each(verbs)('R77 R84 a service that fails at $verb', ({ verb, prepare, 
   })
 })
 
+describe('R77 a service of the host that throws instead of rejecting', () => {
+  const throws = () => {
+    throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'not ready')
+  }
+
+  it.each(verbs)('at $verb spends nothing either, and is told', async ({ verb, prepare, ask }) => {
+    const events: MfaEvent[] = []
+    const made = host({ options: { onEvent: (event) => void events.push(event) } })
+    const agent = await prepare(made)
+    const whole = { ...made.standIn.service }
+    Object.assign(made.standIn.service, { [verb]: throws })
+    for (let attempt = 0; attempt < 12; attempt++) await ask(made, agent).expect(503)
+    expect(events.filter(({ type }) => type === 'service_failed')).toHaveLength(12)
+    Object.assign(made.standIn.service, whole)
+    await ask(made, agent).expect(200)
+  })
+})
+
 describe('R77 a service that is slow', () => {
   it('lets nobody in meanwhile, and in when it says yes', async () => {
     const made = host()
