@@ -28,7 +28,8 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
   let browser: Browser
 
   beforeAll(async () => {
-    journey = await openJourney()
+    // As a person starts it, passwords and all.
+    journey = await openJourney({ ALLOW_CHEAP_PASSWORD_HASHES: '' })
     ;({ app, browser } = journey)
   })
 
