@@ -42,8 +42,6 @@ export interface Config {
   readonly trustMaxAge: Duration
   /** How fresh a second factor must be for a withdrawal or a new password. */
   readonly stepUpMaxAge: Duration
-  /** Whether passwords are kept so that a guess costs next to nothing: for tests, never in production. */
-  readonly cheapPasswordHashes: boolean
 }
 
 const DEFAULT_DATA_DIR = fileURLToPath(new URL('../../data', import.meta.url))
@@ -101,9 +99,6 @@ const environment = z
     MFA_CODE_LIFE_SECONDS: whole(60, 600).optional(),
     MFA_TRUST_HOURS: whole(1, 720).default(720),
     STEP_UP_SECONDS: whole(30, 86_400).default(300),
-    ALLOW_CHEAP_PASSWORD_HASHES: z
-      .enum(['true', 'false'], { error: 'must be "true" or "false"' })
-      .default('false'),
   })
   .superRefine((env, context) => {
     const fault = (name: keyof typeof env, message: string) =>
@@ -111,9 +106,6 @@ const environment = z
     if (env.MFA_BASE_URL && !env.MFA_API_KEY) fault('MFA_API_KEY', 'must be set beside MFA_BASE_URL')
     if (env.MFA_API_KEY && !env.MFA_BASE_URL) fault('MFA_BASE_URL', 'must be set beside MFA_API_KEY')
     if (env.NODE_ENV !== 'production') return
-    if (env.ALLOW_CHEAP_PASSWORD_HASHES === 'true') {
-      fault('ALLOW_CHEAP_PASSWORD_HASHES', 'is for tests, and must not be set in production')
-    }
     if (!env.SESSION_SECRET) fault('SESSION_SECRET', 'must be set in production')
     if (env.MFA_BASE_URL) return
     if (!env.SERVICE_SECRET) fault('SERVICE_SECRET', 'must be set in production, or MFA_BASE_URL instead')
@@ -179,7 +171,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     codeLifeMs: inMs(vars.MFA_CODE_LIFE_SECONDS),
     trustMaxAge: `${vars.MFA_TRUST_HOURS}h`,
     stepUpMaxAge: `${vars.STEP_UP_SECONDS}s`,
-    cheapPasswordHashes: vars.ALLOW_CHEAP_PASSWORD_HASHES === 'true',
   }
 }
 

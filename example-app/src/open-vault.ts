@@ -15,7 +15,6 @@ import { type Database, pgliteDatabase, postgresDatabase } from './store/databas
 import { keptSecret } from './store/kept-secret.js'
 import { ledgerIn } from './store/ledger.js'
 import { type Letters, lettersIn } from './store/letters.js'
-import { CHEAP, scryptPasswords } from './store/passwords.js'
 import { signInFailuresIn } from './store/sign-in-failures.js'
 import { createTables } from './store/tables.js'
 import { usersIn } from './store/users.js'
@@ -38,7 +37,7 @@ export async function openVault(config: Config): Promise<OpenVault> {
     const db = await openDatabase(config)
     opened.push(() => db.close())
     await createTables(db)
-    const users = usersIn(db, config.cheapPasswordHashes ? scryptPasswords(CHEAP) : scryptPasswords())
+    const users = usersIn(db)
     const ledger = ledgerIn(db)
     const letters = lettersIn(db)
 

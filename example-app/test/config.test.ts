@@ -63,13 +63,5 @@ describe('the environment', () => {
       SERVICE_DELIVERY: 'https://hook.example',
     }
     expect(readConfig(complete).production).toBe(true)
-    expect(() => readConfig({ ...complete, ALLOW_CHEAP_PASSWORD_HASHES: 'true' })).toThrow(
-      'ALLOW_CHEAP_PASSWORD_HASHES is for tests, and must not be set in production',
-    )
-  })
-
-  it('lets a guess at a password cost what it should, unless a test asks otherwise', () => {
-    expect(readConfig({}).cheapPasswordHashes).toBe(false)
-    expect(readConfig({ ALLOW_CHEAP_PASSWORD_HASHES: 'true' }).cheapPasswordHashes).toBe(true)
   })
 })

@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { localPath } from '../src/http/local-path.js'
 import { pgliteDatabase } from '../src/store/database.js'
-import { CHEAP, scryptPasswords } from '../src/store/passwords.js'
+import { scryptPasswords } from '../src/store/passwords.js'
 import { createTables } from '../src/store/tables.js'
 import { usersIn } from '../src/store/users.js'
 import { contact } from '../src/views/contact.js'
 import { html } from '../src/views/html.js'
+import { quickPasswords } from './kit.js'
 
 describe('a return address', () => {
   it.each(['/vault', '/vault?a=1#b', '/a//b', '/%2f%2fevil.example'])('may be %s', (path) => {
@@ -46,7 +47,7 @@ describe('a contact on a page', () => {
 })
 
 describe('a kept password', () => {
-  const { hash, matches } = scryptPasswords(CHEAP)
+  const { hash, matches } = quickPasswords
 
   it('is salted, and matched by itself alone', async () => {
     const [one, two] = [await hash('correct horse'), await hash('correct horse')]
@@ -86,15 +87,14 @@ describe('the folder of the embedded database', () => {
       password: 'nora-opens-vault',
       balance: 5,
     } as const
-    const passwords = scryptPasswords()
     const first = await pgliteDatabase(folder)
     await createTables(first)
-    await usersIn(first, passwords).add(nora)
+    await usersIn(first).add(nora)
     await first.close()
     const second = await pgliteDatabase(folder)
     await createTables(second)
-    expect(await usersIn(second, passwords).add(nora)).toBeUndefined()
-    expect(await usersIn(second, passwords).signIn('nora', nora.password)).toMatchObject({
+    expect(await usersIn(second).add(nora)).toBeUndefined()
+    expect(await usersIn(second).signIn('nora', nora.password)).toMatchObject({
       username: 'nora',
       methods: ['email'],
     })

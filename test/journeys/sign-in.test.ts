@@ -28,8 +28,7 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
   let browser: Browser
 
   beforeAll(async () => {
-    // As a person starts it, passwords and all.
-    journey = await openJourney({ ALLOW_CHEAP_PASSWORD_HASHES: '' })
+    journey = await openJourney()
     ;({ app, browser } = journey)
   })
 

@@ -21,10 +21,7 @@ const MAX_MEMORY_BYTES = 64 * 1024 * 1024
 const KEY_BYTES = 32
 const DECOY = `scrypt$${randomBytes(16).toString('base64url')}$${randomBytes(KEY_BYTES).toString('base64url')}`
 
-/** For tests, in which a sign-in would cost more than all the rest: next to nothing. */
-export const CHEAP: ScryptCost = { N: 2 ** 10, r: 8, p: 1 }
-
-/** Passwords kept by scrypt, at the cost that OWASP asks for unless another is handed in. */
+/** Passwords kept by scrypt, at the cost that OWASP asks for unless a test hands in another. */
 export function scryptPasswords(cost: ScryptCost = OWASP): Passwords {
   return {
     async hash(password) {

@@ -1,5 +1,5 @@
 import type { Database } from './database.js'
-import type { Passwords } from './passwords.js'
+import { type Passwords, scryptPasswords } from './passwords.js'
 
 /** The ways of delivery a person has turned on as second factors; an authenticator app is `appUser`. */
 type DeliveredFactor = 'email' | 'sms' | 'whatsapp' | 'call' | 'dual'
@@ -47,7 +47,7 @@ export interface Users {
 const COLUMNS = `id, username, name, email, phone, methods, app_user AS "appUser", password_version AS "passwordVersion"`
 
 /** The customers in a database that has our tables. */
-export function usersIn(db: Database, passwords: Passwords): Users {
+export function usersIn(db: Database, passwords: Passwords = scryptPasswords()): Users {
   async function one(where: string, params: readonly unknown[]) {
     const { rows } = await db.query<VaultUser>(`SELECT ${COLUMNS} FROM vault_users WHERE ${where}`, params)
     return rows[0]

@@ -17,9 +17,7 @@ export async function openJourney(
 ): Promise<Journey> {
   const { path, dispose } = await temporaryFolder()
   const more = typeof env === 'function' ? env(path) : env
-  // At their proper cost the passwords of the seed take longer than the start of the app.
-  const cheap = { DATA_DIR: path, ALLOW_CHEAP_PASSWORD_HASHES: 'true' }
-  const [app, browser] = await Promise.all([startApp({ ...cheap, ...more }), openBrowser()])
+  const [app, browser] = await Promise.all([startApp({ DATA_DIR: path, ...more }), openBrowser()])
   return {
     app,
     browser,
