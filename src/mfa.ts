@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import { withBreaker } from './client/breaker.js'
+import { ownService } from './client/own-service.js'
 import { httpService } from './client/service.js'
 import { doctorFor } from './doctor/doctor.js'
 import { eventCounter, type MfaCounts } from './flows/counts.js'
@@ -96,9 +97,9 @@ function build(options: unknown): DoorDeps {
   }
 }
 
-/** The service that the options name, behind the breaker when it is reached over HTTP. */
+/** The service that the options name, behind the breaker when it is reached over HTTP, and never believed unseen. */
 function serviceOf({ service }: Settings, tell: Deps['tell']): MfaService {
-  if (!('baseUrl' in service)) return service
+  if (!('baseUrl' in service)) return ownService(service)
   return withBreaker(httpService(service), service.breaker, (part, forSeconds) =>
     tell(
       forSeconds === undefined
