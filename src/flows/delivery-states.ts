@@ -46,7 +46,8 @@ export function deliveryStatesOf(service: Pick<MfaService, 'deliveryOf'>): Deliv
     known.asking = inTime(
       told().then(
         (state) => {
-          known.status = state?.status ?? known.status
+          // Word that comes late is older than what may be known by now.
+          if (!isSettled(known)) known.status = state?.status ?? known.status
         },
         // Without word the message is as it was known.
         () => {},
@@ -75,10 +76,14 @@ function remembered(messages: Map<string, Known>, name: string): Known {
   return known
 }
 
-function mayAsk({ status, asked, askedAt }: Known): boolean {
-  const isSettled = status !== undefined && status !== 'queued'
+function isSettled({ status }: Known): boolean {
+  return status !== undefined && status !== 'queued'
+}
+
+function mayAsk(known: Known): boolean {
   // A clock that was set back stops nobody from asking.
-  return !isSettled && asked < MOST_ASKED && Math.abs(Date.now() - askedAt) >= ASK_EVERY_MS
+  const isTime = Math.abs(Date.now() - known.askedAt) >= ASK_EVERY_MS
+  return !isSettled(known) && known.asked < MOST_ASKED && isTime
 }
 
 async function inTime(told: Promise<void>): Promise<void> {

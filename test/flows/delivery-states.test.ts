@@ -74,6 +74,27 @@ describe('how a message stands', () => {
     }
   })
 
+  it('stays what became of it when older word comes late', async () => {
+    const released = signal()
+    let asked = 0
+    const states = deliveryStatesOf({
+      async deliveryOf() {
+        const isFirst = ++asked === 1
+        if (isFirst) await released.given
+        return { status: isFirst ? 'queued' : 'sent', channel: 'sms', to: '••• 01', updatedAt: 0 }
+      },
+    })
+    expect(await states.of(message)).toBe(undefined)
+    clock.move(2_000)
+    expect(await states.of(message)).toBe('sent')
+    released.give()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(await states.of(message)).toBe('sent')
+    clock.move(60_000)
+    await states.of(message)
+    expect(asked).toBe(2)
+  })
+
   it('is waited for half a second, and told the next time when word came later', async () => {
     const released = signal()
     const states = deliveryStatesOf({
