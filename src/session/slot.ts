@@ -46,12 +46,12 @@ export function namesNobodyAnyMore(req: Request): boolean {
   return loginIn(req) !== undefined && !namesSomebody(req)
 }
 
-/** What Passport keeps in a session: that of the request, unless another one's data are given. */
-function loginIn(req: Request, data: object = sessionOf(req)): object | undefined {
+/** What Passport keeps in the session. */
+function loginIn(req: Request): object | undefined {
   const manager: unknown = Reflect.get(req, '_sessionManager')
   const key: unknown =
     typeof manager === 'object' && manager !== null ? Reflect.get(manager, '_key') : undefined
-  const login: unknown = Reflect.get(data, typeof key === 'string' ? key : 'passport')
+  const login: unknown = Reflect.get(sessionOf(req), typeof key === 'string' ? key : 'passport')
   return typeof login === 'object' && login !== null ? login : undefined
 }
 
@@ -117,21 +117,24 @@ export async function isCurrent(req: Request, userId: string): Promise<boolean> 
 }
 
 /**
- * Stores a first record of somebody whom the session knew without one, if it still names them: deciding it took its
- * time, and who signed out meanwhile stays signed out (R07). Whom only this request knows cannot have signed out.
+ * Stores a first record of somebody whom the session knew without one: deciding it took its time, and a session that
+ * was ended meanwhile, as Passport's logout does, stays ended (R07). What is in the session is not compared, since
+ * this very request may have signed somebody in and not have stored it yet.
  * @throws {SessionEndedError}
  * @throws {SessionStoreError}
  */
 export async function storeFirst(req: Request, record: MfaRecord): Promise<void> {
-  if (namesSomebody(req)) {
-    const data = await inStore(req)
-    const [here, there] = [loginIn(req), data && loginIn(req, data)]
-    if (JSON.stringify(here) !== JSON.stringify(there)) {
-      letGo(req)
-      throw sessionEnded()
-    }
+  if (cameWithIt(req) && !(await inStore(req))) {
+    letGo(req)
+    throw sessionEnded()
   }
   await storeRecord(req, record)
+}
+
+/** Whether the browser brought this session's id, and it was not made in this request. */
+function cameWithIt(req: Request): boolean {
+  const { cookie = '' } = req.headers
+  return cookie.includes(req.sessionID) || cookie.includes(encodeURIComponent(req.sessionID))
 }
 
 /** The session's data as the store holds them now, if it does. */

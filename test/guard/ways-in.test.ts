@@ -94,6 +94,36 @@ describe('R01 R02 every way in ends halfway', () => {
     await jsonAgent(app).get('/secret').set('X-Remember', 'nina').expect(200)
   })
 
+  it.each(['no session', 'a session'])(
+    'a login that the host writes into the session by itself, of a browser with %s before',
+    async (before) => {
+      const { app, standIn } = host({
+        beforeGate: (app) => {
+          app.get('/basket', (req, res) => {
+            Object.assign(req.session, { basket: 1 })
+            res.json({})
+          })
+          // As behind a proxy that knows who it is. Nothing is saved before the end of the request.
+          app.use((req, _res, next) => {
+            const user = userNamed(req.get('x-known-as'))
+            if (user) {
+              Object.assign(req.session, { passport: { user: Reflect.get(user, 'id') } })
+              req.user = user
+            }
+            next()
+          })
+        },
+      })
+      const browser = jsonAgent(app)
+      if (before === 'a session') await browser.get('/basket').expect(200)
+      const answer = await browser.get('/secret').set('x-known-as', 'bob').expect(401)
+      expect(answer.body.code).toBe('mfa_required')
+      await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+      await browser.get('/secret').expect(200)
+    },
+  )
+
   it('a login route before the gate, from the next request on', async () => {
     const { app } = host({
       beforeGate: (app, auth) => {
