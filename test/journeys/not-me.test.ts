@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { objections } from '../kit/axe.js'
 import { hasBrowser } from '../kit/chromium.js'
-import { objections } from './kit/axe.js'
 import { LOOKS, newPerson, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import { freePort, type Running } from './kit/process.js'

@@ -1,8 +1,8 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { catalogues } from '../../src/pages/text.js'
 import type { PageFrame, View } from '../../src/pages/view.js'
+import { objections } from '../kit/axe.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
 import { ALL_VIEWS, codeView, FACTORS, factorOf, manyTongued, problem, VIEWS } from './samples.js'
 import { servePage } from './serve-page.js'
@@ -41,17 +41,11 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
     await page.evaluate('for (const details of document.querySelectorAll("details")) details.open = true')
   }
 
-  async function objections(axe: AxeBuilder): Promise<readonly string[]> {
-    // There are no frames, for which each look would open a page of its own otherwise.
-    const { violations } = await axe.setLegacyMode().analyze()
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
-  }
-
   it.each(ALL_VIEWS)('has nothing that axe objects to: %s', async (_, view) => {
     await open(view, { ...manyTongued, notice: problem('invalid_code', 60) }, 390)
-    expect(await objections(new AxeBuilder({ page }))).toEqual([])
+    expect(await objections(page)).toEqual([])
     await page.emulateMedia({ colorScheme: 'dark' })
-    expect(await objections(new AxeBuilder({ page }).withRules('color-contrast'))).toEqual([])
+    expect(await objections(page, 'color-contrast')).toEqual([])
     expect(complaints).toEqual([])
   })
 
@@ -73,9 +67,9 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
     ['an outage', { page: 'stop', notice: problem('service_unavailable', 30), next: 'retry' }, {}],
   ])('has nothing that axe objects to in other states either: %s', async (_, view, state) => {
     await open(view, { ...manyTongued, ...state }, 390)
-    expect(await objections(new AxeBuilder({ page }))).toEqual([])
+    expect(await objections(page)).toEqual([])
     await page.emulateMedia({ colorScheme: 'dark' })
-    expect(await objections(new AxeBuilder({ page }).withRules('color-contrast'))).toEqual([])
+    expect(await objections(page, 'color-contrast')).toEqual([])
     expect(complaints).toEqual([])
   })
 

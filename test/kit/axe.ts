@@ -1,0 +1,12 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Page } from 'playwright-core'
+
+/** What axe objects to on a page as it stands; by these rules alone, when some are named. */
+export async function objections(page: Page, ...rules: string[]): Promise<readonly string[]> {
+  // What is in order need not be told, which takes longer than finding it out.
+  const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] })
+  if (rules.length > 0) axe.withRules(rules)
+  // There are no frames, for which each look would open a page of its own otherwise.
+  const { violations } = await axe.setLegacyMode().analyze()
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+}
