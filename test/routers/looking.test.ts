@@ -1,7 +1,8 @@
+import type { Server } from 'node:http'
 import express from 'express'
 import { MemoryStore } from 'express-session'
 import request from 'supertest'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openStore } from '../../service/src/store/open.js'
 import type { Store, Value } from '../../service/src/store/store.js'
 import { requireMfa } from '../../src/index.js'
@@ -78,9 +79,14 @@ function watchedHost(setup: HostSetup = {}) {
       ...setup.options,
     },
   })
+  const made = new Set<string>()
   const rowsOf = async (table: string) => {
-    const [found] = await database.query('SELECT to_regclass($1) AS it', [table])
-    return found?.it ? database.query(`SELECT * FROM ${table} AS one ORDER BY one::text`) : []
+    if (!made.has(table)) {
+      const [found] = await database.query('SELECT to_regclass($1) AS it', [table])
+      if (!found?.it) return []
+      made.add(table)
+    }
+    return database.query(`SELECT * FROM ${table} AS one ORDER BY one::text`)
   }
   return {
     ...host,
@@ -278,6 +284,13 @@ function pathsOf(host: Watched) {
   return [...documented, ...assets]
 }
 
+/** The host at one address for all of a test's requests: supertest finds a new one for each of hundreds otherwise. */
+function listening({ app }: Watched): Server {
+  const server = app.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  return server
+}
+
 /** All that a POST would want, in the address. */
 function wishes(host: Watched): string {
   const { undoUrl = '' } = host.notices.find(({ notice }) => notice.undoUrl)?.notice ?? {}
@@ -294,6 +307,7 @@ describe.each(Object.entries(PLACES))('R14 where %s', (_place, { setup, come, af
     const host = watchedHost(setup)
     const agent = await come(host, clock)
     const cookie = (await agent.get('/cookies')).text
+    const site = listening(host)
     const sessions = host.sessions()
     let before = await host.kept()
 
@@ -305,7 +319,7 @@ describe.each(Object.entries(PLACES))('R14 where %s', (_place, { setup, come, af
         ['options', wishes(host)],
       ] as const) {
         for (const accept of [PAGE, PROGRAM]) {
-          const answer = await request(host.app)
+          const answer = await request(site)
             [method](`/mfa${path}?${query}`)
             .set({ Accept: accept, Cookie: cookie, 'X-HTTP-Method-Override': 'POST' })
           const look = `${method} ${path}?${query} as ${accept}`
@@ -326,6 +340,7 @@ describe.each(Object.entries(PLACES))('R14 where %s', (_place, { setup, come, af
     const host = watchedHost(setup)
     const agent = await come(host, clock)
     const cookie = (await agent.get('/cookies')).text
+    const site = listening(host)
     const before = await host.kept()
     for (const { path, methods } of pathsOf(host)) {
       if (path.startsWith('/assets/')) continue
@@ -341,7 +356,7 @@ describe.each(Object.entries(PLACES))('R14 where %s', (_place, { setup, come, af
         'search',
       ] as const) {
         if (methods.includes(method)) continue
-        const answer = await request(host.app)
+        const answer = await request(site)
           [method](`/mfa${path}?${wishes(host)}`)
           .set({ Accept: PROGRAM, Cookie: cookie })
           .send({ code: host.standIn.newestCode(), factor: 'sms' })
