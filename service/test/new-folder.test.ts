@@ -13,7 +13,7 @@ describe('a data folder that is new', () => {
 
   test('is made from the empty database that the build has prepared for the installed PGlite', async () => {
     const dataDir = join(root, 'prepared')
-    expect((await emptyDatabase())?.size).toBeGreaterThan(1_000_000)
+    expect((await emptyDatabase())?.length).toBeGreaterThan(1_000_000)
     const store = await openStore({ dataDir, keyId: 'k' })
     expect(await store.query('SELECT key_id FROM sealing_key')).toEqual([{ key_id: 'k' }])
     await store.close()

@@ -13,17 +13,15 @@ const FOLDER = new URL('../../empty-database/', import.meta.url)
 const PIECES = { chunkSize: 8 * 1024 * 1024 }
 
 /**
- * An empty database for PGlite's option `loadDataDir`, which spares a new one the seconds that `initdb` takes.
- * Nothing when the package was built for another version of PGlite than the one that is installed.
+ * The folder of an empty database as a tar file, which spares a new one the seconds that `initdb` takes. Nothing when
+ * the package was built for another version of PGlite than the one that is installed.
  */
-export async function emptyDatabase(): Promise<Blob | undefined> {
+export async function emptyDatabase(): Promise<Buffer<ArrayBuffer> | undefined> {
   try {
-    return new Blob([
-      await promisify<Buffer, ZlibOptions, Buffer<ArrayBuffer>>(gunzip)(
-        await readFile(await fileOfInstalled()),
-        PIECES,
-      ),
-    ])
+    return await promisify<Buffer, ZlibOptions, Buffer<ArrayBuffer>>(gunzip)(
+      await readFile(await fileOfInstalled()),
+      PIECES,
+    )
   } catch {
     // It only saves time: PGlite makes the database itself.
     return undefined
