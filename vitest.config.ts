@@ -20,8 +20,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000, interval: 20 } },
     maxWorkers: 2,
-    // What a file changes outside of itself it puts back, which the set-up file holds it to.
-    isolate: false,
+    // What a file changes outside of itself it puts back.
     setupFiles: ['test/kit/put-back.ts'],
     reporters: process.env.CI
       ? ['default', ['json', { outputFile: 'test-output/results.json' }]]

@@ -1,9 +1,6 @@
 import { afterAll, expect, vi } from 'vitest'
 
-/*
- * Test files share a process, one after the other, since loading what they all need takes longer than most of them.
- * A file that leaves the clock, the environment or a listener behind fails for it, and not whichever comes next.
- */
+// A file that leaves the clock, the environment or a listener behind fails for it.
 
 const listeners = () =>
   Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)]))
