@@ -1,7 +1,17 @@
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+/** Replace a module, which stays replaced for whatever shares their process. */
+export const APART = [
+  'test/hosts/express4-passport06.test.ts',
+  'test/hosts/express4-passport07.test.ts',
+  'test/hosts/express5-passport06.test.ts',
+  'test/testing/open-roads-express4.test.ts',
+]
+
+const tests = ['test/**/*.test.ts', 'service/test/**/*.test.ts', 'example-app/test/**/*.test.ts']
 
 export default defineConfig({
   resolve: {
@@ -14,7 +24,6 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts', 'service/test/**/*.test.ts', 'example-app/test/**/*.test.ts'],
     // A machine that does other things too makes tests slow, and must not make them fail.
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -22,6 +31,19 @@ export default defineConfig({
     maxWorkers: 2,
     // What a file changes outside of itself it puts back.
     setupFiles: ['test/kit/put-back.ts'],
+    projects: [
+      {
+        extends: true,
+        // Loading what all of them need takes longer than most of them.
+        test: {
+          name: 'together',
+          isolate: false,
+          include: tests,
+          exclude: [...configDefaults.exclude, ...APART],
+        },
+      },
+      { extends: true, test: { name: 'apart', include: APART } },
+    ],
     reporters: process.env.CI
       ? ['default', ['json', { outputFile: 'test-output/results.json' }]]
       : ['default'],
