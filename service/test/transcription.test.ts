@@ -63,13 +63,16 @@ describe.skipIf(!hasRealEngine())('a person who says "go forward ten meters"', (
   const addressOf = (format: string) => `${host.url}/${format}?token=of-the-caller`
   const blobOf = async (format: string) => new Blob([await readFile(files.get(format) ?? '')])
 
-  test.each(FORMATS)('is understood as %s by its address', async (format) => {
+  test.each(['wav', 'ogg'])('is understood as %s by its address', async (format) => {
     expect(await post(new URLSearchParams({ file: addressOf(format) }))).toEqual([200, SAID])
   })
 
-  test('is understood by its address in JSON and in a multipart form', async () => {
+  test('is understood as mp3 by its address in JSON', async () => {
     const json = JSON.stringify({ file: addressOf('mp3') })
     expect(await post(json, { 'content-type': 'application/json' })).toEqual([200, SAID])
+  })
+
+  test('is understood as m4a by its address in a multipart form', async () => {
     const form = new FormData()
     form.set('file', addressOf('m4a'))
     expect(await post(form)).toEqual([200, SAID])
