@@ -63,10 +63,8 @@ export function transcriptionOf({ transcriber, fetching, log, atOnce }: Transcri
       try {
         return await work
       } catch (error) {
-        tell.failed(
-          error,
-          ends.some(({ aborted }) => aborted),
-        )
+        const isAborted = ends.some(({ aborted }) => aborted)
+        tell.failed(error, isAborted)
         throw error
       } finally {
         running.delete(work)
