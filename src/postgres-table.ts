@@ -1,4 +1,4 @@
-import { inTime } from './store-wait.js'
+import { inTime } from './in-time.js'
 
 /** What we use of a `Pool` of the package `pg`. */
 export interface QueryPool {

@@ -22,7 +22,7 @@ const LEAVES = [
   'duration.ts',
   'postgres-table.ts',
   'rules.ts',
-  'store-wait.ts',
+  'in-time.ts',
 ]
 
 // What is configured is read by whoever needs it, as a type; only `mfa.ts` and `mfa-client.ts` have the functions that read it.
@@ -40,8 +40,8 @@ const ROOMS: Readonly<Record<string, Walls>> = {
   'whole-number.ts': { uses: [] },
   'duration.ts': { uses: [] },
   'rules.ts': { uses: [] },
-  'store-wait.ts': { uses: [] },
-  'postgres-table.ts': { uses: ['store-wait.ts'] },
+  'in-time.ts': { uses: [] },
+  'postgres-table.ts': { uses: ['in-time.ts'] },
   protocol: { uses: LEAVES },
   'host.ts': { uses: [], types: ['protocol'] },
 

@@ -1,3 +1,4 @@
+import { inTime } from '../in-time.js'
 import type { DeliveryState, MfaService } from '../protocol/service.js'
 
 /** Nobody waits longer for word of a message; what comes later is there the next time. */
@@ -43,18 +44,16 @@ export function deliveryStatesOf(service: Pick<MfaService, 'deliveryOf'>): Deliv
     known.asked++
     known.askedAt = Date.now()
     const told = async () => service.deliveryOf?.({ challenge })
-    known.asking = inTime(
-      told().then(
-        (state) => {
-          // Word that comes late is older than what may be known by now.
-          if (!isSettled(known)) known.status = state?.status ?? known.status
-        },
-        // Without word the message is as it was known.
-        () => {},
-      ),
-    ).finally(() => {
-      known.asking = undefined
+    const word = told().then((state) => {
+      // Word that comes late is older than what may be known by now.
+      if (!isSettled(known)) known.status = state?.status ?? known.status
     })
+    known.asking = inTime(word, LONGEST_WAIT_MS)
+      // Without word the message is as it was known.
+      .catch(() => {})
+      .finally(() => {
+        known.asking = undefined
+      })
   }
 
   return {
@@ -84,12 +83,4 @@ function mayAsk(known: Known): boolean {
   // A clock that was set back stops nobody from asking.
   const isTime = Math.abs(Date.now() - known.askedAt) >= ASK_EVERY_MS
   return !isSettled(known) && known.asked < MOST_ASKED && isTime
-}
-
-async function inTime(told: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, LONGEST_WAIT_MS)
-  })
-  await Promise.race([told, late]).finally(() => clearTimeout(timer))
 }

@@ -7,7 +7,7 @@ import {
 } from 'rate-limiter-flexible'
 import { storableName } from '../digest.js'
 import { LimitsStoreError } from '../errors.js'
-import { inTime } from '../store-wait.js'
+import { inTime } from '../in-time.js'
 import { type PostgresPlace, withCounterTable } from './postgres.js'
 
 const LONGEST_KEY = 150

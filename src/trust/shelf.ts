@@ -1,6 +1,6 @@
 import { storableName } from '../digest.js'
 import { TrustStoreError } from '../errors.js'
-import { inTime } from '../store-wait.js'
+import { inTime } from '../in-time.js'
 import type { TrustItem, TrustStore } from './store.js'
 
 /** One kind of things in a store, by the user they belong to. */
