@@ -31,8 +31,8 @@ export interface OutboxRows {
   insert(tx: Queries, application: string, messages: readonly Message[], times: Enqueueing): Promise<Letter[]>
   /** Takes the letters that have been due for longest. One that cannot be read ends as refused. */
   take(now: number, most: number): Promise<Letter[]>
-  /** When the next letter will be due; nothing when none waits. */
-  nextDue(now: number): Promise<number | undefined>
+  /** When the next letter is due after that moment; nothing when none waits. */
+  nextDue(after: number): Promise<number | undefined>
   /** Ends the way of letters whose time is over. */
   expire(now: number): Promise<void>
   /** Ends a letter's way. */
@@ -104,11 +104,11 @@ export function outboxRows(store: Store, keys: Keys): OutboxRows {
       return letters
     },
 
-    async nextDue(now) {
+    async nextDue(after) {
       const row = await one<{ due: number | null }>(
         store,
         "SELECT min(due_at) AS due FROM outbox WHERE state = 'queued' AND due_at > $1",
-        [now],
+        [after],
       )
       return row?.due ?? undefined
     },

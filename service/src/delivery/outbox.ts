@@ -77,8 +77,10 @@ export function storedOutbox(parts: {
   async function work(): Promise<void> {
     await rows.expire(Date.now())
     const running = new Set<Promise<unknown>>()
+    let lookedAt = Date.now()
     while (!closing) {
-      const letters = await rows.take(Date.now(), AT_ONCE - running.size)
+      lookedAt = Date.now()
+      const letters = await rows.take(lookedAt, AT_ONCE - running.size)
       for (const letter of letters) {
         const trying = attempt(letter)
           .catch(tellUnavailable)
@@ -90,7 +92,8 @@ export function storedOutbox(parts: {
       while (running.size > AT_ONCE / 2) await Promise.race(running)
     }
     await Promise.all(running)
-    const due = await rows.nextDue(Date.now())
+    // What became due since then was not among those taken.
+    const due = await rows.nextDue(lookedAt)
     if (due !== undefined) nextLook.ringIn(Math.max(due - Date.now(), LOOK_APART_MS))
   }
 

@@ -156,6 +156,26 @@ describe('the outbox', () => {
     await outbox.close()
   })
 
+  test('looks again at once for a letter that became due while it looked', async () => {
+    stopClock()
+    const slow = {
+      ...store,
+      query: (async (text, params) => {
+        const found = await store.query(text, params)
+        if (text.includes('SKIP LOCKED')) advance(1)
+        return found
+      }) as Store['query'],
+    }
+    const { outbox, taken } = outboxOver(slow)
+    const [letter] = await fresh(store).enqueue(outbox)
+    await store.query('UPDATE outbox SET due_at = $2 WHERE id = $1', [letter?.id ?? '', Date.now() + 500])
+    const rung = timesPassed(4_500)
+    await outbox.work()
+    await eventually(() => expect(taken).toHaveLength(1))
+    expect(rung).toEqual([])
+    await outbox.close()
+  })
+
   test('tries nothing past the life of the code, to the millisecond', async () => {
     stopClock()
     let isDown = true
