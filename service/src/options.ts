@@ -56,7 +56,7 @@ const schema = z.strictObject({
   /** A key for the application `default`, besides those that are kept in the store. */
   apiKey: text('apiKey', '32 random bytes')
     .regex(/^[\x21-\x7e]{16,512}$/, {
-      error: 'apiKey must have 16 to 512 visible ASCII characters: take 32 random bytes (R85)',
+      error: 'apiKey must have 16 to 512 visible ASCII characters: take 32 random bytes',
     })
     .optional(),
   /** How messages and authenticator apps call the application. Defaults to `Countersign`. */
