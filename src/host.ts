@@ -1,7 +1,7 @@
 import type { Amr } from './protocol/amr.js'
 
 /** Where the person behind a request stands, as `req.mfa` tells it. */
-export interface MfaStanding {
+export interface MfaStatus {
   /**
    * `pending`: the first factor was shown, the second is missing, `req.user` is withheld. `verified`: both were
    * shown in this session. `none`: nobody is signed in, or somebody who is not asked for a second factor.
@@ -30,7 +30,7 @@ declare global {
     interface User {}
     interface Request {
       /** Where this person stands; set by `mfaSession`. */
-      mfa: MfaStanding
+      mfa: MfaStatus
     }
   }
 }

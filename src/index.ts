@@ -1,6 +1,6 @@
 /** The door of `countersign`: every public name. */
 export type { Dialect } from './client/dialect.js'
-export type { FindingCode } from './doctor/findings.js'
+export type { WarningCode } from './diagnostics/warnings.js'
 export type { Duration } from './duration.js'
 export {
   HostError,
@@ -15,13 +15,15 @@ export {
   SessionStoreError,
   TrustStoreError,
 } from './errors.js'
-export type { ByWay, MfaCounts } from './flows/counts.js'
 export type { MfaEvent } from './flows/events.js'
+export type { ByMethod, MfaMetrics } from './flows/metrics.js'
 export type { RefusalCode } from './flows/refusal.js'
 export type { AnyRouteHandler } from './guard/any-route-handler.js'
 export { requireMfa } from './guard/require-mfa.js'
 export type { MfaRule, ResumeField } from './guard/rule.js'
-export type { MfaStanding } from './host.js'
+export type { MfaStatus } from './host.js'
+export type { MfaAccount } from './http/account.js'
+export type { MfaState } from './http/schemas.js'
 export {
   backupRouter,
   challengeRouter,
@@ -30,7 +32,7 @@ export {
   languageRouter,
   MfaStrategy,
   mfaAccount,
-  mfaCounts,
+  mfaMetrics,
   mfaRouter,
   mfaSession,
   notMeRouter,
@@ -73,8 +75,6 @@ export type {
   TranscribeRequest,
   TranscriptionRefusal,
 } from './protocol/service.js'
+export type { StoreConfig } from './stores/open.js'
+export type { ItemStore, StoredItem } from './stores/store.js'
 export type { MfaTexts } from './texts.js'
-export type { TrustPlace } from './trust/open-store.js'
-export type { TrustItem, TrustStore } from './trust/store.js'
-export type { MfaAccount } from './visit/account.js'
-export type { MfaState } from './visit/wire.js'

@@ -1,18 +1,22 @@
 import { type RequestHandler, Router } from 'express'
 import { withBreaker } from './client/breaker.js'
-import { ownService } from './client/own-service.js'
+import { validatedService } from './client/in-process-service.js'
 import { httpService } from './client/service.js'
-import { doctorFor } from './doctor/doctor.js'
-import { eventCounter, type MfaCounts } from './flows/counts.js'
+import { diagnosticsFor } from './diagnostics/diagnostics.js'
 import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
+import { eventMetrics, type MfaMetrics } from './flows/metrics.js'
 import type { AnyRouteHandler } from './guard/any-route-handler.js'
 import { sessionGate } from './guard/session-gate.js'
 import { loginStart } from './guard/start-mfa.js'
+import { accountWith, type MfaAccount } from './http/account.js'
+import type { RouteDeps } from './http/deps.js'
+import { graceBannerFor } from './http/locale.js'
+import { browsersWith } from './http/trusted-browsers.js'
+import { attemptsIn } from './limits/attempts.js'
+import { messageBudgetIn } from './limits/budgets.js'
 import { counterStore } from './limits/counter.js'
-import { sendsIn } from './limits/sends.js'
-import { triesIn } from './limits/tries.js'
-import { warningsIn } from './limits/warnings.js'
+import { repeatedFailuresIn } from './limits/repeated-failures.js'
 import type { MfaOptions } from './options.js'
 import { renderView } from './pages/render.js'
 import type { RenderView } from './pages/view.js'
@@ -26,23 +30,19 @@ import { buildLanguageRouter } from './routers/language.js'
 import { buildNotMeRouter } from './routers/not-me.js'
 import { buildVerifyRouter } from './routers/verify.js'
 import { readOptions, type Settings } from './settings.js'
-import { cutoffsIn } from './trust/cutoffs.js'
+import { openStore } from './stores/open.js'
 import { devicesIn } from './trust/devices.js'
-import { openStore } from './trust/open-store.js'
-import { undoLinksIn } from './trust/undo-links.js'
-import { accountWith, type MfaAccount } from './visit/account.js'
-import { bannerFor } from './visit/banner.js'
-import { browsersWith } from './visit/browsers.js'
-import type { DoorDeps } from './visit/deps.js'
+import { notMeLinksIn } from './trust/not-me-links.js'
+import { sessionsValidAfterIn } from './trust/sessions-valid-after.js'
 
 /*
  * Reads the options once and introduces the rooms to each other. The same options object gives the same parts, so
  * that gate, routers and strategy share one connection pool and one set of counters.
  */
 
-const built = new WeakMap<object, DoorDeps>()
+const built = new WeakMap<object, RouteDeps>()
 
-function depsOf(options: object): DoorDeps {
+function depsOf(options: object): RouteDeps {
   const known = built.get(options)
   if (known) return known
   const deps = build(options)
@@ -50,14 +50,14 @@ function depsOf(options: object): DoorDeps {
   return deps
 }
 
-function build(options: unknown): DoorDeps {
+function build(options: unknown): RouteDeps {
   const settings = readOptions(options)
   const { limits, logger, onEvent, render } = settings
   const counters = counterStore(limits)
-  const counts = eventCounter()
-  const tell: Deps['tell'] = (event) => {
+  const counts = eventMetrics()
+  const emit: Deps['emit'] = (event) => {
     if (event.type === 'service_failed' && event.errorCode === 'ERR_MFA_SERVICE_KEY') {
-      doctor.found('MFA_DOCTOR_KEY_REFUSED')
+      diagnostics.warn('MFA_WARN_KEY_REFUSED')
     }
     const dated = { ...event, at: Date.now() }
     counts.note(dated)
@@ -71,37 +71,37 @@ function build(options: unknown): DoorDeps {
     }
   }
   const standard: RenderView = (view, frame) => renderView(view, frame, settings.texts)
-  const doctor = doctorFor(settings, (code, remedy) => tell({ type: 'finding', code, remedy }))
+  const diagnostics = diagnosticsFor(settings, (code, remedy) => emit({ type: 'warning', code, remedy }))
   const { trustedDevices, publicUrl, noticeStore } = settings
   const trustStore = trustedDevices && openStore(trustedDevices.store)
   const devices = trustStore && devicesIn(trustStore, trustedDevices)
   const linkStore = noticeStore ? openStore(noticeStore) : trustStore
-  const cutoffs = publicUrl && linkStore ? cutoffsIn(linkStore) : undefined
-  const service = serviceOf(settings, tell)
+  const sessionsValidAfter = publicUrl && linkStore ? sessionsValidAfterIn(linkStore) : undefined
+  const service = serviceOf(settings, emit)
   return {
     settings,
     service,
     deliveries: deliveryStatesOf(service),
-    tries: triesIn(counters, settings),
-    sends: sendsIn(counters, settings),
-    tell,
+    attempts: attemptsIn(counters, settings),
+    messageBudget: messageBudgetIn(counters, settings),
+    emit,
     devices,
-    browsers: devices && browsersWith(devices, trustedDevices, { settings, tell, cutoffs }),
-    cutoffs,
-    undoLinks: publicUrl && linkStore ? undoLinksIn(linkStore) : undefined,
-    banner: (req, graceUntil) => bannerFor(req, graceUntil, settings),
-    warnings: warningsIn(counters),
-    doctor,
+    browsers: devices && browsersWith(devices, trustedDevices, { settings, emit, sessionsValidAfter }),
+    sessionsValidAfter,
+    notMeLinks: publicUrl && linkStore ? notMeLinksIn(linkStore) : undefined,
+    banner: (req, graceUntil) => graceBannerFor(req, graceUntil, settings),
+    repeatedFailures: repeatedFailuresIn(counters),
+    diagnostics,
     counts,
     render: render ? (view, frame) => render(view, frame, standard) : standard,
   }
 }
 
 /** The service that the options name, behind the breaker when it is reached over HTTP, and never believed unseen. */
-function serviceOf({ service }: Settings, tell: Deps['tell']): MfaService {
-  if (!('baseUrl' in service)) return ownService(service)
+function serviceOf({ service }: Settings, emit: Deps['emit']): MfaService {
+  if (!('baseUrl' in service)) return validatedService(service)
   return withBreaker(httpService(service), service.breaker, (part, forSeconds) =>
-    tell(
+    emit(
       forSeconds === undefined
         ? { type: 'service_resumed', part }
         : { type: 'service_paused', part, forSeconds },
@@ -181,7 +181,7 @@ export function backupRouter<User>(options: MfaOptions<User>): Router {
  * these options.
  * @throws {OptionsError}
  */
-export function mfaCounts<User>(options: MfaOptions<User>): MfaCounts {
+export function mfaMetrics<User>(options: MfaOptions<User>): MfaMetrics {
   return depsOf(options).counts.read()
 }
 

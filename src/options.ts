@@ -1,19 +1,18 @@
 import type { Request, Response } from 'express'
 import './host.js'
 import type { Dialect } from './client/dialect.js'
-import type { FindingCode } from './doctor/findings.js'
+import type { WarningCode } from './diagnostics/warnings.js'
 import type { Duration } from './duration.js'
 import type { MfaEvent } from './flows/events.js'
 import type { AccountNotice } from './notices/notice.js'
 import type { PageFrame, RenderView, View } from './pages/view.js'
-import type { QueryPool } from './postgres-table.js'
 import type { Amr } from './protocol/amr.js'
 import type { FactorInput } from './protocol/factor.js'
 import type { Method } from './protocol/methods.js'
-
 import type { MfaService } from './protocol/service.js'
+import type { StoreConfig } from './stores/open.js'
+import type { QueryPool } from './stores/postgres-table.js'
 import type { MfaTexts } from './texts.js'
-import type { TrustPlace } from './trust/open-store.js'
 
 /** A service to be reached over HTTP. */
 export interface ServiceAddress {
@@ -65,7 +64,7 @@ export interface LimitOptions {
   /** Begins every key, so that two apps can share one Redis or one table. Defaults to `mfa`. */
   prefix?: string | undefined
   /** Codes evaluated per challenge, 3 to 10. Defaults to 5. */
-  triesPerChallenge?: number | undefined
+  attemptsPerChallenge?: number | undefined
   /** Wrong codes on one account in 24 hours before it is locked, 5 to 10. Defaults to 10. */
   failuresBeforeLock?: number | undefined
   /** First lock of an account in milliseconds, 15 minutes to 24 hours. Defaults to 30 minutes and doubles. */
@@ -96,7 +95,7 @@ export type PolicyDecision = 'require' | 'skip' | { readonly graceUntil: Date | 
 /** Browsers that skip the question at sign-in. Reads on in docs/trusted-devices.md. */
 export interface TrustedDeviceOptions<User = Express.User> {
   /** Where they are kept: `memory`, `{ redis: client }`, `{ postgres: pool }`, or a store of your own. */
-  store: TrustPlace
+  store: StoreConfig
   /** How long a browser is trusted, from the moment it was; `1h` to `30d`, defaults to `30d` (R65). */
   maxAge?: Duration | undefined
   /** How many devices a user may have, 1 to 10; the longest unused make room. Defaults to 10. */
@@ -182,7 +181,7 @@ export interface MfaOptions<User = Express.User> {
    */
   open?: readonly string[] | undefined
   /** How long the second factor may take after the first, in milliseconds. 2 to 15 minutes, defaults to 10 (R05). */
-  halfLoginMs?: number | undefined
+  pendingLoginMs?: number | undefined
   /** Life of a delivered code in milliseconds when the service does not tell it. 1 to 10 minutes, defaults to 5. */
   codeLifeMs?: number | undefined
   limits?: LimitOptions | undefined
@@ -195,7 +194,7 @@ export interface MfaOptions<User = Express.User> {
   /** The app's address, like `https://app.example`, without a path. Puts a "this was not me" link into notices (R16). */
   publicUrl?: string | undefined
   /** Where those links are kept. Defaults to the store of `trustedDevices`. */
-  noticeStore?: TrustPlace | undefined
+  noticeStore?: StoreConfig | undefined
   /** Where a browser is, for lists and messages, like "Lyon, France", if the host knows. */
   place?: ((req: Request) => string | undefined) | undefined
   /**
@@ -212,7 +211,7 @@ export interface MfaOptions<User = Express.User> {
    * The doctor tells the logger and `onEvent`, once each, what is set up less safely than it looks. `false` silences
    * it, `ignore` single findings.
    */
-  doctor?: false | { readonly ignore?: readonly FindingCode[] | undefined } | undefined
+  diagnostics?: false | { readonly ignore?: readonly WarningCode[] | undefined } | undefined
   /** Your style sheet, a path on this site, linked after ours; it sets the custom properties of `mfa.css`. */
   stylesheet?: string | undefined
   /** What to do for somebody who cannot confirm in any way, in your words; shown where the other ways are. */

@@ -1,15 +1,13 @@
 import * as z from 'zod'
 import { type ServiceSettings, serviceAddress } from './client/address.js'
-import { FINDING_CODES } from './doctor/findings.js'
+import { WARNING_CODES } from './diagnostics/warnings.js'
 import { OptionsError } from './errors.js'
-import { onlyGiven } from './given.js'
-import { limitsSchema } from './limits/rules.js'
+import { limitsSchema } from './limits/options.js'
+import { callback, hasFunctions, onlyGiven, wholeNumber } from './option-rules.js'
 import type { LanguageOptions, MfaOptions } from './options.js'
 import type { MfaService } from './protocol/service.js'
-import { callback, hasFunctions } from './rules.js'
 import { readTexts } from './texts.js'
-import { trustedDevicesSchema, trustPlace } from './trust/rules.js'
-import { wholeNumber } from './whole-number.js'
+import { storeConfig, trustedDevicesSchema } from './trust/options.js'
 
 const MINUTE_MS = 60_000
 
@@ -19,15 +17,15 @@ function sitePath(example: string) {
 }
 
 const docsText = 'must be the address of a page without #, like https://docs.example.com/mfa-errors'
-const doctorText = 'must be false, or an object like { ignore: ["MFA_DOCTOR_RESAVE"] }'
-const doctorSchema = z.union(
+const diagnosticsText = 'must be false, or an object like { ignore: ["MFA_WARN_RESAVE"] }'
+const diagnosticsSchema = z.union(
   [
     z.literal(false),
     z.strictObject({
-      ignore: z.array(z.enum(FINDING_CODES)).default([]),
+      ignore: z.array(z.enum(WARNING_CODES)).default([]),
     }),
   ],
-  { error: doctorText },
+  { error: diagnosticsText },
 )
 
 const publicUrlText =
@@ -86,7 +84,7 @@ const schema = z.strictObject({
   signOutPath: sitePath('/logout').default('/logout'),
   homePath: sitePath('/home').default('/'),
   open: z.array(sitePath('/about'), { error: 'must be a list of paths' }).default([]),
-  halfLoginMs: wholeNumber(2 * MINUTE_MS, 15 * MINUTE_MS, 'milliseconds').default(10 * MINUTE_MS),
+  pendingLoginMs: wholeNumber(2 * MINUTE_MS, 15 * MINUTE_MS, 'milliseconds').default(10 * MINUTE_MS),
   codeLifeMs: wholeNumber(MINUTE_MS, 10 * MINUTE_MS, 'milliseconds').default(5 * MINUTE_MS),
   limits: limitsSchema.prefault({}),
   docsUrl: z
@@ -106,9 +104,9 @@ const schema = z.strictObject({
     .refine(isOrigin, { error: publicUrlText })
     .transform((url) => new URL(url).origin)
     .optional(),
-  noticeStore: trustPlace.optional(),
+  noticeStore: storeConfig.optional(),
   place: callback<NonNullable<MfaOptions['place']>>('must be a function from a request to text').optional(),
-  doctor: doctorSchema.default({ ignore: [] }),
+  diagnostics: diagnosticsSchema.default({ ignore: [] }),
   stylesheet: sitePath('/mfa.css').optional(),
   help: z
     .string({ error: 'must be text' })

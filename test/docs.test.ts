@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { dialectOption } from '../src/client/dialect.js'
-import { FINDINGS } from '../src/doctor/findings.js'
+import { WARNINGS } from '../src/diagnostics/warnings.js'
+import { PROBLEM_CODES, statusOf } from '../src/http/problem.js'
 import { NOTICE_TYPES } from '../src/notices/notice.js'
 import type { ProblemCode } from '../src/pages/view.js'
-import { PROBLEM_CODES, statusOf } from '../src/visit/problem.js'
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
 
@@ -73,11 +73,11 @@ describe('the documents', () => {
   })
 
   it('have a heading for every finding of the doctor, with its remedy', async () => {
-    const text = await read('docs/doctor.md')
+    const text = await read('docs/diagnostics.md')
     const headings = [...text.matchAll(/^## (\S+)\n\n([\s\S]*?)\n\n/gm)]
     expect(
       Object.fromEntries(headings.map(([, code, remedy = '']) => [code, remedy.replaceAll('\n', ' ')])),
-    ).toEqual(FINDINGS)
+    ).toEqual(WARNINGS)
   })
 
   it('explain every part of the dialect', async () => {
@@ -113,7 +113,7 @@ describe('the documents', () => {
       'docs/errors.md',
       'docs/dialect.md',
       'docs/asked.md',
-      'docs/doctor.md',
+      'docs/diagnostics.md',
       'docs/outage.md',
       'docs/events.md',
       'docs/trusted-devices.md',

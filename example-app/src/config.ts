@@ -34,7 +34,7 @@ export interface Config {
   readonly dataDir: string
   readonly service: ServiceChoice
   readonly limits: Limits
-  readonly halfLoginMs: number | undefined
+  readonly pendingLoginMs: number | undefined
   readonly codeLifeMs: number | undefined
   /** The address in the letters that Vault writes; without one they have no link. */
   readonly publicUrl: string | undefined
@@ -159,7 +159,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
           }
         : { kind: 'embedded', env },
     limits: {
-      triesPerChallenge: vars.MFA_TRIES_PER_CHALLENGE,
+      attemptsPerChallenge: vars.MFA_TRIES_PER_CHALLENGE,
       failuresBeforeLock: vars.MFA_FAILURES_BEFORE_LOCK,
       lockMs: inMs(vars.MFA_LOCK_SECONDS),
       sendsPerTenMinutes: vars.MFA_SENDS_PER_10_MIN,
@@ -167,7 +167,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       resendWaitsSeconds: vars.MFA_RESEND_WAITS_SECONDS,
     },
     publicUrl: vars.PUBLIC_URL ?? localUrl(vars),
-    halfLoginMs: inMs(vars.MFA_HALF_LOGIN_SECONDS),
+    pendingLoginMs: inMs(vars.MFA_HALF_LOGIN_SECONDS),
     codeLifeMs: inMs(vars.MFA_CODE_LIFE_SECONDS),
     trustMaxAge: `${vars.MFA_TRUST_HOURS}h`,
     stepUpMaxAge: `${vars.STEP_UP_SECONDS}s`,

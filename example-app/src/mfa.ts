@@ -1,4 +1,4 @@
-import type { FactorInput, MfaOptions, TrustPlace } from 'countersign'
+import type { FactorInput, MfaOptions, StoreConfig } from 'countersign'
 import type { Config } from './config.js'
 import { chosenLanguage, isLanguage, LANGUAGES, rememberLanguage } from './language.js'
 import type { Database } from './store/database.js'
@@ -9,12 +9,12 @@ import type { Users, VaultUser } from './store/users.js'
 export interface SharedStores {
   readonly db: Pick<Database, 'query'>
   readonly letters: Letters
-  readonly redis?: Extract<TrustPlace, { redis: unknown }>['redis'] | undefined
+  readonly redis?: Extract<StoreConfig, { redis: unknown }>['redis'] | undefined
 }
 
 /** What Vault gives to every part of countersign. */
 export function vaultMfa(
-  config: Pick<Config, 'limits' | 'halfLoginMs' | 'codeLifeMs' | 'trustMaxAge' | 'publicUrl'>,
+  config: Pick<Config, 'limits' | 'pendingLoginMs' | 'codeLifeMs' | 'trustMaxAge' | 'publicUrl'>,
   service: MfaOptions['service'],
   users: Users,
   { db, redis, letters }: SharedStores,
@@ -51,7 +51,7 @@ export function vaultMfa(
     // Somebody halfway through signing in can ask who they are (nobody yet), choose a language, and read their messages
     // in development.
     open: ['/me', '/language', '/inbox'],
-    halfLoginMs: config.halfLoginMs,
+    pendingLoginMs: config.pendingLoginMs,
     codeLifeMs: config.codeLifeMs,
     limits: { ...config.limits, redis },
     trustedDevices: {
@@ -64,7 +64,7 @@ export function vaultMfa(
 }
 
 /** Vault's database, with the few words of a `pg` pool that countersign speaks; PGlite understands them too. */
-function inDatabase(db: Pick<Database, 'query'>): TrustPlace {
+function inDatabase(db: Pick<Database, 'query'>): StoreConfig {
   return { postgres: { query: ({ text, values }) => db.query(text, values) } }
 }
 

@@ -35,11 +35,11 @@ describe('the environment', () => {
       MFA_HALF_LOGIN_SECONDS: '120',
     })
     expect(config.limits).toMatchObject({
-      triesPerChallenge: 3,
+      attemptsPerChallenge: 3,
       lockMs: 900_000,
       resendWaitsSeconds: [20, 40],
     })
-    expect(config.halfLoginMs).toBe(120_000)
+    expect(config.pendingLoginMs).toBe(120_000)
   })
 
   it('is told all its faults at once', () => {

@@ -43,10 +43,10 @@ describe('the language switch', () => {
   )
 
   it('marks the language that the second step has: the chosen one, else that of the browser', async () => {
-    const visitor = vault.pages().set('Accept-Language', 'it, fr-CA;q=0.5')
-    expect((await visitor.get('/')).text).toContain('lang="fr" aria-current="true">')
-    await visitor.post('/language').send({ to: 'ja' }).expect(303)
-    expect((await visitor.get('/')).text).toContain('lang="ja" aria-current="true">')
+    const context = vault.pages().set('Accept-Language', 'it, fr-CA;q=0.5')
+    expect((await context.get('/')).text).toContain('lang="fr" aria-current="true">')
+    await context.post('/language').send({ to: 'ja' }).expect(303)
+    expect((await context.get('/')).text).toContain('lang="ja" aria-current="true">')
   })
 
   it('is the same one as on the pages of the second step', async () => {

@@ -21,10 +21,10 @@ const BEGINNING = [
 /** The uploaded files that this process holds open, gone from their folder or not. */
 const heldOpen = () =>
   readdirSync('/proc/self/fd')
-    .map(placeOf)
+    .map(locationOf)
     .filter((path) => /vault-.*recording/.test(path))
 
-function placeOf(descriptor: string): string {
+function locationOf(descriptor: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`)
   } catch {

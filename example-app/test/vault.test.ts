@@ -83,7 +83,7 @@ describe('the vault', () => {
     const nina = vault.browser()
     await signIn(nina, 'nina')
     const answer = await nina.post('/vault/withdraw').send({ amount: 1 }).expect(403)
-    expect(answer.body.code).toBe('enrolment_required')
+    expect(answer.body.code).toBe('enrollment_required')
     await nina.get('/vault').expect(200, { balance: 640 })
   })
 

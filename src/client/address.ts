@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { wholeNumber } from '../whole-number.js'
+import { wholeNumber } from '../option-rules.js'
 import { dialectOption } from './dialect.js'
 
 const aUrl = 'must be the address of the MFA service, like https://mfa.example.com (is MFA_BASE_URL set?)'

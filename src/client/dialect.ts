@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { onlyGiven } from '../given.js'
+import { onlyGiven } from '../option-rules.js'
 import type { BackupMethod, DeliveredMethod } from '../protocol/methods.js'
 
 /*

@@ -37,13 +37,13 @@ export function findOtpauthUri(value: unknown): string | undefined {
 
 function findText<Found>(
   value: unknown,
-  recognise: (text: string) => Found | undefined,
+  recognize: (text: string) => Found | undefined,
   depth = 0,
 ): Found | undefined {
-  if (typeof value === 'string') return recognise(value.trim())
+  if (typeof value === 'string') return recognize(value.trim())
   if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return undefined
   for (const part of Object.values(value)) {
-    const found = findText(part, recognise, depth + 1)
+    const found = findText(part, recognize, depth + 1)
     if (found !== undefined) return found
   }
   return undefined

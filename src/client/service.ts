@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { onlyGiven } from '../given.js'
+import { onlyGiven } from '../option-rules.js'
 import { formatUser } from '../protocol/contact.js'
 import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
 import { isAddress, MAX_RECORDING_BYTES } from '../protocol/recording.js'
 import type { Caller, DeliveryState, MfaService, Purpose } from '../protocol/service.js'
 import { deliveryAnswer, verifyAnswer } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
+import { barePicture, findOtpauthUri, findQr } from './qr.js'
 import {
-  believeFields,
   clockStepsIn,
   type Fields,
+  invalidResponse,
   isKeyRefusal,
   keyRefused,
   objectionIn,
   refusalIn,
-  unbelievable,
-} from './belief.js'
-import { barePicture, findOtpauthUri, findQr } from './qr.js'
+  validFields,
+} from './response-validation.js'
 import { transcriptIn } from './transcript.js'
 import { type Answer, httpTransport, type Transport } from './transport.js'
 import { uploadOf } from './upload.js'
@@ -62,7 +62,7 @@ export function httpService(
         ...extras(request),
       })
       if (!isAccepted(answer)) return refusalIn(answer)
-      const fields = believeAccepted(answer)
+      const fields = acceptedFields(answer)
       return {
         outcome: fields.status === 'queued' ? 'queued' : 'sent',
         ...(isName(fields.challenge) && { challenge: fields.challenge }),
@@ -87,12 +87,12 @@ export function httpService(
       }
       // Nothing is sent here, so it is codes that there were too many of.
       if (answer.status !== 200) return refusalIn(answer, 'locked')
-      const fields = believeFields(answer)
+      const fields = validFields(answer)
       const objection = objectionIn(fields)
       if (objection === 'no') return { outcome: 'invalid' }
-      if (objection === 'error') throw unbelievable('status 200 and an error')
+      if (objection === 'error') throw invalidResponse('status 200 and an error')
       if (dialect.validWhen === 'body' && !yes.safeParse(fields).success) {
-        throw unbelievable('status 200 that does not say the code is valid')
+        throw invalidResponse('status 200 that does not say the code is valid')
       }
       const left = fields.backup_codes_left
       return { outcome: 'valid', ...(isWhole(left) && { backupCodesLeft: left }) }
@@ -105,9 +105,9 @@ export function httpService(
       })
       if (!isAccepted(answer)) return refusalIn(answer)
       const bare = barePicture(answer.body)
-      const fields = bare === undefined ? believeAccepted(answer) : {}
+      const fields = bare === undefined ? acceptedFields(answer) : {}
       const qr = bare ?? findQr(fields)
-      if (!qr) throw unbelievable('no QR code')
+      if (!qr) throw invalidResponse('no QR code')
       const uri = findOtpauthUri(fields)
       const secret = isSecret(fields.secret) ? fields.secret : secretIn(uri)
       return { outcome: 'prepared', qr, ...(uri && { uri }), ...(secret && { secret }) }
@@ -120,7 +120,7 @@ export function httpService(
         ...extras(request),
       })
       if (!isAccepted(answer)) return refusalIn(answer)
-      const fields = believeAccepted(answer)
+      const fields = acceptedFields(answer)
       return {
         outcome: fields.status === 'queued' ? 'queued' : 'sent',
         ...(isWhole(fields.count) && { count: fields.count }),
@@ -156,10 +156,10 @@ export function httpService(
 function deliveryIn(answer: Answer): DeliveryState {
   if (answer.status !== 200) {
     refusalIn(answer)
-    throw unbelievable(`status ${answer.status}`)
+    throw invalidResponse(`status ${answer.status}`)
   }
-  const read = deliveryAnswer.safeParse(believeFields(answer))
-  if (!read.success) throw unbelievable('something that does not say how a message stands')
+  const read = deliveryAnswer.safeParse(validFields(answer))
+  if (!read.success) throw invalidResponse('something that does not say how a message stands')
   const { updated_at, carrier, ...state } = read.data
   return { ...state, ...(carrier !== undefined && { carrier }), updatedAt: Date.parse(updated_at) }
 }
@@ -169,12 +169,12 @@ function isAccepted(answer: Answer): boolean {
   return [200, 201, 202, 204].includes(answer.status)
 }
 
-function believeAccepted(answer: Answer): Fields {
+function acceptedFields(answer: Answer): Fields {
   // The published interface does not show these answers; words for people say nothing against the status.
   if (answer.contentType.startsWith('text/plain') && !/^\s*[{[<"]/.test(answer.body)) return {}
-  const fields = believeFields(answer)
+  const fields = validFields(answer)
   // Its own word that it failed is worth as much as a 500.
-  if (objectionIn(fields)) throw unbelievable(`status ${answer.status} and an error`, 'none')
+  if (objectionIn(fields)) throw invalidResponse(`status ${answer.status} and an error`, 'none')
   return fields
 }
 

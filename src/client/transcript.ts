@@ -1,13 +1,13 @@
 import type { TranscribeAnswer, TranscriptionRefusal } from '../protocol/service.js'
 import { TRANSCRIPTION_REFUSALS } from '../protocol/wire.js'
 import {
-  believeFields,
   DEFAULT_WAIT_SECONDS,
+  invalidResponse,
   objectionIn,
   problemCode,
   refusalIn,
-  unbelievable,
-} from './belief.js'
+  validFields,
+} from './response-validation.js'
 import type { Answer } from './transport.js'
 
 type Reason = TranscriptionRefusal['reason']
@@ -26,9 +26,9 @@ const BY_STATUS: Readonly<Record<number, Exclude<Reason, 'busy'>>> = {
 export function transcriptIn(answer: Answer): TranscribeAnswer {
   if (answer.status !== 200) return refusedIn(answer)
   if (answer.contentType.startsWith('text/plain')) return { outcome: 'transcribed', text: answer.body.trim() }
-  const fields = believeFields(answer)
+  const fields = validFields(answer)
   if (objectionIn(fields) || typeof fields.text !== 'string') {
-    throw unbelievable('status 200 and no transcript')
+    throw invalidResponse('status 200 and no transcript')
   }
   const { text, duration, language } = fields
   return {
@@ -48,7 +48,7 @@ function refusedIn(answer: Answer): TranscribeAnswer {
   }
   if (reason) return { outcome: 'refused', refusal: { reason } }
   refusalIn(answer)
-  throw unbelievable(`status ${answer.status} to a recording`)
+  throw invalidResponse(`status ${answer.status} to a recording`)
 }
 
 function isReason(code: string): code is Reason {

@@ -169,7 +169,7 @@ function exchange(
 function agentFor({ maxConnections, timeoutMs }: ServiceSettings): Agent {
   return new Agent({
     connections: maxConnections,
-    // A verify spends something: it must not queue behind another request, nor be repeated when that one breaks.
+    // A verify consumes something: it must not queue behind another request, nor be repeated when that one breaks.
     pipelining: 1,
     maxResponseSize: MAX_ANSWER_BYTES,
     // HTTP/2 would put several calls on one socket. NODE_TLS_REJECT_UNAUTHORIZED=0 must not reach this far (R73);

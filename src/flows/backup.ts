@@ -2,7 +2,7 @@ import { maskContact } from '../protocol/destination.js'
 import type { MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
-import { backupTarget, type Person } from './person.js'
+import { backupTarget, type MfaUser } from './user.js'
 
 /** Backup codes are on their way; the old ones are dead. */
 export interface BackupSent {
@@ -12,24 +12,24 @@ export interface BackupSent {
   readonly count?: number
 }
 
-/** Has the service make backup codes and deliver them to the person. */
+/** Has the service make backup codes and deliver them to the user. */
 export async function sendBackupCodes(
   deps: Deps,
-  person: Person,
+  user: MfaUser,
   record: MfaRecord,
 ): Promise<BackupSent | Refused> {
-  const target = backupTarget(person)
+  const target = backupTarget(user)
   if (!target) return refuse({ code: 'contact_needed' })
-  const message = { userId: person.userId, slot: `${record.transaction}:backup` }
+  const message = { userId: user.userId, slot: `${record.transaction}:backup` }
   const delivered = await deliver(deps, message, () =>
-    deps.service.sendBackupCodes({ ...target, ...callerOf(person) }),
+    deps.service.sendBackupCodes({ ...target, ...callerOf(user) }),
   )
   if (delivered.outcome === 'refused') {
-    deps.tell({ type: 'refused', userId: person.userId, code: delivered.refusal.code })
+    deps.emit({ type: 'refused', userId: user.userId, code: delivered.refusal.code })
     return delivered
   }
   const { count } = delivered.answer
-  deps.tell({ type: 'backup_codes_sent', userId: person.userId })
+  deps.emit({ type: 'backup_codes_sent', userId: user.userId })
   return {
     outcome: 'sent',
     to: maskContact(target.contact),

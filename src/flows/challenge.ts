@@ -4,7 +4,7 @@ import type { DeliveredMethod } from '../protocol/methods.js'
 import type { Challenge, MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
-import { backupTarget, findFactor, type Person } from './person.js'
+import { backupTarget, findFactor, type MfaUser } from './user.js'
 
 export type Challenged = {
   readonly outcome: 'challenged'
@@ -18,31 +18,31 @@ export type Challenged = {
  */
 export async function startChallenge(
   deps: Deps,
-  person: Person,
+  user: MfaUser,
   record: MfaRecord,
   name: string,
 ): Promise<Challenged | Refused> {
-  if (person.factors.length === 0) return refuse({ code: 'enrolment_required' })
-  const locked = await deps.tries.lockedForSeconds(person.userId)
+  if (user.factors.length === 0) return refuse({ code: 'enrollment_required' })
+  const locked = await deps.attempts.lockedForSeconds(user.userId)
   if (locked > 0) return refuse({ code: 'locked', retryAfterSeconds: locked })
 
-  const factor = findFactor(person, name)
-  if (name === 'backup' && backupTarget(person))
-    return challenged(deps, person, { factorId: 'backup', method: 'backup' })
+  const factor = findFactor(user, name)
+  if (name === 'backup' && backupTarget(user))
+    return challenged(deps, user, { factorId: 'backup', method: 'backup' })
   if (!factor) return refuse({ code: 'unknown_factor' })
-  if (factor.method === 'app') return challenged(deps, person, { factorId: factor.id, method: 'app' })
-  return sendCode(deps, person, record, { ...factor, method: factor.method })
+  if (factor.method === 'app') return challenged(deps, user, { factorId: factor.id, method: 'app' })
+  return sendCode(deps, user, record, { ...factor, method: factor.method })
 }
 
 /** For what shows its codes by itself: there is nothing to send, only tries to count. */
 function challenged(
-  { settings, tell }: Deps,
-  { userId }: Person,
+  { settings, emit }: Deps,
+  { userId }: MfaUser,
   what: { factorId: string; method: 'app' | 'backup' },
 ): Challenged {
-  tell({ type: 'challenged', userId, method: what.method, delivery: 'none', again: false })
+  emit({ type: 'challenged', userId, method: what.method, delivery: 'none', again: false })
   const startedAt = Date.now()
-  const expiresAt = startedAt + settings.halfLoginMs
+  const expiresAt = startedAt + settings.pendingLoginMs
   return {
     outcome: 'challenged',
     challenge: { id: randomUUID(), ...what, delivery: 'none', startedAt, expiresAt },
@@ -52,12 +52,12 @@ function challenged(
 
 async function sendCode(
   deps: Deps,
-  person: Person,
+  user: MfaUser,
   record: MfaRecord,
   factor: Factor & { method: DeliveredMethod },
 ): Promise<Challenged | Refused> {
-  const { settings, service, tell } = deps
-  const { userId } = person
+  const { settings, service, emit } = deps
+  const { userId } = user
   const { method } = factor
   const live = await liveChallenge(deps, record, factor.id)
   const message = { userId, slot: `${record.transaction}:${factor.id}` }
@@ -67,17 +67,17 @@ async function sendCode(
       contact: factor.contact,
       purpose: record.verified || record.trusted ? 'step-up' : 'sign-in',
       transaction: record.transaction,
-      ...callerOf(person),
+      ...callerOf(user),
       ...(live?.service && { challenge: live.service }),
     }),
   )
   if (delivered.outcome === 'refused') {
-    tell({ type: 'refused', userId, method, code: delivered.refusal.code })
+    emit({ type: 'refused', userId, method, code: delivered.refusal.code })
     return delivered
   }
   const { answer } = delivered
 
-  tell({ type: 'challenged', userId, method, delivery: answer.outcome, again: live !== undefined })
+  emit({ type: 'challenged', userId, method, delivery: answer.outcome, again: live !== undefined })
   const now = Date.now()
   const lifeMs = answer.expiresInSeconds === undefined ? settings.codeLifeMs : answer.expiresInSeconds * 1000
   const waitSeconds = Math.max(delivered.resendInSeconds, answer.resendInSeconds ?? 0)
@@ -106,5 +106,5 @@ async function liveChallenge(
 ): Promise<Challenge | undefined> {
   const { challenge } = record
   if (challenge?.factorId !== factorId || challenge.expiresAt <= Date.now()) return undefined
-  return (await deps.tries.left(challenge.id)) > 0 ? challenge : undefined
+  return (await deps.attempts.left(challenge.id)) > 0 ? challenge : undefined
 }

@@ -1,11 +1,11 @@
-import { inTime } from '../in-time.js'
 import type { DeliveryState, MfaService } from '../protocol/service.js'
+import { inTime } from '../stores/timeout.js'
 
 /** Nobody waits longer for word of a message; what comes later is there the next time. */
 const LONGEST_WAIT_MS = 500
 /** A service that still tries has nothing new to tell before. */
 const ASK_EVERY_MS = 2_000
-/** Asked so often, a message is left to the person's own eyes. */
+/** Asked so often, a message is left to the user's own eyes. */
 const MOST_ASKED = 30
 /** Messages that are remembered; the oldest make room. */
 const MOST_REMEMBERED = 10_000
@@ -26,7 +26,7 @@ export interface DeliveryStates {
   of(message: MessageName): Promise<DeliveryState['status'] | undefined>
 }
 
-interface Known {
+interface MessageState {
   status?: DeliveryState['status'] | undefined
   asked: number
   askedAt: number
@@ -38,49 +38,49 @@ interface Known {
  * is settled. What was told is remembered in this process.
  */
 export function deliveryStatesOf(service: Pick<MfaService, 'deliveryOf'>): DeliveryStates {
-  const messages = new Map<string, Known>()
+  const messages = new Map<string, MessageState>()
 
-  const ask = (challenge: string, known: Known) => {
-    known.asked++
-    known.askedAt = Date.now()
-    const told = async () => service.deliveryOf?.({ challenge })
-    const word = told().then((state) => {
+  const ask = (challenge: string, message: MessageState) => {
+    message.asked++
+    message.askedAt = Date.now()
+    const status = async () => service.deliveryOf?.({ challenge })
+    const word = status().then((answer) => {
       // Word that comes late is older than what may be known by now.
-      if (!isSettled(known)) known.status = state?.status ?? known.status
+      if (!isSettled(message)) message.status = answer?.status ?? message.status
     })
-    known.asking = inTime(word, LONGEST_WAIT_MS)
+    message.asking = inTime(word, LONGEST_WAIT_MS)
       // Without word the message is as it was known.
       .catch(() => {})
       .finally(() => {
-        known.asking = undefined
+        message.asking = undefined
       })
   }
 
   return {
     areTold: service.deliveryOf !== undefined,
     async of({ challenge, round }) {
-      const known = remembered(messages, `${challenge} ${round}`)
-      if (!known.asking && mayAsk(known)) ask(challenge, known)
-      await known.asking
-      return known.status
+      const message = remembered(messages, `${challenge} ${round}`)
+      if (!message.asking && mayAsk(message)) ask(challenge, message)
+      await message.asking
+      return message.status
     },
   }
 }
 
-function remembered(messages: Map<string, Known>, name: string): Known {
-  const known = messages.get(name) ?? { asked: 0, askedAt: 0 }
-  messages.set(name, known)
+function remembered(messages: Map<string, MessageState>, name: string): MessageState {
+  const message = messages.get(name) ?? { asked: 0, askedAt: 0 }
+  messages.set(name, message)
   const [oldest] = messages.keys()
   if (messages.size > MOST_REMEMBERED && oldest !== undefined) messages.delete(oldest)
-  return known
+  return message
 }
 
-function isSettled({ status }: Known): boolean {
+function isSettled({ status }: MessageState): boolean {
   return status !== undefined && status !== 'queued'
 }
 
-function mayAsk(known: Known): boolean {
+function mayAsk(message: MessageState): boolean {
   // A clock that was set back stops nobody from asking.
-  const isTime = Math.abs(Date.now() - known.askedAt) >= ASK_EVERY_MS
-  return !isSettled(known) && known.asked < MOST_ASKED && isTime
+  const isTime = Math.abs(Date.now() - message.askedAt) >= ASK_EVERY_MS
+  return !isSettled(message) && message.asked < MOST_ASKED && isTime
 }

@@ -1,27 +1,27 @@
-import type { Sends } from '../limits/sends.js'
-import type { Tries } from '../limits/tries.js'
+import type { Attempts } from '../limits/attempts.js'
+import type { MessageBudget } from '../limits/budgets.js'
 import type { Caller, MfaService } from '../protocol/service.js'
 import type { Settings } from '../settings.js'
-import type { Cutoffs } from '../trust/cutoffs.js'
 import type { Devices } from '../trust/devices.js'
+import type { SessionsValidAfter } from '../trust/sessions-valid-after.js'
 import type { DeliveryStates } from './delivery-states.js'
 import type { MfaEventBody } from './events.js'
-import type { Person } from './person.js'
 import type { Refusal } from './refusal.js'
+import type { MfaUser } from './user.js'
 
 /** What every flow is given: built once from the options. */
 export interface Deps {
   readonly settings: Settings
   readonly service: MfaService
-  readonly tries: Tries
-  readonly sends: Sends
+  readonly attempts: Attempts
+  readonly messageBudget: MessageBudget
   readonly deliveries: DeliveryStates
   /** Only when the app asked for trusted devices. */
   readonly devices?: Devices | undefined
   /** Only when there are links by which somebody can end everything. */
-  readonly cutoffs?: Cutoffs | undefined
+  readonly sessionsValidAfter?: SessionsValidAfter | undefined
   /** Tells the host what happened. */
-  tell(event: MfaEventBody): void
+  emit(event: MfaEventBody): void
 }
 
 /** A flow's "no". */
@@ -34,11 +34,11 @@ export function refuse(refusal: Refusal): Refused {
   return { outcome: 'refused', refusal }
 }
 
-/** What the service may know of the person. */
-export function callerOf(person: Person): Caller {
+/** What the service may know of the user. */
+export function callerOf(user: MfaUser): Caller {
   return {
-    account: person.userId,
-    ...(person.clientAddress && { clientAddress: person.clientAddress }),
-    ...(person.locale && { locale: person.locale }),
+    account: user.userId,
+    ...(user.clientAddress && { clientAddress: user.clientAddress }),
+    ...(user.locale && { locale: user.locale }),
   }
 }

@@ -1,4 +1,4 @@
-import type { FindingCode } from '../doctor/findings.js'
+import type { WarningCode } from '../diagnostics/warnings.js'
 import type { Method } from '../protocol/methods.js'
 import type { ServicePart } from '../protocol/service.js'
 import type { RefusalCode } from './refusal.js'
@@ -17,7 +17,7 @@ type AboutUser = {
   /** The host's id of the user. */
   readonly userId: string
 } /** The first factor was shown, and the second is missing. */ & (
-  | { readonly type: 'half_login_started' }
+  | { readonly type: 'pending_login_started' }
   | {
       readonly type: 'challenged'
       readonly method: Method | 'backup'
@@ -39,7 +39,7 @@ type AboutUser = {
   | { readonly type: 'locked'; readonly forSeconds: number }
   | { readonly type: 'app_enrolled' }
   | { readonly type: 'backup_codes_sent' }
-  /** A half-login ended without the second factor: by the person, or found expired when they came back. */
+  /** A half-login ended without the second factor: by the user, or found expired when they came back. */
   | {
       readonly type: 'given_up'
       readonly reason: 'cancelled' | 'expired'
@@ -51,7 +51,7 @@ type AboutUser = {
   /** A browser will skip the question from now on; `device` is its public id. */
   | { readonly type: 'device_trusted'; readonly device: string }
   /** A trusted browser skipped the question at sign-in. */
-  | { readonly type: 'device_recognised'; readonly device: string }
+  | { readonly type: 'device_recognized'; readonly device: string }
   /** A trusted browser showed a secret that is not its own any more: somebody may have copied it. Its trust is over. */
   | { readonly type: 'device_copied' }
   | {
@@ -66,7 +66,7 @@ type AboutUser = {
 /** What concerns the app as a whole. */
 type AboutApp =
   /** The doctor found something that is set up less safely than it looks. */
-  | { readonly type: 'finding'; readonly code: FindingCode; readonly remedy: string }
+  | { readonly type: 'warning'; readonly code: WarningCode; readonly remedy: string }
   /** The service failed several times in a row at one thing that it does, and is left alone with that for a moment. */
   | { readonly type: 'service_paused'; readonly part: ServicePart; readonly forSeconds: number }
   /** It answers again. */

@@ -1,24 +1,26 @@
+import type { ServiceRefusal } from '../protocol/service.js'
+
 /**
- * Every "no" that a person or a JSON client can meet, by its stable `code`. A refusal is a value, not an error;
+ * Every "no" that a user or a JSON client can meet, by its stable `code`. A refusal is a value, not an error;
  * `retryAfterSeconds` says when asking again makes sense.
  */
 export type Refusal =
   /** Nobody has signed in. */
   | { readonly code: 'sign_in_required' }
   /** The first factor was shown too long ago; signing in starts over (R05). */
-  | { readonly code: 'half_login_expired' }
+  | { readonly code: 'pending_login_expired' }
   /** The second factor is missing. */
   | { readonly code: 'mfa_required' }
   /** The last second factor is older than the route allows (R17). */
   | { readonly code: 'step_up_required' }
-  /** The route asks for a second factor and this person has none yet. */
-  | { readonly code: 'enrolment_required' }
+  /** The route asks for a second factor and this user has none yet. */
+  | { readonly code: 'enrollment_required' }
   /** The session ended or was replaced while the request was under way (R06, R07). */
   | { readonly code: 'session_ended' }
   /** The code is wrong, or was used before. */
   | {
       readonly code: 'invalid_code'
-      readonly triesLeft: number
+      readonly attemptsLeft: number
       /** The app made the code so many steps of 30 s ago (negative): its clock seems to be slow. */
       readonly clockSteps?: number
     }
@@ -52,10 +54,10 @@ export type RefusalCode = Refusal['code']
 /** The HTTP status of each refusal. */
 export const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
   sign_in_required: 401,
-  half_login_expired: 401,
+  pending_login_expired: 401,
   mfa_required: 401,
   step_up_required: 401,
-  enrolment_required: 403,
+  enrollment_required: 403,
   session_ended: 401,
   invalid_code: 401,
   code_expired: 401,
@@ -70,4 +72,16 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
   contact_refused: 422,
   delivery_failed: 502,
   contact_needed: 409,
+}
+
+/** The service's "no" in the words of the user. */
+export function fromService(refusal: ServiceRefusal): Refusal {
+  switch (refusal.reason) {
+    case 'limited':
+      return { code: 'too_many_messages', retryAfterSeconds: refusal.retryAfterSeconds }
+    case 'locked':
+      return { code: 'locked', retryAfterSeconds: refusal.retryAfterSeconds }
+    default:
+      return { code: refusal.reason }
+  }
 }

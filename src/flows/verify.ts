@@ -1,13 +1,13 @@
-import type { Attempt, Spent } from '../limits/tries.js'
+import type { Attempt, AttemptPermit } from '../limits/attempts.js'
 import { canonicalBackupCode, canonicalCode, isCodeShaped } from '../protocol/code.js'
 import type { Method } from '../protocol/methods.js'
 import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
 import type { MfaRecord } from '../session/record.js'
-import { askService } from './ask-service.js'
+import { revokeDevices } from './account-security.js'
+import { askService } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
-import { backupTarget, findFactor, type Person } from './person.js'
-import { revokeDevices } from './revoke-devices.js'
-import { fromService } from './service-refusal.js'
+import { fromService } from './refusal.js'
+import { backupTarget, findFactor, type MfaUser } from './user.js'
 
 /** A code was right. */
 export interface Right {
@@ -29,7 +29,7 @@ export interface Approved {
   readonly claim: string
 }
 
-/** What a person typed. `factor` is a factor's id or method, or `backup`; without it the live challenge is meant. */
+/** What a user typed. `factor` is a factor's id or method, or `backup`; without it the live challenge is meant. */
 export interface TypedCode {
   readonly code: string
   readonly factor?: string | undefined
@@ -40,20 +40,20 @@ export interface TypedCode {
 /** Checks the code of a second factor. */
 export async function verifyCode(
   deps: Deps,
-  person: Person,
+  user: MfaUser,
   record: MfaRecord,
   typed: TypedCode,
 ): Promise<Right | Refused> {
-  if (person.factors.length === 0) return refuse({ code: 'enrolment_required' })
-  const target = targetOf(person, record, typed.factor ?? record.challenge?.factorId)
+  if (user.factors.length === 0) return refuse({ code: 'enrollment_required' })
+  const target = targetOf(user, record, typed.factor ?? record.challenge?.factorId)
   if ('outcome' in target) return target
   const { request, challenge, method } = target
   const code = (method === 'backup' ? canonicalBackupCode : canonicalCode)(typed.code)
-  const attempt = { userId: person.userId, challenge }
+  const attempt = { userId: user.userId, challenge }
 
   const verdict = await judge(deps, attempt, {
     ...request,
-    ...callerOf(person),
+    ...callerOf(user),
     transaction: record.transaction,
     code,
   })
@@ -67,22 +67,22 @@ type Valid = Extract<VerifyAnswer, { outcome: 'valid' }>
 /** Of two right answers at once, one becomes a session (R21). */
 export async function claimApproval(
   deps: Deps,
-  { userId }: Person,
+  { userId }: MfaUser,
   record: MfaRecord,
   { method, backupCodesLeft }: Right,
 ): Promise<Approved | Refused> {
-  const { tries, tell } = deps
+  const { attempts, emit } = deps
   const { transaction, verified, trusted } = record
-  if (!(await tries.claim(transaction))) return refuse({ code: 'session_ended' })
+  if (!(await attempts.acquire(transaction))) return refuse({ code: 'session_ended' })
   if (method === 'backup') {
     await revokeDevices(deps, userId, 'backup_code').catch(async (error: unknown) => {
-      await tries.unclaim(transaction)
+      await attempts.release(transaction)
       throw error
     })
   }
   const isSignedIn = verified !== undefined || trusted !== undefined
   const since = record.challenge?.startedAt ?? (isSignedIn ? undefined : record.startedAt)
-  tell({
+  emit({
     type: 'verified',
     userId,
     method,
@@ -105,35 +105,35 @@ export async function judge(deps: Deps, attempt: Attempt, request: VerifyRequest
   const verdict = await evaluate(deps, attempt, request)
   if (verdict.outcome === 'refused') {
     const method = request.kind === 'backup' ? 'backup' : request.method
-    deps.tell({ type: 'refused', userId: attempt.userId, method, code: verdict.refusal.code })
+    deps.emit({ type: 'refused', userId: attempt.userId, method, code: verdict.refusal.code })
   }
   return verdict
 }
 
 async function evaluate(deps: Deps, attempt: Attempt, request: VerifyRequest): Promise<Valid | Refused> {
-  const { service, tries, tell } = deps
-  const wrong = async (triesLeft: number, clockSteps?: number) => {
-    const forSeconds = await tries.failed(attempt)
-    if (forSeconds > 0) tell({ type: 'locked', userId: attempt.userId, forSeconds })
-    return refuse({ code: 'invalid_code', triesLeft, ...(clockSteps !== undefined && { clockSteps }) })
+  const { service, attempts, emit } = deps
+  const wrong = async (attemptsLeft: number, clockSteps?: number) => {
+    const forSeconds = await attempts.failed(attempt)
+    if (forSeconds > 0) emit({ type: 'locked', userId: attempt.userId, forSeconds })
+    return refuse({ code: 'invalid_code', attemptsLeft, ...(clockSteps !== undefined && { clockSteps }) })
   }
-  const spent = await tries.spend(attempt)
-  if (!spent.ok) return refuse(outOfTries(spent))
-  if (!isCodeShaped(request.code)) return wrong(spent.triesLeft)
+  const spent = await attempts.consume(attempt)
+  if (!spent.ok) return refuse(noAttemptsLeft(spent))
+  if (!isCodeShaped(request.code)) return wrong(spent.attemptsLeft)
   const answer = await askService(
     deps,
     attempt.userId,
     () => service.verify(request),
-    () => tries.giveBack(attempt),
+    () => attempts.refund(attempt),
   )
   switch (answer.outcome) {
     case 'valid':
-      await tries.succeeded(attempt)
+      await attempts.succeeded(attempt)
       return answer
     case 'invalid':
-      return wrong(spent.triesLeft, answer.clockSteps)
+      return wrong(spent.attemptsLeft, answer.clockSteps)
     case 'refused':
-      await tries.giveBack(attempt)
+      await attempts.refund(attempt)
       return refuse(fromService(answer.refusal))
   }
 }
@@ -146,14 +146,14 @@ type Target = {
 }
 
 /** Which factor a code is for. */
-function targetOf(person: Person, record: MfaRecord, name: string | undefined): Target | Refused {
+function targetOf(user: MfaUser, record: MfaRecord, name: string | undefined): Target | Refused {
   if (name === undefined) return refuse({ code: 'no_challenge' })
   if (name === 'backup') {
-    const target = backupTarget(person)
+    const target = backupTarget(user)
     if (!target) return refuse({ code: 'unknown_factor' })
     return { method: 'backup', challenge: nameFor(record, 'backup'), request: { ...target, kind: 'backup' } }
   }
-  const factor = findFactor(person, name)
+  const factor = findFactor(user, name)
   if (!factor) return refuse({ code: 'unknown_factor' })
   const { id, method, contact } = factor
   if (method === 'app') {
@@ -175,6 +175,6 @@ function nameFor(record: MfaRecord, factorId: string): string {
   return challenge?.factorId === factorId ? challenge.id : `${transaction}:${factorId}`
 }
 
-function outOfTries({ why, retryAfterSeconds }: Spent & { ok: false }) {
+function noAttemptsLeft({ why, retryAfterSeconds }: AttemptPermit & { ok: false }) {
   return { code: why === 'locked' ? 'locked' : 'challenge_exhausted', retryAfterSeconds } as const
 }

@@ -1,8 +1,8 @@
 import type { Request } from 'express'
+import { isSameOrigin } from '../http/request.js'
 import type { MfaRecord } from '../session/record.js'
 import { askedUrl, safeReturnTo } from '../session/return-to.js'
 import type { Settings } from '../settings.js'
-import { isSameOrigin } from '../visit/same-origin.js'
 import type { Rule } from './rule.js'
 
 /** The most that is kept of a form, in characters. */
@@ -10,7 +10,7 @@ const MAX_KEPT = 2_000
 
 /**
  * What is kept of a form's POST that a rule interrupts: the fields that the rule names, as texts, and what they are called. Nothing of a request
- * from another site, which could otherwise put its own wishes into the person's mouth (R13); nothing of what is no form
+ * from another site, which could otherwise put its own wishes into the user's mouth (R13); nothing of what is no form
  * of one text per field.
  */
 export function interrupted(

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type Duration, durationMs } from '../duration.js'
 import { OptionsError } from '../errors.js'
-import { onlyGiven } from '../given.js'
+import { onlyGiven } from '../option-rules.js'
 import { METHODS, type Method } from '../protocol/methods.js'
 import { isAtLeast, STRENGTHS, type Strength } from '../protocol/strength.js'
 
@@ -29,7 +29,7 @@ export interface MfaRule {
   readonly minStrength?: Strength | undefined
   /**
    * Fields of a form whose POST may be offered again after the second factor, with what was typed. Name no field that
-   * holds a secret: they are kept in the session meanwhile. Without it the person returns to the page with the form.
+   * holds a secret: they are kept in the session meanwhile. Without it the user returns to the page with the form.
    */
   readonly resume?: readonly (string | ResumeField)[] | undefined
 }

@@ -1,13 +1,13 @@
 import type { NextFunction, Request, Response } from 'express'
 import { HostError } from '../errors.js'
+import { gateOf, type RouteDeps } from '../http/deps.js'
+import { listFactors } from '../http/factors.js'
+import { setSecurityHeaders } from '../http/headers.js'
+import { wantsHtml } from '../http/request.js'
+import { mfaUserOf } from '../http/verification.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { logIn, userOf } from '../session/passport-request.js'
-import { enter } from '../session/standing.js'
-import { wantsHtml } from '../visit/accept.js'
-import { type DoorDeps, gateOf } from '../visit/deps.js'
-import { listFactors } from '../visit/factor-view.js'
-import { setHeaders } from '../visit/headers.js'
-import { personOf } from '../visit/visit.js'
+import { enter } from '../session/state.js'
 import { type AnyRouteHandler, forAnyRoute } from './any-route-handler.js'
 
 /**
@@ -15,7 +15,7 @@ import { type AnyRouteHandler, forAnyRoute } from './any-route-handler.js'
  * the challenge, a program gets 200 `mfa_required`. Who has no second factor is signed in and goes on to the next
  * handler.
  */
-export function loginStart(deps: DoorDeps): AnyRouteHandler {
+export function loginStart(deps: RouteDeps): AnyRouteHandler {
   const { settings } = deps
 
   const start = async (req: Request, res: Response, next: NextFunction) => {
@@ -30,13 +30,13 @@ export function loginStart(deps: DoorDeps): AnyRouteHandler {
     }
     wrapLogIn(req, deps)
     await logIn(req, user)
-    const standing = await enter(req, deps)
-    if (standing.stage !== 'pending') return next()
-    setHeaders(res)
+    const state = await enter(req, deps)
+    if (state.stage !== 'pending') return next()
+    setSecurityHeaders(res)
     if (wantsHtml(req)) return res.redirect(303, settings.path)
-    const { factors } = await personOf(req, standing, settings)
+    const { factors } = await mfaUserOf(req, state, settings)
     if (factors.length === 0) {
-      return void res.json({ status: 'enrolment_required', next: `${settings.path}/enroll-app` })
+      return void res.json({ status: 'enrollment_required', next: `${settings.path}/enroll-app` })
     }
     res.json({ status: 'mfa_required', next: settings.path, factors: listFactors(factors) })
   }

@@ -7,8 +7,8 @@ import {
 } from 'rate-limiter-flexible'
 import { storableName } from '../digest.js'
 import { LimitsStoreError } from '../errors.js'
-import { inTime } from '../in-time.js'
-import { type PostgresPlace, withCounterTable } from './postgres.js'
+import { type QueryPool, withTable } from '../stores/postgres-table.js'
+import { inTime } from '../stores/timeout.js'
 
 const LONGEST_KEY = 150
 
@@ -121,4 +121,19 @@ function guardFor(place: string) {
       )
     }
   }
+}
+
+/** A host's PostgreSQL, and the table in it that holds the counters. */
+export interface PostgresPlace {
+  readonly pool: QueryPool
+  readonly tableName: string
+}
+
+/** As docs/options.md gives it to those who make their tables themselves. */
+const tableOf = (name: string) =>
+  `CREATE TABLE "${name}" (key varchar(255) PRIMARY KEY, points integer NOT NULL DEFAULT 0, expire bigint)`
+
+/** The pool, with the table of the counters made when it is not there. */
+export function withCounterTable({ pool, tableName }: PostgresPlace): QueryPool {
+  return withTable(pool, tableName, tableOf(tableName))
 }

@@ -24,22 +24,22 @@ export type NoticeLanguages = Readonly<Record<string, Words>> & { readonly en: R
 export interface Letter {
   readonly facts: NoticeFacts
   readonly appName: string
-  readonly undoUrl?: string
+  readonly notMeUrl?: string
   readonly languages: NoticeLanguages
 }
 
 /** A notice in the language that fits best, which can be had in any other. */
 export function composeNotice(letter: Letter, wishes: readonly string[]): AccountNotice {
-  const { facts, undoUrl } = letter
+  const { facts, notMeUrl } = letter
   return {
     ...facts,
     ...words(letter, wishes),
-    ...(undoUrl && { undoUrl }),
+    ...(notMeUrl && { notMeUrl }),
     inLanguage: (tag) => words(letter, [tag]),
   }
 }
 
-function words({ facts, appName, undoUrl, languages }: Letter, wishes: readonly string[]) {
+function words({ facts, appName, notMeUrl, languages }: Letter, wishes: readonly string[]) {
   const spoken = Object.fromEntries(Object.entries(languages).filter(([, { notices }]) => notices))
   const locale = pickLocale(wishes, { ...spoken, en: languages.en })
   const { notices: texts = languages.en.notices, overview } = languages[locale] ?? languages.en
@@ -54,7 +54,7 @@ function words({ facts, appName, undoUrl, languages }: Letter, wishes: readonly 
   const help =
     facts.type === 'account_secured'
       ? [texts.thenPassword]
-      : [texts.fine, ...(undoUrl ? [texts.notYou, undoUrl, texts.thenPassword] : [texts.notYouHere])]
+      : [texts.fine, ...(notMeUrl ? [texts.notYou, notMeUrl, texts.thenPassword] : [texts.notYouHere])]
   const parts = [say(texts.what[facts.type]), about.filter(Boolean).join('\n'), help.map(say).join('\n')]
   return { locale, subject: say(texts.subject[facts.type]), text: `${parts.join('\n\n')}\n` }
 }

@@ -40,7 +40,7 @@ export interface AccountNotice extends NoticeFacts {
   /** Plain text; lines end with `\n`. */
   readonly text: string
   /** Leads to the page that ends everything; only when `publicUrl` is given. Works once, for seven days. */
-  readonly undoUrl?: string
+  readonly notMeUrl?: string
   /** The same notice in the language that fits a BCP 47 tag best. */
   inLanguage(tag: string): { readonly locale: string; readonly subject: string; readonly text: string }
 }

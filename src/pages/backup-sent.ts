@@ -1,8 +1,8 @@
 import { linkTo } from './address.js'
 import { html } from './html.js'
 import { icons } from './icons.js'
-import { noticeBox } from './notice.js'
 import { destination, type Page, type PageContext } from './page.js'
+import { noticeBox } from './page-message.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 

@@ -1,6 +1,6 @@
 import { html } from './html.js'
-import { noticeBox, problemText } from './notice.js'
 import { destination, type Page, type PageContext } from './page.js'
+import { noticeBox, problemText } from './page-message.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 

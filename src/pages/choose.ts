@@ -1,7 +1,7 @@
 import { factorList } from './factor-list.js'
 import { html } from './html.js'
-import { noticeBox } from './notice.js'
 import type { Page, PageContext } from './page.js'
+import { noticeBox } from './page-message.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 

@@ -1,7 +1,7 @@
 import { MAX_CODE_LENGTH } from '../protocol/code.js'
 import { type Html, html } from './html.js'
-import { NOTICE_ID } from './notice.js'
 import type { PageContext } from './page.js'
+import { NOTICE_ID } from './page-message.js'
 
 /** Problems that are about what was typed. */
 const ABOUT_THE_CODE: ReadonlySet<string> = new Set(['invalid_code', 'invalid_request', 'code_expired'])

@@ -1,7 +1,7 @@
 import { actText, challengeForm } from './factor-list.js'
 import { type Html, html } from './html.js'
-import { noticeBox } from './notice.js'
 import type { Page, PageContext } from './page.js'
+import { noticeBox } from './page-message.js'
 import { secondsToWait, waitLine } from './send-again.js'
 import { fill } from './text.js'
 import { troubleSection } from './trouble.js'

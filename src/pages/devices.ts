@@ -1,7 +1,7 @@
 import { type Html, html } from './html.js'
 import { icons } from './icons.js'
-import { noticeBox } from './notice.js'
 import type { Page, PageContext } from './page.js'
+import { noticeBox } from './page-message.js'
 import { fill } from './text.js'
 import type { DeviceView, View } from './view.js'
 

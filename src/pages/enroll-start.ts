@@ -1,6 +1,6 @@
 import { html } from './html.js'
-import { noticeBox } from './notice.js'
 import type { Page, PageContext } from './page.js'
+import { noticeBox } from './page-message.js'
 import type { View } from './view.js'
 
 /** Before an authenticator app is set up: what it is, and what becomes of the one in use. */

@@ -1,8 +1,8 @@
 import { otpauthLink, pictureFrom } from './address.js'
 import { codeField } from './code-field.js'
 import { type Html, html } from './html.js'
-import { noticeBox } from './notice.js'
 import type { Page, PageContext } from './page.js'
+import { noticeBox } from './page-message.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 

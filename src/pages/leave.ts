@@ -8,12 +8,12 @@ import { fill } from './text.js'
 /** The ways out that every page has at its foot, with the end of the half-login and the languages. */
 export function leaveLinks(page: Page, context: PageContext): Html {
   const { frame, words } = context
-  return html`<footer class="mfa-leave">${[page.error !== true && halfLoginEnd(context), wayOut(), languageSwitch(context)]}</footer>`
+  return html`<footer class="mfa-leave">${[page.error !== true && pendingLoginEnd(context), wayOut(), languageSwitch(context)]}</footer>`
 
   function wayOut(): Renderable {
     if (frame.purpose === 'sign-in') {
       // Signed in at last (an app was set up in a half-login): nothing is left to cancel.
-      if (frame.halfLoginEndsAt === undefined) return undefined
+      if (frame.pendingLoginEndsAt === undefined) return undefined
       return html`<form method="post" action="${frame.base}/cancel"><button class="mfa-link">${words.leave.cancel}</button></form>`
     }
     if (page.leadsHome === true) return undefined
@@ -22,9 +22,9 @@ export function leaveLinks(page: Page, context: PageContext): Html {
   }
 }
 
-function halfLoginEnd(context: PageContext): Renderable {
+function pendingLoginEnd(context: PageContext): Renderable {
   const { frame, words } = context
-  if (frame.halfLoginEndsAt === undefined || frame.purpose !== 'sign-in') return undefined
-  const seconds = Math.max(0, (frame.halfLoginEndsAt - frame.now) / 1000)
+  if (frame.pendingLoginEndsAt === undefined || frame.purpose !== 'sign-in') return undefined
+  const seconds = Math.max(0, (frame.pendingLoginEndsAt - frame.now) / 1000)
   return countdown({ seconds, phrase: words.leave.ends, leadsTo: startPath(frame), warns: true }, context)
 }

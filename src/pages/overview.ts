@@ -1,7 +1,7 @@
 import { type Html, html } from './html.js'
 import { icons } from './icons.js'
-import { noticeBox } from './notice.js'
 import { destination, type Page, type PageContext } from './page.js'
+import { noticeBox } from './page-message.js'
 import type { FactorView, View } from './view.js'
 
 /** Signed in, nothing to ask: the ways to confirm, and what can be done about them. */

@@ -1,8 +1,8 @@
 import { linkTo } from './address.js'
 import { countdown } from './countdown.js'
 import { type Html, html } from './html.js'
-import { problemText } from './notice.js'
 import { type Page, type PageContext, startPath } from './page.js'
+import { problemText } from './page-message.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 

@@ -15,8 +15,8 @@ export function troubleSection(view: Extract<View, { page: 'code' }>, context: P
   return html`<details class="mfa-trouble"${isLost && html` open`}>
 <summary>${words.code.trouble[kind]}</summary>
 ${!(isLost && isDelivered) && html`<p data-mfa-tip>${words.code.tip[kind]}</p>`}
-${hasOthers && html`<h2>${words.code.otherWays}</h2>${factorList({ factors: view.others, backup }, context)}`}
+${hasOthers && html`<h2>${words.code.otherFactors}</h2>${factorList({ factors: view.others, backup }, context)}`}
 ${frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}
-${frame.purpose !== 'manage' && html`<p><a class="mfa-link" href="${startPath(frame)}">${words.code.allWays}</a></p>`}
+${frame.purpose !== 'manage' && html`<p><a class="mfa-link" href="${startPath(frame)}">${words.code.allFactors}</a></p>`}
 </details>`
 }

@@ -71,7 +71,7 @@ export type Notice =
   | {
       readonly tone: 'error'
       readonly code: ProblemCode
-      readonly triesLeft?: number
+      readonly attemptsLeft?: number
       /** The app made the code so many steps of 30 s ago, as a negative number. */
       readonly clockSteps?: number
       readonly retryAfterSeconds?: number
@@ -90,7 +90,7 @@ export interface PageFrame {
   readonly homePath: string
   readonly purpose: 'sign-in' | 'step-up' | 'manage'
   /** End of the half-login in milliseconds since 1970; only while the second factor is missing. */
-  readonly halfLoginEndsAt?: number
+  readonly pendingLoginEndsAt?: number
   /** The server's time, so that the countdowns do not depend on the browser's clock. */
   readonly now: number
   readonly notice?: Notice

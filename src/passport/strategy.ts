@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 import { Strategy } from 'passport-strategy'
 import type { Approved } from '../flows/verify.js'
+import { readBody } from '../http/body.js'
+import type { RouteDeps } from '../http/deps.js'
+import { type Problem, setRetryAfter, statusOf, titleOf } from '../http/problem.js'
+import { isSameOrigin } from '../http/request.js'
+import { verifyBody } from '../http/schemas.js'
+import { verifyVisit } from '../http/verification.js'
 import { offerProof, wrapLogIn } from '../session/log-in.js'
-import { moveOn, sessionEnded } from '../session/slot.js'
-import { enter, type Known } from '../session/standing.js'
-import { readBody } from '../visit/body.js'
-import type { DoorDeps } from '../visit/deps.js'
-import { type Problem, setRetryAfter, statusOf, titleOf } from '../visit/problem.js'
-import { isSameOrigin } from '../visit/same-origin.js'
-import { verifyVisit } from '../visit/visit.js'
-import { verifyBody } from '../visit/wire.js'
+import { type ActiveState, enter } from '../session/state.js'
+import { sessionEnded, storeIfCurrent } from '../session/store.js'
 
 /** What a strategy hands to `fail`, and so to a custom callback as `info`. */
 export interface MfaFailure extends Problem {
@@ -25,9 +25,9 @@ export interface MfaFailure extends Problem {
  */
 export class PassportMfaStrategy extends Strategy {
   readonly name = 'mfa'
-  private readonly deps: DoorDeps
+  private readonly deps: RouteDeps
 
-  constructor(deps: DoorDeps) {
+  constructor(deps: RouteDeps) {
     super()
     this.deps = deps
   }
@@ -39,31 +39,31 @@ export class PassportMfaStrategy extends Strategy {
   }
 
   private async attempt(req: Request, remember: boolean): Promise<void> {
-    const known = await enter(req, this.deps)
+    const state = await enter(req, this.deps)
     wrapLogIn(req, this.deps)
-    if (known.stage === 'none')
-      return this.refuse(req, { code: known.expired ? 'half_login_expired' : 'sign_in_required' })
+    if (state.stage === 'none')
+      return this.refuse(req, { code: state.expired ? 'pending_login_expired' : 'sign_in_required' })
     if (!isSameOrigin(req)) return this.refuse(req, { code: 'cross_site' })
     const body = await readBody(req, responseOf(req), verifyBody)
     if ('fault' in body) return this.refuse(req, body.fault)
 
-    const verdict = await verifyVisit(this.deps, req, known, body.fields)
-    if (verdict.outcome === 'approved') return this.approve(req, known, verdict, remember)
+    const verdict = await verifyVisit(this.deps, req, state, body.fields)
+    if (verdict.outcome === 'approved') return this.approve(req, state, verdict, remember)
     if (verdict.refusal.code !== 'session_ended') return this.refuse(req, verdict.refusal)
     // Passport would write failure messages into the session that is no more.
     throw sessionEnded()
   }
 
-  private async approve(req: Request, known: Known, approved: Approved, remember: boolean) {
+  private async approve(req: Request, state: ActiveState, approved: Approved, remember: boolean) {
     const { method, claim, backupCodesLeft } = approved
-    const { user, userId, record } = known
-    const release = () => this.deps.tries.unclaim(claim)
+    const { user, userId, record } = state
+    const release = () => this.deps.attempts.release(claim)
     if (remember) {
       offerProof(req, { userId, method, record, handOverReturnTo: true, release })
     } else {
       const { challenge: _used, ...rest } = record
       try {
-        if (!(await moveOn(req, { ...rest, transaction: randomUUID() }))) throw sessionEnded()
+        if (!(await storeIfCurrent(req, { ...rest, transaction: randomUUID() }))) throw sessionEnded()
       } catch (error) {
         await release()
         throw error

@@ -4,7 +4,7 @@ const HIDDEN = '•••'
 
 /**
  * A contact as a page may show it: the last two digits of a number, the first letter of a mailbox and of its
- * domain. Enough to recognise one's own, useless to learn somebody else's (R46).
+ * domain. Enough to recognize one's own, useless to learn somebody else's (R46).
  */
 export function maskContact(contact: Contact): string {
   if (contact.kind === 'email') return maskEmail(contact.email)

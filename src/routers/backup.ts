@@ -1,80 +1,80 @@
 import { Router } from 'express'
 import * as z from 'zod'
 import { sendBackupCodes } from '../flows/backup.js'
-import { backupTarget } from '../flows/person.js'
 import type { Refusal } from '../flows/refusal.js'
+import { backupTarget } from '../flows/user.js'
+import { readBody } from '../http/body.js'
+import type { RouteDeps } from '../http/deps.js'
+import { notify } from '../http/notify.js'
+import { sendProblem } from '../http/problem.js'
+import type { backupSentAnswer } from '../http/schemas.js'
 import type { View } from '../pages/view.js'
 import { maskContact } from '../protocol/destination.js'
-import { isCurrent, storeRecord } from '../session/slot.js'
-import { readBody } from '../visit/body.js'
-import type { DoorDeps } from '../visit/deps.js'
-import { notify } from '../visit/notify.js'
-import { sendProblem } from '../visit/problem.js'
-import type { backupSentAnswer } from '../visit/wire.js'
+import { isCurrent, storeRecord } from '../session/store.js'
 import { addAssets } from './assets.js'
+import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
-import { sendRefusal, showPage } from './reply.js'
+import { sendRefusal, showPage } from './respond.js'
 import { addRoute, stop } from './route.js'
-import type { Visitor } from './visitor.js'
 
 /**
  * `GET /backup` tells where backup codes would go; `POST /backup` has new ones made and delivered, and leads to
  * `GET /backup?sent`, which says so: loading that again sends nothing.
  */
-export function buildBackupRouter(deps: DoorDeps): Router {
+export function buildBackupRouter(deps: RouteDeps): Router {
   const router = Router()
   addRoute(router, deps, '/backup', { get: showStart, post: send })
   addAssets(router)
   return router
 }
 
-async function showStart(visitor: Visitor): Promise<void> {
-  const { req, known, person, html } = visitor
-  const target = backupTarget(person)
-  const { codesSent } = known.record
+async function showStart(context: RouteContext): Promise<void> {
+  const { req, state, user, html } = context
+  const target = backupTarget(user)
+  const { codesSent } = state.record
   if (html && req.query.sent !== undefined && codesSent && target) {
     const { count, next } = codesSent
-    return showPage(visitor, {
+    return showPage(context, {
       page: 'backup-sent',
       to: maskContact(target.contact),
       ...(count !== undefined && { count }),
       ...(next && { next }),
     })
   }
-  const refusal = await refusalFor(visitor)
-  if (refusal) return sendRefusal(visitor, refusal)
-  if (!html) return sendProblem(visitor.res, { code: 'not_found' })
-  showPage(visitor, startView(visitor))
+  const refusal = await refusalFor(context)
+  if (refusal) return sendRefusal(context, refusal)
+  if (!html) return sendProblem(context.res, { code: 'not_found' })
+  showPage(context, startView(context))
 }
 
-function startView({ person }: Visitor): View {
-  const target = backupTarget(person)
+function startView({ user }: RouteContext): View {
+  const target = backupTarget(user)
   return { page: 'backup', ...(target && { to: maskContact(target.contact) }) }
 }
 
-async function send(visitor: Visitor): Promise<void> {
-  const { req, res, deps, known, person, html } = visitor
+async function send(context: RouteContext): Promise<void> {
+  const { req, res, deps, state, user, html } = context
   const body = await readBody(req, res, z.object({}))
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
-  const refusal = await refusalFor(visitor)
-  if (refusal) return sendRefusal(visitor, refusal)
+  const refusal = await refusalFor(context)
+  if (refusal) return sendRefusal(context, refusal)
 
-  const outcome = await sendBackupCodes(deps, person, known.record)
+  const outcome = await sendBackupCodes(deps, user, state.record)
   if (outcome.outcome === 'sent') {
-    const method = backupTarget(person)?.method
-    await notify(deps, req, known, { type: 'backup_codes_sent', ...(method && { method }), to: outcome.to })
+    const method = backupTarget(user)?.method
+    await notify(deps, req, state, { type: 'backup_codes_sent', ...(method && { method }), to: outcome.to })
   }
-  if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
+  if (!(await isCurrent(req, state.userId))) return sendRefusal(context, { code: 'session_ended' })
   if (outcome.outcome === 'refused') {
     const { refusal } = outcome
     // Where the codes were asked for, they can be asked for again; a factor is not what is missing.
     if (html && refusal.code !== 'locked')
-      return showPage(visitor, startView(visitor), { tone: 'error', ...refusal })
-    return sendRefusal(visitor, refusal)
+      return showPage(context, startView(context), { tone: 'error', ...refusal })
+    return sendRefusal(context, refusal)
   }
   const { to, count } = outcome
   const counted = count !== undefined && { count }
-  const { backupCodes: before, ...rest } = known.record
+  const { backupCodes: before, ...rest } = state.record
   await storeRecord(req, {
     ...rest,
     codesSent: { ...counted, ...(before?.next && { next: before.next }) },
@@ -85,7 +85,7 @@ async function send(visitor: Visitor): Promise<void> {
 }
 
 /** Backup codes stand in for a factor; who has none has nothing to back up. */
-async function refusalFor(visitor: Visitor): Promise<Refusal | undefined> {
-  if (visitor.person.factors.length === 0) return { code: 'enrolment_required' }
-  return factorChangeRefusal(visitor, '/backup')
+async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
+  if (context.user.factors.length === 0) return { code: 'enrollment_required' }
+  return factorChangeRefusal(context, '/backup')
 }

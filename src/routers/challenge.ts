@@ -1,26 +1,26 @@
 import { Router } from 'express'
 import type * as z from 'zod'
 import { startChallenge } from '../flows/challenge.js'
+import { readBody } from '../http/body.js'
+import type { RouteDeps } from '../http/deps.js'
+import { listFactors } from '../http/factors.js'
+import { sendProblem } from '../http/problem.js'
+import { type cancelledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
 import { maskContact } from '../protocol/destination.js'
-import { isCurrent, storeRecord } from '../session/slot.js'
-import { endHalfLogin, givenUp } from '../session/standing.js'
-import { readBody } from '../visit/body.js'
-import type { DoorDeps } from '../visit/deps.js'
-import { listFactors } from '../visit/factor-view.js'
-import { sendProblem } from '../visit/problem.js'
-import { type cancelledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../visit/wire.js'
+import { endPendingLogin, givenUp } from '../session/state.js'
+import { isCurrent, storeRecord } from '../session/store.js'
 import { addAssets } from './assets.js'
-import { challengeNow } from './challenge-now.js'
-import { offerOtherWays } from './outage.js'
-import { choosePage, hasBackup, sendRefusal, showPage } from './reply.js'
+import { factorViews, liveChallenge, type RouteContext } from './context.js'
+import { liveChallengeNow } from './live-challenge.js'
+import { offerOtherFactors } from './other-factors.js'
+import { choosePage, hasBackup, sendRefusal, showPage } from './respond.js'
 import { addRoute, stop } from './route.js'
-import { factorViews, liveChallenge, type Visitor } from './visitor.js'
 
-/** `GET /` shows where the person stands and offers the factors; `POST /challenge` starts one; `POST /cancel` ends it. */
-export function buildChallengeRouter(deps: DoorDeps): Router {
+/** `GET /` shows where the user stands and offers the factors; `POST /challenge` starts one; `POST /cancel` ends it. */
+export function buildChallengeRouter(deps: RouteDeps): Router {
   const router = Router()
   addRoute(router, deps, '/', {
-    get: (visitor) => (visitor.html ? showStart(visitor) : tellState(visitor)),
+    get: (context) => (context.html ? showStart(context) : respondState(context)),
     nobody: (res) => {
       res.json({ status: 'none', factors: [] } satisfies MfaState)
     },
@@ -31,36 +31,36 @@ export function buildChallengeRouter(deps: DoorDeps): Router {
   return router
 }
 
-function showStart(visitor: Visitor): void {
-  const { req, res, deps, known, person } = visitor
+function showStart(context: RouteContext): void {
+  const { req, res, deps, state, user } = context
   const { path } = deps.settings
-  if (known.stage === 'pending' && person.factors.length === 0) return res.redirect(303, `${path}/enroll-app`)
-  if (known.stage !== 'pending' && !known.record.stepUp) {
-    const { backupCodes } = known.record
-    return showPage(visitor, {
+  if (state.stage === 'pending' && user.factors.length === 0) return res.redirect(303, `${path}/enroll-app`)
+  if (state.stage !== 'pending' && !state.record.stepUp) {
+    const { backupCodes } = state.record
+    return showPage(context, {
       page: 'overview',
-      factors: factorViews(visitor),
-      backup: hasBackup(visitor),
+      factors: factorViews(context),
+      backup: hasBackup(context),
       ...(backupCodes && { backupCodesLeft: backupCodes.left }),
       devices: deps.browsers !== undefined,
     })
   }
   if (req.query.choose === undefined) {
-    if (liveChallenge(visitor)) return res.redirect(303, `${path}/verify`)
-    const [only, ...others] = person.factors
+    if (liveChallenge(context)) return res.redirect(303, `${path}/verify`)
+    const [only, ...others] = user.factors
     if (only?.method === 'app' && others.length === 0)
       return res.redirect(303, `${path}/verify?factor=${only.id}`)
   }
-  showPage(visitor, choosePage(visitor))
+  showPage(context, choosePage(context))
 }
 
 /** The state as JSON. */
-export async function tellState(visitor: Visitor): Promise<void> {
-  const { req, res, deps, known, person } = visitor
-  const { asked, live } = await challengeNow(visitor)
-  if (asked && !(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
+export async function respondState(context: RouteContext): Promise<void> {
+  const { req, res, deps, state, user } = context
+  const { asked, live } = await liveChallengeNow(context)
+  if (asked && !(await isCurrent(req, state.userId))) return sendRefusal(context, { code: 'session_ended' })
   const shared = {
-    factors: listFactors(person.factors),
+    factors: listFactors(user.factors),
     ...(live && {
       challenge: {
         factor: live.factor.id,
@@ -71,31 +71,31 @@ export async function tellState(visitor: Visitor): Promise<void> {
       },
     }),
   }
-  const endsAt = iso(known.record.startedAt + deps.settings.halfLoginMs)
-  const state: MfaState =
-    known.stage === 'pending'
+  const endsAt = iso(state.record.startedAt + deps.settings.pendingLoginMs)
+  const answer: MfaState =
+    state.stage === 'pending'
       ? { status: 'pending', ...shared, expiresAt: endsAt }
-      : { status: known.stage === 'verified' ? 'verified' : 'none', ...shared }
-  res.json(state)
+      : { status: state.stage === 'verified' ? 'verified' : 'none', ...shared }
+  res.json(answer)
 }
 
-async function challenge(visitor: Visitor): Promise<void> {
-  const { req, res, deps, known, person, html } = visitor
+async function challenge(context: RouteContext): Promise<void> {
+  const { req, res, deps, state, user, html } = context
   const body = await readBody(req, res, challengeBody)
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
 
   const asked = body.fields.factor
-  const outcome = await startChallenge(deps, person, known.record, asked).catch((error: unknown) =>
-    offerOtherWays(visitor, error, asked),
+  const outcome = await startChallenge(deps, user, state.record, asked).catch((error: unknown) =>
+    offerOtherFactors(context, error, asked),
   )
   if (!outcome) return
-  if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
-  if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal, asked)
+  if (!(await isCurrent(req, state.userId))) return sendRefusal(context, { code: 'session_ended' })
+  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, asked)
 
   const { challenge } = outcome
-  await storeRecord(req, { ...known.record, challenge })
+  await storeRecord(req, { ...state.record, challenge })
   if (html) return res.redirect(303, `${deps.settings.path}/verify${outcome.again ? '?again' : ''}`)
-  const factor = person.factors.find(({ id }) => id === challenge.factorId)
+  const factor = user.factors.find(({ id }) => id === challenge.factorId)
   const answer: z.output<typeof challengedAnswer> = {
     status: 'challenged',
     factor: challenge.factorId,
@@ -107,13 +107,13 @@ async function challenge(visitor: Visitor): Promise<void> {
   res.json(answer)
 }
 
-async function cancel({ req, res, deps, known, html }: Visitor): Promise<void> {
+async function cancel({ req, res, deps, state, html }: RouteContext): Promise<void> {
   const { signInPath, homePath } = deps.settings
   // Only a half-login can be cancelled; who is signed in signs out with the host.
-  if (known.stage !== 'pending')
+  if (state.stage !== 'pending')
     return html ? res.redirect(303, homePath) : sendProblem(res, { code: 'not_found' })
-  await endHalfLogin(req, known.record.returnTo)
-  deps.tell(givenUp('cancelled', known.record))
+  await endPendingLogin(req, state.record.returnTo)
+  deps.emit(givenUp('cancelled', state.record))
   if (html) return res.redirect(303, signInPath)
   res.json({ status: 'cancelled', next: signInPath } satisfies z.output<typeof cancelledAnswer>)
 }

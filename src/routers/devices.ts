@@ -1,15 +1,15 @@
 import { Router } from 'express'
 import type * as z from 'zod'
-import type { Account } from '../session/trusted-browsers.js'
-import { deviceField, readBody } from '../visit/body.js'
-import type { Browsers } from '../visit/browsers.js'
-import type { DoorDeps } from '../visit/deps.js'
-import { sendProblem } from '../visit/problem.js'
-import { type devicesAnswer, revokeBody, type revokedAnswer } from '../visit/wire.js'
+import { deviceField, readBody } from '../http/body.js'
+import type { RouteDeps } from '../http/deps.js'
+import { sendProblem } from '../http/problem.js'
+import { type devicesAnswer, revokeBody, type revokedAnswer } from '../http/schemas.js'
+import type { Browsers } from '../http/trusted-browsers.js'
+import type { Account } from '../session/deps.js'
 import { addAssets } from './assets.js'
-import { sendRefusal, showPage } from './reply.js'
+import type { RouteContext } from './context.js'
+import { sendRefusal, showPage } from './respond.js'
 import { addRoute, type Handler, stop } from './route.js'
-import type { Visitor } from './visitor.js'
 
 type Revoked = z.output<typeof revokedAnswer>
 
@@ -17,16 +17,16 @@ type Revoked = z.output<typeof revokedAnswer>
  * `GET /devices` lists the trusted devices, `DELETE /devices/:id` and `DELETE /devices` forget one or all. Browsers
  * without scripts post to `/devices/revoke` and `/devices/revoke-all`. Without trusted devices there are no routes.
  */
-export function buildDevicesRouter(deps: DoorDeps): Router {
+export function buildDevicesRouter(deps: RouteDeps): Router {
   const router = Router()
   const { browsers } = deps
   if (!browsers) return router
   const forSignedIn =
-    (handler: (visitor: Visitor, browsers: Browsers) => Promise<void>): Handler =>
-    (visitor) =>
-      visitor.known.stage === 'pending'
-        ? sendRefusal(visitor, { code: 'mfa_required' })
-        : handler(visitor, browsers)
+    (handler: (context: RouteContext, browsers: Browsers) => Promise<void>): Handler =>
+    (context) =>
+      context.state.stage === 'pending'
+        ? sendRefusal(context, { code: 'mfa_required' })
+        : handler(context, browsers)
 
   addRoute(router, deps, '/devices', { get: forSignedIn(show), delete: forSignedIn(revokeAll) })
   addRoute(router, deps, '/devices/revoke', { post: forSignedIn(revokePosted) })
@@ -36,13 +36,13 @@ export function buildDevicesRouter(deps: DoorDeps): Router {
   return router
 }
 
-async function show(visitor: Visitor, browsers: Browsers): Promise<void> {
-  const { req, res, html } = visitor
-  const devices = await browsers.list(req, accountOf(visitor))
+async function show(context: RouteContext, browsers: Browsers): Promise<void> {
+  const { req, res, html } = context
+  const devices = await browsers.list(req, accountOf(context))
   if (html) {
     const { revoked } = req.query
     const code = revoked === 'all' ? 'devices_revoked' : 'device_revoked'
-    return showPage(visitor, { page: 'devices', devices }, revoked ? { tone: 'success', code } : undefined)
+    return showPage(context, { page: 'devices', devices }, revoked ? { tone: 'success', code } : undefined)
   }
   const answer: z.output<typeof devicesAnswer> = {
     devices: devices.map(({ id, browser, system, createdAt, lastUsedAt, expiresAt, ...device }) => ({
@@ -57,40 +57,40 @@ async function show(visitor: Visitor, browsers: Browsers): Promise<void> {
   res.json(answer)
 }
 
-async function revokePosted(visitor: Visitor, browsers: Browsers): Promise<void> {
-  const { req, res, deps } = visitor
+async function revokePosted(context: RouteContext, browsers: Browsers): Promise<void> {
+  const { req, res, deps } = context
   const body = await readBody(req, res, revokeBody)
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
-  await revoke(visitor, browsers, body.fields.device)
+  await revoke(context, browsers, body.fields.device)
 }
 
-async function revokeNamed(visitor: Visitor, browsers: Browsers): Promise<void> {
-  const named = deviceField.safeParse(visitor.req.params.device)
-  await revoke(visitor, browsers, named.data ?? '')
+async function revokeNamed(context: RouteContext, browsers: Browsers): Promise<void> {
+  const named = deviceField.safeParse(context.req.params.device)
+  await revoke(context, browsers, named.data ?? '')
 }
 
-async function revoke(visitor: Visitor, browsers: Browsers, device: string): Promise<void> {
-  const { req, res, known, html } = visitor
-  const wasThere = await browsers.revoke(req, known.userId, device)
-  // On a page that was open for long, a device that is gone already is what the person wanted.
-  if (html) return backToList(visitor, 'one')
+async function revoke(context: RouteContext, browsers: Browsers, device: string): Promise<void> {
+  const { req, res, state, html } = context
+  const wasThere = await browsers.revoke(req, state.userId, device)
+  // On a page that was open for long, a device that is gone already is what the user wanted.
+  if (html) return backToList(context, 'one')
   if (!wasThere) return sendProblem(res, { code: 'unknown_device' })
   res.json({ status: 'revoked', count: 1 } satisfies Revoked)
 }
 
-async function revokeAll(visitor: Visitor, browsers: Browsers): Promise<void> {
-  const { res, known, html } = visitor
-  const count = await browsers.revokeAll(known.userId)
-  if (html) return backToList(visitor, 'all')
+async function revokeAll(context: RouteContext, browsers: Browsers): Promise<void> {
+  const { res, state, html } = context
+  const count = await browsers.revokeAll(state.userId)
+  if (html) return backToList(context, 'all')
   res.json({ status: 'revoked', count } satisfies Revoked)
 }
 
-function backToList({ res, deps }: Visitor, revoked: 'one' | 'all'): void {
+function backToList({ res, deps }: RouteContext, revoked: 'one' | 'all'): void {
   res.redirect(303, `${deps.settings.path}/devices?revoked=${revoked}`)
 }
 
-function accountOf({ known, person }: Visitor): Account {
-  return { user: known.user, userId: known.userId, factors: person.factors }
+function accountOf({ state, user }: RouteContext): Account {
+  return { user: state.user, userId: state.userId, factors: user.factors }
 }
 
 function iso(ms: number): string {

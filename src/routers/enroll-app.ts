@@ -1,23 +1,23 @@
 import { Router } from 'express'
 import * as z from 'zod'
 import { confirmApp, prepareApp } from '../flows/enroll-app.js'
+import { readBody } from '../http/body.js'
+import type { RouteDeps } from '../http/deps.js'
+import { notify } from '../http/notify.js'
+import { sendProblem } from '../http/problem.js'
+import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../http/schemas.js'
+import { approve } from '../http/verification.js'
 import { type Contact, formatUser, parseUser } from '../protocol/contact.js'
 import { maskContact } from '../protocol/destination.js'
-import { isCurrent, storeRecord } from '../session/slot.js'
-import { approve } from '../visit/approve.js'
-import { readBody } from '../visit/body.js'
-import type { DoorDeps } from '../visit/deps.js'
-import { notify } from '../visit/notify.js'
-import { sendProblem } from '../visit/problem.js'
-import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../visit/wire.js'
+import { isCurrent, storeRecord } from '../session/store.js'
 import { addAssets } from './assets.js'
+import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
-import { hasBackup, sendRefusal, showPage } from './reply.js'
+import { hasBackup, sendRefusal, showPage } from './respond.js'
 import { addRoute, stop } from './route.js'
-import type { Visitor } from './visitor.js'
 
 /** `POST /enroll-app` prepares an authenticator app and shows its QR code once; `POST /enroll-app/confirm` makes it count. */
-export function buildEnrollAppRouter(deps: DoorDeps): Router {
+export function buildEnrollAppRouter(deps: RouteDeps): Router {
   const router = Router()
   addRoute(router, deps, '/enroll-app', { get: showStart, post: prepare })
   addRoute(router, deps, '/enroll-app/confirm', { get: showConfirm, post: confirm })
@@ -25,78 +25,78 @@ export function buildEnrollAppRouter(deps: DoorDeps): Router {
   return router
 }
 
-async function showStart(visitor: Visitor): Promise<void> {
-  const refusal = await factorChangeRefusal(visitor, '/enroll-app')
-  if (refusal) return sendRefusal(visitor, refusal)
-  if (!visitor.html) return sendProblem(visitor.res, { code: 'not_found' })
-  showPage(visitor, {
+async function showStart(context: RouteContext): Promise<void> {
+  const refusal = await factorChangeRefusal(context, '/enroll-app')
+  if (refusal) return sendRefusal(context, refusal)
+  if (!context.html) return sendProblem(context.res, { code: 'not_found' })
+  showPage(context, {
     page: 'enroll-start',
-    replaces: visitor.person.factors.some(({ method }) => method === 'app'),
+    replaces: context.user.factors.some(({ method }) => method === 'app'),
   })
 }
 
 /** The QR code is shown once; who comes back by address finds the code entry without it, or starts anew. */
-function showConfirm(visitor: Visitor): void {
-  const { res, deps, known, html } = visitor
-  if (!html || !known.record.enrolment) return res.redirect(303, `${deps.settings.path}/enroll-app`)
-  showPage(visitor, { page: 'enroll' })
+function showConfirm(context: RouteContext): void {
+  const { res, deps, state, html } = context
+  if (!html || !state.record.enrollment) return res.redirect(303, `${deps.settings.path}/enroll-app`)
+  showPage(context, { page: 'enroll' })
 }
 
-async function prepare(visitor: Visitor): Promise<void> {
-  const { req, res, deps, known, person, html } = visitor
+async function prepare(context: RouteContext): Promise<void> {
+  const { req, res, deps, state, user, html } = context
   const body = await readBody(req, res, z.object({}))
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
-  const refusal = await factorChangeRefusal(visitor, '/enroll-app')
-  if (refusal) return sendRefusal(visitor, refusal)
+  const refusal = await factorChangeRefusal(context, '/enroll-app')
+  if (refusal) return sendRefusal(context, refusal)
 
-  const outcome = await prepareApp(deps, person, appContact(visitor))
-  if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
-  if (outcome.outcome === 'refused') return sendRefusal(visitor, outcome.refusal)
-  const { enrolment, qr, uri, secret } = outcome
-  await storeRecord(req, { ...known.record, enrolment })
+  const outcome = await prepareApp(deps, user, appContact(context))
+  if (!(await isCurrent(req, state.userId))) return sendRefusal(context, { code: 'session_ended' })
+  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal)
+  const { enrollment, qr, uri, secret } = outcome
+  await storeRecord(req, { ...state.record, enrollment })
   const shown = { qr, ...(uri && { uri }), ...(secret && { secret }) }
-  if (html) return showPage(visitor, { page: 'enroll', ...shown })
+  if (html) return showPage(context, { page: 'enroll', ...shown })
   res.json(shown satisfies z.output<typeof preparedAnswer>)
 }
 
-async function confirm(visitor: Visitor): Promise<void> {
-  const { req, res, deps, known, person, html } = visitor
+async function confirm(context: RouteContext): Promise<void> {
+  const { req, res, deps, state, user, html } = context
   const body = await readBody(req, res, confirmBody)
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
-  if (known.stage === 'pending' && person.factors.length > 0) {
-    return sendRefusal(visitor, { code: 'mfa_required' })
+  if (state.stage === 'pending' && user.factors.length > 0) {
+    return sendRefusal(context, { code: 'mfa_required' })
   }
 
-  const contact = appContact(visitor)
-  const outcome = await confirmApp(deps, person, known.record.enrolment, contact, body.fields.code)
+  const contact = appContact(context)
+  const outcome = await confirmApp(deps, user, state.record.enrollment, contact, body.fields.code)
   if (outcome.outcome === 'refused') {
-    if (!(await isCurrent(req, known.userId))) return sendRefusal(visitor, { code: 'session_ended' })
+    if (!(await isCurrent(req, state.userId))) return sendRefusal(context, { code: 'session_ended' })
     const { refusal } = outcome
-    const again = refusal.code === 'invalid_code' && refusal.triesLeft > 0
+    const again = refusal.code === 'invalid_code' && refusal.attemptsLeft > 0
     return html && again
-      ? showPage(visitor, { page: 'enroll' }, { tone: 'error', ...refusal })
-      : sendRefusal(visitor, refusal)
+      ? showPage(context, { page: 'enroll' }, { tone: 'error', ...refusal })
+      : sendRefusal(context, refusal)
   }
-  // The app counts from now on, whatever has become of the session meanwhile: host and person hear of it.
-  if (contact) await deps.settings.onAppEnrolled?.(known.user, { method: 'app', user: formatUser(contact) })
+  // The app counts from now on, whatever has become of the session meanwhile: host and user hear of it.
+  if (contact) await deps.settings.onAppEnrolled?.(state.user, { method: 'app', user: formatUser(contact) })
   const to = contact && maskContact(contact)
-  await notify(deps, req, known, { type: 'factor_added', method: 'app', ...(to && { to }) })
-  // The person has just shown this factor; nothing less than before is proven.
-  if (!(await approve(req, deps, known, { method: 'app', claim: outcome.claim }))) {
-    return sendRefusal(visitor, { code: 'session_ended' })
+  await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })
+  // The user has just shown this factor; nothing less than before is proven.
+  if (!(await approve(req, deps, state, { method: 'app', claim: outcome.claim }))) {
+    return sendRefusal(context, { code: 'session_ended' })
   }
-  if (html) return showPage(visitor, { page: 'enrolled', backup: hasBackup(visitor) })
+  if (html) return showPage(context, { page: 'enrolled', backup: hasBackup(context) })
   res.json({ status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>)
 }
 
-/** The contact under which the service knows this person's app. */
-function appContact({ deps, known, person }: Visitor): Contact | undefined {
-  const { user } = known
+/** The contact under which the service knows this user's app. */
+function appContact({ deps, state, user: { factors } }: RouteContext): Contact | undefined {
+  const { user } = state
   const given: unknown = deps.settings.appContact
     ? deps.settings.appContact(user)
     : Reflect.get(user, 'email')
   const contact = typeof given === 'string' ? parseUser(given) : undefined
   if (contact) return contact.kind === 'dual' ? undefined : contact
-  const [first] = person.factors.map((factor) => factor.contact)
+  const [first] = factors.map((factor) => factor.contact)
   return first?.kind === 'dual' ? { kind: 'email', email: first.email } : first
 }

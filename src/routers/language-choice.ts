@@ -11,12 +11,12 @@ export function languageChoice(
   failed: boolean,
 ): Pick<PageFrame, 'languages'> {
   const { languages } = settings
-  const back = languages && placeOf(req, settings, view, failed)
+  const back = languages && returnPageOf(req, settings, view, failed)
   return back === undefined ? {} : { languages: { offer: languages?.offer ?? [], back } }
 }
 
 /** What answers a POST that was done, such as a QR code, is shown once: it cannot be asked for again. */
-function placeOf(req: Request, settings: Settings, view: View, failed: boolean): string | undefined {
+function returnPageOf(req: Request, settings: Settings, view: View, failed: boolean): string | undefined {
   const { path } = settings
   if (req.method !== 'POST') return safeReturnTo(askedUrl(req, settings))
   if (!failed) return undefined

@@ -1,11 +1,11 @@
 import { type Request, type Response, Router } from 'express'
 import type * as z from 'zod'
+import { readBody } from '../http/body.js'
+import type { RouteDeps } from '../http/deps.js'
+import { rememberLanguage } from '../http/locale.js'
+import { wantsHtml } from '../http/request.js'
+import { type chosenAnswer, languageBody } from '../http/schemas.js'
 import { safeReturnTo } from '../session/return-to.js'
-import { wantsHtml } from '../visit/accept.js'
-import { readBody } from '../visit/body.js'
-import type { DoorDeps } from '../visit/deps.js'
-import { rememberLanguage } from '../visit/language-cookie.js'
-import { type chosenAnswer, languageBody } from '../visit/wire.js'
 import { addAssets } from './assets.js'
 import { addOpenRoute, stop } from './route.js'
 
@@ -13,7 +13,7 @@ import { addOpenRoute, stop } from './route.js'
  * `POST /language` remembers a language for whoever asks, signed in or not, and leads back to the page. Without the
  * option `languages` there is no route.
  */
-export function buildLanguageRouter(deps: DoorDeps): Router {
+export function buildLanguageRouter(deps: RouteDeps): Router {
   const router = Router()
   if (!deps.settings.languages) return router
   addOpenRoute(router, deps, '/language', { post: choose })
@@ -21,7 +21,7 @@ export function buildLanguageRouter(deps: DoorDeps): Router {
   return router
 }
 
-async function choose(req: Request, res: Response, deps: DoorDeps): Promise<void> {
+async function choose(req: Request, res: Response, deps: RouteDeps): Promise<void> {
   const { settings } = deps
   const body = await readBody(req, res, languageBody)
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')

@@ -1,14 +1,14 @@
 import { type Request, type Response, Router } from 'express'
 import type * as z from 'zod'
-import { secureAccount } from '../flows/secure-account.js'
+import { secureAccount } from '../flows/account-security.js'
+import { linkTokenField, readBody } from '../http/body.js'
+import type { RouteDeps } from '../http/deps.js'
+import { localesOf } from '../http/locale.js'
+import { factsOf } from '../http/notify.js'
+import { wantsHtml } from '../http/request.js'
+import { type notMeAnswer, notMeBody } from '../http/schemas.js'
 import { composeNotice } from '../notices/compose.js'
-import type { UndoSubject } from '../trust/undo-links.js'
-import { wantsHtml } from '../visit/accept.js'
-import { linkTokenField, readBody } from '../visit/body.js'
-import type { DoorDeps } from '../visit/deps.js'
-import { localesOf } from '../visit/locales.js'
-import { factsOf } from '../visit/notify.js'
-import { type notMeAnswer, notMeBody } from '../visit/wire.js'
+import type { NotMeSubject } from '../trust/not-me-links.js'
 import { addAssets } from './assets.js'
 import { addOpenRoute, showToAnybody, stop } from './route.js'
 
@@ -16,37 +16,41 @@ import { addOpenRoute, showToAnybody, stop } from './route.js'
  * `GET /not-me?token=…` asks, `POST /not-me` does it: ends everything in the account whose notice had the link. Nobody
  * has to be signed in. Without the option `publicUrl` there are no links, and no route.
  */
-export function buildNotMeRouter(deps: DoorDeps): Router {
+export function buildNotMeRouter(deps: RouteDeps): Router {
   const router = Router()
-  if (!deps.undoLinks) return router
+  if (!deps.notMeLinks) return router
   addOpenRoute(router, deps, '/not-me', { get: ask, post: end })
   addAssets(router)
   return router
 }
 
-async function ask(req: Request, res: Response, deps: DoorDeps): Promise<void> {
+async function ask(req: Request, res: Response, deps: RouteDeps): Promise<void> {
   if (req.query.done !== undefined) return showToAnybody(req, res, deps, { page: 'secured' })
   const token = linkTokenField.safeParse(req.query.token)
-  const about = token.success ? await deps.undoLinks?.look(token.data) : undefined
+  const about = token.success ? await deps.notMeLinks?.look(token.data) : undefined
   if (!about || !token.success) return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
   if (wantsHtml(req)) return showToAnybody(req, res, deps, { page: 'not-me', token: token.data })
   res.json({ status: 'open' } satisfies z.output<typeof notMeAnswer>)
 }
 
-async function end(req: Request, res: Response, deps: DoorDeps): Promise<void> {
+async function end(req: Request, res: Response, deps: RouteDeps): Promise<void> {
   const body = await readBody(req, res, notMeBody)
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
-  const { undoLinks, settings } = deps
-  const about = await undoLinks?.look(body.fields.token)
+  const { notMeLinks, settings } = deps
+  const about = await notMeLinks?.look(body.fields.token)
   if (!about) return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
   // Done before the link is used up: if the store fails midway, it can be opened again.
   await secureAccount(deps, about.userId)
-  if (await undoLinks?.take(body.fields.token)) await tellHost(req, deps, about)
+  if (await notMeLinks?.take(body.fields.token)) await notifyHost(req, deps, about)
   if (wantsHtml(req)) return res.redirect(303, `${settings.path}/not-me?done`)
   res.json({ status: 'secured' } satisfies z.output<typeof notMeAnswer>)
 }
 
-async function tellHost(req: Request, { settings }: DoorDeps, { userId, at }: UndoSubject): Promise<void> {
+async function notifyHost(
+  req: Request,
+  { settings }: RouteDeps,
+  { userId, at }: NotMeSubject,
+): Promise<void> {
   const facts = factsOf(req, settings, { type: 'account_secured' })
   const letter = { facts, appName: settings.appName, languages: settings.texts }
   const notice = composeNotice(letter, localesOf(req, settings))

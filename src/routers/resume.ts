@@ -1,17 +1,18 @@
+import { localesOf } from '../http/locale.js'
+import { sendProblem } from '../http/problem.js'
 import { pickLocale } from '../pages/text.js'
-import { localesOf } from '../visit/locales.js'
-import { sendProblem } from '../visit/problem.js'
-import { showPage } from './reply.js'
-import { resumeEntries } from './resume-entries.js'
-import type { Visitor } from './visitor.js'
+import type { ResumeEntry } from '../pages/view.js'
+import type { MfaRecord } from '../session/record.js'
+import type { RouteContext } from './context.js'
+import { showPage } from './respond.js'
 
 /** How long an interrupted request waits to be confirmed. */
 const OFFER_LIFE_MS = 10 * 60_000
 
-/** Offers once more what a rule interrupted. Looking at it does nothing; the person's click repeats the request. */
-export function showResume(visitor: Visitor): void {
-  const { req, res, deps, known, html } = visitor
-  const { interrupted, verified, stepUp } = known.record
+/** Offers once more what a rule interrupted. Looking at it does nothing; the user's click repeats the request. */
+export function showResume(context: RouteContext): void {
+  const { req, res, deps, state, html } = context
+  const { interrupted, verified, stepUp } = state.record
   if (!html) return sendProblem(res, { code: 'not_found' })
   if (stepUp) return res.redirect(303, deps.settings.path)
   if (!verified || !interrupted || Date.now() - interrupted.at >= OFFER_LIFE_MS) {
@@ -19,5 +20,51 @@ export function showResume(visitor: Visitor): void {
   }
   const locale = pickLocale(localesOf(req, deps.settings), deps.settings.texts)
   const { path, fields } = interrupted
-  showPage(visitor, { page: 'resume', action: path, fields, entries: resumeEntries(interrupted, locale) })
+  showPage(context, { page: 'resume', action: path, fields, entries: resumeEntries(interrupted, locale) })
+}
+
+type Interrupted = NonNullable<MfaRecord['interrupted']>
+type Label = NonNullable<Interrupted['labels']>[string]
+
+/**
+ * What a user checks before an interrupted form is sent again. Fields without a label are named by their own names
+ * in words; what looks like a secret is named, and its value is not shown.
+ */
+export function resumeEntries({ fields, labels = {} }: Interrupted, locale: string): ResumeEntry[] {
+  return Object.entries(fields).flatMap(([name, value]): ResumeEntry[] => {
+    // A name that begins with a line, such as _csrf, is for the program that reads it.
+    const label = Object.hasOwn(labels, name) ? labels[name] : name.startsWith('_') ? false : undefined
+    if (label === false) return []
+    const text = (label !== undefined && textOf(label, locale)) || inWords(name)
+    return [isSecret(name) ? { label: text } : { label: text, value }]
+  })
+}
+
+function textOf(label: Exclude<Label, false>, locale: string): string | undefined {
+  if (typeof label === 'string') return label
+  const [first] = Object.values(label)
+  const texts = Object.fromEntries(Object.entries(label).map(([tag, text]) => [tag.toLowerCase(), text]))
+  return texts[pickLocale([locale], { en: first, ...texts })] ?? first
+}
+
+/** `recipientName`, `recipient_name` and `recipient[name]` are all "Recipient name". */
+function inWords(name: string): string {
+  const words = wordsOf(name).map((word) => (/^[A-Z\d]{2,}$/.test(word) ? word : word.toLowerCase()))
+  const text = words.join(' ') || name
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .split(/[\s_.[\]-]+/)
+    .filter((word) => word !== '')
+}
+
+const SECRET_PART = /passw|passphrase|passcode|pwd|secret|token|csrf|xsrf|apikey/
+const SECRET_WORDS: ReadonlySet<string> = new Set(['pass', 'pw', 'pin', 'cvc', 'cvv', 'otp', 'tan'])
+
+function isSecret(name: string): boolean {
+  const words = wordsOf(name).map((word) => word.toLowerCase())
+  return SECRET_PART.test(words.join('')) || words.some((word) => SECRET_WORDS.has(word))
 }

@@ -1,20 +1,19 @@
 import type { NextFunction, Request, Response, Router } from 'express'
 import { HostError, LimitsStoreError, ServiceError, SessionStoreError, TrustStoreError } from '../errors.js'
+import { gateOf, type RouteDeps } from '../http/deps.js'
+import { setSecurityHeaders } from '../http/headers.js'
+import { localesOf } from '../http/locale.js'
+import { type Problem, sendProblem, setRetryAfter, statusOf } from '../http/problem.js'
+import { isSameOrigin, wantsHtml } from '../http/request.js'
+import { mfaUserOf } from '../http/verification.js'
 import type { Notice, View } from '../pages/view.js'
 import { wrapLogIn } from '../session/log-in.js'
-import { enter, type Standing } from '../session/standing.js'
-import { wantsHtml } from '../visit/accept.js'
-import { type DoorDeps, gateOf } from '../visit/deps.js'
-import { setHeaders } from '../visit/headers.js'
-import { localesOf } from '../visit/locales.js'
-import { type Problem, sendProblem, setRetryAfter, statusOf } from '../visit/problem.js'
-import { isSameOrigin } from '../visit/same-origin.js'
-import { personOf } from '../visit/visit.js'
+import { enter, type SessionState } from '../session/state.js'
+import type { RouteContext } from './context.js'
 import { languageChoice } from './language-choice.js'
-import type { Visitor } from './visitor.js'
 
 /** What a route does with somebody who is signed in or on the way. */
-export type Handler = (visitor: Visitor) => Promise<void> | void
+export type Handler = (context: RouteContext) => Promise<void> | void
 
 /** What a path answers to. */
 export interface Route {
@@ -32,31 +31,31 @@ export interface OpenRoute {
   readonly post: OpenHandler
 }
 
-export type OpenHandler = (req: Request, res: Response, deps: DoorDeps) => Promise<void> | void
+export type OpenHandler = (req: Request, res: Response, deps: RouteDeps) => Promise<void> | void
 
 /** Adds a path to a router, with all that every one of our routes has in common. */
-export function addRoute(router: Router, deps: DoorDeps, path: string, route: Route): void {
+export function addRoute(router: Router, deps: RouteDeps, path: string, route: Route): void {
   const { get, post, delete: del } = route
   const forKnown = (handler: Handler | undefined): OpenHandler | undefined =>
     handler &&
     (async (req, res) => {
-      const known = await enter(req, deps)
+      const state = await enter(req, deps)
       wrapLogIn(req, deps)
-      if (known.stage === 'none') return sendAway(req, res, deps, known, route)
-      const person = await personOf(req, known, deps.settings)
-      await handler({ req, res, deps, known, person, html: wantsHtml(req) })
+      if (state.stage === 'none') return sendAway(req, res, deps, state, route)
+      const user = await mfaUserOf(req, state, deps.settings)
+      await handler({ req, res, deps, state, user, html: wantsHtml(req) })
     })
   add(router, deps, path, { get: forKnown(get), post: forKnown(post), delete: forKnown(del) })
 }
 
 /** Adds a path for whoever comes: who they are is not asked. */
-export function addOpenRoute(router: Router, deps: DoorDeps, path: string, route: OpenRoute): void {
+export function addOpenRoute(router: Router, deps: RouteDeps, path: string, route: OpenRoute): void {
   add(router, deps, path, { get: undefined, ...route, delete: undefined })
 }
 
 function add(
   router: Router,
-  deps: DoorDeps,
+  deps: RouteDeps,
   path: string,
   { get, post, delete: del }: Readonly<Record<'get' | 'post' | 'delete', OpenHandler | undefined>>,
 ): void {
@@ -72,7 +71,7 @@ function add(
   ])
 
   const answer = async (req: Request, res: Response) => {
-    setHeaders(res)
+    setSecurityHeaders(res)
     checkMount(req, deps)
     gateOf(req)
     const handler = handlers.get(req.method)
@@ -90,7 +89,7 @@ function add(
   })
 }
 
-function checkMount(req: Request, { settings }: DoorDeps): void {
+function checkMount(req: Request, { settings }: RouteDeps): void {
   const { path, pathPrefix } = settings
   // Express takes /MFA for /mfa, unless the host made it particular.
   if ((pathPrefix + req.baseUrl).toLowerCase() === path.toLowerCase()) return
@@ -109,16 +108,16 @@ function checkMount(req: Request, { settings }: DoorDeps): void {
 function sendAway(
   req: Request,
   res: Response,
-  deps: DoorDeps,
-  standing: Standing & { stage: 'none' },
+  deps: RouteDeps,
+  state: SessionState & { stage: 'none' },
   route: Route,
 ): void {
-  const code = standing.expired ? 'half_login_expired' : 'sign_in_required'
+  const code = state.expired ? 'pending_login_expired' : 'sign_in_required'
   if (!wantsHtml(req)) {
-    if (route.nobody && !standing.expired) return route.nobody(res)
+    if (route.nobody && !state.expired) return route.nobody(res)
     return sendProblem(res, { code, next: deps.settings.signInPath })
   }
-  if (!standing.expired) return res.redirect(303, deps.settings.signInPath)
+  if (!state.expired) return res.redirect(303, deps.settings.signInPath)
   stop(req, res, deps, { code }, 'sign-in')
 }
 
@@ -127,7 +126,7 @@ async function fail(
   req: Request,
   res: Response,
   next: NextFunction,
-  { settings, ...deps }: DoorDeps,
+  { settings, ...deps }: RouteDeps,
 ): Promise<void> {
   const isOurs =
     error instanceof ServiceError ||
@@ -146,7 +145,7 @@ async function fail(
 export function stop(
   req: Request,
   res: Response,
-  deps: DoorDeps,
+  deps: RouteDeps,
   problem: Problem,
   next?: 'sign-in' | 'retry',
   status = statusOf(problem.code),
@@ -159,7 +158,12 @@ export function stop(
 }
 
 /** Answers with a page for whoever comes. */
-export function showToAnybody(req: Request, res: Response, { settings, render }: DoorDeps, view: View): void {
+export function showToAnybody(
+  req: Request,
+  res: Response,
+  { settings, render }: RouteDeps,
+  view: View,
+): void {
   res.type('html').send(
     render(view, {
       locales: localesOf(req, settings),

@@ -6,8 +6,8 @@ import type { SessionDeps } from './deps.js'
 import { type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
 import { decide } from './policy.js'
 import type { MfaRecord } from './record.js'
-import { isCurrent, letGo, onRegenerate, recordOf, rememberedTarget, sessionEnded } from './slot.js'
-import { enter, factorsOf, type Known, newRecord, recordFor, settle, userIdOf } from './standing.js'
+import { type ActiveState, enter, factorsOf, newRecord, recordFor, settle, userIdOf } from './state.js'
+import { detachSession, isCurrent, onRegenerate, recordOf, rememberedTarget, sessionEnded } from './store.js'
 
 /*
  * Every way into a session goes through `req.logIn`: Passport takes the one it finds on the request. Wrapping it is
@@ -120,7 +120,7 @@ async function signIn(
     original(user, { ...options, keepSessionInfo }, (error) => (error ? reject(error) : resolve()))
   }).catch((error: unknown) => {
     // The new session is already filled; the end of the request would try once more to store it (R09).
-    letGo(req)
+    detachSession(req)
     throw error
   })
   // What is carried over may be over, and who was not asked may be now: they are looked at as at any other request.
@@ -130,7 +130,7 @@ async function signIn(
   }
   const now = { ...record, sessionId: req.sessionID }
   const stage = stageOf(now)
-  if (stage === 'pending') deps.tell({ type: 'half_login_started', userId })
+  if (stage === 'pending') deps.emit({ type: 'pending_login_started', userId })
   settle(req, deps, {
     stage,
     user,
@@ -140,7 +140,7 @@ async function signIn(
   })
 }
 
-function stageOf({ verified, exemption, trusted }: MfaRecord): Known['stage'] {
+function stageOf({ verified, exemption, trusted }: MfaRecord): ActiveState['stage'] {
   if (verified) return 'verified'
   if (exemption) return 'exempt'
   return trusted ? 'trusted' : 'pending'

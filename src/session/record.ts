@@ -40,7 +40,7 @@ const record = z.object({
   /** The one live challenge (R06). */
   challenge: challenge.optional(),
   /** An authenticator app that waits for its first code. */
-  enrolment: z.object({ id: z.string(), startedAt: time }).optional(),
+  enrollment: z.object({ id: z.string(), startedAt: time }).optional(),
   /** A route asked for a fresh second factor. */
   stepUp: z
     .object({

@@ -5,15 +5,15 @@ import type { SessionDeps } from './deps.js'
 import { offerRenewal, wrapLogIn } from './log-in.js'
 import { logIn } from './passport-request.js'
 import type { MfaRecord } from './record.js'
-import { letGo, recordOf, sessionEnded } from './slot.js'
-import { enter, newRecord, userIdOf } from './standing.js'
+import { enter, newRecord, userIdOf } from './state.js'
+import { detachSession, recordOf, sessionEnded } from './store.js'
 
 /** Of several requests at once, one may renew a session. */
-export interface RenewalClaims {
+export interface RenewalApprovals {
   /** True for the first caller only, among all processes. */
-  claim(name: string): Promise<boolean>
+  acquire(name: string): Promise<boolean>
   /** Takes a claim back. */
-  unclaim(name: string): Promise<void>
+  release(name: string): Promise<void>
 }
 
 /**
@@ -24,28 +24,28 @@ export interface RenewalClaims {
 export async function renewSession(
   req: Request,
   deps: SessionDeps,
-  { claim, unclaim }: RenewalClaims,
+  { acquire, release }: RenewalApprovals,
   user: Express.User,
 ): Promise<void> {
-  const standing = await enter(req, deps)
-  if (standing.stage === 'none' || standing.stage === 'pending') {
+  const state = await enter(req, deps)
+  if (state.stage === 'none' || state.stage === 'pending') {
     throw new SessionEndedError('Nobody is signed in here, so there is no session to renew.')
   }
-  const { userId } = standing
+  const { userId } = state
   if (userIdOf(user, deps.settings) !== userId) {
     throw new TypeError('renewSession takes the user who is signed in; another one signs in by req.logIn.')
   }
   const record = recordOf(req, userId)
   // A session's id signs people in, so it is not written down elsewhere.
   const name = record?.transaction ?? digestOf(req.sessionID)
-  if (!(await claim(name))) {
-    letGo(req)
+  if (!(await acquire(name))) {
+    detachSession(req)
     throw sessionEnded()
   }
   offerRenewal(req, {
     userId,
     renewed: record && renewed(record),
-    release: () => unclaim(name),
+    release: () => release(name),
   })
   wrapLogIn(req, deps)
   await logIn(req, user)

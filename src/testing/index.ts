@@ -5,9 +5,9 @@ export type { TestClock } from './clock.js'
 export type { FailureOptions, TestFailure, TestVerb } from './failures.js'
 export type { TestInbox, TestMessage } from './inbox.js'
 export { type MfaTestKit, mfaTestKit, type TestApps } from './kit.js'
-export { expectNoOpenRoads, findOpenRoads, type RoadOptions, type RoadReport } from './open-roads.js'
-export type { HostApp, RoadAgent } from './probed-app.js'
-export type { OpenRoad, RoadLogin } from './road.js'
+export { type BypassOptions, type BypassReport, expectNoMfaBypass, findMfaBypasses } from './mfa-bypasses.js'
+export type { BypassLogin, MfaBypass } from './probe-login.js'
+export type { BypassAgent, HostApp } from './probed-app.js'
 export {
   type AgentAnswer,
   type AgentRequest,

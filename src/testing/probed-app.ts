@@ -5,7 +5,7 @@ import type { AppRoute } from './app-routes.js'
 export type HostApp = RequestListener
 
 /** A browser without redirects: takes paths like `fetch`, keeps cookies, asks for JSON unless told otherwise. */
-export type RoadAgent = (
+export type BypassAgent = (
   path: string,
   init?: {
     readonly method?: string
@@ -48,7 +48,7 @@ export async function probedApp(app: HostApp, headers: Readonly<Record<string, s
       return taken
     },
     /** A new browser. */
-    agent(): RoadAgent {
+    agent(): BypassAgent {
       const jar = new Map<string, string>()
       return async (path, init = {}) => {
         const cookies = [...jar].map((pair) => pair.join('=')).join('; ')

@@ -1,9 +1,11 @@
 import * as z from 'zod'
 import { digestOf } from '../digest.js'
+import { formatUser } from '../protocol/contact.js'
+import type { Factor } from '../protocol/factor.js'
+import { namespaced } from '../stores/namespaced.js'
+import type { ItemStore, StoredItem } from '../stores/store.js'
 import type { BrowserName } from './browser-name.js'
-import { isToken, newId, newToken } from './secret.js'
-import { shelfIn } from './shelf.js'
-import type { TrustItem, TrustStore } from './store.js'
+import { isToken, newId, newToken } from './tokens.js'
 
 /** A browser that skips the question for one user, as that user sees it. Times are milliseconds since 1970. */
 export interface Device extends BrowserName {
@@ -31,7 +33,7 @@ export interface DeviceOwner {
 /** What became of a browser's entries. */
 export type Recognition =
   /** `entry` takes the place of the one that was shown; without it, a request at the same moment has brought it. */
-  | { readonly outcome: 'recognised'; readonly device: string; readonly entry?: Entry }
+  | { readonly outcome: 'recognized'; readonly device: string; readonly entry?: Entry }
   /** `copied`: the name was right and the secret was not, so one of two copies is used up. The trust is over. */
   | { readonly outcome: 'unknown'; readonly copied: boolean }
 
@@ -44,7 +46,7 @@ export interface Devices {
     replaces: readonly string[],
   ): Promise<Entry>
   /** Whether one of the entries is a trusted device of this user. Its token is changed by it. */
-  recognise(owner: DeviceOwner, entries: readonly Entry[]): Promise<Recognition>
+  recognize(owner: DeviceOwner, entries: readonly Entry[]): Promise<Recognition>
   /** Whether a device is trusted still. */
   holds(owner: DeviceOwner, id: string): Promise<boolean>
   /** The user's devices, the last used first. */
@@ -72,16 +74,16 @@ const kept = z.object({
 type Kept = z.output<typeof kept>
 
 interface Found {
-  readonly item: TrustItem
+  readonly item: StoredItem
   readonly kept: Kept
 }
 
 /** Trusted devices in that store. */
 export function devicesIn(
-  store: TrustStore,
+  store: ItemStore,
   { maxAgeMs, maxDevices }: { readonly maxAgeMs: number; readonly maxDevices: number },
 ): Devices {
-  const shelf = shelfIn(store, 'devices')
+  const shelf = namespaced(store, 'devices')
 
   /** The devices that count, and only they: what was bound to something else is forgotten. */
   const live = async ({ userId, binding }: DeviceOwner): Promise<Found[]> => {
@@ -112,7 +114,7 @@ export function devicesIn(
     return isOurs ? { id: item.id, token } : undefined
   }
 
-  const recognise = async (
+  const recognize = async (
     owner: DeviceOwner,
     entries: readonly Entry[],
     isSecondLook = false,
@@ -125,12 +127,12 @@ export function devicesIn(
       const { before } = device.kept
       if (isToken(token, device.kept.token)) {
         const entry = await rotate(owner, device)
-        if (entry) return { outcome: 'recognised', device: id, entry }
+        if (entry) return { outcome: 'recognized', device: id, entry }
         // Another request of this browser was faster, or the device was revoked: it is looked at once more.
-        return isSecondLook ? { outcome: 'unknown', copied } : recognise(owner, entries, true)
+        return isSecondLook ? { outcome: 'unknown', copied } : recognize(owner, entries, true)
       }
       if (before && before.until > Date.now() && isToken(token, before.token)) {
-        return { outcome: 'recognised', device: id }
+        return { outcome: 'recognized', device: id }
       }
       copied = (await shelf.remove(owner.userId, id)) || copied
     }
@@ -153,7 +155,7 @@ export function devicesIn(
       return { id, token }
     },
 
-    recognise: (owner, entries) => recognise(owner, entries),
+    recognize: (owner, entries) => recognize(owner, entries),
 
     holds: async (owner, id) => (await live(owner)).some(({ item }) => item.id === id),
 
@@ -174,7 +176,7 @@ function markOf(id: string, binding: string): string {
   return digestOf(`${id} ${binding}`)
 }
 
-function readKept({ value }: TrustItem): Kept | undefined {
+function readKept({ value }: StoredItem): Kept | undefined {
   try {
     return kept.safeParse(JSON.parse(value)).data
   } catch {
@@ -196,4 +198,13 @@ function asDevice({ item, kept: { browser, system, place, createdAt, lastUsedAt 
 
 function byLastUse(one: Found, other: Found): number {
   return other.kept.lastUsedAt - one.kept.lastUsedAt
+}
+
+/**
+ * What a trust is bound to, as text: the user's factors, whatever their order and names, and what the host adds, such
+ * as a number that goes up with every new password. When any of it changes, the trust is over (R66).
+ */
+export function bindingOf(factors: readonly Factor[], fromHost: string): string {
+  const proofs = factors.map(({ method, contact }) => `${method} ${formatUser(contact)}`).sort()
+  return JSON.stringify([proofs, fromHost])
 }

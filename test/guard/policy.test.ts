@@ -30,7 +30,7 @@ describe('a policy', () => {
     const { app, standIn, users } = decided('require')
     const agent = await signIn(app, 'nina')
     const shut = await agent.get('/secret').expect(403)
-    expect(shut.body).toMatchObject({ code: 'enrolment_required', next: '/mfa/enroll-app' })
+    expect(shut.body).toMatchObject({ code: 'enrollment_required', next: '/mfa/enroll-app' })
     await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(403)
     await agent.post('/mfa/verify').send({ code: '123456', factor: 'app' }).expect(403)
 

@@ -93,7 +93,7 @@ describe('a step-up', () => {
     const { app, standIn } = bank()
     const agent = await signInFully({ app, standIn }, 'bob', 'sms')
     const asked = await agent.post('/strong').expect(403)
-    expect(asked.body).toMatchObject({ code: 'enrolment_required', next: '/mfa/enroll-app' })
+    expect(asked.body).toMatchObject({ code: 'enrollment_required', next: '/mfa/enroll-app' })
   })
 
   it('measures the age of the factor that counts, not of the last one', async () => {

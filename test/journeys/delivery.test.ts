@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { objections } from '../kit/axe.js'
 import { hasBrowser } from '../kit/chromium.js'
-import { LOOKS, newPerson, snap } from './kit/browser.js'
+import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Gateway, openGateway } from './kit/gateway.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import type { Running } from './kit/process.js'
@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)('a code that does not leave at once', () => {
   }
 
   it('tells walt by itself that the carrier refuses it, and offers the telephone', async () => {
-    const { page, context } = await newPerson(browser, LOOKS['phone-light'])
+    const { page, context } = await newUser(browser, LOOKS['phone-light'])
     await waiting(page, 'walt', /by WhatsApp/)
     await page.getByRole('textbox').fill('12')
     await snap(page, 'walt-queued')
@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser)('a code that does not leave at once', () => {
   it.each([true, false])(
     'offers walt his other ways when no carrier takes it (scripts: %s)',
     async (javaScriptEnabled) => {
-      const { page, context } = await newPerson(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
+      const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
       gateway.answer(400)
       await passwordStep(page, app.url, 'walt')
       await page.getByRole('button', { name: /by WhatsApp/ }).click()
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)('a code that does not leave at once', () => {
   )
 
   it('tells bob by itself that it has left after all', async () => {
-    const { page, context } = await newPerson(browser, LOOKS['desktop-light'])
+    const { page, context } = await newUser(browser, LOOKS['desktop-light'])
     await waiting(page, 'bob', /Text a code/)
     gateway.answer(200)
     await page.getByText('We texted a code to ••• 22.').waitFor({ timeout: 30_000 })
@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('a code that does not leave at once', () => {
   })
 
   it('tells mallory when she loads the page again, without scripts', async () => {
-    const { page, context } = await newPerson(browser, { ...LOOKS['phone-dark'], javaScriptEnabled: false })
+    const { page, context } = await newUser(browser, { ...LOOKS['phone-dark'], javaScriptEnabled: false })
     await waiting(page, 'mallory', /Text a code/)
     gateway.answer(422)
     await expect

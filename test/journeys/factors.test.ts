@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser } from '../kit/chromium.js'
 import { appCode, scan } from './kit/authenticator.js'
-import { LOOKS, newPerson, snap } from './kit/browser.js'
+import { LOOKS, newUser, snap } from './kit/browser.js'
 import { hasMovableClock, type MovableClock, movableClock } from './kit/clock.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import type { Running } from './kit/process.js'
@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
   afterAll(() => journey.close())
 
   it('signs alice in with her app, sends her new backup codes, and takes each of them once', async () => {
-    const { page, context } = await newPerson(browser, LOOKS['desktop-light'])
+    const { page, context } = await newUser(browser, LOOKS['desktop-light'])
     await passwordStep(page, app.url, 'alice')
     await snap(page, 'alice-choose')
     await page.getByRole('link', { name: /authenticator app/i }).click()
@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
     const [code = '', another = ''] = mail?.text.match(/[0-9A-Z]{4}(-[0-9A-Z]{4}){3}/g) ?? []
     expect(code).toHaveLength(19)
 
-    const second = await newPerson(browser, LOOKS['phone-light'])
+    const second = await newUser(browser, LOOKS['phone-light'])
     await passwordStep(second.page, app.url, 'alice')
     await second.page.getByRole('link', { name: /backup code/i }).click()
     await snap(second.page, 'alice-backup-code')
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
     expect(new URL(second.page.url()).pathname).toBe('/vault')
     await second.context.close()
 
-    const third = await newPerson(browser, LOOKS['phone-light'])
+    const third = await newUser(browser, LOOKS['phone-light'])
     await passwordStep(third.page, app.url, 'alice')
     await third.page.getByRole('link', { name: /backup code/i }).click()
     await typeCode(third.page, code)
@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
   })
 
   it('lets bob set up an app by its QR code, and choose it the next time', async () => {
-    const { page, context } = await newPerson(browser, LOOKS['phone-dark'])
+    const { page, context } = await newUser(browser, LOOKS['phone-dark'])
     await passwordStep(page, app.url, 'bob', '/account')
     await page.getByRole('button', { name: /Text a code/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
     await snap(page, 'bob-enrolled')
     await context.close()
 
-    const next = await newPerson(browser, LOOKS['phone-light'])
+    const next = await newUser(browser, LOOKS['phone-light'])
     await passwordStep(next.page, app.url, 'bob')
     await next.page.getByRole('link', { name: /authenticator app/i }).click()
     // The step that confirmed the app is used up (R51).
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
   })
 
   it('asks for a fresh second factor before money leaves, five minutes after the last one', async () => {
-    const { page, context } = await newPerson(browser, LOOKS['desktop-dark'])
+    const { page, context } = await newUser(browser, LOOKS['desktop-dark'])
     await passwordStep(page, app.url, 'walt')
     await page.getByRole('button', { name: /^Call/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
   })
 
   it('tells otto, who only has an app, to give an address before asking for backup codes', async () => {
-    const { page, context } = await newPerson(browser, LOOKS['phone-light'])
+    const { page, context } = await newUser(browser, LOOKS['phone-light'])
     await passwordStep(page, app.url, 'otto')
     // Nothing to choose: the code entry comes at once.
     expect(new URL(page.url()).pathname).toBe('/mfa/verify')
@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
 
   it('lets mallory set up an app, get backup codes and step up without scripts', async () => {
     const look = { ...LOOKS['phone-light'], javaScriptEnabled: false }
-    const { page, context } = await newPerson(browser, look)
+    const { page, context } = await newUser(browser, look)
     await passwordStep(page, app.url, 'mallory', '/account')
     await page.getByRole('button', { name: /Text a code/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
@@ -198,7 +198,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
     expect(await page.getByRole('main').textContent()).toContain('$8')
     await context.close()
 
-    const next = await newPerson(browser, look)
+    const next = await newUser(browser, look)
     await passwordStep(next.page, app.url, 'mallory')
     await next.page.getByRole('link', { name: /backup code/i }).click()
     await typeCode(next.page, code)

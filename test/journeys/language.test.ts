@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { objections } from '../kit/axe.js'
 import { hasBrowser } from '../kit/chromium.js'
-import { LOOKS, newPerson, snap } from './kit/browser.js'
+import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import type { Running } from './kit/process.js'
 import { codeIn, messagesTo, passwordStep } from './kit/vault.js'
@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser)('choosing a language in the example app', () => {
   it.each(PEOPLE)(
     'has pages and messages speak it to $name in the middle of signing in (scripts: $javaScriptEnabled)',
     async ({ name, phone, javaScriptEnabled }) => {
-      const { page, context } = await newPerson(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
+      const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
       await passwordStep(page, app.url, name)
       expect([await languageOf(page), await marked(page)]).toEqual(['en', 'English'])
       await snap(page, `${name}-choose-english`)
@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('choosing a language in the example app', () => {
   )
 
   it('looks with the first language of the browser that is offered', async () => {
-    const { page, context } = await newPerson(browser, { ...LOOKS['desktop-light'], locale: 'fr-CA' })
+    const { page, context } = await newUser(browser, { ...LOOKS['desktop-light'], locale: 'fr-CA' })
     await passwordStep(page, app.url, 'walt')
     expect([await languageOf(page), await marked(page)]).toEqual(['fr', 'Français'])
     await snap(page, 'walt-choose-french')

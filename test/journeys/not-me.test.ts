@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { objections } from '../kit/axe.js'
 import { hasBrowser } from '../kit/chromium.js'
-import { LOOKS, newPerson, snap } from './kit/browser.js'
+import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import { freePort, type Running } from './kit/process.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
@@ -37,10 +37,10 @@ describe.skipIf(!hasBrowser)('saying "this was not me" in the example app', () =
     'lets $name end everything by the link in a letter (scripts: $javaScriptEnabled)',
     async ({ name, phone, javaScriptEnabled }) => {
       // Somebody else is in, and has the browser trusted, of which a letter tells.
-      const intruder = await newPerson(browser, LOOKS['desktop-light'])
+      const intruder = await newUser(browser, LOOKS['desktop-light'])
       await signIn(intruder.page, name, phone, true)
 
-      const { page, context } = await newPerson(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
+      const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
       await page.goto(`${app.url}/inbox?to=${name}%40vault.example`)
       await page.getByText('Vault: a browser is trusted now').waitFor()
       await snap(page, `${name}-letter`)

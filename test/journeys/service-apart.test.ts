@@ -157,7 +157,7 @@ describe.skipIf(!hasMovableClock())('the example app with the service in a proce
     expect(verified.body).toMatchObject({ status: 'verified' })
   })
 
-  it('R77 fails closed while the service is down, spends no try, and goes on when it is back', async () => {
+  it('R77 fails closed while the service is down, consumes no try, and goes on when it is back', async () => {
     const client = await passwordOnly('walt')
     await client.post('/mfa/challenge', { factor: 'call' })
     const code = await textTo('+12025550155')

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { objections } from '../kit/axe.js'
 import { hasBrowser } from '../kit/chromium.js'
-import { LOOKS, newPerson, snap } from './kit/browser.js'
+import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import type { Running } from './kit/process.js'
 import { messagesTo, newestCode, passwordStep, typeCode } from './kit/vault.js'
@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
   it.each([true, false])(
     'brings bob by text message to the page he wanted (scripts: %s)',
     async (javaScriptEnabled) => {
-      const { page, context } = await newPerson(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
+      const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
       await passwordStep(page, app.url, 'bob', '/vault?from=mail')
       expect(new URL(page.url()).pathname).toBe('/mfa')
       await snap(page, `bob-choose-${javaScriptEnabled}`)
@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
   )
 
   it('tells a wrong code, lets the person try again, and never sends by itself', async () => {
-    const { page, context } = await newPerson(browser, LOOKS['phone-dark'])
+    const { page, context } = await newUser(browser, LOOKS['phone-dark'])
     await passwordStep(page, app.url, 'mallory')
     await page.getByRole('button', { name: /Text a code/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
     ['WhatsApp', /by WhatsApp to/, 'whatsapp'],
     ['a phone call', /^Call/, 'call'],
   ])('brings walt in by %s', async (_way, button, channel) => {
-    const { page, context } = await newPerson(browser, LOOKS['desktop-light'])
+    const { page, context } = await newUser(browser, LOOKS['desktop-light'])
     await passwordStep(page, app.url, 'walt')
     await snap(page, `walt-choose-${channel}`)
     await page.getByRole('button', { name: button }).first().click()
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
   })
 
   it('brings dora in by one code that reaches mailbox and phone alike', async () => {
-    const { page, context } = await newPerson(browser, LOOKS['desktop-dark'])
+    const { page, context } = await newUser(browser, LOOKS['desktop-dark'])
     await passwordStep(page, app.url, 'dora')
     await page.getByRole('button', { name: /to both/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
   })
 
   it('lets somebody cancel halfway and sign in as somebody else', async () => {
-    const { page, context } = await newPerson(browser)
+    const { page, context } = await newUser(browser)
     await passwordStep(page, app.url, 'bob')
     await page.getByRole('button', { name: /somebody else/i }).click()
     expect(new URL(page.url()).pathname).toBe('/login')

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { goForwardAs, hasRealEngine } from '../../service/test/recordings.js'
 import { hasBrowser } from '../kit/chromium.js'
-import { LOOKS, newPerson, snap } from './kit/browser.js'
+import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import type { Running } from './kit/process.js'
 import { passwordStep } from './kit/vault.js'
@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser || !hasRealEngine())('having a recording written dow
   ] as const)(
     'brings nina from a chosen file to its words (%s, scripts: %s)',
     async (look, javaScriptEnabled) => {
-      const { page, context } = await newPerson(browser, { ...LOOKS[look], javaScriptEnabled })
+      const { page, context } = await newUser(browser, { ...LOOKS[look], javaScriptEnabled })
       const refused: string[] = []
       page.on('console', (message) => void (message.type() === 'error' && refused.push(message.text())))
       await passwordStep(page, app.url, 'nina', '/transcribe')

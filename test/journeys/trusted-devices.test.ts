@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser } from '../kit/chromium.js'
-import { LOOKS, newPerson, snap } from './kit/browser.js'
+import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import type { Running } from './kit/process.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser)('trusting a browser in the example app', () => {
   it.each(PEOPLE)(
     'lets $name sign in again and again by password, until the trust is revoked (scripts: $javaScriptEnabled)',
     async ({ name, phone, javaScriptEnabled }) => {
-      const { page, context } = await newPerson(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
+      const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
       await passwordStep(page, app.url, name)
       await page.getByRole('button', { name: /Text a code/ }).click()
       await page.waitForURL(/\/mfa\/verify/)

@@ -94,10 +94,10 @@ describe.each(places.filter(({ missing }) => !missing))(
       counterStore({ prefix: 'mfa', ...where })('tries', windowMs)
 
     it('tell each of two hundred at once a count of its own', async () => {
-      const tries = counter()
+      const attempts = counter()
       const key = randomUUID()
-      expect(inOrder(await many(200, () => tries.add(key, 1)))).toEqual(upTo(200))
-      expect((await tries.read(key)).count).toBe(200)
+      expect(inOrder(await many(200, () => attempts.add(key, 1)))).toEqual(upTo(200))
+      expect((await attempts.read(key)).count).toBe(200)
     })
 
     it.runIf(isShared)('count exactly over two connections, as two processes have them', async () => {
@@ -110,50 +110,50 @@ describe.each(places.filter(({ missing }) => !missing))(
     })
 
     it('give back what was not used, however many at once', async () => {
-      const tries = counter()
+      const attempts = counter()
       const key = randomUUID()
-      await many(200, () => tries.add(key, 1))
-      await many(150, () => tries.add(key, -1))
-      expect((await tries.read(key)).count).toBe(50)
+      await many(200, () => attempts.add(key, 1))
+      await many(150, () => attempts.add(key, -1))
+      expect((await attempts.read(key)).count).toBe(50)
     })
 
     it('give nothing to the next window by what is given back late', async () => {
-      const tries = counter()
+      const attempts = counter()
       const key = randomUUID()
-      expect(await tries.add(key, -1)).toEqual({ count: 0, msLeft: 0 })
-      expect((await tries.add(key, 1)).count).toBe(1)
+      expect(await attempts.add(key, -1)).toEqual({ count: 0, msLeft: 0 })
+      expect((await attempts.add(key, 1)).count).toBe(1)
     })
 
     it('tell how long a count lasts, and do not lengthen it by counting', async () => {
-      const tries = counter(MINUTE)
+      const attempts = counter(MINUTE)
       const key = randomUUID()
-      const first = await tries.add(key, 1)
+      const first = await attempts.add(key, 1)
       expect(first.msLeft).toBeGreaterThan(MINUTE - 2 * SECOND)
-      const last = await tries.add(key, 1)
+      const last = await attempts.add(key, 1)
       expect(last.msLeft).toBeLessThanOrEqual(first.msLeft)
       expect(last.msLeft).toBeGreaterThan(MINUTE - 5 * SECOND)
     })
 
     it('start over when their window is over', async () => {
-      const tries = counter(SECOND)
+      const attempts = counter(SECOND)
       const key = randomUUID()
-      await tries.add(key, 1)
-      await tries.add(key, 1)
-      await place.pass(SECOND, tries, key)
-      expect(await tries.read(key)).toEqual({ count: 0, msLeft: 0 })
-      expect((await tries.add(key, 1)).count).toBe(1)
+      await attempts.add(key, 1)
+      await attempts.add(key, 1)
+      await place.pass(SECOND, attempts, key)
+      expect(await attempts.read(key)).toEqual({ count: 0, msLeft: 0 })
+      expect((await attempts.add(key, 1)).count).toBe(1)
     })
 
     it('are set for a time of their own, and forgotten', async () => {
-      const tries = counter(SECOND)
+      const attempts = counter(SECOND)
       const key = randomUUID()
-      await tries.set(key, 7, MINUTE)
-      const { count, msLeft } = await tries.read(key)
+      await attempts.set(key, 7, MINUTE)
+      const { count, msLeft } = await attempts.read(key)
       expect(count).toBe(7)
       expect(msLeft).toBeGreaterThan(MINUTE - 5 * SECOND)
-      expect((await tries.add(key, 1)).count).toBe(8)
-      await tries.remove(key)
-      expect((await tries.read(key)).count).toBe(0)
+      expect((await attempts.add(key, 1)).count).toBe(8)
+      await attempts.remove(key)
+      expect((await attempts.read(key)).count).toBe(0)
     })
 
     it('keep names, keys and prefixes apart', async () => {
@@ -176,13 +176,13 @@ describe.each(places.filter(({ missing }) => !missing))(
       ['empty', ''],
       ['a name that objects have', '__proto__'],
     ])('take a key that is %s', async (_, key) => {
-      const tries = counter()
+      const attempts = counter()
       const unique = key + randomUUID()
       for (const text of [key, unique]) {
-        await tries.remove(text)
-        expect((await tries.add(text, 1)).count).toBe(1)
+        await attempts.remove(text)
+        expect((await attempts.add(text, 1)).count).toBe(1)
       }
-      expect((await tries.read(unique)).count).toBe(1)
+      expect((await attempts.read(unique)).count).toBe(1)
     })
   },
 )
@@ -195,7 +195,7 @@ describe.skipIf(postgresMissing)('counters in PostgreSQL', () => {
     pools.push(pool)
     return pool
   }
-  const tries = (pool: pg.Pool, tableName: string) =>
+  const attempts = (pool: pg.Pool, tableName: string) =>
     counterStore({ postgres: { pool, tableName } })('tries', MINUTE)
 
   beforeAll(async () => {
@@ -207,7 +207,7 @@ describe.skipIf(postgresMissing)('counters in PostgreSQL', () => {
   })
 
   it('make their table once, when many processes start at once', async () => {
-    const all = await many(12, async () => tries(open(), 'made_at_once'))
+    const all = await many(12, async () => attempts(open(), 'made_at_once'))
     expect(inOrder(await Promise.all(all.map((one) => one.add('k', 1))))).toEqual(upTo(12))
   })
 
@@ -219,14 +219,14 @@ describe.skipIf(postgresMissing)('counters in PostgreSQL', () => {
     await owner.query('CREATE ROLE shop LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON mfa_counters TO shop')
     const poor = open(server.url.replace('postgres@', 'shop@'))
     await expect(poor.query('CREATE TABLE other (key text)')).rejects.toThrow(/permission denied/)
-    expect((await tries(poor, 'mfa_counters').add('k', 1)).count).toBe(1)
+    expect((await attempts(poor, 'mfa_counters').add('k', 1)).count).toBe(1)
   })
 
   it('fail as the store of the counters, evaluate nothing meanwhile, and work again when it can', async () => {
     const owner = open()
     const poor = open(server.url.replace('postgres@', 'late@'))
     await owner.query('CREATE ROLE late LOGIN')
-    const counter = tries(poor, 'made_late')
+    const counter = attempts(poor, 'made_late')
     await expect(counter.add('k', 1)).rejects.toThrow(LimitsStoreError)
     await expect(counter.read('k')).rejects.toMatchObject({
       message: expect.stringContaining('PostgreSQL'),

@@ -120,7 +120,7 @@ describe('R22 the tries of one challenge', () => {
     const agent = await signIn(made.app, 'bob')
     await agent.post('/mfa/challenge').send({ factor: 'sms' })
     const left = []
-    for (let attempt = 0; attempt < 5; attempt++) left.push((await wrong(agent)).body.triesLeft)
+    for (let attempt = 0; attempt < 5; attempt++) left.push((await wrong(agent)).body.attemptsLeft)
     expect(left).toEqual([4, 3, 2, 1, 0])
     const answer = await wrong(agent).expect(429)
     expect(answer.headers['retry-after']).toBe('1')

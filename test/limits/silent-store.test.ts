@@ -6,7 +6,7 @@ import { counterStore } from '../../src/limits/counter.js'
 import { MINUTE, SECOND, stopTimers } from '../kit/clock.js'
 import { host, signIn } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
-import { silentWayTo } from '../kit/silent-way.js'
+import { silentWayTo } from '../kit/stalled-proxy.js'
 
 /*
  * Stores that are there and say nothing: a server whose disk has gone, or a firewall that forgot the connection. A
@@ -63,36 +63,36 @@ describe.skipIf(redisMissing)('R77 a Redis that says nothing', () => {
 
     // The try that nobody waited for any more was counted all the same.
     const wrong = await bob.post('/mfa/verify').send({ code: '000000' }).expect(401)
-    expect(wrong.body.triesLeft).toBe(3)
+    expect(wrong.body.attemptsLeft).toBe(3)
     await bob.post('/mfa/verify').send({ code }).expect(200)
     await bob.get('/secret').expect(200)
   })
 
   it('gives nothing to the next window by what it takes back late', async () => {
     const timers = stopTimers()
-    const tries = counter()
+    const attempts = counter()
     redis.freeze()
-    const givenBack = expect(tries.add('late', -1)).rejects.toMatchObject(WAITED)
+    const givenBack = expect(attempts.add('late', -1)).rejects.toMatchObject(WAITED)
     await timers.pass(3 * SECOND)
     await givenBack
     timers.run()
     redis.thaw()
-    await expect.poll(() => client.exists('mfa:tries:late')).toBe(0)
-    expect((await tries.add('late', 1)).count).toBe(1)
+    await expect.poll(() => client.exists('mfa:attempts:late')).toBe(0)
+    expect((await attempts.add('late', 1)).count).toBe(1)
   })
 
   it('may fail later on, which nobody hears of', async () => {
     const timers = stopTimers()
     const dying = await startRedis()
     onTestFinished(() => dying.stop())
-    const tries = counterStore({ redis: await dying.connect() })('tries', MINUTE)
+    const attempts = counterStore({ redis: await dying.connect() })('tries', MINUTE)
     dying.freeze()
     const steps = [
-      tries.add('k', 1),
-      tries.add('k', -1),
-      tries.read('k'),
-      tries.set('k', 1, MINUTE),
-      tries.remove('k'),
+      attempts.add('k', 1),
+      attempts.add('k', -1),
+      attempts.read('k'),
+      attempts.set('k', 1, MINUTE),
+      attempts.remove('k'),
     ]
     const failed = Promise.all(steps.map((step) => expect(step).rejects.toThrow(LimitsStoreError)))
     await timers.pass(3 * SECOND)
@@ -100,7 +100,7 @@ describe.skipIf(redisMissing)('R77 a Redis that says nothing', () => {
     timers.run()
     await dying.kill()
     // What comes of the steps now would be an unhandled rejection, and end this run.
-    await expect(tries.read('k')).rejects.toThrow(LimitsStoreError)
+    await expect(attempts.read('k')).rejects.toThrow(LimitsStoreError)
   })
 })
 
@@ -117,14 +117,14 @@ describe.skipIf(postgresMissing)('R77 a PostgreSQL that says nothing', () => {
     const way = await silentWayTo(Number(url.port))
     url.port = String(way.port)
     const pool = new pg.Pool({ connectionString: url.href, max: 4 }).on('error', () => {})
-    const tries = counterStore({ postgres: { pool, tableName: 'mfa_counters' } })('tries', MINUTE)
-    const steps = [tries.add('k', 1), tries.read('k')]
+    const attempts = counterStore({ postgres: { pool, tableName: 'mfa_counters' } })('tries', MINUTE)
+    const steps = [attempts.add('k', 1), attempts.read('k')]
     const failed = Promise.all(steps.map((step) => expect(step).rejects.toMatchObject(WAITED)))
     await timers.pass(3 * SECOND)
     await failed
     expect(way.taken()).toBeGreaterThan(0)
     timers.run()
     way.open()
-    expect((await tries.add('k', 1)).count).toBe(1)
+    expect((await attempts.add('k', 1)).count).toBe(1)
   })
 })

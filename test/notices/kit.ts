@@ -46,12 +46,12 @@ export async function pass(host: NoticingHost, name: string, more: object = {}, 
 
 /** The path of a notice's link on this site. */
 export function linkIn(notice: AccountNotice): string {
-  if (!notice.undoUrl?.startsWith(`${PUBLIC_URL}/`)) throw new Error(`no link: ${notice.undoUrl}`)
-  return notice.undoUrl.slice(PUBLIC_URL.length)
+  if (!notice.notMeUrl?.startsWith(`${PUBLIC_URL}/`)) throw new Error(`no link: ${notice.notMeUrl}`)
+  return notice.notMeUrl.slice(PUBLIC_URL.length)
 }
 
 /** Uses the link of a notice, as somebody who is not signed in. */
 export function sayNotMe(host: NoticingHost, notice: AccountNotice, agent: Agent = jsonAgent(host.app)) {
-  const token = new URL(notice.undoUrl ?? '').searchParams.get('token')
+  const token = new URL(notice.notMeUrl ?? '').searchParams.get('token')
   return agent.post('/mfa/not-me').send({ token })
 }

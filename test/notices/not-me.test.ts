@@ -1,7 +1,7 @@
 import express from 'express'
 import { describe, expect, it } from 'vitest'
 import { mfaAccount, TrustStoreError } from '../../src/index.js'
-import { openStore } from '../../src/trust/open-store.js'
+import { openStore } from '../../src/stores/open.js'
 import { DAY, HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { browserAgent, type HostSetup, jsonAgent, signIn, type TestUser } from '../kit/host.js'
@@ -58,14 +58,14 @@ describe('the link "this was not me"', () => {
       },
     ])
     const [compromise] = host.compromises
-    expect(compromise?.notice.undoUrl).toBeUndefined()
+    expect(compromise?.notice.notMeUrl).toBeUndefined()
     expect(compromise?.notice.text).toContain('Then change your password.')
   })
 
   it('works once, also for twenty at once', async () => {
     const host = noticingHost()
     await pass(host, 'bob', { trust: true })
-    const token = new URL(host.newest('device_trusted').undoUrl ?? '').searchParams.get('token')
+    const token = new URL(host.newest('device_trusted').notMeUrl ?? '').searchParams.get('token')
     const port = await listen(host.app)
     await Promise.all(Array.from({ length: 20 }, () => postJson(port, '/mfa/not-me', { token })))
     expect(host.compromises).toHaveLength(1)
@@ -108,7 +108,7 @@ describe('the link "this was not me"', () => {
       const made = jsonAgent(host.app).post('/mfa/not-me')
       const answer = await made.send({ token })
       expect([400, 404, 413]).toContain(answer.status)
-      const genuine = new URL(host.newest('device_trusted').undoUrl ?? '').searchParams.get('token') ?? ''
+      const genuine = new URL(host.newest('device_trusted').notMeUrl ?? '').searchParams.get('token') ?? ''
       const forged = genuine.endsWith('A') ? `${genuine.slice(0, -1)}Q` : `${genuine.slice(0, -1)}A`
       await jsonAgent(host.app).post('/mfa/not-me').send({ token: forged }).expect(404)
       await jsonAgent(host.app)
@@ -131,7 +131,7 @@ describe('the link "this was not me"', () => {
     }
     const host = noticingHost({ options: { noticeStore } })
     await pass(host, 'bob', { trust: true })
-    const token = new URL(host.newest('device_trusted').undoUrl ?? '').searchParams.get('token') ?? ''
+    const token = new URL(host.newest('device_trusted').notMeUrl ?? '').searchParams.get('token') ?? ''
     expect(seen.length).toBeGreaterThan(0)
     expect(seen.join()).not.toContain(token.split('.')[1])
   })

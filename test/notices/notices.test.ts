@@ -36,7 +36,7 @@ describe('somebody is told', () => {
       'Lyon, France',
       'UTC',
       'Testbed',
-      notice?.undoUrl,
+      notice?.notMeUrl,
     ]) {
       expect(notice?.text).toContain(part)
     }
@@ -129,21 +129,21 @@ describe('somebody is told', () => {
       locale: 'fr',
       subject: 'Testbed : un navigateur est désormais de confiance',
     })
-    expect(notice.inLanguage('fr').text).toContain(notice.undoUrl)
+    expect(notice.inLanguage('fr').text).toContain(notice.notMeUrl)
   })
 
   it('R16 R45 without a word from the request in the link, and without a link when no address is configured', async () => {
     const made = noticingHost({ first: (app) => app.set('trust proxy', true) })
     const forged = jsonAgent(made.app).set('Host', 'evil.example').set('X-Forwarded-Host', 'evil.example')
     await pass(made, 'bob', { trust: true }, forged)
-    const { undoUrl, ...notice } = made.newest('device_trusted')
-    expect(new URL(undoUrl ?? '')).toMatchObject({ origin: 'https://shop.example', pathname: '/mfa/not-me' })
+    const { notMeUrl, ...notice } = made.newest('device_trusted')
+    expect(new URL(notMeUrl ?? '')).toMatchObject({ origin: 'https://shop.example', pathname: '/mfa/not-me' })
     expect(JSON.stringify(notice)).not.toContain('evil')
 
     const plain = noticingHost({ options: { publicUrl: undefined } })
     await pass(plain, 'bob', { trust: true })
     const bare = plain.newest('device_trusted')
-    expect(bare.undoUrl).toBeUndefined()
+    expect(bare.notMeUrl).toBeUndefined()
     expect(bare.text).not.toContain('http')
     expect(bare.text).toContain('change your password in Testbed now')
     await jsonAgent(plain.app).get('/mfa/not-me?token=x').expect(404, {})
@@ -221,7 +221,7 @@ describe('somebody is told also when the session moves on while the service is b
     await (await pass(made, 'alice')).post('/mfa/backup').send({}).expect(200)
     const agent = await signIn(made.app, 'alice')
     await overtaken(made, agent, '/mfa/verify', { factor: 'backup', code: 'AAAABBBBCCCCDDDD' })
-    expect(made.newest('backup_code_used').undoUrl).toBeDefined()
+    expect(made.newest('backup_code_used').notMeUrl).toBeDefined()
   })
 
   it('R61 of new backup codes', async () => {

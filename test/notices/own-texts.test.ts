@@ -31,7 +31,7 @@ describe('a host’s own texts in notices', () => {
     )
     expect(trusted).toMatchObject({ locale: 'en', subject: 'A browser, Testbed' })
     expect(trusted.text).toContain('signs in to your Testbed account without the second step')
-    expect(trusted.text).toContain(`\n${trusted.undoUrl}\nCall us then.\n`)
+    expect(trusted.text).toContain(`\n${trusted.notMeUrl}\nCall us then.\n`)
     expect(linkIn(trusted)).toContain('/mfa/not-me?token=')
     expect(secured.subject).toBe('Testbed: your account was secured')
     expect(secured.text).toContain('Call us then.')

@@ -5,14 +5,14 @@ import { readTexts } from '../../src/texts.js'
 
 const AT = Date.UTC(2030, 0, 2, 15, 4)
 const { languages } = readTexts({}) as Extract<ReturnType<typeof readTexts>, { languages: unknown }>
-const undoUrl = 'https://shop.example/mfa/not-me?token=x'
+const notMeUrl = 'https://shop.example/mfa/not-me?token=x'
 
 describe.each(Object.keys(noticeCatalogues))('the notices in %s', (locale) => {
   it.each(NOTICE_TYPES)('say everything: %s', (type) => {
     const facts = { type, at: AT, browser: 'Firefox on Mac', address: '203.0.113.7', place: 'Oslo' }
     const factor = { method: 'sms', to: '••• 57' } as const
     const { subject, text } = composeNotice(
-      { facts: { ...facts, ...factor }, appName: 'Vault', languages, undoUrl },
+      { facts: { ...facts, ...factor }, appName: 'Vault', languages, notMeUrl },
       [locale],
     )
     expect(subject).toContain('Vault')
@@ -20,7 +20,7 @@ describe.each(Object.keys(noticeCatalogues))('the notices in %s', (locale) => {
       expect(text).toContain(part)
     expect(`${subject}${text}`).not.toMatch(/[{}]|undefined|\n\n\n| \n/)
     // A line of its own, so that mail programs find the whole address.
-    expect(text.split('\n').includes(undoUrl)).toBe(type !== 'account_secured')
+    expect(text.split('\n').includes(notMeUrl)).toBe(type !== 'account_secured')
     if (type.startsWith('factor_')) expect(text).toContain('••• 57')
   })
 

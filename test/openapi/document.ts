@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
+import { statusOf, titleOf } from '../../src/http/problem.js'
+import * as wire from '../../src/http/schemas.js'
 import type { ProblemCode } from '../../src/pages/view.js'
-import { statusOf, titleOf } from '../../src/visit/problem.js'
-import * as wire from '../../src/visit/wire.js'
 
 /** What any route may answer. */
 const ANYWHERE = [
   'sign_in_required',
-  'half_login_expired',
+  'pending_login_expired',
   'session_ended',
   'method_not_allowed',
   'service_unavailable',
@@ -157,7 +157,7 @@ const PATHS: ZodOpenApiPathsObject = {
       ...SENDING,
       'unknown_factor',
       'factor_disabled',
-      'enrolment_required',
+      'enrollment_required',
       'delivery_unavailable',
       'service_misconfigured',
     ],
@@ -185,7 +185,7 @@ const PATHS: ZodOpenApiPathsObject = {
         'locked',
         'unknown_factor',
         'factor_disabled',
-        'enrolment_required',
+        'enrollment_required',
         'step_up_required',
         'service_misconfigured',
       ],
@@ -246,7 +246,7 @@ const PATHS: ZodOpenApiPathsObject = {
       id: 'backupPage',
       summary: 'Where backup codes would go',
       tag: 'Factors',
-      problems: [...FACTOR_CHANGE, 'enrolment_required'],
+      problems: [...FACTOR_CHANGE, 'enrollment_required'],
     }),
     ...post({
       id: 'backup',
@@ -258,7 +258,7 @@ const PATHS: ZodOpenApiPathsObject = {
       problems: [
         ...FACTOR_CHANGE,
         ...SENDING,
-        'enrolment_required',
+        'enrollment_required',
         'contact_needed',
         'service_misconfigured',
       ],

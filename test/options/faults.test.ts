@@ -19,8 +19,8 @@ it('everything that is wrong is told at once, each with its name and its remedy 
     factors: [],
     appName: '',
     path: 'mfa',
-    halfLoginMs: '10m',
-    limits: { triesPerChallenge: 50, lockMs: 1 },
+    pendingLoginMs: '10m',
+    limits: { attemptsPerChallenge: 50, lockMs: 1 },
     loggers: console,
   })
   const named = [
@@ -35,9 +35,9 @@ it('everything that is wrong is told at once, each with its name and its remedy 
     'service.timeoutMs must be a whole number of milliseconds from 100 to 10000',
     'appName must not be empty',
     'factors must be a function',
-    'halfLoginMs must be a whole number of milliseconds from 120000 to 900000',
+    'pendingLoginMs must be a whole number of milliseconds from 120000 to 900000',
     'limits.lockMs must be a whole number of milliseconds',
-    'limits.triesPerChallenge must be a whole number of tries from 3 to 10',
+    'limits.attemptsPerChallenge must be a whole number of attempts from 3 to 10',
     'loggers is not an option',
     'path must be a path on this site',
   ]
@@ -69,8 +69,8 @@ describe('undefined means "not given"', () => {
     const none = Object.fromEntries(
       [...names, 'render', 'locale', 'onEvent'].map((name) => [name, undefined]),
     )
-    expect(readOptions({ ...WORKING, ...none })).toMatchObject({ path: '/mfa', halfLoginMs: 10 * MINUTE })
-    expect(faultsOf({ limits: { triesPerChallenge: undefined, redis: undefined } })).toEqual([])
+    expect(readOptions({ ...WORKING, ...none })).toMatchObject({ path: '/mfa', pendingLoginMs: 10 * MINUTE })
+    expect(faultsOf({ limits: { attemptsPerChallenge: undefined, redis: undefined } })).toEqual([])
     expect(addressFaults({ timeoutMs: undefined, dialect: undefined })).toEqual([])
     expect(addressFaults({ dialect: { paths: { send: undefined }, extras: undefined } })).toEqual([])
   })
@@ -86,7 +86,7 @@ describe('undefined means "not given"', () => {
 describe('a misspelt name is a fault', () => {
   it.each<[object, string]>([
     [{ Factors: 1 }, 'Factors is not an option'],
-    [{ limits: { tries: 5 } }, 'limits.tries is not an option'],
+    [{ limits: { attempts: 5 } }, 'limits.attempts is not an option'],
     [{ service: { ...WORKING.service, url: 'x' } }, 'service.url is not an option'],
     [{ service: { ...WORKING.service, dialect: { path: {} } } }, 'service.dialect.path is not an option'],
     [
@@ -111,9 +111,9 @@ describe('numbers keep to their range (R18)', () => {
   const ranges: readonly (readonly [string, number, number, (value: unknown) => readonly string[]])[] = [
     ['service.timeoutMs', 100, 10_000, (timeoutMs) => addressFaults({ timeoutMs })],
     ['service.maxConnections', 1, 1_024, (maxConnections) => addressFaults({ maxConnections })],
-    ['halfLoginMs', 2 * MINUTE, 15 * MINUTE, (halfLoginMs) => faultsOf({ halfLoginMs })],
+    ['pendingLoginMs', 2 * MINUTE, 15 * MINUTE, (pendingLoginMs) => faultsOf({ pendingLoginMs })],
     ['codeLifeMs', MINUTE, 10 * MINUTE, (codeLifeMs) => faultsOf({ codeLifeMs })],
-    ['limits.triesPerChallenge', 3, 10, (value) => faultsOf({ limits: { triesPerChallenge: value } })],
+    ['limits.attemptsPerChallenge', 3, 10, (value) => faultsOf({ limits: { attemptsPerChallenge: value } })],
     ['limits.failuresBeforeLock', 5, 10, (value) => faultsOf({ limits: { failuresBeforeLock: value } })],
     ['limits.lockMs', 15 * MINUTE, 24 * HOUR, (value) => faultsOf({ limits: { lockMs: value } })],
     ['limits.sendsPerTenMinutes', 1, 5, (value) => faultsOf({ limits: { sendsPerTenMinutes: value } })],
@@ -142,10 +142,10 @@ describe('numbers keep to their range (R18)', () => {
       signOutPath: '/logout',
       homePath: '/',
       open: [],
-      halfLoginMs: 10 * MINUTE,
+      pendingLoginMs: 10 * MINUTE,
       codeLifeMs: 5 * MINUTE,
       limits: {
-        triesPerChallenge: 5,
+        attemptsPerChallenge: 5,
         failuresBeforeLock: 10,
         lockMs: 30 * MINUTE,
         sendsPerTenMinutes: 5,

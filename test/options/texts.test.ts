@@ -69,8 +69,8 @@ describe('texts that cannot be used are told with their path (R18)', () => {
       'texts.de.choose.title has {name}; nothing can be filled',
     ],
     [{ de: { choose: { act: { sms: '{too}' } } } }, 'texts.de.choose.act.sms has {too}; only {to} '],
-    [{ en: { triesLeft: { one: '{n} try' } } }, 'texts.en.triesLeft.one has {n}; only {count} can be'],
-    [{ en: { triesLeft: { some: 'x' } } }, 'texts.en.triesLeft.some is not a text of ours'],
+    [{ en: { attemptsLeft: { one: '{n} try' } } }, 'texts.en.attemptsLeft.one has {n}; only {count} can be'],
+    [{ en: { attemptsLeft: { some: 'x' } } }, 'texts.en.attemptsLeft.some is not a text of ours'],
     [{ en: { dir: 'up' } }, 'texts.en.dir must be "ltr" or "rtl"'],
     [{ en: { notices: { what: { moved: 'x' } } } }, 'texts.en.notices.what.moved is not a text of ours'],
     [{ en: { notices: { when: '{time}' } } }, 'texts.en.notices.when has {time}; only {value} can be'],
@@ -82,7 +82,7 @@ describe('texts that cannot be used are told with their path (R18)', () => {
       'texts.nl needs every text, as we do not speak it; it lacks dir, choose.title, choose.lead',
     ],
     [{ nl: { ...rest, dir: 'ltr', choose: { ...choose, none: undefined } } }, 'it lacks choose.none'],
-    [{ nl: { ...en, triesLeft: { one: '1' } } }, 'it lacks triesLeft.other'],
+    [{ nl: { ...en, attemptsLeft: { one: '1' } } }, 'it lacks attemptsLeft.other'],
   ])('%#', (texts, fault) => {
     expect(faultsOf({ texts })).toEqual([expect.stringContaining(fault)])
   })

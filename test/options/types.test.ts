@@ -60,7 +60,7 @@ const doesNot: readonly MfaOptions<Customer>[] = [
   // @ts-expect-error a misspelt name
   { service: address, factors, onEvents: () => {} },
   // @ts-expect-error durations are numbers
-  { service: address, factors, halfLoginMs: '10m' },
+  { service: address, factors, pendingLoginMs: '10m' },
   // @ts-expect-error an SMS goes to a telephone
   { service: address, factors: () => [{ method: 'sms', email: 'a@example.com' }] },
   // @ts-expect-error no such method

@@ -7,7 +7,7 @@ const DOCUMENTS = [
   'README.md',
   'docs/options.md',
   'docs/dialect.md',
-  'docs/doctor.md',
+  'docs/diagnostics.md',
   'docs/outage.md',
   'docs/events.md',
   'docs/testing.md',
@@ -106,7 +106,7 @@ describe('the package as it is shipped', () => {
     )
     expect((await project.node('esm.mjs')).trim()).toBe(
       'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError TrustStoreError ' +
-        'backupRouter challengeRouter devicesRouter enrollAppRouter languageRouter mfaAccount mfaClient mfaCounts mfaRouter mfaSession notMeRouter requireMfa startMfa verifyRouter email',
+        'backupRouter challengeRouter devicesRouter enrollAppRouter languageRouter mfaAccount mfaClient mfaMetrics mfaRouter mfaSession notMeRouter requireMfa startMfa verifyRouter email',
     )
   })
 
@@ -168,11 +168,11 @@ describe('the package as it is shipped', () => {
     await project.write(
       'faults.mjs',
       `import { mfaSession } from 'countersign'
-       try { mfaSession({ service: { baseUrl: 'http://10.0.0.7', apiKey: 'short' }, factorz: 1, halfLoginMs: 5 }) }
+       try { mfaSession({ service: { baseUrl: 'http://10.0.0.7', apiKey: 'short' }, factorz: 1, pendingLoginMs: 5 }) }
        catch (error) { console.log(error.faults.length, error.message) }`,
     )
     const told = await project.node('faults.mjs')
-    for (const name of ['service.baseUrl', 'service.apiKey', 'factors', 'factorz', 'halfLoginMs']) {
+    for (const name of ['service.baseUrl', 'service.apiKey', 'factors', 'factorz', 'pendingLoginMs']) {
       expect(told).toContain(name)
     }
   })
@@ -200,7 +200,7 @@ describe('the package as it is shipped', () => {
        // @ts-expect-error a method that does not exist
        const wrong: MfaOptions<Customer> = { ...options, factors: () => [{ method: 'pigeon', phone: '+1' }] }
        // @ts-expect-error a misspelt option
-       mfaSession({ ...options, halfLoginMinutes: 5 } satisfies MfaOptions<Customer>)
+       mfaSession({ ...options, pendingLoginMinutes: 5 } satisfies MfaOptions<Customer>)
        // @ts-expect-error a time without a unit
        requireMfa({ maxAge: '5' })
        void wrong`,
@@ -213,21 +213,21 @@ describe('the package as it is shipped', () => {
       'every-option.ts',
       `import type { Request } from 'express'
        import {
-         mfaAccount, mfaClient, mfaCounts, mfaRouter, requireMfa, type AccountNotice, type Compromise, type MfaEvent,
+         mfaAccount, mfaClient, mfaMetrics, mfaRouter, requireMfa, type AccountNotice, type Compromise, type MfaEvent,
          type MfaOptions, type MfaService, type MfaState, type MfaTexts, type NoticeCatalogue, type PageCatalogue,
-         type PolicyDecision, type TrustStore,
+         type PolicyDecision, type ItemStore,
        } from 'countersign'
-       import { findOpenRoads, mfaTestKit, signInWithMfa, type MfaTestKit } from 'countersign/testing'
+       import { findMfaBypasses, mfaTestKit, signInWithMfa, type MfaTestKit } from 'countersign/testing'
 
        interface Customer { readonly number: number; readonly mobile: string; readonly email: string; readonly version: number }
        type Options = MfaOptions<Customer>
        declare const req: Request
        declare const customer: Customer
-       declare const store: TrustStore
+       declare const store: ItemStore
        declare const dutch: PageCatalogue & { notices: NoticeCatalogue }
        declare const service: MfaService
        declare const kit: MfaTestKit
-       declare const app: Parameters<typeof findOpenRoads>[0]['app']
+       declare const app: Parameters<typeof findMfaBypasses>[0]['app']
 
        const all: Options = {
          service: { baseUrl: 'https://mfa.example', apiKey: 'key', dialect: 'countersign', breaker: false, timeoutMs: 900 },
@@ -242,7 +242,7 @@ describe('the package as it is shipped', () => {
          onAppEnrolled: async (user, factor) => void [user.number, factor.user],
          onEvent: (event: MfaEvent) => {
            if (event.type === 'verified') event.afterMs?.toFixed()
-           if (event.type === 'finding') event.code satisfies string
+           if (event.type === 'warning') event.code satisfies string
          },
          onNotice: async ({ email }, notice: AccountNotice) => void [email, notice.inLanguage('de').text],
          onCompromise: ({ userId, notice }: Compromise) => void [userId.length, notice.subject],
@@ -255,9 +255,9 @@ describe('the package as it is shipped', () => {
          locale: (request) => request.get('x-language'),
          languages: { offer: ['en', 'nl'] },
          texts: { en: { choose: { title: 'Is it you?' }, notices: { fine: 'All is well.' } }, nl: dutch },
-         limits: { redis: {}, triesPerChallenge: 3, resendWaitsSeconds: [30], prefix: 'shop' },
+         limits: { redis: {}, attemptsPerChallenge: 3, resendWaitsSeconds: [30], prefix: 'shop' },
          outage: 'other-factor',
-         doctor: { ignore: ['MFA_DOCTOR_PATH_PREFIX'] },
+         diagnostics: { ignore: ['MFA_WARN_PATH_PREFIX'] },
          path: '/shop/mfa', pathPrefix: '/shop', signInPath: '/shop/login', open: ['/shop/help'],
          docsUrl: 'https://docs.example', stylesheet: '/own.css', help: 'Call us.', firstFactor: 'pwd',
        }
@@ -270,7 +270,7 @@ describe('the package as it is shipped', () => {
          account.secure(customer),
        ]
        const count: Promise<number> = account.revokeDevices(customer)
-       const median: number | undefined = mfaCounts(all).timeToVerify.medianMs ?? undefined
+       const median: number | undefined = mfaMetrics(all).timeToVerify.medianMs ?? undefined
        const said = (state: MfaState) => (state.status === 'pending' ? state.expiresAt : state.challenge?.to)
        const words = async () => {
          const answer = await mfaClient({ baseUrl: 'https://mfa.example', apiKey: 'key' }).transcribe({ file: 'a.wav' })
@@ -280,7 +280,7 @@ describe('the package as it is shipped', () => {
        kit.carrier.refuse('+447700900123')
        kit.apps.code(customer.email, { slowBy: '4m' }) satisfies string
        void signInWithMfa((path, init) => fetch(path, init), { kit, factor: 'sms' })
-       void findOpenRoads({ app, logins: { password: { fields: { name: 'bob' } } }, methods: ['GET'] })
+       void findMfaBypasses({ app, logins: { password: { fields: { name: 'bob' } } }, methods: ['GET'] })
        void [told, count, median, said, words, service]
 
        // @ts-expect-error a policy that answers something else
@@ -296,7 +296,7 @@ describe('the package as it is shipped', () => {
        // @ts-expect-error a store that lacks a step
        const half: Options = { ...all, noticeStore: { read: async () => [] } }
        // @ts-expect-error a finding that there is not
-       const doctor: Options = { ...all, doctor: { ignore: ['MFA_DOCTOR_WEATHER'] } }
+       const doctor: Options = { ...all, diagnostics: { ignore: ['MFA_WARN_WEATHER'] } }
        // @ts-expect-error the doctor is not switched on
        const on: Options = { ...all, doctor: true }
        // @ts-expect-error a way to behave that there is not
@@ -308,7 +308,7 @@ describe('the package as it is shipped', () => {
        // @ts-expect-error a page that is no text
        const render: Options = { ...all, render: () => 42 }
        // @ts-expect-error a limit of another name
-       const limit: Options = { ...all, limits: { tries: 3 } }
+       const limit: Options = { ...all, limits: { attempts: 3 } }
        // @ts-expect-error a table without a pool
        const table: Options = { ...all, limits: { postgres: { tableName: 'counters' } } }
        // @ts-expect-error waits that are one number
@@ -340,7 +340,7 @@ describe('the package as it is shipped', () => {
        // @ts-expect-error a verb that there is not
        kit.fail('down', { verb: 'guess' })
        // @ts-expect-error a walk without logins
-       void findOpenRoads({ app })
+       void findMfaBypasses({ app })
        void [policy, preferred, fingerprint, trust, age, half, doctor, on, outage, text, render, limit, table, waits]
        void [notice, event, first, dialect, ends, mute, languages]`,
     )
@@ -370,7 +370,7 @@ describe('the package as it is shipped', () => {
         uses('mfaAccount') &&
           !/import[^\n]*mfaAccount/.test(sample) &&
           "import { mfaAccount } from 'countersign'",
-        uses('mfaCounts') && "import { mfaCounts } from 'countersign'",
+        uses('mfaMetrics') && "import { mfaMetrics } from 'countersign'",
         uses('mfa') && !/const mfa\b/.test(sample) && 'declare const mfa: Options',
         /\bfactors(,| })/.test(sample) &&
           !/const factors/.test(sample) &&

@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
     [
       'a slow clock',
       codeView(factorOf('app')),
-      { notice: { tone: 'error', code: 'invalid_code', triesLeft: 1, clockSteps: -8 } },
+      { notice: { tone: 'error', code: 'invalid_code', attemptsLeft: 1, clockSteps: -8 } },
     ],
     ['an outage', { page: 'stop', notice: problem('service_unavailable', 30), next: 'retry' }, {}],
   ])('has nothing that axe objects to in other states either: %s', async (_, view, state) => {

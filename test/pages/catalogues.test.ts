@@ -71,8 +71,8 @@ describe('the language of a page', () => {
 
   it('bends words by number', () => {
     const { words, count } = textFor(['de'], catalogues)
-    expect(count(words.triesLeft, 1).markup).toBe('Sie haben noch 1 Versuch.')
-    expect(count(words.triesLeft, 3).markup).toBe('Sie haben noch 3 Versuche.')
+    expect(count(words.attemptsLeft, 1).markup).toBe('Sie haben noch 1 Versuch.')
+    expect(count(words.attemptsLeft, 3).markup).toBe('Sie haben noch 3 Versuche.')
   })
 })
 

@@ -38,7 +38,7 @@ describe('the field for a code', () => {
   })
 
   it('is tied to the error above it', () => {
-    const notice = { tone: 'error', code: 'invalid_code', triesLeft: 3 } as const
+    const notice = { tone: 'error', code: 'invalid_code', attemptsLeft: 3 } as const
     const page = renderView(codeView(sms), { ...frame, notice })
     expect(page).toContain('id="mfa-notice" role="alert"')
     expect(page).toContain('You have 3 tries left.')

@@ -9,7 +9,7 @@ const LOCALES = Object.keys(catalogues)
 const PURPOSES: readonly PageFrame['purpose'][] = ['sign-in', 'step-up', 'manage']
 const NOTICES: readonly Notice[] = [
   ...Object.keys(catalogues.en.problems).map((code) => problem(code as Parameters<typeof problem>[0])),
-  { tone: 'error', code: 'invalid_code', triesLeft: 1, retryAfterSeconds: 0 },
+  { tone: 'error', code: 'invalid_code', attemptsLeft: 1, retryAfterSeconds: 0 },
   ...Object.keys(catalogues.en.success).map((code) => ({ tone: 'success', code }) as Notice),
 ]
 

@@ -15,7 +15,7 @@ const queued: ChallengeView = {
   resendAt: NOW + 30_000,
 }
 // The end of the half-login leads to another page, which would ask anew; how far the clock is moved depends on the machine.
-const lasting = { ...frame, halfLoginEndsAt: NOW + 24 * 60 * 60_000 }
+const lasting = { ...frame, pendingLoginEndsAt: NOW + 24 * 60 * 60_000 }
 const view = codeView(sms, { challenge: queued, others: FACTORS })
 const stateOf = (delivery: string, factor = sms.id) => ({
   status: 'pending',

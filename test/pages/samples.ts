@@ -17,7 +17,7 @@ export const frame: PageFrame = {
   signInPath: '/login',
   homePath: '/account',
   purpose: 'sign-in',
-  halfLoginEndsAt: NOW + 9 * 60_000,
+  pendingLoginEndsAt: NOW + 9 * 60_000,
   now: NOW,
 }
 
@@ -118,7 +118,7 @@ export const VIEWS = {
   'no devices': { page: 'devices', devices: [] },
   locked: { page: 'stop', notice: problem('locked', 7000), next: 'retry' },
   'locked without end': { page: 'stop', notice: problem('locked'), next: 'home' },
-  'half-login over': { page: 'stop', notice: problem('half_login_expired'), next: 'sign-in' },
+  'half-login over': { page: 'stop', notice: problem('pending_login_expired'), next: 'sign-in' },
 } satisfies Readonly<Record<string, View>>
 
 /** All of them, and the code page of every method. */

@@ -213,7 +213,7 @@ describe('passport.authenticate("mfa") with a wrong code', () => {
 })
 
 describe('passport.authenticate("mfa") when the service fails', () => {
-  it('R77 is an error, never a failure, and spends no try', async () => {
+  it('R77 is an error, never a failure, and consumes no try', async () => {
     const made = loginRoute({ failureRedirect: '/failed', failureMessage: true })
     const { agent, right } = await challenged(made)
     made.standIn.setTrouble(made.standIn.down)
@@ -283,7 +283,7 @@ describe('passport.authenticate("mfa", callback)', () => {
     const agent = await signIn(made.app, 'bob')
     await agent.post('/mfa/challenge').send({ factor: 'sms' })
     const answer = await agent.post('/mfa-login').send({ code: '000000' }).expect(401)
-    expect(answer.body.info).toEqual({ code: 'invalid_code', message: 'The code is wrong.', triesLeft: 4 })
+    expect(answer.body.info).toEqual({ code: 'invalid_code', message: 'The code is wrong.', attemptsLeft: 4 })
     const broken = await agent
       .post('/mfa-login')
       .send({ code: ['000000'] })

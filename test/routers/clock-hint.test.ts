@@ -22,7 +22,7 @@ describe('an app code that is refused because it is old', () => {
   it('is told of in JSON, costs a try, and opens nothing', async () => {
     const agent = await signIn(slowBy(-8), 'otto')
     const answer = await agent.post('/mfa/verify').send({ code: '111111', factor: 'app' }).expect(401)
-    expect(answer.body).toMatchObject({ code: 'invalid_code', triesLeft: 4, clockSteps: -8 })
+    expect(answer.body).toMatchObject({ code: 'invalid_code', attemptsLeft: 4, clockSteps: -8 })
     await agent.get('/secret').expect(401)
   })
 
@@ -43,12 +43,12 @@ describe('an app code that is refused because it is old', () => {
     ['pt', 'cerca de 4 minutos'],
     ['ja', '約4 分前'],
   ])('is told of in %s', (locale, words) => {
-    const notice = { tone: 'error', code: 'invalid_code', triesLeft: 4, clockSteps: -8 } as const
+    const notice = { tone: 'error', code: 'invalid_code', attemptsLeft: 4, clockSteps: -8 } as const
     expect(renderView(codeView(factorOf('app')), { ...frame, locales: [locale], notice })).toContain(words)
   })
 
   it('is no word against the clock of whoever types slowly', () => {
-    const notice = { tone: 'error', code: 'invalid_code', triesLeft: 4, clockSteps: -2 } as const
+    const notice = { tone: 'error', code: 'invalid_code', attemptsLeft: 4, clockSteps: -2 } as const
     expect(renderView(codeView(factorOf('app')), { ...frame, notice })).not.toContain('clock seems')
   })
 })

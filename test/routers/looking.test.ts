@@ -293,8 +293,8 @@ function listening({ app }: Watched): Server {
 
 /** All that a POST would want, in the address. */
 function wishes(host: Watched): string {
-  const { undoUrl = '' } = host.notices.find(({ notice }) => notice.undoUrl)?.notice ?? {}
-  const token = undoUrl && new URL(undoUrl).searchParams.get('token')
+  const { notMeUrl = '' } = host.notices.find(({ notice }) => notice.notMeUrl)?.notice ?? {}
+  const token = notMeUrl && new URL(notMeUrl).searchParams.get('token')
   return new URLSearchParams({
     ...{ code: host.standIn.newestCode(), factor: 'sms', trust: 'true', device: 'x', language: 'de' },
     ...{ token: token ?? '', back: '/mfa', choose: '', again: '', sent: '', _method: 'POST' },

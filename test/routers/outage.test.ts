@@ -56,7 +56,7 @@ const troubles = [
 
 describe.each(verbs)('R77 R84 a service that fails at $verb', ({ verb, prepare, ask }) => {
   it.each(troubles)(
-    'by %s and does nothing is a %i that spends nothing, and afterwards all is well',
+    'by %s and does nothing is a %i that consumes nothing, and afterwards all is well',
     async (code, status, problem) => {
       const made = host()
       const agent = await prepare(made)
@@ -80,7 +80,7 @@ describe.each(verbs)('R77 R84 a service that fails at $verb', ({ verb, prepare, 
     },
   )
 
-  it('by an error of its own kind is a 500 of the host, fails closed and spends no try', async () => {
+  it('by an error of its own kind is a 500 of the host, fails closed and consumes no try', async () => {
     const clock = stopClock()
     const made = host()
     const agent = await prepare(made)
@@ -101,7 +101,7 @@ describe('R77 a service of the host that throws instead of rejecting', () => {
     throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'not ready')
   }
 
-  it.each(verbs)('at $verb spends nothing either, and is told', async ({ verb, prepare, ask }) => {
+  it.each(verbs)('at $verb consumes nothing either, and is told', async ({ verb, prepare, ask }) => {
     const events: MfaEvent[] = []
     const made = host({ options: { onEvent: (event) => void events.push(event) } })
     const agent = await prepare(made)
@@ -219,7 +219,7 @@ describe('R89 a service that fails', () => {
     const agent = await signIn(made.app, 'bob')
     made.standIn.setTrouble(made.standIn.down)
     await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
-    expect(events.filter(({ type }) => type !== 'half_login_started')).toEqual([
+    expect(events.filter(({ type }) => type !== 'pending_login_started')).toEqual([
       {
         type: 'service_failed',
         userId: 'u-bob',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { resumeEntries } from '../../src/routers/resume-entries.js'
+import { resumeEntries } from '../../src/routers/resume.js'
 
 const entriesOf = (fields: Record<string, string>, labels = {}, locale = 'en') =>
   resumeEntries({ path: '/pay', at: 0, fields, labels }, locale)

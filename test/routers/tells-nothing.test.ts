@@ -149,7 +149,7 @@ describe('R89 events', () => {
     await other.post('/mfa/cancel').send({}).expect(200)
     expect(events.map(({ at: _at, ...event }) => event)).toEqual(
       [
-        { type: 'half_login_started' },
+        { type: 'pending_login_started' },
         { type: 'challenged', method: 'sms', delivery: 'sent', again: false },
         { type: 'refused', method: 'sms', code: 'invalid_code' },
         { type: 'verified', method: 'sms', purpose: 'sign-in', afterMs: 0 },
@@ -157,7 +157,7 @@ describe('R89 events', () => {
         { type: 'app_enrolled' },
         { type: 'backup_codes_sent' },
         { type: 'verified', method: 'backup', purpose: 'step-up' },
-        { type: 'half_login_started' },
+        { type: 'pending_login_started' },
         { type: 'given_up', reason: 'cancelled' },
       ].map((event) => ({ userId: 'u-alice', ...event })),
     )

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { memoryStore } from '../../src/trust/memory-store.js'
-import type { TrustStore } from '../../src/trust/store.js'
+import { memoryStore } from '../../src/stores/memory.js'
+import type { ItemStore } from '../../src/stores/store.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { type Host, type HostSetup, host, jsonAgent } from '../kit/host.js'
@@ -171,7 +171,7 @@ describe.each(ways)('R07 %s wins over what is still under way', (way) => {
   it('a right code whose browser is being trusted', async () => {
     const held = heldWork()
     const devices = memoryStore()
-    const store: TrustStore = {
+    const store: ItemStore = {
       ...devices,
       async put(...kept) {
         await held.work()
@@ -227,7 +227,7 @@ describe.each(ways)('R07 %s wins over what is still under way', (way) => {
     const held = heldWork()
     const devices = memoryStore()
     let isHeld = false
-    const trusting: TrustStore = {
+    const trusting: ItemStore = {
       ...devices,
       async read(owner) {
         if (isHeld) {

@@ -125,7 +125,7 @@ describe('R05 a half-login', () => {
     clock.move(1)
     const calls = standIn.calls.length
     const answer = await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(401)
-    expect(answer.body).toMatchObject({ code: 'half_login_expired', next: '/login' })
+    expect(answer.body).toMatchObject({ code: 'pending_login_expired', next: '/login' })
     expect(standIn.calls).toHaveLength(calls)
     expect((await browser.get('/secret').expect(401)).body.code).toBe('closed')
   })
@@ -176,12 +176,12 @@ describe('R05 a half-login', () => {
 
   it('of options that ask for 15 minutes lives 15 minutes', async () => {
     const clock = stopClock()
-    const { app } = testbed({ options: { halfLoginMs: 15 * MINUTE } })
+    const { app } = testbed({ options: { pendingLoginMs: 15 * MINUTE } })
     const browser = await signIn(app, 'bob')
     clock.move(15 * MINUTE - 1)
     expect((await browser.get('/mfa')).body.status).toBe('pending')
     clock.move(1)
-    expect((await browser.get('/mfa')).body.code).toBe('half_login_expired')
+    expect((await browser.get('/mfa')).body.code).toBe('pending_login_expired')
   })
 })
 

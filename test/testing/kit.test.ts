@@ -180,7 +180,7 @@ describe('the clock of the test kit', () => {
     kit.clock.advance('9m')
     expect((await agent.get('/mfa')).body.status).toBe('pending')
     kit.clock.advance('1m')
-    expect((await agent.get('/mfa')).body.code).toBe('half_login_expired')
+    expect((await agent.get('/mfa')).body.code).toBe('pending_login_expired')
   })
 
   it('moves the life of a code, the wait for the next and the age of a step-up', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openStore } from '../../src/trust/open-store.js'
+import { openStore } from '../../src/stores/open.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { jsonAgent, type TestUser } from '../kit/host.js'
 import { type Agent, login, signInAndTrust, type TrustingHost, trustingHost } from './kit.js'

@@ -189,7 +189,7 @@ describe('the cookie of a trusted browser', () => {
 
   it('R64 holds 256 random bits, of which the store knows the hash alone', async () => {
     const seen: string[] = []
-    const { openStore } = await import('../../src/trust/open-store.js')
+    const { openStore } = await import('../../src/stores/open.js')
     const inner = openStore('memory')
     const store = {
       ...inner,
@@ -222,7 +222,7 @@ describe('the cookie of a trusted browser', () => {
     const cookie = await trustedCookie(host, 'bob')
     const thief = browserWith(host.app, cookie)
     expect((await login(thief, 'alice')).mfa).toMatchObject({ status: 'pending', trusted: false })
-    expect(host.told('device_recognised')).toEqual([])
+    expect(host.told('device_recognized')).toEqual([])
   })
 
   it('opens nothing without the first factor', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { TrustStoreError } from '../../src/errors.js'
-import { openStore } from '../../src/trust/open-store.js'
-import { shelfIn } from '../../src/trust/shelf.js'
-import type { TrustStore } from '../../src/trust/store.js'
+import { namespaced } from '../../src/stores/namespaced.js'
+import { openStore } from '../../src/stores/open.js'
+import type { ItemStore } from '../../src/stores/store.js'
 import { SECOND, stopTimers } from '../kit/clock.js'
 import { jsonAgent } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
@@ -46,14 +46,14 @@ describe("R77 a host's own store that says nothing", () => {
   const silent = () => new Promise<never>(() => {})
   const item = { id: 'a', value: 'mine', expiresAt: Number.MAX_SAFE_INTEGER }
 
-  it.each<[keyof TrustStore, (store: ReturnType<typeof shelfIn>) => Promise<unknown>]>([
+  it.each<[keyof ItemStore, (store: ReturnType<typeof namespaced>) => Promise<unknown>]>([
     ['read', (shelf) => shelf.read('u')],
     ['put', (shelf) => shelf.put('u', item)],
     ['swap', (shelf) => shelf.swap('u', 'a', 'mine', 'yours')],
     ['remove', (shelf) => shelf.remove('u', 'a')],
   ])('in %s has failed after three seconds, as one that throws', async (verb, step) => {
     const timers = stopTimers()
-    const shelf = shelfIn({ ...openStore('memory'), [verb]: silent }, 'devices')
+    const shelf = namespaced({ ...openStore('memory'), [verb]: silent }, 'devices')
     const failed = expect(step(shelf)).rejects.toBeInstanceOf(TrustStoreError)
     await timers.pass(3 * SECOND)
     await failed
@@ -66,7 +66,7 @@ describe("R77 a host's own store that says nothing", () => {
       new Promise<never>((_, reject) => {
         fail = reject
       })
-    const shelf = shelfIn({ ...openStore('memory'), read }, 'devices')
+    const shelf = namespaced({ ...openStore('memory'), read }, 'devices')
     const failed = expect(shelf.read('u')).rejects.toBeInstanceOf(TrustStoreError)
     await timers.pass(3 * SECOND)
     await failed

@@ -3,16 +3,16 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import { TrustStoreError } from '../../src/errors.js'
-import { openStore, type TrustPlace } from '../../src/trust/open-store.js'
-import { shelfIn } from '../../src/trust/shelf.js'
-import type { TrustStore } from '../../src/trust/store.js'
+import { namespaced } from '../../src/stores/namespaced.js'
+import { openStore, type StoreConfig } from '../../src/stores/open.js'
+import type { ItemStore } from '../../src/stores/store.js'
 import { DAY, HOUR, stopClock } from '../kit/clock.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
 
 /** One kind of store, as the suite needs it. */
 interface Place {
   /** A way to the store of its own, as another process would have. */
-  open(): Promise<TrustPlace>
+  open(): Promise<StoreConfig>
   close(): Promise<void>
 }
 
@@ -63,8 +63,8 @@ const count = (answers: readonly boolean[]) => answers.filter(Boolean).length
 
 describe.each(places.filter(({ missing }) => !missing))('R64 trusted devices in $name', ({ start }) => {
   let place: Place
-  let one: TrustStore
-  let other: TrustStore
+  let one: ItemStore
+  let other: ItemStore
 
   beforeAll(async () => {
     place = await start()
@@ -120,7 +120,7 @@ describe.each(places.filter(({ missing }) => !missing))('R64 trusted devices in 
 
   it('R65 count until their very millisecond, whatever the store still keeps', async () => {
     const clock = stopClock()
-    const shelf = shelfIn(one, 'devices')
+    const shelf = namespaced(one, 'devices')
     const owner = randomUUID()
     await shelf.put(owner, item('a', 'x', Date.now() + HOUR))
     clock.move(HOUR - 1)
@@ -139,7 +139,7 @@ describe.each(places.filter(({ missing }) => !missing))('R64 trusted devices in 
   })
 
   it('may belong to users of any name', async () => {
-    const shelf = shelfIn(one, 'devices')
+    const shelf = namespaced(one, 'devices')
     for (const owner of ['a\0b', 'ü'.repeat(300), '{x}', ' ', `'; DROP TABLE mfa_trust; --`]) {
       await shelf.put(owner, item('a', 'mine'))
       expect(await shelf.read(owner)).toHaveLength(1)
@@ -153,7 +153,7 @@ describe.skipIf(redisMissing)('a Redis that is gone', () => {
   it('is told at once, as an error of ours', async () => {
     const redis = await startRedis()
     const client = await redis.connect()
-    const shelf = shelfIn(openStore({ redis: client }), 'devices')
+    const shelf = namespaced(openStore({ redis: client }), 'devices')
     await redis.kill()
     await expect.poll(() => client.isReady).toBe(false)
     await expect(shelf.read('u')).rejects.toBeInstanceOf(TrustStoreError)

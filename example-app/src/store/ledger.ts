@@ -30,7 +30,7 @@ export function ledgerIn(db: Database): Ledger {
     },
 
     async withdraw(userId, amount) {
-      // One statement: two withdrawals at once cannot both spend the same money.
+      // One statement: two withdrawals at once cannot both consume the same money.
       const { rows } = await db.query<{ balance: number }>(
         `WITH paid AS (
            UPDATE vault_users SET balance = balance - $2::int

@@ -1,4 +1,4 @@
-import type { MfaStanding } from 'countersign'
+import type { MfaStatus } from 'countersign'
 import type { VaultUser } from '../store/users.js'
 import { contact } from './contact.js'
 import { factorsInWords, moment } from './format.js'
@@ -9,7 +9,7 @@ import { type Notice, noticeBox } from './notice.js'
 /** The page about the account: who this is, and what protects them. */
 export function accountPage(
   user: VaultUser,
-  standing: MfaStanding,
+  standing: MfaStatus,
   notice: Notice | undefined,
   around: Around,
 ): string {

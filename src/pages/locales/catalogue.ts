@@ -70,8 +70,8 @@ export interface Catalogue {
     /** Heads what to do when the code does not come. */
     readonly trouble: Readonly<Record<CodeKind, Phrase>>
     readonly tip: Readonly<Record<CodeKind, Phrase>>
-    readonly otherWays: Phrase
-    readonly allWays: Phrase
+    readonly otherFactors: Phrase
+    readonly allFactors: Phrase
   }
   readonly leave: {
     readonly ends: Phrase
@@ -170,7 +170,7 @@ export interface Catalogue {
   readonly stop: Readonly<Record<'sign-in' | 'retry' | 'home', Phrase>>
   /** What the countdown of a stop page turns into. */
   readonly stopReady: Phrase
-  readonly triesLeft: PluralPhrase
+  readonly attemptsLeft: PluralPhrase
   /** An app code was right some time ago; `{time}`: "4 minutes". */
   readonly clockSlow: Phrase
   readonly success: Readonly<Record<SuccessCode, Phrase>>

@@ -83,8 +83,8 @@ export const de: Catalogue = {
       dual: 'Nachrichten brauchen manchmal eine Minute. Sehen Sie auch im Spam-Ordner nach; beide enthalten denselben Code.',
       backup: 'Backup-Codes haben Sie erhalten, als Sie sie angefordert haben. Verwendete gelten nicht mehr.',
     },
-    otherWays: 'Andere Wege',
-    allWays: 'Alle Wege anzeigen',
+    otherFactors: 'Andere Wege',
+    allFactors: 'Alle Wege anzeigen',
   },
   leave: {
     ends: 'Zu Ihrer Sicherheit endet diese Anmeldung {in}.',
@@ -190,7 +190,7 @@ export const de: Catalogue = {
   stopReady: 'Sie können es jetzt wieder versuchen.',
   clockSlow:
     'Dieser Code ist etwa {time} alt: Die Uhr Ihres Telefons scheint falsch zu gehen. Stellen Sie sie auf automatisch.',
-  triesLeft: { one: 'Sie haben noch {count} Versuch.', other: 'Sie haben noch {count} Versuche.' },
+  attemptsLeft: { one: 'Sie haben noch {count} Versuch.', other: 'Sie haben noch {count} Versuche.' },
   success: {
     code_sent: 'Code gesendet.',
     code_sent_again: 'Code noch einmal gesendet.',
@@ -203,7 +203,7 @@ export const de: Catalogue = {
       title: 'Bitte melden Sie sich zuerst an',
       advice: 'Sie sind bei {app} nicht angemeldet.',
     },
-    half_login_expired: {
+    pending_login_expired: {
       title: 'Die Anmeldung hat zu lange gedauert',
       advice: 'Zu Ihrer Sicherheit wurde sie beendet. Bitte melden Sie sich neu an.',
     },
@@ -215,7 +215,7 @@ export const de: Catalogue = {
       title: 'Bitte bestätigen Sie noch einmal',
       advice: 'Ihre letzte Bestätigung liegt dafür zu lange zurück.',
     },
-    enrolment_required: {
+    enrollment_required: {
       title: 'Richten Sie zuerst einen zweiten Schritt ein',
       advice:
         'Dieser Teil von {app} steht nur Konten mit einem zweiten Schritt offen, etwa einer Authenticator-App.',

@@ -83,8 +83,8 @@ export const en: Catalogue = {
       dual: 'Messages can take a minute. Look in the spam folder too; the code is the same in both places.',
       backup: 'Backup codes were sent to you when you asked for them. Used ones no longer work.',
     },
-    otherWays: 'Other ways to confirm',
-    allWays: 'See all ways to confirm',
+    otherFactors: 'Other ways to confirm',
+    allFactors: 'See all ways to confirm',
   },
   leave: {
     ends: 'For your safety this sign-in ends {in}.',
@@ -185,7 +185,7 @@ export const en: Catalogue = {
   stop: { 'sign-in': 'Sign in', retry: 'Try again', home: 'Back to {app}' },
   stopReady: 'You can try again now.',
   clockSlow: 'That code is from about {time} ago: your phone’s clock seems to be wrong. Set it to automatic.',
-  triesLeft: { one: 'You have {count} try left.', other: 'You have {count} tries left.' },
+  attemptsLeft: { one: 'You have {count} try left.', other: 'You have {count} tries left.' },
   success: {
     code_sent: 'Code sent.',
     code_sent_again: 'Code sent again.',
@@ -195,7 +195,7 @@ export const en: Catalogue = {
   },
   problems: {
     sign_in_required: { title: 'Please sign in first', advice: 'You are not signed in to {app}.' },
-    half_login_expired: {
+    pending_login_expired: {
       title: 'Signing in took too long',
       advice: 'For your safety it ended by itself. Please sign in again.',
     },
@@ -204,7 +204,7 @@ export const en: Catalogue = {
       title: 'Please confirm again',
       advice: 'Your last confirmation is too old for this.',
     },
-    enrolment_required: {
+    enrollment_required: {
       title: 'Set up a second step first',
       advice: 'This part of {app} is only for accounts with a second step, such as an authenticator app.',
     },

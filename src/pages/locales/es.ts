@@ -83,8 +83,8 @@ export const es: Catalogue = {
       dual: 'Los mensajes pueden tardar un minuto. Mira también en la carpeta de spam; el código es el mismo en los dos sitios.',
       backup: 'Recibiste los códigos de respaldo cuando los pediste. Los que ya usaste no vuelven a servir.',
     },
-    otherWays: 'Otras formas de confirmar',
-    allWays: 'Ver todas las formas de confirmar',
+    otherFactors: 'Otras formas de confirmar',
+    allFactors: 'Ver todas las formas de confirmar',
   },
   leave: {
     ends: 'Por tu seguridad, este inicio de sesión termina {in}.',
@@ -189,7 +189,7 @@ export const es: Catalogue = {
   stopReady: 'Ya puedes intentarlo otra vez.',
   clockSlow:
     'Ese código es de hace aproximadamente {time}: parece que el reloj de tu teléfono está mal. Ponlo en automático.',
-  triesLeft: { one: 'Te queda {count} intento.', other: 'Te quedan {count} intentos.' },
+  attemptsLeft: { one: 'Te queda {count} intento.', other: 'Te quedan {count} intentos.' },
   success: {
     code_sent: 'Código enviado.',
     code_sent_again: 'Código enviado otra vez.',
@@ -199,7 +199,7 @@ export const es: Catalogue = {
   },
   problems: {
     sign_in_required: { title: 'Primero inicia sesión', advice: 'No has iniciado sesión en {app}.' },
-    half_login_expired: {
+    pending_login_expired: {
       title: 'El inicio de sesión ha tardado demasiado',
       advice: 'Por tu seguridad se ha cancelado. Inicia sesión otra vez.',
     },
@@ -208,7 +208,7 @@ export const es: Catalogue = {
       title: 'Confírmalo otra vez',
       advice: 'Tu última confirmación es demasiado antigua para esto.',
     },
-    enrolment_required: {
+    enrollment_required: {
       title: 'Primero configura un segundo paso',
       advice:
         'Esta parte de {app} es solo para cuentas con un segundo paso, como una aplicación de autenticación.',

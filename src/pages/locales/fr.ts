@@ -84,8 +84,8 @@ export const fr: Catalogue = {
       backup:
         'Vous avez reçu vos codes de secours quand vous les avez demandés. Un code déjà utilisé ne sert plus.',
     },
-    otherWays: 'Autres moyens de confirmer',
-    allWays: 'Voir tous les moyens de confirmer',
+    otherFactors: 'Autres moyens de confirmer',
+    allFactors: 'Voir tous les moyens de confirmer',
   },
   leave: {
     ends: 'Pour votre sécurité, cette connexion prend fin {in}.',
@@ -192,7 +192,7 @@ export const fr: Catalogue = {
   stopReady: 'Vous pouvez maintenant réessayer.',
   clockSlow:
     'Ce code date d’il y a environ {time} : l’horloge de votre téléphone semble déréglée. Réglez-la sur automatique.',
-  triesLeft: { one: 'Il vous reste {count} essai.', other: 'Il vous reste {count} essais.' },
+  attemptsLeft: { one: 'Il vous reste {count} essai.', other: 'Il vous reste {count} essais.' },
   success: {
     code_sent: 'Code envoyé.',
     code_sent_again: 'Code renvoyé.',
@@ -202,7 +202,7 @@ export const fr: Catalogue = {
   },
   problems: {
     sign_in_required: { title: 'Connectez-vous d’abord', advice: 'Vous n’êtes pas connecté à {app}.' },
-    half_login_expired: {
+    pending_login_expired: {
       title: 'La connexion a pris trop de temps',
       advice: 'Pour votre sécurité, elle a été interrompue. Veuillez vous reconnecter.',
     },
@@ -211,7 +211,7 @@ export const fr: Catalogue = {
       title: 'Veuillez confirmer à nouveau',
       advice: 'Votre dernière confirmation est trop ancienne pour cela.',
     },
-    enrolment_required: {
+    enrollment_required: {
       title: 'Configurez d’abord une seconde étape',
       advice:
         'Cette partie de {app} est réservée aux comptes protégés par une seconde étape, comme une application d’authentification.',

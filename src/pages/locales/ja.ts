@@ -84,8 +84,8 @@ export const ja: Catalogue = {
       backup:
         'バックアップコードは、以前お申し込みのときにお送りしたものです。使ったコードは再び使えません。',
     },
-    otherWays: 'ほかの確認方法',
-    allWays: 'すべての確認方法を見る',
+    otherFactors: 'ほかの確認方法',
+    allFactors: 'すべての確認方法を見る',
   },
   leave: {
     ends: '安全のため、このログインは{in}に終了します。',
@@ -189,7 +189,7 @@ export const ja: Catalogue = {
   stopReady: 'もう一度お試しいただけます。',
   clockSlow:
     'このコードは約{time}前のものです。スマートフォンの時計がずれているようです。日時の自動設定をオンにしてください。',
-  triesLeft: { other: 'あと{count}回試せます。' },
+  attemptsLeft: { other: 'あと{count}回試せます。' },
   success: {
     code_sent: 'コードを送りました。',
     code_sent_again: 'コードをもう一度送りました。',
@@ -199,7 +199,7 @@ export const ja: Catalogue = {
   },
   problems: {
     sign_in_required: { title: '先にログインしてください', advice: '{app}にログインしていません。' },
-    half_login_expired: {
+    pending_login_expired: {
       title: 'ログインに時間がかかりすぎました',
       advice: '安全のため、ログインを終了しました。もう一度ログインしてください。',
     },
@@ -208,7 +208,7 @@ export const ja: Catalogue = {
       title: 'もう一度確認してください',
       advice: '前回の確認から時間がたちすぎています。',
     },
-    enrolment_required: {
+    enrollment_required: {
       title: '先に2段階目を設定してください',
       advice: '{app}のこの部分は、認証アプリなどの2段階目を設定したアカウントだけが使えます。',
     },

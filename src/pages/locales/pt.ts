@@ -83,8 +83,8 @@ export const pt: Catalogue = {
       dual: 'As mensagens podem levar um minuto. Veja também a pasta de spam; o código é o mesmo nos dois lugares.',
       backup: 'Você recebeu os códigos de reserva quando os pediu. Os que já foram usados não valem mais.',
     },
-    otherWays: 'Outras formas de confirmar',
-    allWays: 'Ver todas as formas de confirmar',
+    otherFactors: 'Outras formas de confirmar',
+    allFactors: 'Ver todas as formas de confirmar',
   },
   leave: {
     ends: 'Para sua segurança, esta entrada termina {in}.',
@@ -189,7 +189,7 @@ export const pt: Catalogue = {
   stopReady: 'Você já pode tentar de novo.',
   clockSlow:
     'Esse código é de cerca de {time} atrás: o relógio do seu celular parece estar errado. Deixe-o no automático.',
-  triesLeft: { one: 'Você tem mais {count} tentativa.', other: 'Você tem mais {count} tentativas.' },
+  attemptsLeft: { one: 'Você tem mais {count} tentativa.', other: 'Você tem mais {count} tentativas.' },
   success: {
     code_sent: 'Código enviado.',
     code_sent_again: 'Código enviado de novo.',
@@ -199,7 +199,7 @@ export const pt: Catalogue = {
   },
   problems: {
     sign_in_required: { title: 'Entre primeiro na sua conta', advice: 'Você não entrou em {app}.' },
-    half_login_expired: {
+    pending_login_expired: {
       title: 'A entrada demorou demais',
       advice: 'Para sua segurança, ela foi encerrada. Entre de novo, por favor.',
     },
@@ -208,7 +208,7 @@ export const pt: Catalogue = {
       title: 'Confirme de novo, por favor',
       advice: 'Sua última confirmação é antiga demais para isto.',
     },
-    enrolment_required: {
+    enrollment_required: {
       title: 'Configure primeiro um segundo passo',
       advice: 'Esta parte de {app} é só para contas com um segundo passo, como um aplicativo autenticador.',
     },

@@ -12,7 +12,7 @@ export const LOOKS = {
 } as const
 
 /** A person with a browser of their own, who speaks English. */
-export async function newPerson(
+export async function newUser(
   browser: Browser,
   look: Parameters<Browser['newContext']>[0] = LOOKS['phone-light'],
 ): Promise<{ page: Page; context: BrowserContext }> {

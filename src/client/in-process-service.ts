@@ -1,0 +1,89 @@
+import * as z from 'zod'
+import { ServiceError } from '../errors.js'
+import type {
+  BackupAnswer,
+  DeliveryState,
+  EnrollAppAnswer,
+  MfaService,
+  SendAnswer,
+  VerifyAnswer,
+} from '../protocol/service.js'
+
+/*
+ * The answers of a service that the host handed in as an object. Its types say what they are, and nothing held it to
+ * them: what does not fit would be kept in sessions, and make them void.
+ */
+
+const DAY_SECONDS = 86_400
+const seconds = z.number().nonnegative()
+/** A wait is over when its last second is. */
+const wait = seconds.transform((value) => Math.min(Math.ceil(value), DAY_SECONDS))
+const life = seconds.transform((value) => Math.min(Math.floor(value), DAY_SECONDS))
+const count = z.int().nonnegative()
+
+const refused = z.object({
+  outcome: z.literal('refused'),
+  refusal: z.discriminatedUnion('reason', [
+    z.object({ reason: z.enum(['limited', 'locked']), retryAfterSeconds: wait }),
+    z.object({ reason: z.literal('method_off'), detail: z.string().optional() }),
+    z.object({ reason: z.enum(['factor_disabled', 'contact_refused', 'delivery_failed']) }),
+  ]),
+})
+
+const send = z.discriminatedUnion('outcome', [
+  z.object({
+    outcome: z.enum(['sent', 'queued']),
+    challenge: z.string().max(1_000).optional(),
+    expiresInSeconds: life.optional(),
+    resendInSeconds: wait.optional(),
+  }),
+  refused,
+])
+const verify = z.discriminatedUnion('outcome', [
+  z.object({ outcome: z.literal('valid'), backupCodesLeft: count.optional() }),
+  z.object({ outcome: z.literal('invalid'), clockSteps: z.int().optional() }),
+  refused,
+])
+const enrollApp = z.discriminatedUnion('outcome', [
+  z.object({
+    outcome: z.literal('prepared'),
+    qr: z.string().startsWith('data:image/'),
+    uri: z.string().optional(),
+    secret: z.string().optional(),
+  }),
+  refused,
+])
+const sendBackupCodes = z.discriminatedUnion('outcome', [
+  z.object({ outcome: z.enum(['sent', 'queued']), count: count.optional() }),
+  refused,
+])
+
+const deliveryOf = z.looseObject({ status: z.enum(['queued', 'sent', 'refused', 'expired']) }).optional()
+
+/** A service of the host's own, whose answers are believed when they fit; otherwise it has failed. */
+export function validatedService(service: MfaService): MfaService {
+  return {
+    send: async (request) => validated<SendAnswer>('send', send, await service.send(request)),
+    verify: async (request) => validated<VerifyAnswer>('verify', verify, await service.verify(request)),
+    enrollApp: async (request) =>
+      validated<EnrollAppAnswer>('enrollApp', enrollApp, await service.enrollApp(request)),
+    sendBackupCodes: async (request) =>
+      validated<BackupAnswer>('sendBackupCodes', sendBackupCodes, await service.sendBackupCodes(request)),
+    ...(service.deliveryOf && {
+      deliveryOf: async (request: { readonly challenge: string }) =>
+        validated<DeliveryState | undefined>('deliveryOf', deliveryOf, await service.deliveryOf?.(request)),
+    }),
+    transcribe: (request) => service.transcribe(request),
+  }
+}
+
+function validated<Answer>(verb: keyof MfaService, schema: z.ZodType, answer: unknown): Answer {
+  const parsed = schema.safeParse(answer)
+  if (parsed.success) return parsed.data as Answer
+  // What is told of a fault names its place and what belongs there, never what stood there (R78).
+  const faults = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].join(' ').trim())
+  throw new ServiceError(
+    'ERR_MFA_SERVICE_ANSWER',
+    `The object in the option service answered ${verb} with something that is no answer: ${faults.join('; ')}.`,
+  )
+}

@@ -1,0 +1,74 @@
+import type { Request } from 'express'
+import { askedUrl } from '../session/return-to.js'
+import { cookieOf, storeNameOf } from '../session/store.js'
+import type { Settings } from '../settings.js'
+import type { WarningCode } from './warnings.js'
+
+/** What is larger than the default limit of Express's parsers was let in by a limit of the host's own. */
+const HUGE_BODY_BYTES = 100 * 1024
+
+/** What one request shows of the app around us. It has a session; that was seen to before. */
+export function warningsAtRequest(
+  req: Request,
+  settings: Pick<Settings, 'limits' | 'path' | 'pathPrefix'>,
+): WarningCode[] {
+  return [
+    ...warningsInProxy(req),
+    ...warningsInPrefix(req, settings),
+    ...warningsInBody(req, settings),
+    ...warningsInRoutes(req),
+    ...(process.env.NODE_ENV === 'production' ? warningsInSession(req, settings) : []),
+  ]
+}
+
+function warningsInProxy(req: Request): WarningCode[] {
+  const comesByProxy = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'forwarded'].some(
+    (name) => req.get(name) !== undefined,
+  )
+  const setting: unknown = req.app.get('trust proxy')
+  return comesByProxy && !setting ? ['MFA_WARN_TRUST_PROXY'] : []
+}
+
+function warningsInPrefix(req: Request, { path }: Pick<Settings, 'path'>): WarningCode[] {
+  const prefix = req.get('x-forwarded-prefix')?.replace(/\/$/, '') ?? ''
+  return path.startsWith(`${prefix}/`) ? [] : ['MFA_WARN_PATH_PREFIX']
+}
+
+function warningsInBody(req: Request, settings: Pick<Settings, 'path' | 'pathPrefix'>): WarningCode[] {
+  const isOurs = askedUrl(req, settings).startsWith(`${settings.path}/`)
+  const isHuge = Number(req.get('content-length') ?? 0) > HUGE_BODY_BYTES
+  return isOurs && isHuge && req.readableEnded ? ['MFA_WARN_BODY_PARSER'] : []
+}
+
+/** Express 4 and 5 keep what is mounted on an app in a list, under different names. */
+function warningsInRoutes({ app }: Request): WarningCode[] {
+  const router: unknown = Reflect.get(app, '_router') ?? Reflect.get(app, 'router')
+  const stack: unknown = hasParts(router) ? Reflect.get(router, 'stack') : undefined
+  const layers = Array.isArray(stack) ? stack.filter(hasParts) : []
+  const names = layers.map((layer) => Reflect.get(layer, 'name'))
+  const gate = names.indexOf('mfaSession')
+  // passport.session() is `authenticate` of the strategy "session"; a login route's is inside a route.
+  const passport = names.lastIndexOf('authenticate', gate)
+  const between = passport < 0 ? [] : layers.slice(passport + 1, gate)
+  const isRoute = (layer: object) =>
+    Reflect.get(layer, 'route') || ['router', 'mounted_app'].includes(String(Reflect.get(layer, 'name')))
+  return gate > 0 && between.some(isRoute) ? ['MFA_WARN_ROUTES_BEFORE_GATE'] : []
+}
+
+function warningsInSession(req: Request, { limits }: Pick<Settings, 'limits'>): WarningCode[] {
+  const { secure, httpOnly, sameSite } = cookieOf(req)
+  const inMemory = storeNameOf(req) === 'MemoryStore'
+  const countsAlone = !limits.redis && !limits.postgres
+  return [
+    ...(inMemory ? (['MFA_WARN_MEMORY_SESSIONS'] as const) : []),
+    // Whoever shares sessions has several processes, or will have.
+    ...(!inMemory && countsAlone ? (['MFA_WARN_SEPARATE_COUNTERS'] as const) : []),
+    ...(secure ? [] : (['MFA_WARN_COOKIE_SECURE'] as const)),
+    ...(httpOnly === false ? (['MFA_WARN_COOKIE_HTTP_ONLY'] as const) : []),
+    ...(sameSite === 'none' ? (['MFA_WARN_COOKIE_SAME_SITE'] as const) : []),
+  ]
+}
+
+function hasParts(value: unknown): value is object {
+  return (typeof value === 'object' || typeof value === 'function') && value !== null
+}

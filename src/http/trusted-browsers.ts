@@ -1,0 +1,113 @@
+import type { Request } from 'express'
+import type { Deps } from '../flows/deps.js'
+import type { Account, TrustedBrowsers } from '../session/deps.js'
+import type { Settings } from '../settings.js'
+import { browserName } from '../trust/browser-name.js'
+import { bindingOf, type Device, type DeviceOwner, type Devices } from '../trust/devices.js'
+import { locationOf } from './request.js'
+import { trustCookie } from './trust-cookie.js'
+
+/** Trusted devices, as requests meet them: with cookies, and names for browsers. */
+export interface Browsers extends TrustedBrowsers {
+  /** How long a trust lasts, in milliseconds, if this user may trust this browser; otherwise nothing. */
+  offer(req: Request, user: Express.User): number | undefined
+  /**
+   * Trusts the browser of this request, if the user may and the session that began then still counts. The device's id;
+   * nothing when it was not possible. Never fails.
+   */
+  remember(req: Request, account: Account, startedAt: number): Promise<string | undefined>
+  /** The user's devices, the last used first; `current` is the one of this request. */
+  list(req: Request, account: Account): Promise<readonly (Device & { readonly current: boolean })[]>
+  /** Forgets one device; whether there was one. */
+  revoke(req: Request, userId: string, id: string): Promise<boolean>
+  /** Forgets all of the user's devices; how many. */
+  revokeAll(userId: string): Promise<number>
+}
+
+/** What requests do with trusted devices. */
+export function browsersWith(
+  devices: Devices,
+  options: NonNullable<Settings['trustedDevices']>,
+  { settings, emit, sessionsValidAfter }: Pick<Deps, 'settings' | 'emit' | 'sessionsValidAfter'>,
+): Browsers {
+  const cookie = trustCookie({ name: options.cookieName, maxAgeMs: options.maxAgeMs })
+  const ownerOf = ({ user, userId, factors }: Account): DeviceOwner => ({
+    userId,
+    binding: bindingOf(factors, options.fingerprint ? String(options.fingerprint(user)) : ''),
+  })
+  const isAllowed = (req: Request, user: Express.User) => options.canTrust?.(user, req) !== false
+  const idsIn = (req: Request) => cookie.read(req).map(({ id }) => id)
+
+  return {
+    offer: (req, user) => (isAllowed(req, user) ? options.maxAgeMs : undefined),
+
+    async recognize(req, account) {
+      const { user, userId } = account
+      const entries = cookie.read(req)
+      if (entries.length === 0) return undefined
+      try {
+        if (!isAllowed(req, user)) return undefined
+        const found = await devices.recognize(ownerOf(account), entries)
+        if (found.outcome === 'unknown') {
+          if (found.copied) emit({ type: 'device_copied', userId })
+          return undefined
+        }
+        if (found.entry) cookie.write(req, found.entry, [])
+        emit({ type: 'device_recognized', userId, device: found.device })
+        return found.device
+      } catch (error) {
+        settings.logger.error(
+          'countersign: trusted devices cannot be looked up, so the question is asked',
+          error,
+        )
+        return undefined
+      }
+    },
+
+    holds: (device, account) => devices.holds(ownerOf(account), device),
+
+    async remember(req, account, startedAt) {
+      try {
+        if (!isAllowed(req, account.user)) return undefined
+        const place = locationOf(req, settings)
+        const browser = { ...browserName(req.get('user-agent')), ...(place && { place }) }
+        const replaced = idsIn(req)
+        const owner = ownerOf(account)
+        const theirs = (await devices.list(owner)).map(({ id }) => id).filter((id) => replaced.includes(id))
+        const entry = await devices.trust(owner, browser, theirs)
+        // Asked after it was kept: whoever ends everything just now does not overlook it.
+        if (await sessionsValidAfter?.isVoid(account.userId, startedAt)) {
+          await devices.revoke(account.userId, entry.id)
+          return undefined
+        }
+        cookie.write(req, entry, theirs)
+        emit({ type: 'device_trusted', userId: account.userId, device: entry.id })
+        return entry.id
+      } catch (error) {
+        settings.logger.error('countersign: the browser could not be trusted; sign-in went on', error)
+        return undefined
+      }
+    },
+
+    async list(req, account) {
+      const here = new Set(idsIn(req))
+      return (await devices.list(ownerOf(account))).map((device) => ({
+        ...device,
+        current: here.has(device.id),
+      }))
+    },
+
+    async revoke(req, userId, id) {
+      if (!(await devices.revoke(userId, id))) return false
+      if (idsIn(req).includes(id)) cookie.write(req, undefined, [id])
+      emit({ type: 'devices_revoked', userId, count: 1, why: 'user' })
+      return true
+    },
+
+    async revokeAll(userId) {
+      const count = await devices.revokeAll(userId)
+      if (count > 0) emit({ type: 'devices_revoked', userId, count, why: 'user' })
+      return count
+    },
+  }
+}

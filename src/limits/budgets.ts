@@ -1,0 +1,69 @@
+import type { Settings } from '../settings.js'
+import type { Counter, CounterStore } from './counter.js'
+
+const TEN_MINUTES_MS = 10 * 60_000
+const DAY_MS = 24 * 60 * 60_000
+
+/** What is about to be sent, and to whom. */
+export interface Message {
+  readonly userId: string
+  /** Names the factor within one half-login: the wait before a resend is counted for it. */
+  readonly slot: string
+}
+
+/** Whether a message may go out. */
+export type SendPermit =
+  | { readonly ok: true; readonly resendInSeconds: number }
+  | { readonly ok: false; readonly why: 'too_soon' | 'too_many'; readonly retryAfterSeconds: number }
+
+/** The budget of messages, over all channels together (R43). */
+export interface MessageBudget {
+  /** Counts a message before it is sent, or says how long to wait. */
+  consume(message: Message): Promise<SendPermit>
+  /** Gives a message back that certainly did not go out. */
+  refund(message: Message): Promise<void>
+}
+
+/** Counts messages in `store`. */
+export function messageBudgetIn(store: CounterStore, { limits }: Settings): MessageBudget {
+  const { sendsPerTenMinutes, sendsPerDay, resendWaitsSeconds } = limits
+  const longestWaitMs = Math.max(...resendWaitsSeconds) * 1000
+  const waits = store('wait', longestWaitMs)
+  const rounds = store('round', DAY_MS)
+  const budgets: readonly (readonly [Counter, number])[] = [
+    [store('sends-10m', TEN_MINUTES_MS), sendsPerTenMinutes],
+    [store('sends-day', DAY_MS), sendsPerDay],
+  ]
+
+  return {
+    async consume({ userId, slot }) {
+      const waiting = await waits.add(slot, 1)
+      if (waiting.count > 1) return refuse('too_soon', waiting.msLeft)
+      const spent: Counter[] = []
+      for (const [budget, most] of budgets) {
+        const { count, msLeft } = await budget.add(userId, 1)
+        spent.push(budget)
+        if (count > most) {
+          await Promise.all([waits.remove(slot), ...spent.map((one) => one.add(userId, -1))])
+          return refuse('too_many', msLeft)
+        }
+      }
+      const round = (await rounds.add(slot, 1)).count
+      const waitSeconds = resendWaitsSeconds[Math.min(round, resendWaitsSeconds.length) - 1] ?? 30
+      await waits.set(slot, 1, waitSeconds * 1000)
+      return { ok: true, resendInSeconds: waitSeconds }
+    },
+
+    async refund({ userId, slot }) {
+      await Promise.all([
+        waits.remove(slot),
+        rounds.add(slot, -1),
+        ...budgets.map(([budget]) => budget.add(userId, -1)),
+      ])
+    },
+  }
+}
+
+function refuse(why: 'too_soon' | 'too_many', ms: number): SendPermit {
+  return { ok: false, why, retryAfterSeconds: Math.max(1, Math.ceil(ms / 1000)) }
+}

@@ -1,0 +1,131 @@
+import type { Refusal } from '../flows/refusal.js'
+import { backupTarget, findFactor } from '../flows/user.js'
+import { trustField } from '../http/body.js'
+import { factorView, lastUsed } from '../http/factors.js'
+import { localesOf } from '../http/locale.js'
+import { sendProblem, setRetryAfter, statusOf } from '../http/problem.js'
+import type { Notice, PageFrame, View } from '../pages/view.js'
+import { factorViews, liveChallenge, type RouteContext } from './context.js'
+import { languageChoice } from './language-choice.js'
+
+/** Answers with a page. */
+export function showPage(context: RouteContext, view: View, notice?: Notice): void {
+  const { res, deps } = context
+  const said = notice ?? ('notice' in view ? view.notice : undefined)
+  if (said?.tone === 'error') {
+    setRetryAfter(res, said)
+    res.status(statusOf(said.code))
+  }
+  const failed = said?.tone === 'error'
+  const frame = { ...frameOf(context, notice), ...languageChoice(context.req, deps.settings, view, failed) }
+  res.type('html').send(deps.render(view, frame))
+}
+
+function frameOf({ req, deps, state }: RouteContext, notice: Notice | undefined): PageFrame {
+  const { settings } = deps
+  const { record, stage } = state
+  return {
+    locales: localesOf(req, settings),
+    appName: settings.appName,
+    base: settings.path,
+    signInPath: settings.signInPath,
+    homePath: record.returnTo ?? record.backupCodes?.next ?? settings.homePath,
+    purpose: stage === 'pending' ? 'sign-in' : record.stepUp ? 'step-up' : 'manage',
+    ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.pendingLoginMs }),
+    now: Date.now(),
+    ...(notice && { notice }),
+    ...(settings.help && { help: settings.help }),
+    ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
+  }
+}
+
+/** The page on which somebody chooses a factor. */
+export function choosePage(context: RouteContext, backup = hasBackup(context)): View {
+  const { req, deps, state } = context
+  const preferred = deps.settings.preferred?.(state.user) ?? lastUsed(req)
+  return { page: 'choose', factors: factorViews(context), ...(preferred && { preferred }), backup }
+}
+
+/** The page on which a code is typed, or the choice when there is nothing to type one for. */
+export function codePage(context: RouteContext, name: string | undefined, dead = false): View {
+  const challenge = liveChallenge(context)
+  const id = name ?? context.state.record.challenge?.factorId
+  const found = id === undefined || id === 'backup' ? undefined : findFactor(context.user, id)
+  if (!found && !(id === 'backup' && hasBackup(context))) return choosePage(context)
+  return {
+    page: 'code',
+    factor: found ? factorView(found) : 'backup',
+    ...(challenge && challenge.factor.id === found?.id && { challenge }),
+    dead: dead || (found !== undefined && found.method !== 'app' && challenge?.factor.id !== found.id),
+    others: factorViews(context).filter((other) => other.id !== found?.id),
+    backup: id !== 'backup' && hasBackup(context),
+    ...(found && trustOffer(context)),
+  }
+}
+
+/** The box that has this browser trusted, when somebody signs in who may tick it. */
+function trustOffer({ req, deps, state }: RouteContext): Pick<Extract<View, { page: 'code' }>, 'trust'> {
+  const forMs = state.stage === 'pending' ? deps.browsers?.offer(req, state.user) : undefined
+  if (forMs === undefined) return {}
+  const body: unknown = req.body
+  const given: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'trust') : undefined
+  return { trust: { forMs, ticked: trustField.safeParse(given).data === true } }
+}
+
+/** Whether backup codes could have reached this user. */
+export function hasBackup({ user, state }: RouteContext): boolean {
+  return (state.record.stepUp?.backup ?? true) && backupTarget(user) !== undefined
+}
+
+/** Answers with a "no": on the page where the user can go on, or as problem+json. */
+export function sendRefusal(context: RouteContext, refusal: Refusal, factor?: string): void {
+  const { res, deps, html } = context
+  if (!html) return sendProblem(res, { ...refusal, ...nextFor(refusal, context) })
+  const { settings } = deps
+  if (refusal.code === 'mfa_required' || refusal.code === 'step_up_required')
+    return res.redirect(303, settings.path)
+  if (refusal.code === 'enrollment_required') return res.redirect(303, `${settings.path}/enroll-app`)
+  const notice: Notice = { tone: 'error', ...refusal }
+  const view = pageFor(context, refusal, factor)
+  if (view) return showPage(context, view, notice)
+  const next = ENDS_SIGN_IN.has(refusal.code) ? 'sign-in' : refusal.code === 'locked' ? undefined : 'retry'
+  showPage(context, { page: 'stop', notice, ...(next && { next }) })
+}
+
+const ENDS_SIGN_IN: ReadonlySet<Refusal['code']> = new Set([
+  'sign_in_required',
+  'pending_login_expired',
+  'session_ended',
+])
+
+function pageFor(context: RouteContext, refusal: Refusal, factor: string | undefined): View | undefined {
+  switch (refusal.code) {
+    case 'invalid_code':
+      return codePage(context, factor, refusal.attemptsLeft === 0)
+    case 'code_expired':
+    case 'challenge_exhausted':
+      return codePage(context, factor, true)
+    case 'resend_too_soon':
+      return codePage(context, factor)
+    case 'too_many_messages':
+      return liveChallenge(context) ? codePage(context, undefined) : choosePage(context)
+    case 'no_challenge':
+    case 'unknown_factor':
+    case 'factor_disabled':
+    case 'method_off':
+    case 'contact_refused':
+    case 'delivery_failed':
+      return choosePage(context)
+    case 'contact_needed':
+      return { page: 'backup' }
+    default:
+      return undefined
+  }
+}
+
+function nextFor({ code }: Refusal, { deps }: RouteContext): { next?: string } {
+  const { settings } = deps
+  if (ENDS_SIGN_IN.has(code)) return { next: settings.signInPath }
+  if (code === 'mfa_required' || code === 'step_up_required') return { next: settings.path }
+  return code === 'enrollment_required' ? { next: `${settings.path}/enroll-app` } : {}
+}

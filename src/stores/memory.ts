@@ -1,0 +1,45 @@
+import type { ItemStore, StoredItem } from './store.js'
+
+/** What has run out is swept away that often, when something is kept. */
+const SWEEP_EVERY_MS = 60 * 60_000
+
+/** Keeps items in this process, until it ends. */
+export function memoryStore(): ItemStore {
+  const owners = new Map<string, Map<string, StoredItem>>()
+  let sweptAt = Number.NEGATIVE_INFINITY
+
+  const sweep = () => {
+    const now = Date.now()
+    if (Math.abs(now - sweptAt) < SWEEP_EVERY_MS) return
+    sweptAt = now
+    for (const [owner, items] of owners) {
+      for (const { id, expiresAt } of items.values()) if (expiresAt <= now) items.delete(id)
+      if (items.size === 0) owners.delete(owner)
+    }
+  }
+
+  return {
+    read: async (owner) => [...(owners.get(owner)?.values() ?? [])],
+
+    async put(owner, item) {
+      sweep()
+      const items = owners.get(owner) ?? new Map<string, StoredItem>()
+      owners.set(owner, items.set(item.id, item))
+    },
+
+    async swap(owner, id, before, value) {
+      const items = owners.get(owner)
+      const item = items?.get(id)
+      if (!items || item?.value !== before) return false
+      items.set(id, { ...item, value })
+      return true
+    },
+
+    async remove(owner, id) {
+      const items = owners.get(owner)
+      const wasThere = items?.delete(id) ?? false
+      if (items?.size === 0) owners.delete(owner)
+      return wasThere
+    },
+  }
+}

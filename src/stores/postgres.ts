@@ -1,0 +1,66 @@
+import * as z from 'zod'
+import { type QueryPool, withTable } from './postgres-table.js'
+import type { ItemStore } from './store.js'
+
+/** As docs/trusted-devices.md gives it to those who make their tables themselves. */
+const tableOf = (name: string) =>
+  `CREATE TABLE "${name}" (owner varchar(120) NOT NULL, id varchar(120) NOT NULL, value text NOT NULL, expires_at bigint NOT NULL, PRIMARY KEY (owner, id))`
+
+// A bigint reaches us as text.
+const rows = z.array(z.object({ id: z.string(), value: z.string(), expires_at: z.coerce.number() }))
+
+/** What has run out is swept away that often, by whichever process keeps something next. */
+const SWEEP_EVERY_MS = 60 * 60_000
+
+/** Keeps items in a table of PostgreSQL, for all processes. */
+export function postgresStore(pool: QueryPool, tableName: string): ItemStore {
+  const table = withTable(pool, tableName, tableOf(tableName))
+  const run = (text: string, ...values: unknown[]) => table.query({ text, values })
+  let sweptAt = Number.NEGATIVE_INFINITY
+
+  const sweep = async () => {
+    const now = Date.now()
+    if (Math.abs(now - sweptAt) < SWEEP_EVERY_MS) return
+    sweptAt = now
+    await run(`DELETE FROM "${tableName}" WHERE expires_at <= $1`, now)
+  }
+
+  return {
+    async read(owner) {
+      const found = await run(`SELECT id, value, expires_at FROM "${tableName}" WHERE owner = $1`, owner)
+      return rows.parse(found.rows).map(({ id, value, expires_at: expiresAt }) => ({ id, value, expiresAt }))
+    },
+
+    async put(owner, { id, value, expiresAt }) {
+      await sweep()
+      await run(
+        `INSERT INTO "${tableName}" (owner, id, value, expires_at) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (owner, id) DO UPDATE SET value = EXCLUDED.value, expires_at = EXCLUDED.expires_at`,
+        owner,
+        id,
+        value,
+        expiresAt,
+      )
+    },
+
+    async swap(owner, id, before, value) {
+      const changed = await run(
+        `UPDATE "${tableName}" SET value = $4 WHERE owner = $1 AND id = $2 AND value = $3 RETURNING id`,
+        owner,
+        id,
+        before,
+        value,
+      )
+      return changed.rows.length > 0
+    },
+
+    async remove(owner, id) {
+      const gone = await run(
+        `DELETE FROM "${tableName}" WHERE owner = $1 AND id = $2 RETURNING id`,
+        owner,
+        id,
+      )
+      return gone.rows.length > 0
+    },
+  }
+}

@@ -1,0 +1,295 @@
+import express, { type Express as App } from 'express'
+import session, { MemoryStore, type SessionOptions, Store } from 'express-session'
+import express4 from 'express4'
+import passport from 'passport'
+import { createClient } from 'redis'
+import request from 'supertest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { WARNING_CODES, WARNINGS } from '../../src/diagnostics/warnings.js'
+import {
+  type MfaEvent,
+  type MfaOptions,
+  mfaRouter,
+  mfaSession,
+  requireMfa,
+  ServiceError,
+  type WarningCode,
+} from '../../src/index.js'
+import { MINUTE, stopClock } from '../kit/clock.js'
+import { type HostSetup, host, signIn } from '../kit/host.js'
+
+/** A store of somebody else's: only its name and that it is shared matter. */
+class SharedStore extends MemoryStore {}
+
+const SAFE: SessionOptions = {
+  secret: 'a test secret',
+  resave: false,
+  saveUninitialized: false,
+  cookie: { secure: true, sameSite: 'lax' },
+}
+
+const CALM = { redis: createClient() }
+
+/** A host whose doctor writes down what it tells. */
+function watched(setup: HostSetup = {}) {
+  const warnings: string[] = []
+  const events: MfaEvent[] = []
+  const options = {
+    logger: { warn: (text: string) => void warnings.push(text), error: () => {} },
+    onEvent: (event: MfaEvent) => void events.push(event),
+    ...setup.options,
+  }
+  const made = host({ ...setup, options })
+  const findings = () => events.filter((event) => event.type === 'warning')
+  return { ...made, warnings, findings, codes: () => findings().map(({ code }) => code) }
+}
+
+type Watched = ReturnType<typeof watched>
+
+const inProduction = () => vi.stubEnv('NODE_ENV', 'production')
+const look = async ({ app }: Watched) => void (await request(app).get('/secret'))
+
+/** How each finding comes about, twice over. */
+const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>>> = {
+  MFA_WARN_MEMORY_COUNTERS: async (setup) => {
+    inProduction()
+    return watched(setup)
+  },
+  MFA_WARN_SEPARATE_COUNTERS: async (setup) => {
+    vi.stubEnv('NODE_APP_INSTANCE', '1')
+    return watched(setup)
+  },
+  MFA_WARN_MEMORY_DEVICES: async (setup) => {
+    inProduction()
+    return watched({ ...setup, options: { ...setup.options, trustedDevices: { store: 'memory' } } })
+  },
+  // R66
+  MFA_WARN_TRUST_OUTLIVES_PASSWORD: async (setup) => {
+    inProduction()
+    return watched({ ...setup, options: { ...setup.options, trustedDevices: { store: 'memory' } } })
+  },
+  MFA_WARN_MEMORY_SESSIONS: async (setup) => {
+    inProduction()
+    return watched(setup)
+  },
+  MFA_WARN_TRUST_PROXY: async (setup) => {
+    const made = watched(setup)
+    for (const name of ['X-Forwarded-For', 'X-Forwarded-Proto', 'Forwarded']) {
+      await request(made.app).get('/secret').set(name, '203.0.113.9')
+    }
+    return made
+  },
+  MFA_WARN_PATH_PREFIX: async (setup) => {
+    const made = watched({ ...setup, first: (app) => app.set('trust proxy', 1) })
+    for (const prefix of ['/bank', '/bank/', '/mf'])
+      await request(made.app).get('/secret').set('X-Forwarded-Prefix', prefix)
+    return made
+  },
+  MFA_WARN_COOKIE_SECURE: async (setup) => {
+    inProduction()
+    return watched({ ...setup, session: { cookie: { sameSite: 'lax' } } })
+  },
+  MFA_WARN_COOKIE_HTTP_ONLY: async (setup) => {
+    inProduction()
+    return watched({ ...setup, session: { cookie: { httpOnly: false } } })
+  },
+  MFA_WARN_COOKIE_SAME_SITE: async (setup) => {
+    inProduction()
+    return watched({ ...setup, session: { cookie: { sameSite: 'none' } } })
+  },
+  MFA_WARN_RESAVE: async (setup) => {
+    const made = watched({ ...setup, session: { resave: true } })
+    const agent = await signIn(made.app, 'nina')
+    for (let visit = 0; visit < 3; visit++) await agent.get('/secret').expect(200)
+    return made
+  },
+  MFA_WARN_SAVE_UNINITIALIZED: async (setup) => watched({ ...setup, session: { saveUninitialized: true } }),
+  MFA_WARN_BODY_PARSER: async (setup) => {
+    const made = watched({ ...setup, first: (app) => void app.use(express.json({ limit: '50mb' })) })
+    const agent = await signIn(made.app, 'bob')
+    for (let visit = 0; visit < 2; visit++) {
+      await agent
+        .post('/mfa/challenge')
+        .send({ factor: 'sms', more: 'x'.repeat(200_000) })
+        .expect(413)
+    }
+    return made
+  },
+  MFA_WARN_RESUME_UNPARSED: async (setup) => {
+    const made = watched({
+      ...setup,
+      routes: (app) =>
+        void app.post('/pay', requireMfa({ resume: ['amount'] }), (_req, res) => void res.json({})),
+    })
+    const agent = await signIn(made.app, 'nina')
+    const pay = () => agent.post('/pay').accept('text/html')
+    await pay().expect(303)
+    await pay().send({ amount: '5' }).expect(303)
+    expect(made.codes()).not.toContain('MFA_WARN_RESUME_UNPARSED')
+    for (let visit = 0; visit < 2; visit++) await pay().type('form').send({ amount: '5' }).expect(303)
+    return made
+  },
+  MFA_WARN_ROUTES_BEFORE_GATE: async (setup) =>
+    watched({ ...setup, beforeGate: (app) => void app.get('/early', (_req, res) => void res.json({})) }),
+  MFA_WARN_PLAIN_HTTP: async (setup) =>
+    watched({
+      ...setup,
+      options: {
+        service: { baseUrl: 'http://10.0.0.7', apiKey: '0123456789abcdef', allowInsecureServiceUrl: true },
+        ...setup.options,
+      },
+    }),
+  MFA_WARN_KEY_REFUSED: async (setup) => {
+    const made = watched(setup)
+    made.standIn.setTrouble(async () => {
+      throw new ServiceError('ERR_MFA_SERVICE_KEY', 'not this key')
+    })
+    const agent = await signIn(made.app, 'bob')
+    for (let visit = 0; visit < 2; visit++)
+      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    return made
+  },
+}
+
+afterEach(() => void vi.unstubAllEnvs())
+
+describe('the doctor', () => {
+  it.each(WARNING_CODES)('tells %s once, with what to do, to the log and as an event', async (code) => {
+    const made = await cases[code]({})
+    for (let visit = 0; visit < 3; visit++) await look(made)
+    const told = made.findings().filter((finding) => finding.code === code)
+    expect(told).toEqual([{ type: 'warning', code, remedy: WARNINGS[code], at: expect.any(Number) }])
+    const lines = made.warnings.filter((line) => line.includes(code))
+    expect(lines).toEqual([`countersign: ${WARNINGS[code]} [${code}]`])
+  })
+
+  it.each(WARNING_CODES)('says nothing of %s when asked to ignore it', async (code) => {
+    const made = await cases[code]({ options: { diagnostics: { ignore: [code] } } })
+    for (let visit = 0; visit < 2; visit++) await look(made)
+    expect(made.codes()).not.toContain(code)
+    expect(made.warnings.join()).not.toContain(code)
+  })
+
+  it.each(WARNING_CODES)('says nothing of %s when it is switched off', async (code) => {
+    const made = await cases[code]({ options: { diagnostics: false } })
+    for (let visit = 0; visit < 2; visit++) await look(made)
+    expect(made.codes()).toEqual([])
+    expect(made.warnings).toEqual([])
+  })
+
+  it('has nothing to say of a host that is set up well, in production too', async () => {
+    inProduction()
+    const made = watched({
+      options: { limits: CALM, trustedDevices: { store: { redis: CALM.redis }, fingerprint: () => '1' } },
+      store: new SharedStore(),
+      session: SAFE,
+      first: (app) => {
+        app.set('trust proxy', 1)
+        app.use('/assets', express.static('assets'))
+        app.get('/health', (_req, res) => void res.json({}))
+      },
+    })
+    for (let visit = 0; visit < 3; visit++) {
+      await request(made.app)
+        .get('/secret')
+        .set('X-Forwarded-Proto', 'https')
+        .set('X-Forwarded-For', '203.0.113.9')
+    }
+    const agent = request.agent(made.app).set('X-Forwarded-Proto', 'https')
+    await agent.post('/login').send({ name: 'nina' }).expect(200)
+    for (let visit = 0; visit < 3; visit++) await agent.get('/secret')
+    expect(made.warnings).toEqual([])
+  })
+
+  it('has nothing to say of an ordinary host while it is being written', async () => {
+    const made = watched({ first: (app) => void app.use(express.json()) })
+    const agent = await signIn(made.app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
+    for (let visit = 0; visit < 3; visit++) await agent.get('/secret').expect(200)
+    expect(made.warnings).toEqual([])
+  })
+
+  it('takes shared sessions in production for several processes', async () => {
+    inProduction()
+    const made = watched({ store: new SharedStore() })
+    await look(made)
+    expect(made.codes()).toContain('MFA_WARN_SEPARATE_COUNTERS')
+  })
+
+  it('does not mistake a session that changed, or was saved by the host, for a resaved one', async () => {
+    const made = watched({
+      routes: (app) => {
+        app.get('/count', (req, res) => {
+          Reflect.set(req.session, 'visits', Number(Reflect.get(req.session, 'visits') ?? 0) + 1)
+          res.json({})
+        })
+        app.get('/save', (req, res, next) =>
+          req.session.save((error) => (error ? next(error) : res.json({}))),
+        )
+        app.get('/leave', (req, res, next) =>
+          req.session.destroy((error) => (error ? next(error) : res.json({}))),
+        )
+      },
+    })
+    const agent = await signIn(made.app, 'nina')
+    for (const path of ['/count', '/save', '/count', '/secret', '/leave', '/count']) await agent.get(path)
+    expect(made.codes()).toEqual([])
+  })
+
+  it('does not mistake a session whose user Passport did not find any more for a resaved one', async () => {
+    const made = watched()
+    const agent = await signIn(made.app, 'nina')
+    delete made.users.nina
+    for (let visit = 0; visit < 3; visit++) await agent.get('/secret').expect(401)
+    expect(made.codes()).toEqual([])
+  })
+
+  it('does not mistake the session after a half-login that took too long for one stored for everybody', async () => {
+    const clock = stopClock()
+    const made = watched()
+    const agent = await signIn(made.app, 'bob')
+    clock.move(11 * MINUTE)
+    const { body } = await agent.get('/mfa/verify').expect(401)
+    expect(body.code).toBe('pending_login_expired')
+    expect(made.codes()).toEqual([])
+  })
+
+  it('sees routes before the gate in Express 4 as well', async () => {
+    const events: MfaEvent[] = []
+    const mfa: MfaOptions<Express.User> = {
+      service: host().standIn.service,
+      factors: () => [],
+      logger: { warn() {}, error() {} },
+      onEvent: (event) => void events.push(event),
+    }
+    const app: App = express4()
+    const auth = new passport.Authenticator()
+    app.use(session({ ...SAFE, cookie: {} }), auth.session())
+    app.use('/api', express.Router())
+    app.use(mfaSession(mfa))
+    app.use('/mfa', mfaRouter(mfa))
+    await request(app).get('/mfa').set('Accept', 'application/json').expect(200)
+    expect(events).toMatchObject([{ type: 'warning', code: 'MFA_WARN_ROUTES_BEFORE_GATE' }])
+  })
+
+  it('changes nothing for a store that cannot touch', async () => {
+    class Bare extends Store {
+      private readonly kept = new Map<string, string>()
+      get = (sid: string, done: (error: unknown, session?: never) => void) =>
+        done(undefined, JSON.parse(this.kept.get(sid) ?? 'null'))
+      set = (sid: string, data: object, done?: (error?: unknown) => void) => {
+        this.kept.set(sid, JSON.stringify(data))
+        done?.()
+      }
+      destroy = (sid: string, done?: (error?: unknown) => void) => {
+        this.kept.delete(sid)
+        done?.()
+      }
+    }
+    const made = watched({ store: new Bare() })
+    const agent = await signIn(made.app, 'nina')
+    await agent.get('/secret').expect(200)
+    expect(made.codes()).toEqual([])
+  })
+})

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest'
+import { eventMetrics } from '../../src/flows/metrics.js'
+import { type MfaEvent, mfaMetrics } from '../../src/index.js'
+import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
+import { host, signIn } from '../kit/host.js'
+
+/** A host whose events are written down. */
+function told() {
+  const events: MfaEvent[] = []
+  const made = host({ options: { onEvent: (event) => void events.push(event) } })
+  return {
+    ...made,
+    events,
+    ofType: (type: MfaEvent['type']) => events.filter((event) => event.type === type),
+  }
+}
+
+describe('events', () => {
+  it('tell whether a message was sent or waits, and that it was sent again', async () => {
+    const clock = stopClock()
+    const { app, standIn, ofType } = told()
+    const agent = await signIn(app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    clock.move(30 * SECOND)
+    const { send } = standIn.service
+    standIn.service.send = async (request) => ({ ...(await send(request)), outcome: 'queued' })
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    expect(ofType('challenged')).toMatchObject([
+      { method: 'sms', delivery: 'sent', again: false },
+      { method: 'sms', delivery: 'queued', again: true },
+    ])
+  })
+
+  it('tell a message that was not sent, and why', async () => {
+    const { app, standIn, ofType } = told()
+    standIn.service.send = async () => ({ outcome: 'refused', refusal: { reason: 'delivery_failed' } })
+    const agent = await signIn(app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(502)
+    expect(ofType('refused')).toMatchObject([{ userId: 'u-bob', method: 'sms', code: 'delivery_failed' }])
+    expect(ofType('challenged')).toEqual([])
+  })
+
+  it('tell how long it took from the first message to the right code', async () => {
+    const clock = stopClock()
+    const { app, standIn, ofType } = told()
+    const agent = await signIn(app, 'bob')
+    clock.move(MINUTE)
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    clock.move(40 * SECOND)
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    clock.move(2 * SECOND)
+    await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    expect(ofType('verified')).toMatchObject([{ purpose: 'sign-in', afterMs: 42 * SECOND }])
+  })
+
+  it('tell it from the first factor where nothing was asked for', async () => {
+    const clock = stopClock()
+    const { app, standIn, ofType } = told()
+    standIn.setApp('otto@example.com', '123456')
+    const agent = await signIn(app, 'otto')
+    clock.move(9 * SECOND)
+    await agent.post('/mfa/verify').send({ code: '123456', factor: 'app' }).expect(200)
+    expect(ofType('verified')).toMatchObject([{ method: 'app', afterMs: 9 * SECOND }])
+  })
+
+  it('tell once of a half-login that was cancelled, and of one found expired', async () => {
+    const clock = stopClock()
+    const { app, ofType } = told()
+    const one = await signIn(app, 'bob')
+    await one.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await one.post('/mfa/cancel').send({}).expect(200)
+    const other = await signIn(app, 'alice')
+    clock.move(10 * MINUTE)
+    for (let visit = 0; visit < 3; visit++) await other.get('/mfa')
+    expect(ofType('pending_login_started')).toMatchObject([{ userId: 'u-bob' }, { userId: 'u-alice' }])
+    expect(ofType('given_up').map(({ at: _at, ...event }) => event)).toEqual([
+      { type: 'given_up', userId: 'u-bob', reason: 'cancelled', method: 'sms' },
+      { type: 'given_up', userId: 'u-alice', reason: 'expired' },
+    ])
+  })
+
+  it('do not take somebody without a second factor for halfway', async () => {
+    const { app, events } = told()
+    await signIn(app, 'nina')
+    expect(events).toEqual([])
+  })
+})
+
+describe('counts', () => {
+  it('sum up what happened in this process, also when nobody listens', async () => {
+    const clock = stopClock()
+    const { app, mfa, standIn } = host()
+    for (const [seconds, wrong] of [
+      [10, 1],
+      [20, 0],
+    ] as const) {
+      const agent = await signIn(app, 'bob')
+      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      for (let guess = 0; guess < wrong; guess++) await agent.post('/mfa/verify').send({ code: '000000' })
+      clock.move(seconds * SECOND)
+      await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    }
+    const gone = await signIn(app, 'alice')
+    await gone.post('/mfa/challenge').send({ factor: 'app' }).expect(200)
+    await gone.post('/mfa/cancel').send({}).expect(200)
+    standIn.setTrouble(standIn.down)
+    const unlucky = await signIn(app, 'dora')
+    await unlucky.post('/mfa/challenge').send({ factor: 'dual' }).expect(503)
+
+    const counts = mfaMetrics(mfa)
+    expect(counts).toMatchObject({
+      pendingLogins: 4,
+      challenged: { sms: 2, app: 1, email: 0, dual: 0, backup: 0 },
+      sent: { sms: 2, app: 0 },
+      verified: { sms: 2, app: 0 },
+      givenUp: { app: 1, sms: 0, none: 0 },
+      refused: { invalid_code: 1 },
+      locked: 0,
+      serviceFailures: 1,
+      timeToVerify: { count: 2, meanMs: 15 * SECOND, medianMs: 10 * SECOND, p95Ms: 20 * SECOND },
+    })
+    expect(mfaMetrics(mfa)).toEqual(counts)
+  })
+
+  it('are of one options object', async () => {
+    const [one, other] = [host(), host()]
+    await signIn(one.app, 'bob')
+    expect(mfaMetrics(one.mfa).pendingLogins).toBe(1)
+    expect(mfaMetrics(other.mfa).pendingLogins).toBe(0)
+  })
+
+  it('remember the last thousand times, and no more', () => {
+    const counter = eventMetrics()
+    const verified = (afterMs: number) =>
+      counter.note({ type: 'verified', userId: 'u', at: 0, method: 'app', purpose: 'sign-in', afterMs })
+    expect(counter.read().timeToVerify).toEqual({ count: 0, meanMs: 0, medianMs: 0, p95Ms: 0 })
+    for (let nth = 0; nth < 5_000; nth++) verified(1_000_000)
+    for (let nth = 1; nth <= 1_000; nth++) verified(nth)
+    expect(counter.read().timeToVerify).toEqual({ count: 6_000, meanMs: 501, medianMs: 500, p95Ms: 950 })
+  })
+})

@@ -1,0 +1,303 @@
+import { describe, expect, it } from 'vitest'
+import { cyclesIn, type Import, readSource, type Source, sourcesIn } from './scan.js'
+
+/*
+ * The tree is the architecture: imports point down. This table lists each module with the modules it may use, from the
+ * bottom up. `types` lists the modules that it may import types from.
+ */
+
+const plugin = sourcesIn('src')
+const service = sourcesIn('service/src')
+const example = sourcesIn('example-app/src')
+
+/** A module is a folder of `src`, or a file beside the folders. */
+const moduleOf = (path: string) => path.replace(/^src\//, '').split('/')[0] ?? ''
+
+// Small files that depend on nothing else in the plugin, and that every module may use.
+const LEAVES = ['digest.ts', 'errors.ts', 'duration.ts', 'option-rules.ts']
+
+// Any module may import the type of the settings; only `mfa.ts` and `mfa-client.ts` use the functions that read them.
+const CONFIGURED = ['settings.ts']
+
+interface Layer {
+  readonly uses: readonly string[]
+  readonly types?: readonly string[]
+}
+
+const LAYERS: Readonly<Record<string, Layer>> = {
+  'digest.ts': { uses: [] },
+  'errors.ts': { uses: [] },
+  'duration.ts': { uses: [] },
+  'option-rules.ts': { uses: [] },
+  protocol: { uses: LEAVES },
+  'host.ts': { uses: [], types: ['protocol'] },
+
+  stores: { uses: LEAVES },
+  client: { uses: ['protocol', ...LEAVES] },
+  limits: { uses: ['stores', 'protocol', ...LEAVES], types: CONFIGURED },
+  trust: { uses: ['stores', 'protocol', ...LEAVES], types: ['options.ts'] },
+  session: { uses: ['protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts', 'flows', 'trust'] },
+
+  // A flow takes the session's record as a value and returns the next one, so it knows `session` as a type only.
+  flows: {
+    uses: ['stores', 'protocol', ...LEAVES],
+    types: ['session', 'limits', 'trust', 'diagnostics', ...CONFIGURED],
+  },
+  // A page knows the refusals that it explains as types.
+  pages: { uses: ['protocol', ...LEAVES], types: ['flows'] },
+  // Notices speak the languages of the pages.
+  notices: { uses: ['pages', 'protocol', ...LEAVES] },
+  http: {
+    uses: ['flows', 'pages', 'notices', 'session', 'trust', 'protocol', ...LEAVES],
+    types: ['diagnostics', 'limits', ...CONFIGURED],
+  },
+
+  routers: {
+    uses: ['http', 'flows', 'pages', 'notices', 'session', 'protocol', ...LEAVES],
+    types: ['trust', ...CONFIGURED],
+  },
+  guard: { uses: ['http', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
+  passport: { uses: ['http', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
+
+  // Looks at what other modules hold; no module below uses it.
+  diagnostics: { uses: ['session', ...LEAVES], types: CONFIGURED },
+
+  // For the tests of an app. It implements a service and knows nothing of the plugin that calls it.
+  testing: { uses: ['protocol', ...LEAVES] },
+
+  // The texts that a host may replace, on pages and in notices.
+  'texts.ts': { uses: ['pages', 'notices'] },
+
+  'options.ts': {
+    uses: ['host.ts'],
+    types: [
+      'protocol',
+      'client',
+      'flows',
+      'pages',
+      'limits',
+      'trust',
+      'stores',
+      'notices',
+      'texts.ts',
+      'diagnostics',
+      'duration.ts',
+    ],
+  },
+  'settings.ts': {
+    uses: ['client', 'diagnostics', 'limits', 'texts.ts', 'trust', ...LEAVES],
+    types: ['options.ts', 'protocol'],
+  },
+
+  // The client by itself, without Express.
+  'mfa-client.ts': { uses: ['settings.ts', 'client'], types: ['options.ts', 'protocol'] },
+
+  'mfa.ts': {
+    uses: [
+      'settings.ts',
+      'diagnostics',
+      'client',
+      'limits',
+      'stores',
+      'trust',
+      'flows',
+      'pages',
+      'http',
+      'routers',
+      'guard',
+      'passport',
+      ...LEAVES,
+    ],
+    types: ['options.ts', 'protocol'],
+  },
+  'index.ts': {
+    uses: ['mfa.ts', 'mfa-client.ts', 'guard', 'errors.ts'],
+    types: [
+      'http',
+      'options.ts',
+      'host.ts',
+      'duration.ts',
+      'diagnostics',
+      'protocol',
+      'client',
+      'flows',
+      'pages',
+      'notices',
+      'texts.ts',
+      'stores',
+      'passport',
+      'guard',
+    ],
+  },
+}
+
+/** Where each npm package may be used, and where its types may be imported. */
+const PACKAGES: Readonly<Record<string, Layer>> = {
+  undici: { uses: ['src/client/transport.ts'] },
+  'rate-limiter-flexible': { uses: ['src/limits/counter.ts'] },
+  'passport-strategy': { uses: ['src/passport/strategy.ts'] },
+  'express-session': { uses: [], types: ['src/session/store.ts'] },
+  express: {
+    uses: ['src/mfa.ts', 'src/routers/', 'src/http/'],
+    types: ['src/options.ts', 'src/session/', 'src/guard/', 'src/passport/', 'src/diagnostics/'],
+  },
+  zod: { uses: ['src/'] },
+}
+
+const compiled = (sources: readonly Source[]) =>
+  sources.map(({ imports, ...source }) => ({ ...source, imports: imports.filter(({ isType }) => !isType) }))
+
+const tell = ({ from, to, isType }: Import) => `${from} → ${to}${isType ? ' (type)' : ''}`
+
+function broken(sources: readonly Source[], isAllowed: (one: Import) => boolean): string[] {
+  return sources.flatMap(({ imports }) => imports.filter((one) => !isAllowed(one)).map(tell))
+}
+
+function pointsDown({ from, to, isPackage, isType }: Import): boolean {
+  if (isPackage) return true
+  const [own, other] = [moduleOf(from), moduleOf(to)]
+  const layer = LAYERS[own]
+  if (!to.startsWith('src/')) return false
+  return own === other || !!layer?.uses.includes(other) || (isType && !!layer?.types?.includes(other))
+}
+
+function isAllowedThere({ from, to, isPackage, isType }: Import): boolean {
+  if (!isPackage || to.startsWith('node:')) return true
+  const layer = PACKAGES[to]
+  const lies = (places: readonly string[] = []) => places.some((place) => from.startsWith(place))
+  return lies(layer?.uses) || (isType && lies(layer?.types))
+}
+
+describe('the layering of the plugin', () => {
+  it('lists every module', () => {
+    expect([...new Set(plugin.map(({ path }) => moduleOf(path)))].sort()).toEqual(Object.keys(LAYERS).sort())
+  })
+
+  it('allows no two modules to use each other', () => {
+    const below = (name: string, seen = new Set<string>()): Set<string> => {
+      for (const other of LAYERS[name]?.uses ?? []) {
+        if (!seen.has(other)) below(other, seen.add(other))
+      }
+      return seen
+    }
+    for (const name of Object.keys(LAYERS)) expect(below(name), name).not.toContain(name)
+  })
+
+  it('has imports that point down', () => {
+    expect(broken(plugin, pointsDown)).toEqual([])
+  })
+
+  it('has no import cycle, not even of types', () => {
+    expect(cyclesIn(plugin)).toEqual([])
+  })
+
+  it('uses each package in one place', () => {
+    expect(broken(plugin, isAllowedThere)).toEqual([])
+  })
+
+  it('only src/session/store.ts touches the session of the request', () => {
+    const session = /\b(?:req|request)\s*(?:\?\.|\.)\s*session\b(?!ID)|\bsessionStore\b|['"]session['"]/
+    expect(plugin.filter(({ code }) => session.test(code)).map(({ path }) => path)).toEqual([
+      'src/session/store.ts',
+    ])
+  })
+
+  it('uses the network in the client only, and in the test kit for a port of this machine', () => {
+    const network = /\bfetch\(|\bWebSocket\(|node:(?:https?|net|tls|dgram|http2)['"]/
+    expect(plugin.filter(({ code }) => network.test(code)).map(({ path }) => path)).toEqual([
+      'src/testing/probed-app.ts',
+    ])
+  })
+
+  it('has an index.ts only where a package entry is, and no module imports through it', () => {
+    const entries = plugin.filter(({ path }) => path.endsWith('/index.ts')).map(({ path }) => path)
+    expect(entries).toEqual(['src/index.ts', 'src/protocol/index.ts', 'src/testing/index.ts'])
+    expect(broken(plugin, ({ to }) => !entries.includes(to))).toEqual([])
+    expect(plugin.filter(({ code }) => /export \*/.test(code)).map(({ path }) => path)).toEqual([])
+  })
+})
+
+describe('time limits', () => {
+  it('are never part of AbortSignal.any, which forgets them when memory is collected', () => {
+    const all = [...plugin, ...service, ...example]
+    expect(all.filter(({ code }) => /AbortSignal\.any\(/.test(code)).map(({ path }) => path)).toEqual([])
+  })
+})
+
+describe('the layering of the packages', () => {
+  const ofPlugin = (to: string) => /^(?:countersign|@countersign)(?:\/|$)/.test(to)
+
+  it('the service knows the protocol of the plugin, and nothing else of it', () => {
+    const allowed = ({ to, isPackage }: Import) =>
+      isPackage ? !ofPlugin(to) || to === 'countersign/protocol' : to.startsWith('service/src/')
+    expect(broken(service, allowed)).toEqual([])
+  })
+
+  it('the example app goes through the entries of both', () => {
+    const entries = ['countersign', 'countersign/protocol', 'countersign/testing', '@countersign/service']
+    const allowed = ({ to, isPackage }: Import) =>
+      isPackage ? !ofPlugin(to) || entries.includes(to) : to.startsWith('example-app/src/')
+    expect(broken(example, allowed)).toEqual([])
+  })
+
+  it('the plugin knows neither', () => {
+    expect(broken(plugin, ({ to, isPackage }) => !isPackage || !ofPlugin(to))).toEqual([])
+  })
+
+  it('nothing goes round in a circle in them either, once compiled', () => {
+    expect([...cyclesIn(compiled(service)), ...cyclesIn(compiled(example))]).toEqual([])
+  })
+
+  it('only its own rooms touch what the service is made of', () => {
+    const places: Readonly<Record<string, string>> = {
+      express: 'service/src/http/',
+      nodemailer: 'service/src/delivery/smtp.ts',
+      otpauth: 'service/src/app-factor/',
+      qr: 'service/src/app-factor/',
+      pg: 'service/src/store/',
+      commander: 'service/src/cli/',
+      'libphonenumber-js/max': 'service/src/contacts/phone.ts',
+      pino: 'service/src/log.ts',
+      'prom-client': 'service/src/metrics/',
+      'zod-openapi': 'service/src/http/openapi/',
+    }
+    const isAllowed = ({ from, to, isType }: Import) => isType || from.startsWith(places[to] ?? '')
+    expect(broken(service, isAllowed)).toEqual([])
+  })
+
+  it('what an operator can do knows neither the command line nor HTTP, so that pages can do it, too', () => {
+    const isIn = (room: string, path: string) => path.startsWith(`service/src/${room}/`)
+    const isAllowed = ({ from, to }: Import) =>
+      isIn('cli', from) || !(isIn('cli', to) || (isIn('operator', from) && isIn('http', to)))
+    expect(broken(service, isAllowed)).toEqual([])
+  })
+})
+
+describe('the scanner sees', () => {
+  const seen = (text: string) => readSource('src/flows/x.ts', text).imports.map(tell)
+  it.each([
+    ["import { a } from '../session/store.js'", 'src/flows/x.ts → src/session/store.ts'],
+    ["import type { A } from '../session/store.js'", 'src/flows/x.ts → src/session/store.ts (type)'],
+    ["import { type A, b } from './y.js'", 'src/flows/x.ts → src/flows/y.ts'],
+    ["import { a,\tb } from 'undici'", 'src/flows/x.ts → undici'],
+    ["import * as z from 'zod'", 'src/flows/x.ts → zod'],
+    ["import d, { e } from 'express'", 'src/flows/x.ts → express'],
+    ["import '../host.js'", 'src/flows/x.ts → src/host.ts'],
+    ["export { a } from '../../service/src/x.js'", 'src/flows/x.ts → service/src/x.ts'],
+    ["export * from './y.js'", 'src/flows/x.ts → src/flows/y.ts'],
+    ["const x = await import('undici')", 'src/flows/x.ts → undici'],
+    ["type A = import('../pages/view.js').View", 'src/flows/x.ts → src/pages/view.ts (type)'],
+  ])('%s', (text, expected) => {
+    expect(seen(text)).toEqual([expected])
+  })
+
+  it('nothing in comments and texts', () => {
+    expect(seen("// import { a } from 'x'\n/* import 'y' */\nconst s = `take it from 'z'`")).toEqual([])
+  })
+
+  it('a circle', () => {
+    const one = readSource('src/a.ts', "import './b.js'")
+    const two = readSource('src/b.ts', "import type { A } from './a.js'")
+    expect(cyclesIn([one, two])).toEqual(['src/a.ts → src/b.ts → src/a.ts'])
+  })
+})

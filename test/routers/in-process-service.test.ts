@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest'
+import type { MfaEvent, MfaOptions } from '../../src/index.js'
+import { stopClock } from '../kit/clock.js'
+import { type Host, host, signIn, signInFully } from '../kit/host.js'
+
+type Service = Extract<MfaOptions['service'], { send: unknown }>
+type Agent = Awaited<ReturnType<typeof signIn>>
+
+/** Has a host's own service answer one verb as JavaScript lets it, whatever the types say, until that is undone. */
+function answering(verb: keyof Service, answer: unknown, made: Pick<Host, 'standIn'>) {
+  const whole = { ...made.standIn.service }
+  Object.assign(made.standIn.service, { [verb]: async () => answer })
+  return () => void Object.assign(made.standIn.service, whole)
+}
+
+function toldHost() {
+  const events: MfaEvent[] = []
+  const logged: string[] = []
+  const logger = { warn: () => {}, error: (text: string) => void logged.push(text) }
+  const made = host({ options: { logger, onEvent: (event) => void events.push(event) } })
+  return { made, logged, failed: () => events.filter(({ type }) => type === 'service_failed') }
+}
+
+interface Case {
+  readonly prepare: (made: Host) => Promise<Agent>
+  readonly ask: (made: Pick<Host, 'standIn'>, agent: Agent) => ReturnType<Agent['post']>
+  readonly answers: readonly unknown[]
+}
+
+const NONE: readonly unknown[] = [
+  undefined,
+  null,
+  true,
+  'sent',
+  {},
+  { valid: true },
+  { outcome: 'ok' },
+  { outcome: 'refused' },
+  { outcome: 'refused', refusal: { reason: 'made_up' } },
+  { outcome: 'refused', refusal: { reason: 'locked' } },
+  { outcome: 'refused', refusal: { reason: 'limited', retryAfterSeconds: Number.NaN } },
+]
+
+const CASES: Record<'send' | 'verify' | 'enrollApp' | 'sendBackupCodes', Case> = {
+  send: {
+    prepare: (made) => signIn(made.app, 'bob'),
+    ask: (_made, agent) => agent.post('/mfa/challenge').send({ factor: 'sms' }),
+    answers: [
+      { outcome: 'sent', challenge: 7 },
+      { outcome: 'sent', expiresInSeconds: Number.NaN },
+      { outcome: 'sent', expiresInSeconds: '300' },
+      { outcome: 'sent', resendInSeconds: -1 },
+      { outcome: 'valid' },
+    ],
+  },
+  verify: {
+    async prepare(made) {
+      const agent = await signIn(made.app, 'bob')
+      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      return agent
+    },
+    ask: (made, agent) => agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }),
+    answers: [{ outcome: 'VALID' }, { outcome: 'sent' }, { outcome: 'valid', backupCodesLeft: -1 }],
+  },
+  enrollApp: {
+    prepare: (made) => signInFully(made, 'bob'),
+    ask: (_made, agent) => agent.post('/mfa/enroll-app').send({}),
+    answers: [{ outcome: 'prepared' }, { outcome: 'prepared', qr: 'https://elsewhere.example/qr.png' }],
+  },
+  sendBackupCodes: {
+    prepare: (made) => signInFully(made, 'bob'),
+    ask: (_made, agent) => agent.post('/mfa/backup').send({}),
+    answers: [
+      { outcome: 'sent', count: 'ten' },
+      { outcome: 'sent', count: 1.5 },
+    ],
+  },
+}
+
+describe.each(Object.entries(CASES))('R75 a service of the host’s own', (verb, { prepare, ask, answers }) => {
+  it.each([...NONE, ...answers].map((answer) => [answer]))(
+    `that answers ${verb} with %j is believed by nobody, and told apart from a no`,
+    async (answer) => {
+      const clock = stopClock()
+      const { made, logged, failed } = toldHost()
+      const agent = await prepare(made)
+      const heal = answering(verb as keyof Service, answer, made)
+      const refused = await ask(made, agent).expect(502)
+      expect(refused.body.code).toBe('service_unavailable')
+      expect(failed()).toMatchObject([{ errorCode: 'ERR_MFA_SERVICE_ANSWER' }])
+      expect(logged.join()).toContain(verb)
+      // Afterwards all is well: the session still holds what it held.
+      heal()
+      clock.move(30_000)
+      await ask(made, agent).expect(200)
+    },
+  )
+})
+
+describe('R77 a service of the host’s own', () => {
+  it('consumes no try by answers that are none', async () => {
+    const { made } = toldHost()
+    const agent = await CASES.verify.prepare(made)
+    const heal = answering('verify', { valid: true }, made)
+    for (let attempt = 0; attempt < 12; attempt++) await CASES.verify.ask(made, agent).expect(502)
+    await agent.get('/secret').expect(401)
+    heal()
+    await CASES.verify.ask(made, agent).expect(200)
+  })
+
+  it('may tell fractions of seconds', async () => {
+    const { made } = toldHost()
+    const { send } = made.standIn.service
+    made.standIn.service.send = async (request) => ({
+      ...(await send(request)),
+      ...{ expiresInSeconds: 299.7654321, resendInSeconds: 30.2654321 },
+    })
+    const agent = await CASES.verify.prepare(made)
+    expect((await agent.get('/mfa').expect(200)).body.challenge).toMatchObject({ factor: 'sms' })
+    await CASES.verify.ask(made, agent).expect(200)
+    await agent.get('/secret').expect(200)
+  })
+
+  it('may ask for a wait of fractions of seconds', async () => {
+    const { made } = toldHost()
+    const refusal = { reason: 'limited', retryAfterSeconds: 12.3 }
+    answering('send', { outcome: 'refused', refusal }, made)
+    const refused = await CASES.send.ask(made, await CASES.send.prepare(made)).expect(429)
+    expect(refused.headers['retry-after']).toBe('13')
+  })
+})

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest'
+import { ServiceError } from '../../src/errors.js'
+import type { MfaEvent, MfaOptions } from '../../src/index.js'
+import { answer, hostileService } from '../client/hostile-service.js'
+import { SECOND, stopClock } from '../kit/clock.js'
+import { browserAgent, type Host, host, signIn, type TestUser } from '../kit/host.js'
+
+type Outage = NonNullable<MfaOptions['outage']>
+
+/** A host whose service checks codes but delivers none. */
+async function undelivering(
+  outage: Outage | undefined,
+  name = 'alice',
+  effect: ServiceError['effect'] = 'unknown',
+) {
+  const made = host({ options: { ...(outage && { outage }) } })
+  const { send } = made.standIn.service
+  made.standIn.service.send = async (request) => {
+    await send(request)
+    throw new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'slow', { effect })
+  }
+  return {
+    made,
+    agent: await signIn(made.app, name),
+    heal: () => Object.assign(made.standIn.service, { send }),
+  }
+}
+
+const browserOf = async ({ app }: Host, name: string) => {
+  const browser = browserAgent(app)
+  await browser.post('/login').type('form').send({ name })
+  return browser
+}
+
+const offered = (html: string) =>
+  [...html.matchAll(/(?:name="factor" value="|\/verify\?factor=)([\w-]+)/g)].map(([, id]) => id).sort()
+
+describe('R77 a code that cannot be delivered', () => {
+  it.each([undefined, 'closed'] as const)('offers nothing when outage is %s', async (outage) => {
+    const { made, agent } = await undelivering(outage)
+    const answer = await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    expect(answer.body.code).toBe('service_unavailable')
+    expect(answer.body).not.toHaveProperty('factors')
+    const browser = await browserOf(made, 'alice')
+    const page = await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(503)
+    expect(offered(page.text)).toEqual([])
+  })
+
+  it('offers the other factors and a backup code for other-factor, and one of them signs in', async () => {
+    const { made, agent } = await undelivering('other-factor')
+    const answer = await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    expect(answer.body).toMatchObject({ code: 'delivery_unavailable', backup: true, next: '/mfa' })
+    expect(answer.body.factors.map(({ id }: { id: string }) => id)).toEqual(['app', 'email'])
+    const browser = await browserOf(made, 'alice')
+    const page = await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(503)
+    expect(offered(page.text)).toEqual(['app', 'backup', 'email'])
+    expect(page.text).toContain('We can’t send codes right now')
+    made.standIn.setApp('alice@example.com', '123456')
+    await browser.post('/mfa/challenge').type('form').send({ factor: 'app' }).expect(303)
+    await browser.post('/mfa/verify').type('form').send({ code: '123456' }).expect(303)
+    await browser.get('/secret').expect(200)
+  })
+
+  it('offers backup codes alone for backup-only, and one of them signs in', async () => {
+    const { made, agent } = await undelivering('backup-only')
+    await made.standIn.service.sendBackupCodes({
+      method: 'email',
+      contact: { kind: 'email', email: 'alice@example.com' },
+    })
+    const answer = await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    expect(answer.body).toMatchObject({ code: 'delivery_unavailable', factors: [], backup: true })
+    const browser = await browserOf(made, 'alice')
+    const page = await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(503)
+    expect(offered(page.text)).toEqual(['backup'])
+    await browser
+      .post('/mfa/verify')
+      .type('form')
+      .send({ code: 'AAAA-BBBB-CCCC-DDDD', factor: 'backup' })
+      .expect(303)
+    await browser.get('/secret').expect(200)
+  })
+
+  it.each(['other-factor', 'backup-only'] as const)(
+    'that certainly did not go out consumes nothing and approves nobody under %s, and is sent when the service is back',
+    async (outage) => {
+      const { made, agent, heal } = await undelivering(outage, 'alice', 'none')
+      for (let attempt = 0; attempt < 12; attempt++) {
+        await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+      }
+      await agent.get('/secret').expect(401)
+      heal()
+      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      await agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
+    },
+  )
+
+  it('is a fault of the app, and no outage, when the key is refused', async () => {
+    const made = host({ options: { outage: 'other-factor' } })
+    made.standIn.setTrouble(async () => {
+      throw new ServiceError('ERR_MFA_SERVICE_KEY', 'not this key')
+    })
+    const agent = await signIn(made.app, 'alice')
+    const answer = await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    expect(answer.body.code).toBe('service_misconfigured')
+    expect(answer.body).not.toHaveProperty('factors')
+  })
+
+  it.each(['other-factor', 'backup-only'] as const)(
+    'of a code that cannot be checked, %s offers nothing',
+    async (outage) => {
+      const made = host({ options: { outage } })
+      const agent = await signIn(made.app, 'alice')
+      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      made.standIn.setTrouble(made.standIn.down)
+      const answer = await agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(503)
+      expect(answer.body.code).toBe('service_unavailable')
+      await agent.get('/secret').expect(401)
+    },
+  )
+
+  it('shows no contact to a session that ended meanwhile', async () => {
+    const { made, agent } = await undelivering('other-factor')
+    const held = made.standIn.hold()
+    const late = agent
+      .post('/mfa/challenge')
+      .send({ factor: 'sms' })
+      .then((answer) => answer)
+    await held.arrived
+    await agent.post('/logout').expect(200)
+    held.release()
+    const answer = await late
+    expect(answer.body.code).toBe('session_ended')
+    expect(answer.text).not.toContain('•••')
+  })
+})
+
+describe('R77 a service that is down behind its address', () => {
+  /** A service over HTTP that answers with `status`. */
+  async function remote() {
+    const state = { status: 503 }
+    const { url, calls } = await hostileService((response, call) => answer(state.status, {})(response, call))
+    const events: MfaEvent[] = []
+    const options: Partial<MfaOptions<TestUser>> = {
+      service: { baseUrl: url, apiKey: '0123456789abcdef' },
+      onEvent: (event) => void events.push(event),
+    }
+    return { state, calls, events, made: host({ options }) }
+  }
+
+  it('is asked five times, then left alone with Retry-After, and used again when it is back', async () => {
+    const clock = stopClock()
+    const { state, calls, events, made } = await remote()
+    const agent = await signIn(made.app, 'bob')
+    const ask = () => agent.post('/mfa/challenge').send({ factor: 'sms' })
+    for (let attempt = 0; attempt < 5; attempt++) await ask().expect(503)
+    const paused = await ask().expect(503)
+    expect(paused.headers['retry-after']).toBe('10')
+    expect(paused.body).toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 10 })
+    const page = await ask().set('Accept', 'text/html').expect(503)
+    expect(page.headers['retry-after']).toBe('10')
+    expect(calls).toHaveLength(5)
+
+    state.status = 200
+    await ask().expect(503)
+    clock.move(10 * SECOND)
+    await ask().expect(200)
+    expect(calls).toHaveLength(6)
+    expect(events.filter(({ type }) => /^service_(?!failed)/.test(type))).toMatchObject([
+      { type: 'service_paused', part: 'delivery', forSeconds: 10 },
+      { type: 'service_resumed', part: 'delivery' },
+    ])
+  })
+
+  it('is not left alone for wrong codes, however many', async () => {
+    const { state, made } = await remote()
+    state.status = 200
+    for (let login = 0; login < 2; login++) {
+      const agent = await signIn(made.app, 'bob')
+      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      state.status = 401
+      for (let guess = 0; guess < 4; guess++) {
+        expect((await agent.post('/mfa/verify').send({ code: '000000' }).expect(401)).body.code).toBe(
+          'invalid_code',
+        )
+      }
+      state.status = 200
+    }
+    const agent = await signIn(made.app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await agent.post('/mfa/verify').send({ code: '123456' }).expect(200)
+  })
+})
