@@ -1,0 +1,95 @@
+#!/usr/bin/env node
+/*
+ * Prepares a release: checks that the tree is fit for one, runs .ci/run, writes the bills of materials and the packed
+ * packages to release/. It publishes nothing. With --tag it also makes the tag; pushing that tag starts
+ * .github/workflows/release.yml, which publishes.
+ *
+ * usage: node scripts/release.mjs [--skip-checks] [--tag]
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { sbomsOf } from './sbom.mjs'
+
+const OUT = 'release'
+
+const { values: options } = parseArgs({
+  options: { 'skip-checks': { type: 'boolean', default: false }, tag: { type: 'boolean', default: false } },
+})
+
+const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'))
+const git = (...args) => execFileSync('git', args, { encoding: 'utf8' }).trim()
+const lines = (text) => text.split('\n').filter(Boolean)
+
+const plugin = readJson('package.json')
+const service = readJson('service/package.json')
+const tag = `v${plugin.version}`
+
+/** The section of the changelog about one version, without its heading; `undefined` when there is none. */
+function notesOf(version) {
+  const sections = readFileSync('CHANGELOG.md', 'utf8').split(/^## /m)
+  const section = sections.find((text) => /^\[?([^\s\]]+)/.exec(text)?.[1] === version)
+  return section?.split('\n').slice(1).join('\n').trim()
+}
+
+function faults() {
+  const tagsHere = lines(git('tag', '--points-at', 'HEAD', '--list', 'v*'))
+  const range = service.dependencies?.[plugin.name]
+  return [
+    [git('status', '--porcelain') !== '', 'The working tree has changes: commit or remove them.'],
+    [
+      service.version !== plugin.version,
+      `The versions differ: ${plugin.name} ${plugin.version}, ${service.name} ${service.version}.`,
+    ],
+    [
+      range !== `^${plugin.version}`,
+      `${service.name} depends on ${plugin.name} ${range}: expected ^${plugin.version}.`,
+    ],
+    [
+      !notesOf(plugin.version),
+      `CHANGELOG.md has nothing under "## ${plugin.version}": rename "Unreleased" and date it.`,
+    ],
+    [
+      tagsHere.some((one) => one !== tag),
+      `This commit has the tag ${tagsHere.join(', ')}, but the version is ${plugin.version}.`,
+    ],
+    [
+      git('tag', '--list', tag) !== '' && !tagsHere.includes(tag),
+      `The tag ${tag} belongs to another commit: raise the version.`,
+    ],
+  ].flatMap(([isFault, text]) => (isFault ? [text] : []))
+}
+
+const found = faults()
+if (found.length > 0) {
+  console.error(`${tag} cannot be released:\n${found.map((text) => `- ${text}`).join('\n')}`)
+  process.exit(1)
+}
+
+if (options['skip-checks']) console.log('Skipped .ci/run.')
+else execFileSync('bash', ['.ci/run'], { stdio: 'inherit' })
+
+rmSync(OUT, { recursive: true, force: true })
+mkdirSync(OUT)
+execFileSync('npm', ['pack', '--silent', '--pack-destination', OUT, '.', './service'], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+})
+const packages = [plugin, service]
+const sboms = sbomsOf(packages)
+for (const [index, { name, version }] of packages.entries()) {
+  const file = `${OUT}/${name.replace(/^@/, '').replace('/', '-')}-${version}`
+  if (!existsSync(`${file}.tgz`)) throw new Error(`npm pack did not write ${file}.tgz`)
+  writeFileSync(`${file}.cdx.json`, `${JSON.stringify(sboms[index], null, 2)}\n`)
+  console.log(`${file}.tgz\n${file}.cdx.json`)
+}
+writeFileSync(`${OUT}/notes.md`, `${notesOf(plugin.version)}\n`)
+
+if (git('status', '--porcelain') !== '') {
+  console.error('Building changed files that are under version control: commit them first.')
+  process.exit(1)
+}
+if (!options.tag) console.log(`Dry run: no tag was made. With --tag this makes ${tag}.`)
+else if (git('tag', '--list', tag) === '') {
+  git('tag', '--annotate', tag, '--message', `Release ${plugin.version}`)
+  console.log(`Made the tag ${tag}. Publish with: git push origin ${tag}`)
+}

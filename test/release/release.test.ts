@@ -1,0 +1,149 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+const SCRIPT = fileURLToPath(new URL('../../scripts/release.mjs', import.meta.url))
+
+const plugin = {
+  name: 'countersign',
+  version: '1.2.0',
+  license: 'MIT',
+  workspaces: ['service', 'example'],
+  dependencies: { small: '^1.0.0' },
+  devDependencies: { large: '^9.0.0' },
+}
+const service = {
+  name: '@countersign/service',
+  version: '1.2.0',
+  license: 'MIT',
+  dependencies: { countersign: '^1.2.0' },
+}
+const example = { name: 'example', version: '1.2.0', private: true, dependencies: { large: '^9.0.0' } }
+const CHANGELOG = '# Changelog\n\n## 1.2.0 (2026-11-30)\n\n- Codes are shorter.\n\n## 1.1.0\n\n- Older.\n'
+
+// A hook of git that runs the tests names its own repository in the environment.
+const OUTSIDE = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))
+const ENV = {
+  ...Object.fromEntries(OUTSIDE),
+  GIT_AUTHOR_NAME: 'test',
+  GIT_AUTHOR_EMAIL: 'test@example.com',
+  GIT_COMMITTER_NAME: 'test',
+  GIT_COMMITTER_EMAIL: 'test@example.com',
+}
+
+const lockfile = {
+  name: plugin.name,
+  version: plugin.version,
+  lockfileVersion: 3,
+  packages: {
+    '': plugin,
+    service,
+    example,
+    'node_modules/@countersign/service': { resolved: 'service', link: true },
+    'node_modules/countersign': { resolved: '', link: true },
+    'node_modules/example': { resolved: 'example', link: true },
+    'node_modules/large': { version: '9.0.0', license: 'MIT' },
+    'node_modules/small': { version: '1.0.1', license: 'MIT', dependencies: { tiny: '^2.0.0' } },
+    'node_modules/tiny': { version: '2.0.0', license: 'MIT' },
+  },
+}
+
+/** A repository with one commit that can be released, unless files are replaced. */
+function repository(files: Readonly<Record<string, unknown>> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'release-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const all = {
+    'package.json': plugin,
+    'service/package.json': service,
+    'example/package.json': example,
+    'package-lock.json': lockfile,
+    'CHANGELOG.md': CHANGELOG,
+    '.gitignore': 'release/\n',
+    ...files,
+  }
+  for (const name of ['service', 'example']) mkdirSync(join(folder, name))
+  for (const [path, content] of Object.entries(all)) {
+    writeFileSync(join(folder, path), typeof content === 'string' ? content : JSON.stringify(content))
+  }
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8', env: ENV })
+  git('init', '--quiet')
+  git('add', '.')
+  git('commit', '--quiet', '--message', 'Start')
+  const release = (...args: string[]) => {
+    const run = spawnSync(process.execPath, [SCRIPT, ...args], { cwd: folder, encoding: 'utf8', env: ENV })
+    return { status: run.status, out: run.stdout, error: run.stderr }
+  }
+  const read = (path: string) => readFileSync(join(folder, path), 'utf8')
+  return { folder, git, release, read }
+}
+
+describe('the release script', () => {
+  it('writes both packages with a bill of materials and the notes, and makes no tag by default', () => {
+    const { git, release, read, folder } = repository()
+    const { status, out, error } = release('--skip-checks')
+    expect([status, error]).toEqual([0, ''])
+    expect(out).toContain('Dry run: no tag was made.')
+    expect(git('tag')).toBe('')
+    expect(read('release/notes.md')).toBe('- Codes are shorter.\n')
+    for (const name of ['countersign-1.2.0', 'countersign-service-1.2.0']) {
+      expect(existsSync(join(folder, 'release', `${name}.tgz`)), name).toBe(true)
+    }
+    const sbom = JSON.parse(read('release/countersign-1.2.0.cdx.json'))
+    expect(sbom).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { name: 'countersign' } } })
+    const named = (bom: { components: { 'bom-ref': string }[] }) =>
+      bom.components.map((component) => component['bom-ref']).sort()
+    expect(named(sbom)).toEqual(['small@1.0.1', 'tiny@2.0.0'])
+    const ofService = JSON.parse(read('release/countersign-service-1.2.0.cdx.json'))
+    expect(ofService.metadata.component.name).toBe('@countersign/service')
+    expect(named(ofService)).toEqual(['countersign@1.2.0', 'small@1.0.1', 'tiny@2.0.0'])
+  })
+
+  it('makes the tag of the version when asked to', () => {
+    const { git, release } = repository()
+    expect(release('--skip-checks', '--tag').status).toBe(0)
+    expect(git('tag', '--points-at', 'HEAD').trim()).toBe('v1.2.0')
+  })
+
+  it('runs .ci/run first, and stops when that fails', () => {
+    const { release, folder, git } = repository()
+    mkdirSync(join(folder, '.ci'))
+    writeFileSync(join(folder, '.ci/run'), '#!/bin/sh\necho checked\nexit 1\n', { mode: 0o755 })
+    git('add', '.')
+    git('commit', '--quiet', '--message', 'Check')
+    const { status, out } = release('--tag')
+    expect(status).not.toBe(0)
+    expect(out).toBe('checked\n')
+    expect(existsSync(join(folder, 'release'))).toBe(false)
+    expect(git('tag')).toBe('')
+  })
+
+  it('reports everything that stands against a release together', () => {
+    const { release, folder } = repository({
+      'service/package.json': { ...service, version: '1.1.0', dependencies: { countersign: '^1.1.0' } },
+      'CHANGELOG.md': CHANGELOG.replace('1.2.0', 'Unreleased'),
+    })
+    writeFileSync(join(folder, 'left-over.txt'), '')
+    const { status, error } = release('--skip-checks')
+    expect(status).toBe(1)
+    expect(error.trim().split('\n')).toEqual([
+      'v1.2.0 cannot be released:',
+      '- The working tree has changes: commit or remove them.',
+      '- The versions differ: countersign 1.2.0, @countersign/service 1.1.0.',
+      '- @countersign/service depends on countersign ^1.1.0: expected ^1.2.0.',
+      '- CHANGELOG.md has nothing under "## 1.2.0": rename "Unreleased" and date it.',
+    ])
+  })
+
+  it('refuses a tag that does not fit the version', () => {
+    const { git, release } = repository()
+    git('tag', 'v9.9.9')
+    expect(release('--skip-checks').error).toContain('has the tag v9.9.9, but the version is 1.2.0')
+    git('tag', '--delete', 'v9.9.9')
+    git('tag', 'v1.2.0')
+    git('commit', '--quiet', '--allow-empty', '--message', 'Go on')
+    expect(release('--skip-checks').error).toContain('v1.2.0 belongs to another commit: raise the version')
+  })
+})
