@@ -8,7 +8,7 @@ export const APART = [
   'test/hosts/express4-passport06.test.ts',
   'test/hosts/express4-passport07.test.ts',
   'test/hosts/express5-passport06.test.ts',
-  'test/testing/open-roads-express4.test.ts',
+  'test/testing/mfa-bypasses-express4.test.ts',
 ]
 
 const tests = ['test/**/*.test.ts', 'service/test/**/*.test.ts', 'example-app/test/**/*.test.ts']
