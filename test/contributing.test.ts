@@ -1,0 +1,119 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const namesIn = (folder: string) => readdirSync(join(ROOT, folder))
+
+const decisions = namesIn('docs/decisions').map((name) => `docs/decisions/${name}`)
+const DOCUMENTS = [
+  'docs/glossary.md',
+  'docs/security/requirements.md',
+  'docs/security/requirements-tests.md',
+  ...decisions,
+]
+
+/** The addresses of the headings of a Markdown text. */
+const headingsOf = (text: string) =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+
+describe('the documents for contributors', () => {
+  it.each(DOCUMENTS)('%s has no dead link', (path) => {
+    for (const [, file = '', heading] of read(path).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)) {
+      const target = file ? join(dirname(path), file) : path
+      expect(existsSync(join(ROOT, target)), `${path} → ${target}`).toBe(true)
+      if (heading) expect(headingsOf(read(target)), `${path} → ${file}#${heading}`).toContain(heading)
+    }
+  })
+
+  it('list every decision in the order of their numbers', () => {
+    const listed = [...read('docs/decisions/README.md').matchAll(/^\| \[(\d+)\]\(([^)]+)\) \| (.+) \|$/gm)]
+    const files = namesIn('docs/decisions').filter((name) => name !== 'README.md')
+    expect(listed.map(([, , file]) => file)).toEqual(files.sort())
+    for (const [, number, file, title] of listed) {
+      expect(file).toMatch(new RegExp(`^${String(number).padStart(4, '0')}-`))
+      expect(read(`docs/decisions/${file}`)).toMatch(
+        new RegExp(`^# ${number}\\. ${title}\\n\\nAccepted\\.\\n`),
+      )
+    }
+  })
+
+  it('define each term once, by names that the sources have', () => {
+    const sources = ['src', 'service/src'].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => read(join(folder, name))),
+    )
+    const words = new Set(sources.flatMap((text) => text.match(/\w+/g) ?? []))
+    const rows = [...read('docs/glossary.md').matchAll(/^\| (.+) \| (.+) \| (.+) \|$/gm)]
+    const terms = rows.map(([, term = '']) => term).filter((term) => term !== 'term' && !term.startsWith('-'))
+    expect(terms.length).toBeGreaterThan(50)
+    expect(terms).toEqual([...new Set(terms)])
+    for (const [, term, meaning = ''] of rows) {
+      for (const [, name = ''] of meaning.matchAll(/`(\w+)`/g)) {
+        expect(words.has(name), `${term}: ${name}`).toBe(true)
+      }
+    }
+  })
+})
+
+describe('the workflows', () => {
+  const workflows = namesIn('.github/workflows').map((name) => read(`.github/workflows/${name}`))
+
+  it('may only read, unless a job says what else it needs', () => {
+    for (const text of workflows) expect(text).toMatch(/^permissions:\n {2}contents: read\n/m)
+    const granted = workflows.flatMap((text) => text.match(/^ {6}[\w-]+: write$/gm) ?? [])
+    expect(granted.map((line) => line.trim())).toEqual(['id-token: write', 'contents: write'])
+  })
+
+  it('use actions by the hash of a commit, with the version beside it', () => {
+    const used = workflows.flatMap((text) => text.match(/^.*\buses:.*$/gm) ?? [])
+    expect(used.length).toBeGreaterThan(0)
+    for (const line of used) expect(line).toMatch(/uses: actions\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+  })
+
+  it('end by themselves: each job has a time limit', () => {
+    for (const text of workflows) {
+      const jobs = text.slice(text.indexOf('\njobs:'))
+      expect(jobs.match(/^ {4}timeout-minutes: \d+$/gm)).toHaveLength(
+        jobs.match(/^ {4}runs-on: /gm)?.length ?? 0,
+      )
+    }
+  })
+
+  it('check on every major of Node that is supported', () => {
+    expect(read('.github/workflows/ci.yml')).toContain('node: [20, 22, 24, 26]')
+    expect(read('.github/workflows/ci.yml')).toContain('- run: .ci/run\n')
+  })
+})
+
+describe('the address of the repository', () => {
+  const { repository, bugs, homepage } = JSON.parse(read('package.json'))
+  const address = repository.url.replace(/^git\+|\.git$/g, '')
+
+  it('is the same in both packages, with the folder of the service', () => {
+    const service = JSON.parse(read('service/package.json'))
+    expect(service.repository).toEqual({ ...repository, directory: 'service' })
+    expect([bugs, service.bugs]).toEqual([`${address}/issues`, `${address}/issues`])
+    expect(homepage).toBe(`${address}#readme`)
+  })
+
+  it('is the same wherever vulnerabilities are reported and Security Insights point', () => {
+    const advisories = `${address}/security/advisories/new`
+    expect(read('SECURITY.md')).toContain(`(${advisories})`)
+    expect(read('.github/ISSUE_TEMPLATE/config.yml')).toContain(`url: ${advisories}\n`)
+    const insights = read('security-insights.yml')
+    for (const [link] of insights.matchAll(/https:\/\/github\.com\/[\w-]+\/[\w-]+/g))
+      expect(link).toBe(address)
+    for (const [, path = ''] of insights.matchAll(/\/blob\/main\/([\w./-]+)/g)) {
+      if (path !== 'CONTRIBUTING.md') expect(existsSync(join(ROOT, path)), path).toBe(true)
+    }
+  })
+})
