@@ -7,8 +7,12 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const namesIn = (folder: string) => readdirSync(join(ROOT, folder))
 
+/** Whether this is the path of a file or folder, from the root or from `src`. */
+const isIn = (path: string) => ['', 'src'].some((folder) => existsSync(join(ROOT, folder, path)))
+
 const decisions = namesIn('docs/decisions').map((name) => `docs/decisions/${name}`)
 const DOCUMENTS = [
+  'CONTRIBUTING.md',
   'docs/glossary.md',
   'docs/security/requirements.md',
   'docs/security/requirements-tests.md',
@@ -31,6 +35,36 @@ describe('the documents for contributors', () => {
       expect(existsSync(join(ROOT, target)), `${path} → ${target}`).toBe(true)
       if (heading) expect(headingsOf(read(target)), `${path} → ${file}#${heading}`).toContain(heading)
     }
+  })
+
+  it('name files and folders that exist', () => {
+    const named = [...read('CONTRIBUTING.md').matchAll(/`([\w.@/-]+)`/g)].map(([, name = '']) => name)
+    const paths = named.filter((name) => /^\.?\w[\w-]*\/|^\w[\w-]*\.(?:ts|json|md)$/.test(name))
+    expect(paths.length).toBeGreaterThan(30)
+    // An entry of the package, and the folder that the release script makes.
+    const others = ['countersign/protocol', 'release/']
+    expect(paths.filter((path) => !others.includes(path) && !isIn(path))).toEqual([])
+  })
+
+  it('name scripts, and tests for vitest, that exist', () => {
+    const text = read('CONTRIBUTING.md')
+    const { scripts } = JSON.parse(read('package.json'))
+    const named = [...text.matchAll(/(?:`|^)npm (?:run )?([\w-]+)/gm)].map(([, name = '']) => name)
+    expect(named.length).toBeGreaterThan(5)
+    expect(named.filter((name) => name !== 'ci' && !(name in scripts))).toEqual([])
+    const tests = [...text.matchAll(/npx vitest run ((?:[\w./-]+\.ts|test\/\w+)(?: [\w./-]+)*)/g)]
+    expect(tests.length).toBeGreaterThan(2)
+    for (const path of tests.flatMap(([, paths = '']) => paths.split(' '))) {
+      if (!path.startsWith('-')) expect(existsSync(join(ROOT, path)), path).toBe(true)
+    }
+  })
+
+  it('name the Debian packages that .ci/run installs', () => {
+    const [table = ''] = /\| Debian packages[\s\S]*?\n\n/.exec(read('CONTRIBUTING.md')) ?? []
+    const named = [...table.matchAll(/`([\w-]+)`/g)].map(([, name]) => name)
+    const installed = [...read('.ci/run').matchAll(/missing\+=\(([\w-]+)\)/g)].map(([, name]) => name)
+    // Comes with the certificates that git needs.
+    expect(named.filter((name) => name !== 'openssl').sort()).toEqual(installed.sort())
   })
 
   it('list every decision in the order of their numbers', () => {
@@ -113,7 +147,7 @@ describe('the address of the repository', () => {
     for (const [link] of insights.matchAll(/https:\/\/github\.com\/[\w-]+\/[\w-]+/g))
       expect(link).toBe(address)
     for (const [, path = ''] of insights.matchAll(/\/blob\/main\/([\w./-]+)/g)) {
-      if (path !== 'CONTRIBUTING.md') expect(existsSync(join(ROOT, path)), path).toBe(true)
+      expect(existsSync(join(ROOT, path)), path).toBe(true)
     }
   })
 })
