@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { build } from 'rolldown'
+
+/*
+ * Builds the JavaScript of the package. The implementation exists once, as CommonJS in `dist/cjs`; the ES modules in
+ * `dist/esm` export the same objects by name. `tsc` writes the declarations to `dist/types` afterwards.
+ */
+
+const ENTRIES = {
+  index: 'src/index.ts',
+  protocol: 'src/protocol/index.ts',
+  testing: 'src/testing/index.ts',
+}
+
+const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+
+await build({
+  input: ENTRIES,
+  platform: 'node',
+  external: Object.keys({ ...dependencies, ...peerDependencies }),
+  tsconfig: false,
+  transform: { target: 'node20.19' },
+  plugins: [esmEntries(), commonjsTypes()],
+  // A warning, as for an import that is no dependency, fails the build.
+  onLog(level, log) {
+    if (level === 'warn') throw new Error(log.message)
+  },
+  output: {
+    dir: 'dist',
+    cleanDir: true,
+    format: 'cjs',
+    strict: true,
+    // `src/pages` and `dist/cjs` are equally deep, so that a path to `assets` holds in both.
+    entryFileNames: 'cjs/[name].cjs',
+    chunkFileNames: 'cjs/[name].cjs',
+    // One file for everything that two entries need, so that each class exists once.
+    codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
+    // Jest does not support `import()` in CommonJS.
+    dynamicImportInCjs: false,
+    generatedCode: { symbols: false },
+    // An error is named after its class.
+    keepNames: true,
+    comments: false,
+  },
+})
+
+/** Adds an ES module with its declarations for each entry. */
+function esmEntries() {
+  return {
+    name: 'esm-entries',
+    generateBundle(_options, bundle) {
+      for (const { isEntry, name, fileName, exports } of Object.values(bundle)) {
+        if (!isEntry) continue
+        const names = exports.toSorted().map((exported) => `  ${exported},\n`)
+        const types = ENTRIES[name].replace('src/', '../types/').replace('.ts', '.js')
+        this.emitFile({
+          type: 'asset',
+          fileName: `esm/${name}.mjs`,
+          source: `export {\n${names.join('')}} from '../${fileName}'\n`,
+        })
+        this.emitFile({ type: 'asset', fileName: `esm/${name}.d.mts`, source: `export * from '${types}'\n` })
+      }
+    },
+  }
+}
+
+/** Marks the declarations of `tsc` as CommonJS, as the implementation is. */
+function commonjsTypes() {
+  return {
+    name: 'commonjs-types',
+    generateBundle() {
+      this.emitFile({ type: 'asset', fileName: 'types/package.json', source: '{ "type": "commonjs" }\n' })
+    },
+  }
+}
