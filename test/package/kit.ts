@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +10,9 @@ const run = promisify(execFile)
 /** The root of the repository. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
+/** The packed package, in the folder of each project. */
+export const TARBALL = 'countersign.tgz'
+
 /** A small project that has the packed package installed, as an app would have it. */
 export interface Consumer {
   readonly folder: string
@@ -18,31 +21,86 @@ export interface Consumer {
   write(path: string, text: string): Promise<void>
   /** Runs Node and gives what it printed. Throws with its error output when it fails. */
   node(...args: string[]): Promise<string>
+  /** The errors that the newest TypeScript finds, by the project's `tsconfig.json` or another file. */
+  tsc(tsconfig?: string): Promise<string>
+  /** Compiles with TypeScript 5.4, and gives the errors that it finds in the project's own files and in the declarations of the package. */
+  tsc54(tsconfig?: string): Promise<string>
   dispose(): Promise<void>
 }
 
+/** What an Express app with Passport and TypeScript has installed beside the package. */
+export const EXPRESS_APP: Installed = {
+  express: 'express',
+  'express-session': 'express-session',
+  passport: 'passport',
+}
+
+/** The declarations for `EXPRESS_APP` with Express 5. */
+export const EXPRESS_5_TYPES: Installed = {
+  '@types/express': '@types/express',
+  '@types/express-serve-static-core': '@types/express-serve-static-core',
+  ...typesOf('express-session', 'passport', 'passport-strategy'),
+  ...typesOf('body-parser', 'connect', 'http-errors', 'node', 'qs', 'range-parser', 'send', 'serve-static'),
+}
+
+/** The declarations for `EXPRESS_APP` with Express 4. */
+export const EXPRESS_4_TYPES: Installed = {
+  ...EXPRESS_5_TYPES,
+  '@types/express': 'types-express4',
+  '@types/express-serve-static-core': 'types-express4/node_modules/@types/express-serve-static-core',
+  '@types/serve-static': 'types-express4/node_modules/@types/serve-static',
+  '@types/send': 'types-express4/node_modules/@types/send',
+  '@types/mime': '@types/mime',
+}
+
+/** Packages by the name they are installed under; each is a folder of the repository's `node_modules`. */
+export type Installed = Readonly<Record<string, string>>
+
+function typesOf(...names: readonly string[]): Installed {
+  return Object.fromEntries(names.map((name) => [`@types/${name}`, `@types/${name}`]))
+}
+
+let tarball: Promise<Buffer> | undefined
+
+/** The packed package, which is packed once for each process. */
+function packed(): Promise<Buffer> {
+  tarball ??= pack()
+  return tarball
+}
+
+async function pack(): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-packed-'))
+  try {
+    const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder]
+    const { stdout } = await run('npm', args, { cwd: ROOT })
+    return await readFile(join(folder, stdout.trim()))
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
 /**
- * Packs the package, unpacks it into `node_modules` of an empty project, and links beside it what it and its host
- * need from this repository. Nothing is fetched.
+ * Unpacks the package into `node_modules` of an empty project, beside its dependencies and the packages that the app has;
+ * without a list, the app has everything that this repository has. Nothing is fetched.
  */
-export async function consumer(): Promise<Consumer> {
-  const folder = await mkdtemp(join(tmpdir(), 'countersign-consumer-'))
+export async function consumer(installed?: Installed): Promise<Consumer> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'countersign-consumer-')))
   const modules = join(folder, 'node_modules')
   const own = join(modules, 'countersign')
   await mkdir(own, { recursive: true })
-  const { stdout } = await run(
-    'npm',
-    ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder],
-    { cwd: ROOT },
-  )
-  await run('tar', ['-xzf', join(folder, stdout.trim()), '-C', own, '--strip-components=1'])
-  for (const name of await readdir(join(ROOT, 'node_modules'))) {
-    if (name === 'countersign' || name === 'example-app' || name.startsWith('.')) continue
-    await symlink(join(ROOT, 'node_modules', name), join(modules, name))
-  }
+  await writeFile(join(folder, TARBALL), await packed())
+  await run('tar', ['-xzf', join(folder, TARBALL), '-C', own, '--strip-components=1'])
+  await install(modules, installed ? { ...(await dependenciesOf(own)), ...installed } : await everything())
   const files = (await readdir(own, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(own.length + 1))
+
+  /** What a script of this repository prints in the project's folder, also when it fails. */
+  const printed = (script: string, ...args: readonly string[]) =>
+    run(process.execPath, [join(ROOT, script), ...args], { cwd: folder }).then(
+      ({ stdout }) => stdout,
+      (error: { readonly stdout: string; readonly stderr: string }) => error.stdout + error.stderr,
+    )
 
   return {
     folder,
@@ -54,8 +112,36 @@ export async function consumer(): Promise<Consumer> {
     async node(...args) {
       return (await run(process.execPath, args, { cwd: folder })).stdout
     },
+    tsc: (tsconfig = '.') => printed('node_modules/typescript/bin/tsc', '-p', tsconfig),
+    tsc54: (tsconfig = 'tsconfig.json') => printed('test/package/compile.mjs', tsconfig),
     dispose: () => rm(folder, { recursive: true, force: true }),
   }
+}
+
+async function install(modules: string, installed: Installed): Promise<void> {
+  for (const [name, source] of Object.entries(installed)) {
+    const from = join(ROOT, 'node_modules', source)
+    const to = join(modules, name)
+    await mkdir(dirname(to), { recursive: true })
+    // A compiler follows links, and would find the declarations of the other Express beside the original.
+    if (name.startsWith('@types/') && name !== '@types/node') await cp(from, to, { recursive: true })
+    else await symlink(from, to)
+  }
+}
+
+async function dependenciesOf(folder: string): Promise<Installed> {
+  const { dependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>
+  }
+  return Object.fromEntries(Object.keys(dependencies).map((name) => [name, name]))
+}
+
+async function everything(): Promise<Installed> {
+  const own = ['countersign', 'example-app', 'package-tests']
+  const names = await readdir(join(ROOT, 'node_modules'))
+  return Object.fromEntries(
+    names.filter((name) => !own.includes(name) && !name.startsWith('.')).map((name) => [name, name]),
+  )
 }
 
 /** The TypeScript samples of a Markdown file. */

@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Consumer, consumer, ROOT, TARBALL } from './kit.js'
+
+const run = promisify(execFile)
+
+describe('the packed package', () => {
+  let project: Consumer
+
+  beforeAll(async () => {
+    project = await consumer({})
+  })
+
+  afterAll(() => project.dispose())
+
+  /** Runs a tool of this repository on the tarball. */
+  const check = (tool: string, ...args: readonly string[]) =>
+    run(join(ROOT, 'node_modules/.bin', tool), [TARBALL, ...args], { cwd: project.folder }).then(
+      ({ stdout }) => stdout,
+      (error: { readonly stdout: string; readonly stderr: string }) => {
+        throw new Error(`${tool} found:\n${error.stdout}${error.stderr}`)
+      },
+    )
+
+  it('holds what it needs to run and nothing else', async () => {
+    const strangers = project.files.filter(
+      (file) =>
+        !/^(dist\/(cjs\/[a-z-]+\.cjs|esm\/[a-z-]+\.(mjs|d\.mts)|types\/(.*\.d\.ts|package\.json))|assets\/mfa\.(css|js)|docs\/[a-z-]+\.(md|json)|(README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/.test(
+          file,
+        ),
+    )
+    expect(strangers).toEqual([])
+    expect(project.files).toContain('dist/cjs/index.cjs')
+    expect(project.files).toContain('assets/mfa.css')
+    const { size } = await stat(join(project.folder, TARBALL))
+    expect(size).toBeLessThan(300_000)
+  })
+
+  it('holds declarations of source files that exist', () => {
+    const declarations = project.files.filter(
+      (file) => file.startsWith('dist/types/') && file.endsWith('.d.ts'),
+    )
+    const sources = declarations.map((file) => file.replace('dist/types/', 'src/').replace('.d.ts', '.ts'))
+    expect(sources.length).toBeGreaterThan(100)
+    expect(sources.filter((source) => !existsSync(join(ROOT, source)))).toEqual([])
+  })
+
+  it('holds every page of documentation that its README leads to', async () => {
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+    const pages = [...readme.matchAll(/\]\(((?:docs\/|[A-Z]+\.md)[^)#]*)/g)].map(([, page]) => page)
+    expect(pages.length).toBeGreaterThan(10)
+    expect(pages.filter((page) => !project.files.includes(page ?? ''))).toEqual([])
+  })
+
+  it('passes publint, suggestions included', async () => {
+    expect(await check('publint', '--strict')).toContain('All good!')
+  })
+
+  it('passes attw for every entry and every way to resolve it', async () => {
+    const report = JSON.parse(await check('attw', '--format', 'json'))
+    expect(Object.keys(report.analysis.entrypoints)).toEqual([
+      '.',
+      './protocol',
+      './testing',
+      './package.json',
+    ])
+    expect(report.analysis.problems).toEqual([])
+  })
+})

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Consumer, consumer, EXPRESS_APP } from './kit.js'
+
+const ENTRIES = ['countersign', 'countersign/protocol', 'countersign/testing']
+
+/** Prints which names of an entry differ between `required` and `imported`, and how many there are. */
+const COMPARE = `
+function compare(entry, required, imported) {
+  const names = Object.keys(required)
+  const differing = names.filter((name) => required[name] !== imported[name])
+  const extra = Object.keys(imported).filter((name) => !names.includes(name))
+  console.log(JSON.stringify({ entry, empty: names.length === 0, differing, extra }))
+}
+`
+
+const SAME = ENTRIES.map((entry) => JSON.stringify({ entry, empty: false, differing: [], extra: [] }))
+
+/** An app whose pages of \`/mfa\` come from the copy that a header names, both with the same options. */
+const APP = `
+const express = require('express')
+const session = require('express-session')
+const passport = require('passport')
+const request = require('supertest')
+const { mfaTestKit } = require('countersign/testing')
+
+async function main() {
+  const copies = { required: require('countersign'), imported: await import('countersign') }
+  const kit = mfaTestKit()
+  const bob = { id: 'bob', phone: '+447700900102' }
+  const mfa = { service: kit.service, factors: ({ phone }) => [{ method: 'sms', phone }] }
+  passport.serializeUser((user, done) => done(null, user.id))
+  passport.deserializeUser((id, done) => done(null, bob))
+  const app = express()
+  app.use(session({ secret: 's', resave: false, saveUninitialized: false }), passport.session())
+  app.use(copies.required.mfaSession(mfa))
+  const routers = { required: copies.required.mfaRouter(mfa), imported: copies.imported.mfaRouter(mfa) }
+  app.use('/mfa', (req, res, next) => routers[req.get('x-copy')](req, res, next))
+  app.post('/login', (req, res, next) => req.logIn(bob, (error) => (error ? next(error) : res.json({}))))
+
+  const agent = request.agent(app).set('Accept', 'application/json')
+  await agent.post('/login')
+  const post = (path, copy, body) => agent.post('/mfa/' + path).set('x-copy', copy).send(body)
+  await post('challenge', 'required', { factor: 'sms' })
+  const wrong = [...kit.inbox.newest().code].map((digit) => (Number(digit) + 1) % 10).join('')
+  for (const copy of ['imported', 'required', 'imported']) {
+    console.log((await post('verify', copy, { code: wrong })).body.attemptsLeft)
+  }
+  const { mfaMetrics } = copies.required
+  console.log(JSON.stringify(mfaMetrics(mfa)) === JSON.stringify(copies.imported.mfaMetrics(mfa)))
+}
+main()
+`
+
+describe('the package in memory', () => {
+  let project: Consumer
+
+  beforeAll(async () => {
+    project = await consumer({ ...EXPRESS_APP, supertest: 'supertest' })
+  })
+
+  afterAll(() => project.dispose())
+
+  const lines = async (file: string) => (await project.node(file)).trim().split('\n')
+
+  it('is the same when it is required first and imported later', async () => {
+    await project.write(
+      'require-first.cjs',
+      `${COMPARE}
+       const entries = ${JSON.stringify(ENTRIES)}
+       const required = entries.map((entry) => require(entry))
+       Promise.all(entries.map((entry) => import(entry))).then((imported) => {
+         entries.forEach((entry, index) => compare(entry, required[index], imported[index]))
+       })`,
+    )
+    expect(await lines('require-first.cjs')).toEqual(SAME)
+  })
+
+  it('is the same when it is imported first and required later', async () => {
+    await project.write(
+      'import-first.mjs',
+      `import { createRequire } from 'node:module'
+       ${COMPARE}
+       const require = createRequire(import.meta.url)
+       for (const entry of ${JSON.stringify(ENTRIES)}) {
+         const imported = await import(entry)
+         compare(entry, require(entry), imported)
+       }`,
+    )
+    expect(await lines('import-first.mjs')).toEqual(SAME)
+  })
+
+  it('has one ServiceError in both entries, named after its class', async () => {
+    await project.write(
+      'service-error.cjs',
+      `const { MfaError, OptionsError, ServiceError } = require('countersign')
+       import('countersign/protocol').then((protocol) => {
+         console.log(protocol.ServiceError === ServiceError, ServiceError.name, new OptionsError(['no']).name)
+         console.log(ServiceError.prototype instanceof MfaError)
+       })`,
+    )
+    expect(await lines('service-error.cjs')).toEqual(['true ServiceError OptionsError', 'true'])
+  })
+
+  it('counts wrong codes and events once, for required and imported functions with the same options', async () => {
+    await project.write('counters.cjs', APP)
+    expect(await lines('counters.cjs')).toEqual(['4', '3', '2', 'true'])
+  })
+
+  it('runs in strict mode, and has no default export', async () => {
+    await project.write(
+      'strict.cjs',
+      `const fs = require('node:fs')
+       const folder = require('node:path').dirname(require.resolve('countersign'))
+       const sloppy = fs.readdirSync(folder).filter((name) => !/^"use strict"/.test(fs.readFileSync(folder + '/' + name)))
+       import('countersign').then((esm) => console.log(sloppy.length, 'default' in esm))`,
+    )
+    expect(await lines('strict.cjs')).toEqual(['0 false'])
+  })
+})

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Consumer, consumer, EXPRESS_4_TYPES, EXPRESS_5_TYPES, EXPRESS_APP } from './kit.js'
+
+/** Uses every entry, the types that Express gets, and a user type of the app. */
+const APP = `
+import type { Request, Response } from 'express'
+import { mfaRouter, mfaSession, MfaStrategy, requireMfa, ServiceError, type MfaOptions } from 'countersign'
+import { parseUser, ServiceError as ProtocolError } from 'countersign/protocol'
+import { mfaTestKit, type MfaTestKit } from 'countersign/testing'
+
+interface Customer { customerNumber: number; mobile: string }
+const kit: MfaTestKit = mfaTestKit()
+const options: MfaOptions<Customer> = {
+  service: kit.service,
+  userId: (customer) => customer.customerNumber,
+  factors: async (customer) => [{ method: 'sms', phone: customer.mobile }],
+}
+const app = express()
+app.use(session({ secret: 's', resave: false, saveUninitialized: false }), passport.session(), mfaSession(options))
+app.use('/mfa', mfaRouter(options))
+passport.use(new MfaStrategy(options))
+app.get('/page', requireMfa({ maxAge: '5m' }), (req: Request, res: Response) => {
+  const status: 'none' | 'pending' | 'verified' | undefined = req.mfa?.status
+  res.json({ status, kind: parseUser('a@b.example')?.kind })
+})
+const sameClass: typeof ServiceError = ProtocolError
+// @ts-expect-error the strategy is no number, so its type was found
+const strategy: number = new MfaStrategy(options)
+// @ts-expect-error a misspelt option, so the types of the options were found
+const misspelt: MfaOptions<Customer> = { ...options, factorz: () => [] }
+void [sameClass, strategy, misspelt]
+`
+
+const IMPORTS = `
+import express from 'express'
+import session from 'express-session'
+import passport from 'passport'
+`
+
+const REQUIRES = `
+import express = require('express')
+import session = require('express-session')
+import passport = require('passport')
+`
+
+/** What an app may set, by \`moduleResolution\`, with the files that it compiles. */
+const RESOLUTIONS = {
+  node10: { module: 'commonjs', files: ['app.ts'] },
+  node16: { module: 'node16', files: ['app.cts', 'app.mts'] },
+  nodenext: { module: 'nodenext', files: ['app.cts', 'app.mts'] },
+  bundler: { module: 'esnext', files: ['app.ts'] },
+} as const
+
+type Resolution = keyof typeof RESOLUTIONS
+
+// TypeScript 7 has removed node10.
+const NEWEST: readonly Resolution[] = ['node16', 'nodenext', 'bundler']
+
+/** Gives a project the app, and a `tsconfig.json` for each resolution. */
+async function writeApp(project: Consumer): Promise<void> {
+  await project.write('app.ts', IMPORTS + APP)
+  await project.write('app.mts', IMPORTS + APP)
+  await project.write('app.cts', REQUIRES + APP)
+  for (const [moduleResolution, { module, files }] of Object.entries(RESOLUTIONS)) {
+    const compilerOptions = {
+      target: 'es2022',
+      module,
+      moduleResolution,
+      esModuleInterop: true,
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+      types: ['node'],
+    }
+    await project.write(`${moduleResolution}.json`, JSON.stringify({ compilerOptions, files }))
+  }
+}
+
+describe('the declarations, in an app with the types of Express 5', () => {
+  let project: Consumer
+
+  beforeAll(async () => {
+    project = await consumer({ ...EXPRESS_APP, ...EXPRESS_5_TYPES })
+    await writeApp(project)
+  })
+
+  afterAll(() => project.dispose())
+
+  it.each(Object.keys(RESOLUTIONS))('compile with TypeScript 5.4 and %s', async (resolution) => {
+    expect(await project.tsc54(`${resolution}.json`)).toBe('')
+  })
+
+  it.each(NEWEST)('compile with TypeScript 7 and %s', async (resolution) => {
+    expect(await project.tsc(`${resolution}.json`)).toBe('')
+  })
+})
+
+describe('the declarations, in an app with the types of Express 4', () => {
+  let project: Consumer
+
+  beforeAll(async () => {
+    project = await consumer({ ...EXPRESS_APP, ...EXPRESS_4_TYPES })
+    await writeApp(project)
+  })
+
+  afterAll(() => project.dispose())
+
+  it('compile with TypeScript 5.4 and node10', async () => {
+    expect(await project.tsc54('node10.json')).toBe('')
+  })
+
+  it('compile with TypeScript 7 and nodenext', async () => {
+    expect(await project.tsc('nodenext.json')).toBe('')
+  })
+})
