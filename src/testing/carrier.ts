@@ -4,79 +4,84 @@ import type { DeliveryState } from '../protocol/service.js'
 import type { TestInbox, TestMessage } from './inbox.js'
 
 /**
- * What carries messages to people in a test. Each word holds for everybody, or for one mailbox or telephone number, until
- * another is said.
+ * Simulates message delivery in a test. Each mode applies to all recipients, or to one email address or phone number
+ * (`to`), until it is changed.
  */
 export interface TestCarrier {
-  /** Keeps messages waiting: the service says that they are queued. */
+  /** Holds messages back; the service reports them as queued. */
   hold(to?: string): void
-  /** Delivers what waits, and whatever comes. So it is at first. */
+  /** Delivers queued and future messages. This is the initial mode. */
   deliver(to?: string): void
-  /** Refuses what waits, and whatever comes. */
+  /** Refuses queued and future messages. */
   refuse(to?: string): void
 }
 
 type Mode = 'hold' | 'deliver' | 'refuse'
 
-/** A message that was handed over, for whoever asks what became of it. */
-interface Parcel {
+/** A message and its delivery status. */
+interface Delivery {
   readonly message: TestMessage
-  /** The code's challenge; none for backup codes. */
+  /** The challenge of the code; `undefined` for backup codes. */
   readonly challenge: string | undefined
   status: 'queued' | 'sent' | 'refused'
   updatedAt: number
 }
 
-/** What is not delivered by then is never delivered: the code would have run out. */
-const PATIENCE_MS = 5 * 60_000
+// A message that is still queued by then is dropped, because its code has expired.
+const QUEUE_LIFE_MS = 5 * 60_000
 
-const BECOMES = { hold: 'queued', deliver: 'sent', refuse: 'refused' } as const
+const STATUS_OF_MODE = { hold: 'queued', deliver: 'sent', refuse: 'refused' } as const
 
-/** A carrier that delivers into the inbox, and what the service asks of it. */
+/** A carrier that delivers into the inbox, with the functions that the test service needs. */
 export function testCarrier(inbox: TestInbox & { put(message: TestMessage): void }) {
   const modes = new Map<string | undefined, Mode>()
-  const parcels: Parcel[] = []
+  const deliveries: Delivery[] = []
 
   const modeFor = (to: string) => modes.get(to) ?? modes.get(undefined) ?? 'deliver'
-  const settle = (parcel: Parcel) => {
-    parcel.status = BECOMES[modeFor(parcel.message.to)]
-    parcel.updatedAt = Date.now()
-    if (parcel.status === 'sent') inbox.put(parcel.message)
+  const update = (delivery: Delivery) => {
+    delivery.status = STATUS_OF_MODE[modeFor(delivery.message.to)]
+    delivery.updatedAt = Date.now()
+    if (delivery.status === 'sent') inbox.put(delivery.message)
   }
-  const isLate = ({ status, message }: Parcel) =>
-    status === 'queued' && Date.now() - message.at >= PATIENCE_MS
-  const say = (mode: Mode) => (to?: string) => {
+  const isExpired = ({ status, message }: Delivery) =>
+    status === 'queued' && Date.now() - message.at >= QUEUE_LIFE_MS
+  const setMode = (mode: Mode) => (to?: string) => {
     if (to === undefined) modes.clear()
     modes.set(to, mode)
-    for (const parcel of parcels) if (parcel.status === 'queued' && !isLate(parcel)) settle(parcel)
+    for (const delivery of deliveries)
+      if (delivery.status === 'queued' && !isExpired(delivery)) update(delivery)
   }
-  const carrier: TestCarrier = { hold: say('hold'), deliver: say('deliver'), refuse: say('refuse') }
+  const carrier: TestCarrier = {
+    hold: setMode('hold'),
+    deliver: setMode('deliver'),
+    refuse: setMode('refuse'),
+  }
 
   return {
     carrier,
-    /** Hands a message over; what becomes of it at once. */
-    take(message: TestMessage, challenge?: string): Parcel['status'] {
-      const parcel: Parcel = { message, challenge, status: 'queued', updatedAt: message.at }
-      settle(parcel)
-      parcels.unshift(parcel)
-      return parcel.status
+    /** Accepts a message and returns its status. */
+    accept(message: TestMessage, challenge?: string): Delivery['status'] {
+      const delivery: Delivery = { message, challenge, status: 'queued', updatedAt: message.at }
+      update(delivery)
+      deliveries.unshift(delivery)
+      return delivery.status
     },
-    /** How the latest message of a challenge stands. */
+    /** The delivery state of the latest message of a challenge. */
     stateOf(challenge: string): DeliveryState | undefined {
-      const parcel = parcels.find((one) => one.challenge === challenge)
-      if (!parcel) return undefined
-      const { message, status, updatedAt } = parcel
+      const delivery = deliveries.find((one) => one.challenge === challenge)
+      if (!delivery) return undefined
+      const { message, status, updatedAt } = delivery
       const contact = parseUser(message.to)
       return {
-        status: isLate(parcel) ? 'expired' : status,
+        status: isExpired(delivery) ? 'expired' : status,
         channel: message.method === 'dual' ? 'email' : message.method,
         to: contact ? maskContact(contact) : '',
         updatedAt,
       }
     },
-    forget() {
+    reset() {
       modes.clear()
-      parcels.splice(0)
+      deliveries.splice(0)
     },
   }
 }

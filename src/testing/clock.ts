@@ -1,52 +1,53 @@
 import { type Duration, durationMs } from '../duration.js'
 
-/** The clock of this process, moved by a test. */
+/** The clock of this process, which a test can move. */
 export interface TestClock {
-  /** Moves time by as much as `5m`, or by milliseconds; backwards when negative. */
+  /** Moves the time by a duration like `5m`, or by milliseconds; a negative number moves it backward. */
   advance(by: Duration | number): void
-  /** Back to the real time. */
+  /** Restores the real time. */
   reset(): void
 }
 
 /*
- * Time is moved by putting a Date of our own in the place of the global one. The plugin, the store of its counters,
- * express-session and the app all ask that one, so they agree, and no test runner is needed for it. Timers go on in
- * real time.
+ * The clock replaces the global Date. The plugin, the stores of its counters, express-session and the app all use it,
+ * so they agree on the time, with any test runner. Timers run in real time.
  */
 
-let moved: { readonly before: DateConstructor; offsetMs: number } | undefined
+let replaced: { readonly original: DateConstructor; offsetMs: number } | undefined
 
-/** The one clock of this process, whoever asks for it. */
+/** The one clock of this process. */
 export const testClock: TestClock = {
   advance(by) {
-    const ms = lengthOf(by, 'clock.advance')
-    moved ??= replaceDate()
-    moved.offsetMs += ms
+    const ms = millisecondsIn(by, 'clock.advance')
+    replaced ??= replaceDate()
+    replaced.offsetMs += ms
   },
   reset() {
-    if (moved) globalThis.Date = moved.before
-    moved = undefined
+    if (replaced) globalThis.Date = replaced.original
+    replaced = undefined
   },
 }
 
 /**
- * A length of time in milliseconds.
- * @throws {TypeError} when it is none; the error says what takes it.
+ * Converts a duration to milliseconds.
+ * @throws {TypeError} if it is not a duration; the message starts with `parameter`.
  */
-export function lengthOf(given: Duration | number, what: string): number {
-  const ms = typeof given === 'number' ? given : durationMs(given)
+export function millisecondsIn(duration: Duration | number, parameter: string): number {
+  const ms = typeof duration === 'number' ? duration : durationMs(duration)
   if (ms !== undefined && Number.isFinite(ms)) return ms
-  throw new TypeError(`${what} takes a time like "5m", or milliseconds (got ${String(given)})`)
+  throw new TypeError(
+    `${parameter} must be a duration like "5m" or a number of milliseconds (got ${String(duration)})`,
+  )
 }
 
 function replaceDate() {
-  const before = globalThis.Date
-  const state = { before, offsetMs: 0 }
-  const now = () => before.now() + state.offsetMs
-  globalThis.Date = new Proxy(before, {
+  const original = globalThis.Date
+  const state = { original, offsetMs: 0 }
+  const now = () => original.now() + state.offsetMs
+  globalThis.Date = new Proxy(original, {
     construct: (target, args, newTarget) =>
       Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),
-    apply: () => new before(now()).toString(),
+    apply: () => new original(now()).toString(),
     get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
   })
   return state

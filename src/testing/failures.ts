@@ -2,45 +2,44 @@ import { ServiceError } from '../errors.js'
 import type { MfaService } from '../protocol/service.js'
 
 /**
- * How a service can fail. `down`: it cannot be reached. `late`: it does what it was asked, and the answer comes too
- * late. `doubled`: a request reaches it twice, as through a proxy that repeats it, and the second answer counts.
- * `wrong`: it answers something that is neither yes nor no.
+ * How the service fails. `down`: it cannot be reached. `late`: it handles the request, but its response comes too late.
+ * `doubled`: it receives the request twice, as from a proxy that retries, and returns the second response. `wrong`: its
+ * response is invalid.
  */
 export type TestFailure = 'down' | 'late' | 'doubled' | 'wrong'
 
-/** What a service is asked. */
+/** A method of the service. */
 export type TestVerb = 'send' | 'verify' | 'enrollApp' | 'sendBackupCodes'
 
-/** Which calls fail. */
+/** Selects the calls that fail. */
 export interface FailureOptions {
-  /** How many calls. Defaults to 1; `Infinity` until `recover()`. */
+  /** How many calls fail. Defaults to 1; with `Infinity` they fail until `recover()`. */
   readonly times?: number | undefined
-  /** Calls of this verb alone. */
+  /** Only calls of this method fail. Defaults to all methods. */
   readonly verb?: TestVerb | undefined
 }
 
 const ERRORS = {
-  down: ['ERR_MFA_SERVICE_UNAVAILABLE', 'The MFA service of the test kit is down, as the test asked for.'],
-  late: [
-    'ERR_MFA_SERVICE_TIMEOUT',
-    'The MFA service of the test kit answered too late, as the test asked for.',
-  ],
+  down: ['ERR_MFA_SERVICE_UNAVAILABLE', 'Simulated failure: the MFA service of the test kit is down.'],
+  late: ['ERR_MFA_SERVICE_TIMEOUT', 'Simulated failure: the MFA service of the test kit responded too late.'],
   wrong: [
     'ERR_MFA_SERVICE_ANSWER',
-    'The MFA service of the test kit answered nonsense, as the test asked for.',
+    'Simulated failure: the MFA service of the test kit sent an invalid response.',
   ],
 } as const
 
-/** The service, failing when it is told to. */
-export function failing(service: MfaService & Required<Pick<MfaService, 'deliveryOf'>>) {
-  const planned: { readonly how: TestFailure; readonly verb: TestVerb | undefined; left: number }[] = []
+/** Wraps the service so that a test can make its calls fail. */
+export function withFailures(service: MfaService & Required<Pick<MfaService, 'deliveryOf'>>) {
+  const plans: { readonly how: TestFailure; readonly verb: TestVerb | undefined; left: number }[] = []
 
   const next = (verb: TestVerb): TestFailure | undefined => {
-    const plan = planned.find((one) => one.left > 0 && (one.verb === undefined || one.verb === verb))
+    const plan = plans.find(
+      (candidate) => candidate.left > 0 && (candidate.verb === undefined || candidate.verb === verb),
+    )
     if (plan) plan.left--
     return plan?.how
   }
-  const ask = async <Answer>(verb: TestVerb, work: () => Promise<Answer>): Promise<Answer> => {
+  const call = async <Answer>(verb: TestVerb, work: () => Promise<Answer>): Promise<Answer> => {
     const how = next(verb)
     if (how === 'late' || how === 'doubled') await work()
     if (how === undefined || how === 'doubled') return work()
@@ -49,18 +48,18 @@ export function failing(service: MfaService & Required<Pick<MfaService, 'deliver
   }
 
   const wrapped: MfaService = {
-    send: (request) => ask('send', () => service.send(request)),
-    verify: (request) => ask('verify', () => service.verify(request)),
-    enrollApp: (request) => ask('enrollApp', () => service.enrollApp(request)),
-    sendBackupCodes: (request) => ask('sendBackupCodes', () => service.sendBackupCodes(request)),
+    send: (request) => call('send', () => service.send(request)),
+    verify: (request) => call('verify', () => service.verify(request)),
+    enrollApp: (request) => call('enrollApp', () => service.enrollApp(request)),
+    sendBackupCodes: (request) => call('sendBackupCodes', () => service.sendBackupCodes(request)),
     deliveryOf: (request) => service.deliveryOf(request),
     transcribe: (request) => service.transcribe(request),
   }
   return {
     service: wrapped,
     fail(how: TestFailure, { times = 1, verb }: FailureOptions = {}) {
-      planned.push({ how, verb, left: times })
+      plans.push({ how, verb, left: times })
     },
-    recover: () => void planned.splice(0),
+    recover: () => void plans.splice(0),
   }
 }

@@ -1,30 +1,30 @@
-/** A message as it would have reached a person. */
+/** A message as the user would receive it. */
 export interface TestMessage {
-  /** A mailbox, a telephone number, or `<mailbox>:<number>` for one code to both. */
+  /** An email address, a phone number, or `<email>:<phone>` for one code sent to both. */
   readonly to: string
   readonly method: 'email' | 'sms' | 'whatsapp' | 'call' | 'dual'
-  /** The code; of a message with backup codes, the first. */
+  /** The code; the first one in a message with backup codes. */
   readonly code: string
-  /** All codes in it. */
+  /** All codes in the message. */
   readonly codes: readonly string[]
   /** Milliseconds since 1970. */
   readonly at: number
 }
 
-/** Every message that the service of a test kit delivered. */
+/** The messages that the service of a test kit has delivered. */
 export interface TestInbox {
   /**
-   * The newest message, or the newest to somebody.
-   * @throws when there is none; the error says what there is.
+   * Returns the newest message, or the newest one to `to`.
+   * @throws if there is none; the error lists the recipients that have messages.
    */
   newest(to?: string): TestMessage
-  /** All messages, or all to somebody, newest first. */
+  /** Returns all messages, or all messages to `to`, newest first. */
   all(to?: string): readonly TestMessage[]
-  /** Forgets them. */
+  /** Removes all messages. */
   clear(): void
 }
 
-/** An empty inbox, and the way to put messages into it. */
+/** An empty inbox, with `put` to add a message. */
 export function testInbox(): TestInbox & { put(message: TestMessage): void } {
   const messages: TestMessage[] = []
   const all = (to?: string) => messages.filter((message) => to === undefined || message.to === to)
@@ -35,7 +35,7 @@ export function testInbox(): TestInbox & { put(message: TestMessage): void } {
       if (newest) return newest
       const others = [...new Set(messages.map((message) => message.to))].join(', ')
       throw new Error(
-        `There is no message${to ? ` to ${to}` : ''} in the inbox. ${others && `There are some to ${others}.`}`,
+        `The inbox has no message${to ? ` to ${to}` : ''}.${others && ` It has messages to ${others}.`}`,
       )
     },
     clear: () => void messages.splice(0),

@@ -1,68 +1,69 @@
 import type { Duration } from '../duration.js'
 import type { MfaService } from '../protocol/service.js'
 import { type TestCarrier, testCarrier } from './carrier.js'
-import { lengthOf, type TestClock, testClock } from './clock.js'
-import { type FailureOptions, failing, type TestFailure } from './failures.js'
+import { millisecondsIn, type TestClock, testClock } from './clock.js'
+import { type FailureOptions, type TestFailure, withFailures } from './failures.js'
 import { type TestInbox, testInbox } from './inbox.js'
 import { refuseProduction } from './production.js'
 import { testService } from './service.js'
 import { stepAt, totpCode } from './totp.js'
 
-/** Authenticator apps of the people in a test. `user` is the mailbox or number that the factor names. */
+/** The authenticator apps of the users in a test. `user` is the email address or phone number in the factor. */
 export interface TestApps {
-  /** Gives somebody an app that is confirmed already; its base32 secret. */
-  enrol(user: string): string
+  /** Gives a user a confirmed authenticator app and returns its base32 secret. */
+  enroll(user: string): string
   /**
-   * What somebody's app shows: the one that is being set up, if there is one. When the code of this half minute was
-   * used before, the clock is moved to the next. `slowBy`: what it shows when its clock is as late as that, like `4m` or in
-   * milliseconds; the clock of the test stays.
-   * @throws when nobody has enrolled it.
+   * Returns the code that the user's app shows. If the user is setting up an app, it is the code of that one. If the
+   * current code was already used, it moves the test clock to the next one. With `slowBy`, a duration like `4m` or
+   * milliseconds, it returns the code of an app whose clock is slow by that much and leaves the test clock alone.
+   * @throws if the user has no app.
    */
   code(user: string, clock?: { readonly slowBy?: Duration | number | undefined }): string
-  /** Who has one. */
+  /** The users who have an app. */
   users(): readonly string[]
 }
 
-/** What an app needs to test its sign-in with a second factor. */
+/** The tools to test an app's sign-in with a second factor. */
 export interface MfaTestKit {
-  /** Give it to the plugin as the option `service`. */
+  /** The MFA service. Pass it to the plugin as the option `service`. */
   readonly service: MfaService
   readonly inbox: TestInbox
   readonly apps: TestApps
   readonly carrier: TestCarrier
   readonly clock: TestClock
-  /** Has the next call to the service fail, or the next few. */
+  /** Makes the next call to the service fail, or the next few calls. */
   fail(how: TestFailure, options?: FailureOptions): void
-  /** Ends all failures that are still to come. */
+  /** Cancels all planned failures. */
   recover(): void
-  /** Forgets everything and sets the clock right: for the end of a test. */
+  /** Resets everything, including the clock. Call it after each test. */
   reset(): void
 }
 
 /**
- * An MFA service in this process, with an inbox and what carries messages into it, authenticator apps, a clock that
- * moves, and failures on demand. No network, no sleeping, no test runner needed.
- * @throws in production: its codes can be read by whoever holds it.
+ * Creates an MFA service in this process, with an inbox, a message carrier, authenticator apps, a movable clock and
+ * simulated failures. It needs no network, no waiting and no particular test runner.
+ * @throws with `NODE_ENV=production`, because its codes can be read.
  */
 export function mfaTestKit(): MfaTestKit {
   refuseProduction('mfaTestKit')
   const inbox = testInbox()
-  const carrying = testCarrier(inbox)
-  const stand = testService(carrying)
-  const { service, fail, recover } = failing(stand.service)
+  const { carrier, ...deliveries } = testCarrier(inbox)
+  const standIn = testService(deliveries)
+  const { service, fail, recover } = withFailures(standIn.service)
   return {
     service,
     inbox,
-    carrier: carrying.carrier,
+    carrier,
     clock: testClock,
     apps: {
-      enrol: stand.enrol,
-      users: () => [...stand.apps.keys()],
+      enroll: standIn.enroll,
+      users: () => [...standIn.apps.keys()],
       code(user, { slowBy } = {}) {
-        const app = stand.apps.get(user)
-        if (!app) throw new Error(`${user} has no authenticator app: kit.apps.enrol('${user}') gives one.`)
-        const secret = app.pending ?? app.secret
-        if (slowBy !== undefined) return totpCode(secret, Date.now() - lengthOf(slowBy, 'slowBy'))
+        const app = standIn.apps.get(user)
+        if (!app)
+          throw new Error(`${user} has no authenticator app. Add one with kit.apps.enroll('${user}').`)
+        const secret = app.pendingSecret ?? app.secret
+        if (slowBy !== undefined) return totpCode(secret, Date.now() - millisecondsIn(slowBy, 'slowBy'))
         if (stepAt(Date.now()) <= app.lastStep) {
           testClock.advance((app.lastStep + 1) * 30_000 - Date.now())
         }
@@ -74,8 +75,8 @@ export function mfaTestKit(): MfaTestKit {
     reset() {
       recover()
       inbox.clear()
-      carrying.forget()
-      stand.forget()
+      deliveries.reset()
+      standIn.reset()
       testClock.reset()
     },
   }

@@ -1,86 +1,94 @@
-import { type AppRoute, routesOf, type UntriedRoute } from './app-routes.js'
-import { type BypassLogin, type MfaBypass, probeLogin } from './probe-login.js'
+import { type AppRoute, routesOf, type SkippedRoute } from './app-routes.js'
+import { type MfaBypass, type ProbeLogin, probeLogin } from './probe-login.js'
 import { type HostApp, probedApp } from './probed-app.js'
 import { refuseProduction } from './production.js'
 
-/** An app, and all the ways to sign in to it. */
+/** The app to probe, and every login it has. */
 export interface BypassOptions {
-  /** The Express app with its gate, as it is in production. */
+  /** The Express app with `mfaSession` mounted, as in production. */
   readonly app: HostApp
-  /** Every login that there is, by a name of its own, each of somebody who has a second factor. */
-  readonly logins: Readonly<Record<string, BypassLogin>>
-  /** Paths that may tell somebody halfway more than nobody. A user on their request is an open road all the same. */
-  readonly open?: readonly string[] | undefined
+  /** Every login of the app, by a name of your choice. Each signs in a user who has a second factor. */
+  readonly logins: Readonly<Record<string, ProbeLogin>>
   /**
-   * Methods to try, with an empty JSON object as body. Defaults to `GET`, as others change things, and to `GET` and `POST`
-   * where any method is answered: by `.all()`, or a middleware that is mounted at a path.
+   * Paths whose response to a pending login may differ from the one to an anonymous request. A request with a user is
+   * reported there too.
+   */
+  readonly pendingPaths?: readonly string[] | undefined
+  /**
+   * Methods to probe, each with an empty JSON object as body. Defaults to `GET`, because other methods change data, and
+   * to `GET` and `POST` for routes that handle every method: those of `.all()` and middleware mounted at a path.
    */
   readonly methods?: readonly string[] | undefined
   /** Values of path parameters by name. Defaults to `1` for each. */
   readonly values?: Readonly<Record<string, string>> | undefined
-  /** Sent with each request, such as `X-Forwarded-Proto`. */
+  /** Headers to send with each request, such as `X-Forwarded-Proto`. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Where the plugin's routes are; they are not tried. Defaults to `/mfa`. */
+  /** Where the plugin's routes are mounted. They are not probed. Defaults to `/mfa`. */
   readonly path?: string | undefined
 }
 
-/** What the walk found. */
+/** The result of `findMfaBypasses`. */
 export interface BypassReport {
-  readonly findings: readonly MfaBypass[]
-  readonly tried: readonly AppRoute[]
-  readonly untried: readonly UntriedRoute[]
+  readonly bypasses: readonly MfaBypass[]
+  /** Routes that were requested. */
+  readonly probed: readonly AppRoute[]
+  /** Routes that were not requested, or did not respond. */
+  readonly skipped: readonly SkippedRoute[]
 }
 
 /**
- * Walks an app's routes as somebody who showed only the first factor, once for each login, and compares with what
- * nobody gets. An open road is a route whose request still holds a user when it is answered, that is a success for
- * them alone, or that answers them with something else.
- * @throws when a login is refused, there are no routes to walk, or in production: it signs in and changes things.
+ * Signs in by each login without passing the second factor, requests the app's routes, and compares the responses with
+ * those to an anonymous request. A route is an MFA bypass if the request has a user when the route responds, if only
+ * the pending login gets a success, or if it gets other content.
+ * @throws if a login fails, if the app has no routes, or with `NODE_ENV=production`, because it signs in and changes
+ * data.
  */
 export async function findMfaBypasses(options: BypassOptions): Promise<BypassReport> {
   refuseProduction('findMfaBypasses')
-  const { app, logins, open = [], values = {}, headers = {}, path = '/mfa' } = options
-  const wanted = options.methods?.map((method) => method.toUpperCase())
-  const { routes, ofAnyMethod, unreadable } = routesOf(app, values, wanted ?? ['GET', 'POST'])
-  const isForeign = (route: AppRoute) => route.path !== path && !route.path.startsWith(`${path}/`)
-  const isWanted = ({ method }: AppRoute) => (wanted ?? ['GET']).includes(method)
-  const tried = [...routes.filter(isWanted), ...ofAnyMethod].filter(isForeign)
-  const why = 'its method changes things: it is tried when `methods` names it'
-  const untried = routes
-    .filter((route) => isForeign(route) && !isWanted(route))
-    .map((route) => ({ ...route, why }))
+  const { app, logins, pendingPaths = [], values = {}, headers = {}, path = '/mfa' } = options
+  const methods = options.methods?.map((method) => method.toUpperCase())
+  const { routes, ofAnyMethod, unreadable } = routesOf(app, values, methods ?? ['GET', 'POST'])
+  const isOfHost = (route: AppRoute) => route.path !== path && !route.path.startsWith(`${path}/`)
+  const isSelected = ({ method }: AppRoute) => (methods ?? ['GET']).includes(method)
+  const probed = [...routes.filter(isSelected), ...ofAnyMethod].filter(isOfHost)
+  const reason = 'its method can change data; name the method in `methods` to probe it'
+  const ofOtherMethods = routes
+    .filter((route) => isOfHost(route) && !isSelected(route))
+    .map((route) => ({ ...route, reason }))
 
-  const probed = await probedApp(app, headers)
+  const running = await probedApp(app, headers)
   try {
-    const walks = []
-    for (const [road, login] of Object.entries(logins)) {
-      walks.push(await probeLogin(probed, { road, login, routes: tried, path, open }))
+    const probes = []
+    for (const [name, login] of Object.entries(logins)) {
+      probes.push(await probeLogin(running, { name, login, routes: probed, path, pendingPaths }))
     }
     return {
-      findings: walks.flatMap(({ findings }) => findings),
-      tried,
-      untried: [...unreadable, ...untried, ...walks.flatMap(({ silent }) => silent)],
+      bypasses: probes.flatMap(({ bypasses }) => bypasses),
+      probed,
+      skipped: [...unreadable, ...ofOtherMethods, ...probes.flatMap(({ skipped }) => skipped)],
     }
   } finally {
-    await probed.close()
+    await running.close()
   }
 }
 
 /**
- * The same, for a test: throws when a road is open.
- * @returns the routes that were not tried.
- * @throws an error that names each open road, and what to do.
+ * Runs `findMfaBypasses` and throws if it finds any bypass.
+ * @returns the routes that were not requested, or did not respond.
+ * @throws an error that lists every bypass and says how to fix it.
  */
-export async function expectNoMfaBypass(options: BypassOptions): Promise<readonly UntriedRoute[]> {
-  const { findings, untried } = await findMfaBypasses(options)
-  if (findings.length === 0) return untried
-  const lines = findings.map(({ road, method, route, why }) => `- ${road}: ${method} ${route}: ${why}`)
+export async function expectNoMfaBypass(options: BypassOptions): Promise<readonly SkippedRoute[]> {
+  const { bypasses, skipped } = await findMfaBypasses(options)
+  if (bypasses.length === 0) return skipped
+  const lines = bypasses.map(
+    ({ login, method, route, reason }) => `- ${login}: ${method} ${route}: ${reason}`,
+  )
   throw new Error(
     [
-      'Somebody who showed only the first factor is let in:',
+      'These routes treat a user without the second factor as signed in:',
       ...lines,
-      'Mount mfaSession right behind passport.session(), before every login and route, and let nothing behind it look ' +
-        'for the user in the session. A path that may tell them more than nobody belongs into `open`.',
+      'Mount mfaSession directly after passport.session(), before every login and route, and read the user only from ' +
+        '`req.user`. If a route may show a pending login more than an anonymous visitor, add its path to `pendingPaths`.',
     ].join('\n'),
   )
 }

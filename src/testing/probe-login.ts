@@ -1,125 +1,144 @@
-import type { AppRoute, UntriedRoute } from './app-routes.js'
-import type { BypassAgent, ProbedApp } from './probed-app.js'
+import type { AppRoute, SkippedRoute } from './app-routes.js'
+import type { ProbeAgent, ProbedApp } from './probed-app.js'
 
-/** Shows the first factor: by a function that does it with an agent, or by what is posted to the app's own route. */
-export type BypassLogin =
-  | ((agent: BypassAgent) => Promise<unknown>)
+/** Signs in with the first factor: a function that uses the agent, or the fields to post to the app's login route. */
+export type ProbeLogin =
+  | ((agent: ProbeAgent) => Promise<unknown>)
+  /** `path` defaults to `/login`. */
   | { readonly path?: string | undefined; readonly fields: Readonly<Record<string, string>> }
 
-/** A route at which somebody without the second factor is somebody. */
+/** A route that treats a user without the second factor as signed in. */
 export interface MfaBypass {
-  /** The name of the login. */
-  readonly road: string
+  /** The name of the login in `BypassOptions.logins`. */
+  readonly login: string
   readonly method: string
   readonly route: string
-  readonly why: string
+  readonly reason: string
 }
 
-interface Road {
-  readonly road: string
-  readonly login: BypassLogin
+interface Probe {
+  readonly name: string
+  readonly login: ProbeLogin
   readonly routes: readonly AppRoute[]
-  /** Where the plugin's routes are. */
+  /** Where the plugin's routes are mounted. */
   readonly path: string
-  readonly open: readonly string[]
+  readonly pendingPaths: readonly string[]
 }
 
-/** What was seen of one visit to a route. */
-interface Sight {
+/** The response to one probe request. */
+interface ProbeResponse {
   readonly status: number
   readonly text: string
-  readonly heldUser: boolean
+  readonly hasUser: boolean
 }
 
-type Visit = Readonly<Record<string, string>>
+type Headers = Readonly<Record<string, string>>
 
-// The gate answers a program itself, but lets the parts of a page through: these show what the routes behind it do.
-const VISITS: readonly Visit[] = [
+// The gate answers API requests itself but lets subresources of a page through. Those show what the routes behind it do.
+const REQUEST_HEADERS: readonly Headers[] = [
   { Accept: 'application/json' },
   { Accept: 'image/*', 'Sec-Fetch-Dest': 'image' },
 ]
 
-/** Signs in by one login, and tries the routes as whoever one is then; `silent` are those that did not answer. */
-export async function probeLogin(probed: ProbedApp, { road, login, routes, path, open }: Road) {
-  const findings: MfaBypass[] = []
-  const silent: UntriedRoute[] = []
-  const find = ({ method, path: route }: AppRoute, why: string) => {
-    if (findings.some((known) => known.method === method && known.route === route)) return
-    findings.push({ road, method, route, why })
+/** Signs in by one login and requests the routes with the pending login. `skipped` lists routes without a response. */
+export async function probeLogin(probed: ProbedApp, { name, login, routes, path, pendingPaths }: Probe) {
+  const bypasses: MfaBypass[] = []
+  const skipped: SkippedRoute[] = []
+  const report = ({ method, path: route }: AppRoute, reason: string) => {
+    if (bypasses.some((known) => known.method === method && known.route === route)) return
+    bypasses.push({ login: name, method, route, reason })
   }
 
-  const start = async () => {
+  const signIn = async () => {
     const agent = probed.agent()
-    probed.takeHeld()
-    await showFirst(road, login, agent)
-    for (const held of probed.takeHeld()) find(held, 'the login itself holds a user when it is answered')
+    probed.takeRequestsWithUser()
+    await passFirstFactor(name, login, agent)
+    for (const request of probed.takeRequestsWithUser()) {
+      report(request, 'the request has a user when the login route responds')
+    }
     return agent
   }
 
-  let agent = await start()
-  const standing = await standingOf(agent, path)
-  if (standing !== 'pending') {
-    find({ method: 'GET', path }, `after this login it tells "${standing}" instead of "pending"`)
-    return { findings, silent }
+  let agent = await signIn()
+  const status = await mfaStatus(agent, path)
+  if (status !== 'pending') {
+    report({ method: 'GET', path }, `the MFA status after this login is "${status}" instead of "pending"`)
+    return { bypasses, skipped }
   }
   for (const route of routes) {
-    for (const visit of VISITS) {
-      // A route may end the half-login, as signing out does.
-      if ((await standingOf(agent, path)) !== 'pending') agent = await start()
-      const asNobody = () => look(probed, probed.agent(), route, visit)
-      const nobody = await asNobody()
-      const halfway = await look(probed, agent, route, visit)
-      if (halfway.heldUser && !nobody.heldUser) {
-        find(route, 'its request holds a user when it is answered')
+    for (const headers of REQUEST_HEADERS) {
+      // A route can end the pending login, as signing out does.
+      if ((await mfaStatus(agent, path)) !== 'pending') agent = await signIn()
+      const requestAnonymously = () => request(probed, probed.agent(), route, headers)
+      const anonymous = await requestAnonymously()
+      const pending = await request(probed, agent, route, headers)
+      if (pending.hasUser && !anonymous.hasUser) {
+        report(route, 'the request has a user when the route responds')
         break
       }
-      if (halfway.status === 0) {
-        silent.push({ ...route, why: 'it did not answer' })
+      if (pending.status === 0) {
+        skipped.push({ ...route, reason: 'it did not respond' })
         break
       }
-      if (isGood(halfway) && !open.some((one) => isAt(route.path, one))) {
-        if (!isGood(nobody)) find(route, `it answers them ${halfway.status}, and nobody ${nobody.status}`)
-        // What changes from one visit to the next, like a nonce, proves nothing.
-        else if (halfway.text !== nobody.text && (await asNobody()).text === nobody.text) {
-          find(route, 'it answers them with something else than nobody')
+      if (isSuccess(pending) && !pendingPaths.some((allowed) => isBelow(route.path, allowed))) {
+        if (!isSuccess(anonymous)) {
+          report(
+            route,
+            `a pending login gets ${pending.status}, an anonymous request gets ${anonymous.status}`,
+          )
+        } else if (
+          pending.text !== anonymous.text &&
+          // Content that changes with each request, like a nonce, proves nothing.
+          (await requestAnonymously()).text === anonymous.text
+        ) {
+          report(route, 'a pending login gets other content than an anonymous request')
         }
       }
     }
   }
-  return { findings, silent }
+  return { bypasses, skipped }
 }
 
-async function look(probed: ProbedApp, agent: BypassAgent, { method, path }: AppRoute, visit: Visit) {
-  probed.takeHeld()
+async function request(
+  probed: ProbedApp,
+  agent: ProbeAgent,
+  { method, path }: AppRoute,
+  requestHeaders: Headers,
+): Promise<ProbeResponse> {
+  probed.takeRequestsWithUser()
   const sent = method === 'GET' ? {} : { body: '{}' }
-  const headers = { ...visit, ...(sent.body && { 'Content-Type': 'application/json' }) }
-  const sight = await agent(path, { method, headers, ...sent }).then(
-    // A stream has no end, but it was begun for somebody.
+  const headers = { ...requestHeaders, ...(sent.body && { 'Content-Type': 'application/json' }) }
+  const response = await agent(path, { method, headers, ...sent }).then(
+    // A stream never ends, but its status is known.
     async (answer) => ({ status: answer.status, text: await answer.text().catch(() => '') }),
     () => ({ status: 0, text: '' }),
   )
-  return { ...sight, heldUser: probed.takeHeld().length > 0 } satisfies Sight
+  return { ...response, hasUser: probed.takeRequestsWithUser().length > 0 }
 }
 
-async function showFirst(road: string, login: BypassLogin, agent: BypassAgent): Promise<void> {
+async function passFirstFactor(name: string, login: ProbeLogin, agent: ProbeAgent): Promise<void> {
   if (typeof login === 'function') return void (await login(agent))
   const path = login.path ?? '/login'
   const headers = { 'Content-Type': 'application/json' }
   const { status } = await agent(path, { method: 'POST', headers, body: JSON.stringify(login.fields) })
-  if (status >= 400) throw new Error(`The login "${road}" was refused: POST ${path} was answered ${status}.`)
+  if (status >= 400) {
+    throw new Error(
+      `The login "${name}" failed: POST ${path} responded with ${status}. Check its path and fields.`,
+    )
+  }
 }
 
-/** Where somebody stands, in the word of the plugin, or the status if it is not the plugin that answers. */
-async function standingOf(agent: BypassAgent, path: string): Promise<string> {
+/** The MFA status that the plugin reports, or the HTTP status if the plugin does not answer. */
+async function mfaStatus(agent: ProbeAgent, path: string): Promise<string> {
   const answer = await agent(path)
   const body: unknown = await answer.json().catch(() => undefined)
   return String(typeof body === 'object' && body !== null && 'status' in body ? body.status : answer.status)
 }
 
-function isGood({ status }: Sight): boolean {
+function isSuccess({ status }: ProbeResponse): boolean {
   return status >= 200 && status < 300
 }
 
-function isAt(path: string, place: string): boolean {
-  return path === place || path.startsWith(`${place}/`)
+function isBelow(path: string, parent: string): boolean {
+  return path === parent || path.startsWith(`${parent}/`)
 }

@@ -1,11 +1,14 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AppRoute } from './app-routes.js'
 
-/** An Express app, as far as its types agree between versions. */
+/** An Express app, by the part of its type that all Express versions share. */
 export type HostApp = RequestListener
 
-/** A browser without redirects: takes paths like `fetch`, keeps cookies, asks for JSON unless told otherwise. */
-export type BypassAgent = (
+/**
+ * A browser that follows no redirects: it takes paths like `fetch`, keeps cookies, and accepts JSON unless `headers`
+ * say otherwise.
+ */
+export type ProbeAgent = (
   path: string,
   init?: {
     readonly method?: string
@@ -14,24 +17,24 @@ export type BypassAgent = (
   },
 ) => Promise<Response>
 
-/** A running app that is watched. */
+/** A running app whose requests are observed. */
 export type ProbedApp = Awaited<ReturnType<typeof probedApp>>
 
-const PATIENCE_MS = 2_000
+const TIMEOUT_MS = 2_000
 
 /**
- * The app on a port of this machine, watched from outside: which requests still held a user when they were answered.
- * The app's own code stays as it is.
+ * Runs the app on a port of this machine and records which requests have a user when they are answered. The app itself
+ * is not changed.
  */
 export async function probedApp(app: HostApp, headers: Readonly<Record<string, string>>) {
-  let held: AppRoute[] = []
+  let withUser: AppRoute[] = []
   const server = createServer((req, res) => {
     const { method = '', url = '' } = req
     const { writeHead } = res
     Object.assign(res, {
-      writeHead(...given: unknown[]) {
-        if (holdsUser(req)) held.push({ method, path: url })
-        return Reflect.apply(writeHead, res, given)
+      writeHead(...args: unknown[]) {
+        if (hasUser(req)) withUser.push({ method, path: url })
+        return Reflect.apply(writeHead, res, args)
       },
     })
     app(req, res)
@@ -41,14 +44,14 @@ export async function probedApp(app: HostApp, headers: Readonly<Record<string, s
   const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
 
   return {
-    /** The requests that held a user when they were answered, since this was last asked. */
-    takeHeld(): readonly AppRoute[] {
-      const taken = held
-      held = []
+    /** Returns the requests that had a user when they were answered, and clears the list. */
+    takeRequestsWithUser(): readonly AppRoute[] {
+      const taken = withUser
+      withUser = []
       return taken
     },
-    /** A new browser. */
-    agent(): BypassAgent {
+    /** A new browser without cookies. */
+    agent(): ProbeAgent {
       const jar = new Map<string, string>()
       return async (path, init = {}) => {
         const cookies = [...jar].map((pair) => pair.join('=')).join('; ')
@@ -61,7 +64,7 @@ export async function probedApp(app: HostApp, headers: Readonly<Record<string, s
             ...init.headers,
           },
           redirect: 'manual',
-          signal: AbortSignal.timeout(PATIENCE_MS),
+          signal: AbortSignal.timeout(TIMEOUT_MS),
         })
         for (const line of answer.headers.getSetCookie()) {
           const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
@@ -77,7 +80,7 @@ export async function probedApp(app: HostApp, headers: Readonly<Record<string, s
   }
 }
 
-/** Whether Passport, or whatever imitates it, holds a user for this request, under whichever name. */
-function holdsUser(req: IncomingMessage & { user?: unknown; isAuthenticated?: () => unknown }): boolean {
+/** Whether the request has a user, for Passport or for code that imitates it under another property name. */
+function hasUser(req: IncomingMessage & { user?: unknown; isAuthenticated?: () => unknown }): boolean {
   return Boolean(req.user) || Boolean(req.isAuthenticated?.())
 }

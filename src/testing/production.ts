@@ -1,6 +1,6 @@
 /**
- * Keeps what is for tests out of production.
- * @throws with `NODE_ENV=production`; the error names what was called.
+ * Keeps test tools out of production.
+ * @throws with `NODE_ENV=production`; the error names the function that was called.
  */
 export function refuseProduction(name: string): void {
   if (process.env.NODE_ENV !== 'production') return

@@ -2,23 +2,23 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { formatUser } from '../protocol/contact.js'
 import type { MfaService, Refused, VerifyAnswer } from '../protocol/service.js'
 import type { testCarrier } from './carrier.js'
-import { encode, stepAt, totpCode } from './totp.js'
+import { base32Encode, stepAt, totpCode } from './totp.js'
 
-/** An authenticator app that the service knows. */
-interface KnownApp {
+/** An enrolled authenticator app. */
+interface EnrolledApp {
   secret: string
-  /** Waits for its first code. */
-  pending?: string
-  /** The step of the last code that counted: a code counts once. */
+  /** A new secret that has not been confirmed by its first code. */
+  pendingSecret?: string
+  /** The time step of the last accepted code; each code is accepted once. */
   lastStep: number
 }
 
-/** The smallest PNG: it stands for a QR code, which nobody scans in a test. */
-const PICTURE =
+// The smallest PNG. No test scans it.
+const QR_IMAGE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII='
 
-/** An app's code tells of a slow clock for as many steps of 30 seconds. */
-const SLOW_STEPS = 20
+/** How many time steps a code may be old to be reported as coming from a slow clock. */
+const MAX_SLOW_STEPS = 20
 
 const REFUSED: Refused = { outcome: 'refused', refusal: { reason: 'delivery_failed' } }
 
@@ -26,67 +26,67 @@ const BACKUP_CODES = 10
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /**
- * An MFA service in this process: small enough to read, and without limits of its own, so that a test sees what the
- * plugin does. Codes count once, for their own challenge; an app's code once, backup codes once each. It tells how its
- * messages stand, and when an app's clock is slow.
+ * An MFA service in this process. It has no limits of its own, so that a test sees those of the plugin. Each code is
+ * accepted once, and a delivered code only for its own challenge. It reports the delivery state of its messages, and
+ * when an app's clock is slow.
  */
-export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'take' | 'stateOf'>) {
-  const challenges = new Map<string, { readonly user: string; readonly code: string; spent: boolean }>()
-  const apps = new Map<string, KnownApp>()
-  const backups = new Map<string, Set<string>>()
+export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'accept' | 'stateOf'>) {
+  const challenges = new Map<string, { readonly user: string; readonly code: string; used: boolean }>()
+  const apps = new Map<string, EnrolledApp>()
+  const backupCodes = new Map<string, Set<string>>()
 
-  const judgeApp = (user: string, code: string, kind: string): VerifyAnswer => {
+  const verifyAppCode = (user: string, code: string, kind: string): VerifyAnswer => {
     const app = apps.get(user)
-    const secret = kind === 'confirm' ? app?.pending : app?.secret
-    if (!app || !secret) return verdict(false)
+    const secret = kind === 'confirm' ? app?.pendingSecret : app?.secret
+    if (!app || !secret) return verification(false)
     const now = stepAt(Date.now())
-    const steps = Array.from({ length: SLOW_STEPS + 1 }, (_, age) => now - age)
-    const step = steps.find((one) => totpCode(secret, one * 30_000) === code)
-    if (step === undefined || step <= app.lastStep) return verdict(false)
+    const steps = Array.from({ length: MAX_SLOW_STEPS + 1 }, (_, age) => now - age)
+    const step = steps.find((candidate) => totpCode(secret, candidate * 30_000) === code)
+    if (step === undefined || step <= app.lastStep) return verification(false)
     if (step < now - 1) return { outcome: 'invalid', clockSteps: step - now }
     apps.set(user, kind === 'confirm' ? { secret, lastStep: step } : { ...app, lastStep: step })
-    return verdict(true)
+    return verification(true)
   }
 
   const service: MfaService & Required<Pick<MfaService, 'deliveryOf'>> = {
     async send({ contact, method, challenge }) {
       const user = formatUser(contact)
       const id = challenge ?? randomUUID()
-      const living = challenges.get(id)
-      const code = living && !living.spent ? living.code : String(randomInt(1_000_000)).padStart(6, '0')
-      const status = carrier.take({ to: user, method, code, codes: [code], at: Date.now() }, id)
+      const existing = challenges.get(id)
+      const code = existing && !existing.used ? existing.code : String(randomInt(1_000_000)).padStart(6, '0')
+      const status = carrier.accept({ to: user, method, code, codes: [code], at: Date.now() }, id)
       if (status === 'refused') return REFUSED
-      challenges.set(id, { user, code, spent: false })
+      challenges.set(id, { user, code, used: false })
       return { outcome: status, challenge: id }
     },
 
     async verify({ contact, method, code, kind, challenge = '' }) {
       const user = formatUser(contact)
       if (kind === 'backup') {
-        const codes = backups.get(user)
-        return codes?.delete(code) ? { outcome: 'valid', backupCodesLeft: codes.size } : verdict(false)
+        const codes = backupCodes.get(user)
+        return codes?.delete(code) ? { outcome: 'valid', backupCodesLeft: codes.size } : verification(false)
       }
-      if (method === 'app') return judgeApp(user, code, kind)
-      const asked = challenges.get(challenge)
-      const isRight = asked?.user === user && asked.code === code && !asked.spent
-      if (isRight) asked.spent = true
-      return verdict(isRight)
+      if (method === 'app') return verifyAppCode(user, code, kind)
+      const sent = challenges.get(challenge)
+      const isCorrect = sent?.user === user && sent.code === code && !sent.used
+      if (isCorrect) sent.used = true
+      return verification(isCorrect)
     },
 
     async enrollApp({ contact }) {
       const user = formatUser(contact)
-      const pending = newSecret()
-      apps.set(user, { secret: '', lastStep: 0, ...apps.get(user), pending })
-      const uri = `otpauth://totp/Test:${encodeURIComponent(user)}?secret=${pending}&issuer=Test`
-      return { outcome: 'prepared', qr: PICTURE, uri, secret: pending }
+      const pendingSecret = newSecret()
+      apps.set(user, { secret: '', lastStep: 0, ...apps.get(user), pendingSecret })
+      const uri = `otpauth://totp/Test:${encodeURIComponent(user)}?secret=${pendingSecret}&issuer=Test`
+      return { outcome: 'prepared', qr: QR_IMAGE, uri, secret: pendingSecret }
     },
 
     async sendBackupCodes({ contact, method }) {
       const codes = Array.from({ length: BACKUP_CODES }, newBackupCode)
       const to = formatUser(contact)
-      const status = carrier.take({ to, method, code: codes[0] ?? '', codes, at: Date.now() })
+      const status = carrier.accept({ to, method, code: codes[0] ?? '', codes, at: Date.now() })
       if (status === 'refused') return REFUSED
-      backups.set(to, new Set(codes))
+      backupCodes.set(to, new Set(codes))
       return { outcome: status, count: codes.length }
     },
 
@@ -100,24 +100,24 @@ export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'take'
   return {
     service,
     apps,
-    /** Gives somebody an app that is confirmed already; its secret. */
-    enrol(user: string): string {
+    /** Gives a user a confirmed authenticator app and returns its secret. */
+    enroll(user: string): string {
       const secret = newSecret()
       apps.set(user, { secret, lastStep: 0 })
       return secret
     },
-    forget() {
-      for (const known of [challenges, apps, backups]) known.clear()
+    reset() {
+      for (const records of [challenges, apps, backupCodes]) records.clear()
     },
   }
 }
 
-function verdict(isRight: boolean) {
-  return { outcome: isRight ? 'valid' : 'invalid' } as const
+function verification(isCorrect: boolean) {
+  return { outcome: isCorrect ? 'valid' : 'invalid' } as const
 }
 
 function newSecret(): string {
-  return encode(randomBytes(20))
+  return base32Encode(randomBytes(20))
 }
 
 function newBackupCode(): string {

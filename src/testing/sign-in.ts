@@ -2,67 +2,71 @@ import { parseUser } from '../protocol/contact.js'
 import { maskContact } from '../protocol/destination.js'
 import type { MfaTestKit } from './kit.js'
 
-/** What an agent answers, as far as this reads it. */
+/** The part of a response that `signInWithMfa` reads. */
 export interface AgentAnswer {
   readonly status: number
   readonly body: unknown
 }
 
-/** A request that an agent is about to make. */
+/** A request under construction, as in supertest and superagent. */
 export interface AgentRequest extends PromiseLike<AgentAnswer> {
   set(name: string, value: string): AgentRequest
   send(body: object): AgentRequest
 }
 
-/** Somebody's browser: an agent of supertest or superagent, which keeps cookies. */
+/** The user's browser: an agent of supertest or superagent, which keeps cookies. */
 export interface TestAgent {
   get(path: string): AgentRequest
   post(path: string): AgentRequest
 }
 
-/** Or a function like `fetch` that keeps cookies and takes paths. */
+/** The user's browser: a function like `fetch` that takes paths and keeps cookies. */
 export type FetchAgent = (
   path: string,
   init: { method: 'GET' | 'POST'; headers: Record<string, string>; body?: string },
 ) => Promise<{ readonly status: number; json(): Promise<unknown> }>
 
-/** How somebody signs in. */
+/** Options of `signInWithMfa`. */
 export interface SignInOptions {
   readonly kit: MfaTestKit
-  /** A factor's id or method, or `backup`. Defaults to the first one that the app offers. */
+  /** The id or method of a factor, or `backup`. Defaults to the first factor that the app offers. */
   readonly factor?: string | undefined
-  /** The first factor: the app's own route, `/login` unless named, and what is posted to it. Left out, it was shown. */
+  /**
+   * The first factor: the fields to post to the app's login route, whose `path` defaults to `/login`. Omit it if the
+   * agent has already passed the first factor.
+   */
   readonly login?:
     | { readonly path?: string | undefined; readonly fields: Readonly<Record<string, string>> }
     | undefined
-  /** Where the plugin's routes are. Defaults to `/mfa`. */
+  /** Where the plugin's routes are mounted. Defaults to `/mfa`. */
   readonly path?: string | undefined
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Asks for a path, or posts to it when there is something to post. */
-type Ask = (path: string, body?: object) => Promise<{ readonly status: number; readonly body: Fields }>
+/** Requests a path: POST with a body, otherwise GET. */
+type Send = (path: string, body?: object) => Promise<{ readonly status: number; readonly body: Fields }>
 
 /**
- * Signs somebody in with the second factor, as their browser would: asks for a code, reads it in the kit's inbox or
- * on their app, types it. Gives the path where the app would go on.
- * @throws when a step is refused; the error names the step and the code of the answer.
+ * Signs a user in with the second factor as a browser would: requests a code, reads it from the kit's inbox or the
+ * user's authenticator app, and submits it.
+ * @returns the path to which the app sends the user next.
+ * @throws if a request fails; the error names the request and the code of the response.
  */
 export async function signInWithMfa(
   agent: TestAgent | FetchAgent,
   { kit, factor, login, path = '/mfa' }: SignInOptions,
 ): Promise<string> {
-  const ask = asking(agent)
-  const shown = login && (await showFirst(ask, login.path ?? '/login', login.fields))
-  const chosen = await chosenFactor(ask, path, factor, shown)
-  const challenge = await step(ask, `${path}/challenge`, { factor: chosen })
+  const send = senderFor(agent)
+  const loginResult = login && (await passFirstFactor(send, login.path ?? '/login', login.fields))
+  const chosen = await chooseFactor(send, path, factor, loginResult)
+  const challenge = await step(send, `${path}/challenge`, { factor: chosen })
   const code = codeFor(kit, challenge)
-  const { next } = await step(ask, `${path}/verify`, { code, factor: String(challenge.factor) })
+  const { next } = await step(send, `${path}/verify`, { code, factor: String(challenge.factor) })
   return typeof next === 'string' ? next : '/'
 }
 
-function asking(agent: TestAgent | FetchAgent): Ask {
+function senderFor(agent: TestAgent | FetchAgent): Send {
   const type = 'application/json'
   return async (path, body) => {
     if ('post' in agent) {
@@ -81,63 +85,66 @@ function asking(agent: TestAgent | FetchAgent): Ask {
   }
 }
 
-async function step(ask: Ask, path: string, sent?: object): Promise<Fields> {
-  const { status, body } = await ask(path, sent)
+async function step(send: Send, path: string, fields?: object): Promise<Fields> {
+  const { status, body } = await send(path, fields)
   if (status < 400) return body
-  const method = sent ? 'POST' : 'GET'
-  throw new Error(`signInWithMfa: ${method} ${path} was answered ${status} ${String(body.code ?? '')}`.trim())
+  const method = fields ? 'POST' : 'GET'
+  throw new Error(
+    `signInWithMfa: ${method} ${path} responded with ${status} ${String(body.code ?? '')}`.trim(),
+  )
 }
 
-/** Shows the first factor, and tells how that was answered. */
-async function showFirst(ask: Ask, path: string, fields: object): Promise<string> {
-  const { status, body } = await ask(path, fields)
-  const told = `POST ${path} was answered ${status}`
-  // Who follows the login's redirect is stopped by the gate, halfway as they should be.
-  if (status < 400 || body.code === 'mfa_required') return told
-  throw new Error(`signInWithMfa: ${told} ${String(body.code ?? '')}`.trim())
+/** Submits the first factor and describes the response. */
+async function passFirstFactor(send: Send, path: string, fields: object): Promise<string> {
+  const { status, body } = await send(path, fields)
+  const result = `POST ${path} responded with ${status}`
+  // An agent that follows the redirect of the login is stopped by the gate, with a pending login as intended.
+  if (status < 400 || body.code === 'mfa_required') return result
+  throw new Error(`signInWithMfa: ${result} ${String(body.code ?? '')}`.trim())
 }
 
-async function chosenFactor(
-  ask: Ask,
+async function chooseFactor(
+  send: Send,
   path: string,
-  named: string | undefined,
-  shown: string | undefined,
+  wanted: string | undefined,
+  loginResult: string | undefined,
 ): Promise<string> {
-  const { factors, status } = await step(ask, path)
+  const { factors, status } = await step(send, path)
   const offered = Array.isArray(factors) ? factors.map(asObject) : []
   const ids = offered.map(({ id }) => String(id))
   const [first] = ids
   if (first === undefined) {
-    const told = `there is nobody halfway here, or nobody with a factor (status "${String(status)}")`
-    throw new Error(`signInWithMfa: ${[told, shown].filter(Boolean).join('; ')}`)
+    const problem = `there is no pending login, or its user has no factor (MFA status "${String(status)}")`
+    throw new Error(`signInWithMfa: ${[problem, loginResult].filter(Boolean).join('; ')}`)
   }
-  if (named === undefined) return first
-  if (named === 'backup' || ids.includes(named) || offered.some(({ method }) => method === named))
-    return named
-  throw new Error(`signInWithMfa: there is no factor "${named}" here; the app offers ${ids.join(', ')}`)
+  if (wanted === undefined) return first
+  if (wanted === 'backup' || ids.includes(wanted) || offered.some(({ method }) => method === wanted)) {
+    return wanted
+  }
+  throw new Error(`signInWithMfa: the user has no factor "${wanted}"; the app offers ${ids.join(', ')}`)
 }
 
 function codeFor(kit: MfaTestKit, { factor, to, delivery }: Fields): string {
   if (factor === 'backup') {
     const [newest] = kit.inbox.all().filter(({ codes }) => codes.length > 1)
     if (newest) return newest.code
-    throw new Error('signInWithMfa: nobody has asked for backup codes yet')
+    throw new Error('signInWithMfa: the inbox of the kit has no backup codes; request them first')
   }
-  const isTheirs = (user: string) => {
+  const isContactOfUser = (user: string) => {
     const contact = parseUser(user)
     return contact !== undefined && maskContact(contact) === to
   }
   if (delivery === 'none') {
-    const user = kit.apps.users().find(isTheirs)
+    const user = kit.apps.users().find(isContactOfUser)
     if (user) return kit.apps.code(user)
     throw new Error(
-      'signInWithMfa: this person has no app in the kit; give them one with kit.apps.enrol(user)',
+      'signInWithMfa: the user has no authenticator app in the kit; add one with kit.apps.enroll(user)',
     )
   }
-  const newest = kit.inbox.all().find((message) => isTheirs(message.to))
+  const newest = kit.inbox.all().find((message) => isContactOfUser(message.to))
   if (newest) return newest.code
   throw new Error(
-    'signInWithMfa: the code did not reach the inbox of this kit; is kit.service the option service, and kit.carrier delivering?',
+    'signInWithMfa: the code is not in the inbox of the kit; check that the option `service` is kit.service and that kit.carrier delivers',
   )
 }
 

@@ -120,7 +120,7 @@ describe('the package as it is shipped', () => {
        await look()
        kit.fail('down')
        statuses.push((await agent.post('/mfa/challenge').send({ factor: 'sms' })).status)
-       kit.apps.enrol(bob.mail)
+       kit.apps.enroll(bob.mail)
        await signInWithMfa(agent, { kit, factor: 'app' })
        await look()
        kit.reset()

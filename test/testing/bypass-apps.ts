@@ -4,31 +4,31 @@ import { findMfaBypasses } from '../../src/testing/index.js'
 import { type HostSetup, host, type TestUser } from '../kit/host.js'
 
 const logins = { name: { fields: { name: 'bob' } } }
-const HELD = 'its request holds a user when it is answered'
+const HAS_USER = 'the request has a user when the route responds'
 
-const look = async (setup: HostSetup, more = {}) => {
-  const { findings, untried } = await findMfaBypasses({ app: host(setup).app, logins, ...more })
-  return { found: findings.map(({ method, route, why }) => `${method} ${route}: ${why}`), untried }
+const probe = async (setup: HostSetup, more = {}) => {
+  const { bypasses, skipped } = await findMfaBypasses({ app: host(setup).app, logins, ...more })
+  return { found: bypasses.map(({ method, route, reason }) => `${method} ${route}: ${reason}`), skipped }
 }
 
 const answers = (made: express.Router, path: string | RegExp | (string | RegExp)[]) =>
   void made.get(path, (_req, res) => void res.json({ ok: true }))
 
-/** What must be found in an app of either Express. */
-export function findsBypasses(what: string): void {
-  describe(`the roads of an app on ${what}`, () => {
-    it('R01 are closed where the gate is mounted as the documents say', async () => {
-      expect((await look({})).found).toEqual([])
-      expect((await look({}, { methods: ['GET', 'POST', 'DELETE'] })).found).toEqual([])
+/** Tests that must pass for apps on Express 4 and 5. */
+export function findsBypasses(version: string): void {
+  describe(`findMfaBypasses with an app on ${version}`, () => {
+    it('R01 finds nothing when the gate is mounted as documented', async () => {
+      expect((await probe({})).found).toEqual([])
+      expect((await probe({}, { methods: ['GET', 'POST', 'DELETE'] })).found).toEqual([])
     })
 
-    it('R01 are open at a route before the gate', async () => {
-      const { found } = await look({ beforeGate: (app) => answers(app, '/early') })
-      expect(found).toEqual([`GET /early: ${HELD}`])
+    it('R01 finds a route before the gate', async () => {
+      const { found } = await probe({ beforeGate: (app) => answers(app, '/early') })
+      expect(found).toEqual([`GET /early: ${HAS_USER}`])
     })
 
-    it('R02 are open at a login before the gate that answers with data', async () => {
-      const { found } = await look(
+    it('R02 finds a login before the gate that responds with user data', async () => {
+      const { found } = await probe(
         {
           beforeGate: (app, auth) =>
             void app.post('/api/login', express.json(), auth.authenticate('name'), (req, res) => {
@@ -37,31 +37,31 @@ export function findsBypasses(what: string): void {
         },
         { logins: { api: { path: '/api/login', fields: { name: 'bob' } } } },
       )
-      expect(found).toEqual(['POST /api/login: the login itself holds a user when it is answered'])
+      expect(found).toEqual(['POST /api/login: the request has a user when the login route responds'])
     })
 
-    it('R01 are open where a middleware takes the user out of the session by itself', async () => {
+    it('R01 finds routes behind a middleware that reads the user from the session', async () => {
       const restore = (app: App, property: string) =>
         app.use((req, _res, next) => {
           const { passport } = req.session as { passport?: { user?: string } }
           if (passport?.user) Object.assign(req, { [property]: { id: passport.user } })
           next()
         })
-      const restored = await look({
+      const restored = await probe({
         behindGate: (app) => void restore(app, 'user'),
         routes: (app) => answers(app, '/photo'),
       })
-      expect(restored.found).toContain(`GET /photo: ${HELD}`)
-      const named = await look({
+      expect(restored.found).toContain(`GET /photo: ${HAS_USER}`)
+      const named = await probe({
         behindGate: (app) => void restore(app, 'account'),
         routes: (app) =>
           void app.get('/photo', (req, res) => void res.status('account' in req ? 200 : 401).json({})),
       })
-      expect(named.found).toEqual(['GET /photo: it answers them 200, and nobody 401'])
+      expect(named.found).toEqual(['GET /photo: a pending login gets 200, an anonymous request gets 401'])
     })
 
-    it('are found in nested routers, lists of paths, with parameters, and at mounted middlewares', async () => {
-      const { found, untried } = await look(
+    it('finds routes in nested routers, in lists of paths, with parameters, and mounted middleware', async () => {
+      const { found, skipped } = await probe(
         {
           beforeGate(app) {
             const inner = express.Router()
@@ -92,14 +92,14 @@ export function findsBypasses(what: string): void {
       ])
       expect(found.sort()).toEqual(
         [...routes, '/metrics', '/all']
-          .map((route) => `GET ${route}: ${HELD}`)
+          .map((route) => `GET ${route}: ${HAS_USER}`)
           .concat(
-            // What answers any method is tried by POST, too.
-            [`POST /metrics: ${HELD}`, `POST /all: ${HELD}`],
+            // Routes that handle every method are probed with POST too.
+            [`POST /metrics: ${HAS_USER}`, `POST /all: ${HAS_USER}`],
           )
           .sort(),
       )
-      expect(untried.filter(({ method }) => method === 'GET').map(({ path }) => path)).toEqual([
+      expect(skipped.filter(({ method }) => method === 'GET').map(({ path }) => path)).toEqual([
         '/^\\/r\\d+$/',
         '/^\\/m/',
         '/sub',

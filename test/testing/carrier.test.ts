@@ -20,7 +20,7 @@ const delivery = async (agent: Awaited<ReturnType<typeof started>>) =>
   (await agent.get('/mfa').expect(200)).body.challenge.delivery
 
 describe('the carrier of the test kit', () => {
-  it('refuses when it is told to, and people are told', async () => {
+  it('refuses messages on request, and the user is informed', async () => {
     kit.carrier.refuse()
     const agent = await started('bob')
     expect((await ask(agent, 'sms').expect(502)).body.code).toBe('delivery_failed')
@@ -30,7 +30,7 @@ describe('the carrier of the test kit', () => {
     await agent.get('/secret').expect(200)
   })
 
-  it('refuses messages to one number alone, so that another way is left', async () => {
+  it('can refuse messages to one number only, so that another factor still works', async () => {
     kit.carrier.refuse('+447700900101')
     const agent = await started('alice')
     expect((await ask(agent, 'sms').expect(502)).body.code).toBe('delivery_failed')
@@ -54,7 +54,7 @@ describe('the carrier of the test kit', () => {
       .expect(200)
   })
 
-  it('refuses what it held, and the page shows the other ways', async () => {
+  it('can refuse held messages, and the page shows the other factors', async () => {
     kit.carrier.hold()
     const browser = browserAgent(app())
     await browser.post('/login').type('form').send({ name: 'alice' }).expect(200)
@@ -67,7 +67,7 @@ describe('the carrier of the test kit', () => {
     expect(kit.inbox.all()).toEqual([])
   })
 
-  it('never delivers what nobody took in its time', async () => {
+  it('never delivers a message that it held until the code expired', async () => {
     kit.carrier.hold()
     const contact = { kind: 'phone', phone: BOB } as const
     const sent = await kit.service.send({ method: 'sms', contact })
@@ -82,7 +82,7 @@ describe('the carrier of the test kit', () => {
     expect(await kit.service.deliveryOf?.({ challenge: 'another' })).toBeUndefined()
   })
 
-  it('carries backup codes, which count when they are on their way', async () => {
+  it('delivers backup codes, which are valid from the time they are queued', async () => {
     const agent = await started('bob')
     await signInWithMfa(agent, { kit })
     kit.carrier.refuse()
@@ -93,7 +93,7 @@ describe('the carrier of the test kit', () => {
     expect(kit.inbox.newest(BOB).codes).toHaveLength(10)
   })
 
-  it('delivers again after reset', async () => {
+  it('delivers again after a reset', async () => {
     kit.carrier.refuse()
     kit.reset()
     await signInWithMfa(await started('bob'), { kit })

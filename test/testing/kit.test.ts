@@ -7,7 +7,7 @@ import { listen } from '../kit/sockets.js'
 const kit = mfaTestKit()
 afterEach(() => kit.reset())
 
-/** A host app that is tested with the kit, as an app of somebody else would be. */
+/** A host app that is tested with the kit. */
 const app = () => host({ options: { service: kit.service } }).app
 
 const started = async (made: ReturnType<typeof app>, name: string) => {
@@ -38,7 +38,7 @@ async function browserOf(made: ReturnType<typeof app>) {
 const dual = people().dora as TestUser
 
 describe('the inbox of the test kit', () => {
-  it('holds every message, newest first, to everybody or to one', async () => {
+  it('lists messages newest first, for all recipients or for one', async () => {
     const made = app()
     await (await started(made, 'bob')).post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
     await (await started(made, 'dora')).post('/mfa/challenge').send({ factor: 'dual' }).expect(200)
@@ -50,11 +50,11 @@ describe('the inbox of the test kit', () => {
     expect(dual.factors).toHaveLength(1)
   })
 
-  it('says what there is when there is not what is asked for', async () => {
-    expect(() => kit.inbox.newest()).toThrow('There is no message in the inbox.')
+  it('throws an error that lists the recipients when a message is missing', async () => {
+    expect(() => kit.inbox.newest()).toThrow('The inbox has no message.')
     await (await started(app(), 'bob')).post('/mfa/challenge').send({ factor: 'sms' })
     expect(() => kit.inbox.newest('+1')).toThrow(
-      'no message to +1 in the inbox. There are some to +447700900102',
+      'The inbox has no message to +1. It has messages to +447700900102',
     )
   })
 })
@@ -73,14 +73,14 @@ describe('signInWithMfa', () => {
     expect(answer.body.mfa.status).toBe('verified')
   })
 
-  it('shows the first factor too, and finds the first way that is offered', async () => {
+  it('submits the first factor too, and uses the first factor that is offered', async () => {
     const agent = jsonAgent(app())
     await signInWithMfa(agent, { kit, login: { fields: { name: 'dora' } } })
     await agent.get('/secret').expect(200)
   })
 
-  it('reads an authenticator app, again and again, moving the clock to a fresh code', async () => {
-    kit.apps.enrol('otto@example.com')
+  it('reads codes from an authenticator app repeatedly, and moves the clock to a new code', async () => {
+    kit.apps.enroll('otto@example.com')
     const made = app()
     const begun = Date.now()
     for (let login = 0; login < 3; login++) {
@@ -91,7 +91,7 @@ describe('signInWithMfa', () => {
     expect(Date.now() - begun).toBeGreaterThan(30_000)
   })
 
-  it('types backup codes', async () => {
+  it('submits backup codes', async () => {
     const made = app()
     const agent = await started(made, 'bob')
     await signInWithMfa(agent, { kit })
@@ -102,7 +102,7 @@ describe('signInWithMfa', () => {
     await other.get('/secret').expect(200)
   })
 
-  it('signs several people in at once, each with their own code', async () => {
+  it('signs in several users at once, each with their own code', async () => {
     const made = app()
     const agents = await Promise.all(['bob', 'dora', 'alice'].map((name) => started(made, name)))
     await Promise.all(
@@ -111,16 +111,16 @@ describe('signInWithMfa', () => {
     for (const agent of agents) await agent.get('/secret').expect(200)
   })
 
-  it('takes a function like fetch that keeps cookies', async () => {
+  it('accepts a function like fetch that keeps cookies', async () => {
     const browser = await browserOf(app())
     await signInWithMfa(browser, { kit, login: { fields: { name: 'bob' } } })
     expect((await browser('/secret', {})).status).toBe(200)
   })
 
   it.each([
-    ['a route that wants the second factor', '/secret'],
+    ['a route that requires the second factor', '/secret'],
     ['a page', '/login/welcome'],
-  ])('takes one that follows the redirect of the login to %s', async (_, successRedirect) => {
+  ])('accepts a function that follows the redirect of the login to %s', async (_, successRedirect) => {
     const made = host({
       options: { service: kit.service },
       login: { successRedirect },
@@ -132,50 +132,52 @@ describe('signInWithMfa', () => {
   })
 
   it.each([
-    ['nobody is signed in', { name: 'nobody' }, 'POST /login was answered 401'],
+    ['the login fails', { name: 'nobody' }, 'POST /login responded with 401'],
     [
-      'the person has no factor',
+      'the user has no factor',
       { name: 'nina' },
-      'nobody with a factor (status "none"); POST /login was answered 200',
+      'its user has no factor (MFA status "none"); POST /login responded with 200',
     ],
-    ['the app in the kit is missing', { name: 'otto' }, 'kit.apps.enrol(user)'],
-  ])('says so when %s', async (_, fields, message) => {
+    ['the user has no app in the kit', { name: 'otto' }, 'kit.apps.enroll(user)'],
+  ])('throws a descriptive error when %s', async (_, fields, message) => {
     await expect(signInWithMfa(jsonAgent(app()), { kit, login: { fields } })).rejects.toThrow(message)
   })
 
-  it('says so when the app sends a wrong password back to the sign-in page', async () => {
+  it('throws a descriptive error when the app redirects a wrong password to the sign-in page', async () => {
     const made = host({ options: { service: kit.service }, login: { failureRedirect: '/login' } })
     const login = { fields: { name: 'nobody' } }
     for (const factor of [undefined, 'sms']) {
       await expect(signInWithMfa(jsonAgent(made.app), { kit, factor, login })).rejects.toThrow(
-        'nobody halfway here, or nobody with a factor (status "none"); POST /login was answered 302',
+        'no pending login, or its user has no factor (MFA status "none"); POST /login responded with 302',
       )
     }
   })
 
-  it('says which factors there are when the named one is not among them', async () => {
+  it('throws an error that lists the offered factors when the requested one is missing', async () => {
     const agent = await started(app(), 'alice')
     await expect(signInWithMfa(agent, { kit, factor: 'call' })).rejects.toThrow(
-      'signInWithMfa: there is no factor "call" here; the app offers app, sms, email',
+      'signInWithMfa: the user has no factor "call"; the app offers app, sms, email',
     )
   })
 
-  it('says so when a step is refused', async () => {
+  it('throws an error that names the request that was refused', async () => {
     kit.fail('down')
     const agent = await started(app(), 'bob')
     await expect(signInWithMfa(agent, { kit, factor: 'sms' })).rejects.toThrow(
-      'POST /mfa/challenge was answered 503 service_unavailable',
+      'POST /mfa/challenge responded with 503 service_unavailable',
     )
   })
 
-  it('says so when the app asks another service', async () => {
+  it('throws a descriptive error when the app uses another service', async () => {
     const agent = await started(host().app, 'bob')
-    await expect(signInWithMfa(agent, { kit })).rejects.toThrow('is kit.service the option service')
+    await expect(signInWithMfa(agent, { kit })).rejects.toThrow(
+      'check that the option `service` is kit.service',
+    )
   })
 })
 
 describe('the clock of the test kit', () => {
-  it('moves the half-login to its end, without waiting', async () => {
+  it('can expire a pending login without waiting', async () => {
     const agent = await started(app(), 'bob')
     kit.clock.advance('9m')
     expect((await agent.get('/mfa')).body.status).toBe('pending')
@@ -183,7 +185,7 @@ describe('the clock of the test kit', () => {
     expect((await agent.get('/mfa')).body.code).toBe('pending_login_expired')
   })
 
-  it('moves the life of a code, the wait for the next and the age of a step-up', async () => {
+  it('affects the life of a code, the wait before the next one and the age of a step-up', async () => {
     const made = app()
     const agent = await started(made, 'bob')
     await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
@@ -197,7 +199,7 @@ describe('the clock of the test kit', () => {
     expect((await agent.post('/transfer')).body.code).toBe('step_up_required')
   })
 
-  it('is right again after reset, and a Date like any other meanwhile', () => {
+  it('behaves like Date while moved, and shows the real time after a reset', () => {
     const real = Date
     const before = Date.now()
     kit.clock.advance('2h')
@@ -217,8 +219,8 @@ describe('the clock of the test kit', () => {
     expect(Date).toBe(real)
   })
 
-  it.each(['soon', '5', Number.NaN])('is not moved by %s', (by) => {
-    expect(() => kit.clock.advance(by as '5m')).toThrow('takes a time like "5m"')
+  it.each(['soon', '5', Number.NaN])('rejects %s', (by) => {
+    expect(() => kit.clock.advance(by as '5m')).toThrow('clock.advance must be a duration like "5m"')
   })
 })
 
@@ -230,18 +232,21 @@ describe('failures of the test kit', () => {
     ['down', 503],
     ['wrong', 502],
     ['late', 503],
-  ] as const)('%s: as many calls as asked for answer %i, then all is well', async (how, status) => {
-    const agent = await started(app(), 'bob')
-    kit.fail(how, { times: 2 })
-    for (const expected of [status, status, 200]) {
-      expect((await ask(agent)).status).toBe(expected)
-      // What may have gone out is followed by a wait.
-      kit.clock.advance('2m')
-    }
-    expect(kit.inbox.all()).toHaveLength(how === 'late' ? 3 : 1)
-  })
+  ] as const)(
+    '%s: the requested number of calls respond with %i, then calls succeed',
+    async (how, status) => {
+      const agent = await started(app(), 'bob')
+      kit.fail(how, { times: 2 })
+      for (const expected of [status, status, 200]) {
+        expect((await ask(agent)).status).toBe(expected)
+        // A message that may have been sent starts a wait.
+        kit.clock.advance('2m')
+      }
+      expect(kit.inbox.all()).toHaveLength(how === 'late' ? 3 : 1)
+    },
+  )
 
-  it('late: a right code is used up although nobody was signed in by it', async () => {
+  it('late: a correct code is used up although it signed nobody in', async () => {
     const agent = await started(app(), 'bob')
     await ask(agent)
     const { code } = kit.inbox.newest()
@@ -251,7 +256,7 @@ describe('failures of the test kit', () => {
     await agent.post('/mfa/verify').send({ code }).expect(401)
   })
 
-  it('doubled: two messages come, and only the newer code counts', async () => {
+  it('doubled: two messages arrive, and only the newer code is valid', async () => {
     const agent = await started(app(), 'bob')
     kit.fail('doubled')
     await ask(agent)
@@ -261,7 +266,7 @@ describe('failures of the test kit', () => {
     await agent.post('/mfa/verify').send({ code: newer?.code }).expect(200)
   })
 
-  it('of one verb leave the others alone, until recover', async () => {
+  it('affect only the given method, until recover()', async () => {
     const agent = await started(app(), 'bob')
     kit.fail('down', { verb: 'verify', times: Number.POSITIVE_INFINITY })
     await ask(agent)
@@ -273,7 +278,7 @@ describe('failures of the test kit', () => {
 })
 
 describe('authenticator apps of the test kit', () => {
-  it('are set up by the secret that is shown', async () => {
+  it('can be set up with the secret on the page', async () => {
     const agent = await started(app(), 'bob')
     await signInWithMfa(agent, { kit })
     const { body } = await agent.post('/mfa/enroll-app').send({}).expect(200)
@@ -286,13 +291,13 @@ describe('authenticator apps of the test kit', () => {
       .expect(200)
   })
 
-  it('show what any authenticator app shows', () => {
-    // RFC 6238, appendix B, cut to six digits.
+  it('show the same codes as any authenticator app', () => {
+    // RFC 6238, appendix B, truncated to six digits.
     const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
     expect(totpCode(secret, 59_000)).toBe('287082')
     expect(totpCode(secret, 1_111_111_109_000)).toBe('081804')
     expect(totpCode(secret, 20_000_000_000_000)).toBe('353130')
-    const random = kit.apps.enrol('a@b.example')
+    const random = kit.apps.enroll('a@b.example')
     expect(random).toMatch(/^[A-Z2-7]{32}$/)
     const other = new TOTP({ secret: Secret.fromBase32(random) })
     for (let nth = 0; nth < 50; nth++) {
@@ -301,8 +306,8 @@ describe('authenticator apps of the test kit', () => {
     }
   })
 
-  it('may have a clock that is slow, of which the person is told', async () => {
-    kit.apps.enrol('otto@example.com')
+  it('can have a slow clock, which is reported to the user', async () => {
+    kit.apps.enroll('otto@example.com')
     const agent = await started(app(), 'otto')
     const type = async (slowBy: '4m' | '30s' | '11m' | number) =>
       (
@@ -314,11 +319,13 @@ describe('authenticator apps of the test kit', () => {
     expect(await type(240_000)).toMatchObject({ code: 'invalid_code', clockSteps: -8 })
     expect(await type('11m')).not.toHaveProperty('clockSteps')
     expect(await type('30s')).toMatchObject({ status: 'verified' })
-    expect(() => kit.apps.code('otto@example.com', { slowBy: 'late' as '4m' })).toThrow('slowBy takes a time')
+    expect(() => kit.apps.code('otto@example.com', { slowBy: 'late' as '4m' })).toThrow(
+      'slowBy must be a duration',
+    )
   })
 
-  it('tell of no slow clock by a code that was used', async () => {
-    kit.apps.enrol('otto@example.com')
+  it('do not report a slow clock for a code that was already used', async () => {
+    kit.apps.enroll('otto@example.com')
     const made = app()
     await signInWithMfa(await started(made, 'otto'), { kit })
     kit.clock.advance('2m')
@@ -328,7 +335,7 @@ describe('authenticator apps of the test kit', () => {
     expect(body).not.toHaveProperty('clockSteps')
   })
 
-  it('prove nothing before their first code, and each code once', async () => {
+  it('are valid only after their first code, and accept each code once', async () => {
     const contact = { kind: 'email', email: 'x@example.com' } as const
     const verify = (code: string, kind: 'code' | 'confirm') =>
       kit.service.verify({ method: 'app', contact, code, kind }).then(({ outcome }) => outcome)
@@ -341,7 +348,7 @@ describe('authenticator apps of the test kit', () => {
   })
 })
 
-it('the test kit refuses to run in production', () => {
+it('mfaTestKit refuses to run in production', () => {
   vi.stubEnv('NODE_ENV', 'production')
   expect(() => mfaTestKit()).toThrow('does not run with NODE_ENV=production')
   vi.unstubAllEnvs()

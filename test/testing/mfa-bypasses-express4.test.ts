@@ -6,13 +6,13 @@ import { findsBypasses } from './bypass-apps.js'
 
 vi.mock('express', async () => import('express4'))
 
-it('is what it says', () => {
+it('runs with Express 4', () => {
   expect(express).toBe(createRequire(import.meta.url)('express4'))
 })
 
 findsBypasses('Express 4')
 
-it('routers at a list of paths are found in the form in which Express 4.19 keeps them, too', () => {
+it('finds routers at a list of paths in the form in which Express 4.19 stores them', () => {
   // path-to-regexp 0.1.7, of ['/a', '/b-c.d/:tenant']
   const regexp = /(?:^\/a\/?(?=\/|$)|^\/b-c\.d\/(?:([^/]+?))\/?(?=\/|$))/i
   const inner = { name: 'bound dispatch', route: { path: '/x', methods: { get: true } } }

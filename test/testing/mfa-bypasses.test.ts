@@ -5,23 +5,23 @@ import { type HostSetup, host } from '../kit/host.js'
 import { findsBypasses } from './bypass-apps.js'
 
 const logins = { name: { fields: { name: 'bob' } } }
-const look = (setup: HostSetup, more = {}) => findMfaBypasses({ app: host(setup).app, logins, ...more })
+const probe = (setup: HostSetup, more = {}) => findMfaBypasses({ app: host(setup).app, logins, ...more })
 
 findsBypasses('Express 5')
 
 describe('expectNoMfaBypass', () => {
-  it('throws an error that names every open road and what to do', async () => {
+  it('throws an error that lists every bypass and says how to fix it', async () => {
     const { app } = host({
       beforeGate: (made) => void made.get('/early', (_req, res) => void res.json({})),
     })
     await expect(expectNoMfaBypass({ app, logins })).rejects.toThrow(
-      /first factor is let in:\n- name: GET \/early: its request holds a user when it is answered\nMount mfaSession right behind/,
+      /as signed in:\n- name: GET \/early: the request has a user when the route responds\nMount mfaSession directly after/,
     )
   })
 
-  it('gives the routes that were not tried', async () => {
-    const untried = await expectNoMfaBypass({ app: host().app, logins })
-    expect(untried.map(({ method, path }) => `${method} ${path}`)).toEqual([
+  it('returns the routes that were not probed', async () => {
+    const skipped = await expectNoMfaBypass({ app: host().app, logins })
+    expect(skipped.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /login',
       'POST /logout',
       'POST /transfer',
@@ -30,30 +30,30 @@ describe('expectNoMfaBypass', () => {
   })
 })
 
-describe('a route that answers any method', () => {
+describe('a route that handles every method', () => {
   const legacy = (made: App) =>
     void made.all('/legacy', (req, res) => void res.status(req.method === 'POST' ? 200 : 405).json({}))
   const keysOf = (found: readonly { method: string; route: string }[]) =>
     found.map(({ method, route }) => `${method} ${route}`)
 
-  it('R01 is tried by POST as well, though others that change things are not', async () => {
-    const { findings, tried, untried } = await look({ beforeGate: legacy })
-    expect(keysOf(findings)).toEqual(['GET /legacy', 'POST /legacy'])
-    expect(tried).toContainEqual({ method: 'POST', path: '/legacy' })
-    expect(untried.map(({ path }) => path)).toEqual(['/login', '/logout', '/transfer'])
+  it('R01 is probed with GET and POST, while routes for other methods are skipped', async () => {
+    const { bypasses, probed, skipped } = await probe({ beforeGate: legacy })
+    expect(keysOf(bypasses)).toEqual(['GET /legacy', 'POST /legacy'])
+    expect(probed).toContainEqual({ method: 'POST', path: '/legacy' })
+    expect(skipped.map(({ path }) => path)).toEqual(['/login', '/logout', '/transfer'])
   })
 
-  it('is tried by the methods that are named, if any are', async () => {
-    const all = await look({ beforeGate: legacy }, { methods: ['put', 'DELETE'] })
-    expect(keysOf(all.findings)).toEqual(['PUT /legacy', 'DELETE /legacy'])
-    expect(keysOf((await look({ beforeGate: legacy }, { methods: ['GET'] })).findings)).toEqual([
+  it('is probed with the methods in `methods` when they are given', async () => {
+    const all = await probe({ beforeGate: legacy }, { methods: ['put', 'DELETE'] })
+    expect(keysOf(all.bypasses)).toEqual(['PUT /legacy', 'DELETE /legacy'])
+    expect(keysOf((await probe({ beforeGate: legacy }, { methods: ['GET'] })).bypasses)).toEqual([
       'GET /legacy',
     ])
   })
 
-  it('leaves a method to the route that names it', async () => {
+  it('is not probed with a method that has a route of its own', async () => {
     let posted = 0
-    await look({
+    await probe({
       beforeGate: (made) => {
         made.post('/legacy', (_req, res) => void res.json({ posted: ++posted }))
         legacy(made)
@@ -63,43 +63,43 @@ describe('a route that answers any method', () => {
   })
 })
 
-it.each([findMfaBypasses, expectNoMfaBypass])('%o refuses to run in production', async (walk) => {
+it.each([findMfaBypasses, expectNoMfaBypass])('%o refuses to run in production', async (probing) => {
   vi.stubEnv('NODE_ENV', 'production')
-  await expect(walk({ app: () => {}, logins })).rejects.toThrow(
+  await expect(probing({ app: () => {}, logins })).rejects.toThrow(
     'findMfaBypasses is for tests and does not run with NODE_ENV=production.',
   )
   vi.unstubAllEnvs()
 })
 
-it('says so when Express does not keep the paths of its routers, rather than pass them over', async () => {
+it('throws when Express does not store the paths of its routers, instead of skipping them', async () => {
   const { app } = host({ beforeGate: (made) => void made.use('/nested', Router()) })
   const { stack } = app.router as object as { stack: { rawPath?: string }[] }
   for (const layer of stack) if (layer.rawPath === '/nested') delete layer.rawPath
-  await expect(expectNoMfaBypass({ app, logins })).rejects.toThrow('bring the package `router`')
+  await expect(expectNoMfaBypass({ app, logins })).rejects.toThrow('Update its dependency `router` to 2.3')
 })
 
-it('says so when there is no app to walk', async () => {
-  await expect(expectNoMfaBypass({ app: () => {}, logins })).rejects.toThrow('There are no routes to walk')
+it('throws when the app has no routes', async () => {
+  await expect(expectNoMfaBypass({ app: () => {}, logins })).rejects.toThrow('No routes were found.')
 })
 
 describe('a login', () => {
-  it('that nobody is halfway after is a finding, so that a walk never passes for want of a session', async () => {
-    const { findings } = await look({}, { logins: { nina: { fields: { name: 'nina' } } } })
-    expect(findings.map(({ method, route, why }) => `${method} ${route}: ${why}`)).toEqual([
-      'POST /login: the login itself holds a user when it is answered',
-      'GET /mfa: after this login it tells "none" instead of "pending"',
+  it('is a bypass when it leaves no pending login, so that a probe never passes for lack of a session', async () => {
+    const { bypasses } = await probe({}, { logins: { nina: { fields: { name: 'nina' } } } })
+    expect(bypasses.map(({ method, route, reason }) => `${method} ${route}: ${reason}`)).toEqual([
+      'POST /login: the request has a user when the login route responds',
+      'GET /mfa: the MFA status after this login is "none" instead of "pending"',
     ])
   })
 
-  it('that is refused is an error', async () => {
-    await expect(look({}, { logins: { name: { fields: { name: 'eve' } } } })).rejects.toThrow(
-      'The login "name" was refused: POST /login was answered 401.',
+  it('throws when the app refuses it', async () => {
+    await expect(probe({}, { logins: { name: { fields: { name: 'eve' } } } })).rejects.toThrow(
+      'The login "name" failed: POST /login responded with 401.',
     )
   })
 
-  it('may be a function, and each login is walked by itself', async () => {
+  it('can be a function, and each login is probed separately', async () => {
     const routes: HostSetup['beforeGate'] = (app) => void app.get('/early', (_req, res) => void res.json({}))
-    const { findings } = await look(
+    const { bypasses } = await probe(
       { beforeGate: routes },
       {
         logins: {
@@ -111,47 +111,53 @@ describe('a login', () => {
         },
       },
     )
-    expect(findings.map(({ road }) => road)).toEqual(['name', 'form'])
+    expect(bypasses.map(({ login }) => login)).toEqual(['name', 'form'])
   })
 })
 
 describe('a page', () => {
-  const page = (tell: (pending: boolean) => object): HostSetup => ({
+  const page = (contentFor: (pending: boolean) => object): HostSetup => ({
     options: { open: ['/page'] },
-    routes: (app) => void app.get('/page', (req, res) => void res.json(tell(req.mfa.status === 'pending'))),
+    routes: (app) =>
+      void app.get('/page', (req, res) => void res.json(contentFor(req.mfa.status === 'pending'))),
   })
 
-  it('that tells somebody halfway something else is a finding, unless it is declared open', async () => {
+  it('is a bypass when it shows a pending login other content, unless it is in `pendingPaths`', async () => {
     const greeting = page((pending) => ({ greeting: pending ? 'One more step' : 'Welcome' }))
-    expect((await look(greeting)).findings).toEqual([
-      { road: 'name', method: 'GET', route: '/page', why: 'it answers them with something else than nobody' },
+    expect((await probe(greeting)).bypasses).toEqual([
+      {
+        login: 'name',
+        method: 'GET',
+        route: '/page',
+        reason: 'a pending login gets other content than an anonymous request',
+      },
     ])
-    expect((await look(greeting, { open: ['/page'] })).findings).toEqual([])
+    expect((await probe(greeting, { pendingPaths: ['/page'] })).bypasses).toEqual([])
   })
 
-  it('that changes with each visit is none', async () => {
-    let visits = 0
-    expect((await look(page(() => ({ visit: ++visits })))).findings).toEqual([])
+  it('is no bypass when its content changes with every request', async () => {
+    let requests = 0
+    expect((await probe(page(() => ({ request: ++requests })))).bypasses).toEqual([])
   })
 
-  it('that streams without end is seen at its beginning', async () => {
-    const { findings } = await look({
+  it('is a bypass when it streams without end to a pending login', async () => {
+    const { bypasses } = await probe({
       beforeGate: (app) => void app.get('/events', (_req, res) => void res.write('data: 1\n\n')),
     })
-    expect(findings.map(({ route }) => route)).toEqual(['/events'])
+    expect(bypasses.map(({ route }) => route)).toEqual(['/events'])
   })
 
-  it('that never answers is told as not tried', async () => {
-    const { untried } = await look({
+  it('is listed as skipped when it never responds', async () => {
+    const { skipped } = await probe({
       routes: (app) => void app.use('/stuck', () => {}),
       options: { open: ['/stuck'] },
     })
-    expect(untried).toContainEqual({ method: 'GET', path: '/stuck', why: 'it did not answer' })
+    expect(skipped).toContainEqual({ method: 'GET', path: '/stuck', reason: 'it did not respond' })
   })
 })
 
-it('signs in again when a route ends the half-login', async () => {
-  const { findings } = await look({
+it('signs in again when a route ends the pending login', async () => {
+  const { bypasses } = await probe({
     behindGate: (app) => {
       app.get('/login/bye', (req, res, next) => req.logout((error) => (error ? next(error) : res.json({}))))
       const back = Router()
@@ -162,5 +168,5 @@ it('signs in again when a route ends the half-login', async () => {
       app.use('/login', back)
     },
   })
-  expect(findings.map(({ route }) => route)).toEqual(['/login/back'])
+  expect(bypasses.map(({ route }) => route)).toEqual(['/login/back'])
 })
