@@ -1,5 +1,5 @@
 import type { DeliveryState, MfaService } from '../protocol/service.js'
-import { inTime } from '../stores/timeout.js'
+import { withTimeout } from '../stores/timeout.js'
 
 /** Nobody waits longer for word of a message; what comes later is there the next time. */
 const LONGEST_WAIT_MS = 500
@@ -48,7 +48,7 @@ export function deliveryStatesOf(service: Pick<MfaService, 'deliveryOf'>): Deliv
       // Word that comes late is older than what may be known by now.
       if (!isSettled(message)) message.status = answer?.status ?? message.status
     })
-    message.asking = inTime(word, LONGEST_WAIT_MS)
+    message.asking = withTimeout(word, LONGEST_WAIT_MS)
       // Without word the message is as it was known.
       .catch(() => {})
       .finally(() => {

@@ -4,23 +4,23 @@ import type { Counter, CounterStore } from './counter.js'
 const TEN_MINUTES_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
-/** What is about to be sent, and to whom. */
+/** A message that is about to be sent. */
 export interface Message {
   readonly userId: string
-  /** Names the factor within one half-login: the wait before a resend is counted for it. */
+  /** Identifies the factor within a pending login; the wait before a resend applies to it. */
   readonly slot: string
 }
 
-/** Whether a message may go out. */
+/** Whether a message may be sent. */
 export type SendPermit =
   | { readonly ok: true; readonly resendInSeconds: number }
   | { readonly ok: false; readonly why: 'too_soon' | 'too_many'; readonly retryAfterSeconds: number }
 
-/** The budget of messages, over all channels together (R43). */
+/** Limits messages to an account, across all channels (R43). */
 export interface MessageBudget {
   /** Counts a message before it is sent, or says how long to wait. */
   consume(message: Message): Promise<SendPermit>
-  /** Gives a message back that certainly did not go out. */
+  /** Takes a message back that was certainly not sent. */
   refund(message: Message): Promise<void>
 }
 

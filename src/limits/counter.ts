@@ -8,30 +8,30 @@ import {
 import { storableName } from '../digest.js'
 import { LimitsStoreError } from '../errors.js'
 import { type QueryPool, withTable } from '../stores/postgres-table.js'
-import { inTime } from '../stores/timeout.js'
+import { withTimeout } from '../stores/timeout.js'
 
-const LONGEST_KEY = 150
+const MAX_KEY_LENGTH = 150
 
-/** How often something happened to a key, and for how long that is remembered. */
+/** The count of a key, and when it starts over. */
 export interface Count {
   readonly count: number
   /** Milliseconds until the count starts over. */
   readonly msLeft: number
 }
 
-/** Counts that all processes share, changed in one step each, so that parallel requests never read the same value. */
+/** Counts events by key. Each change is atomic, so that concurrent requests never read the same value. */
 export interface Counter {
-  /** Adds to the count (or takes from it) and tells the new one. */
+  /** Changes the count by one and returns the new count. */
   add(key: string, by: 1 | -1): Promise<Count>
-  /** The count as it stands. */
+  /** Returns the current count. */
   read(key: string): Promise<Count>
-  /** Sets the count for a time of its own. */
+  /** Sets the count for `ms` milliseconds. */
   set(key: string, count: number, ms: number): Promise<void>
-  /** Forgets the key. */
+  /** Removes the key. */
   remove(key: string): Promise<void>
 }
 
-/** Makes the counter of that name; its counts start over `windowMs` after their first step. */
+/** Creates a counter. Each count starts over `windowMs` after its first change. */
 export type CounterStore = (name: string, windowMs: number) => Counter
 
 const NOTHING: Count = { count: 0, msLeft: 0 }
@@ -48,25 +48,25 @@ export interface CounterPlace {
 /** Counters in that place. */
 export function counterStore({ redis, postgres, prefix = 'mfa' }: CounterPlace = {}): CounterStore {
   const pool = postgres && withCounterTable(postgres)
-  // One of the counters sweeps the whole table; Redis and the memory forget by themselves.
-  let isSwept = false
+  // One of the counters deletes expired rows from the whole table. Redis and memory expire entries by themselves.
+  let hasCleanup = false
 
   return (name, windowMs) => {
-    // Points are only there for the library's own verdicts; ours are made from the counts.
+    // The library must never refuse by itself: the limits are applied to the counts.
     const options = {
       keyPrefix: `${prefix}:${name}`,
       points: Number.MAX_SAFE_INTEGER,
       duration: windowMs / 1000,
     }
     if (redis) {
-      // A client without a connection would keep our steps until there is one, and the person waiting.
+      // A disconnected client queues commands until it reconnects, and the user would wait.
       const ready = { rejectIfRedisNotReady: true }
       const client = { storeClient: redis, useRedisPackage: true }
       return counter(new RateLimiterRedis({ ...options, ...client, ...ready }), 'Redis')
     }
-    if (!postgres) return counter(new RateLimiterMemory(options), 'the memory')
-    const clearExpiredByTimeout = !isSwept
-    isSwept = true
+    if (!postgres) return counter(new RateLimiterMemory(options), 'memory')
+    const clearExpiredByTimeout = !hasCleanup
+    hasCleanup = true
     return counter(
       new RateLimiterPostgres({
         ...options,
@@ -83,24 +83,24 @@ export function counterStore({ redis, postgres, prefix = 'mfa' }: CounterPlace =
 
 function counter(store: RateLimiterAbstract, place: string): Counter {
   const guarded = guardFor(place)
-  const forget = (key: string) => store.delete(storableName(key, LONGEST_KEY))
-  // Whole, so that what is still counted after nobody waits for it any more leaves nothing below zero either.
-  const step = async (key: string, by: 1 | -1): Promise<Count> => {
-    const name = storableName(key, LONGEST_KEY)
+  const remove = (key: string) => store.delete(storableName(key, MAX_KEY_LENGTH))
+  // One operation with one timeout: if it times out and completes later, it still leaves no count below zero.
+  const change = async (key: string, by: 1 | -1): Promise<Count> => {
+    const name = storableName(key, MAX_KEY_LENGTH)
     const { count, msLeft } = asCount(await (by === 1 ? store.penalty(name) : store.reward(name)))
     if (count >= 0) return { count, msLeft }
-    // What is given back after its window ended would otherwise be a gift to the next one.
-    await forget(key)
+    // A refund after the end of its window must not raise the limit of the next window.
+    await remove(key)
     return NOTHING
   }
   return {
-    add: (key, by) => guarded(step(key, by)),
-    read: async (key) => asCount(await guarded(store.get(storableName(key, LONGEST_KEY)))),
+    add: (key, by) => guarded(change(key, by)),
+    read: async (key) => asCount(await guarded(store.get(storableName(key, MAX_KEY_LENGTH)))),
     async set(key, count, ms) {
-      await guarded(store.set(storableName(key, LONGEST_KEY), count, ms / 1000))
+      await guarded(store.set(storableName(key, MAX_KEY_LENGTH), count, ms / 1000))
     },
     async remove(key) {
-      await guarded(forget(key))
+      await guarded(remove(key))
     },
   }
 }
@@ -111,12 +111,12 @@ function asCount(result: RateLimiterRes | null): Count {
 }
 
 function guardFor(place: string) {
-  return async <Result>(step: Promise<Result>): Promise<Result> => {
+  return async <Result>(operation: Promise<Result>): Promise<Result> => {
     try {
-      return await inTime(step)
+      return await withTimeout(operation)
     } catch (cause) {
       throw new LimitsStoreError(
-        `The store of the MFA counters failed, so nothing can be counted and no code is evaluated. Is ${place} running and reachable?`,
+        `The store of the MFA counters failed, so no code can be evaluated. Check that ${place} is running and reachable.`,
         { cause },
       )
     }
@@ -129,11 +129,11 @@ export interface PostgresPlace {
   readonly tableName: string
 }
 
-/** As docs/options.md gives it to those who make their tables themselves. */
-const tableOf = (name: string) =>
+/** The same statement as in docs/options.md. */
+const createTable = (name: string) =>
   `CREATE TABLE "${name}" (key varchar(255) PRIMARY KEY, points integer NOT NULL DEFAULT 0, expire bigint)`
 
-/** The pool, with the table of the counters made when it is not there. */
+/** A pool that creates the table of the counters if it does not exist. */
 export function withCounterTable({ pool, tableName }: PostgresPlace): QueryPool {
-  return withTable(pool, tableName, tableOf(tableName))
+  return withTable(pool, tableName, createTable(tableName))
 }

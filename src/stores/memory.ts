@@ -1,9 +1,9 @@
 import type { ItemStore, StoredItem } from './store.js'
 
-/** What has run out is swept away that often, when something is kept. */
+/** How often `put` deletes expired items. */
 const SWEEP_EVERY_MS = 60 * 60_000
 
-/** Keeps items in this process, until it ends. */
+/** A store in the memory of this process. Its items are lost when the process ends. */
 export function memoryStore(): ItemStore {
   const owners = new Map<string, Map<string, StoredItem>>()
   let sweptAt = Number.NEGATIVE_INFINITY

@@ -1,40 +1,40 @@
 import { storableName } from '../digest.js'
 import { TrustStoreError } from '../errors.js'
 import type { ItemStore, StoredItem } from './store.js'
-import { inTime } from './timeout.js'
+import { withTimeout } from './timeout.js'
 
-/** One kind of things in a store, by the user they belong to. */
+/** The part of a store whose keys share one prefix. Items belong to users. Failures are thrown as `TrustStoreError`. */
 export interface Namespace {
-  /** Every item that still counts. */
+  /** Returns the user's items that have not expired. */
   read(owner: string): Promise<readonly StoredItem[]>
   put(owner: string, item: StoredItem): Promise<void>
   swap(owner: string, id: string, before: string, value: string): Promise<boolean>
   remove(owner: string, id: string): Promise<boolean>
 }
 
-const LONGEST_OWNER = 80
+const MAX_OWNER_LENGTH = 80
 
-/** The shelf of that name. What has run out is not on it, and its failures are errors of ours. */
+/** The namespace `name` in `store`. */
 export function namespaced(store: ItemStore, name: string): Namespace {
-  const place = (owner: string) => `${name}:${storableName(owner, LONGEST_OWNER)}`
+  const keyOf = (owner: string) => `${name}:${storableName(owner, MAX_OWNER_LENGTH)}`
   return {
     async read(owner) {
-      const items = await guarded(() => store.read(place(owner)))
+      const items = await guarded(() => store.read(keyOf(owner)))
       const now = Date.now()
       return items.filter(({ expiresAt }) => expiresAt > now)
     },
-    put: (owner, item) => guarded(() => store.put(place(owner), item)),
-    swap: (owner, id, before, value) => guarded(() => store.swap(place(owner), id, before, value)),
-    remove: (owner, id) => guarded(() => store.remove(place(owner), id)),
+    put: (owner, item) => guarded(() => store.put(keyOf(owner), item)),
+    swap: (owner, id, before, value) => guarded(() => store.swap(keyOf(owner), id, before, value)),
+    remove: (owner, id) => guarded(() => store.remove(keyOf(owner), id)),
   }
 }
 
 async function guarded<Result>(step: () => Promise<Result>): Promise<Result> {
   try {
-    return await inTime(step())
+    return await withTimeout(step())
   } catch (cause) {
     throw new TrustStoreError(
-      'The store of trusted devices failed. Is what the option trustedDevices.store names running and reachable?',
+      'The store of trusted devices failed. Check that the store in the option trustedDevices.store is running and reachable.',
       { cause },
     )
   }

@@ -1,6 +1,6 @@
-import { inTime } from './timeout.js'
+import { withTimeout } from './timeout.js'
 
-/** What we use of a `Pool` of the package `pg`. */
+/** The parts of a `Pool` of the package `pg` that this package uses. */
 export interface QueryPool {
   query(statement: {
     readonly text: string
@@ -8,20 +8,21 @@ export interface QueryPool {
   }): Promise<{ readonly rows: readonly Record<string, unknown>[] }>
 }
 
-/** Somebody else made the table a moment ago: a unique violation in the catalogue, the table, or its row type. */
-const MADE_MEANWHILE: ReadonlySet<unknown> = new Set(['23505', '42P07', '42710'])
+// SQLSTATE codes when another process creates the table at the same time: unique violation in the system catalog,
+// duplicate table, duplicate row type.
+const CREATED_CONCURRENTLY: ReadonlySet<unknown> = new Set(['23505', '42P07', '42710'])
 
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 /**
- * The pool, with the table made by `statement` before the first query when it is not there. A failure is told to
- * whoever asked, and tried again by the next one.
+ * A pool that creates the table with `statement` before its first query if the table does not exist. If that fails, the
+ * query fails too, and the next query tries again.
  */
 export function withTable(pool: QueryPool, tableName: string, statement: string): QueryPool {
   let ready: Promise<void> | undefined
 
-  const makeTable = async () => {
-    // CREATE TABLE IF NOT EXISTS would ask for the right to create also where the table exists.
+  const createTable = async () => {
+    // CREATE TABLE IF NOT EXISTS requires the CREATE privilege even where the table exists.
     const { rows } = await pool.query({
       text: 'SELECT to_regclass($1) AS found',
       values: [`"${tableName}"`],
@@ -29,28 +30,28 @@ export function withTable(pool: QueryPool, tableName: string, statement: string)
     if (rows[0]?.found) return
     await pool.query({ text: statement }).catch((error: unknown) => {
       const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
-      if (code === INSUFFICIENT_PRIVILEGE) throw mayNotMake(tableName, statement, error)
-      if (!MADE_MEANWHILE.has(code)) throw error
+      if (code === INSUFFICIENT_PRIVILEGE) throw cannotCreate(tableName, statement, error)
+      if (!CREATED_CONCURRENTLY.has(code)) throw error
     })
   }
 
   return {
     async query({ text, values }) {
-      // In time, or a connection that never says anything would keep all the others from being tried.
-      ready ??= inTime(makeTable()).catch((error: unknown) => {
+      // With a time limit, since a connection that never answers would block all later queries.
+      ready ??= withTimeout(createTable()).catch((error: unknown) => {
         ready = undefined
         throw error
       })
       await ready
-      // Without its name: a pooler in transaction mode hands each statement to another connection, which does not
-      // know what was prepared on the one before.
+      // Without a name, so that the statement is not prepared: a pooler in transaction mode may run the next one on
+      // another connection, where the prepared statement does not exist.
       return pool.query({ text, ...(values && { values }) })
     },
   }
 }
 
-function mayNotMake(tableName: string, statement: string, cause: unknown): Error {
+function cannotCreate(tableName: string, statement: string, cause: unknown): Error {
   const grant = `GRANT SELECT, INSERT, UPDATE, DELETE ON "${tableName}" TO …`
-  const told = `The user of the pool may not make the table ${tableName}: have it made by somebody who may, ${statement}; ${grant}`
-  return new Error(told, { cause })
+  const message = `The database user of the pool has no privilege to create the table ${tableName}. Create it as a user who has: ${statement}; ${grant}`
+  return new Error(message, { cause })
 }

@@ -2,19 +2,19 @@ import * as z from 'zod'
 import { type QueryPool, withTable } from './postgres-table.js'
 import type { ItemStore } from './store.js'
 
-/** As docs/trusted-devices.md gives it to those who make their tables themselves. */
-const tableOf = (name: string) =>
+/** The same statement as in docs/trusted-devices.md. */
+const createTable = (name: string) =>
   `CREATE TABLE "${name}" (owner varchar(120) NOT NULL, id varchar(120) NOT NULL, value text NOT NULL, expires_at bigint NOT NULL, PRIMARY KEY (owner, id))`
 
-// A bigint reaches us as text.
+// The package `pg` returns a bigint as text.
 const rows = z.array(z.object({ id: z.string(), value: z.string(), expires_at: z.coerce.number() }))
 
-/** What has run out is swept away that often, by whichever process keeps something next. */
+/** How often `put` deletes expired items. */
 const SWEEP_EVERY_MS = 60 * 60_000
 
-/** Keeps items in a table of PostgreSQL, for all processes. */
+/** A store in a PostgreSQL table, shared by all processes. */
 export function postgresStore(pool: QueryPool, tableName: string): ItemStore {
-  const table = withTable(pool, tableName, tableOf(tableName))
+  const table = withTable(pool, tableName, createTable(tableName))
   const run = (text: string, ...values: unknown[]) => table.query({ text, values })
   let sweptAt = Number.NEGATIVE_INFINITY
 
@@ -55,12 +55,12 @@ export function postgresStore(pool: QueryPool, tableName: string): ItemStore {
     },
 
     async remove(owner, id) {
-      const gone = await run(
+      const removed = await run(
         `DELETE FROM "${tableName}" WHERE owner = $1 AND id = $2 RETURNING id`,
         owner,
         id,
       )
-      return gone.rows.length > 0
+      return removed.rows.length > 0
     },
   }
 }

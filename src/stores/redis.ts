@@ -1,15 +1,15 @@
 import * as z from 'zod'
 import type { ItemStore } from './store.js'
 
-/** What we use of a client of the package `redis`. */
+/** The parts of a client of the package `redis` that this package uses. */
 export interface RedisClient {
   readonly isReady: boolean
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
 }
 
 /*
- * One hash an owner, one field an item: its end, a space, its value. Scripts, since Redis runs each as one step. A
- * hash is forgotten with the item that lasts longest.
+ * One hash per owner and one field per item: its expiry time, a space, its value. Redis runs each script atomically. A
+ * hash expires together with its longest-lived item.
  */
 
 const READ = `return redis.call('HGETALL', KEYS[1])`
@@ -29,18 +29,18 @@ return 1`
 
 const REMOVE = `return redis.call('HDEL', KEYS[1], ARGV[1])`
 
-/** Keeps items in Redis, for all processes. */
+/** A store in Redis, shared by all processes. */
 export function redisStore(client: RedisClient, prefix: string): ItemStore {
   const run = async (script: string, owner: string, ...values: string[]) => {
-    // A client without a connection would keep the script until there is one, and the person waiting.
-    if (!client.isReady) throw new Error('the client of Redis is not connected')
+    // A disconnected client queues commands until it reconnects, and the user would wait.
+    if (!client.isReady) throw new Error('The Redis client is not connected.')
     return client.eval(script, { keys: [`${prefix}:trust:${owner}`], arguments: values })
   }
 
   return {
     async read(owner) {
       const fields = z.array(z.string()).parse(await run(READ, owner))
-      return fields.flatMap((id, index) => (index % 2 === 0 ? [itemIn(id, fields[index + 1] ?? '')] : []))
+      return fields.flatMap((id, index) => (index % 2 === 0 ? [parseItem(id, fields[index + 1] ?? '')] : []))
     },
 
     async put(owner, { id, value, expiresAt }) {
@@ -54,7 +54,7 @@ export function redisStore(client: RedisClient, prefix: string): ItemStore {
   }
 }
 
-function itemIn(id: string, field: string) {
+function parseItem(id: string, field: string) {
   const space = field.indexOf(' ')
   return { id, value: field.slice(space + 1), expiresAt: Number(field.slice(0, space)) }
 }

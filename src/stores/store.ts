@@ -1,23 +1,24 @@
-/** Something kept for an owner, under an id of its own. */
+/** An item in a store: a value that belongs to an owner and has an id. */
 export interface StoredItem {
   readonly id: string
-  /** Text that only we read. */
+  /** Opaque text; only this package reads it. */
   readonly value: string
-  /** When it counts no longer, in milliseconds since 1970. A store may forget it then, and need not. */
+  /** When the item expires, in milliseconds since 1970. A store may delete it then, but need not. */
   readonly expiresAt: number
 }
 
 /**
- * Where trusted devices and the like are kept: items by owner and id. Owners and ids are printable ASCII of at most
- * 120 characters; values are texts of at most 2,000. Every step is whole: of two requests at once, one is told "yes".
+ * A store for trusted devices and the links in account notices: items by owner and id. Owners and ids are printable
+ * ASCII of at most 120 characters; values are texts of at most 2,000 characters. Every method must be atomic: of two
+ * concurrent `swap` or `remove` calls for the same item, only one returns `true`.
  */
 export interface ItemStore {
-  /** Every item of the owner. */
+  /** Returns all items of the owner. */
   read(owner: string): Promise<readonly StoredItem[]>
-  /** Keeps the item, in place of the one of that id if there is one. */
+  /** Adds the item, or replaces the one with the same id. */
   put(owner: string, item: StoredItem): Promise<void>
-  /** Gives the item another value if its value still is `before`; whether it was. */
+  /** Changes the item's value if it still is `before`. Returns whether it was. */
   swap(owner: string, id: string, before: string, value: string): Promise<boolean>
-  /** Forgets the item; true for the one caller that did. */
+  /** Removes the item. Returns `true` only for the call that removed it. */
   remove(owner: string, id: string): Promise<boolean>
 }
