@@ -48,14 +48,14 @@ export function factsOf(
 ): NoticeFacts {
   const { browser, system } = browserName(req.get('user-agent'))
   const name = browser && system ? `${browser} on ${system}` : (browser ?? system)
-  const place = locationOf(req, settings)
+  const location = locationOf(req, settings)
   const address = addressOf(req)
   return {
     ...body,
     at: Date.now(),
     ...(name && { browser: name }),
     ...(address && { address }),
-    ...(place && { place }),
+    ...(location && { location }),
   }
 }
 

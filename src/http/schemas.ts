@@ -157,7 +157,7 @@ export const devicesAnswer = z.object({
     z.object({
       id: z.string(),
       name: z.string().meta({ description: 'Browser and system.', examples: ['Firefox on Linux'] }),
-      place: z.string().optional(),
+      location: z.string().optional(),
       current: z.boolean().meta(described('Whether it is the browser that asks.')),
       createdAt: time,
       lastUsedAt: time,

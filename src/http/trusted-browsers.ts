@@ -69,8 +69,8 @@ export function browsersWith(
     async remember(req, account, startedAt) {
       try {
         if (!isAllowed(req, account.user)) return undefined
-        const place = locationOf(req, settings)
-        const browser = { ...browserName(req.get('user-agent')), ...(place && { place }) }
+        const location = locationOf(req, settings)
+        const browser = { ...browserName(req.get('user-agent')), ...(location && { location }) }
         const replaced = idsIn(req)
         const owner = ownerOf(account)
         const theirs = (await devices.list(owner)).map(({ id }) => id).filter((id) => replaced.includes(id))

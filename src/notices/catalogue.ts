@@ -9,7 +9,7 @@ export interface NoticeCatalogue {
   readonly when: string
   readonly browser: string
   readonly address: string
-  readonly place: string
+  readonly location: string
   /** It was the reader. */
   readonly fine: string
   /** It was not: heads the link, which stands on a line of its own. */

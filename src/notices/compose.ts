@@ -49,7 +49,7 @@ function words({ facts, appName, notMeUrl, languages }: Letter, wishes: readonly
     filled(texts.when, { value: moment(locale, facts.at) }),
     facts.browser && filled(texts.browser, { value: facts.browser }),
     facts.address && filled(texts.address, { value: facts.address }),
-    facts.place && filled(texts.place, { value: facts.place }),
+    facts.location && filled(texts.location, { value: facts.location }),
   ]
   const help =
     facts.type === 'account_secured'

@@ -25,7 +25,7 @@ export interface NoticeFacts {
   /** The browser's network address, as Express sees it. */
   readonly address?: string
   /** In the host's words (option `place`). */
-  readonly place?: string
+  readonly location?: string
   /** The factor that came or went, or by which backup codes were sent. */
   readonly method?: Method
   /** Where it leads, masked. */

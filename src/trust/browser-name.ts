@@ -1,15 +1,15 @@
-/** What a browser says it is, in two words for a list. */
+/** Browser and operating system, as shown in a list of devices. */
 export interface BrowserName {
-  /** Like "Firefox". */
+  /** For example `Firefox`. */
   readonly browser?: string
-  /** Like "Windows". */
+  /** For example `Windows`. */
   readonly system?: string
 }
 
-type Mark = readonly [RegExp, string]
+type UserAgentPattern = readonly [RegExp, string]
 
-// Most browsers also name the ones they descend from, so the particular stand before the general.
-const BROWSERS: readonly Mark[] = [
+// Most user agents also name the browsers they derive from, so the most specific pattern comes first.
+const BROWSERS: readonly UserAgentPattern[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\b(?:OPR|OPiOS|Opera)\//, 'Opera'],
   [/\bSamsungBrowser\//, 'Samsung Internet'],
@@ -20,7 +20,7 @@ const BROWSERS: readonly Mark[] = [
   [/\bSafari\//, 'Safari'],
 ]
 
-const SYSTEMS: readonly Mark[] = [
+const SYSTEMS: readonly UserAgentPattern[] = [
   [/\bWindows\b/, 'Windows'],
   [/\biPhone\b/, 'iPhone'],
   [/\biPad\b/, 'iPad'],
@@ -30,10 +30,10 @@ const SYSTEMS: readonly Mark[] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** Reads a `User-Agent`. Only words of ours come out of it, never the text that was sent. */
+/** Reads a `User-Agent` header. Returns only names from the lists above, never text from the header. */
 export function browserName(userAgent: string | undefined): BrowserName {
-  const find = (marks: readonly Mark[]) =>
-    marks.find(([pattern]) => pattern.test((userAgent ?? '').slice(0, 512)))?.[1]
+  const find = (patterns: readonly UserAgentPattern[]) =>
+    patterns.find(([pattern]) => pattern.test((userAgent ?? '').slice(0, 512)))?.[1]
   const [browser, system] = [find(BROWSERS), find(SYSTEMS)]
   return { ...(browser && { browser }), ...(system && { system }) }
 }

@@ -7,60 +7,61 @@ import type { ItemStore, StoredItem } from '../stores/store.js'
 import type { BrowserName } from './browser-name.js'
 import { isToken, newId, newToken } from './tokens.js'
 
-/** A browser that skips the question for one user, as that user sees it. Times are milliseconds since 1970. */
+/** A browser in which one user skips the second factor. Times are milliseconds since 1970. */
 export interface Device extends BrowserName {
-  /** Names it in addresses; no secret. */
+  /** Identifies the device in URLs. Not a secret. */
   readonly id: string
-  /** Where it was trusted, in the host's words. */
-  readonly place?: string
+  /** Where the browser was when it was trusted, as the host describes it. */
+  readonly location?: string
   readonly createdAt: number
   readonly lastUsedAt: number
   readonly expiresAt: number
 }
 
-/** What a browser keeps in its cookie for one user. */
+/** What the cookie of a trusted browser holds for one user. */
 export interface Entry {
   readonly id: string
   readonly token: string
 }
 
-/** Whose device it is, and what its trust is bound to. */
+/** The user a device belongs to, and the binding of its trust. */
 export interface DeviceOwner {
   readonly userId: string
   readonly binding: string
 }
 
-/** What became of a browser's entries. */
+/** The result of looking up a browser's cookie entries. */
 export type Recognition =
-  /** `entry` takes the place of the one that was shown; without it, a request at the same moment has brought it. */
+  /** `entry` replaces the one in the cookie. It is absent when a concurrent request has already replaced it. */
   | { readonly outcome: 'recognized'; readonly device: string; readonly entry?: Entry }
-  /** `copied`: the name was right and the secret was not, so one of two copies is used up. The trust is over. */
+  /** `copied`: the id is known but its token is outdated, so the cookie was copied. The device is removed. */
   | { readonly outcome: 'unknown'; readonly copied: boolean }
 
 /** The trusted devices of all users. */
 export interface Devices {
-  /** Trusts a browser from now on. Devices named in `replaces`, and the longest unused beyond the cap, are forgotten. */
+  /** Trusts a browser. Removes the devices in `replaces`, and the least recently used ones beyond the limit. */
   trust(
     owner: DeviceOwner,
-    browser: BrowserName & { readonly place?: string },
+    browser: BrowserName & { readonly location?: string },
     replaces: readonly string[],
   ): Promise<Entry>
-  /** Whether one of the entries is a trusted device of this user. Its token is changed by it. */
+  /** Checks whether one of the entries is a trusted device of this user. A match gets a new token. */
   recognize(owner: DeviceOwner, entries: readonly Entry[]): Promise<Recognition>
-  /** Whether a device is trusted still. */
+  /** Whether a device is still trusted. */
   holds(owner: DeviceOwner, id: string): Promise<boolean>
-  /** The user's devices, the last used first. */
+  /** The user's devices, most recently used first. */
   list(owner: DeviceOwner): Promise<readonly Device[]>
-  /** Forgets a device; whether there was one. */
+  /** Removes a device. Returns whether it existed. */
   revoke(userId: string, id: string): Promise<boolean>
-  /** Forgets all of them; how many there were. */
+  /** Removes all devices of a user. Returns how many there were. */
   revokeAll(userId: string): Promise<number>
 }
 
-/** How long the token before the present one is accepted, for two sign-ins of one browser at the same moment. */
+/** How long the previous token is still accepted, for concurrent sign-ins in one browser. */
 const OVERLAP_MS = 10_000
 
-const kept = z.object({
+// The names of these members are part of the storage format.
+const deviceRecord = z.object({
   token: z.string(),
   before: z.object({ token: z.string(), until: z.number() }).optional(),
   mark: z.string(),
@@ -71,70 +72,73 @@ const kept = z.object({
   lastUsedAt: z.number(),
 })
 
-type Kept = z.output<typeof kept>
+type DeviceRecord = z.output<typeof deviceRecord>
 
-interface Found {
+interface StoredDevice {
   readonly item: StoredItem
-  readonly kept: Kept
+  readonly record: DeviceRecord
 }
 
-/** Trusted devices in that store. */
+/** Trusted devices in `store`. */
 export function devicesIn(
   store: ItemStore,
   { maxAgeMs, maxDevices }: { readonly maxAgeMs: number; readonly maxDevices: number },
 ): Devices {
-  const shelf = namespaced(store, 'devices')
+  const items = namespaced(store, 'devices')
 
-  /** The devices that count, and only they: what was bound to something else is forgotten. */
-  const live = async ({ userId, binding }: DeviceOwner): Promise<Found[]> => {
-    const found: Found[] = []
-    for (const item of await shelf.read(userId)) {
-      const one = readKept(item)
-      if (one?.mark === markOf(item.id, binding)) found.push({ item, kept: one })
-      else await shelf.remove(userId, item.id)
+  /** The user's valid devices. Removes those that were bound to a different set of factors. */
+  const validDevices = async ({ userId, binding }: DeviceOwner): Promise<StoredDevice[]> => {
+    const valid: StoredDevice[] = []
+    for (const item of await items.read(userId)) {
+      const record = readRecord(item)
+      if (record?.mark === bindingDigest(item.id, binding)) valid.push({ item, record })
+      else await items.remove(userId, item.id)
     }
-    return found
+    return valid
   }
 
   const enforceCap = async (owner: DeviceOwner, newest: string) => {
-    const others = (await live(owner)).filter(({ item }) => item.id !== newest).sort(byLastUse)
-    for (const { item } of others.slice(maxDevices - 1)) await shelf.remove(owner.userId, item.id)
+    const others = (await validDevices(owner)).filter(({ item }) => item.id !== newest).sort(byLastUse)
+    for (const { item } of others.slice(maxDevices - 1)) await items.remove(owner.userId, item.id)
   }
 
-  const rotate = async ({ userId }: DeviceOwner, { item, kept: old }: Found): Promise<Entry | undefined> => {
+  const rotateToken = async (
+    { userId }: DeviceOwner,
+    { item, record }: StoredDevice,
+  ): Promise<Entry | undefined> => {
     const now = Date.now()
     const token = newToken()
-    const next: Kept = {
-      ...old,
+    const next: DeviceRecord = {
+      ...record,
       token: digestOf(token),
-      before: { token: old.token, until: now + OVERLAP_MS },
+      before: { token: record.token, until: now + OVERLAP_MS },
       lastUsedAt: now,
     }
-    const isOurs = await shelf.swap(userId, item.id, item.value, JSON.stringify(next))
-    return isOurs ? { id: item.id, token } : undefined
+    const isSwapped = await items.swap(userId, item.id, item.value, JSON.stringify(next))
+    return isSwapped ? { id: item.id, token } : undefined
   }
 
   const recognize = async (
     owner: DeviceOwner,
     entries: readonly Entry[],
-    isSecondLook = false,
+    isRetry = false,
   ): Promise<Recognition> => {
-    const found = await live(owner)
+    const devices = await validDevices(owner)
     let copied = false
     for (const { id, token } of entries) {
-      const device = found.find(({ item }) => item.id === id)
+      const device = devices.find(({ item }) => item.id === id)
       if (!device) continue
-      const { before } = device.kept
-      if (isToken(token, device.kept.token)) {
-        const entry = await rotate(owner, device)
+      const { before } = device.record
+      if (isToken(token, device.record.token)) {
+        const entry = await rotateToken(owner, device)
         if (entry) return { outcome: 'recognized', device: id, entry }
-        // Another request of this browser was faster, or the device was revoked: it is looked at once more.
-        return isSecondLook ? { outcome: 'unknown', copied } : recognize(owner, entries, true)
+        // A concurrent request has changed the token, or the device was revoked. Read it once more.
+        return isRetry ? { outcome: 'unknown', copied } : recognize(owner, entries, true)
       }
       if (before && before.until > Date.now() && isToken(token, before.token)) {
         return { outcome: 'recognized', device: id }
       }
-      copied = (await shelf.remove(owner.userId, id)) || copied
+      copied = (await items.remove(owner.userId, id)) || copied
     }
     return { outcome: 'unknown', copied }
   }
@@ -142,67 +146,71 @@ export function devicesIn(
   return {
     async trust(owner, browser, replaces) {
       const [id, token, now] = [newId(), newToken(), Date.now()]
-      const value: Kept = {
+      const { location, ...name } = browser
+      const record: DeviceRecord = {
         token: digestOf(token),
-        mark: markOf(id, owner.binding),
-        ...browser,
+        mark: bindingDigest(id, owner.binding),
+        ...name,
+        ...(location && { place: location }),
         createdAt: now,
         lastUsedAt: now,
       }
-      for (const old of replaces) await shelf.remove(owner.userId, old)
-      await shelf.put(owner.userId, { id, value: JSON.stringify(value), expiresAt: now + maxAgeMs })
+      for (const old of replaces) await items.remove(owner.userId, old)
+      await items.put(owner.userId, { id, value: JSON.stringify(record), expiresAt: now + maxAgeMs })
       await enforceCap(owner, id)
       return { id, token }
     },
 
     recognize: (owner, entries) => recognize(owner, entries),
 
-    holds: async (owner, id) => (await live(owner)).some(({ item }) => item.id === id),
+    holds: async (owner, id) => (await validDevices(owner)).some(({ item }) => item.id === id),
 
-    list: async (owner) => (await live(owner)).sort(byLastUse).map(asDevice),
+    list: async (owner) => (await validDevices(owner)).sort(byLastUse).map(asDevice),
 
-    revoke: (userId, id) => shelf.remove(userId, id),
+    revoke: (userId, id) => items.remove(userId, id),
 
     async revokeAll(userId) {
       let count = 0
-      for (const { id } of await shelf.read(userId)) if (await shelf.remove(userId, id)) count++
+      for (const { id } of await items.read(userId)) if (await items.remove(userId, id)) count++
       return count
     },
   }
 }
 
-// With the device's own name in it, so that two devices of one user do not show by their marks that they are.
-function markOf(id: string, binding: string): string {
+// Contains the device's id, so that the digests of two devices do not show that they belong to one user.
+function bindingDigest(id: string, binding: string): string {
   return digestOf(`${id} ${binding}`)
 }
 
-function readKept({ value }: StoredItem): Kept | undefined {
+function readRecord({ value }: StoredItem): DeviceRecord | undefined {
   try {
-    return kept.safeParse(JSON.parse(value)).data
+    return deviceRecord.safeParse(JSON.parse(value)).data
   } catch {
     return undefined
   }
 }
 
-function asDevice({ item, kept: { browser, system, place, createdAt, lastUsedAt } }: Found): Device {
+function asDevice({ item, record }: StoredDevice): Device {
+  const { browser, system, place, createdAt, lastUsedAt } = record
   return {
     id: item.id,
     ...(browser && { browser }),
     ...(system && { system }),
-    ...(place && { place }),
+    ...(place && { location: place }),
     createdAt,
     lastUsedAt,
     expiresAt: item.expiresAt,
   }
 }
 
-function byLastUse(one: Found, other: Found): number {
-  return other.kept.lastUsedAt - one.kept.lastUsedAt
+function byLastUse(a: StoredDevice, b: StoredDevice): number {
+  return b.record.lastUsedAt - a.record.lastUsedAt
 }
 
 /**
- * What a trust is bound to, as text: the user's factors, whatever their order and names, and what the host adds, such
- * as a number that goes up with every new password. When any of it changes, the trust is over (R66).
+ * The text that a device's trust is bound to: the user's factors, regardless of their order and ids, and the text from
+ * the host (option `trustedDevices.fingerprint`), such as a password version. When any of it changes, the device is no
+ * longer trusted (R66).
  */
 export function bindingOf(factors: readonly Factor[], fromHost: string): string {
   const proofs = factors.map(({ method, contact }) => `${method} ${formatUser(contact)}`).sort()

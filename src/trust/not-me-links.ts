@@ -4,49 +4,49 @@ import { namespaced } from '../stores/namespaced.js'
 import type { ItemStore } from '../stores/store.js'
 import { isToken, newId, newToken } from './tokens.js'
 
-/** What a link is about. */
-const subject = z.object({ userId: z.string(), at: z.number() })
+const subjectSchema = z.object({ userId: z.string(), at: z.number() })
 
-/** Whose account a link ends everything in, and when the notice was written that it stood in. */
-export type NotMeSubject = Readonly<z.output<typeof subject>>
+/** The user whose sessions and trusted devices a link ends, and when its notice was written. */
+export type NotMeSubject = Readonly<z.output<typeof subjectSchema>>
 
-/** Links that stand in notices; each works once. Kept by the hash of their secret, so that the store gives none away. */
+/** The "this wasn't me" links in account notices. Each works once. The store holds only a hash of each secret. */
 export interface NotMeLinks {
-  /** The token of a new link. */
-  issue(about: NotMeSubject): Promise<string>
-  /** What a token is for; nothing when it was used, is too old, or never was one. */
-  look(token: string): Promise<NotMeSubject | undefined>
-  /** Uses it up: of several at once, one is told what it is for. */
-  take(token: string): Promise<NotMeSubject | undefined>
+  /** Creates a link and returns its token. */
+  issue(subject: NotMeSubject): Promise<string>
+  /** Finds the subject of a token. `undefined` if the token was used, has expired, or was never issued. */
+  find(token: string): Promise<NotMeSubject | undefined>
+  /** Uses the token. Of several concurrent calls, one gets the subject; the others get `undefined`. */
+  redeem(token: string): Promise<NotMeSubject | undefined>
 }
 
-/** A notice is read late sometimes. */
+// Users may read a notice days later.
 const LIFE_MS = 7 * 24 * 60 * 60_000
 
 const TOKEN = /^([\w-]{22})\.([\w-]{43})$/
 
-/** Links in that store. */
+/** Links in `store`. */
 export function notMeLinksIn(store: ItemStore): NotMeLinks {
-  const shelf = namespaced(store, 'undo')
+  // The name is part of the storage format.
+  const items = namespaced(store, 'undo')
 
-  const find = async (token: string) => {
+  const lookUp = async (token: string) => {
     const [, id, secret] = TOKEN.exec(token) ?? []
     if (!id || !secret) return undefined
-    const item = (await shelf.read(id)).find((one) => isToken(secret, one.id))
-    return item && { id, item, about: subject.safeParse(JSON.parse(item.value)).data }
+    const item = (await items.read(id)).find((one) => isToken(secret, one.id))
+    return item && { id, item, subject: subjectSchema.safeParse(JSON.parse(item.value)).data }
   }
 
   return {
-    async issue(about) {
+    async issue(subject) {
       const [id, secret] = [newId(), newToken()]
       const expiresAt = Date.now() + LIFE_MS
-      await shelf.put(id, { id: digestOf(secret), value: JSON.stringify(about), expiresAt })
+      await items.put(id, { id: digestOf(secret), value: JSON.stringify(subject), expiresAt })
       return `${id}.${secret}`
     },
-    look: async (token) => (await find(token))?.about,
-    async take(token) {
-      const found = await find(token)
-      return found && (await shelf.remove(found.id, found.item.id)) ? found.about : undefined
+    find: async (token) => (await lookUp(token))?.subject,
+    async redeem(token) {
+      const found = await lookUp(token)
+      return found && (await items.remove(found.id, found.item.id)) ? found.subject : undefined
     },
   }
 }

@@ -25,7 +25,7 @@ describe('somebody is told', () => {
       type: 'backup_code_used',
       browser: 'Firefox on Windows',
       address: '203.0.113.7',
-      place: 'Lyon, France',
+      location: 'Lyon, France',
       locale: 'en',
       subject: 'Testbed: a backup code was used',
     })
@@ -179,7 +179,7 @@ describe('somebody is told', () => {
     const made = noticingHost({ options: { place, logger: { warn: () => {}, error: () => {} } } })
     await pass(made, 'bob', { trust: true })
     const notice = made.newest('device_trusted')
-    expect(notice.place).toBeUndefined()
+    expect(notice.location).toBeUndefined()
     await sayNotMe(made, notice).expect(200)
     expect(made.compromises).toMatchObject([{ userId: 'u-bob' }])
   })

@@ -9,7 +9,7 @@ const notMeUrl = 'https://shop.example/mfa/not-me?token=x'
 
 describe.each(Object.keys(noticeCatalogues))('the notices in %s', (locale) => {
   it.each(NOTICE_TYPES)('say everything: %s', (type) => {
-    const facts = { type, at: AT, browser: 'Firefox on Mac', address: '203.0.113.7', place: 'Oslo' }
+    const facts = { type, at: AT, browser: 'Firefox on Mac', address: '203.0.113.7', location: 'Oslo' }
     const factor = { method: 'sms', to: '••• 57' } as const
     const { subject, text } = composeNotice(
       { facts: { ...facts, ...factor }, appName: 'Vault', languages, notMeUrl },

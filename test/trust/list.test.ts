@@ -37,7 +37,7 @@ describe('R68 the list of trusted devices', () => {
       {
         id: expect.stringMatching(/^[\w-]{22}$/),
         name: 'Safari on iPhone',
-        place: 'Lyon, France',
+        location: 'Lyon, France',
         createdAt: iso(now),
         lastUsedAt: iso(now),
         expiresAt: iso(now + days30),
@@ -46,7 +46,7 @@ describe('R68 the list of trusted devices', () => {
       {
         id: expect.any(String),
         name: 'Firefox on Windows',
-        place: 'Lyon, France',
+        location: 'Lyon, France',
         createdAt: iso(now - HOUR),
         lastUsedAt: iso(now - HOUR),
         expiresAt: iso(now - HOUR + days30),

@@ -27,7 +27,7 @@ export const de: NoticeCatalogue = {
   when: 'Wann: {value}',
   browser: 'Browser: {value}',
   address: 'Netzwerkadresse: {value}',
-  place: 'Ort: {value}',
+  location: 'Ort: {value}',
   fine: 'Wenn Sie das waren, müssen Sie nichts tun.',
   notYou:
     'Wenn Sie es nicht waren, öffnen Sie diese Seite. Dort werden alle von Ihrem Konto abgemeldet, und keinem Browser wird mehr vertraut:',

@@ -27,7 +27,7 @@ export const en: NoticeCatalogue = {
   when: 'When: {value}',
   browser: 'Browser: {value}',
   address: 'Network address: {value}',
-  place: 'Place: {value}',
+  location: 'Place: {value}',
   fine: 'If this was you, there is nothing to do.',
   notYou:
     'If it wasn’t you, open this page. It signs everybody out of your account and trusts no browser any more:',

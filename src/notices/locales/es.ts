@@ -28,7 +28,7 @@ export const es: NoticeCatalogue = {
   when: 'Cuándo: {value}',
   browser: 'Navegador: {value}',
   address: 'Dirección de red: {value}',
-  place: 'Lugar: {value}',
+  location: 'Lugar: {value}',
   fine: 'Si fuiste tú, no tienes que hacer nada.',
   notYou:
     'Si no fuiste tú, abre esta página. Cierra todas las sesiones de tu cuenta y retira la confianza a todos los navegadores:',

@@ -28,7 +28,7 @@ export const fr: NoticeCatalogue = {
   when: 'Quand : {value}',
   browser: 'Navigateur : {value}',
   address: 'Adresse réseau : {value}',
-  place: 'Lieu : {value}',
+  location: 'Lieu : {value}',
   fine: 'Si c’était vous, vous n’avez rien à faire.',
   notYou:
     'Si ce n’était pas vous, ouvrez cette page. Elle ferme toutes les sessions de votre compte et retire la confiance à tous les navigateurs :',

@@ -28,7 +28,7 @@ export const ja: NoticeCatalogue = {
   when: '日時：{value}',
   browser: 'ブラウザー：{value}',
   address: 'ネットワークアドレス：{value}',
-  place: '場所：{value}',
+  location: '場所：{value}',
   fine: 'ご自身の操作であれば、何もする必要はありません。',
   notYou:
     '心当たりがない場合は、次のページを開いてください。アカウントのすべてのログインを終了し、すべてのブラウザーの信頼を取り消します：',

@@ -28,7 +28,7 @@ export const pt: NoticeCatalogue = {
   when: 'Quando: {value}',
   browser: 'Navegador: {value}',
   address: 'Endereço de rede: {value}',
-  place: 'Lugar: {value}',
+  location: 'Lugar: {value}',
   fine: 'Se foi você, não é preciso fazer nada.',
   notYou:
     'Se não foi você, abra esta página. Ela encerra todas as sessões de sua conta e deixa de confiar em todos os navegadores:',
