@@ -2,7 +2,7 @@ import { linkTo } from './address.js'
 import { html } from './html.js'
 import { icons } from './icons.js'
 import { destination, type Page, type PageContext } from './page.js'
-import { noticeBox } from './page-message.js'
+import { messageBox } from './page-message.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
@@ -13,7 +13,7 @@ export function backupSentPage(view: Extract<View, { page: 'backup-sent' }>, con
   return {
     title: html`${backup.sentTitle}`,
     leadsHome: true,
-    main: html`${noticeBox(context)}<p class="mfa-lead mfa-done">${icons.done}<span>${fill(backup.sent, { to: destination(view.to) })}</span></p>
+    main: html`${messageBox(context)}<p class="mfa-lead mfa-done">${icons.done}<span>${fill(backup.sent, { to: destination(view.to) })}</span></p>
 <p>${view.count !== undefined && html`${text.count(backup.count, view.count)} `}${backup.keep}</p>
 <div class="mfa-actions"><a class="mfa-primary" href="${linkTo(view.next ?? frame.homePath)}">${fill(words.enrolled.done, { app: frame.appName })}</a></div>`,
   }

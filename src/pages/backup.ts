@@ -1,6 +1,6 @@
 import { html } from './html.js'
 import { destination, type Page, type PageContext } from './page.js'
-import { noticeBox, problemText } from './page-message.js'
+import { messageBox, problemText } from './page-message.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
@@ -13,13 +13,13 @@ export function backupPage(view: Extract<View, { page: 'backup' }>, context: Pag
     const nowhere = problemText({ tone: 'error', code: 'contact_needed' }, context)
     return {
       title,
-      main: html`${noticeBox(context)}<p class="mfa-lead">${backup.lead}</p>
+      main: html`${messageBox(context)}<p class="mfa-lead">${backup.lead}</p>
 <p><strong>${nowhere.title}</strong><br>${nowhere.advice}</p>`,
     }
   }
   return {
     title,
-    main: html`${noticeBox(context)}<p class="mfa-lead">${backup.lead}</p>
+    main: html`${messageBox(context)}<p class="mfa-lead">${backup.lead}</p>
 <p>${fill(backup.to, { to: destination(view.to) })} ${backup.replaces}</p>
 <form class="mfa-form" method="post" action="${frame.base}/backup"><button class="mfa-primary">${backup.send}</button></form>`,
   }

@@ -1,7 +1,7 @@
 import { factorList } from './factor-list.js'
 import { html } from './html.js'
 import type { Page, PageContext } from './page.js'
-import { noticeBox } from './page-message.js'
+import { messageBox } from './page-message.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
@@ -17,7 +17,7 @@ export function choosePage(view: Extract<View, { page: 'choose' }>, context: Pag
   const lead = isEmpty ? words.choose.none : words.choose.lead[frame.purpose]
   return {
     title: html`${words.choose.title}`,
-    main: html`${noticeBox(context)}<p class="mfa-lead">${fill(lead, { app: frame.appName })}</p>
+    main: html`${messageBox(context)}<p class="mfa-lead">${fill(lead, { app: frame.appName })}</p>
 ${!isEmpty && factorList({ ...view, factors }, context)}`,
   }
 }

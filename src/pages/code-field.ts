@@ -1,7 +1,7 @@
 import { MAX_CODE_LENGTH } from '../protocol/code.js'
 import { type Html, html } from './html.js'
 import type { PageContext } from './page.js'
-import { NOTICE_ID } from './page-message.js'
+import { MESSAGE_ID } from './page-message.js'
 
 /** Problems that are about what was typed. */
 const ABOUT_THE_CODE: ReadonlySet<string> = new Set(['invalid_code', 'invalid_request', 'code_expired'])
@@ -22,10 +22,10 @@ export interface CodeField {
 
 /** The one input for a code. Spaces and dashes may be typed along, hence the generous length. */
 export function codeField(field: CodeField, context: PageContext): Html {
-  const { notice } = context.frame
-  const failed = notice?.tone === 'error'
-  const describedBy = failed ? `${NOTICE_ID} ${field.describedBy}` : field.describedBy
-  const invalid = failed && ABOUT_THE_CODE.has(notice.code)
+  const { message } = context.frame
+  const failed = message?.tone === 'error'
+  const describedBy = failed ? `${MESSAGE_ID} ${field.describedBy}` : field.describedBy
+  const invalid = failed && ABOUT_THE_CODE.has(message.code)
   return html`<label class="mfa-label" for="mfa-code">${field.label}</label>
 <input class="mfa-code" id="mfa-code" name="code" type="text" dir="ltr" required${(field.isFirst === true || failed) && html` autofocus`} maxlength="${MAX_CODE_LENGTH}" spellcheck="false" autocorrect="off" enterkeyhint="go" ${
     field.kind === 'digits'

@@ -1,7 +1,7 @@
 import { actText, challengeForm } from './factor-list.js'
 import { type Html, html } from './html.js'
 import type { Page, PageContext } from './page.js'
-import { noticeBox } from './page-message.js'
+import { messageBox } from './page-message.js'
 import { secondsToWait, waitLine } from './send-again.js'
 import { fill } from './text.js'
 import { troubleSection } from './trouble.js'
@@ -15,16 +15,16 @@ const BUTTON_ID = 'mfa-send'
 export function codeRequest(view: CodeView, context: PageContext): Page {
   return {
     title: html`${headline(view, context)}`,
-    main: html`${noticeBox(context) ?? reason(view, context)}
+    main: html`${messageBox(context) ?? reason(view, context)}
 ${sendForm(view, context)}
 ${troubleSection(view, context)}`,
   }
 }
 
-function headline({ factor, dead, challenge }: CodeView, { words }: PageContext): string {
+function headline({ factor, exhausted, challenge }: CodeView, { words }: PageContext): string {
   if (factor === 'backup' || factor.method === 'app')
     return words.code.title[factor === 'backup' ? factor : 'app']
-  return dead || challenge !== undefined ? words.code.titleNew : words.code.titleFirst
+  return exhausted || challenge !== undefined ? words.code.titleNew : words.code.titleFirst
 }
 
 function sendForm(view: CodeView, context: PageContext): Html | undefined {
@@ -36,9 +36,9 @@ function sendForm(view: CodeView, context: PageContext): Html | undefined {
   return html`<div class="mfa-form">${challengeForm(factor, button, context)}${waitLine(seconds, BUTTON_ID, context)}</div>`
 }
 
-/** Why there is nothing to type, for somebody who comes back to the page and has no notice that says so. */
+/** Why there is nothing to type, for somebody who comes back to the page and has no message that says so. */
 function reason(view: CodeView, context: PageContext): Html {
-  const code: ProblemCode = view.dead
+  const code: ProblemCode = view.exhausted
     ? 'challenge_exhausted'
     : view.challenge === undefined
       ? 'no_challenge'

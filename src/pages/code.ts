@@ -5,7 +5,7 @@ import { countdown } from './countdown.js'
 import { deliveryLine, LEAD_ID } from './delivery-line.js'
 import { type Html, html } from './html.js'
 import type { Page, PageContext } from './page.js'
-import { noticeBox } from './page-message.js'
+import { messageBox } from './page-message.js'
 import { sendAgain } from './send-again.js'
 import { fill } from './text.js'
 import { troubleSection } from './trouble.js'
@@ -18,11 +18,11 @@ type CodeView = Extract<View, { page: 'code' }>
 export function codePage(view: CodeView, context: PageContext): Page {
   const challenge = liveChallenge(view, context)
   const needsNone = view.factor === 'backup' || view.factor.method === 'app'
-  if (view.dead || (challenge === undefined && !needsNone)) return codeRequest(view, context)
+  if (view.exhausted || (challenge === undefined && !needsNone)) return codeRequest(view, context)
   const { words } = context
   return {
     title: html`${words.code.title[kindOf(view)]}`,
-    main: html`${noticeBox(context)}${challenge === undefined ? lead(view, context) : deliveryLine(challenge, context)}
+    main: html`${messageBox(context)}${challenge === undefined ? lead(view, context) : deliveryLine(challenge, context)}
 ${entryForm(view, challenge, context)}
 ${challenge !== undefined && sendAgain(challenge, context)}
 ${troubleSection(view, context)}`,

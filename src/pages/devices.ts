@@ -1,7 +1,7 @@
 import { type Html, html } from './html.js'
 import { icons } from './icons.js'
 import type { Page, PageContext } from './page.js'
-import { noticeBox } from './page-message.js'
+import { messageBox } from './page-message.js'
 import { fill } from './text.js'
 import type { DeviceView, View } from './view.js'
 
@@ -12,7 +12,7 @@ export function devicesPage(view: Extract<View, { page: 'devices' }>, context: P
   const isEmpty = view.devices.length === 0
   return {
     title: html`${devices.title}`,
-    main: html`${noticeBox(context)}<p class="mfa-lead">${fill(isEmpty ? devices.none : devices.lead, { app: frame.appName })}</p>
+    main: html`${messageBox(context)}<p class="mfa-lead">${fill(isEmpty ? devices.none : devices.lead, { app: frame.appName })}</p>
 ${!isEmpty && html`<ul class="mfa-factors" aria-label="${devices.title}">${view.devices.map((device) => item(device, context))}</ul>`}
 ${
   view.devices.length > 1 &&
@@ -32,7 +32,7 @@ function item(device: DeviceView, context: PageContext): Html {
   ]
   return html`<li class="mfa-device">${icons.device}<span class="mfa-choice-text"><span>${name}${
     device.current && html` <strong class="mfa-here">${devices.current}</strong>`
-  }</span>${device.place !== undefined && html`<span class="mfa-hint"><bdi>${device.place}</bdi></span>`}${hints.map((hint) => html`<span class="mfa-hint">${hint}</span>`)}</span>
+  }</span>${device.location !== undefined && html`<span class="mfa-hint"><bdi>${device.location}</bdi></span>`}${hints.map((hint) => html`<span class="mfa-hint">${hint}</span>`)}</span>
 <form method="post" action="${frame.base}/devices/revoke"><input type="hidden" name="device" value="${device.id}"><button class="mfa-link">${devices.revoke}<span class="mfa-unseen"> ${name}</span></button></form></li>`
 }
 

@@ -1,6 +1,6 @@
 import { html } from './html.js'
 import type { Page, PageContext } from './page.js'
-import { noticeBox } from './page-message.js'
+import { messageBox } from './page-message.js'
 import type { View } from './view.js'
 
 /** Before an authenticator app is set up: what it is, and what becomes of the one in use. */
@@ -8,7 +8,7 @@ export function enrollStartPage(view: Extract<View, { page: 'enroll-start' }>, c
   const { frame, words } = context
   return {
     title: html`${words.enroll.title}`,
-    main: html`${noticeBox(context)}<p class="mfa-lead">${words.enroll.lead}</p>
+    main: html`${messageBox(context)}<p class="mfa-lead">${words.enroll.lead}</p>
 ${view.replaces && html`<p>${words.enroll.replaces}</p>`}
 <form class="mfa-form" method="post" action="${frame.base}/enroll-app"><button class="mfa-primary">${words.enroll.start}</button></form>`,
   }

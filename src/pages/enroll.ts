@@ -2,7 +2,7 @@ import { otpauthLink, pictureFrom } from './address.js'
 import { codeField } from './code-field.js'
 import { type Html, html } from './html.js'
 import type { Page, PageContext } from './page.js'
-import { noticeBox } from './page-message.js'
+import { messageBox } from './page-message.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
@@ -16,7 +16,7 @@ export function enrollPage(view: EnrollView, context: PageContext): Page {
   const link = otpauthLink(view.uri)
   return {
     title: html`${enroll.title}`,
-    main: html`${noticeBox(context)}<ol class="mfa-steps">
+    main: html`${messageBox(context)}<ol class="mfa-steps">
 <li>${enroll.stepOpen}</li>
 <li>${picture === undefined ? enroll.stepKey : enroll.stepScan}
 ${picture !== undefined && html`<img class="mfa-qr" src="${picture}" alt="${enroll.qrAlt}" width="220" height="220">`}

@@ -8,7 +8,7 @@ import { fill } from './text.js'
 /** The whole document around a page. No inline code or style, so that it works under a strict CSP. */
 export function layout(page: Page, context: PageContext): Html {
   const { frame, text, words } = context
-  const isError = page.error === true || frame.notice?.tone === 'error'
+  const isError = page.error === true || frame.message?.tone === 'error'
   const title = fill(isError ? words.documentTitleError : words.documentTitle, {
     page: page.title,
     app: frame.appName,

@@ -5,7 +5,7 @@ import type { Page, PageContext } from './page.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
-/** Asks whoever came by the link of a notice whether everything is to end. */
+/** Asks whoever came by the link of a message whether everything is to end. */
 export function notMePage(view: Extract<View, { page: 'not-me' }>, { frame, words }: PageContext): Page {
   const { notMe } = words
   return {

@@ -1,7 +1,7 @@
 import { type Html, html } from './html.js'
 import { icons } from './icons.js'
 import { destination, type Page, type PageContext } from './page.js'
-import { noticeBox } from './page-message.js'
+import { messageBox } from './page-message.js'
 import type { FactorView, View } from './view.js'
 
 /** Signed in, nothing to ask: the ways to confirm, and what can be done about them. */
@@ -13,7 +13,7 @@ export function overviewPage(view: Extract<View, { page: 'overview' }>, context:
   const hasApp = view.factors.some(({ method }) => method === 'app')
   return {
     title: html`${overview.title}`,
-    main: html`${noticeBox(context)}<p class="mfa-lead">${isEmpty ? overview.none : overview.lead}</p>
+    main: html`${messageBox(context)}<p class="mfa-lead">${isEmpty ? overview.none : overview.lead}</p>
 ${!isEmpty && html`<ul class="mfa-factors" aria-label="${overview.factors}">${view.factors.map((factor) => factorItem(factor, context))}</ul>`}
 ${left !== undefined && html`<p>${left === 0 ? codesLeft.none : text.count(codesLeft.left, left)}</p>`}
 <div class="mfa-actions">${

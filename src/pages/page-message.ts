@@ -2,32 +2,32 @@ import { type Html, html } from './html.js'
 import { icons } from './icons.js'
 import type { PageContext } from './page.js'
 import { fill } from './text.js'
-import type { Notice } from './view.js'
+import type { PageMessage } from './view.js'
 
-/** The id that a field refers to when the notice is about it. */
-export const NOTICE_ID = 'mfa-notice'
+/** The id that a field refers to when the message is about it. */
+export const MESSAGE_ID = 'mfa-message'
 
 /** What is told above the form; nothing if there is nothing to tell. */
-export function noticeBox(context: PageContext): Html | undefined {
-  const { notice } = context.frame
-  if (notice === undefined) return undefined
-  if (notice.tone === 'success') {
-    return html`<div class="mfa-notice mfa-notice-success" id="${NOTICE_ID}" role="status">${icons.done}<p>${context.words.success[notice.code]}</p></div>`
+export function messageBox(context: PageContext): Html | undefined {
+  const { message } = context.frame
+  if (message === undefined) return undefined
+  if (message.tone === 'success') {
+    return html`<div class="mfa-message mfa-message-success" id="${MESSAGE_ID}" role="status">${icons.done}<p>${context.words.success[message.code]}</p></div>`
   }
-  const { title, advice } = problemText(notice, context)
-  return html`<div class="mfa-notice mfa-notice-error" id="${NOTICE_ID}" role="alert">${icons.error}<div><p><strong>${title}</strong></p><p>${advice}</p></div></div>`
+  const { title, advice } = problemText(message, context)
+  return html`<div class="mfa-message mfa-message-error" id="${MESSAGE_ID}" role="alert">${icons.error}<div><p><strong>${title}</strong></p><p>${advice}</p></div></div>`
 }
 
 /** A problem in words: what happened, and what to do now, with the tries that are left. */
-export function problemText(notice: Extract<Notice, { tone: 'error' }>, context: PageContext) {
+export function problemText(message: Extract<PageMessage, { tone: 'error' }>, context: PageContext) {
   const { words, text, frame } = context
-  const { title, advice } = words.problems[notice.code]
-  const values = { app: frame.appName, in: text.inTime(notice.retryAfterSeconds) }
+  const { title, advice } = words.problems[message.code]
+  const values = { app: frame.appName, in: text.inTime(message.retryAfterSeconds) }
   const tries =
-    notice.attemptsLeft !== undefined && html` ${text.count(words.attemptsLeft, notice.attemptsLeft)}`
+    message.attemptsLeft !== undefined && html` ${text.count(words.attemptsLeft, message.attemptsLeft)}`
   return {
     title: fill(title, values),
-    advice: html`${fill(advice, values)}${clockAdvice(notice.clockSteps, context)}${tries}`,
+    advice: html`${fill(advice, values)}${clockAdvice(message.clockSteps, context)}${tries}`,
   }
 }
 

@@ -25,8 +25,8 @@ export function waitLine(seconds: number, enables: string, context: PageContext)
   return countdown({ seconds, phrase: code.againWait, ready: code.againReady, enables }, context)
 }
 
-/** How long until something may be sent again: what the challenge knows or the notice tells, whichever is later. */
+/** How long until something may be sent again: what the challenge knows or the message tells, whichever is later. */
 export function secondsToWait(resendAt: number | undefined, { frame }: PageContext): number {
-  const fromNotice = frame.notice?.tone === 'error' ? (frame.notice.retryAfterSeconds ?? 0) : 0
-  return Math.max(0, fromNotice, ((resendAt ?? frame.now) - frame.now) / 1000)
+  const fromMessage = frame.message?.tone === 'error' ? (frame.message.retryAfterSeconds ?? 0) : 0
+  return Math.max(0, fromMessage, ((resendAt ?? frame.now) - frame.now) / 1000)
 }

@@ -10,7 +10,7 @@ export function troubleSection(view: Extract<View, { page: 'code' }>, context: P
   const backup = view.backup && kind !== 'backup'
   const hasOthers = view.others.length > 0 || backup
   // A code that is worth nothing any more, or will not come, needs no patience.
-  const isLost = view.dead || view.challenge?.delivery === 'refused'
+  const isLost = view.exhausted || view.challenge?.delivery === 'refused'
   const isDelivered = kind !== 'app' && kind !== 'backup'
   return html`<details class="mfa-trouble"${isLost && html` open`}>
 <summary>${words.code.trouble[kind]}</summary>

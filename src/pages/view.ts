@@ -28,7 +28,7 @@ export interface DeviceView {
   readonly browser?: string
   readonly system?: string
   /** Where it was trusted, in the host's words. */
-  readonly place?: string
+  readonly location?: string
   readonly lastUsedAt: number
   readonly expiresAt: number
   /** Whether this page is shown in it. */
@@ -67,7 +67,7 @@ export type SuccessCode =
   | 'devices_revoked'
 
 /** Something to tell above the form. */
-export type Notice =
+export type PageMessage =
   | {
       readonly tone: 'error'
       readonly code: ProblemCode
@@ -93,7 +93,7 @@ export interface PageFrame {
   readonly pendingLoginEndsAt?: number
   /** The server's time, so that the countdowns do not depend on the browser's clock. */
   readonly now: number
-  readonly notice?: Notice
+  readonly message?: PageMessage
   /** The languages to choose from, as BCP 47 tags: posts `language` and `back`, where the page is, to `{base}/language`. */
   readonly languages?: { readonly offer: readonly string[]; readonly back: string }
   /** The host's own words for somebody who cannot confirm in any way; shown where the other ways are. */
@@ -117,7 +117,7 @@ export type View =
       readonly factor: FactorView | 'backup'
       readonly challenge?: ChallengeView
       /** The challenge takes no more codes; only a new one helps. */
-      readonly dead: boolean
+      readonly exhausted: boolean
       readonly others: readonly FactorView[]
       readonly backup: boolean
       /** How many digits a code has: the form sends itself when they are there. Defaults to 6; 0 waits for the button. */
@@ -166,12 +166,12 @@ export type View =
     }
   /** The trusted browsers: posts `device` to `{base}/devices/revoke`, or nothing to `{base}/devices/revoke-all`. */
   | { readonly page: 'devices'; readonly devices: readonly DeviceView[] }
-  /** Whoever came by the link of a notice is asked: posts `token` to `{base}/not-me`. */
+  /** Whoever came by the link of a message is asked: posts `token` to `{base}/not-me`. */
   | { readonly page: 'not-me'; readonly token: string }
   /** Everything in the account was ended. */
   | { readonly page: 'secured' }
-  /** Nothing can go on here: locked, service down, half-login over, … The notice says what happened. */
-  | { readonly page: 'stop'; readonly notice: Notice; readonly next?: 'sign-in' | 'retry' | 'home' }
+  /** Nothing can go on here: locked, service down, half-login over, … The message says what happened. */
+  | { readonly page: 'stop'; readonly message: PageMessage; readonly next?: 'sign-in' | 'retry' | 'home' }
 
 /** Renders a view to a whole HTML document. */
 export type RenderView = (view: View, frame: PageFrame) => string

@@ -27,7 +27,7 @@ export function buildNotMeRouter(deps: RouteDeps): Router {
 async function ask(req: Request, res: Response, deps: RouteDeps): Promise<void> {
   if (req.query.done !== undefined) return showToAnybody(req, res, deps, { page: 'secured' })
   const token = linkTokenField.safeParse(req.query.token)
-  const about = token.success ? await deps.notMeLinks?.look(token.data) : undefined
+  const about = token.success ? await deps.notMeLinks?.find(token.data) : undefined
   if (!about || !token.success) return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
   if (wantsHtml(req)) return showToAnybody(req, res, deps, { page: 'not-me', token: token.data })
   res.json({ status: 'open' } satisfies z.output<typeof notMeAnswer>)
@@ -37,11 +37,11 @@ async function end(req: Request, res: Response, deps: RouteDeps): Promise<void> 
   const body = await readBody(req, res, notMeBody)
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   const { notMeLinks, settings } = deps
-  const about = await notMeLinks?.look(body.fields.token)
+  const about = await notMeLinks?.find(body.fields.token)
   if (!about) return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
   // Done before the link is used up: if the store fails midway, it can be opened again.
   await secureAccount(deps, about.userId)
-  if (await notMeLinks?.take(body.fields.token)) await notifyHost(req, deps, about)
+  if (await notMeLinks?.redeem(body.fields.token)) await notifyHost(req, deps, about)
   if (wantsHtml(req)) return res.redirect(303, `${settings.path}/not-me?done`)
   res.json({ status: 'secured' } satisfies z.output<typeof notMeAnswer>)
 }

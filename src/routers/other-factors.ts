@@ -38,5 +38,5 @@ export async function offerOtherFactors(context: RouteContext, error: unknown, a
 function pageFor(context: RouteContext, factors: RouteContext['user']['factors']): View {
   if (factors.length > 0)
     return choosePage({ ...context, user: { ...context.user, factors } }, hasBackup(context))
-  return { page: 'code', factor: 'backup', dead: false, others: [], backup: false }
+  return { page: 'code', factor: 'backup', exhausted: false, others: [], backup: false }
 }

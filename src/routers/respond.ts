@@ -4,24 +4,24 @@ import { trustField } from '../http/body.js'
 import { factorView, lastUsed } from '../http/factors.js'
 import { localesOf } from '../http/locale.js'
 import { sendProblem, setRetryAfter, statusOf } from '../http/problem.js'
-import type { Notice, PageFrame, View } from '../pages/view.js'
+import type { PageFrame, PageMessage, View } from '../pages/view.js'
 import { factorViews, liveChallenge, type RouteContext } from './context.js'
 import { languageChoice } from './language-choice.js'
 
 /** Answers with a page. */
-export function showPage(context: RouteContext, view: View, notice?: Notice): void {
+export function showPage(context: RouteContext, view: View, message?: PageMessage): void {
   const { res, deps } = context
-  const said = notice ?? ('notice' in view ? view.notice : undefined)
+  const said = message ?? ('message' in view ? view.message : undefined)
   if (said?.tone === 'error') {
     setRetryAfter(res, said)
     res.status(statusOf(said.code))
   }
   const failed = said?.tone === 'error'
-  const frame = { ...frameOf(context, notice), ...languageChoice(context.req, deps.settings, view, failed) }
+  const frame = { ...frameOf(context, message), ...languageChoice(context.req, deps.settings, view, failed) }
   res.type('html').send(deps.render(view, frame))
 }
 
-function frameOf({ req, deps, state }: RouteContext, notice: Notice | undefined): PageFrame {
+function frameOf({ req, deps, state }: RouteContext, message: PageMessage | undefined): PageFrame {
   const { settings } = deps
   const { record, stage } = state
   return {
@@ -33,7 +33,7 @@ function frameOf({ req, deps, state }: RouteContext, notice: Notice | undefined)
     purpose: stage === 'pending' ? 'sign-in' : record.stepUp ? 'step-up' : 'manage',
     ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.pendingLoginMs }),
     now: Date.now(),
-    ...(notice && { notice }),
+    ...(message && { message }),
     ...(settings.help && { help: settings.help }),
     ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
   }
@@ -47,7 +47,7 @@ export function choosePage(context: RouteContext, backup = hasBackup(context)): 
 }
 
 /** The page on which a code is typed, or the choice when there is nothing to type one for. */
-export function codePage(context: RouteContext, name: string | undefined, dead = false): View {
+export function codePage(context: RouteContext, name: string | undefined, exhausted = false): View {
   const challenge = liveChallenge(context)
   const id = name ?? context.state.record.challenge?.factorId
   const found = id === undefined || id === 'backup' ? undefined : findFactor(context.user, id)
@@ -56,7 +56,8 @@ export function codePage(context: RouteContext, name: string | undefined, dead =
     page: 'code',
     factor: found ? factorView(found) : 'backup',
     ...(challenge && challenge.factor.id === found?.id && { challenge }),
-    dead: dead || (found !== undefined && found.method !== 'app' && challenge?.factor.id !== found.id),
+    exhausted:
+      exhausted || (found !== undefined && found.method !== 'app' && challenge?.factor.id !== found.id),
     others: factorViews(context).filter((other) => other.id !== found?.id),
     backup: id !== 'backup' && hasBackup(context),
     ...(found && trustOffer(context)),
@@ -85,11 +86,11 @@ export function sendRefusal(context: RouteContext, refusal: Refusal, factor?: st
   if (refusal.code === 'mfa_required' || refusal.code === 'step_up_required')
     return res.redirect(303, settings.path)
   if (refusal.code === 'enrollment_required') return res.redirect(303, `${settings.path}/enroll-app`)
-  const notice: Notice = { tone: 'error', ...refusal }
+  const message: PageMessage = { tone: 'error', ...refusal }
   const view = pageFor(context, refusal, factor)
-  if (view) return showPage(context, view, notice)
+  if (view) return showPage(context, view, message)
   const next = ENDS_SIGN_IN.has(refusal.code) ? 'sign-in' : refusal.code === 'locked' ? undefined : 'retry'
-  showPage(context, { page: 'stop', notice, ...(next && { next }) })
+  showPage(context, { page: 'stop', message, ...(next && { next }) })
 }
 
 const ENDS_SIGN_IN: ReadonlySet<Refusal['code']> = new Set([

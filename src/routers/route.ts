@@ -6,7 +6,7 @@ import { localesOf } from '../http/locale.js'
 import { type Problem, sendProblem, setRetryAfter, statusOf } from '../http/problem.js'
 import { isSameOrigin, wantsHtml } from '../http/request.js'
 import { mfaUserOf } from '../http/verification.js'
-import type { Notice, View } from '../pages/view.js'
+import type { PageMessage, View } from '../pages/view.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { enter, type SessionState } from '../session/state.js'
 import type { RouteContext } from './context.js'
@@ -151,10 +151,10 @@ export function stop(
   status = statusOf(problem.code),
 ): void {
   if (!wantsHtml(req)) return sendProblem(res, problem, status)
-  const notice: Notice = { tone: 'error', code: problem.code }
+  const message: PageMessage = { tone: 'error', code: problem.code }
   setRetryAfter(res, problem)
   res.status(status)
-  showToAnybody(req, res, deps, { page: 'stop', notice, ...(next && { next }) })
+  showToAnybody(req, res, deps, { page: 'stop', message, ...(next && { next }) })
 }
 
 /** Answers with a page for whoever comes. */

@@ -8,7 +8,7 @@ import { ALL_VIEWS, codeView, FACTORS, factorOf, manyTongued, problem, VIEWS } f
 import { servePage } from './serve-page.js'
 
 /** Boxes whose content sticks out, and the page itself if it has to be scrolled sideways (WCAG 1.4.10). */
-const WIDER_THAN_THEIR_PLACE = `[document.documentElement, ...document.querySelectorAll('main, main :is(ul, ol, li, dl, form, button, a, p, h1, h2, details, .mfa-notice), footer')]
+const WIDER_THAN_THEIR_PLACE = `[document.documentElement, ...document.querySelectorAll('main, main :is(ul, ol, li, dl, form, button, a, p, h1, h2, details, .mfa-message), footer')]
   .filter((one) => one.scrollWidth > one.clientWidth && getComputedStyle(one).display !== 'inline')
   .map((one) => one.outerHTML.slice(0, 80))`
 
@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
   }
 
   it.each(ALL_VIEWS)('has nothing that axe objects to: %s', async (_, view) => {
-    await open(view, { ...manyTongued, notice: problem('invalid_code', 60) }, 390)
+    await open(view, { ...manyTongued, message: problem('invalid_code', 60) }, 390)
     expect(await objections(page)).toEqual([])
     await page.emulateMedia({ colorScheme: 'dark' })
     expect(await objections(page, 'color-contrast')).toEqual([])
@@ -52,19 +52,19 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
   it.each<[string, View, Partial<PageFrame>]>([
     ['choosing in a step-up', VIEWS.choose, { purpose: 'step-up' }],
     ['a code in a step-up', codeView(factorOf('sms'), { others: FACTORS }), { purpose: 'step-up' }],
-    ['managing', VIEWS.overview, { purpose: 'manage', notice: { tone: 'success', code: 'device_revoked' } }],
+    ['managing', VIEWS.overview, { purpose: 'manage', message: { tone: 'success', code: 'device_revoked' } }],
     [
       'a code sent again',
       codeView(factorOf('sms')),
-      { notice: { tone: 'success', code: 'code_sent_again' } },
+      { message: { tone: 'success', code: 'code_sent_again' } },
     ],
     ['help of the host', codeView(factorOf('call')), { help: 'Call 0800.' }],
     [
       'a slow clock',
       codeView(factorOf('app')),
-      { notice: { tone: 'error', code: 'invalid_code', attemptsLeft: 1, clockSteps: -8 } },
+      { message: { tone: 'error', code: 'invalid_code', attemptsLeft: 1, clockSteps: -8 } },
     ],
-    ['an outage', { page: 'stop', notice: problem('service_unavailable', 30), next: 'retry' }, {}],
+    ['an outage', { page: 'stop', message: problem('service_unavailable', 30), next: 'retry' }, {}],
   ])('has nothing that axe objects to in other states either: %s', async (_, view, state) => {
     await open(view, { ...manyTongued, ...state }, 390)
     expect(await objections(page)).toEqual([])
@@ -146,7 +146,7 @@ describe.skipIf(!hasBrowser)('a page with letters twice as large', () => {
   })
 
   it.each(ALL_VIEWS)('fits a telephone: %s', async (_, view) => {
-    site.show(view, { ...manyTongued, notice: problem('invalid_code', 60) })
+    site.show(view, { ...manyTongued, message: problem('invalid_code', 60) })
     await page.goto(site.url)
     await page.evaluate('for (const details of document.querySelectorAll("details")) details.open = true')
     expect(await page.evaluate(`getComputedStyle(document.body).fontSize`)).toBe('32px')

@@ -38,23 +38,23 @@ describe('the field for a code', () => {
   })
 
   it('is tied to the error above it', () => {
-    const notice = { tone: 'error', code: 'invalid_code', attemptsLeft: 3 } as const
-    const page = renderView(codeView(sms), { ...frame, notice })
-    expect(page).toContain('id="mfa-notice" role="alert"')
+    const message = { tone: 'error', code: 'invalid_code', attemptsLeft: 3 } as const
+    const page = renderView(codeView(sms), { ...frame, message })
+    expect(page).toContain('id="mfa-message" role="alert"')
     expect(page).toContain('You have 3 tries left.')
-    expect(inputOf(page)).toContain('aria-describedby="mfa-notice mfa-lead" aria-invalid="true"')
+    expect(inputOf(page)).toContain('aria-describedby="mfa-message mfa-lead" aria-invalid="true"')
   })
 
   it('is not called invalid for what is not its fault', () => {
-    const input = inputOf(renderView(codeView(sms), { ...frame, notice: problem('resend_too_soon', 20) }))
-    expect(input).toContain('aria-describedby="mfa-notice mfa-lead"')
+    const input = inputOf(renderView(codeView(sms), { ...frame, message: problem('resend_too_soon', 20) }))
+    expect(input).toContain('aria-describedby="mfa-message mfa-lead"')
     expect(input).not.toContain('aria-invalid')
   })
 
   it('does not steal the view from the QR code', () => {
     const enroll = { page: 'enroll', qr: 'data:image/png;base64,AAAA' } as const
     expect(inputOf(renderView(enroll, frame))).not.toContain('autofocus')
-    expect(inputOf(renderView(enroll, { ...frame, notice: problem('invalid_code') }))).toContain('autofocus')
+    expect(inputOf(renderView(enroll, { ...frame, message: problem('invalid_code') }))).toContain('autofocus')
   })
 })
 
@@ -82,7 +82,7 @@ describe('the code page', () => {
   })
 
   it('waits for the longer of challenge and refusal', () => {
-    const page = renderView(codeView(sms), { ...frame, notice: problem('too_many_messages', 3600) })
+    const page = renderView(codeView(sms), { ...frame, message: problem('too_many_messages', 3600) })
     expect(page).toContain('You can ask again in 60 minutes.')
   })
 
@@ -116,7 +116,7 @@ describe('the code page', () => {
   })
 
   it.each([
-    ['dead', codeView(sms, { dead: true }), 'Get a new code'],
+    ['exhausted', codeView(sms, { exhausted: true }), 'Get a new code'],
     ['expired', VIEWS['code expired'], 'Get a new code'],
     ['never sent', VIEWS['code never sent'], 'Get your code'],
     [

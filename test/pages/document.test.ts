@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { assets } from '../../src/pages/assets.js'
 import { renderView } from '../../src/pages/render.js'
 import { catalogues } from '../../src/pages/text.js'
-import type { Notice, PageFrame } from '../../src/pages/view.js'
+import type { PageFrame, PageMessage } from '../../src/pages/view.js'
 import { ALL_VIEWS, codeView, factorOf, frame, problem, VIEWS } from './samples.js'
 
 const LOCALES = Object.keys(catalogues)
 const PURPOSES: readonly PageFrame['purpose'][] = ['sign-in', 'step-up', 'manage']
-const NOTICES: readonly Notice[] = [
+const MESSAGES: readonly PageMessage[] = [
   ...Object.keys(catalogues.en.problems).map((code) => problem(code as Parameters<typeof problem>[0])),
   { tone: 'error', code: 'invalid_code', attemptsLeft: 1, retryAfterSeconds: 0 },
-  ...Object.keys(catalogues.en.success).map((code) => ({ tone: 'success', code }) as Notice),
+  ...Object.keys(catalogues.en.success).map((code) => ({ tone: 'success', code }) as PageMessage),
 ]
 
 describe.each(LOCALES)('a page in %s', (locale) => {
@@ -19,9 +19,9 @@ describe.each(LOCALES)('a page in %s', (locale) => {
       expectWhole(renderView(view, { ...frame, purpose, locales: [locale] }), locale)
   })
 
-  it.each(NOTICES)('tells of $code', (notice) => {
-    expectWhole(renderView(codeView(factorOf('sms')), { ...frame, notice, locales: [locale] }), locale)
-    expectWhole(renderView({ page: 'stop', notice, next: 'retry' }, { ...frame, locales: [locale] }), locale)
+  it.each(MESSAGES)('tells of $code', (message) => {
+    expectWhole(renderView(codeView(factorOf('sms')), { ...frame, message, locales: [locale] }), locale)
+    expectWhole(renderView({ page: 'stop', message, next: 'retry' }, { ...frame, locales: [locale] }), locale)
   })
 })
 
@@ -63,18 +63,18 @@ describe('the title of the document', () => {
   })
 
   it('begins with the error if there is one', () => {
-    const failed = { ...frame, notice: problem('invalid_code') }
+    const failed = { ...frame, message: problem('invalid_code') }
     expect(titleOf(renderView(codeView(factorOf('sms')), failed))).toBe(
       'Error: Check your text messages – Vault',
     )
-    expect(titleOf(renderView({ page: 'stop', notice: problem('locked', 60) }, frame))).toBe(
+    expect(titleOf(renderView({ page: 'stop', message: problem('locked', 60) }, frame))).toBe(
       'Error: Locked for a while – Vault',
     )
   })
 
   it('does not call good news an error', () => {
-    const notice = { tone: 'success', code: 'code_sent' } as const
-    expect(titleOf(renderView(codeView(factorOf('sms')), { ...frame, notice }))).not.toContain('Error')
+    const message = { tone: 'success', code: 'code_sent' } as const
+    expect(titleOf(renderView(codeView(factorOf('sms')), { ...frame, message }))).not.toContain('Error')
   })
 })
 

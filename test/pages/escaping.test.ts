@@ -37,7 +37,7 @@ describe('a page with hostile values', () => {
     signInPath: '//evil.example',
     help: HOSTILE,
     languages: { offer: ['en', 'de'], back: HOSTILE },
-    notice: problem('locked', 60),
+    message: problem('locked', 60),
   }
   const challenge = { factor: hostile, delivery: 'sent', expiresAt: NOW + 1000, resendAt: NOW } as const
 
@@ -48,8 +48,8 @@ describe('a page with hostile values', () => {
     renderView({ page: 'overview', factors: [hostile], backup: true }, { ...dressed, purpose: 'manage' }),
     renderView({ page: 'enroll', qr: HOSTILE, uri: 'javascript:alert(1)', secret: HOSTILE }, dressed),
     renderView({ page: 'backup', to: HOSTILE }, dressed),
-    renderView({ page: 'stop', notice: problem('not_found'), next: 'sign-in' }, dressed),
-    renderView({ page: 'stop', notice: problem('service_misconfigured'), next: 'home' }, dressed),
+    renderView({ page: 'stop', message: problem('not_found'), next: 'sign-in' }, dressed),
+    renderView({ page: 'stop', message: problem('service_misconfigured'), next: 'home' }, dressed),
   ])('holds no markup of theirs', (page) => {
     expect(page.match(/<script/g)).toHaveLength(1)
     expect(page).not.toMatch(/<img|onerror='|javascript:|evil\.example/)

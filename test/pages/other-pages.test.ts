@@ -102,7 +102,7 @@ describe('backup codes', () => {
 
 describe('a page where nothing goes on', () => {
   it('says in plain words when a lock ends, and not when the half-login does', () => {
-    const page = renderView({ page: 'stop', notice: problem('locked', 7000), next: 'retry' }, frame)
+    const page = renderView({ page: 'stop', message: problem('locked', 7000), next: 'retry' }, frame)
     expect(page).toContain('You can try again in 2 hours.')
     expect(page).toContain('data-mfa-left="7000"')
     expect(page).not.toContain('this sign-in ends')
@@ -113,7 +113,7 @@ describe('a page where nothing goes on', () => {
     ['retry', '/mfa'],
     ['home', '/account'],
   ] as const)('leads on by %s', (next, path) => {
-    const page = renderView({ page: 'stop', notice: problem('service_unavailable'), next }, frame)
+    const page = renderView({ page: 'stop', message: problem('service_unavailable'), next }, frame)
     expect(page).toContain(`<a class="mfa-primary" href="${path}">`)
   })
 })

@@ -1,4 +1,4 @@
-import type { FactorView, Notice, PageFrame, View } from '../../src/pages/view.js'
+import type { FactorView, PageFrame, PageMessage, View } from '../../src/pages/view.js'
 import { METHODS } from '../../src/protocol/methods.js'
 
 /** The moment at which every sample page is drawn. */
@@ -35,13 +35,13 @@ export function factorOf(method: FactorView['method']): FactorView {
 /** The code page of a factor that a code was just sent to. */
 export function codeView(factor: FactorView, more: Partial<Extract<View, { page: 'code' }>> = {}): View {
   const challenge = { factor, delivery: 'sent', expiresAt: NOW + 600_000, resendAt: NOW + 30_000 } as const
-  return { page: 'code', factor, challenge, dead: false, others: [], backup: true, ...more }
+  return { page: 'code', factor, challenge, exhausted: false, others: [], backup: true, ...more }
 }
 
 export function problem(
-  code: Extract<Notice, { tone: 'error' }>['code'],
+  code: Extract<PageMessage, { tone: 'error' }>['code'],
   retryAfterSeconds?: number,
-): Notice {
+): PageMessage {
   return { tone: 'error', code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
 }
 
@@ -65,10 +65,16 @@ export const VIEWS = {
   'code expired': codeView(factorOf('sms'), {
     challenge: { factor: factorOf('sms'), delivery: 'sent', expiresAt: NOW, resendAt: NOW },
   }),
-  'code never sent': { page: 'code', factor: factorOf('sms'), dead: false, others: FACTORS, backup: true },
-  'code dead': codeView(factorOf('sms'), { dead: true }),
-  'app code dead': codeView(factorOf('app'), { dead: true }),
-  'backup code': { page: 'code', factor: 'backup', dead: false, others: FACTORS, backup: true },
+  'code never sent': {
+    page: 'code',
+    factor: factorOf('sms'),
+    exhausted: false,
+    others: FACTORS,
+    backup: true,
+  },
+  'code exhausted': codeView(factorOf('sms'), { exhausted: true }),
+  'app code exhausted': codeView(factorOf('app'), { exhausted: true }),
+  'backup code': { page: 'code', factor: 'backup', exhausted: false, others: FACTORS, backup: true },
   'enroll start': { page: 'enroll-start', replaces: true },
   enroll: {
     page: 'enroll',
@@ -96,7 +102,7 @@ export const VIEWS = {
         id: 'one',
         browser: 'Firefox',
         system: 'Windows',
-        place: 'Lyon, France',
+        location: 'Lyon, France',
         lastUsedAt: NOW - 60_000,
         expiresAt: NOW + 30 * 86_400_000,
         current: true,
@@ -114,11 +120,11 @@ export const VIEWS = {
   },
   'not me': { page: 'not-me', token: 'token' },
   secured: { page: 'secured' },
-  'link is used': { page: 'stop', notice: problem('unknown_link'), next: 'sign-in' },
+  'link is used': { page: 'stop', message: problem('unknown_link'), next: 'sign-in' },
   'no devices': { page: 'devices', devices: [] },
-  locked: { page: 'stop', notice: problem('locked', 7000), next: 'retry' },
-  'locked without end': { page: 'stop', notice: problem('locked'), next: 'home' },
-  'half-login over': { page: 'stop', notice: problem('pending_login_expired'), next: 'sign-in' },
+  locked: { page: 'stop', message: problem('locked', 7000), next: 'retry' },
+  'locked without end': { page: 'stop', message: problem('locked'), next: 'home' },
+  'half-login over': { page: 'stop', message: problem('pending_login_expired'), next: 'sign-in' },
 } satisfies Readonly<Record<string, View>>
 
 /** All of them, and the code page of every method. */

@@ -43,12 +43,12 @@ describe('an app code that is refused because it is old', () => {
     ['pt', 'cerca de 4 minutos'],
     ['ja', '約4 分前'],
   ])('is told of in %s', (locale, words) => {
-    const notice = { tone: 'error', code: 'invalid_code', attemptsLeft: 4, clockSteps: -8 } as const
-    expect(renderView(codeView(factorOf('app')), { ...frame, locales: [locale], notice })).toContain(words)
+    const message = { tone: 'error', code: 'invalid_code', attemptsLeft: 4, clockSteps: -8 } as const
+    expect(renderView(codeView(factorOf('app')), { ...frame, locales: [locale], message })).toContain(words)
   })
 
   it('is no word against the clock of whoever types slowly', () => {
-    const notice = { tone: 'error', code: 'invalid_code', attemptsLeft: 4, clockSteps: -2 } as const
-    expect(renderView(codeView(factorOf('app')), { ...frame, notice })).not.toContain('clock seems')
+    const message = { tone: 'error', code: 'invalid_code', attemptsLeft: 4, clockSteps: -2 } as const
+    expect(renderView(codeView(factorOf('app')), { ...frame, message })).not.toContain('clock seems')
   })
 })

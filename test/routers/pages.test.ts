@@ -117,8 +117,8 @@ describe('the pages as a host has them', () => {
       options: {
         trustedDevices: { store: 'memory' },
         render: (view, frame) => {
-          const notice = view.page === 'stop' ? view.notice : frame.notice
-          return `mine: ${view.page} ${notice?.code ?? ''}`
+          const message = view.page === 'stop' ? view.message : frame.message
+          return `mine: ${view.page} ${message?.code ?? ''}`
         },
       },
     })
