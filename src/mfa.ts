@@ -13,6 +13,7 @@ import { accountWith, type MfaAccount } from './http/account.js'
 import type { RouteDeps } from './http/deps.js'
 import { graceBannerFor } from './http/locale.js'
 import { browsersWith } from './http/trusted-browsers.js'
+import { approvalsIn } from './limits/approvals.js'
 import { attemptsIn } from './limits/attempts.js'
 import { messageBudgetIn } from './limits/budgets.js'
 import { counterStore } from './limits/counter.js'
@@ -83,6 +84,7 @@ function build(options: unknown): RouteDeps {
     service,
     deliveries: deliveryStatesOf(service),
     attempts: attemptsIn(counters, settings),
+    approvals: approvalsIn(counters),
     messageBudget: messageBudgetIn(counters, settings),
     emit,
     devices,

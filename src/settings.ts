@@ -5,6 +5,7 @@ import { OptionsError } from './errors.js'
 import { limitsSchema } from './limits/options.js'
 import { callback, hasFunctions, onlyGiven, wholeNumber } from './option-rules.js'
 import type { LanguageOptions, MfaOptions } from './options.js'
+import { AMR_VALUES } from './protocol/amr.js'
 import type { MfaService } from './protocol/service.js'
 import { readTexts } from './texts.js'
 import { storeConfig, trustedDevicesSchema } from './trust/options.js'
@@ -67,7 +68,7 @@ const schema = z.strictObject({
   onAppEnrolled: callback<NonNullable<MfaOptions['onAppEnrolled']>>('must be a function').optional(),
   onEvent: callback<NonNullable<MfaOptions['onEvent']>>('must be a function').optional(),
   firstFactor: z
-    .enum(['pwd', 'otp', 'sms', 'tel', 'hwk', 'swk', 'user', 'mfa'], {
+    .enum(AMR_VALUES, {
       error: 'must be a value of RFC 8176, like "pwd"',
     })
     .default('pwd'),

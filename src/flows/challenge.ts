@@ -65,7 +65,7 @@ async function sendCode(
     service.send({
       method,
       contact: factor.contact,
-      purpose: record.verified || record.trusted ? 'step-up' : 'sign-in',
+      purpose: record.stage === 'verified' || record.stage === 'trusted' ? 'step-up' : 'sign-in',
       transaction: record.transaction,
       ...callerOf(user),
       ...(live?.service && { challenge: live.service }),

@@ -1,3 +1,4 @@
+import type { Approvals } from '../limits/approvals.js'
 import type { Attempts } from '../limits/attempts.js'
 import type { MessageBudget } from '../limits/budgets.js'
 import type { Caller, MfaService } from '../protocol/service.js'
@@ -14,6 +15,7 @@ export interface Deps {
   readonly settings: Settings
   readonly service: MfaService
   readonly attempts: Attempts
+  readonly approvals: Approvals
   readonly messageBudget: MessageBudget
   readonly deliveries: DeliveryStates
   /** Only when the app asked for trusted devices. */

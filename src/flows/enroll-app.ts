@@ -7,7 +7,7 @@ import { askService } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
 import { fromService } from './refusal.js'
 import type { MfaUser } from './user.js'
-import { judge } from './verify.js'
+import { judge, type RightCode } from './verify.js'
 
 /** What the user needs to set up an app. It is shown once and remembered nowhere (R53). */
 export interface Prepared {
@@ -50,7 +50,7 @@ export async function confirmApp(
   enrollment: MfaRecord['enrollment'],
   contact: Contact | undefined,
   typed: string,
-): Promise<{ readonly outcome: 'confirmed'; readonly claim: string } | Refused> {
+): Promise<RightCode | Refused> {
   if (!contact || !enrollment || Date.now() - enrollment.startedAt >= ENROLMENT_LIFE_MS) {
     return refuse({ code: 'no_challenge' })
   }
@@ -65,12 +65,11 @@ export async function confirmApp(
     ...callerOf(user),
   })
   if (verdict.outcome === 'refused') return verdict
-  if (!(await deps.attempts.acquire(enrollment.id))) return refuse({ code: 'session_ended' })
-  // Another app under the same contact looks like the old one to the host, and so to what a trust is bound to.
-  await revokeDevices(deps, user.userId, 'factor_change').catch(async (error: unknown) => {
-    await deps.attempts.release(enrollment.id)
-    throw error
-  })
-  deps.emit({ type: 'app_enrolled', userId: user.userId })
-  return { outcome: 'confirmed', claim: enrollment.id }
+  return { outcome: 'right', method: 'app' }
+}
+
+/** Ends the trust in all devices, since another app under the same contact looks to the host like the old one. */
+export async function appEnrolled(deps: Deps, { userId }: MfaUser): Promise<void> {
+  await revokeDevices(deps, userId, 'factor_change')
+  deps.emit({ type: 'app_enrolled', userId })
 }

@@ -12,7 +12,8 @@ export interface Freshness {
 
 /** Whether a second factor that counts was shown recently enough. A time in the future is no proof (R17). */
 export function isFresh(record: MfaRecord | undefined, { maxAgeMs, counts }: Freshness): boolean {
-  return Object.entries(record?.verified?.shown ?? {}).some(([method, at]) => {
+  if (record?.stage !== 'verified') return false
+  return Object.entries(record.shown).some(([method, at]) => {
     const ageMs = Date.now() - at
     return counts(method as Method | 'backup') && ageMs >= 0 && ageMs < maxAgeMs
   })

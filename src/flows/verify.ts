@@ -3,30 +3,17 @@ import { canonicalBackupCode, canonicalCode, isCodeShaped } from '../protocol/co
 import type { Method } from '../protocol/methods.js'
 import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
 import type { MfaRecord } from '../session/record.js'
-import { revokeDevices } from './account-security.js'
 import { askService } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
 import { fromService } from './refusal.js'
 import { backupTarget, findFactor, type MfaUser } from './user.js'
 
 /** A code was right. */
-export interface Right {
+export interface RightCode {
   readonly outcome: 'right'
   readonly method: Method | 'backup'
   /** After a backup code: how many are left, if the service tells. */
   readonly backupCodesLeft?: number
-}
-
-/** A code was right, and this request alone may make a session of it. */
-export interface Approved {
-  readonly outcome: 'approved'
-  readonly method: Method | 'backup'
-  /** Whether the browser is trusted from now on; only when that was asked for. */
-  readonly trusted?: boolean
-  /** After a backup code: how many are left, if the service tells. */
-  readonly backupCodesLeft?: number
-  /** What was claimed; whoever cannot make a session of it gives it back. */
-  readonly claim: string
 }
 
 /** What a user typed. `factor` is a factor's id or method, or `backup`; without it the live challenge is meant. */
@@ -43,7 +30,7 @@ export async function verifyCode(
   user: MfaUser,
   record: MfaRecord,
   typed: TypedCode,
-): Promise<Right | Refused> {
+): Promise<RightCode | Refused> {
   if (user.factors.length === 0) return refuse({ code: 'enrollment_required' })
   const target = targetOf(user, record, typed.factor ?? record.challenge?.factorId)
   if ('outcome' in target) return target
@@ -64,42 +51,26 @@ export async function verifyCode(
 
 type Valid = Extract<VerifyAnswer, { outcome: 'valid' }>
 
-/** Of two right answers at once, one becomes a session (R21). */
-export async function claimApproval(
-  deps: Deps,
-  { userId }: MfaUser,
+/** Emits that a second factor was shown, with the time since the challenge or, without one, since the first factor. */
+export function emitVerified(
+  { emit }: Pick<Deps, 'emit'>,
   record: MfaRecord,
-  { method, backupCodesLeft }: Right,
-): Promise<Approved | Refused> {
-  const { attempts, emit } = deps
-  const { transaction, verified, trusted } = record
-  if (!(await attempts.acquire(transaction))) return refuse({ code: 'session_ended' })
-  if (method === 'backup') {
-    await revokeDevices(deps, userId, 'backup_code').catch(async (error: unknown) => {
-      await attempts.release(transaction)
-      throw error
-    })
-  }
-  const isSignedIn = verified !== undefined || trusted !== undefined
+  method: Method | 'backup',
+): void {
+  const isSignedIn = record.stage === 'verified' || record.stage === 'trusted'
   const since = record.challenge?.startedAt ?? (isSignedIn ? undefined : record.startedAt)
   emit({
     type: 'verified',
-    userId,
+    userId: record.userId,
     method,
     purpose: isSignedIn ? 'step-up' : 'sign-in',
     ...(since !== undefined && { afterMs: Math.max(0, Date.now() - since) }),
   })
-  return {
-    outcome: 'approved',
-    method,
-    ...(backupCodesLeft !== undefined && { backupCodesLeft }),
-    claim: transaction,
-  }
 }
 
 /**
- * Spends a try, has the service look at the code, and settles the account: the one way a code is ever evaluated,
- * for signing in, for stepping up and for confirming an app (R20).
+ * Consumes an attempt, has the service check the code, and settles the account. Every code is checked here, for a sign-in, a
+ * step-up or the confirmation of an app, so all of them have the same limits (R20).
  */
 export async function judge(deps: Deps, attempt: Attempt, request: VerifyRequest): Promise<Valid | Refused> {
   const verdict = await evaluate(deps, attempt, request)
@@ -117,9 +88,9 @@ async function evaluate(deps: Deps, attempt: Attempt, request: VerifyRequest): P
     if (forSeconds > 0) emit({ type: 'locked', userId: attempt.userId, forSeconds })
     return refuse({ code: 'invalid_code', attemptsLeft, ...(clockSteps !== undefined && { clockSteps }) })
   }
-  const spent = await attempts.consume(attempt)
-  if (!spent.ok) return refuse(noAttemptsLeft(spent))
-  if (!isCodeShaped(request.code)) return wrong(spent.attemptsLeft)
+  const permit = await attempts.consume(attempt)
+  if (!permit.ok) return refuse(noAttemptsLeft(permit))
+  if (!isCodeShaped(request.code)) return wrong(permit.attemptsLeft)
   const answer = await askService(
     deps,
     attempt.userId,
@@ -131,7 +102,7 @@ async function evaluate(deps: Deps, attempt: Attempt, request: VerifyRequest): P
       await attempts.succeeded(attempt)
       return answer
     case 'invalid':
-      return wrong(spent.attemptsLeft, answer.clockSteps)
+      return wrong(permit.attemptsLeft, answer.clockSteps)
     case 'refused':
       await attempts.refund(attempt)
       return refuse(fromService(answer.refusal))

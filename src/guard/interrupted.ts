@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import { isSameOrigin } from '../http/request.js'
-import type { MfaRecord } from '../session/record.js'
+import type { InterruptedRequest } from '../session/record.js'
 import { askedUrl, safeReturnTo } from '../session/return-to.js'
 import type { Settings } from '../settings.js'
 import type { Rule } from './rule.js'
@@ -13,11 +13,11 @@ const MAX_KEPT = 2_000
  * from another site, which could otherwise put its own wishes into the user's mouth (R13); nothing of what is no form
  * of one text per field.
  */
-export function interrupted(
+export function interruptedRequest(
   req: Request,
   settings: Settings,
   wanted: Rule['resume'],
-): MfaRecord['interrupted'] {
+): InterruptedRequest | undefined {
   const path = safeReturnTo(askedUrl(req, settings))
   if (wanted.length === 0 || req.method !== 'POST' || !path || !isSameOrigin(req)) return undefined
   const body: unknown = req.body

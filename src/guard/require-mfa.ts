@@ -1,35 +1,36 @@
 import type { NextFunction, Request, Response } from 'express'
 import { isFresh } from '../flows/freshness.js'
+import { requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, wantsHtml } from '../http/request.js'
-import { mfaUserOf } from '../http/verification.js'
-import type { MfaRecord } from '../session/record.js'
+import { sessionStateOf } from '../session/find-state.js'
+import type { InterruptedRequest, MfaRecord } from '../session/record.js'
 import { askedUrl, safeReturnTo } from '../session/return-to.js'
-import { type ActiveState, enter } from '../session/state.js'
+import type { ActiveState, SessionState } from '../session/state.js'
 import { rememberTarget, storeIfCurrent } from '../session/store.js'
 import type { Settings } from '../settings.js'
 import { type AnyRouteHandler, forAnyRoute } from './any-route-handler.js'
-import { interrupted, isUnparsedForm } from './interrupted.js'
+import { interruptedRequest, isUnparsedForm } from './interrupted.js'
 import { type MfaRule, type Rule, readRule } from './rule.js'
 
 /**
- * Lets through whoever has shown a second factor recently in this session. Everybody else is sent on, or told in
- * JSON, with a stable code: `sign_in_required`, `mfa_required`, `step_up_required`, `enrollment_required`.
+ * A guard for routes that need a second factor shown recently in this session. Other requests are redirected, or answered
+ * in JSON with a stable code: `sign_in_required`, `mfa_required`, `step_up_required` or `enrollment_required`. Needs
+ * `mfaSession` before it.
  * @throws {OptionsError} when the app starts, for a rule that cannot be kept (R18).
  */
 export function requireMfa(given: MfaRule = {}): AnyRouteHandler {
   const rule = readRule(given)
 
-  const check = async (req: Request, res: Response, next: NextFunction) => {
-    const deps = gateOf(req)
+  const check = (req: Request, res: Response, next: NextFunction, deps: RouteDeps, state: SessionState) => {
     const { settings } = deps
-    const state = await enter(req, deps)
     if (state.stage === 'verified' && isFresh(state.record, rule)) {
-      await forgetInterrupted(req, state, settings)
-      return next()
+      // Almost every request: nothing was interrupted, so nothing has to be waited for.
+      if (!state.record.interrupted) return next()
+      return forgetInterrupted(req, state.record, state.record.interrupted, settings).then(() => next())
     }
     setSecurityHeaders(res)
     if (state.stage !== 'none') return askFor(req, res, state, deps, rule)
@@ -39,7 +40,17 @@ export function requireMfa(given: MfaRule = {}): AnyRouteHandler {
   }
 
   return forAnyRoute(function mfaRequired(req, res, next) {
-    check(req, res, next).catch(next)
+    try {
+      const deps = gateOf(req)
+      const state = sessionStateOf(req, deps)
+      const checked =
+        state instanceof Promise
+          ? state.then((found) => check(req, res, next, deps, found))
+          : check(req, res, next, deps, state)
+      if (checked instanceof Promise) checked.catch(next)
+    } catch (error) {
+      next(error)
+    }
   })
 }
 
@@ -47,11 +58,12 @@ async function askFor(
   req: Request,
   res: Response,
   state: ActiveState,
-  { settings, diagnostics }: RouteDeps,
+  deps: RouteDeps,
   rule: Rule,
 ): Promise<void> {
+  const { settings, diagnostics } = deps
   const { path, signInPath } = settings
-  const user = await mfaUserOf(req, state, settings)
+  const { user } = await requestContext(req, deps, state)
   const factors = user.factors.filter(({ method }) => rule.counts(method))
   const problem: Problem =
     factors.length === 0
@@ -76,14 +88,19 @@ async function askFor(
 
 /** Where the user goes on afterwards, and with what. */
 function wayBack(req: Request, settings: Settings, rule: Rule): Pick<MfaRecord, 'returnTo' | 'interrupted'> {
-  const kept = interrupted(req, settings, rule.resume)
+  const kept = interruptedRequest(req, settings, rule.resume)
   if (kept) return { interrupted: kept, returnTo: `${settings.path}/resume` }
   return { returnTo: targetOf(req, settings) }
 }
 
 /** What was interrupted has been done now; it is not offered again. */
-async function forgetInterrupted(req: Request, { record }: ActiveState, settings: Settings): Promise<void> {
-  if (record.interrupted?.path !== safeReturnTo(askedUrl(req, settings))) return
+async function forgetInterrupted(
+  req: Request,
+  record: MfaRecord,
+  interrupted: InterruptedRequest,
+  settings: Settings,
+): Promise<void> {
+  if (interrupted.path !== safeReturnTo(askedUrl(req, settings))) return
   const { interrupted: _done, ...rest } = record
   await storeIfCurrent(req, rest)
 }

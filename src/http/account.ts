@@ -2,8 +2,8 @@ import type { Request } from 'express'
 import { secureAccount } from '../flows/account-security.js'
 import { maskContact } from '../protocol/destination.js'
 import { type FactorInput, readFactors } from '../protocol/factor.js'
+import { userIdOf } from '../session/find-state.js'
 import { renewSession } from '../session/renew.js'
-import { userIdOf } from '../session/state.js'
 import { gateOf, type RouteDeps } from './deps.js'
 import { notify } from './notify.js'
 
@@ -56,7 +56,7 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
     revokeDevices,
     async renewSession(req, user) {
       gateOf(req)
-      await renewSession(req, deps, deps.attempts, user)
+      await renewSession(req, deps, deps.approvals, user)
     },
     secure: (user) => secureAccount(deps, userIdOf(user, settings)),
   }

@@ -5,10 +5,11 @@ import type { Deps } from '../flows/deps.js'
 import type { EventMetrics } from '../flows/metrics.js'
 import type { RepeatedFailures } from '../limits/repeated-failures.js'
 import type { RenderView } from '../pages/view.js'
+import { requestState } from '../session/request-state.js'
 import type { NotMeLinks } from '../trust/not-me-links.js'
 import type { Browsers } from './trusted-browsers.js'
 
-/** What every door is given: the flows' part, and the pages. */
+/** What routes, gate and strategy work with, built once from the options. */
 export interface RouteDeps extends Deps {
   readonly render: RenderView
   /** What the host's pages can tell somebody whose grace period runs, in their language. */
@@ -20,16 +21,14 @@ export interface RouteDeps extends Deps {
   readonly repeatedFailures: RepeatedFailures
 }
 
-const gates = new WeakMap<Request, RouteDeps>()
-
-/** Notes that a gate stands before this request, for the rules behind it. */
+/** Marks a request as one that passed the gate, for the routes and rules behind it. */
 export function setGate(req: Request, deps: RouteDeps): void {
-  gates.set(req, deps)
+  requestState<RouteDeps>(req).gate = deps
 }
 
 /** What the gate before this request was built of, if there is one. */
-export function knownGate(req: Request): RouteDeps | undefined {
-  return gates.get(req)
+export function findGate(req: Request): RouteDeps | undefined {
+  return requestState<RouteDeps>(req).gate
 }
 
 /**
@@ -37,10 +36,10 @@ export function knownGate(req: Request): RouteDeps | undefined {
  * @throws {HostError} when there is none.
  */
 export function gateOf(req: Request): RouteDeps {
-  const deps = gates.get(req)
+  const deps = findGate(req)
   if (deps) return deps
   throw new HostError(
     'ERR_MFA_NO_GATE',
-    'No gate stands before this route, so nobody halfway would be held back. Mount app.use(mfaSession(options)) after passport.session() and before this route.',
+    'mfaSession does not run before this route, so a pending login would not be held back. Mount app.use(mfaSession(options)) after passport.session() and before this route.',
   )
 }

@@ -9,7 +9,13 @@ const HEADERS = {
   'X-Frame-Options': 'DENY',
 }
 
-/** What every answer of ours carries (R12). */
+/** Sets the headers of every answer of ours (R12). */
 export function setSecurityHeaders(res: Response): void {
   res.set(HEADERS)
+}
+
+/** Says when to come back, in seconds (RFC 9110 §10.2.3). */
+export function setRetryAfter(res: Response, problem: { readonly retryAfterSeconds?: number }): void {
+  const { retryAfterSeconds } = problem
+  if (retryAfterSeconds !== undefined) res.set('Retry-After', String(Math.max(1, retryAfterSeconds)))
 }

@@ -1,8 +1,9 @@
 import type { Response } from 'express'
 import { REFUSAL_STATUS, type Refusal } from '../flows/refusal.js'
 import type { ProblemCode } from '../pages/view.js'
-import { knownGate } from './deps.js'
+import { findGate } from './deps.js'
 import type { ListedFactor } from './factors.js'
+import { setRetryAfter } from './headers.js'
 
 /** The statuses of what is not a refusal by a flow. */
 const OTHER_STATUS = {
@@ -100,16 +101,8 @@ export function sendProblem(res: Response, problem: Problem, status = statusOf(p
 
 /** Where a code is explained, if the host said where the documents are; else a name for it. */
 function typeOf({ req }: Response, code: ProblemCode): string {
-  const { docsUrl } = knownGate(req)?.settings ?? {}
+  const { docsUrl } = findGate(req)?.settings ?? {}
   return docsUrl === undefined ? `urn:countersign:problem:${code}` : `${docsUrl}#${code}`
-}
-
-/** Tells when to come back, in seconds (RFC 9110 §10.2.3). */
-export function setRetryAfter(
-  res: Response,
-  { retryAfterSeconds }: Pick<Problem, 'retryAfterSeconds'>,
-): void {
-  if (retryAfterSeconds !== undefined) res.set('Retry-After', String(Math.max(1, retryAfterSeconds)))
 }
 
 /** A sentence for a Passport strategy's `info.message`. */

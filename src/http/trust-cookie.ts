@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import { requestState } from '../session/request-state.js'
 import type { Entry } from '../trust/devices.js'
 
 /** Users of one browser whose trust its cookie holds; the longest unused make room. */
@@ -14,9 +15,6 @@ export interface TrustCookie {
   write(req: Request, entry: Entry | undefined, without: readonly string[]): void
 }
 
-/** What a request has set, for whoever reads the cookie again in it. */
-const changed = new WeakMap<Request, readonly Entry[]>()
-
 /** The cookie of that name. */
 export function trustCookie({
   name,
@@ -25,7 +23,7 @@ export function trustCookie({
   readonly name: string
   readonly maxAgeMs: number
 }): TrustCookie {
-  const read = (req: Request) => changed.get(req) ?? entriesIn(req.get('cookie') ?? '', name)
+  const read = (req: Request) => requestState(req).deviceEntries ?? entriesIn(req.get('cookie') ?? '', name)
 
   return {
     read,
@@ -35,7 +33,7 @@ export function trustCookie({
       const gone = new Set([...without, entry?.id])
       const others = read(req).filter(({ id }) => !gone.has(id))
       const entries = [...(entry ? [entry] : []), ...others].slice(0, MOST_ENTRIES)
-      changed.set(req, entries)
+      requestState(req).deviceEntries = entries
       const options = { httpOnly: true, secure: req.secure, sameSite: 'lax', path: '/' } as const
       if (entries.length === 0) return void res.clearCookie(name, options)
       // The store decides when an entry ends (R65); the browser need not know it exactly.

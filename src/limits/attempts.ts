@@ -35,10 +35,6 @@ export interface Attempts {
   failed(attempt: Attempt): Promise<number>
   /** Records a correct code. Forgives the failures of its own challenge only (R25), and ends the challenge. */
   succeeded(attempt: Attempt): Promise<void>
-  /** Whether this caller may create a session from the approval: `true` for the first caller among all processes (R21). */
-  acquire(approval: string): Promise<boolean>
-  /** Makes the approval available again, because no session could be created from it. */
-  release(approval: string): Promise<void>
 }
 
 /** Counts attempts in `store`. */
@@ -48,7 +44,6 @@ export function attemptsIn(store: CounterStore, { limits }: Settings): Attempts 
   const perAccount = store('failures', DAY_MS)
   const locks = store('lock', DAY_MS)
   const lockCount = store('locks', LOCK_COUNT_WINDOW_MS)
-  const approvals = store('claim', CHALLENGE_WINDOW_MS)
 
   const lockedForSeconds = async (userId: string) => Math.ceil((await locks.read(userId)).msLeft / 1000)
 
@@ -103,9 +98,5 @@ export function attemptsIn(store: CounterStore, { limits }: Settings): Attempts 
       for (let forgiven = 0; forgiven < count; forgiven++) await perAccount.add(userId, -1)
       await perChallenge.set(challenge, attemptsPerChallenge, CHALLENGE_WINDOW_MS)
     },
-
-    acquire: async (approval) => (await approvals.add(approval, 1)).count === 1,
-
-    release: (approval) => approvals.remove(approval),
   }
 }

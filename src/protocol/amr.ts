@@ -1,7 +1,10 @@
 import type { Method } from './methods.js'
 
-/** Authentication method references of RFC 8176 that this package states (R19). */
-export type Amr = 'pwd' | 'otp' | 'sms' | 'tel' | 'hwk' | 'swk' | 'user' | 'mfa'
+/** Authentication method references of RFC 8176 that this package states, in the order in which it lists them (R19). */
+export const AMR_VALUES = ['pwd', 'otp', 'sms', 'tel', 'hwk', 'swk', 'user', 'mfa'] as const
+
+/** One of these values. */
+export type Amr = (typeof AMR_VALUES)[number]
 
 /**
  * What a passed method adds to `amr`. RFC 8176 has no word for email or WhatsApp: a code by email is a one-time
@@ -25,6 +28,5 @@ export function addAmr(before: readonly Amr[], method: Method | 'backup'): Amr[]
   const added = METHOD_AMR[method]
   const proven = new Set<Amr>([...before, ...added])
   if (before.some((value) => !added.includes(value))) proven.add('mfa')
-  const order: Amr[] = ['pwd', 'otp', 'sms', 'tel', 'hwk', 'swk', 'user', 'mfa']
-  return order.filter((value) => proven.has(value))
+  return AMR_VALUES.filter((value) => proven.has(value))
 }

@@ -1,21 +1,21 @@
 import { Router } from 'express'
 import * as z from 'zod'
-import { sendBackupCodes } from '../flows/backup.js'
+import { type BackupSent, sendBackupCodes } from '../flows/backup.js'
+import type { Refused } from '../flows/deps.js'
 import type { Refusal } from '../flows/refusal.js'
 import { backupTarget } from '../flows/user.js'
-import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
 import { notify } from '../http/notify.js'
 import { sendProblem } from '../http/problem.js'
 import type { backupSentAnswer } from '../http/schemas.js'
 import type { View } from '../pages/view.js'
 import { maskContact } from '../protocol/destination.js'
-import { isCurrent, storeRecord } from '../session/store.js'
+import { storeRecord } from '../session/store.js'
 import { addAssets } from './assets.js'
 import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { sendRefusal, showPage } from './respond.js'
-import { addRoute, stop } from './route.js'
+import { action, addRoute } from './route.js'
 
 /**
  * `GET /backup` tells where backup codes would go; `POST /backup` has new ones made and delivered, and leads to
@@ -23,7 +23,10 @@ import { addRoute, stop } from './route.js'
  */
 export function buildBackupRouter(deps: RouteDeps): Router {
   const router = Router()
-  addRoute(router, deps, '/backup', { get: showStart, post: send })
+  addRoute(router, deps, '/backup', {
+    get: showStart,
+    post: action({ body: z.object({}), run: send, respond: respondSent }),
+  })
   addAssets(router)
   return router
 }
@@ -52,25 +55,28 @@ function startView({ user }: RouteContext): View {
   return { page: 'backup', ...(target && { to: maskContact(target.contact) }) }
 }
 
-async function send(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, user, html } = context
-  const body = await readBody(req, res, z.object({}))
-  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
-  const refusal = await refusalFor(context)
-  if (refusal) return sendRefusal(context, refusal)
+type Outcome = BackupSent | Refused | { readonly outcome: 'not_allowed'; readonly refusal: Refusal }
 
+async function send(context: RouteContext): Promise<Outcome> {
+  const { req, deps, state, user } = context
+  const refusal = await refusalFor(context)
+  if (refusal) return { outcome: 'not_allowed', refusal }
   const outcome = await sendBackupCodes(deps, user, state.record)
   if (outcome.outcome === 'sent') {
     const method = backupTarget(user)?.method
     await notify(deps, req, state, { type: 'backup_codes_sent', ...(method && { method }), to: outcome.to })
   }
-  if (!(await isCurrent(req, state.userId))) return sendRefusal(context, { code: 'session_ended' })
-  if (outcome.outcome === 'refused') {
+  return outcome
+}
+
+async function respondSent(context: RouteContext, outcome: Outcome): Promise<void> {
+  const { req, res, deps, state, html } = context
+  if (outcome.outcome !== 'sent') {
     const { refusal } = outcome
-    // Where the codes were asked for, they can be asked for again; a factor is not what is missing.
-    if (html && refusal.code !== 'locked')
-      return showPage(context, startView(context), { tone: 'error', ...refusal })
-    return sendRefusal(context, refusal)
+    // The page on which the codes were asked for offers to ask again; no factor is missing.
+    return html && outcome.outcome === 'refused' && refusal.code !== 'locked'
+      ? showPage(context, startView(context), { tone: 'error', ...refusal })
+      : sendRefusal(context, refusal)
   }
   const { to, count } = outcome
   const counted = count !== undefined && { count }
@@ -84,7 +90,7 @@ async function send(context: RouteContext): Promise<void> {
   res.json({ status: 'sent', to, ...counted } satisfies z.output<typeof backupSentAnswer>)
 }
 
-/** Backup codes stand in for a factor; who has none has nothing to back up. */
+/** Backup codes stand in for a factor; a user without factors has nothing to back up. */
 async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
   if (context.user.factors.length === 0) return { code: 'enrollment_required' }
   return factorChangeRefusal(context, '/backup')

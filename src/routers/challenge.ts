@@ -1,31 +1,32 @@
 import { Router } from 'express'
 import type * as z from 'zod'
-import { startChallenge } from '../flows/challenge.js'
-import { readBody } from '../http/body.js'
+import { type Challenged, startChallenge } from '../flows/challenge.js'
+import type { Refused } from '../flows/deps.js'
 import type { RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type cancelledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
 import { maskContact } from '../protocol/destination.js'
-import { endPendingLogin, givenUp } from '../session/state.js'
-import { isCurrent, storeRecord } from '../session/store.js'
+import { endPendingLogin, givenUp } from '../session/find-state.js'
+import { storeRecord } from '../session/store.js'
 import { addAssets } from './assets.js'
-import { factorViews, liveChallenge, type RouteContext } from './context.js'
-import { liveChallengeNow } from './live-challenge.js'
-import { offerOtherFactors } from './other-factors.js'
+import { factorViews, followedChallenge, liveChallenge, type RouteContext } from './context.js'
+import { otherFactorsAfter, respondUndelivered, type Undelivered } from './other-factors.js'
 import { choosePage, hasBackup, sendRefusal, showPage } from './respond.js'
-import { addRoute, stop } from './route.js'
+import { action, addRoute } from './route.js'
 
-/** `GET /` shows where the user stands and offers the factors; `POST /challenge` starts one; `POST /cancel` ends it. */
+/** `GET /` shows the MFA status and offers the factors; `POST /challenge` starts a challenge; `POST /cancel` ends the login. */
 export function buildChallengeRouter(deps: RouteDeps): Router {
   const router = Router()
   addRoute(router, deps, '/', {
     get: (context) => (context.html ? showStart(context) : respondState(context)),
-    nobody: (res) => {
+    signedOut: (res) => {
       res.json({ status: 'none', factors: [] } satisfies MfaState)
     },
   })
-  addRoute(router, deps, '/challenge', { post: challenge })
+  addRoute(router, deps, '/challenge', {
+    post: action({ body: challengeBody, run: challenge, respond: respondChallenged }),
+  })
   addRoute(router, deps, '/cancel', { post: cancel })
   addAssets(router)
   return router
@@ -54,11 +55,10 @@ function showStart(context: RouteContext): void {
   showPage(context, choosePage(context))
 }
 
-/** The state as JSON. */
+/** Responds with the MFA status as JSON. */
 export async function respondState(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, user } = context
-  const { asked, live } = await liveChallengeNow(context)
-  if (asked && !(await isCurrent(req, state.userId))) return sendRefusal(context, { code: 'session_ended' })
+  const { res, deps, state, user } = context
+  const live = await followedChallenge(context)
   const shared = {
     factors: listFactors(user.factors),
     ...(live && {
@@ -79,22 +79,31 @@ export async function respondState(context: RouteContext): Promise<void> {
   res.json(answer)
 }
 
-async function challenge(context: RouteContext): Promise<void> {
+type ChallengeFields = z.output<typeof challengeBody>
+
+async function challenge(
+  context: RouteContext,
+  { factor }: ChallengeFields,
+): Promise<Challenged | Refused | Undelivered> {
+  const { deps, state, user } = context
+  try {
+    return await startChallenge(deps, user, state.record, factor)
+  } catch (error) {
+    return otherFactorsAfter(context, error, factor)
+  }
+}
+
+async function respondChallenged(
+  context: RouteContext,
+  outcome: Challenged | Refused | Undelivered,
+  fields: ChallengeFields,
+): Promise<void> {
   const { req, res, deps, state, user, html } = context
-  const body = await readBody(req, res, challengeBody)
-  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
-
-  const asked = body.fields.factor
-  const outcome = await startChallenge(deps, user, state.record, asked).catch((error: unknown) =>
-    offerOtherFactors(context, error, asked),
-  )
-  if (!outcome) return
-  if (!(await isCurrent(req, state.userId))) return sendRefusal(context, { code: 'session_ended' })
-  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, asked)
-
-  const { challenge } = outcome
+  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, fields.factor)
+  if (outcome.outcome === 'undelivered') return respondUndelivered(context, outcome)
+  const { challenge, again } = outcome
   await storeRecord(req, { ...state.record, challenge })
-  if (html) return res.redirect(303, `${deps.settings.path}/verify${outcome.again ? '?again' : ''}`)
+  if (html) return res.redirect(303, `${deps.settings.path}/verify${again ? '?again' : ''}`)
   const factor = user.factors.find(({ id }) => id === challenge.factorId)
   const answer: z.output<typeof challengedAnswer> = {
     status: 'challenged',
@@ -109,7 +118,7 @@ async function challenge(context: RouteContext): Promise<void> {
 
 async function cancel({ req, res, deps, state, html }: RouteContext): Promise<void> {
   const { signInPath, homePath } = deps.settings
-  // Only a half-login can be cancelled; who is signed in signs out with the host.
+  // Only a pending login can be cancelled; a signed-in user signs out with the host.
   if (state.stage !== 'pending')
     return html ? res.redirect(303, homePath) : sendProblem(res, { code: 'not_found' })
   await endPendingLogin(req, state.record.returnTo)

@@ -9,7 +9,8 @@ import type { Account } from '../session/deps.js'
 import { addAssets } from './assets.js'
 import type { RouteContext } from './context.js'
 import { sendRefusal, showPage } from './respond.js'
-import { addRoute, type Handler, stop } from './route.js'
+import { addRoute, type Handler } from './route.js'
+import { stop } from './stop-page.js'
 
 type Revoked = z.output<typeof revokedAnswer>
 

@@ -1,25 +1,30 @@
 import { Router } from 'express'
 import * as z from 'zod'
-import { confirmApp, prepareApp } from '../flows/enroll-app.js'
+import { type Refused, refuse } from '../flows/deps.js'
+import { appEnrolled, confirmApp, type Prepared, prepareApp } from '../flows/enroll-app.js'
 import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
 import { notify } from '../http/notify.js'
 import { sendProblem } from '../http/problem.js'
 import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../http/schemas.js'
-import { approve } from '../http/verification.js'
+import { completeVerification } from '../http/verification.js'
 import { type Contact, formatUser, parseUser } from '../protocol/contact.js'
 import { maskContact } from '../protocol/destination.js'
-import { isCurrent, storeRecord } from '../session/store.js'
+import { storeRecord } from '../session/store.js'
 import { addAssets } from './assets.js'
 import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { hasBackup, sendRefusal, showPage } from './respond.js'
-import { addRoute, stop } from './route.js'
+import { action, addRoute } from './route.js'
+import { stop } from './stop-page.js'
 
 /** `POST /enroll-app` prepares an authenticator app and shows its QR code once; `POST /enroll-app/confirm` makes it count. */
 export function buildEnrollAppRouter(deps: RouteDeps): Router {
   const router = Router()
-  addRoute(router, deps, '/enroll-app', { get: showStart, post: prepare })
+  addRoute(router, deps, '/enroll-app', {
+    get: showStart,
+    post: action({ body: z.object({}), run: prepare, respond: respondPrepared }),
+  })
   addRoute(router, deps, '/enroll-app/confirm', { get: showConfirm, post: confirm })
   addAssets(router)
   return router
@@ -35,22 +40,20 @@ async function showStart(context: RouteContext): Promise<void> {
   })
 }
 
-/** The QR code is shown once; who comes back by address finds the code entry without it, or starts anew. */
+/** The QR code is shown once. A user who comes back by address finds the code entry without it, or starts anew. */
 function showConfirm(context: RouteContext): void {
   const { res, deps, state, html } = context
   if (!html || !state.record.enrollment) return res.redirect(303, `${deps.settings.path}/enroll-app`)
   showPage(context, { page: 'enroll' })
 }
 
-async function prepare(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, user, html } = context
-  const body = await readBody(req, res, z.object({}))
-  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
+async function prepare(context: RouteContext): Promise<Prepared | Refused> {
   const refusal = await factorChangeRefusal(context, '/enroll-app')
-  if (refusal) return sendRefusal(context, refusal)
+  return refusal ? refuse(refusal) : prepareApp(context.deps, context.user, appContact(context))
+}
 
-  const outcome = await prepareApp(deps, user, appContact(context))
-  if (!(await isCurrent(req, state.userId))) return sendRefusal(context, { code: 'session_ended' })
+async function respondPrepared(context: RouteContext, outcome: Prepared | Refused): Promise<void> {
+  const { req, res, state, html } = context
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal)
   const { enrollment, qr, uri, secret } = outcome
   await storeRecord(req, { ...state.record, enrollment })
@@ -66,27 +69,33 @@ async function confirm(context: RouteContext): Promise<void> {
   if (state.stage === 'pending' && user.factors.length > 0) {
     return sendRefusal(context, { code: 'mfa_required' })
   }
-
   const contact = appContact(context)
-  const outcome = await confirmApp(deps, user, state.record.enrollment, contact, body.fields.code)
+  const { enrollment } = state.record
+  const outcome = await completeVerification(context, {
+    check: () => confirmApp(deps, user, enrollment, contact, body.fields.code),
+    approval: enrollment?.id ?? '',
+    // The app counts from now on, whatever becomes of the session.
+    onApproved: () => appWasEnrolled(context, contact),
+    finish: 'log-in',
+  })
   if (outcome.outcome === 'refused') {
-    if (!(await isCurrent(req, state.userId))) return sendRefusal(context, { code: 'session_ended' })
     const { refusal } = outcome
-    const again = refusal.code === 'invalid_code' && refusal.attemptsLeft > 0
-    return html && again
+    const mayRetry = refusal.code === 'invalid_code' && refusal.attemptsLeft > 0
+    return html && mayRetry
       ? showPage(context, { page: 'enroll' }, { tone: 'error', ...refusal })
       : sendRefusal(context, refusal)
   }
-  // The app counts from now on, whatever has become of the session meanwhile: host and user hear of it.
+  if (html) return showPage(context, { page: 'enrolled', backup: hasBackup(context) })
+  res.json({ status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>)
+}
+
+/** Has the host remember the new app, and notifies the user. */
+async function appWasEnrolled(context: RouteContext, contact: Contact | undefined): Promise<void> {
+  const { req, deps, state, user } = context
+  await appEnrolled(deps, user)
   if (contact) await deps.settings.onAppEnrolled?.(state.user, { method: 'app', user: formatUser(contact) })
   const to = contact && maskContact(contact)
   await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })
-  // The user has just shown this factor; nothing less than before is proven.
-  if (!(await approve(req, deps, state, { method: 'app', claim: outcome.claim }))) {
-    return sendRefusal(context, { code: 'session_ended' })
-  }
-  if (html) return showPage(context, { page: 'enrolled', backup: hasBackup(context) })
-  res.json({ status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>)
 }
 
 /** The contact under which the service knows this user's app. */

@@ -1,11 +1,12 @@
 import { FACTOR_CHANGE, isFresh } from '../flows/freshness.js'
 import type { Refusal } from '../flows/refusal.js'
-import { storeIfCurrent } from '../session/store.js'
+import { sessionEnded, storeIfCurrent } from '../session/store.js'
 import type { RouteContext } from './context.js'
 
 /**
- * Why a user may not change factors now: whoever has a factor must have shown it in the last five minutes, so that
+ * Why a user may not change factors now: a user who has a factor must have shown one in the last five minutes, so that
  * neither a password alone nor a session left open can add one (R55, R61). `undefined` when nothing is in the way.
+ * @throws {SessionEndedError} when the session ended meanwhile.
  */
 export async function factorChangeRefusal(
   { req, deps, state, user }: RouteContext,
@@ -16,6 +17,6 @@ export async function factorChangeRefusal(
   if (stage === 'pending') return { code: 'mfa_required' }
   if (isFresh(record, FACTOR_CHANGE)) return undefined
   const returnTo = `${deps.settings.path}${path}`
-  const current = await storeIfCurrent(req, { ...record, stepUp: {}, returnTo })
-  return { code: current ? 'step_up_required' : 'session_ended' }
+  if (!(await storeIfCurrent(req, { ...record, stepUp: {}, returnTo }))) throw sessionEnded()
+  return { code: 'step_up_required' }
 }

@@ -7,7 +7,8 @@ import { wantsHtml } from '../http/request.js'
 import { type chosenAnswer, languageBody } from '../http/schemas.js'
 import { safeReturnTo } from '../session/return-to.js'
 import { addAssets } from './assets.js'
-import { addOpenRoute, stop } from './route.js'
+import { addPublicRoute } from './route.js'
+import { stop } from './stop-page.js'
 
 /**
  * `POST /language` remembers a language for whoever asks, signed in or not, and leads back to the page. Without the
@@ -16,7 +17,7 @@ import { addOpenRoute, stop } from './route.js'
 export function buildLanguageRouter(deps: RouteDeps): Router {
   const router = Router()
   if (!deps.settings.languages) return router
-  addOpenRoute(router, deps, '/language', { post: choose })
+  addPublicRoute(router, deps, '/language', { post: choose })
   addAssets(router)
   return router
 }

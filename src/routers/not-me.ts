@@ -10,7 +10,8 @@ import { type notMeAnswer, notMeBody } from '../http/schemas.js'
 import { composeNotice } from '../notices/compose.js'
 import type { NotMeSubject } from '../trust/not-me-links.js'
 import { addAssets } from './assets.js'
-import { addOpenRoute, showToAnybody, stop } from './route.js'
+import { addPublicRoute } from './route.js'
+import { showPublicPage, stop } from './stop-page.js'
 
 /**
  * `GET /not-me?token=…` asks, `POST /not-me` does it: ends everything in the account whose notice had the link. Nobody
@@ -19,17 +20,17 @@ import { addOpenRoute, showToAnybody, stop } from './route.js'
 export function buildNotMeRouter(deps: RouteDeps): Router {
   const router = Router()
   if (!deps.notMeLinks) return router
-  addOpenRoute(router, deps, '/not-me', { get: ask, post: end })
+  addPublicRoute(router, deps, '/not-me', { get: ask, post: end })
   addAssets(router)
   return router
 }
 
 async function ask(req: Request, res: Response, deps: RouteDeps): Promise<void> {
-  if (req.query.done !== undefined) return showToAnybody(req, res, deps, { page: 'secured' })
+  if (req.query.done !== undefined) return showPublicPage(req, res, deps, { page: 'secured' })
   const token = linkTokenField.safeParse(req.query.token)
   const about = token.success ? await deps.notMeLinks?.find(token.data) : undefined
   if (!about || !token.success) return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
-  if (wantsHtml(req)) return showToAnybody(req, res, deps, { page: 'not-me', token: token.data })
+  if (wantsHtml(req)) return showPublicPage(req, res, deps, { page: 'not-me', token: token.data })
   res.json({ status: 'open' } satisfies z.output<typeof notMeAnswer>)
 }
 

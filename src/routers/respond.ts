@@ -2,8 +2,9 @@ import type { Refusal } from '../flows/refusal.js'
 import { backupTarget, findFactor } from '../flows/user.js'
 import { trustField } from '../http/body.js'
 import { factorView, lastUsed } from '../http/factors.js'
+import { setRetryAfter } from '../http/headers.js'
 import { localesOf } from '../http/locale.js'
-import { sendProblem, setRetryAfter, statusOf } from '../http/problem.js'
+import { sendProblem, statusOf } from '../http/problem.js'
 import type { PageFrame, PageMessage, View } from '../pages/view.js'
 import { factorViews, liveChallenge, type RouteContext } from './context.js'
 import { languageChoice } from './language-choice.js'
@@ -40,10 +41,10 @@ function frameOf({ req, deps, state }: RouteContext, message: PageMessage | unde
 }
 
 /** The page on which somebody chooses a factor. */
-export function choosePage(context: RouteContext, backup = hasBackup(context)): View {
+export function choosePage(context: RouteContext, factors = factorViews(context)): View {
   const { req, deps, state } = context
   const preferred = deps.settings.preferred?.(state.user) ?? lastUsed(req)
-  return { page: 'choose', factors: factorViews(context), ...(preferred && { preferred }), backup }
+  return { page: 'choose', factors, ...(preferred && { preferred }), backup: hasBackup(context) }
 }
 
 /** The page on which a code is typed, or the choice when there is nothing to type one for. */

@@ -2,7 +2,7 @@ import { localesOf } from '../http/locale.js'
 import { sendProblem } from '../http/problem.js'
 import { pickLocale } from '../pages/text.js'
 import type { ResumeEntry } from '../pages/view.js'
-import type { MfaRecord } from '../session/record.js'
+import type { InterruptedRequest } from '../session/record.js'
 import type { RouteContext } from './context.js'
 import { showPage } from './respond.js'
 
@@ -12,10 +12,10 @@ const OFFER_LIFE_MS = 10 * 60_000
 /** Offers once more what a rule interrupted. Looking at it does nothing; the user's click repeats the request. */
 export function showResume(context: RouteContext): void {
   const { req, res, deps, state, html } = context
-  const { interrupted, verified, stepUp } = state.record
+  const { stage, interrupted, stepUp } = state.record
   if (!html) return sendProblem(res, { code: 'not_found' })
   if (stepUp) return res.redirect(303, deps.settings.path)
-  if (!verified || !interrupted || Date.now() - interrupted.at >= OFFER_LIFE_MS) {
+  if (stage !== 'verified' || !interrupted || Date.now() - interrupted.at >= OFFER_LIFE_MS) {
     return res.redirect(303, deps.settings.homePath)
   }
   const locale = pickLocale(localesOf(req, deps.settings), deps.settings.texts)
@@ -23,14 +23,13 @@ export function showResume(context: RouteContext): void {
   showPage(context, { page: 'resume', action: path, fields, entries: resumeEntries(interrupted, locale) })
 }
 
-type Interrupted = NonNullable<MfaRecord['interrupted']>
-type Label = NonNullable<Interrupted['labels']>[string]
+type Label = NonNullable<InterruptedRequest['labels']>[string]
 
 /**
  * What a user checks before an interrupted form is sent again. Fields without a label are named by their own names
  * in words; what looks like a secret is named, and its value is not shown.
  */
-export function resumeEntries({ fields, labels = {} }: Interrupted, locale: string): ResumeEntry[] {
+export function resumeEntries({ fields, labels = {} }: InterruptedRequest, locale: string): ResumeEntry[] {
   return Object.entries(fields).flatMap(([name, value]): ResumeEntry[] => {
     // A name that begins with a line, such as _csrf, is for the program that reads it.
     const label = Object.hasOwn(labels, name) ? labels[name] : name.startsWith('_') ? false : undefined

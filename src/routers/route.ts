@@ -1,55 +1,93 @@
 import type { NextFunction, Request, Response, Router } from 'express'
-import { HostError, LimitsStoreError, ServiceError, SessionStoreError, TrustStoreError } from '../errors.js'
+import type * as z from 'zod'
+import {
+  HostError,
+  LimitsStoreError,
+  ServiceError,
+  SessionEndedError,
+  SessionStoreError,
+  TrustStoreError,
+} from '../errors.js'
+import { readBody } from '../http/body.js'
+import { requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
 import { setSecurityHeaders } from '../http/headers.js'
-import { localesOf } from '../http/locale.js'
-import { type Problem, sendProblem, setRetryAfter, statusOf } from '../http/problem.js'
+import { sendProblem } from '../http/problem.js'
 import { isSameOrigin, wantsHtml } from '../http/request.js'
-import { mfaUserOf } from '../http/verification.js'
-import type { PageMessage, View } from '../pages/view.js'
+import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
-import { enter, type SessionState } from '../session/state.js'
+import type { SignedOut } from '../session/state.js'
+import { requireCurrent } from '../session/store.js'
 import type { RouteContext } from './context.js'
-import { languageChoice } from './language-choice.js'
+import { sendRefusal } from './respond.js'
+import { stop } from './stop-page.js'
 
-/** What a route does with somebody who is signed in or on the way. */
+/** What a route does for a user who is signed in or pending. */
 export type Handler = (context: RouteContext) => Promise<void> | void
 
-/** What a path answers to. */
+/** The handlers of a path, by method. */
 export interface Route {
-  /** Shows something; never sends, verifies, enrols or consumes (R14). */
+  /** Shows something; never sends, verifies, enrolls or consumes (R14). */
   readonly get?: Handler
   readonly post?: Handler
   readonly delete?: Handler
-  /** Answers JSON for somebody who is not signed in, instead of a 401. */
-  readonly nobody?: (res: Response) => void
+  /** Responds with JSON when nobody is signed in, instead of a 401. */
+  readonly signedOut?: (res: Response) => void
 }
 
-/** What a path answers to whoever comes, signed in or not. */
-export interface OpenRoute {
-  readonly get?: OpenHandler
-  readonly post: OpenHandler
+/** The handlers of a path that needs no session. */
+export interface PublicRoute {
+  readonly get?: PublicHandler
+  readonly post: PublicHandler
 }
 
-export type OpenHandler = (req: Request, res: Response, deps: RouteDeps) => Promise<void> | void
+export type PublicHandler = (req: Request, res: Response, deps: RouteDeps) => Promise<void> | void
 
-/** Adds a path to a router, with all that every one of our routes has in common. */
+/** A change that takes time: a service, a store or the host is asked before the response. */
+export interface Action<Fields, Outcome> {
+  readonly body: z.ZodType<Fields>
+  run(context: RouteContext, fields: Fields): Promise<Outcome>
+  /** Runs only while the session still is the one that the request came with. */
+  respond(context: RouteContext, outcome: Outcome, fields: Fields): Promise<void> | void
+}
+
+/**
+ * The handler of an action: it reads the body, runs the action, and responds. When the session ended or moved on meanwhile,
+ * the late outcome is discarded (R06, R07).
+ */
+export function action<Fields, Outcome>({ body, run, respond }: Action<Fields, Outcome>): Handler {
+  return async (context) => {
+    const { req, res, deps, state } = context
+    const read = await readBody(req, res, body)
+    if ('fault' in read) return stop(req, res, deps, read.fault, 'retry')
+    const outcome = await run(context, read.fields)
+    await requireCurrent(req, state.userId)
+    await respond(context, outcome, read.fields)
+  }
+}
+
+/** Adds a path to a router, with everything that our routes have in common. */
 export function addRoute(router: Router, deps: RouteDeps, path: string, route: Route): void {
   const { get, post, delete: del } = route
-  const forKnown = (handler: Handler | undefined): OpenHandler | undefined =>
+  const withContext = (handler: Handler | undefined): PublicHandler | undefined =>
     handler &&
     (async (req, res) => {
-      const state = await enter(req, deps)
+      const state = await sessionStateOf(req, deps)
       wrapLogIn(req, deps)
-      if (state.stage === 'none') return sendAway(req, res, deps, state, route)
-      const user = await mfaUserOf(req, state, deps.settings)
-      await handler({ req, res, deps, state, user, html: wantsHtml(req) })
+      if (state.stage === 'none') return sendToSignIn(req, res, deps, state, route)
+      const context = { ...(await requestContext(req, deps, state)), res, html: wantsHtml(req) }
+      try {
+        await handler(context)
+      } catch (error) {
+        if (!(error instanceof SessionEndedError)) throw error
+        sendRefusal(context, { code: 'session_ended' })
+      }
     })
-  add(router, deps, path, { get: forKnown(get), post: forKnown(post), delete: forKnown(del) })
+  add(router, deps, path, { get: withContext(get), post: withContext(post), delete: withContext(del) })
 }
 
-/** Adds a path for whoever comes: who they are is not asked. */
-export function addOpenRoute(router: Router, deps: RouteDeps, path: string, route: OpenRoute): void {
+/** Adds a path that needs no session. */
+export function addPublicRoute(router: Router, deps: RouteDeps, path: string, route: PublicRoute): void {
   add(router, deps, path, { get: undefined, ...route, delete: undefined })
 }
 
@@ -57,9 +95,9 @@ function add(
   router: Router,
   deps: RouteDeps,
   path: string,
-  { get, post, delete: del }: Readonly<Record<'get' | 'post' | 'delete', OpenHandler | undefined>>,
+  { get, post, delete: del }: Readonly<Record<'get' | 'post' | 'delete', PublicHandler | undefined>>,
 ): void {
-  const handlers = new Map<string, OpenHandler>([
+  const handlers = new Map<string, PublicHandler>([
     ...(get
       ? ([
           ['GET', get],
@@ -84,8 +122,10 @@ function add(
   }
 
   router.all(path, function mfaRoute(req: Request, res: Response, next: NextFunction) {
-    // Express 4 does not look at what a handler returns: every failure is handed on here.
-    answer(req, res).catch((error: unknown) => fail(error, req, res, next, deps))
+    // Express 4 ignores what a handler returns, so every failure is passed on here. The page of a failure may fail, too.
+    answer(req, res)
+      .catch((error: unknown) => respondFailure(error, req, res, next, deps))
+      .catch(next)
   })
 }
 
@@ -105,29 +145,23 @@ function checkMount(req: Request, { settings }: RouteDeps): void {
   )
 }
 
-function sendAway(
-  req: Request,
-  res: Response,
-  deps: RouteDeps,
-  state: SessionState & { stage: 'none' },
-  route: Route,
-): void {
+function sendToSignIn(req: Request, res: Response, deps: RouteDeps, state: SignedOut, route: Route): void {
   const code = state.expired ? 'pending_login_expired' : 'sign_in_required'
   if (!wantsHtml(req)) {
-    if (route.nobody && !state.expired) return route.nobody(res)
+    if (route.signedOut && !state.expired) return route.signedOut(res)
     return sendProblem(res, { code, next: deps.settings.signInPath })
   }
   if (!state.expired) return res.redirect(303, deps.settings.signInPath)
   stop(req, res, deps, { code }, 'sign-in')
 }
 
-async function fail(
+function respondFailure(
   error: unknown,
   req: Request,
   res: Response,
   next: NextFunction,
   { settings, ...deps }: RouteDeps,
-): Promise<void> {
+): void {
   const isOurs =
     error instanceof ServiceError ||
     error instanceof SessionStoreError ||
@@ -139,42 +173,4 @@ async function fail(
   const retryAfterSeconds = error instanceof ServiceError ? error.retryAfterSeconds : undefined
   const problem = { code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) } as const
   stop(req, res, { ...deps, settings }, problem, 'retry', error.status)
-}
-
-/** Answers where nothing can go on, whoever is there. */
-export function stop(
-  req: Request,
-  res: Response,
-  deps: RouteDeps,
-  problem: Problem,
-  next?: 'sign-in' | 'retry',
-  status = statusOf(problem.code),
-): void {
-  if (!wantsHtml(req)) return sendProblem(res, problem, status)
-  const message: PageMessage = { tone: 'error', code: problem.code }
-  setRetryAfter(res, problem)
-  res.status(status)
-  showToAnybody(req, res, deps, { page: 'stop', message, ...(next && { next }) })
-}
-
-/** Answers with a page for whoever comes. */
-export function showToAnybody(
-  req: Request,
-  res: Response,
-  { settings, render }: RouteDeps,
-  view: View,
-): void {
-  res.type('html').send(
-    render(view, {
-      locales: localesOf(req, settings),
-      appName: settings.appName,
-      base: settings.path,
-      signInPath: settings.signInPath,
-      homePath: settings.homePath,
-      purpose: 'sign-in',
-      now: Date.now(),
-      ...languageChoice(req, settings, view, false),
-      ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
-    }),
-  )
 }

@@ -6,22 +6,17 @@ import type { RouteDeps } from '../http/deps.js'
 import { rememberUsed } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type verifiedAnswer, verifyBody } from '../http/schemas.js'
-import { approve, verifyVisit } from '../http/verification.js'
-import { isCurrent } from '../session/store.js'
+import { FEW_BACKUP_CODES, verifyTypedCode } from '../http/verification.js'
 import { addAssets } from './assets.js'
 import { respondState } from './challenge.js'
-import type { RouteContext } from './context.js'
-import { liveChallengeNow } from './live-challenge.js'
+import { followedChallenge, type RouteContext } from './context.js'
 import { codePage, sendRefusal, showPage } from './respond.js'
 import { showResume } from './resume.js'
 import { addRoute } from './route.js'
 
-/** So few backup codes that it is time for new ones. */
-const FEW_BACKUP_CODES = 3
-
 /**
- * `GET /verify` shows the code entry; `POST /verify` checks a code and makes the session a verified one;
- * `GET /resume` offers what was interrupted for it; `GET /backup-codes-left` warns whoever has few left.
+ * `GET /verify` shows the code entry; `POST /verify` checks a code and makes the session a verified one; `GET /resume`
+ * offers the request that was interrupted for it; `GET /backup-codes-left` warns a user who has few left.
  */
 export function buildVerifyRouter(deps: RouteDeps): Router {
   const router = Router()
@@ -42,13 +37,11 @@ async function showCodeEntry(context: RouteContext): Promise<void> {
     return res.redirect(303, deps.settings.path)
   }
   const view = codePage(context, named)
-  const isAbout = view.page === 'code' && view.challenge !== undefined
-  const { asked, live } = isAbout ? await liveChallengeNow(context) : { asked: false, live: undefined }
-  if (asked && !(await isCurrent(req, state.userId))) return sendRefusal(context, { code: 'session_ended' })
+  const challenge = view.page === 'code' && view.challenge ? await followedChallenge(context) : undefined
   const again = req.query.again !== undefined
   showPage(
     context,
-    isAbout && live ? { ...view, challenge: live } : view,
+    view.page === 'code' && challenge ? { ...view, challenge } : view,
     again ? { tone: 'success', code: 'code_sent_again' } : undefined,
   )
 }
@@ -60,34 +53,32 @@ async function verify(context: RouteContext): Promise<void> {
     if (!html) return sendProblem(res, body.fault)
     return showPage(context, codePage(context, undefined), { tone: 'error', code: body.fault.code })
   }
-
-  const verdict = await verifyVisit(deps, req, state, body.fields)
-  if (verdict.outcome === 'refused') return sendRefusal(context, verdict.refusal, body.fields.factor)
-  const next = state.record.returnTo ?? deps.settings.homePath
-  const left = verdict.backupCodesLeft
-  const isFew = left !== undefined && left <= FEW_BACKUP_CODES
-  const backupCodes = left === undefined ? undefined : { left, ...(isFew && { next }) }
-  if (!(await approve(req, deps, state, verdict, backupCodes))) {
-    return sendRefusal(context, { code: 'session_ended' })
-  }
+  const outcome = await verifyTypedCode(context, body.fields, 'log-in')
+  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, body.fields.factor)
   const used = findFactor(user, body.fields.factor ?? state.record.challenge?.factorId ?? '')
   if (used) rememberUsed(req, res, used.id, deps.settings.path)
-  if (html) return res.redirect(303, isFew ? `${deps.settings.path}/backup-codes-left` : next)
+  const next = state.record.returnTo ?? deps.settings.homePath
+  const { trusted, backupCodesLeft: left } = outcome
+  if (html) {
+    const isFew = left !== undefined && left <= FEW_BACKUP_CODES
+    return res.redirect(303, isFew ? `${deps.settings.path}/backup-codes-left` : next)
+  }
   const answer: z.output<typeof verifiedAnswer> = {
     status: 'verified',
     next,
-    ...(verdict.trusted !== undefined && { trusted: verdict.trusted }),
+    ...(trusted !== undefined && { trusted }),
     ...(left !== undefined && { backupCodesLeft: left }),
   }
   res.json(answer)
 }
 
-/** Warns whoever signed in by one of their last backup codes, and leads on to where they wanted to go. */
-export function showBackupCodesLeft(context: RouteContext): void {
+/** Warns a user who signed in by one of their last backup codes, and leads on to where they wanted to go. */
+function showBackupCodesLeft(context: RouteContext): void {
   const { res, deps, state, html } = context
-  const { verified, backupCodes } = state.record
+  const { stage, backupCodes } = state.record
   if (!html) return sendProblem(res, { code: 'not_found' })
-  if (!verified || backupCodes?.next === undefined) return res.redirect(303, deps.settings.homePath)
+  if (stage !== 'verified' || backupCodes?.next === undefined)
+    return res.redirect(303, deps.settings.homePath)
   const { left, next } = backupCodes
   showPage(context, { page: 'backup-codes-left', left, next })
 }

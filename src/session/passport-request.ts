@@ -7,7 +7,12 @@ export interface PassportRequest {
   logOut(done: (error?: unknown) => void): void
 }
 
-export type LogIn = (user: Express.User, options: LogInOptions, done: (error?: unknown) => void) => void
+export type LogIn = (
+  this: Request,
+  user: Express.User,
+  options: LogInOptions,
+  done: (error?: unknown) => void,
+) => void
 
 export interface LogInOptions {
   readonly session?: boolean

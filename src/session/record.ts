@@ -1,103 +1,144 @@
 import * as z from 'zod'
-import { METHODS } from '../protocol/methods.js'
+import type { Amr } from '../protocol/amr.js'
+import { METHODS, type Method } from '../protocol/methods.js'
 
 /*
- * What the session remembers. It comes back from a store that other programs write to, so it is read through these
- * schemas; what does not fit is worth nothing. It never holds a code, a secret or a contact (R10), and no counter:
- * sessions are read and written whole, so parallel requests would undo each other's counting.
+ * The session's record: what `req.session.mfa` remembers. It never holds a code, a secret or a contact (R10), and no
+ * counter: express-session reads and writes a session whole, so parallel requests would undo each other's counting.
+ *
+ * `record-text.ts` writes it into the session as one short text and reads it back.
  */
 
-const time = z.number().int().nonnegative()
+/** The record of a session whose user showed the first factor, and possibly more. */
+export type MfaRecord = PendingRecord | VerifiedRecord | TrustedRecord | ExemptRecord
 
-const way = z.enum([...METHODS, 'backup'])
+/** The first factor was shown and the second is missing. */
+export interface PendingRecord extends RecordBase {
+  readonly stage: 'pending'
+}
 
-const challenge = z.object({
-  /** Our name of it; the tries are counted under this name. */
-  id: z.string(),
-  factorId: z.string(),
-  method: way,
-  delivery: z.enum(['sent', 'queued', 'none']),
-  /** When it was asked for first. */
-  startedAt: time.optional(),
-  /** The service's name of it. */
-  service: z.string().optional(),
-  expiresAt: time,
-  resendAt: time.optional(),
-})
+/** A second factor was shown in this session. */
+export interface VerifiedRecord extends RecordBase {
+  readonly stage: 'verified'
+  /** When a second factor was last shown, in milliseconds since 1970. */
+  readonly verifiedAt: number
+  /** What was proven in this session. */
+  readonly amr: readonly Amr[]
+  /** When each method was last shown in this session, in milliseconds since 1970. */
+  readonly shown: Shown
+}
 
-const record = z.object({
-  version: z.literal(1),
-  /** Whom it belongs to; void for anybody else (R04). */
-  userId: z.string(),
-  /** The session it was written into; void in any other, as after `keepSessionInfo` (R04). */
-  sessionId: z.string(),
-  /** Names this half-login, or the time since the last second factor. */
-  transaction: z.string(),
+/** A trusted device took the place of the second factor. It proves nothing (R67), and counts while the device does. */
+export interface TrustedRecord extends RecordBase {
+  readonly stage: 'trusted'
+  /** The device's public id. */
+  readonly device: string
+}
+
+/** The session goes on without a second factor, which proves nothing. */
+export interface ExemptRecord extends RecordBase {
+  readonly stage: 'exempt'
+  /**
+   * `policy`: the host's policy decided it, for this session. `not_required`: no second factor was required at the
+   * sign-in; that is decided again at each request.
+   */
+  readonly exemption: 'policy' | 'not_required'
+}
+
+/** When each method was last shown, in milliseconds since 1970. */
+export type Shown = Readonly<Partial<Record<Method | 'backup', number>>>
+
+interface RecordBase extends Activity {
+  /** The user whom the record belongs to; it is void for any other (R04). */
+  readonly userId: string
+  /** The session that it was written into; it is void in any other, as after `keepSessionInfo` (R04). */
+  readonly sessionId: string
+  /** Names this pending login, or the time since the last second factor. */
+  readonly transaction: string
   /** When the first factor was shown, in milliseconds since 1970. */
-  startedAt: time,
-  /** Where the person wanted to go: a path on this site. */
+  readonly startedAt: number
+}
+
+const time = z.number().int().nonnegative()
+const method = z.enum([...METHODS, 'backup'])
+
+/** A challenge as it is stored: a list, since a session is written and read whole with every page. */
+const challenge = z
+  .tuple([
+    z.string(),
+    z.string(),
+    method,
+    z.enum(['sent', 'queued', 'none']),
+    time,
+    time,
+    time.nullable(),
+    z.string().nullable(),
+  ])
+  .transform(
+    ([id, factorId, shownBy, delivery, startedAt, expiresAt, resendAt, service]): Challenge => ({
+      id,
+      factorId,
+      method: shownBy,
+      delivery,
+      startedAt,
+      expiresAt,
+      ...(resendAt !== null && { resendAt }),
+      ...(service !== null && { service }),
+    }),
+  )
+
+/** The one live challenge of a session (R06). Times are milliseconds since 1970. */
+export interface Challenge {
+  /** Our name for it, under which its attempts are counted. */
+  readonly id: string
+  readonly factorId: string
+  readonly method: Method | 'backup'
+  readonly delivery: 'sent' | 'queued' | 'none'
+  readonly startedAt: number
+  readonly expiresAt: number
+  readonly resendAt?: number
+  /** The service's name for it. */
+  readonly service?: string
+}
+
+/** What is under way in a session, beside its stage, as it is stored. */
+export const activitySchema = z.object({
+  /** Where the user wanted to go: a path on this site. */
   returnTo: z.string().optional(),
-  /** The one live challenge (R06). */
   challenge: challenge.optional(),
   /** An authenticator app that waits for its first code. */
   enrollment: z.object({ id: z.string(), startedAt: time }).optional(),
   /** A route asked for a fresh second factor. */
   stepUp: z
     .object({
-      /** The ids of the factors that count for it. */
+      /** The ids of the factors that count for it. Defaults to all. */
       factors: z.array(z.string()).optional(),
-      /** Whether a backup code does. Defaults to yes. */
+      /** Whether a backup code counts. Defaults to yes. */
       backup: z.boolean().optional(),
     })
     .optional(),
-  /** A form's POST that waits for a second factor and is offered again: to where, and what was typed. */
+  /** A form's POST that waits for a second factor: where it went, and which fields to offer again. */
   interrupted: z
     .object({
       path: z.string(),
       at: time,
       fields: z.record(z.string(), z.string()),
-      /** What the fields are called: one text, or one for each language; `false` for what is not shown. */
+      /** What the fields are called: one text, or one for each language; `false` hides a field. */
       labels: z
         .record(z.string(), z.union([z.string(), z.record(z.string(), z.string()), z.literal(false)]))
         .optional(),
     })
     .optional(),
-  /** How many backup codes are left, if that is known here; when they are few, where the warning leads on. */
+  /** How many backup codes are left, if that is known; when they are few, where the warning leads on. */
   backupCodes: z.object({ left: z.number().int().nonnegative(), next: z.string().optional() }).optional(),
-  /** Backup codes were sent from here: how many, if the service tells, and where somebody wanted to go. */
+  /** Backup codes were sent from this session: how many, if the service says, and where the user wanted to go. */
   codesSent: z
     .object({ count: z.number().int().nonnegative().optional(), next: z.string().optional() })
     .optional(),
-  /** The session goes on without a second factor, and why. Nothing is proven by it. */
-  exemption: z.enum(['policy']).optional(),
-  /** Signed in without having been asked, as far as it was known then; it is asked anew at each request. */
-  unasked: z.literal(true).optional(),
-  /** The trusted device that skipped the question. It proves nothing (R67), and counts while the device does. */
-  trusted: z.object({ device: z.string() }).optional(),
-  verified: z
-    .object({
-      at: time,
-      amr: z.array(z.enum(['pwd', 'otp', 'sms', 'tel', 'hwk', 'swk', 'user', 'mfa'])),
-      /** When each method was last shown in this session. */
-      shown: z.partialRecord(way, time).default({}),
-    })
-    .optional(),
 })
 
-/** What `req.session.mfa` holds. */
-export type MfaRecord = Readonly<z.output<typeof record>>
+/** What is under way in a session, beside its stage. */
+export type Activity = Readonly<z.output<typeof activitySchema>>
 
-/** The one live challenge of a session. */
-export type Challenge = Readonly<z.output<typeof challenge>>
-
-/** The record in a session's data, if it is one and belongs to this user and session. */
-export function readRecord(
-  data: unknown,
-  owner: { userId: string; sessionId: string },
-): MfaRecord | undefined {
-  if (data === undefined) return undefined
-  const parsed = record.safeParse(data)
-  if (!parsed.success) return undefined
-  const { userId, sessionId } = parsed.data
-  return userId === owner.userId && sessionId === owner.sessionId ? parsed.data : undefined
-}
+/** A form's POST that waits for a second factor. */
+export type InterruptedRequest = NonNullable<Activity['interrupted']>

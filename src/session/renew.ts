@@ -2,10 +2,11 @@ import type { Request } from 'express'
 import { digestOf } from '../digest.js'
 import { SessionEndedError } from '../errors.js'
 import type { SessionDeps } from './deps.js'
-import { offerRenewal, wrapLogIn } from './log-in.js'
+import { newTransaction, sessionStateOf, userIdOf } from './find-state.js'
+import { wrapLogIn } from './log-in.js'
 import { logIn } from './passport-request.js'
 import type { MfaRecord } from './record.js'
-import { enter, newRecord, userIdOf } from './state.js'
+import { requestState } from './request-state.js'
 import { detachSession, recordOf, sessionEnded } from './store.js'
 
 /** Of several requests at once, one may renew a session. */
@@ -27,7 +28,7 @@ export async function renewSession(
   { acquire, release }: RenewalApprovals,
   user: Express.User,
 ): Promise<void> {
-  const state = await enter(req, deps)
+  const state = await sessionStateOf(req, deps)
   if (state.stage === 'none' || state.stage === 'pending') {
     throw new SessionEndedError('Nobody is signed in here, so there is no session to renew.')
   }
@@ -42,28 +43,26 @@ export async function renewSession(
     detachSession(req)
     throw sessionEnded()
   }
-  offerRenewal(req, {
+  requestState(req).pendingRenewal = {
     userId,
     renewed: record && renewed(record),
     release: () => release(name),
-  })
+  }
   wrapLogIn(req, deps)
   await logIn(req, user)
   // Somebody may have ended everything meanwhile.
-  if ((await enter(req, deps)).stage === 'none') throw sessionEnded()
+  if ((await sessionStateOf(req, deps)).stage === 'none') throw sessionEnded()
 }
 
-/** What a session remembers under its next id: nothing that is under way in it. */
+/** What a session remembers under its next id: where it stands, but for a challenge or an enrollment. */
 function renewed(record: MfaRecord): MfaRecord {
-  const { userId, startedAt, verified, exemption, unasked, trusted, interrupted, backupCodes } = record
-  return {
-    ...newRecord('', userId),
-    startedAt,
-    ...(verified && { verified }),
-    ...(exemption && { exemption }),
-    ...(unasked && { unasked }),
-    ...(trusted && { trusted }),
-    ...(interrupted && { interrupted }),
-    ...(backupCodes && { backupCodes }),
-  }
+  const {
+    challenge: _challenge,
+    enrollment: _enrollment,
+    stepUp: _stepUp,
+    codesSent: _codesSent,
+    ...kept
+  } = record
+  const { returnTo: _returnTo, ...rest } = kept
+  return { ...rest, transaction: newTransaction() }
 }

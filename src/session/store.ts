@@ -1,7 +1,8 @@
 import type { Request } from 'express'
 import type { Session } from 'express-session'
 import { HostError, SessionEndedError, SessionStoreError } from '../errors.js'
-import { type MfaRecord, readRecord } from './record.js'
+import type { MfaRecord } from './record.js'
+import { readRecord, writeRecord } from './record-text.js'
 import { safeReturnTo } from './return-to.js'
 
 /*
@@ -76,7 +77,7 @@ export function recordOf(req: Request, userId: string): MfaRecord | undefined {
  */
 export async function storeRecord(req: Request, record: MfaRecord): Promise<void> {
   const session = sessionOf(req)
-  session.mfa = record
+  session.mfa = writeRecord(record)
   await new Promise<void>((resolve, reject) => {
     session.save((cause) => (cause ? reject(storeFailed(cause)) : resolve()))
   })
@@ -114,6 +115,15 @@ export async function isCurrent(req: Request, userId: string): Promise<boolean> 
   }
   detachSession(req)
   return false
+}
+
+/**
+ * The same, for a request that cannot go on otherwise.
+ * @throws {SessionEndedError} when the session ended or moved on.
+ * @throws {SessionStoreError}
+ */
+export async function requireCurrent(req: Request, userId: string): Promise<void> {
+  if (!(await isCurrent(req, userId))) throw sessionEnded()
 }
 
 /**
@@ -188,7 +198,7 @@ export function onRegenerate(
         delete old.returnTo
         const { mfa, returnTo } = write(req.sessionID)
         const fresh = sessionOf(req)
-        if (mfa) fresh.mfa = mfa
+        if (mfa) fresh.mfa = writeRecord(mfa)
         if (returnTo) fresh.returnTo = returnTo
         callback(undefined)
       })

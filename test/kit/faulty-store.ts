@@ -1,4 +1,6 @@
 import { MemoryStore, type SessionData } from 'express-session'
+import type { MfaRecord } from '../../src/session/record.js'
+import { readRecord } from '../../src/session/record-text.js'
 
 export type StoreVerb = 'get' | 'set' | 'destroy'
 
@@ -35,6 +37,15 @@ export class FaultyStore extends MemoryStore {
   /** What is stored, read. */
   get documents(): SessionData[] {
     return Object.values(this.stored).map((text) => JSON.parse(text) as SessionData)
+  }
+
+  /** The MFA records that are stored and that count in their session, for the user of that session. */
+  get records(): MfaRecord[] {
+    return Object.entries(this.stored).flatMap(([sessionId, text]) => {
+      const { mfa, passport } = JSON.parse(text) as { mfa?: unknown; passport?: { user?: unknown } }
+      const record = readRecord(mfa, { sessionId, userId: String(passport?.user) })
+      return record ? [record] : []
+    })
   }
 
   override get(sid: string, done: (error: unknown, session?: SessionData | null) => void): void {

@@ -85,8 +85,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
   },
   'settings.ts': {
-    uses: ['client', 'diagnostics', 'limits', 'texts.ts', 'trust', ...LEAVES],
-    types: ['options.ts', 'protocol'],
+    uses: ['client', 'diagnostics', 'limits', 'texts.ts', 'trust', 'protocol', ...LEAVES],
+    types: ['options.ts'],
   },
 
   // The client by itself, without Express.
@@ -195,7 +195,7 @@ describe('the layering of the plugin', () => {
     expect(broken(plugin, isAllowedThere)).toEqual([])
   })
 
-  it('only src/session/store.ts touches the session of the request', () => {
+  it('touches the session of the request in src/session/store.ts only', () => {
     const session = /\b(?:req|request)\s*(?:\?\.|\.)\s*session\b(?!ID)|\bsessionStore\b|['"]session['"]/
     expect(plugin.filter(({ code }) => session.test(code)).map(({ path }) => path)).toEqual([
       'src/session/store.ts',

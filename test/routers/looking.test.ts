@@ -134,7 +134,8 @@ const notesStepUp: Place['after'] = (before, path) => {
   if (path !== '/enroll-app' && path !== '/backup') return {}
   const noted = { stepUp: {}, returnTo: `/mfa${path}` }
   const [[id, data] = ['', {}], ...others] = Object.entries(before.sessions).reverse()
-  const changed = { ...data, mfa: { ...(data.mfa as object), ...noted } }
+  const { mfa } = data
+  const changed = { ...data, mfa: { ...(typeof mfa === 'string' ? { record: mfa } : Object(mfa)), ...noted } }
   return { sessions: Object.fromEntries([...others, [id, changed]]) }
 }
 

@@ -17,6 +17,12 @@ function tamper(store: FaultyStore, id: string, change: (data: Record<string, un
   return new Promise<void>((resolve) => store.set(id, data as SessionData, () => resolve()))
 }
 
+async function pendingBob() {
+  const made = testbed()
+  const cookie = sessionCookie(await jsonAgent(made.app).post('/login').send({ name: 'bob' }))
+  return { made, cookie }
+}
+
 describe('R04 a record counts only for its own user and session', () => {
   it.each([true, false])(
     'when somebody else signs in in the same session (keepSessionInfo: %s)',
@@ -27,9 +33,9 @@ describe('R04 a record counts only for its own user and session', () => {
       const login = await browser.post('/login').send({ name: 'bob' }).expect(200)
       expect(login.body.user).toBeNull()
       await browser.get('/secret').expect(401)
-      const [document] = made.store.documents
-      expect(document).not.toHaveProperty('mfa.verified')
-      expect(document).not.toHaveProperty('mfa.challenge')
+      const [record] = made.store.records
+      expect(record).toMatchObject({ stage: 'pending', userId: 'u-bob' })
+      expect(record).not.toHaveProperty('challenge')
     },
   )
 
@@ -79,23 +85,48 @@ describe('R04 a record counts only for its own user and session', () => {
   it.each([
     ['no record', null],
     ['a text', 'verified'],
-    ['a list', [{ verified: true }]],
-    ['true', { verified: true }],
-    ['another version', { version: 2, verified: { at: 1, amr: ['mfa'] } }],
-    ['prototype keys', JSON.parse('{"__proto__":{"verified":{"at":1,"amr":["mfa"]}}}')],
-    ['a time that is text', { verified: { at: '1', amr: ['mfa'] } }],
+    ['a list', [{ stage: 'verified' }]],
+    ['an object of another shape', { stage: 'verified', verifiedAt: 1, amr: ['mfa'] }],
+    ['prototype keys', JSON.parse('{"__proto__":{"record":"2v"}}')],
   ])('when what is stored is %s', async (_what, planted) => {
-    const made = testbed()
-    const cookie = sessionCookie(await jsonAgent(made.app).post('/login').send({ name: 'bob' }))
+    const { made, cookie } = await pendingBob()
     await tamper(made.store, sessionId(cookie), (data) => {
-      const mine = data.mfa as object
-      data.mfa =
-        typeof planted === 'object' && planted !== null && !Array.isArray(planted)
-          ? { ...mine, ...planted }
-          : planted
+      data.mfa = planted
     })
     const answer = await jsonAgent(made.app).get('/secret').set('Cookie', cookie).expect(401)
     expect(answer.body.code).toBe('mfa_required')
+  })
+
+  it.each([
+    ['the fields of another stage', '2v $transaction $time $owner'],
+    ['another version', '3v $transaction $time $time psm s $owner'],
+    ['an unknown stage', '2x $transaction $time $owner'],
+    ['an unknown method', '2v $transaction $time $time psm z $owner'],
+    ['an unknown value of amr', '2v $transaction $time $time pxm s $owner'],
+    ['a time that is none', '2v $transaction $time TIME psm s $owner'],
+    ['no time', '2v $transaction $time  psm s $owner'],
+    ['a transaction that is none', '2v a.b $time $time psm s $owner'],
+    ['one field more', '2v $transaction $time $time psm s x $owner'],
+    ['an exemption that is none', '2e $transaction $time x $owner'],
+    ['another user', '2v $transaction $time $time psm s $session u-alice'],
+    ['another session', `2v $transaction $time $time psm s ${'x'.repeat(32)} u-bob`],
+    ['a user whose id ends alike', '2v $transaction $time $time psm s $session xu-bob'],
+  ])('when the stored text has %s', async (_what, text) => {
+    const { made, cookie } = await pendingBob()
+    const id = sessionId(cookie)
+    const planted = text
+      .replaceAll('$transaction', 'abcdefghijklmnop')
+      .replaceAll('$time', Date.now().toString(36))
+      .replace('$owner', `${id} u-bob`)
+      .replace('$session', id)
+    await tamper(made.store, id, (data) => {
+      data.mfa = planted
+    })
+    await jsonAgent(made.app).get('/secret').set('Cookie', cookie).expect(401)
+    await tamper(made.store, id, (data) => {
+      data.mfa = { record: planted, returnTo: '/secret' }
+    })
+    await jsonAgent(made.app).get('/secret').set('Cookie', cookie).expect(401)
   })
 
   it('ends at a logout that keeps the session, for whoever signs in next', async () => {
@@ -182,6 +213,28 @@ describe('R05 a half-login', () => {
     expect((await browser.get('/mfa')).body.status).toBe('pending')
     clock.move(1)
     expect((await browser.get('/mfa')).body.code).toBe('pending_login_expired')
+  })
+})
+
+describe('a session of release 0.1', () => {
+  it('is still verified, while a pending login leads back to the sign-in', async () => {
+    const { made, cookie } = await pendingBob()
+    const id = sessionId(cookie)
+    const agent = () => jsonAgent(made.app)
+    const at = Date.now()
+    const earlier = { version: 1, userId: 'u-bob', sessionId: id, transaction: 't', startedAt: at }
+    const verified = { at, amr: ['pwd', 'sms', 'mfa'], shown: { sms: at } }
+    await tamper(made.store, id, (data) => {
+      data.mfa = { ...earlier, verified }
+    })
+    const answer = await agent().get('/secret').set('Cookie', cookie).expect(200)
+    expect(answer.body.mfa).toMatchObject({ status: 'verified', amr: verified.amr, verifiedAt: at })
+
+    await tamper(made.store, id, (data) => {
+      data.mfa = { ...earlier, returnTo: '/secret' }
+    })
+    const over = await agent().get('/mfa').set('Cookie', cookie).expect(401)
+    expect(over.body).toMatchObject({ code: 'pending_login_expired', next: '/login' })
   })
 })
 

@@ -1,0 +1,52 @@
+import type { Request } from 'express'
+import type { MfaUser } from '../flows/user.js'
+import { pickLocale } from '../pages/text.js'
+import type { Factor } from '../protocol/factor.js'
+import { factorsOf } from '../session/find-state.js'
+import type { ActiveState } from '../session/state.js'
+import type { Settings } from '../settings.js'
+import type { RouteDeps } from './deps.js'
+import { localesOf } from './locale.js'
+import { clientAddressOf } from './request.js'
+
+/** A request whose user showed the first factor, with everything that a route, the gate or the strategy works with. */
+export interface RequestContext {
+  readonly req: Request
+  readonly deps: RouteDeps
+  readonly state: ActiveState
+  /** The user as the flows see them; the host's own user is `state.user`. */
+  readonly user: MfaUser
+}
+
+/** The context of a request. Asks the host for the user's factors, unless this request has asked already. */
+export async function requestContext(
+  req: Request,
+  deps: RouteDeps,
+  state: ActiveState,
+): Promise<RequestContext> {
+  const factors = await factorsOf(state, deps.settings)
+  return { req, deps, state, user: new RequestUser(req, deps.settings, state.userId, factors) }
+}
+
+/** Language and address are worked out only for a request that calls the service. */
+class RequestUser implements MfaUser {
+  readonly userId: string
+  readonly factors: readonly Factor[]
+  private readonly req: Request
+  private readonly settings: Settings
+
+  constructor(req: Request, settings: Settings, userId: string, factors: readonly Factor[]) {
+    this.req = req
+    this.settings = settings
+    this.userId = userId
+    this.factors = factors
+  }
+
+  get locale(): string {
+    return pickLocale(localesOf(this.req, this.settings), this.settings.texts)
+  }
+
+  get clientAddress(): string | undefined {
+    return clientAddressOf(this.req)
+  }
+}

@@ -1,0 +1,46 @@
+import type { Request, Response } from 'express'
+import type { RouteDeps } from '../http/deps.js'
+import { setRetryAfter } from '../http/headers.js'
+import { localesOf } from '../http/locale.js'
+import { type Problem, sendProblem, statusOf } from '../http/problem.js'
+import { wantsHtml } from '../http/request.js'
+import type { PageMessage, View } from '../pages/view.js'
+import { languageChoice } from './language-choice.js'
+
+/** Responds where nothing can go on, signed in or not: with a page that says so, or as problem+json. */
+export function stop(
+  req: Request,
+  res: Response,
+  deps: RouteDeps,
+  problem: Problem,
+  next?: 'sign-in' | 'retry',
+  status = statusOf(problem.code),
+): void {
+  if (!wantsHtml(req)) return sendProblem(res, problem, status)
+  const message: PageMessage = { tone: 'error', code: problem.code }
+  setRetryAfter(res, problem)
+  res.status(status)
+  showPublicPage(req, res, deps, { page: 'stop', message, ...(next && { next }) })
+}
+
+/** Responds with a page that needs no session. */
+export function showPublicPage(
+  req: Request,
+  res: Response,
+  { settings, render }: RouteDeps,
+  view: View,
+): void {
+  res.type('html').send(
+    render(view, {
+      locales: localesOf(req, settings),
+      appName: settings.appName,
+      base: settings.path,
+      signInPath: settings.signInPath,
+      homePath: settings.homePath,
+      purpose: 'sign-in',
+      now: Date.now(),
+      ...languageChoice(req, settings, view, false),
+      ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
+    }),
+  )
+}

@@ -1,0 +1,243 @@
+import { randomBytes } from 'node:crypto'
+import type { Request } from 'express'
+import { HostError } from '../errors.js'
+import type { MfaEventBody } from '../flows/events.js'
+import { type Factor, readFactors } from '../protocol/factor.js'
+import type { Settings } from '../settings.js'
+import type { Account, SessionDeps } from './deps.js'
+import { passportOf, userOf, withholdUser } from './passport-request.js'
+import { type Decision, decide } from './policy.js'
+import type { MfaRecord, PendingRecord } from './record.js'
+import { requestState } from './request-state.js'
+import { type ActiveState, activeState, RequestMfaStatus, type SessionState } from './state.js'
+import {
+  hasPassportUser,
+  recordOf,
+  rememberedTarget,
+  rememberTarget,
+  sessionOf,
+  storeFirst,
+} from './store.js'
+
+const SIGNED_OUT: SessionState = { stage: 'none', expired: false }
+
+// A clock may be set back a little. A pending login from further in the future is void.
+const CLOCK_SLACK_MS = 60_000
+
+/**
+ * Where the session of a request stands, found once per request. A user whom Passport knows and whose session has no
+ * record is pending, whatever signed them in (R02). A pending login that took too long is ended.
+ *
+ * The answer is a promise only where the host, its policy or a store has to be asked.
+ * @throws {HostError} when the app around this package is wired wrongly.
+ * @throws {SessionEndedError} when the user signed out meanwhile (R07).
+ */
+export function sessionStateOf(req: Request, deps: SessionDeps): SessionState | Promise<SessionState> {
+  const found = requestState(req).session
+  // A login or logout within this request changes the session's id, and with it the answer.
+  if (found && found.sessionId === req.sessionID && !(found.state.stage === 'none' && userOf(req))) {
+    return found.state
+  }
+  try {
+    sessionOf(req)
+    passportOf(req)
+    const state = findState(req, deps)
+    if (!(state instanceof Promise)) return setState(req, deps, state)
+    return state.then((later) => setState(req, deps, later)).catch((error: unknown) => withheld(req, error))
+  } catch (error) {
+    return withheld(req, error)
+  }
+}
+
+/** An error handler of the host must not take the user for signed in. */
+function withheld(req: Request, error: unknown): never {
+  withholdUser(req)
+  throw error
+}
+
+/** Sets where the request stands now, shows it as `req.mfa`, and withholds a user whose second factor is missing. */
+export function setState(req: Request, deps: SessionDeps, state: SessionState): SessionState {
+  requestState(req).session = { sessionId: req.sessionID, state }
+  req.mfa = new RequestMfaStatus(req, state, deps)
+  if (state.stage === 'pending') withholdUser(req)
+  return state
+}
+
+function findState(req: Request, deps: SessionDeps): SessionState | Promise<SessionState> {
+  const { settings, sessionsValidAfter } = deps
+  const user = userOf(req)
+  if (!user) {
+    if (!hasPassportUser(req)) return SIGNED_OUT
+    throw new HostError(
+      'ERR_MFA_NO_PASSPORT',
+      'The session has a Passport user, but `req.user` is not set, so mfaSession would not see the user. Mount passport.session() before mfaSession, and do not remove the user between the two.',
+    )
+  }
+  const userId = userIdOf(user, settings)
+  const record = recordOf(req, userId)
+  if (!sessionsValidAfter || !record) return stateOf(req, deps, user, userId, record)
+  return sessionsValidAfter.isVoid(userId, record.startedAt).then(async (isVoid) => {
+    if (!isVoid) return stateOf(req, deps, user, userId, record)
+    await endPendingLogin(req, undefined)
+    return SIGNED_OUT
+  })
+}
+
+function stateOf(
+  req: Request,
+  deps: SessionDeps,
+  user: Express.User,
+  userId: string,
+  record: MfaRecord | undefined,
+): SessionState | Promise<SessionState> {
+  const isSettled =
+    record?.stage === 'verified' || (record?.stage === 'exempt' && record.exemption === 'policy')
+  return isSettled ? activeState(user, record) : askHost(req, deps, user, userId, record)
+}
+
+/** For a session whose state the host has a say in: it knows the user's factors and whether one is required. */
+async function askHost(
+  req: Request,
+  deps: SessionDeps,
+  user: Express.User,
+  userId: string,
+  record: MfaRecord | undefined,
+): Promise<SessionState> {
+  const factors = await readUserFactors(user, deps.settings)
+  if (record?.stage === 'pending') {
+    return factors.length > 0
+      ? pendingState(req, deps, activeState(user, record, factors))
+      : mayGoOn(req, deps, activeState(user, record, factors))
+  }
+  if (record?.stage === 'trusted' && (await deps.browsers?.holds(record.device, { user, userId, factors }))) {
+    return activeState(user, record, factors)
+  }
+  return requireAnew(req, deps, { user, userId, factors }, record)
+}
+
+/** For a pending login without any factor: the policy may let it go on by now. */
+async function mayGoOn(req: Request, deps: SessionDeps, state: ActiveState): Promise<SessionState> {
+  const { user, userId, record } = state
+  const decision = await decide(req, deps.settings, user, [], {})
+  if (decision.verdict !== 'pass') return pendingState(req, deps, state)
+  const exempt = await recordFor(decision, req, deps, { user, userId, factors: [] })
+  if (isStored(exempt, deps)) await storeFirst(req, { ...exempt, ...returnToOf(record) })
+  return activeState(user, exempt, [], decision.graceUntil)
+}
+
+/** For a session without a record that settles it: whether a second factor is required is decided at each request. */
+async function requireAnew(
+  req: Request,
+  deps: SessionDeps,
+  account: Account,
+  earlier: MfaRecord | undefined,
+): Promise<SessionState> {
+  const { user, factors } = account
+  const decision = await decide(req, deps.settings, user, factors, {})
+  const record = { ...(await recordFor(decision, req, deps, account)), ...returnToOf(earlier) }
+  if (decision.verdict === 'pass') {
+    const isKnown = earlier?.stage === 'exempt' && record.stage === 'exempt' && record.exemption !== 'policy'
+    if (!isKnown && isStored(record, deps)) await storeFirst(req, record)
+    return activeState(user, isKnown ? earlier : record, factors, decision.graceUntil)
+  }
+  await storeFirst(req, record)
+  if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId: record.userId })
+  return activeState(user, record, factors)
+}
+
+/** A pending login within its time, or its end (R05). */
+async function pendingState(req: Request, deps: SessionDeps, state: ActiveState): Promise<SessionState> {
+  const { record } = state
+  const ageMs = Date.now() - record.startedAt
+  if (ageMs < deps.settings.pendingLoginMs && ageMs > -CLOCK_SLACK_MS) return state
+  await endPendingLogin(req, record.returnTo)
+  deps.emit(givenUp('expired', record))
+  return { stage: 'none', expired: true }
+}
+
+/** A record for a user who has shown the first factor just now. */
+export function newRecord(sessionId: string, userId: string): PendingRecord {
+  return { stage: 'pending', userId, sessionId, transaction: newTransaction(), startedAt: Date.now() }
+}
+
+/** A new name for a pending login, or for the time since a second factor: 96 random bits. */
+export function newTransaction(): string {
+  return randomBytes(12).toString('base64url')
+}
+
+/** The record that a decision makes for a user who has shown the first factor just now. */
+export async function recordFor(
+  decision: Decision,
+  req: Request,
+  { browsers }: SessionDeps,
+  account: Account,
+): Promise<MfaRecord> {
+  const record = newRecord(req.sessionID, account.userId)
+  if (decision.verdict === 'pass') {
+    return { ...record, stage: 'exempt', exemption: decision.remember ? 'policy' : 'not_required' }
+  }
+  const device = decision.verdict === 'ask' ? await browsers?.recognize(req, account) : undefined
+  return device ? { ...record, stage: 'trusted', device } : record
+}
+
+/**
+ * Whether a record is kept in the session. That of a user of whom nothing is required is kept only where all of a
+ * user's sessions can be ended, which needs to know when each began.
+ */
+export function isStored(record: MfaRecord, { sessionsValidAfter }: SessionDeps): boolean {
+  return record.stage !== 'exempt' || record.exemption === 'policy' || sessionsValidAfter !== undefined
+}
+
+function returnToOf(record: MfaRecord | undefined): Pick<MfaRecord, 'returnTo'> {
+  return record?.returnTo === undefined ? {} : { returnTo: record.returnTo }
+}
+
+/** The event of a pending login that ended without the second factor. */
+export function givenUp(reason: 'cancelled' | 'expired', { userId, challenge }: MfaRecord): MfaEventBody {
+  return { type: 'given_up', userId, reason, ...(challenge && { method: challenge.method }) }
+}
+
+/** Signs the user out and keeps where they wanted to go: signing in starts over. */
+export async function endPendingLogin(req: Request, target: string | undefined): Promise<void> {
+  const keep = target ?? rememberedTarget(req)
+  await new Promise<void>((resolve, reject) => {
+    passportOf(req).logOut((error) => (error ? reject(error) : resolve()))
+  })
+  rememberTarget(req, keep)
+}
+
+/**
+ * The host's id of a user.
+ * @throws {HostError} when there is none.
+ */
+export function userIdOf(user: Express.User, settings: Settings): string {
+  const id: unknown = settings.userId ? settings.userId(user) : Reflect.get(user, 'id')
+  if ((typeof id === 'string' && id !== '') || Number.isFinite(id) || typeof id === 'bigint')
+    return String(id)
+  throw new HostError(
+    'ERR_MFA_USER_ID',
+    'The user has no id to count and remember by. Give the option userId: (user) => user.…, which returns a text or a number that never changes.',
+  )
+}
+
+/**
+ * The user's factors, which the host is asked for once per request.
+ * @throws {HostError} when the host's list cannot be used.
+ */
+export async function factorsOf(state: ActiveState, settings: Settings): Promise<readonly Factor[]> {
+  state.factors ??= await readUserFactors(state.user, settings)
+  return state.factors
+}
+
+/**
+ * Asks the host for a user's factors.
+ * @throws {HostError} when its list cannot be used.
+ */
+export async function readUserFactors(user: Express.User, settings: Settings): Promise<readonly Factor[]> {
+  const read = readFactors(await settings.factors(user))
+  if ('factors' in read) return read.factors
+  throw new HostError(
+    'ERR_MFA_FACTORS',
+    `The option factors returned a list that cannot be used, so nobody is let in: ${read.faults.join('; ')}.`,
+  )
+}

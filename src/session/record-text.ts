@@ -1,0 +1,189 @@
+import type { Amr } from '../protocol/amr.js'
+import type { Method } from '../protocol/methods.js'
+import { type Activity, activitySchema, type Challenge, type MfaRecord, type Shown } from './record.js'
+import { readEarlierRecord } from './record-v1.js'
+
+/*
+ * How a record is written into the session. express-session parses, serializes and hashes the whole session with every
+ * page, so a record is one short text, and an object around it only while something is under way:
+ *
+ *   2p <transaction> <started> <session id> <user id>
+ *   2v <transaction> <started> <verified> <amr> <shown> <session id> <user id>
+ *   2t <transaction> <started> <device> <session id> <user id>
+ *   2e <transaction> <started> p|n <session id> <user id>
+ *
+ *   { "record": "2p …", "returnTo": "/vault", "challenge": ["…", "sms", …] }
+ *
+ * Times are milliseconds since 1970 in base 36. `amr` is a letter for each value. `shown` is a letter for each method, with
+ * its time where that is not the time of the verification. The letter before the transaction is the stage.
+ */
+
+const AMR_LETTERS: Readonly<Record<Amr, string>> = {
+  pwd: 'p',
+  otp: 'o',
+  sms: 's',
+  tel: 't',
+  hwk: 'h',
+  swk: 'k',
+  user: 'u',
+  mfa: 'm',
+}
+const METHOD_LETTERS: Readonly<Record<Method | 'backup', string>> = {
+  app: 'a',
+  email: 'e',
+  sms: 's',
+  whatsapp: 'w',
+  call: 'c',
+  dual: 'd',
+  backup: 'b',
+}
+const AMR_OF = inverted(AMR_LETTERS)
+const METHOD_OF = inverted(METHOD_LETTERS)
+
+/** Stands for an empty list. */
+const NONE = '-'
+
+/** Whose record it must be. */
+export interface RecordOwner {
+  readonly userId: string
+  readonly sessionId: string
+}
+
+/** What `req.session.mfa` is set to. */
+export type StoredRecord = string | ({ readonly record: string } & Record<string, unknown>)
+
+/** The record as the session stores it. */
+export function writeRecord(record: MfaRecord): StoredRecord {
+  const text = textOf(record)
+  const activity = writeActivity(record)
+  return activity ? { record: text, ...activity } : text
+}
+
+/**
+ * The record that a session stores, if it is one and belongs to this user and session. It comes from a store that other
+ * programs write to, so whatever does not fit is worth nothing.
+ */
+export function readRecord(stored: unknown, owner: RecordOwner): MfaRecord | undefined {
+  if (typeof stored === 'string') return readText(stored, owner)
+  if (typeof stored !== 'object' || stored === null) return undefined
+  const text: unknown = Reflect.get(stored, 'record')
+  if (typeof text !== 'string') return readEarlierRecord(stored, owner)
+  const record = readText(text, owner)
+  const activity = record && activitySchema.safeParse(stored).data
+  return activity && { ...record, ...activity }
+}
+
+function textOf(record: MfaRecord): string {
+  const { transaction, startedAt, sessionId, userId } = record
+  const begin = `${transaction} ${startedAt.toString(36)}`
+  const owner = ownerText({ sessionId, userId })
+  switch (record.stage) {
+    case 'pending':
+      return `2p ${begin}${owner}`
+    case 'verified': {
+      const { verifiedAt, amr, shown } = record
+      const letters = amr.map((value) => AMR_LETTERS[value]).join('')
+      return `2v ${begin} ${verifiedAt.toString(36)} ${letters || NONE} ${shownText(shown, verifiedAt)}${owner}`
+    }
+    case 'trusted':
+      return `2t ${begin} ${record.device}${owner}`
+    case 'exempt':
+      return `2e ${begin} ${record.exemption === 'policy' ? 'p' : 'n'}${owner}`
+  }
+}
+
+/** Ends every text. A user id may hold spaces, so the text is not split there, but compared. */
+function ownerText({ sessionId, userId }: RecordOwner): string {
+  return ` ${sessionId} ${userId}`
+}
+
+function readText(text: string, { userId, sessionId }: RecordOwner): MfaRecord | undefined {
+  const end = ownerText({ userId, sessionId })
+  if (!text.endsWith(end)) return undefined
+  const parts = text.slice(0, -end.length).split(' ')
+  const [stage, transaction = '', started, first = '', letters = '', shown = ''] = parts
+  const startedAt = readTime(started)
+  if (startedAt === undefined || !/^[\w-]{1,64}$/.test(transaction)) return undefined
+  const base = { userId, sessionId, transaction, startedAt }
+  switch (`${stage} ${parts.length}`) {
+    case '2p 3':
+      return { ...base, stage: 'pending' }
+    case '2v 6': {
+      const verifiedAt = readTime(first)
+      const amr = readLetters(letters)
+      const times = verifiedAt === undefined ? undefined : readShown(shown, verifiedAt)
+      if (verifiedAt === undefined || !amr || !times) return undefined
+      return { ...base, stage: 'verified', verifiedAt, amr, shown: times }
+    }
+    case '2t 4':
+      return first ? { ...base, stage: 'trusted', device: first } : undefined
+    case '2e 4': {
+      if (first === 'p') return { ...base, stage: 'exempt', exemption: 'policy' }
+      return first === 'n' ? { ...base, stage: 'exempt', exemption: 'not_required' } : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+function readTime(text: string | undefined): number | undefined {
+  const time = text !== undefined && /^[\da-z]{1,10}$/.test(text) ? Number.parseInt(text, 36) : undefined
+  return Number.isSafeInteger(time) ? time : undefined
+}
+
+function readLetters(letters: string): Amr[] | undefined {
+  if (letters === NONE) return []
+  const values: Amr[] = []
+  for (const letter of letters) {
+    const value = AMR_OF[letter]
+    if (!value) return undefined
+    values.push(value)
+  }
+  return values
+}
+
+function shownText(shown: Shown, verifiedAt: number): string {
+  const parts = Object.entries(shown).map(
+    ([method, at]) =>
+      METHOD_LETTERS[method as Method | 'backup'] + (at === verifiedAt ? '' : at.toString(36)),
+  )
+  return parts.join(',') || NONE
+}
+
+function readShown(text: string, verifiedAt: number): Shown | undefined {
+  if (text === NONE) return {}
+  const shown: { [Name in Method | 'backup']?: number } = {}
+  for (const part of text.split(',')) {
+    const method = METHOD_OF[part.charAt(0)]
+    const at = part.length === 1 ? verifiedAt : readTime(part.slice(1))
+    if (!method || at === undefined) return undefined
+    shown[method] = at
+  }
+  return shown
+}
+
+function writeActivity(record: Activity): Record<string, unknown> | undefined {
+  const { returnTo, challenge, enrollment, stepUp, interrupted, backupCodes, codesSent } = record
+  const activity = {
+    ...(returnTo !== undefined && { returnTo }),
+    ...(challenge && { challenge: challengeList(challenge) }),
+    ...(enrollment && { enrollment }),
+    ...(stepUp && { stepUp }),
+    ...(interrupted && { interrupted }),
+    ...(backupCodes && { backupCodes }),
+    ...(codesSent && { codesSent }),
+  }
+  return Object.keys(activity).length > 0 ? activity : undefined
+}
+
+function challengeList(challenge: Challenge): readonly (string | number | null)[] {
+  const { id, factorId, method, delivery, startedAt, expiresAt, resendAt = null, service = null } = challenge
+  return [id, factorId, method, delivery, startedAt, expiresAt, resendAt, service]
+}
+
+function inverted<Name extends string>(letters: Readonly<Record<Name, string>>) {
+  const names = Object.entries(letters).map(([name, letter]) => [letter, name] as const)
+  return Object.assign(Object.create(null), Object.fromEntries(names)) as Readonly<
+    Partial<Record<string, Name>>
+  >
+}

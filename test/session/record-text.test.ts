@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest'
+import type { MfaRecord } from '../../src/session/record.js'
+import { readRecord, writeRecord } from '../../src/session/record-text.js'
+
+const owner = {
+  userId: '3f2c1b7e-8a5d-4f6e-9c0b-1a2b3c4d5e6f',
+  sessionId: 'uo_xjSvALw8IC1O3SqWoGzbjK4RwRA3B',
+}
+const base = { ...owner, transaction: 'IkK-Wc6VxZovorPo', startedAt: 1_795_300_000_000 }
+const verified: MfaRecord = {
+  ...base,
+  stage: 'verified',
+  verifiedAt: 1_795_300_060_000,
+  amr: ['pwd', 'otp', 'mfa'],
+  shown: { app: 1_795_300_060_000 },
+}
+const challenge = {
+  id: 'Q3c5mZ0VwqgI8h1n',
+  factorId: 'sms-2',
+  method: 'sms',
+  delivery: 'queued',
+  startedAt: 1_795_300_001_000,
+  expiresAt: 1_795_300_301_000,
+  resendAt: 1_795_300_031_000,
+  service: '5f0c8b7e-8a5d-4f6e-9c0b-1a2b3c4d5e6f',
+} as const
+
+const records: readonly [string, MfaRecord][] = [
+  ['pending', { ...base, stage: 'pending' }],
+  [
+    'pending, with a challenge and a return address',
+    { ...base, stage: 'pending', returnTo: '/vault', challenge },
+  ],
+  ['verified', verified],
+  ['verified by several methods', { ...verified, shown: { ...verified.shown, sms: 1, backup: 2 } }],
+  ['verified, with nothing shown', { ...verified, amr: [], shown: {} }],
+  ['verified, in a step-up', { ...verified, stepUp: { factors: ['app'], backup: false }, returnTo: '/pay' }],
+  [
+    'verified, with everything under way',
+    {
+      ...verified,
+      enrollment: { id: 'x', startedAt: 1 },
+      interrupted: { path: '/pay', at: 1, fields: { to: 'x' }, labels: { to: { en: 'To' }, _csrf: false } },
+      backupCodes: { left: 2, next: '/home' },
+      codesSent: { count: 10 },
+    },
+  ],
+  ['trusted', { ...base, stage: 'trusted', device: '0raDciWoy_VMeB9lq0_kyg' }],
+  ['exempt by the policy', { ...base, stage: 'exempt', exemption: 'policy' }],
+  ['exempt without a factor', { ...base, stage: 'exempt', exemption: 'not_required' }],
+  ['of a user whose id holds spaces', { ...base, stage: 'pending', userId: 'anna b  c ' }],
+  ['of a user whose id is not ASCII', { ...base, stage: 'pending', userId: 'änna "b"' }],
+]
+
+describe('a record in the session', () => {
+  it.each(records)('is read as it was written: %s', (_what, record) => {
+    const stored: unknown = JSON.parse(JSON.stringify(writeRecord(record)))
+    expect(readRecord(stored, record)).toEqual(record)
+  })
+
+  it.each(records)('is worth nothing for another user or session: %s', (_what, record) => {
+    const stored = writeRecord(record)
+    expect(readRecord(stored, { ...record, userId: `${record.userId}x` })).toBeUndefined()
+    expect(readRecord(stored, { ...record, sessionId: `${record.sessionId}x` })).toBeUndefined()
+  })
+
+  it.each(records)('is worth nothing when a character is missing anywhere: %s', (_what, record) => {
+    const stored = writeRecord(record)
+    const text = typeof stored === 'string' ? stored : stored.record
+    for (const [at] of [...text].entries()) {
+      // A shorter time or transaction is another one, and a shorter letter list says less.
+      const read = readRecord(text.slice(0, at) + text.slice(at + 1), record)
+      if (read) expect(['pending', 'verified', 'trusted', 'exempt']).toContain(read.stage)
+      if (read?.stage === 'verified') expect(record.stage).toBe('verified')
+    }
+  })
+
+  it('takes less than 120 bytes when the session is verified and nothing is under way', () => {
+    expect(Buffer.byteLength(JSON.stringify(writeRecord(verified)))).toBeLessThan(120)
+  })
+
+  it('takes less than 300 bytes while a challenge is pending', () => {
+    const pending: MfaRecord = { ...base, stage: 'pending', returnTo: '/vault', challenge }
+    expect(Buffer.byteLength(JSON.stringify(writeRecord(pending)))).toBeLessThan(300)
+  })
+})
+
+describe('a record of release 0.1', () => {
+  const earlier = {
+    version: 1,
+    ...owner,
+    transaction: '6d0d2f0a-3a55-4b8c-9a5e-0d9f7d1c2b3a',
+    startedAt: 1_795_300_000_000,
+    returnTo: '/vault',
+  }
+  const at = 1_795_300_060_000
+
+  it('goes on when it is verified', () => {
+    const stored = { ...earlier, verified: { at, amr: ['pwd', 'sms', 'mfa'], shown: { sms: at } } }
+    expect(readRecord(stored, owner)).toMatchObject({
+      stage: 'verified',
+      ...owner,
+      startedAt: earlier.startedAt,
+      verifiedAt: at,
+      amr: ['pwd', 'sms', 'mfa'],
+      shown: { sms: at },
+      returnTo: '/vault',
+    })
+  })
+
+  it('goes on when a device is trusted, or the policy exempted the session', () => {
+    expect(readRecord({ ...earlier, trusted: { device: 'd' } }, owner)).toMatchObject({
+      stage: 'trusted',
+      device: 'd',
+    })
+    expect(readRecord({ ...earlier, exemption: 'policy' }, owner)).toMatchObject({ exemption: 'policy' })
+    expect(readRecord({ ...earlier, unasked: true }, owner)).toMatchObject({ exemption: 'not_required' })
+  })
+
+  it('is a pending login that has expired, whatever was under way in it', () => {
+    const stored = {
+      ...earlier,
+      startedAt: Date.now(),
+      challenge: { id: 'x', factorId: 'sms', method: 'sms', delivery: 'sent', expiresAt: at },
+    }
+    expect(readRecord(stored, owner)).toEqual({
+      stage: 'pending',
+      ...owner,
+      transaction: earlier.transaction,
+      startedAt: 0,
+      returnTo: '/vault',
+    })
+  })
+
+  it('is worth nothing for another user or session, or in another shape', () => {
+    expect(readRecord(earlier, { ...owner, userId: 'x' })).toBeUndefined()
+    expect(readRecord(earlier, { ...owner, sessionId: 'x' })).toBeUndefined()
+    expect(readRecord({ ...earlier, version: 0 }, owner)).toBeUndefined()
+    expect(readRecord({ ...earlier, verified: { at: '1', amr: ['mfa'] } }, owner)).toBeUndefined()
+  })
+})
