@@ -1,34 +1,34 @@
 import { ServiceError } from '../errors.js'
 import type { MfaService, ServicePart } from '../protocol/service.js'
 
-/** When a failing service is left alone, and for how long. */
+/** After how many failures the service is paused, and for how long. */
 export interface BreakerSettings {
-  /** Failures in a row, without a single answer between them. */
+  /** How many calls in a row must fail. */
   readonly failures: number
   readonly pauseMs: number
 }
 
-/** Is told when a part of the service is left alone (for so many seconds), and when it is used again. */
-export type TellPause = (part: ServicePart, forSeconds: number | undefined) => void
+/** Called when a part of the service is paused for that many seconds, and with `undefined` when it is used again. */
+export type OnPauseChange = (part: ServicePart, forSeconds: number | undefined) => void
 
 /**
- * The service, left alone while it is down: after some failures in a row nothing is asked for a while, then one call
- * tries whether it is back. Answers of any kind, wrong codes included, are no failures.
+ * Wraps the service in a circuit breaker: after a number of failures in a row, calls fail immediately for a while; then
+ * one call checks whether the service works again. A response is never a failure, even if it refuses the code.
  */
 export function withBreaker(
   service: MfaService,
   settings: BreakerSettings | false,
-  tell: TellPause,
+  onChange: OnPauseChange,
 ): MfaService {
   if (!settings) return service
-  const delivery = breaker(settings, (seconds) => tell('delivery', seconds))
-  const checking = breaker(settings, (seconds) => tell('checking', seconds))
-  const telling = breaker(settings, (seconds) => tell('delivery_state', seconds))
+  const delivery = breaker(settings, (seconds) => onChange('delivery', seconds))
+  const checking = breaker(settings, (seconds) => onChange('checking', seconds))
+  const deliveryState = breaker(settings, (seconds) => onChange('delivery_state', seconds))
   const { deliveryOf } = service
   return {
     ...service,
-    // Whether word of a message is to be had says nothing about whether messages leave.
-    ...(deliveryOf && { deliveryOf: (request) => telling(() => deliveryOf(request)) }),
+    // Delivery states can be unavailable while messages are delivered, so they have a breaker of their own.
+    ...(deliveryOf && { deliveryOf: (request) => deliveryState(() => deliveryOf(request)) }),
     send: (request) => delivery(() => service.send(request)),
     sendBackupCodes: (request) => delivery(() => service.sendBackupCodes(request)),
     verify: (request) => checking(() => service.verify(request)),
@@ -36,36 +36,36 @@ export function withBreaker(
   }
 }
 
-type Guarded = <Answer>(call: () => Promise<Answer>) => Promise<Answer>
+type Breaker = <Answer>(call: () => Promise<Answer>) => Promise<Answer>
 
 function breaker(
   { failures, pauseMs }: BreakerSettings,
-  tell: (forSeconds: number | undefined) => void,
-): Guarded {
-  let inARow = 0
+  onChange: (forSeconds: number | undefined) => void,
+): Breaker {
+  let failuresInARow = 0
   let openUntil: number | undefined
   let isProbing = false
 
   const failed = (wasProbe: boolean) => {
-    // What was under way when the pause began says nothing new.
+    // A call that started before the pause adds no new information.
     if (openUntil !== undefined && !wasProbe) return
-    inARow++
-    if (inARow < failures) return
-    if (openUntil === undefined) tell(Math.ceil(pauseMs / 1000))
+    failuresInARow++
+    if (failuresInARow < failures) return
+    if (openUntil === undefined) onChange(Math.ceil(pauseMs / 1000))
     openUntil = Date.now() + pauseMs
   }
   const answered = () => {
-    inARow = 0
+    failuresInARow = 0
     if (openUntil === undefined) return
     openUntil = undefined
-    tell(undefined)
+    onChange(undefined)
   }
 
   return async (call) => {
     const isProbe = openUntil !== undefined
     if (openUntil !== undefined) {
       const waitMs = openUntil - Date.now()
-      // A clock that was set back does not make the pause longer.
+      // A clock that was set back must not extend the pause.
       if (waitMs > 0 && waitMs <= pauseMs) throw paused(waitMs)
       if (isProbing) throw paused(1_000)
       isProbing = true
@@ -84,7 +84,7 @@ function breaker(
   }
 }
 
-/** A key or a request that the service refuses is an answer: leaving it alone would help nobody. */
+// A refused API key or request is a response; a pause would not help.
 function isOutage(error: unknown): boolean {
   return (
     error instanceof ServiceError &&
@@ -96,7 +96,7 @@ function isOutage(error: unknown): boolean {
 function paused(waitMs: number): ServiceError {
   return new ServiceError(
     'ERR_MFA_SERVICE_PAUSED',
-    'The MFA service failed several times in a row and is left alone for a moment; see the errors before this one.',
+    'The MFA service failed several times in a row, so it is not called for a moment. See the errors before this one.',
     { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
   )
 }

@@ -3,22 +3,22 @@ import { onlyGiven } from '../option-rules.js'
 import type { BackupMethod, DeliveredMethod } from '../protocol/methods.js'
 
 /*
- * Everything the published interface leaves open, as one object. Nothing about a service's habits is decided
- * anywhere else in the client.
+ * Everything that the published API leaves open. No other file of the client depends on how a particular service
+ * behaves.
  */
 
 const path = z
   .string({ error: 'must be a path like /v1/mfa' })
   .regex(/^\/[\w./~-]*$/, { error: 'must be a path like /v1/mfa' })
 const word = z
-  .string({ error: 'must be a Type word like WHATSAPP' })
-  .regex(/^[A-Z_]{2,20}$/, { error: 'must be a Type word like WHATSAPP' })
+  .string({ error: 'must be a Type value like WHATSAPP' })
+  .regex(/^[A-Z_]{2,20}$/, { error: 'must be a Type value like WHATSAPP' })
 
-const parts = { error: 'must be an object with the parts that differ' }
+const parts = { error: 'must be an object with the parts that differ from the published API' }
 const paths = z.strictObject(
   {
     send: path,
-    /** Where a DUAL code is asked for; the published page does not show whether it has a path of its own. */
+    /** For DUAL codes. The published documentation does not say whether they have a path of their own. */
     sendDual: path,
     verify: path,
     enrollApp: path,
@@ -28,32 +28,33 @@ const paths = z.strictObject(
   },
   parts,
 )
-/** `Type` word for each way to send a code. */
+/** The `Type` value of each method for sending a code. */
 const sendTypes = z.strictObject({ email: word, sms: word, whatsapp: word, call: word, dual: word }, parts)
-/** `Type` word for each way to deliver backup codes. */
+/** The `Type` value of each method for delivering backup codes. */
 const backupTypes = z.strictObject({ email: word, sms: word, dual: word }, parts)
 
 const dialectSchema = z.strictObject(
   {
     paths,
-    /** How parameters travel. */
+    /** The encoding of request bodies. */
     contentType: z.enum(['form', 'json'], { error: 'must be "form" or "json"' }),
     sendTypes,
     backupTypes,
     /**
-     * What a 200 of verify must say to be believed: `status` takes an empty body or an object without a negative
-     * marker; `body` wants `valid: true` besides (R75).
+     * When a 200 response to verify means a valid code. `status`: if the body is empty, or an object without a negative
+     * marker. `body`: only if the body also has `valid: true` (R75).
      */
     validWhen: z.enum(['status', 'body'], { error: 'must be "status" or "body"' }),
-    /** Whether the service takes our additions `Kind`, `Account`, `Purpose`, `Locale`, `ClientAddress`. */
+    /** Whether the service supports the additional parameters `Kind`, `Account`, `Purpose`, `Locale`, `ClientAddress`. */
     extras: z.boolean({ error: 'must be true or false' }),
   },
   {
-    error: 'must be "published", "countersign" or an object with the parts that differ (see docs/dialect.md)',
+    error:
+      'must be "published", "countersign" or an object with the parts that differ from the published API (see docs/dialect.md)',
   },
 )
 
-/** How one service speaks the API. */
+/** How a service implements the API. */
 export type Dialect = Readonly<z.output<typeof dialectSchema>>
 
 const SEND: Record<DeliveredMethod, string> = {
@@ -65,7 +66,7 @@ const SEND: Record<DeliveredMethod, string> = {
 }
 const BACKUP: Record<BackupMethod, string> = { email: 'EMAIL', sms: 'SMS', dual: 'DUAL' }
 
-/** The published API, with the likeliest answer to each open question. */
+/** The published API. Where it leaves something open, the most likely behavior. */
 const PUBLISHED: Dialect = {
   paths: {
     send: '/v1/mfa',
@@ -83,10 +84,10 @@ const PUBLISHED: Dialect = {
   extras: false,
 }
 
-/** Our own service: the published API and our additions. */
+/** The Countersign service: the published API with its additions. */
 const COUNTERSIGN: Dialect = { ...PUBLISHED, validWhen: 'body', extras: true }
 
-/** The option `dialect`, completed: a name, or the parts in which a service differs from the published API. */
+/** The option `dialect`: a name, or the parts in which a service differs from the published API. */
 export const dialectOption = z.preprocess(complete, dialectSchema)
 
 function complete(given: unknown): unknown {
@@ -95,7 +96,7 @@ function complete(given: unknown): unknown {
   return merge(PUBLISHED, given)
 }
 
-/** What is given over what is published, part by part; what is no object stays as it is and is found to be a fault. */
+/** Merges the given parts into the published ones. A value that is not an object is kept, so that validation rejects it. */
 function merge(published: Readonly<Record<string, unknown>>, given: unknown): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
   const merged: Record<string, unknown> = { ...published }

@@ -1,51 +1,51 @@
 import { ServiceError } from '../errors.js'
 
-/** How far a call had come when it failed. */
+/** How far a call got before it failed. */
 export interface Progress {
-  /** Whether the request was on a socket: from then on the service may do what it was asked, answer or not. */
+  /** Whether the request was sent. From then on the service may have carried it out. */
   readonly sent: boolean
-  /** Whether the head of an answer had arrived: what follows is then an answer that is not whole. */
+  /** Whether the head of a response had arrived, so that the response is incomplete. */
   readonly begun: boolean
   readonly timedOut: boolean
   readonly timeoutMs: number
 }
 
-/** Why there is no whole answer, in the words of whoever runs the app. */
-export function noAnswer(error: unknown, { sent, begun, timedOut, timeoutMs }: Progress): ServiceError {
+/** The error for a call without a complete response. */
+export function callFailed(error: unknown, { sent, begun, timedOut, timeoutMs }: Progress): ServiceError {
   const { name, code } = describe(error)
-  const options = { cause: withoutAnswer(error), effect: sent ? 'unknown' : 'none' } as const
+  const options = { cause: withoutResponse(error), effect: sent ? 'unknown' : 'none' } as const
   if (timedOut || code.includes('TIMEOUT')) {
     return new ServiceError(
       'ERR_MFA_SERVICE_TIMEOUT',
-      `The MFA service did not answer within ${timeoutMs} ms. Is it overloaded, or is a firewall dropping the request?`,
+      `The MFA service did not respond within ${timeoutMs} ms. Check whether it is overloaded and whether a firewall drops the request.`,
       options,
     )
   }
-  if (begun || name === 'HTTPParserError' || ANSWER_FAULTS.has(code)) {
+  if (begun || name === 'HTTPParserError' || RESPONSE_ERRORS.has(code)) {
     return new ServiceError(
       'ERR_MFA_SERVICE_ANSWER',
-      `The MFA service answered with something that is cut short, too large or not HTTP${code && ` (${code})`}. Is service.baseUrl the address of its API?`,
+      `The response of the MFA service is incomplete, too large or not HTTP${code && ` (${code})`}. Check that service.baseUrl is the address of its API.`,
       options,
     )
   }
   return new ServiceError(
     'ERR_MFA_SERVICE_UNAVAILABLE',
-    `The MFA service could not be reached${code && ` (${code})`}. Is it running, and is service.baseUrl right?`,
+    `The MFA service could not be reached${code && ` (${code})`}. Check that it is running and that service.baseUrl is correct.`,
     options,
   )
 }
 
-const ANSWER_FAULTS = new Set([
+const RESPONSE_ERRORS = new Set([
   'UND_ERR_RES_EXCEEDED_MAX_SIZE',
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
   'UND_ERR_HEADERS_OVERFLOW',
 ])
 
 /**
- * The failure without what hangs on it: a parser's error carries the raw answer, which may repeat the request with
- * its API key and code (R78, R84).
+ * A copy of the error without its other properties: a parser error holds the raw response, which can repeat the request
+ * with its API key and code (R78, R84).
  */
-function withoutAnswer(error: unknown): Error {
+function withoutResponse(error: unknown): Error {
   const { name, code, message } = describe(error)
   return Object.assign(new Error(message), { name, ...(code && { code }) })
 }

@@ -10,13 +10,13 @@ import type {
 } from '../protocol/service.js'
 
 /*
- * The answers of a service that the host handed in as an object. Its types say what they are, and nothing held it to
- * them: what does not fit would be kept in sessions, and make them void.
+ * Schemas for the responses of a service that the host passes as an object. TypeScript does not check them at run time,
+ * and an invalid value would be stored in a session and make it void.
  */
 
 const DAY_SECONDS = 86_400
 const seconds = z.number().nonnegative()
-/** A wait is over when its last second is. */
+// A wait ends when its last second does.
 const wait = seconds.transform((value) => Math.min(Math.ceil(value), DAY_SECONDS))
 const life = seconds.transform((value) => Math.min(Math.floor(value), DAY_SECONDS))
 const count = z.int().nonnegative()
@@ -60,7 +60,7 @@ const sendBackupCodes = z.discriminatedUnion('outcome', [
 
 const deliveryOf = z.looseObject({ status: z.enum(['queued', 'sent', 'refused', 'expired']) }).optional()
 
-/** A service of the host's own, whose answers are believed when they fit; otherwise it has failed. */
+/** Wraps the host's own service so that an invalid response is an error. */
 export function validatedService(service: MfaService): MfaService {
   return {
     send: async (request) => validated<SendAnswer>('send', send, await service.send(request)),
@@ -80,10 +80,10 @@ export function validatedService(service: MfaService): MfaService {
 function validated<Answer>(verb: keyof MfaService, schema: z.ZodType, answer: unknown): Answer {
   const parsed = schema.safeParse(answer)
   if (parsed.success) return parsed.data as Answer
-  // What is told of a fault names its place and what belongs there, never what stood there (R78).
+  // The message names the member and what was expected, never its value (R78).
   const faults = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].join(' ').trim())
   throw new ServiceError(
     'ERR_MFA_SERVICE_ANSWER',
-    `The object in the option service answered ${verb} with something that is no answer: ${faults.join('; ')}.`,
+    `The object in the option service returned an invalid response from ${verb}: ${faults.join('; ')}.`,
   )
 }

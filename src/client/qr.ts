@@ -1,8 +1,8 @@
-/** How deep an answer is searched for a picture. */
+/** How many levels of a response are searched. */
 const MAX_DEPTH = 4
 
-/** First bytes of each kind of picture a QR code may come as. */
-const PICTURES: readonly { readonly type: string; readonly starts: (bytes: Buffer) => boolean }[] = [
+/** How the image formats of a QR code start. */
+const IMAGE_FORMATS: readonly { readonly type: string; readonly starts: (bytes: Buffer) => boolean }[] = [
   {
     type: 'image/png',
     starts: (bytes) => bytes.subarray(0, 8).equals(Buffer.from([137, 80, 78, 71, 13, 10, 26, 10])),
@@ -12,17 +12,17 @@ const PICTURES: readonly { readonly type: string; readonly starts: (bytes: Buffe
 ]
 
 /**
- * The picture in an answer as a `data:` URL, whatever field it stands in: known by what it is, since the published
- * interface does not show the field's name. `undefined` when there is none.
+ * Finds the QR image in a response and returns it as a `data:` URL, or `undefined`. It recognizes the image by its
+ * content, because the published API does not specify the name of the field.
  */
 export function findQr(value: unknown): string | undefined {
-  return findText(value, asPicture)
+  return findText(value, asImage)
 }
 
-/** A body that is itself the picture: as it stands, or as a JSON string. */
-export function barePicture(body: string): string | undefined {
+/** The QR image if the body is the image itself, plain or as a JSON string. */
+export function bareImage(body: string): string | undefined {
   const text = body.trim()
-  if (!text.startsWith('"')) return asPicture(text)
+  if (!text.startsWith('"')) return asImage(text)
   try {
     return findQr(JSON.parse(text))
   } catch {
@@ -30,7 +30,7 @@ export function barePicture(body: string): string | undefined {
   }
 }
 
-/** The `otpauth://` address in an answer, under any field. */
+/** Finds the `otpauth://` URI in any field of a response. */
 export function findOtpauthUri(value: unknown): string | undefined {
   return findText(value, (text) => (/^otpauth:\/\/totp\/\S{1,1024}$/.test(text) ? text : undefined))
 }
@@ -49,20 +49,20 @@ function findText<Found>(
   return undefined
 }
 
-function asPicture(text: string): string | undefined {
+function asImage(text: string): string | undefined {
   if (isSvg(text)) return dataUrl('image/svg+xml', Buffer.from(text, 'utf8'))
   const base64 = text.replace(/^data:image\/[\w.+-]+(?:;[\w=-]+)*;base64,/, '').replace(/\s+/g, '')
   if (!/^[A-Za-z0-9+/_-]{32,}={0,2}$/.test(base64)) return undefined
   const bytes = Buffer.from(base64, 'base64')
-  const picture = PICTURES.find(({ starts }) => starts(bytes))
-  return picture && dataUrl(picture.type, bytes)
+  const format = IMAGE_FORMATS.find(({ starts }) => starts(bytes))
+  return format && dataUrl(format.type, bytes)
 }
 
 function dataUrl(type: string, bytes: Buffer): string {
   return `data:${type};base64,${bytes.toString('base64')}`
 }
 
-// Before the root: a declaration, comments as generators leave them, a document type.
+// The root element can follow a declaration, comments of a generator, and a document type.
 const SVG_START = /^\uFEFF?(?:<\?xml[^>]*\?>|<!--(?:(?!-->)[\s\S])*-->|<!DOCTYPE[^>]*>|\s)*<svg[\s>]/i
 
 function isSvg(text: string): boolean {

@@ -6,14 +6,14 @@ import { isAddress, MAX_RECORDING_BYTES } from '../protocol/recording.js'
 import type { Caller, DeliveryState, MfaService, Purpose } from '../protocol/service.js'
 import { deliveryAnswer, verifyAnswer } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
-import { barePicture, findOtpauthUri, findQr } from './qr.js'
+import { bareImage, findOtpauthUri, findQr } from './qr.js'
 import {
   clockStepsIn,
+  contradictionIn,
   type Fields,
   invalidResponse,
   isKeyRefusal,
   keyRefused,
-  objectionIn,
   refusalIn,
   validFields,
 } from './response-validation.js'
@@ -22,11 +22,11 @@ import { type Answer, httpTransport, type Transport } from './transport.js'
 import { uploadOf } from './upload.js'
 
 const DELIVERIES = '/v1/mfa/deliveries'
-/** How a message stands is worth little, so little time is spent on it, in milliseconds. */
-const DELIVERY_STATE_LIMIT_MS = 1_000
-const yes = verifyAnswer.pick({ valid: true })
+/** Time limit for a delivery state, which a page waits for and can do without. */
+const DELIVERY_STATE_TIMEOUT_MS = 1_000
+const validAnswer = verifyAnswer.pick({ valid: true })
 
-/** An MFA service behind the HTTP API, as the dialect in `settings` speaks it. */
+/** The client of an MFA service that implements the HTTP API in the dialect of `settings`. */
 export function httpService(
   settings: ServiceSettings,
   transport: Transport = httpTransport(settings),
@@ -65,9 +65,9 @@ export function httpService(
       const fields = acceptedFields(answer)
       return {
         outcome: fields.status === 'queued' ? 'queued' : 'sent',
-        ...(isName(fields.challenge) && { challenge: fields.challenge }),
-        ...(isWhole(fields.expires_in) && { expiresInSeconds: fields.expires_in }),
-        ...(isWhole(fields.resend_in) && { resendInSeconds: fields.resend_in }),
+        ...(isChallengeId(fields.challenge) && { challenge: fields.challenge }),
+        ...(isSmallCount(fields.expires_in) && { expiresInSeconds: fields.expires_in }),
+        ...(isSmallCount(fields.resend_in) && { resendInSeconds: fields.resend_in }),
       }
     },
 
@@ -85,17 +85,17 @@ export function httpService(
         const clockSteps = method === 'app' ? clockStepsIn(answer) : undefined
         return { outcome: 'invalid', ...(clockSteps !== undefined && { clockSteps }) }
       }
-      // Nothing is sent here, so it is codes that there were too many of.
+      // Verifying sends no message, so a 429 without a reason means too many wrong codes.
       if (answer.status !== 200) return refusalIn(answer, 'locked')
       const fields = validFields(answer)
-      const objection = objectionIn(fields)
-      if (objection === 'no') return { outcome: 'invalid' }
-      if (objection === 'error') throw invalidResponse('status 200 and an error')
-      if (dialect.validWhen === 'body' && !yes.safeParse(fields).success) {
-        throw invalidResponse('status 200 that does not say the code is valid')
+      const contradiction = contradictionIn(fields)
+      if (contradiction === 'no') return { outcome: 'invalid' }
+      if (contradiction === 'error') throw invalidResponse('status 200 with an error')
+      if (dialect.validWhen === 'body' && !validAnswer.safeParse(fields).success) {
+        throw invalidResponse('status 200 without `valid: true`')
       }
       const left = fields.backup_codes_left
-      return { outcome: 'valid', ...(isWhole(left) && { backupCodesLeft: left }) }
+      return { outcome: 'valid', ...(isSmallCount(left) && { backupCodesLeft: left }) }
     },
 
     async enrollApp(request) {
@@ -104,10 +104,10 @@ export function httpService(
         ...extras(request),
       })
       if (!isAccepted(answer)) return refusalIn(answer)
-      const bare = barePicture(answer.body)
+      const bare = bareImage(answer.body)
       const fields = bare === undefined ? acceptedFields(answer) : {}
       const qr = bare ?? findQr(fields)
-      if (!qr) throw invalidResponse('no QR code')
+      if (!qr) throw invalidResponse('no QR code in it')
       const uri = findOtpauthUri(fields)
       const secret = isSecret(fields.secret) ? fields.secret : secretIn(uri)
       return { outcome: 'prepared', qr, ...(uri && { uri }), ...(secret && { secret }) }
@@ -123,14 +123,14 @@ export function httpService(
       const fields = acceptedFields(answer)
       return {
         outcome: fields.status === 'queued' ? 'queued' : 'sent',
-        ...(isWhole(fields.count) && { count: fields.count }),
+        ...(isSmallCount(fields.count) && { count: fields.count }),
       }
     },
 
-    // An addition of our own service: others know no such address.
+    // Only the Countersign service has this endpoint.
     ...(dialect.extras && {
       async deliveryOf({ challenge }: { readonly challenge: string }) {
-        const limitMs = Math.min(timeoutMs, DELIVERY_STATE_LIMIT_MS)
+        const limitMs = Math.min(timeoutMs, DELIVERY_STATE_TIMEOUT_MS)
         const answer = await transport.get(`${DELIVERIES}/${encodeURIComponent(challenge)}`, limitMs)
         return answer.status === 404 ? undefined : deliveryIn(answer)
       },
@@ -138,7 +138,7 @@ export function httpService(
     async transcribe({ file }) {
       const path = dialect.paths.transcribe
       if (isAddress(file)) {
-        return transcriptIn(await transport.post(path, { file }, { limitMs: transcribeTimeoutMs }))
+        return transcriptIn(await transport.post(path, { file }, { timeoutMs: transcribeTimeoutMs }))
       }
       const upload = await uploadOf(file, MAX_RECORDING_BYTES)
       if (!upload) return { outcome: 'refused', refusal: { reason: 'file_too_large' } }
@@ -156,33 +156,33 @@ export function httpService(
 function deliveryIn(answer: Answer): DeliveryState {
   if (answer.status !== 200) {
     refusalIn(answer)
-    throw invalidResponse(`status ${answer.status}`)
+    throw invalidResponse(`unexpected status ${answer.status}`)
   }
   const read = deliveryAnswer.safeParse(validFields(answer))
-  if (!read.success) throw invalidResponse('something that does not say how a message stands')
+  if (!read.success) throw invalidResponse('a body without a delivery state')
   const { updated_at, carrier, ...state } = read.data
   return { ...state, ...(carrier !== undefined && { carrier }), updatedAt: Date.parse(updated_at) }
 }
 
-/** What is only asked for, not believed as proof, may also be 201, 202 or 204. */
+/** Whether a request that proves nothing was accepted: then 201, 202 and 204 count as success too. */
 function isAccepted(answer: Answer): boolean {
   return [200, 201, 202, 204].includes(answer.status)
 }
 
 function acceptedFields(answer: Answer): Fields {
-  // The published interface does not show these answers; words for people say nothing against the status.
+  // The published API does not specify these bodies. Plain text does not contradict the status.
   if (answer.contentType.startsWith('text/plain') && !/^\s*[{[<"]/.test(answer.body)) return {}
   const fields = validFields(answer)
-  // Its own word that it failed is worth as much as a 500.
-  if (objectionIn(fields)) throw invalidResponse(`status ${answer.status} and an error`, 'none')
+  // An error in the body means the same as a 500: nothing was done.
+  if (contradictionIn(fields)) throw invalidResponse(`status ${answer.status} with an error`, 'none')
   return fields
 }
 
-function isName(value: unknown): value is string {
+function isChallengeId(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value)
 }
 
-function isWhole(value: unknown): value is number {
+function isSmallCount(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 86_400
 }
 

@@ -1,9 +1,9 @@
 import type { TranscribeAnswer, TranscriptionRefusal } from '../protocol/service.js'
 import { TRANSCRIPTION_REFUSALS } from '../protocol/wire.js'
 import {
+  contradictionIn,
   DEFAULT_WAIT_SECONDS,
   invalidResponse,
-  objectionIn,
   problemCode,
   refusalIn,
   validFields,
@@ -12,7 +12,7 @@ import type { Answer } from './transport.js'
 
 type Reason = TranscriptionRefusal['reason']
 
-/** What a status means when the service gives no code that is known. */
+/** The refusal for a status if the response has no known code. */
 const BY_STATUS: Readonly<Record<number, Exclude<Reason, 'busy'>>> = {
   413: 'file_too_large',
   415: 'unsupported_media',
@@ -20,15 +20,15 @@ const BY_STATUS: Readonly<Record<number, Exclude<Reason, 'busy'>>> = {
 }
 
 /**
- * What an answer to a recording says.
- * @throws {ServiceError} when that is neither a transcript nor an everyday refusal.
+ * Reads the transcript or the refusal from a response.
+ * @throws {ServiceError} if the response is neither.
  */
 export function transcriptIn(answer: Answer): TranscribeAnswer {
   if (answer.status !== 200) return refusedIn(answer)
   if (answer.contentType.startsWith('text/plain')) return { outcome: 'transcribed', text: answer.body.trim() }
   const fields = validFields(answer)
-  if (objectionIn(fields) || typeof fields.text !== 'string') {
-    throw invalidResponse('status 200 and no transcript')
+  if (contradictionIn(fields) || typeof fields.text !== 'string') {
+    throw invalidResponse('status 200 without a transcript')
   }
   const { text, duration, language } = fields
   return {
@@ -48,7 +48,7 @@ function refusedIn(answer: Answer): TranscribeAnswer {
   }
   if (reason) return { outcome: 'refused', refusal: { reason } }
   refusalIn(answer)
-  throw invalidResponse(`status ${answer.status} to a recording`)
+  throw invalidResponse(`unexpected status ${answer.status}`)
 }
 
 function isReason(code: string): code is Reason {

@@ -1,53 +1,52 @@
 import { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
 import type { ServiceSettings } from './address.js'
-import { noAnswer } from './failure.js'
+import { callFailed } from './failure.js'
 import { readRetryAfter } from './retry-after.js'
 import type { Upload } from './upload.js'
 
-/** The largest answer that is read, in bytes (R80). */
+/** The maximum size of a response, in bytes (R80). */
 const MAX_ANSWER_BYTES = 64 * 1024
 
-/** What came back, unjudged. */
+/** A response that has not been validated. */
 export interface Answer {
   readonly status: number
   readonly contentType: string
-  /** Whether the service says that the credentials are the problem (RFC 9110 §11.6.1). */
+  /** Whether the response has a `WWW-Authenticate` header (RFC 9110 §11.6.1). */
   readonly challengesKey: boolean
-  /** Wait the service asks for, in whole seconds; `undefined` when it names none. */
+  /** The wait in `Retry-After`, in whole seconds. */
   readonly retryAfterSeconds: number | undefined
   readonly body: string
 }
 
-/** How one call differs from the others. */
-interface Manner {
+interface CallOptions {
   readonly idempotencyKey?: string | undefined
-  /** How long it may take in all, in milliseconds. Defaults to the option `timeoutMs`. */
-  readonly limitMs?: number
+  /** Time limit for the whole call. Defaults to the option `timeoutMs`. */
+  readonly timeoutMs?: number
 }
 
-/** The one way to the network. */
+/** The only access to the network. */
 export interface Transport {
   /**
-   * Posts once, never again by itself and never to another address (R74, R76). `idempotencyKey` names what is done, so
-   * that it is not done twice when something on the way repeats the request.
-   * @throws {ServiceError} when no whole answer came in time.
+   * Sends a POST request. It never retries and never follows redirects (R74, R76). With `idempotencyKey` the service
+   * carries the request out only once, even if a proxy repeats it.
+   * @throws {ServiceError} if there is no complete response in time.
    */
-  post(path: string, parameters: Readonly<Record<string, string>>, how?: Manner): Promise<Answer>
+  post(path: string, parameters: Readonly<Record<string, string>>, options?: CallOptions): Promise<Answer>
   /**
-   * Posts a file, as `post` does parameters.
-   * @throws {ServiceError} when no whole answer came in time.
+   * Sends a POST request with a file.
+   * @throws {ServiceError} if there is no complete response in time.
    */
-  upload(path: string, file: Upload, limitMs: number): Promise<Answer>
+  upload(path: string, file: Upload, timeoutMs: number): Promise<Answer>
   /**
-   * Asks for what is there, in the same way.
-   * @throws {ServiceError} when no whole answer came in time.
+   * Sends a GET request.
+   * @throws {ServiceError} if there is no complete response in time.
    */
-  get(path: string, limitMs: number): Promise<Answer>
+  get(path: string, timeoutMs: number): Promise<Answer>
   close(): Promise<void>
 }
 
-/** Talks HTTP to the service at `settings.baseUrl`. The API key stays in this closure (R78). */
+/** Sends HTTP requests to the service at `settings.baseUrl`. The API key stays in this closure (R78). */
 export function httpTransport(
   settings: ServiceSettings,
   dispatcher: Dispatcher = agentFor(settings),
@@ -62,9 +61,9 @@ export function httpTransport(
   const encode = (parameters: Readonly<Record<string, string>>) =>
     dialect.contentType === 'json' ? JSON.stringify(parameters) : new URLSearchParams(parameters).toString()
 
-  async function ask(path: string, asked: Asked, limitMs = timeoutMs): Promise<Answer> {
+  async function send(path: string, request: TransportRequest, limitMs = timeoutMs): Promise<Answer> {
     const { origin, pathname, search } = new URL(`${baseUrl}${path}`)
-    const reply = await exchange(dispatcher, { ...asked, origin, path: `${pathname}${search}` }, limitMs)
+    const reply = await exchange(dispatcher, { ...request, origin, path: `${pathname}${search}` }, limitMs)
     return {
       status: reply.status,
       contentType: single(reply.headers['content-type']).toLowerCase(),
@@ -75,12 +74,12 @@ export function httpTransport(
   }
 
   return {
-    post(path, parameters, { idempotencyKey, limitMs } = {}) {
+    post(path, parameters, { idempotencyKey, timeoutMs: limitMs } = {}) {
       const headers = idempotencyKey ? { ...posting, 'idempotency-key': idempotencyKey } : posting
-      return ask(path, { method: 'POST', headers, body: encode(parameters) }, limitMs)
+      return send(path, { method: 'POST', headers, body: encode(parameters) }, limitMs)
     },
     upload: (path, file, limitMs) =>
-      ask(
+      send(
         path,
         {
           method: 'POST',
@@ -89,12 +88,12 @@ export function httpTransport(
         },
         limitMs,
       ),
-    get: (path, limitMs) => ask(path, { method: 'GET', headers }, limitMs),
+    get: (path, limitMs) => send(path, { method: 'GET', headers }, limitMs),
     close: () => dispatcher.close(),
   }
 }
 
-interface Asked {
+interface TransportRequest {
   readonly method: 'GET' | 'POST'
   readonly headers: Record<string, string>
   readonly body?: string | Readable
@@ -109,40 +108,40 @@ interface Reply {
 }
 
 /**
- * Sends one request and reads its whole answer. The time counts from now on, whatever is waited for: a free socket, a
- * connection, an answer. undici's own signal ends nothing before the request is on a socket.
+ * Sends one request and reads the complete response. The time limit includes waiting for a free socket, a connection and
+ * the response. An abort signal of undici has no effect before the request is on a socket.
  */
 function exchange(
   dispatcher: Dispatcher,
-  asked: Asked & { readonly origin: string; readonly path: string },
+  request: TransportRequest & { readonly origin: string; readonly path: string },
   limitMs: number,
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
     let head: Omit<Reply, 'body'> | undefined
     let sent = false
-    let isOver = false
+    let isDone = false
     let abort: ((reason: Error) => void) | undefined
     const chunks: Buffer[] = []
 
-    const end = () => {
-      isOver = true
+    const finish = () => {
+      isDone = true
       clearTimeout(timer)
     }
     const fail = (error: unknown, timedOut = false) => {
-      if (isOver) return
-      end()
-      if (asked.body instanceof Readable) asked.body.destroy()
-      reject(noAnswer(error, { sent, begun: head !== undefined, timedOut, timeoutMs: limitMs }))
+      if (isDone) return
+      finish()
+      if (request.body instanceof Readable) request.body.destroy()
+      reject(callFailed(error, { sent, begun: head !== undefined, timedOut, timeoutMs: limitMs }))
     }
     const timer = setTimeout(() => {
-      const late = timeUp()
-      fail(late, true)
-      abort?.(late)
+      const timeout = timeoutError()
+      fail(timeout, true)
+      abort?.(timeout)
     }, limitMs)
 
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(controller) {
-        if (isOver) return controller.abort(timeUp())
+        if (isDone) return controller.abort(timeoutError())
         sent = true
         abort = (reason) => controller.abort(reason)
       },
@@ -151,15 +150,15 @@ function exchange(
       },
       onResponseData: (_controller, chunk) => void chunks.push(chunk),
       onResponseEnd() {
-        if (isOver || !head) return
-        end()
+        if (isDone || !head) return
+        finish()
         resolve({ ...head, body: utf8.decode(Buffer.concat(chunks)) })
       },
       onResponseError: (_controller, error) => fail(error),
     }
     try {
-      // The time limit above is the only one.
-      dispatcher.dispatch({ ...asked, headersTimeout: 0, bodyTimeout: 0 }, handler)
+      // The timer above is the only time limit.
+      dispatcher.dispatch({ ...request, headersTimeout: 0, bodyTimeout: 0 }, handler)
     } catch (error) {
       fail(error)
     }
@@ -169,18 +168,18 @@ function exchange(
 function agentFor({ maxConnections, timeoutMs }: ServiceSettings): Agent {
   return new Agent({
     connections: maxConnections,
-    // A verify consumes something: it must not queue behind another request, nor be repeated when that one breaks.
+    // A verify request uses up its code: it must not wait behind another request, nor be repeated when that one fails.
     pipelining: 1,
     maxResponseSize: MAX_ANSWER_BYTES,
-    // HTTP/2 would put several calls on one socket. NODE_TLS_REJECT_UNAUTHORIZED=0 must not reach this far (R73);
-    // an authority of one's own is named in NODE_EXTRA_CA_CERTS.
+    // HTTP/2 would put several calls on one socket. NODE_TLS_REJECT_UNAUTHORIZED=0 must have no effect here (R73);
+    // NODE_EXTRA_CA_CERTS adds a private certificate authority.
     allowH2: false,
     connect: { timeout: timeoutMs, rejectUnauthorized: true },
   })
 }
 
-function timeUp(): Error {
-  return new DOMException('The time was up.', 'TimeoutError')
+function timeoutError(): Error {
+  return new DOMException('The request timed out.', 'TimeoutError')
 }
 
 function single(header: string | string[] | undefined): string {

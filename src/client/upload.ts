@@ -2,25 +2,25 @@ import { randomBytes } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename } from 'node:path'
 
-/** A multipart body with one file, read while it is sent. */
+/** A multipart body with one file that is streamed from disk. */
 export interface Upload {
   readonly contentType: string
   readonly bytes: number
   read(): AsyncIterable<Uint8Array>
-  /** Lets go of the file. */
+  /** Closes the file. */
   close(): Promise<void>
 }
 
 /**
- * A file of this machine as the part `file` of a form (RFC 7578); `undefined` when it is larger than `maxBytes`.
- * @throws Node's own error when it cannot be read or is no file.
+ * A local file as the part `file` of a form (RFC 7578), or `undefined` if it is larger than `maxBytes`.
+ * @throws if the path cannot be opened (Node's own error) or is not a file.
  */
 export async function uploadOf(path: string, maxBytes: number): Promise<Upload | undefined> {
   const handle = await open(path, 'r')
   try {
-    const found = await handle.stat()
-    if (!found.isFile()) throw new Error('What is to be transcribed must be a file.')
-    if (found.size <= maxBytes) return multipart(handle, found.size, basename(path))
+    const stats = await handle.stat()
+    if (!stats.isFile()) throw new Error('The recording to transcribe must be a file, not a directory.')
+    if (stats.size <= maxBytes) return multipart(handle, stats.size, basename(path))
   } catch (error) {
     await handle.close()
     throw error
@@ -41,7 +41,7 @@ function multipart(handle: FileHandle, size: number, name: string): Upload {
     bytes: head.length + size + tail.length,
     async *read() {
       yield head
-      // A file that grows meanwhile is sent as long as it was; one that shrinks breaks the request off.
+      // If the file grows meanwhile, only its original length is sent; if it shrinks, the request fails.
       if (size > 0) yield* handle.createReadStream({ start: 0, end: size - 1, autoClose: false })
       yield tail
     },
@@ -49,7 +49,7 @@ function multipart(handle: FileHandle, size: number, name: string): Upload {
   }
 }
 
-/** RFC 7578 §4.2 by way of the HTML standard: what would end the quotes or the line is percent-encoded. */
+/** Percent-encodes quotes and line breaks, as RFC 7578 §4.2 and the HTML standard require. */
 function quoted(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }

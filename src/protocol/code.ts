@@ -1,9 +1,9 @@
-/** The longest input that is looked at as a code, in characters (R82). */
+/** The maximum length of the input for a code, in characters (R82). */
 export const MAX_CODE_LENGTH = 64
 
 /**
- * A typed code in its one form, made before any limit, replay check or comparison (R30): full-width digits become
- * plain ones, spaces and dashes of any kind go, letters become capitals.
+ * The canonical form of a code, for all limits, replay checks and comparisons (R30): ASCII digits instead of full-width
+ * ones, no spaces or dashes, letters in upper case.
  */
 export function canonicalCode(typed: string): string {
   return typed
@@ -13,14 +13,14 @@ export function canonicalCode(typed: string): string {
 }
 
 /**
- * A typed backup code in its one form: besides what `canonicalCode` does, letters that people mistake for digits
- * are read as the digits of the Crockford base32 alphabet.
+ * The canonical form of a backup code: like `canonicalCode`, and letters that look like digits become those digits, as in
+ * Crockford's base32.
  */
 export function canonicalBackupCode(typed: string): string {
   return canonicalCode(typed).replaceAll('O', '0').replaceAll('I', '1').replaceAll('L', '1')
 }
 
-/** Whether a canonical code could be one at all; what could not is a wrong code and is never sent anywhere. */
+/** Whether a canonical code has a valid format. Anything else is a wrong code and is not sent to the service. */
 export function isCodeShaped(code: string): boolean {
   return /^[0-9A-Z]{4,64}$/.test(code)
 }

@@ -2,30 +2,30 @@ import { domainToASCII } from 'node:url'
 import * as z from 'zod'
 import type { Method } from './methods.js'
 
-/** Where the service reaches a person, and the name by which it knows them (`User` in its API). */
+/** The address or number to which the service sends codes, which also identifies the user (`User` in its API). */
 export type Contact =
   | { readonly kind: 'email'; readonly email: string }
   | { readonly kind: 'phone'; readonly phone: string }
   | { readonly kind: 'dual'; readonly email: string; readonly phone: string }
 
-/** A mailbox of at most 254 characters (RFC 5321 §4.5.3.1). It can hold no colon, so DUAL stays unambiguous (R79). */
+/** An email address of at most 254 characters (RFC 5321 §4.5.3.1), without a colon, so that DUAL is unambiguous (R79). */
 export const emailSchema = z
   .email({ error: 'must be an email address like name@example.com' })
   .max(254, { error: 'must be an email address of at most 254 characters' })
 
-/** A telephone number as ITU-T E.164 writes it: plus sign, country code, no spaces, at most 15 digits. */
+/** A phone number in ITU-T E.164 format: plus sign, country code, no spaces, at most 15 digits. */
 export const phoneSchema = z
-  .string({ error: 'must be a telephone number in E.164 form, like +447700900123' })
-  .regex(/^\+[1-9]\d{6,14}$/, { error: 'must be a telephone number in E.164 form, like +447700900123' })
+  .string({ error: 'must be a phone number in E.164 format, like +447700900123' })
+  .regex(/^\+[1-9]\d{6,14}$/, { error: 'must be a phone number in E.164 format, like +447700900123' })
 
-/** The contact as the API's `User` parameter writes it; DUAL is `<EMAIL>:<PHONE_E164>`. */
+/** Formats a contact as the API's `User` parameter; DUAL is `<EMAIL>:<PHONE_E164>`. */
 export function formatUser(contact: Contact): string {
   if (contact.kind === 'email') return contact.email
   if (contact.kind === 'phone') return contact.phone
   return `${contact.email}:${contact.phone}`
 }
 
-/** Reads a `User` parameter of any of the three forms; `undefined` when it is none of them. */
+/** Parses a `User` parameter. Returns `undefined` if it has none of the three formats. */
 export function parseUser(user: string): Contact | undefined {
   const colon = user.lastIndexOf(':')
   if (colon >= 0) {
@@ -37,7 +37,7 @@ export function parseUser(user: string): Contact | undefined {
   return isEmail(user) ? { kind: 'email', email: user } : undefined
 }
 
-/** Whether a contact can serve a method: a telephone for SMS, both for DUAL, a mailbox or a telephone for an app. */
+/** Whether a contact is of the kind that a method needs: a phone number for SMS, both for DUAL, one of the two for an app. */
 export function contactFits(method: Method, contact: Contact): boolean {
   if (method === 'app') return contact.kind !== 'dual'
   if (method === 'email' || method === 'dual') return contact.kind === method
@@ -45,8 +45,8 @@ export function contactFits(method: Method, contact: Contact): boolean {
 }
 
 /**
- * One spelling for one person (R29): Unicode compatibility forms folded, domain in ASCII, everything in lower case.
- * It names an account in counters and look-ups; messages go to the address as it was given.
+ * The canonical form of a contact (R29): NFKC, domain in ASCII, lower case. It identifies an account in counters and
+ * lookups; messages go to the address as given.
  */
 export function canonicalUser(contact: Contact): string {
   if (contact.kind === 'phone') return contact.phone

@@ -3,8 +3,8 @@ import type { Contact } from './contact.js'
 const HIDDEN = '•••'
 
 /**
- * A contact as a page may show it: the last two digits of a number, the first letter of a mailbox and of its
- * domain. Enough to recognize one's own, useless to learn somebody else's (R46).
+ * Masks a contact for display: the last two digits of a phone number, the first letter of an email address and of its
+ * domain. This is enough to recognize your own contact, but does not reveal it to others (R46).
  */
 export function maskContact(contact: Contact): string {
   if (contact.kind === 'email') return maskEmail(contact.email)

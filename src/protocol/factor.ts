@@ -2,21 +2,21 @@ import * as z from 'zod'
 import { type Contact, emailSchema, parseUser, phoneSchema } from './contact.js'
 import { METHODS, type Method } from './methods.js'
 
-/** One second factor of a user, as the host app's `factors` option lists it. */
+/** A second factor of a user, as the option `factors` returns it. */
 export type FactorInput = {
-  /** Names this factor in addresses and answers. Defaults to the method, numbered from the second one on (`sms-2`). */
+  /** Identifies the factor in URLs and JSON. Defaults to the method, with a number from the second one on (`sms-2`). */
   readonly id?: string
-  /** What the person calls it, e.g. "Work phone". Shown on pages, and told to programs. */
+  /** The user's name for it, for example "Work phone". Pages show it, and JSON responses contain it. */
   readonly label?: string
 } & (
   | { readonly method: 'email'; readonly email: string }
   | { readonly method: 'sms' | 'whatsapp' | 'call'; readonly phone: string }
-  /** `user`: the mailbox or number under which the service knows this person's authenticator app. */
+  /** `user`: the email address or phone number under which the service knows the authenticator app. */
   | { readonly method: 'app'; readonly user: string }
   | { readonly method: 'dual'; readonly email: string; readonly phone: string }
 )
 
-/** A checked factor with its name. */
+/** A validated factor with its id. */
 export interface Factor {
   readonly id: string
   readonly method: Method
@@ -30,12 +30,12 @@ const shared = {
   id: z
     .string({ error: idText })
     .regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, { error: idText })
-    .refine((id) => id !== 'backup', { error: 'must not be "backup", which names backup codes' })
+    .refine((id) => id !== 'backup', { error: 'must not be "backup", which stands for backup codes' })
     .optional(),
   label: z.string({ error: labelText }).max(60, { error: labelText }).optional(),
 }
 
-const appUserText = 'must be an email address or a telephone number in E.164 form'
+const appUserText = 'must be an email address or a phone number in E.164 format'
 const appUser = z.string({ error: appUserText }).transform((user, context) => {
   const contact = parseUser(user)
   if (contact && contact.kind !== 'dual') return contact
@@ -55,8 +55,8 @@ const factorInput = z.discriminatedUnion(
 )
 
 /**
- * Checks a host's list of factors and gives each its name. The list comes from the host's own record of the user,
- * never from a request (R42); `faults` tells what is wrong with it without repeating any contact.
+ * Validates the host's list of factors and gives each an id. The list comes from the host's record of the user, never from
+ * a request (R42). `faults` describes every fault without quoting a contact.
  */
 export function readFactors(list: unknown): { factors: readonly Factor[] } | { faults: readonly string[] } {
   const parsed = z
@@ -72,7 +72,7 @@ export function readFactors(list: unknown): { factors: readonly Factor[] } | { f
     const nth = (count.get(input.method) ?? 0) + 1
     count.set(input.method, nth)
     const id = input.id ?? (nth === 1 ? input.method : `${input.method}-${nth}`)
-    if (named.has(id)) return { faults: [`two factors are named "${id}": give each its own id`] }
+    if (named.has(id)) return { faults: [`two factors have the id "${id}"; give each factor a unique id`] }
     named.set(id, {
       id,
       method: input.method,

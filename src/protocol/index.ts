@@ -1,4 +1,4 @@
-/** The door `countersign/protocol`: what is said between the plugin and an MFA service. */
+/** The entry point `countersign/protocol`: the API between the plugin and an MFA service. */
 export { type ServiceEffect, ServiceError, type ServiceErrorCode } from '../errors.js'
 export { canonicalBackupCode, canonicalCode, isCodeShaped, MAX_CODE_LENGTH } from './code.js'
 export {

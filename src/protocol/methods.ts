@@ -1,35 +1,35 @@
-/** Every way to prove a second factor that the service's API knows. */
+/** Every method for a second factor that the service's API supports. */
 export const METHODS = ['app', 'email', 'sms', 'whatsapp', 'call', 'dual'] as const
 
-/** One way to prove a second factor. `dual` is one code sent to a mailbox and a phone together. */
+/** A method for a second factor. `dual` sends the same code by email and by text message. */
 export type Method = (typeof METHODS)[number]
 
-/** The methods for which a code is delivered; an authenticator app makes its codes by itself. */
+/** The methods that deliver a code. An authenticator app generates its codes itself. */
 export type DeliveredMethod = Exclude<Method, 'app'>
 
-/** The methods by which backup codes reach a person. */
+/** The methods for sending backup codes. */
 export type BackupMethod = 'email' | 'sms' | 'dual'
 
-/** `Type` words of the published API when a code is sent; WHATSAPP and CALL are our own additions. */
+/** `Type` values for sending a code. WHATSAPP and CALL are additions to the published API. */
 export const SEND_TYPES = ['EMAIL', 'SMS', 'WHATSAPP', 'CALL', 'DUAL'] as const
 export type SendType = (typeof SEND_TYPES)[number]
 
-/** `Type` words of the published API when a code is verified. */
+/** `Type` values for verifying a code. */
 export const VERIFY_TYPES = ['EMAIL', 'PHONE', 'APP', 'DUAL'] as const
 export type VerifyType = (typeof VERIFY_TYPES)[number]
 
-/** `Type` words of the published API when backup codes are asked for. */
+/** `Type` values for requesting backup codes. */
 export const BACKUP_TYPES = ['EMAIL', 'SMS', 'DUAL'] as const
 export type BackupType = (typeof BACKUP_TYPES)[number]
 
 /**
- * What a code is for. `CODE` is a delivered code or an app's, `BACKUP` a backup code, `CONFIRM` the first code
- * of an authenticator app that is being set up. A call without it (the published API) may mean any of them.
+ * Kinds of codes: `CODE` is delivered or comes from an app, `BACKUP` is a backup code, `CONFIRM` is the first code of an
+ * authenticator app during enrollment. A request without a kind (the published API) can mean any of them.
  */
 export const CODE_KINDS = ['CODE', 'BACKUP', 'CONFIRM'] as const
 export type CodeKind = Lowercase<(typeof CODE_KINDS)[number]>
 
-/** Which `Type` word verifies a code of this method: all that goes to a telephone is verified as PHONE. */
+/** The `Type` value for verifying a code of each method. PHONE is for every method that uses a phone number. */
 export const VERIFY_TYPE: Readonly<Record<Method, VerifyType>> = {
   app: 'APP',
   email: 'EMAIL',
@@ -39,7 +39,7 @@ export const VERIFY_TYPE: Readonly<Record<Method, VerifyType>> = {
   dual: 'DUAL',
 }
 
-/** Which method carries backup codes to somebody who has this one. An app cannot receive any. */
+/** The method that sends backup codes to a user who has the given method. */
 export const BACKUP_METHOD: Readonly<Record<DeliveredMethod, BackupMethod>> = {
   email: 'email',
   sms: 'sms',

@@ -1,8 +1,9 @@
 import type { Method } from './methods.js'
 
 /**
- * How hard a factor is to take over, in three steps. A mailbox is reached with one more password (R48); a telephone
- * needs the carrier to be fooled, a backup code to be found; an app's secret never travels after it was set up.
+ * How hard a factor is to take over. Email is `weak`: it needs one more password (R48). A phone number is `medium`: an
+ * attacker must deceive the carrier. So are backup codes, which can be found. An authenticator app is `strong`: its secret
+ * is never transmitted after enrollment.
  */
 export const STRENGTHS = ['weak', 'medium', 'strong'] as const
 export type Strength = (typeof STRENGTHS)[number]
@@ -17,12 +18,12 @@ const STRENGTH: Readonly<Record<Method | 'backup', Strength>> = {
   app: 'strong',
 }
 
-/** How strong a method is. */
+/** The strength of a method. */
 export function strengthOf(method: Method | 'backup'): Strength {
   return STRENGTH[method]
 }
 
-/** Whether a method is at least this strong. */
+/** Whether a method has at least this strength. */
 export function isAtLeast(method: Method | 'backup', strength: Strength): boolean {
   return STRENGTHS.indexOf(strengthOf(method)) >= STRENGTHS.indexOf(strength)
 }

@@ -34,8 +34,8 @@ describe('factors are named', () => {
         { ...sms, id: 'a' },
         { ...sms, id: 'a' },
       ]),
-    ).toContain('two factors are named "a"')
-    expect(faults([{ ...sms, id: 'sms-2' }, sms])).toContain('two factors are named "sms-2"')
+    ).toContain('two factors have the id "a"')
+    expect(faults([{ ...sms, id: 'sms-2' }, sms])).toContain('two factors have the id "sms-2"')
   })
 
   it('never "backup", which means backup codes', () => {
@@ -69,16 +69,16 @@ describe('what is wrong with a list is told', () => {
     ['nothing', undefined, 'must be a list'],
     ['an unknown method', [{ method: 'pigeon', phone: '+447700900101' }], 'one of app, email, sms'],
     ['no object', [null], 'one of app, email, sms'],
-    ['a number as people write it', [{ method: 'sms', phone: '07700 900101' }], 'in E.164 form'],
-    ['no number', [{ method: 'sms' }], 'in E.164 form'],
+    ['a number as people write it', [{ method: 'sms', phone: '07700 900101' }], 'in E.164 format'],
+    ['no number', [{ method: 'sms' }], 'in E.164 format'],
     ['many mailboxes', [{ method: 'email', email: ['a@example.com'] }], 'must be an email address'],
-    ['the other contact', [{ method: 'sms', email: 'a@example.com' }], 'in E.164 form'],
+    ['the other contact', [{ method: 'sms', email: 'a@example.com' }], 'in E.164 format'],
     [
       'an app of a pair',
       [{ method: 'app', user: 'a@example.com:+447700900101' }],
-      'an email address or a telephone',
+      'an email address or a phone',
     ],
-    ['an app of nobody', [{ method: 'app' }], 'an email address or a telephone'],
+    ['an app of nobody', [{ method: 'app' }], 'an email address or a phone'],
     ['an id for nobody', [{ ...sms, id: 'Über' }], 'lower-case letters'],
     ['a long label', [{ ...sms, label: 'x'.repeat(61) }], 'at most 60 characters'],
     ['a label that is no text', [{ ...sms, label: 7 }], 'at most 60 characters'],
