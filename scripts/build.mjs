@@ -32,9 +32,16 @@ await build({
     strict: true,
     // `src/pages` and `dist/cjs` are equally deep, so that a path to `assets` holds in both.
     entryFileNames: 'cjs/[name].cjs',
-    chunkFileNames: 'cjs/[name].cjs',
-    // One file for everything that two entries need, so that each class exists once.
-    codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
+    // The implementation of an entry is named `implementation~index` by rolldown.
+    chunkFileNames: ({ name }) => `cjs/${name.split('~').toReversed().join('-')}.cjs`,
+    codeSplitting: {
+      groups: [
+        // One file for everything that two entries need, so that each class exists once.
+        { name: 'shared', minShareCount: 2, priority: 1 },
+        // Entries hold no code: when an ES module imports one, Node reads all of it once more to find its names.
+        { name: 'implementation', entriesAware: true },
+      ],
+    },
     // Jest does not support `import()` in CommonJS.
     dynamicImportInCjs: false,
     generatedCode: { symbols: false },

@@ -40,6 +40,14 @@ describe('the packed package', () => {
     expect(size).toBeLessThan(300_000)
   })
 
+  it('has entries that only export, since Node reads what is imported from CommonJS twice', async () => {
+    const sizes = ['index', 'protocol', 'testing'].map(async (entry) => {
+      const { size } = await stat(join(project.folder, `node_modules/countersign/dist/cjs/${entry}.cjs`))
+      return size
+    })
+    expect(Math.max(...(await Promise.all(sizes)))).toBeLessThan(5_000)
+  })
+
   it('holds declarations of source files that exist', () => {
     const declarations = project.files.filter(
       (file) => file.startsWith('dist/types/') && file.endsWith('.d.ts'),
