@@ -1,5 +1,4 @@
 import type { Request } from 'express'
-import { Strategy } from 'passport-strategy'
 import { readBody } from '../http/body.js'
 import { requestContext } from '../http/context.js'
 import type { RouteDeps } from '../http/deps.js'
@@ -25,16 +24,19 @@ export interface MfaFailure extends Problem {
  *
  * Passport runs strategies through `Object.create`, where `#private` fields do not exist.
  */
-export class PassportMfaStrategy extends Strategy {
+export class PassportMfaStrategy {
   readonly name = 'mfa'
+  // Passport adds these to the object that it creates from the strategy for each request.
+  declare readonly success: (user: Express.User, info: object) => void
+  declare readonly fail: (failure: MfaFailure, status: number) => void
+  declare readonly error: (error: Error) => void
   private readonly deps: RouteDeps
 
   constructor(deps: RouteDeps) {
-    super()
     this.deps = deps
   }
 
-  override authenticate(req: Request, options: { session?: boolean } = {}): void {
+  authenticate(req: Request, options: { session?: boolean } = {}): void {
     this.attempt(req, options.session === false ? 'request' : 'passport').catch((error: unknown) => {
       this.error(error instanceof Error ? error : new Error(String(error)))
     })

@@ -135,7 +135,6 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 const PACKAGES: Readonly<Record<string, Layer>> = {
   undici: { uses: ['src/client/transport.ts'] },
   'rate-limiter-flexible': { uses: ['src/limits/counter.ts'] },
-  'passport-strategy': { uses: ['src/passport/strategy.ts'] },
   'express-session': { uses: [], types: ['src/session/store.ts'] },
   express: {
     uses: ['src/mfa.ts', 'src/routers/', 'src/http/'],

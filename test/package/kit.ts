@@ -39,7 +39,7 @@ export const EXPRESS_APP: Installed = {
 export const EXPRESS_5_TYPES: Installed = {
   '@types/express': '@types/express',
   '@types/express-serve-static-core': '@types/express-serve-static-core',
-  ...typesOf('express-session', 'passport', 'passport-strategy'),
+  ...typesOf('express-session', 'passport'),
   ...typesOf('body-parser', 'connect', 'http-errors', 'node', 'qs', 'range-parser', 'send', 'serve-static'),
 }
 
