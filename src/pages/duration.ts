@@ -1,21 +1,33 @@
+import { formatterOf } from './formatters.js'
+
 const UNITS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
   ['minute', 60_000],
 ] as const
 
+const lengths = {
+  day: lengthsIn('day'),
+  hour: lengthsIn('hour'),
+  minute: lengthsIn('minute'),
+}
+const relativeDays = formatterOf((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
+const relativeTimes = formatterOf((locale) => new Intl.RelativeTimeFormat(locale))
+
+function lengthsIn(unit: (typeof UNITS)[number][0]) {
+  return formatterOf((locale) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }))
+}
+
 /** A length of time: "30 days", "12 hours". */
 export function lengthOf(locale: string, ms: number): string {
   const [unit, size] = UNITS.find(([, whole]) => ms % whole === 0) ?? ['minute', 60_000]
-  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(
-    Math.round(ms / size),
-  )
+  return lengths[unit](locale).format(Math.round(ms / size))
 }
 
 /** How many times 24 hours ago: "today", "yesterday", "3 days ago". */
 export function daysAgo(locale: string, ms: number): string {
   const days = Math.max(0, Math.floor(ms / 86_400_000))
-  return new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-days, 'day')
+  return relativeDays(locale).format(-days, 'day')
 }
 
 /**
@@ -24,7 +36,7 @@ export function daysAgo(locale: string, ms: number): string {
  */
 export function inTime(locale: string, seconds: number): string {
   const left = Math.max(1, Math.ceil(seconds))
-  const words = new Intl.RelativeTimeFormat(locale)
+  const words = relativeTimes(locale)
   if (left <= 90) return words.format(left, 'second')
   const minutes = Math.ceil(left / 60)
   if (minutes <= 90) return words.format(minutes, 'minute')

@@ -39,7 +39,9 @@ ${leaveLinks(page, context)}
 `
 }
 
+const characters = new Intl.Segmenter()
+
 function initial(name: string): string {
-  const [first] = new Intl.Segmenter().segment(name.trim())
+  const [first] = characters.segment(name.trim())
   return first?.segment.toLocaleUpperCase() ?? ''
 }

@@ -1,4 +1,5 @@
 import { daysAgo, inTime, lengthOf } from './duration.js'
+import { formatterOf } from './formatters.js'
 import { type Html, html, type Renderable } from './html.js'
 import type { Catalogue, Phrase, PluralPhrase } from './locales/catalogue.js'
 import { de } from './locales/de.js'
@@ -7,6 +8,9 @@ import { es } from './locales/es.js'
 import { fr } from './locales/fr.js'
 import { ja } from './locales/ja.js'
 import { pt } from './locales/pt.js'
+
+const pluralRules = formatterOf((locale) => new Intl.PluralRules(locale))
+const numbers = formatterOf((locale) => new Intl.NumberFormat(locale))
 
 /** Every language the pages speak, by its BCP 47 tag. */
 export const catalogues = { en, de, es, fr, pt, ja } as const satisfies Readonly<Record<string, Catalogue>>
@@ -66,13 +70,24 @@ export function textFor(wishes: readonly string[], languages: Languages): Text {
     daysAgo: (ms) => daysAgo(locale, ms),
     lengthOf: (ms) => lengthOf(locale, ms),
     count(phrase, count) {
-      const form = phrase[new Intl.PluralRules(locale).select(count)] ?? phrase.other
-      return fill(form, { count: new Intl.NumberFormat(locale).format(count) })
+      const form = phrase[pluralRules(locale).select(count)] ?? phrase.other
+      return fill(form, { count: numbers(locale).format(count) })
     },
   }
 }
 
 /** A phrase with its `{placeholders}` replaced; everything is escaped unless it is `Html`. */
 export function fill(phrase: Phrase, values: Values): Html {
-  return html`${phrase.split(/\{(\w+)\}/).map((part, index) => (index % 2 === 0 ? part : values[part]))}`
+  return html`${partsOf(phrase).map((part, index) => (index % 2 === 0 ? part : values[part]))}`
+}
+
+/** Phrases are those of the catalogues, so each is split once. */
+const parts = new Map<Phrase, readonly string[]>()
+
+function partsOf(phrase: Phrase): readonly string[] {
+  const known = parts.get(phrase)
+  if (known) return known
+  const split = phrase.split(/\{(\w+)\}/)
+  parts.set(phrase, split)
+  return split
 }

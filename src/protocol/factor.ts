@@ -54,15 +54,16 @@ const factorInput = z.discriminatedUnion(
   { error: `method must be one of ${METHODS.join(', ')}` },
 )
 
+const factorList = z
+  .array(factorInput, { error: 'must be a list' })
+  .max(20, { error: 'must have at most 20 factors' })
+
 /**
  * Validates the host's list of factors and gives each an id. The list comes from the host's record of the user, never from
  * a request (R42). `faults` describes every fault without quoting a contact.
  */
 export function readFactors(list: unknown): { factors: readonly Factor[] } | { faults: readonly string[] } {
-  const parsed = z
-    .array(factorInput, { error: 'must be a list' })
-    .max(20, { error: 'must have at most 20 factors' })
-    .safeParse(list)
+  const parsed = factorList.safeParse(list)
   if (!parsed.success) {
     return { faults: parsed.error.issues.map((issue) => `[${issue.path.join('.')}] ${issue.message}`) }
   }

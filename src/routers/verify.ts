@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import { findFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
-import { rememberUsed } from '../http/factors.js'
+import { lastUsed, rememberUsed } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type verifiedAnswer, verifyBody } from '../http/schemas.js'
 import { FEW_BACKUP_CODES, verifyTypedCode } from '../http/verification.js'
@@ -56,7 +56,7 @@ async function verify(context: RouteContext): Promise<void> {
   const outcome = await verifyTypedCode(context, body.fields, 'log-in')
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, body.fields.factor)
   const used = findFactor(user, body.fields.factor ?? state.record.challenge?.factorId ?? '')
-  if (used) rememberUsed(req, res, used.id, deps.settings.path)
+  if (used && lastUsed(req) !== used.id) rememberUsed(req, res, used.id, deps.settings.path)
   const next = state.record.returnTo ?? deps.settings.homePath
   const { trusted, backupCodesLeft: left } = outcome
   if (html) {
