@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { Agent, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { ServiceSettings } from './address.js'
 import { callFailed } from './failure.js'
 import { readRetryAfter } from './retry-after.js'
@@ -47,11 +47,11 @@ export interface Transport {
 }
 
 /** Sends HTTP requests to the service at `settings.baseUrl`. The API key stays in this closure (R78). */
-export function httpTransport(
-  settings: ServiceSettings,
-  dispatcher: Dispatcher = agentFor(settings),
-): Transport {
+export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Transport {
   const { baseUrl, apiKey, timeoutMs, dialect } = settings
+  const loaded = given ? Promise.resolve(given) : loadAgent(settings)
+  // A call that needs it reports the failure.
+  loaded.catch(() => {})
   const headers = { accept: 'application/json', authorization: `Bearer ${apiKey()}` }
   const posting = {
     ...headers,
@@ -63,7 +63,7 @@ export function httpTransport(
 
   async function send(path: string, request: TransportRequest, limitMs = timeoutMs): Promise<Answer> {
     const { origin, pathname, search } = new URL(`${baseUrl}${path}`)
-    const reply = await exchange(dispatcher, { ...request, origin, path: `${pathname}${search}` }, limitMs)
+    const reply = await exchange(await loaded, { ...request, origin, path: `${pathname}${search}` }, limitMs)
     return {
       status: reply.status,
       contentType: single(reply.headers['content-type']).toLowerCase(),
@@ -89,7 +89,7 @@ export function httpTransport(
         limitMs,
       ),
     get: (path, limitMs) => send(path, { method: 'GET', headers }, limitMs),
-    close: () => dispatcher.close(),
+    close: async () => (await loaded).close(),
   }
 }
 
@@ -165,7 +165,9 @@ function exchange(
   })
 }
 
-function agentFor({ maxConnections, timeoutMs }: ServiceSettings): Agent {
+/** Loads undici after the app has started instead of while it imports this package, which would take twice as long. */
+async function loadAgent({ maxConnections, timeoutMs }: ServiceSettings): Promise<Dispatcher> {
+  const { Agent } = await import('undici')
   return new Agent({
     connections: maxConnections,
     // A verify request uses up its code: it must not wait behind another request, nor be repeated when that one fails.
