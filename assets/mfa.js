@@ -1,20 +1,20 @@
 // @ts-check
-/* Makes the Countersign pages more comfortable. Everything on them works without it. */
+/* Makes the Countersign pages more convenient. They also work without it. */
 
 const live = document.querySelector('[data-mfa-live]')
 
-/** Ends what waits on this page as soon as a form of it is sent, whichever: another page follows. */
-const leaving = new AbortController()
-document.addEventListener('submit', () => leaving.abort())
+/** Aborts everything that is pending on this page when a form is submitted, because another page follows. */
+const submission = new AbortController()
+document.addEventListener('submit', () => submission.abort())
 
-/** Tells screen readers, once and politely. @param {string | undefined} text */
-function tell(text) {
+/** Announces a text to screen readers. @param {string | undefined} text */
+function announce(text) {
   if (live && text) live.textContent = text
 }
 
 const relative = new Intl.RelativeTimeFormat(document.documentElement.lang || 'en')
 
-/** "in 45 seconds", worded like the server does it. @param {number} seconds */
+/** "in 45 seconds", formatted as on the server. @param {number} seconds */
 function inTime(seconds) {
   if (seconds <= 90) return relative.format(seconds, 'second')
   const minutes = Math.ceil(seconds / 60)
@@ -23,7 +23,7 @@ function inTime(seconds) {
   return hours <= 36 ? relative.format(hours, 'hour') : relative.format(Math.ceil(hours / 24), 'day')
 }
 
-/** Counts a line down from the seconds the server told, whatever this device's clock says. @param {HTMLElement} line */
+/** Counts down from the seconds that the server sent, regardless of this device's clock. @param {HTMLElement} line */
 function countDown(line) {
   const { mfaLeft, mfaText = '', mfaReady, mfaEnables, mfaLeadsTo, mfaWarns } = line.dataset
   const end = Date.now() + Number(mfaLeft) * 1000
@@ -37,7 +37,7 @@ function countDown(line) {
     const words = mfaText.replace('{in}', () => inTime(left))
     if (line.textContent !== words) line.textContent = words
     if (left <= warnAt) {
-      tell(words)
+      announce(words)
       warnAt = 0
     }
     setTimeout(tick, 1000)
@@ -47,7 +47,7 @@ function countDown(line) {
     if (button instanceof HTMLButtonElement) button.disabled = false
     if (mfaReady) {
       line.textContent = mfaReady
-      tell(mfaReady)
+      announce(mfaReady)
     }
     if (mfaLeadsTo) location.replace(mfaLeadsTo)
   }
@@ -55,30 +55,30 @@ function countDown(line) {
   tick()
 }
 
-/** Asks what became of a message that had not left yet, ever less often, and says so in its line. @param {HTMLElement} line */
+/** Polls the delivery state of a queued message at growing intervals and shows it in the line. @param {HTMLElement} line */
 function followMessage(line) {
   const { mfaFollow = '', mfaFactor } = line.dataset
-  const { signal } = leaving
-  let questions = 20
+  const { signal } = submission
+  let requestsLeft = 20
   let waitMs = 3000
-  setTimeout(ask, waitMs)
+  setTimeout(poll, waitMs)
 
-  async function ask() {
+  async function poll() {
     if (signal.aborted) return
     if (document.hidden) {
-      document.addEventListener('visibilitychange', ask, { once: true, signal })
+      document.addEventListener('visibilitychange', poll, { once: true, signal })
       return
     }
-    questions -= 1
-    const delivery = await askOnce().catch(() => 'queued')
+    requestsLeft -= 1
+    const delivery = await requestState().catch(() => 'queued')
     if (delivery === 'queued') {
       waitMs = Math.min(waitMs * 1.5, 15_000)
-      if (questions > 0) setTimeout(ask, waitMs)
+      if (requestsLeft > 0) setTimeout(poll, waitMs)
     } else if (!signal.aborted) show(delivery)
   }
 
-  /** Nothing when the session has moved on. @returns {Promise<string | undefined>} */
-  async function askOnce() {
+  /** Returns `undefined` if the session has another challenge by now. @returns {Promise<string | undefined>} */
+  async function requestState() {
     const answer = await fetch(mfaFollow, { headers: { accept: 'application/json' }, signal })
     if (answer.status >= 500) return 'queued'
     const { challenge } = await answer.json()
@@ -90,18 +90,18 @@ function followMessage(line) {
     const words = document.querySelector(`template[data-mfa-when="${delivery}"]`)
     if (words instanceof HTMLTemplateElement) line.replaceChildren(words.content.cloneNode(true))
     if (delivery !== 'refused') return
-    const otherWays = document.querySelector('.mfa-trouble')
-    if (otherWays instanceof HTMLDetailsElement) otherWays.open = true
-    document.querySelector('[data-mfa-tip]')?.remove() // to be patient
+    const otherFactors = document.querySelector('.mfa-trouble')
+    if (otherFactors instanceof HTMLDetailsElement) otherFactors.open = true
+    document.querySelector('[data-mfa-tip]')?.remove() // it asks the user to wait
   }
 }
 
-/** The digits of what was typed, without spaces and dashes, full-width ones made plain. @param {string} typed */
+/** Removes spaces and dashes from the input and converts full-width digits. @param {string} typed */
 function digitsOf(typed) {
   return typed.normalize('NFKC').replace(/[\s\p{Dash}\p{Cf}]+/gu, '')
 }
 
-/** Sends the form as soon as the code is complete, once: who corrects a code presses the button. @param {HTMLInputElement} input */
+/** Submits the form once when the code is complete. After a correction the user presses the button. @param {HTMLInputElement} input */
 function sendWhenComplete(input) {
   const complete = new RegExp(`^\\d{${Number(input.dataset.mfaDigits)}}$`)
   let sent = false
@@ -112,20 +112,20 @@ function sendWhenComplete(input) {
   })
 }
 
-/** Reads the code from the text message where the browser can and the person agrees. @param {HTMLInputElement} input */
+/** Reads the code from the text message if the browser supports it and the user agrees. @param {HTMLInputElement} input */
 async function readFromText(input) {
   if (!('OTPCredential' in window)) return
   try {
-    const wish = /** @type {CredentialRequestOptions} */ ({
+    const options = /** @type {CredentialRequestOptions} */ ({
       otp: { transport: ['sms'] },
-      signal: leaving.signal,
+      signal: submission.signal,
     })
-    const credential = await navigator.credentials.get(wish)
+    const credential = await navigator.credentials.get(options)
     if (!credential || !('code' in credential) || input.value !== '') return
     input.value = String(credential.code)
     input.dispatchEvent(new Event('input'))
   } catch {
-    // No text came, or the person would rather type.
+    // No text message came, or the user prefers to enter the code.
   }
 }
 
@@ -141,7 +141,7 @@ function copyOnClick(button) {
       return
     }
     button.textContent = mfaCopied
-    tell(mfaCopied)
+    announce(mfaCopied)
   })
 }
 
@@ -149,13 +149,13 @@ document.addEventListener('submit', (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target)
   if (form.ariaBusy === 'true') event.preventDefault()
   form.ariaBusy = 'true'
-  // A navigation that was stopped leaves the page as it is.
+  // If the navigation is stopped, the form must become usable again.
   setTimeout(() => {
     form.ariaBusy = null
   }, 8000)
 })
 
-// Back to a page that the browser kept: its forms can be sent again.
+// Restored from the back-forward cache: the forms can be submitted again.
 window.addEventListener('pageshow', () => {
   for (const form of document.forms) form.ariaBusy = null
 })

@@ -4,10 +4,10 @@ import { cookieOf, storeNameOf } from '../session/store.js'
 import type { Settings } from '../settings.js'
 import type { WarningCode } from './warnings.js'
 
-/** What is larger than the default limit of Express's parsers was let in by a limit of the host's own. */
-const HUGE_BODY_BYTES = 100 * 1024
+// The default limit of Express's parsers. A larger body means that the host raised the limit.
+const LARGE_BODY_BYTES = 100 * 1024
 
-/** What one request shows of the app around us. It has a session; that was seen to before. */
+/** The warnings that one request reveals about the app. The request has a session. */
 export function warningsAtRequest(
   req: Request,
   settings: Pick<Settings, 'limits' | 'path' | 'pathPrefix'>,
@@ -22,11 +22,11 @@ export function warningsAtRequest(
 }
 
 function warningsInProxy(req: Request): WarningCode[] {
-  const comesByProxy = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'forwarded'].some(
+  const isProxied = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'forwarded'].some(
     (name) => req.get(name) !== undefined,
   )
   const setting: unknown = req.app.get('trust proxy')
-  return comesByProxy && !setting ? ['MFA_WARN_TRUST_PROXY'] : []
+  return isProxied && !setting ? ['MFA_WARN_TRUST_PROXY'] : []
 }
 
 function warningsInPrefix(req: Request, { path }: Pick<Settings, 'path'>): WarningCode[] {
@@ -36,18 +36,18 @@ function warningsInPrefix(req: Request, { path }: Pick<Settings, 'path'>): Warni
 
 function warningsInBody(req: Request, settings: Pick<Settings, 'path' | 'pathPrefix'>): WarningCode[] {
   const isOurs = askedUrl(req, settings).startsWith(`${settings.path}/`)
-  const isHuge = Number(req.get('content-length') ?? 0) > HUGE_BODY_BYTES
-  return isOurs && isHuge && req.readableEnded ? ['MFA_WARN_BODY_PARSER'] : []
+  const isLarge = Number(req.get('content-length') ?? 0) > LARGE_BODY_BYTES
+  return isOurs && isLarge && req.readableEnded ? ['MFA_WARN_BODY_PARSER'] : []
 }
 
-/** Express 4 and 5 keep what is mounted on an app in a list, under different names. */
+/** Looks for routes between passport.session() and the gate. Express 4 and 5 use different names for the list. */
 function warningsInRoutes({ app }: Request): WarningCode[] {
   const router: unknown = Reflect.get(app, '_router') ?? Reflect.get(app, 'router')
-  const stack: unknown = hasParts(router) ? Reflect.get(router, 'stack') : undefined
-  const layers = Array.isArray(stack) ? stack.filter(hasParts) : []
+  const stack: unknown = isObject(router) ? Reflect.get(router, 'stack') : undefined
+  const layers = Array.isArray(stack) ? stack.filter(isObject) : []
   const names = layers.map((layer) => Reflect.get(layer, 'name'))
   const gate = names.indexOf('mfaSession')
-  // passport.session() is `authenticate` of the strategy "session"; a login route's is inside a route.
+  // passport.session() is a top-level `authenticate`; that of a login route is inside a route.
   const passport = names.lastIndexOf('authenticate', gate)
   const between = passport < 0 ? [] : layers.slice(passport + 1, gate)
   const isRoute = (layer: object) =>
@@ -61,7 +61,7 @@ function warningsInSession(req: Request, { limits }: Pick<Settings, 'limits'>): 
   const countsAlone = !limits.redis && !limits.postgres
   return [
     ...(inMemory ? (['MFA_WARN_MEMORY_SESSIONS'] as const) : []),
-    // Whoever shares sessions has several processes, or will have.
+    // A shared session store suggests several processes.
     ...(!inMemory && countsAlone ? (['MFA_WARN_SEPARATE_COUNTERS'] as const) : []),
     ...(secure ? [] : (['MFA_WARN_COOKIE_SECURE'] as const)),
     ...(httpOnly === false ? (['MFA_WARN_COOKIE_HTTP_ONLY'] as const) : []),
@@ -69,6 +69,6 @@ function warningsInSession(req: Request, { limits }: Pick<Settings, 'limits'>): 
   ]
 }
 
-function hasParts(value: unknown): value is object {
+function isObject(value: unknown): value is object {
   return (typeof value === 'object' || typeof value === 'function') && value !== null
 }

@@ -2,23 +2,23 @@ import type { Request, Response } from 'express'
 import type { Settings } from '../settings.js'
 import { warningsAtRequest } from './at-request.js'
 import { warningsAtStart } from './at-start.js'
-import { watchSaving } from './session-saving.js'
+import { observeSaving } from './session-saving.js'
 import { WARNINGS, type WarningCode } from './warnings.js'
 
-/** Tells what is set up in a way that works, but not as safely as it looks; each finding once. */
+/** Warns about configurations that work but are less secure than they look. Each warning is emitted once. */
 export interface Diagnostics {
-  /** Looks at a request that has a session. Never throws, and changes nothing. */
+  /** Checks a request that has a session. It never throws and changes nothing. */
   inspect(req: Request, res: Response): void
-  /** Tells a finding, unless it was told before or is not wanted. */
+  /** Emits a warning, unless it was emitted before or is ignored. */
   warn(code: WarningCode): void
 }
 
-/** How many requests are looked at for what any of them could show. */
-const REQUESTS_LOOKED_AT = 10_000
+/** How many requests are checked. */
+const MAX_INSPECTED_REQUESTS = 10_000
 
-const NOBODY: Diagnostics = { inspect() {}, warn() {} }
+const DISABLED: Diagnostics = { inspect() {}, warn() {} }
 
-/** The doctor, having told what can be seen at the start. */
+/** Creates the diagnostics and emits the warnings that are known at start. */
 export function diagnosticsFor(
   settings: Pick<
     Settings,
@@ -26,22 +26,22 @@ export function diagnosticsFor(
   >,
   emit: (code: WarningCode, remedy: string) => void,
 ): Diagnostics {
-  if (settings.diagnostics === false) return NOBODY
-  const quiet = new Set<WarningCode>(settings.diagnostics.ignore)
-  const unseen = { resave: true, saveUninitialized: true }
-  let looks = 0
+  if (settings.diagnostics === false) return DISABLED
+  const silenced = new Set<WarningCode>(settings.diagnostics.ignore)
+  const unchecked = { resave: true, saveUninitialized: true }
+  let inspected = 0
 
   const warn = (code: WarningCode) => {
-    if (quiet.has(code)) return
-    quiet.add(code)
+    if (silenced.has(code)) return
+    silenced.add(code)
     settings.logger.warn(`countersign: ${WARNINGS[code]} [${code}]`)
     emit(code, WARNINGS[code])
   }
   const watch = (req: Request, res: Response) => {
-    watchSaving(req, res, (saving, isNew) => {
-      unseen[isNew ? 'saveUninitialized' : 'resave'] = false
+    observeSaving(req, res, (saving, isNew) => {
+      unchecked[isNew ? 'saveUninitialized' : 'resave'] = false
       if (saving === 'resaved') warn('MFA_WARN_RESAVE')
-      if (saving === 'saved though new') warn('MFA_WARN_SAVE_UNINITIALIZED')
+      if (saving === 'saved new') warn('MFA_WARN_SAVE_UNINITIALIZED')
     })
   }
 
@@ -49,9 +49,9 @@ export function diagnosticsFor(
   return {
     warn,
     inspect(req, res) {
-      if (looks++ >= REQUESTS_LOOKED_AT) return
+      if (inspected++ >= MAX_INSPECTED_REQUESTS) return
       for (const code of warningsAtRequest(req, settings)) warn(code)
-      if (unseen.resave || unseen.saveUninitialized) watch(req, res)
+      if (unchecked.resave || unchecked.saveUninitialized) watch(req, res)
     },
   }
 }

@@ -1,19 +1,19 @@
 import type { Request, Response } from 'express'
 import { passportUserWasRemoved, sessionOf } from '../session/store.js'
 
-/** How express-session treats a session that a request did not change. */
-export type Saving = 'left alone' | 'resaved' | 'saved though new'
+/** What express-session does with a session that the request did not change. */
+export type Saving = 'not saved' | 'resaved' | 'saved new'
 
 /**
- * Watches one request to its end, since express-session does not show its options: who finds an unchanged session
- * saved there, knows them. Nothing is told of a request that changed its session, or saved it by itself.
+ * Observes whether express-session saves an unchanged session at the end of the request. This reveals its options, which
+ * it does not expose. `report` is not called if the request changed its session or saved it itself.
  */
-export function watchSaving(
+export function observeSaving(
   req: Request,
   res: Response,
-  emit: (saving: Saving, isNew: boolean) => void,
+  report: (saving: Saving, isNew: boolean) => void,
 ): void {
-  // Then Passport has changed the session before we could look.
+  // Passport has already changed the session.
   if (passportUserWasRemoved(req)) return
   const session = sessionOf(req)
   const isNew = !req.get('cookie')?.includes(req.sessionID)
@@ -23,9 +23,9 @@ export function watchSaving(
   Object.defineProperty(session, 'save', {
     configurable: true,
     writable: true,
-    value(this: typeof session, ...rest: Parameters<typeof save>) {
+    value(this: typeof session, ...args: Parameters<typeof save>) {
       saves++
-      return save.apply(this, rest)
+      return save.apply(this, args)
     },
   })
 
@@ -33,16 +33,16 @@ export function watchSaving(
   Object.defineProperty(res, 'end', {
     configurable: true,
     writable: true,
-    value(this: Response, ...rest: Parameters<typeof end>) {
-      const unchanged = saves === 0 && isStill(req, session) && contentOf(session) === before
-      const result = end.apply(this, rest)
-      if (unchanged) emit(saves === 0 ? 'left alone' : isNew ? 'saved though new' : 'resaved', isNew)
+    value(this: Response, ...args: Parameters<typeof end>) {
+      const unchanged = saves === 0 && hasSameSession(req, session) && contentOf(session) === before
+      const result = end.apply(this, args)
+      if (unchanged) report(saves === 0 ? 'not saved' : isNew ? 'saved new' : 'resaved', isNew)
       return result
     },
   })
 }
 
-function isStill(req: Request, session: object): boolean {
+function hasSameSession(req: Request, session: object): boolean {
   try {
     return sessionOf(req) === session
   } catch {
@@ -50,7 +50,7 @@ function isStill(req: Request, session: object): boolean {
   }
 }
 
-/** As express-session compares: all but the cookie, whose times move. */
+/** The content that express-session compares: everything except the cookie, whose times change. */
 function contentOf(session: object): string {
   return JSON.stringify({ ...session, cookie: undefined })
 }

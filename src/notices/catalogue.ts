@@ -1,21 +1,21 @@
 import type { NoticeType } from './notice.js'
 
-/** Every text of the notices in one language. `{app}` is the app's name, `{factor}` a factor with its masked contact. */
+/** The texts of the account notices in one language. `{app}` is the app's name, `{factor}` a factor with its masked contact. */
 export interface NoticeCatalogue {
   readonly subject: Readonly<Record<NoticeType, string>>
   /** What happened, in one or two sentences. */
   readonly what: Readonly<Record<NoticeType, string>>
-  /** Labels: `{value}` follows. */
+  /** Labels with their `{value}`. */
   readonly when: string
   readonly browser: string
   readonly address: string
   readonly location: string
-  /** It was the reader. */
+  /** What to do if it was the user. */
   readonly fine: string
-  /** It was not: heads the link, which stands on a line of its own. */
+  /** What to do if it was not. The link follows on a line of its own. */
   readonly notYou: string
-  /** What remains to be done then. */
+  /** What to do after that. */
   readonly thenPassword: string
-  /** It was not, and there is no link. */
+  /** What to do if it was not the user and there is no link. */
   readonly notYouHere: string
 }

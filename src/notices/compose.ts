@@ -9,44 +9,44 @@ import { ja } from './locales/ja.js'
 import { pt } from './locales/pt.js'
 import type { AccountNotice, NoticeFacts } from './notice.js'
 
-/** Every language of the notices: those of the pages. */
+/** The built-in languages of the notices, which are those of the pages. */
 export const noticeCatalogues = { en, de, es, fr, pt, ja } as const satisfies Readonly<
   Record<Locale, NoticeCatalogue>
 >
 
-/** What a notice says in one language. */
-type Words = Pick<Catalogue, 'overview'> & { readonly notices?: NoticeCatalogue }
+/** The texts that a notice needs in one language. */
+type NoticeTexts = Pick<Catalogue, 'overview'> & { readonly notices?: NoticeCatalogue }
 
-/** The languages of an app; without notices, one is not spoken in notices. */
-export type NoticeLanguages = Readonly<Record<string, Words>> & { readonly en: Required<Words> }
+/** The languages of an app. Those without notices are not used for notices. */
+export type NoticeLanguages = Readonly<Record<string, NoticeTexts>> & { readonly en: Required<NoticeTexts> }
 
-/** What a notice is made of besides its facts. */
-export interface Letter {
+/** Everything that a notice is composed of. */
+export interface NoticeContent {
   readonly facts: NoticeFacts
   readonly appName: string
   readonly notMeUrl?: string
   readonly languages: NoticeLanguages
 }
 
-/** A notice in the language that fits best, which can be had in any other. */
-export function composeNotice(letter: Letter, wishes: readonly string[]): AccountNotice {
-  const { facts, notMeUrl } = letter
+/** Composes a notice in the language that matches best; `inLanguage` gives it in another one. */
+export function composeNotice(content: NoticeContent, preferred: readonly string[]): AccountNotice {
+  const { facts, notMeUrl } = content
   return {
     ...facts,
-    ...words(letter, wishes),
+    ...inPreferred(content, preferred),
     ...(notMeUrl && { notMeUrl }),
-    inLanguage: (tag) => words(letter, [tag]),
+    inLanguage: (tag) => inPreferred(content, [tag]),
   }
 }
 
-function words({ facts, appName, notMeUrl, languages }: Letter, wishes: readonly string[]) {
-  const spoken = Object.fromEntries(Object.entries(languages).filter(([, { notices }]) => notices))
-  const locale = pickLocale(wishes, { ...spoken, en: languages.en })
+function inPreferred({ facts, appName, notMeUrl, languages }: NoticeContent, preferred: readonly string[]) {
+  const withNotices = Object.fromEntries(Object.entries(languages).filter(([, { notices }]) => notices))
+  const locale = pickLocale(preferred, { ...withNotices, en: languages.en })
   const { notices: texts = languages.en.notices, overview } = languages[locale] ?? languages.en
   const factor = facts.method && `${overview.method[facts.method]}${facts.to ? ` (${facts.to})` : ''}`
-  const say = (phrase: string) => filled(phrase, { app: appName, factor: factor ?? '' })
-  const about = [
-    filled(texts.when, { value: moment(locale, facts.at) }),
+  const fillIn = (phrase: string) => filled(phrase, { app: appName, factor: factor ?? '' })
+  const circumstances = [
+    filled(texts.when, { value: formatTime(locale, facts.at) }),
     facts.browser && filled(texts.browser, { value: facts.browser }),
     facts.address && filled(texts.address, { value: facts.address }),
     facts.location && filled(texts.location, { value: facts.location }),
@@ -55,18 +55,22 @@ function words({ facts, appName, notMeUrl, languages }: Letter, wishes: readonly
     facts.type === 'account_secured'
       ? [texts.thenPassword]
       : [texts.fine, ...(notMeUrl ? [texts.notYou, notMeUrl, texts.thenPassword] : [texts.notYouHere])]
-  const parts = [say(texts.what[facts.type]), about.filter(Boolean).join('\n'), help.map(say).join('\n')]
-  return { locale, subject: say(texts.subject[facts.type]), text: `${parts.join('\n\n')}\n` }
+  const parts = [
+    fillIn(texts.what[facts.type]),
+    circumstances.filter(Boolean).join('\n'),
+    help.map(fillIn).join('\n'),
+  ]
+  return { locale, subject: fillIn(texts.subject[facts.type]), text: `${parts.join('\n\n')}\n` }
 }
 
-// One line each: a name or a place with a line break in it would look like a part of the letter.
+// Line breaks are removed, since a value with a line break could look like a part of the notice.
 function filled(phrase: string, values: Readonly<Record<string, string>>): string {
   return phrase.replace(/\{(\w+)\}/g, (whole, name: string) =>
     (values[name] ?? whole).replace(/[\p{Cc}\u2028\u2029]+/gu, ' '),
   )
 }
 
-function moment(locale: string, at: number): string {
-  const words = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
-  return `${words.format(at)} UTC`
+function formatTime(locale: string, at: number): string {
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
+  return `${format.format(at)} UTC`
 }

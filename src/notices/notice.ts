@@ -1,46 +1,50 @@
 import type { Method } from '../protocol/methods.js'
 
-/** What somebody should hear of, who did not do it themselves. */
+/** The events of which the user is notified, in case it was somebody else. */
 export const NOTICE_TYPES = [
   'factor_added',
   'factor_removed',
   'backup_codes_sent',
   'backup_code_used',
   'device_trusted',
-  /** Several wrong codes in a day, from whoever has given the right password (R34). */
+  /** Several wrong codes in a day after the correct password (R34). */
   'repeated_failures',
-  /** Somebody opened the link of a notice and said that it was not them. */
+  /** The user confirmed a "this wasn't me" link. */
   'account_secured',
 ] as const
 
+/** The type of an account notice. */
 export type NoticeType = (typeof NOTICE_TYPES)[number]
 
-/** What happened, before it is put into words. */
+/** The facts of an account notice. */
 export interface NoticeFacts {
   readonly type: NoticeType
-  /** Milliseconds since 1970. */
+  /** When it happened, in milliseconds since 1970. */
   readonly at: number
-  /** Like "Firefox on Windows", as far as the browser tells. */
+  /** For example "Firefox on Windows", if the browser says so. */
   readonly browser?: string
-  /** The browser's network address, as Express sees it. */
+  /** The IP address of the browser, as Express determines it. */
   readonly address?: string
-  /** In the host's words (option `place`). */
+  /** Where the browser was, as the host describes it. */
   readonly location?: string
-  /** The factor that came or went, or by which backup codes were sent. */
+  /** The method of the factor that was added or removed, or that backup codes were sent by. */
   readonly method?: Method
-  /** Where it leads, masked. */
+  /** The masked contact of that factor. */
   readonly to?: string
 }
 
-/** A notice, ready to be mailed. */
+/** A notice to the user about a change to their account, ready to be sent by email. */
 export interface AccountNotice extends NoticeFacts {
-  /** The language of `subject` and `text`: that of the request, or what the option `locale` said. */
+  /** The language of `subject` and `text`: that of the request, unless the host chose another. */
   readonly locale: string
   readonly subject: string
   /** Plain text; lines end with `\n`. */
   readonly text: string
-  /** Leads to the page that ends everything; only when `publicUrl` is given. Works once, for seven days. */
+  /**
+   * The "this wasn't me" link, which leads to a page that ends all sessions and trust. It works once, for seven days.
+   * Absent unless the public URL of the app is configured.
+   */
   readonly notMeUrl?: string
-  /** The same notice in the language that fits a BCP 47 tag best. */
+  /** The same notice in the language that matches a BCP 47 tag best. */
   inLanguage(tag: string): { readonly locale: string; readonly subject: string; readonly text: string }
 }

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** A file that the pages link. */
+/** A file that the pages link to. */
 export interface Asset {
-  /** The `Content-Type` to send it with. */
+  /** Its `Content-Type`. */
   readonly type: string
   readonly body: string
-  /** Changes with the content: an address with it may be cached for ever. */
+  /** A hash of the content. A URL that contains it can be cached forever. */
   readonly version: string
 }
 
 export type AssetName = 'mfa.css' | 'mfa.js'
 
-/** The style sheet and the script of the pages, read once; served below `{base}/assets/`. */
+/** The style sheet and the script of the pages, served at `{base}/assets/`. They are read once. */
 export const assets: Readonly<Record<AssetName, Asset>> = {
   'mfa.css': asset('mfa.css', 'text/css; charset=utf-8'),
   'mfa.js': asset('mfa.js', 'text/javascript; charset=utf-8'),

@@ -4,17 +4,17 @@ import { messageBox, problemText } from './page-message.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
-/** Before backup codes are sent: where they go, and that older ones end. */
+/** The page before backup codes are sent: says where they go, and that they replace older ones. */
 export function backupPage(view: Extract<View, { page: 'backup' }>, context: PageContext): Page {
   const { frame, words } = context
   const { backup } = words
   const title = html`${backup.title}`
   if (view.to === undefined) {
-    const nowhere = problemText({ tone: 'error', code: 'contact_needed' }, context)
+    const noContact = problemText({ tone: 'error', code: 'contact_needed' }, context)
     return {
       title,
       main: html`${messageBox(context)}<p class="mfa-lead">${backup.lead}</p>
-<p><strong>${nowhere.title}</strong><br>${nowhere.advice}</p>`,
+<p><strong>${noContact.title}</strong><br>${noContact.advice}</p>`,
     }
   }
   return {

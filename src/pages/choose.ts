@@ -5,7 +5,7 @@ import { messageBox } from './page-message.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
-/** Which way to confirm? In the order given, the preferred one first. */
+/** The list of factors to choose from: the preferred one first, then the others in the given order. */
 export function choosePage(view: Extract<View, { page: 'choose' }>, context: PageContext): Page {
   const { frame, words } = context
   const isPreferred = (id: string) => id === view.preferred

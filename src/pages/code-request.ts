@@ -11,7 +11,7 @@ type CodeView = Extract<View, { page: 'code' }>
 
 const BUTTON_ID = 'mfa-send'
 
-/** Stands in for the code entry when no code could be typed: none was sent, it has expired, or its tries are spent. */
+/** The code page when there is no code to enter: none was sent, it has expired, or it has no attempts left. */
 export function codeRequest(view: CodeView, context: PageContext): Page {
   return {
     title: html`${headline(view, context)}`,
@@ -36,7 +36,7 @@ function sendForm(view: CodeView, context: PageContext): Html | undefined {
   return html`<div class="mfa-form">${challengeForm(factor, button, context)}${waitLine(seconds, BUTTON_ID, context)}</div>`
 }
 
-/** Why there is nothing to type, for somebody who comes back to the page and has no message that says so. */
+/** Explains why there is no code to enter, when no page message does. */
 function reason(view: CodeView, context: PageContext): Html {
   const code: ProblemCode = view.exhausted
     ? 'challenge_exhausted'

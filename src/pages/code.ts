@@ -14,11 +14,11 @@ import type { ChallengeView, View } from './view.js'
 
 type CodeView = Extract<View, { page: 'code' }>
 
-/** The code entry or, while there is no code that could be typed, the way to get one. */
+/** The form to enter a code or, if there is no code to enter, to request one. */
 export function codePage(view: CodeView, context: PageContext): Page {
-  const challenge = liveChallenge(view, context)
-  const needsNone = view.factor === 'backup' || view.factor.method === 'app'
-  if (view.exhausted || (challenge === undefined && !needsNone)) return codeRequest(view, context)
+  const challenge = openChallenge(view, context)
+  const needsNoDelivery = view.factor === 'backup' || view.factor.method === 'app'
+  if (view.exhausted || (challenge === undefined && !needsNoDelivery)) return codeRequest(view, context)
   const { words } = context
   return {
     title: html`${words.code.title[kindOf(view)]}`,
@@ -47,24 +47,24 @@ function entryForm(view: CodeView, challenge: ChallengeView | undefined, context
     view.factor === 'backup' ? 'backup' : view.factor.id
   }">
 ${trustChoice(view, context)}${field}
-${challenge !== undefined && lifeLine(challenge, context)}
+${challenge !== undefined && expiryLine(challenge, context)}
 <button class="mfa-primary">${words.code.submit}</button></form>`
 }
 
-function lifeLine(challenge: ChallengeView, context: PageContext): Html {
+function expiryLine(challenge: ChallengeView, context: PageContext): Html {
   const { code } = context.words
   const seconds = (challenge.expiresAt - context.frame.now) / 1000
   return countdown({ seconds, phrase: code.expires, ready: code.expired }, context)
 }
 
-/** Where a code is found that nobody sends. */
+/** Says where to find a code that is not sent. */
 function lead({ factor }: CodeView, { frame, words }: PageContext): Html {
   const { from } = words.code
   return html`<p class="mfa-lead" id="${LEAD_ID}">${factor === 'backup' ? from.backup : fill(from.app, { app: frame.appName })}</p>`
 }
 
-/** The challenge of a delivered code that can still be answered. */
-function liveChallenge(view: CodeView, { frame }: PageContext): ChallengeView | undefined {
+/** The challenge of a delivered code, if it can still be answered. */
+function openChallenge(view: CodeView, { frame }: PageContext): ChallengeView | undefined {
   const { challenge, factor } = view
   if (challenge === undefined || factor === 'backup' || factor.method === 'app') return undefined
   return challenge.factor.id === factor.id && challenge.expiresAt > frame.now ? challenge : undefined

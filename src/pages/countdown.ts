@@ -2,24 +2,24 @@ import { type Html, html, type Renderable } from './html.js'
 import type { PageContext } from './page.js'
 import { fill } from './text.js'
 
-/** A wait that is told in words and, with JavaScript, counted down. */
+/** A line about a time in the future. With JavaScript it counts down. */
 export interface Countdown {
   readonly seconds: number
-  /** Has `{in}`. */
+  /** Contains `{in}`. */
   readonly phrase: string
-  /** The line is what the page is about, not a remark. */
+  /** Shows the line as the lead of the page instead of small text. */
   readonly isLead?: boolean
-  /** What it says when the time has come. */
+  /** The text when the countdown ends. */
   readonly ready?: string
-  /** The id of the button that waits for it. */
+  /** The id of a button that is enabled when the countdown ends. */
   readonly enables?: string
-  /** Where the page goes when the time has come. */
+  /** The URL that the browser opens when the countdown ends. */
   readonly leadsTo?: string
-  /** Tells screen readers a minute before the end. */
+  /** Announces the line to screen readers one minute before the end. */
   readonly warns?: boolean
 }
 
-/** A line that says when something ends. Without JavaScript it stays what it was when the page was drawn. */
+/** Renders the line. Without JavaScript it keeps the text from the time of rendering. */
 export function countdown(line: Countdown, context: PageContext): Html {
   const { text } = context
   return html`<p class="${line.isLead === true ? 'mfa-lead' : 'mfa-small'}" data-mfa-left="${Math.ceil(line.seconds)}" data-mfa-text="${line.phrase}"${[

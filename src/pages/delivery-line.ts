@@ -3,12 +3,12 @@ import { destination, type PageContext } from './page.js'
 import { fill } from './text.js'
 import type { ChallengeView } from './view.js'
 
-/** The id of the line that says where the code is; the field for it refers to it. */
+/** The id of the line that says where the code was sent; the code field refers to it. */
 export const LEAD_ID = 'mfa-lead'
 
 /**
- * Says what became of the message with the code. While that can change, the script asks what it is by now, and puts
- * one of the templates into the line. Without it the page says so when it is loaded again.
+ * The delivery state of the message with the code. While the message is queued, the script polls the state and replaces
+ * the line by one of the templates. Without JavaScript the line changes when the page is reloaded.
  */
 export function deliveryLine(challenge: ChallengeView, context: PageContext): Html {
   const { frame } = context
@@ -16,9 +16,9 @@ export function deliveryLine(challenge: ChallengeView, context: PageContext): Ht
   if (delivery !== 'queued' || challenge.follow !== true) {
     return html`<p class="mfa-lead" id="${LEAD_ID}">${phrase(challenge, delivery, context)}</p>`
   }
-  const later = (state: 'sent' | 'refused') =>
+  const templateFor = (state: 'sent' | 'refused') =>
     html`<template data-mfa-when="${state}">${phrase(challenge, state, context)}</template>`
-  return html`<p class="mfa-lead" id="${LEAD_ID}" aria-live="polite" data-mfa-follow="${frame.base}/verify" data-mfa-factor="${factor.id}">${phrase(challenge, delivery, context)}</p>${later('sent')}${later('refused')}`
+  return html`<p class="mfa-lead" id="${LEAD_ID}" aria-live="polite" data-mfa-follow="${frame.base}/verify" data-mfa-factor="${factor.id}">${phrase(challenge, delivery, context)}</p>${templateFor('sent')}${templateFor('refused')}`
 }
 
 function phrase(

@@ -5,7 +5,7 @@ import { messageBox } from './page-message.js'
 import { fill } from './text.js'
 import type { DeviceView, View } from './view.js'
 
-/** The browsers that skip the question, and how to have them asked again. */
+/** The list of trusted browsers, with buttons to revoke them. */
 export function devicesPage(view: Extract<View, { page: 'devices' }>, context: PageContext): Page {
   const { frame, words } = context
   const { devices } = words

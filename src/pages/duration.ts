@@ -18,21 +18,21 @@ function lengthsIn(unit: (typeof UNITS)[number][0]) {
   return formatterOf((locale) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }))
 }
 
-/** A length of time: "30 days", "12 hours". */
+/** A duration in words: "30 days", "12 hours". */
 export function lengthOf(locale: string, ms: number): string {
   const [unit, size] = UNITS.find(([, whole]) => ms % whole === 0) ?? ['minute', 60_000]
   return lengths[unit](locale).format(Math.round(ms / size))
 }
 
-/** How many times 24 hours ago: "today", "yesterday", "3 days ago". */
+/** A past time in words, in units of 24 hours: "today", "yesterday", "3 days ago". */
 export function daysAgo(locale: string, ms: number): string {
   const days = Math.max(0, Math.floor(ms / 86_400_000))
   return relativeDays(locale).format(-days, 'day')
 }
 
 /**
- * A wait as a sentence part: "in 45 seconds", "in 4 minutes", "in 2 hours". Rounded up, so that nobody comes back
- * too early. `mfa.js` words its countdowns by the same steps.
+ * A future time in words: "in 45 seconds", "in 4 minutes", "in 2 hours". Rounded up, so that users do not come back too
+ * early. `mfa.js` uses the same units for its countdowns.
  */
 export function inTime(locale: string, seconds: number): string {
   const left = Math.max(1, Math.ceil(seconds))

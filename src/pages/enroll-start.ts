@@ -3,7 +3,7 @@ import type { Page, PageContext } from './page.js'
 import { messageBox } from './page-message.js'
 import type { View } from './view.js'
 
-/** Before an authenticator app is set up: what it is, and what becomes of the one in use. */
+/** The page before an authenticator app is set up. */
 export function enrollStartPage(view: Extract<View, { page: 'enroll-start' }>, context: PageContext): Page {
   const { frame, words } = context
   return {

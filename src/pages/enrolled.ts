@@ -1,11 +1,11 @@
-import { linkTo } from './address.js'
 import { html } from './html.js'
 import { icons } from './icons.js'
 import type { Page, PageContext } from './page.js'
+import { safeLink } from './safe-url.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
-/** The app counts from now on; the next good step is a second way in. */
+/** Confirms that the app is set up, and recommends a backup. */
 export function enrolledPage(view: Extract<View, { page: 'enrolled' }>, context: PageContext): Page {
   const { frame, words } = context
   const { enrolled } = words
@@ -17,6 +17,6 @@ export function enrolledPage(view: Extract<View, { page: 'enrolled' }>, context:
 <p>${view.backup ? enrolled.advice : fill(enrolled.adviceAlone, { app: frame.appName })}</p>
 <div class="mfa-actions">${
       view.backup && html`<a class="mfa-primary" href="${frame.base}/backup">${enrolled.backup}</a>`
-    }<a class="${style}" href="${linkTo(frame.homePath)}">${fill(enrolled.done, { app: frame.appName })}</a></div>`,
+    }<a class="${style}" href="${safeLink(frame.homePath)}">${fill(enrolled.done, { app: frame.appName })}</a></div>`,
   }
 }

@@ -5,27 +5,27 @@ import { destination, type PageContext } from './page.js'
 import { fill } from './text.js'
 import type { FactorView } from './view.js'
 
-/** The ways to choose from. */
+/** The factors to choose from. */
 export interface Choice {
   readonly factors: readonly FactorView[]
-  /** The id of the one that stands out. */
+  /** The id of the highlighted factor. */
   readonly preferred?: string
   readonly backup: boolean
 }
 
-/** One button a factor, each saying what pressing it does. What sends something is a POST, what only leads on a link. */
+/** A button or link for each factor: a POST form if it sends a code, otherwise a link. */
 export function factorList(choice: Choice, context: PageContext): Html {
   const items = choice.factors.map((factor) => factorButton(factor, factor.id === choice.preferred, context))
   if (choice.backup) items.push(backupLink(context))
   return html`<ul class="mfa-choices">${items.map((item) => html`<li>${item}</li>`)}</ul>`
 }
 
-/** What pressing the button of this factor does, in words. */
+/** The label of a factor's button, which says what the button does. */
 export function actText(factor: FactorView, context: PageContext): Html {
   return fill(context.words.choose.act[factor.method], { to: destination(factor.to) })
 }
 
-/** The form that asks for a code by this factor. `button` is the whole button. */
+/** The form that requests a code for this factor. */
 export function challengeForm(factor: FactorView, button: Html, context: PageContext): Html {
   return html`<form method="post" action="${context.frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}">${button}</form>`
 }
@@ -33,7 +33,7 @@ export function challengeForm(factor: FactorView, button: Html, context: PageCon
 function factorButton(factor: FactorView, preferred: boolean, context: PageContext): Html {
   const style = `mfa-choice${preferred ? ' mfa-choice-preferred' : ''}`
   const inside = html`${icons[factor.method]}<span class="mfa-choice-text"><span>${actText(factor, context)}</span>${hints(factor, context)}</span>`
-  // The code of an app is there already: nothing is sent, so there is nothing to post.
+  // No code is sent for an app, so a link is enough.
   if (factor.method === 'app')
     return html`<a class="${style}" href="${verifyPath(factor.id, context)}">${inside}</a>`
   return challengeForm(factor, html`<button class="${style}">${inside}</button>`, context)
@@ -52,7 +52,7 @@ function hints(factor: FactorView, context: PageContext): Renderable {
   ]
 }
 
-/** What a way is worth, where that is less than an authenticator app (R48). */
+/** A hint for factors that are less secure than an authenticator app (R48). */
 function hintOf(method: Method, { words }: PageContext): Renderable {
   if (method === 'app') return undefined
   return hint(method === 'email' ? words.choose.emailHint : words.choose.phoneHint)

@@ -1,4 +1,4 @@
-/** Markup that may be sent as it is. Made by `html` only, so everything in it was either written here or escaped. */
+/** Safe markup. Only `html` creates it, so everything in it is either a literal of a template or escaped. */
 export class Html {
   readonly markup: string
 
@@ -12,10 +12,10 @@ export class Html {
   }
 }
 
-/** What a template can hold. Nothing (`undefined`, `false`) leaves no trace. */
+/** A value in a template. `undefined` and `false` render nothing. */
 export type Renderable = Html | string | number | undefined | false | readonly Renderable[]
 
-/** Template tag: every value is escaped, for text and for quoted attributes alike, unless it is `Html` itself. */
+/** Template tag that escapes every value, for text and for quoted attributes, unless it is `Html`. */
 export function html(strings: TemplateStringsArray, ...values: readonly Renderable[]): Html {
   return new Html(strings.reduce((markup, string, index) => markup + markupOf(values[index - 1]) + string))
 }

@@ -1,7 +1,7 @@
 import { type Html, html } from './html.js'
 import type { PageContext } from './page.js'
 
-/** One button a language, each in its own words; the one of the page is marked. */
+/** A button for each language, labeled in that language. The current one is marked. */
 export function languageSwitch({ frame, text, words }: PageContext): Html | undefined {
   const { languages } = frame
   if (languages === undefined) return undefined
@@ -12,7 +12,7 @@ export function languageSwitch({ frame, text, words }: PageContext): Html | unde
   return html`<form class="mfa-languages" method="post" action="${frame.base}/language" aria-label="${words.language}"><input type="hidden" name="back" value="${languages.back}"><ul>${buttons}</ul></form>`
 }
 
-/** What its speakers call it, as a name begins in their writing. */
+/** The name of a language in that language, capitalized. */
 function nameOf(tag: string): string {
   const name = new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
   const [first = ''] = name

@@ -1,11 +1,11 @@
-import { linkTo } from './address.js'
 import { assets } from './assets.js'
+import { pageFooter } from './footer.js'
 import { type Html, html } from './html.js'
-import { leaveLinks } from './leave.js'
 import type { Page, PageContext } from './page.js'
+import { safeLink } from './safe-url.js'
 import { fill } from './text.js'
 
-/** The whole document around a page. No inline code or style, so that it works under a strict CSP. */
+/** The HTML document around a page. It has no inline scripts or styles, so that it works under a strict CSP. */
 export function layout(page: Page, context: PageContext): Html {
   const { frame, text, words } = context
   const isError = page.error === true || frame.message?.tone === 'error'
@@ -23,7 +23,7 @@ export function layout(page: Page, context: PageContext): Html {
 <title>${title}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${frame.base}/assets/mfa.css?v=${assets['mfa.css'].version}">
-${frame.stylesheet !== undefined && html`<link rel="stylesheet" href="${linkTo(frame.stylesheet)}">`}
+${frame.stylesheet !== undefined && html`<link rel="stylesheet" href="${safeLink(frame.stylesheet)}">`}
 <script type="module" src="${frame.base}/assets/mfa.js?v=${assets['mfa.js'].version}"></script>
 </head>
 <body>
@@ -32,7 +32,7 @@ ${frame.stylesheet !== undefined && html`<link rel="stylesheet" href="${linkTo(f
 <h1>${page.title}</h1>
 ${page.main}
 </main>
-${leaveLinks(page, context)}
+${pageFooter(page, context)}
 <p class="mfa-unseen" role="status" data-mfa-live></p>
 </body>
 </html>

@@ -1,11 +1,11 @@
-import { linkTo } from './address.js'
 import { html } from './html.js'
 import { icons } from './icons.js'
 import type { Page, PageContext } from './page.js'
+import { safeLink } from './safe-url.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
-/** Asks whoever came by the link of a message whether everything is to end. */
+/** The page of a "this wasn't me" link, which asks for confirmation before it ends everything. */
 export function notMePage(view: Extract<View, { page: 'not-me' }>, { frame, words }: PageContext): Page {
   const { notMe } = words
   return {
@@ -17,7 +17,7 @@ export function notMePage(view: Extract<View, { page: 'not-me' }>, { frame, word
   }
 }
 
-/** Everything has ended; what remains is the password. */
+/** Confirms that everything has ended, and asks the user to change the password. */
 export function securedPage({ frame, words }: PageContext): Page {
   const { notMe } = words
   return {
@@ -25,6 +25,6 @@ export function securedPage({ frame, words }: PageContext): Page {
     leadsHome: true,
     main: html`<p class="mfa-lead mfa-done">${icons.done}<span>${fill(notMe.done, { app: frame.appName })}</span></p>
 <p>${notMe.next}</p>
-<div class="mfa-actions"><a class="mfa-primary" href="${linkTo(frame.signInPath)}">${words.stop['sign-in']}</a></div>`,
+<div class="mfa-actions"><a class="mfa-primary" href="${safeLink(frame.signInPath)}">${words.stop['sign-in']}</a></div>`,
   }
 }

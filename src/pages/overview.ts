@@ -4,7 +4,7 @@ import { destination, type Page, type PageContext } from './page.js'
 import { messageBox } from './page-message.js'
 import type { FactorView, View } from './view.js'
 
-/** Signed in, nothing to ask: the ways to confirm, and what can be done about them. */
+/** The page of a signed-in user: their factors, and links to manage them. */
 export function overviewPage(view: Extract<View, { page: 'overview' }>, context: PageContext): Page {
   const { frame, text, words } = context
   const { codesLeft, overview } = words

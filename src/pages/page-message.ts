@@ -4,10 +4,10 @@ import type { PageContext } from './page.js'
 import { fill } from './text.js'
 import type { PageMessage } from './view.js'
 
-/** The id that a field refers to when the message is about it. */
+/** The id of the page message; the code field refers to it. */
 export const MESSAGE_ID = 'mfa-message'
 
-/** What is told above the form; nothing if there is nothing to tell. */
+/** Renders the message above the form, if there is one. */
 export function messageBox(context: PageContext): Html | undefined {
   const { message } = context.frame
   if (message === undefined) return undefined
@@ -18,24 +18,24 @@ export function messageBox(context: PageContext): Html | undefined {
   return html`<div class="mfa-message mfa-message-error" id="${MESSAGE_ID}" role="alert">${icons.error}<div><p><strong>${title}</strong></p><p>${advice}</p></div></div>`
 }
 
-/** A problem in words: what happened, and what to do now, with the tries that are left. */
+/** A problem in words: what happened, what to do now, and how many attempts are left. */
 export function problemText(message: Extract<PageMessage, { tone: 'error' }>, context: PageContext) {
   const { words, text, frame } = context
   const { title, advice } = words.problems[message.code]
   const values = { app: frame.appName, in: text.inTime(message.retryAfterSeconds) }
-  const tries =
+  const attemptsLeft =
     message.attemptsLeft !== undefined && html` ${text.count(words.attemptsLeft, message.attemptsLeft)}`
   return {
     title: fill(title, values),
-    advice: html`${fill(advice, values)}${clockAdvice(message.clockSteps, context)}${tries}`,
+    advice: html`${fill(advice, values)}${clockAdvice(message.clockSteps, context)}${attemptsLeft}`,
   }
 }
 
-/** Whoever types slowly sends the code before the last; what is older comes from a clock that is wrong. */
-const STEPS_OF_SLOW_FINGERS = 2
+// A user who types slowly may submit the previous code. An older one means that the clock of the app is slow.
+const TYPING_STEPS = 2
 
 function clockAdvice(clockSteps: number | undefined, { words, text }: PageContext): Html | undefined {
-  if (clockSteps === undefined || clockSteps >= -STEPS_OF_SLOW_FINGERS) return undefined
+  if (clockSteps === undefined || clockSteps >= -TYPING_STEPS) return undefined
   const minutes = Math.round(-clockSteps / 2)
   return html` ${fill(words.clockSlow, { time: text.lengthOf(minutes * 60_000) })}`
 }

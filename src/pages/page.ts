@@ -3,37 +3,37 @@ import type { Catalogue } from './locales/catalogue.js'
 import { type Languages, type Text, textFor } from './text.js'
 import type { PageFrame } from './view.js'
 
-/** What every part of a page is drawn with. */
+/** Everything that the parts of a page need for rendering. */
 export interface PageContext {
   readonly frame: PageFrame
   readonly text: Text
   readonly words: Catalogue
 }
 
-/** One page before the layout is put around it. */
+/** A page without the layout. */
 export interface Page {
   /** The heading, also the title of the document. */
   readonly title: Html
-  /** What stands below the heading. */
+  /** The content below the heading. */
   readonly main: Html
-  /** The page as a whole tells of an error: nothing can be done here before the half-login ends. */
+  /** The whole page is an error page, so it does not show when the pending login ends. */
   readonly error?: boolean
-  /** The page has its own way back to the app. */
+  /** The page has its own link to the app. */
   readonly leadsHome?: boolean
 }
 
-/** Everything a page is drawn with, in the language that fits best. */
+/** The context for a page, in the best matching language. */
 export function pageContext(frame: PageFrame, languages: Languages): PageContext {
   const text = textFor(frame.locales, languages)
   return { frame, text, words: text.words }
 }
 
-/** A masked contact; set apart so that neither the script around it nor its own bends the other. */
+/** A masked contact, isolated from the direction of the surrounding text. */
 export function destination(to: string): Html {
   return html`<bdi class="mfa-to" dir="ltr">${to}</bdi>`
 }
 
-/** The page that all others start from. */
+/** The path of the first page. */
 export function startPath(frame: PageFrame): string {
   return frame.base === '' ? '/' : frame.base
 }

@@ -16,7 +16,7 @@ import { stopPage } from './stop.js'
 import { catalogues, type Languages } from './text.js'
 import type { PageFrame, View } from './view.js'
 
-/** A view as a whole HTML document, in the language that fits `frame.locales` best. */
+/** Renders a view to an HTML document, in the language that matches `frame.locales` best. */
 export function renderView(view: View, frame: PageFrame, languages: Languages = catalogues): string {
   const context = pageContext(frame, languages)
   return layout(pageFor(view, context), context).markup

@@ -1,9 +1,9 @@
-import { linkTo } from './address.js'
 import { html } from './html.js'
 import type { Page, PageContext } from './page.js'
+import { safeLink } from './safe-url.js'
 import type { View } from './view.js'
 
-/** What was interrupted for a second factor, offered again. Nothing happens before the button is pressed. */
+/** Offers to submit a form again that was interrupted by the second factor. Nothing happens until the user confirms. */
 export function resumePage(view: Extract<View, { page: 'resume' }>, context: PageContext): Page {
   const { resume } = context.words
   const { entries } = view
@@ -17,7 +17,7 @@ ${
       html`<div><dt><bdi>${label}</bdi></dt><dd>${value === undefined ? html`<span class="mfa-hint">${resume.hidden}</span>` : html`<bdi>${value || '–'}</bdi>`}</dd></div>`,
   )}</dl>`
 }
-<form class="mfa-form" method="post" action="${linkTo(view.action)}">${Object.entries(view.fields).map(
+<form class="mfa-form" method="post" action="${safeLink(view.action)}">${Object.entries(view.fields).map(
       ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
     )}<button class="mfa-primary">${resume.confirm}</button></form>`,
   }

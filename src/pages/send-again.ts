@@ -6,7 +6,7 @@ import type { ChallengeView } from './view.js'
 
 const BUTTON_ID = 'mfa-again'
 
-/** Asks for the same code once more. The button works without JavaScript; asked too soon, the server says so. */
+/** The form that sends the same code again. Without JavaScript the button is always enabled, and the server enforces the wait. */
 export function sendAgain(challenge: ChallengeView, context: PageContext): Html {
   const { code } = context.words
   const label = challenge.factor.method === 'call' ? code.callAgain : code.again
@@ -18,14 +18,14 @@ export function sendAgain(challenge: ChallengeView, context: PageContext): Html 
   )}</div>`
 }
 
-/** Says how long a button that sends something has to wait; nothing if it need not. */
+/** Says how long the user must wait before the button can be used; nothing if there is no wait. */
 export function waitLine(seconds: number, enables: string, context: PageContext): Html | undefined {
   const { code } = context.words
   if (seconds <= 0) return undefined
   return countdown({ seconds, phrase: code.againWait, ready: code.againReady, enables }, context)
 }
 
-/** How long until something may be sent again: what the challenge knows or the message tells, whichever is later. */
+/** The wait before a code can be sent again: that of the challenge or of the page message, whichever is longer. */
 export function secondsToWait(resendAt: number | undefined, { frame }: PageContext): number {
   const fromMessage = frame.message?.tone === 'error' ? (frame.message.retryAfterSeconds ?? 0) : 0
   return Math.max(0, fromMessage, ((resendAt ?? frame.now) - frame.now) / 1000)

@@ -1,32 +1,32 @@
-import { linkTo } from './address.js'
 import { countdown } from './countdown.js'
 import { type Html, html } from './html.js'
 import { type Page, type PageContext, startPath } from './page.js'
 import { problemText } from './page-message.js'
+import { safeLink } from './safe-url.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
 type StopView = Extract<View, { page: 'stop' }>
 
-/** Nothing can go on here: what happened, what to do, and one way on. */
+/** A page on which the user cannot continue: says what happened and what to do, with a link to the next step. */
 export function stopPage(view: StopView, context: PageContext): Page {
   const { message } = view
   if (message.tone === 'success') {
     const title = html`${context.words.success[message.code]}`
-    return { title, main: html`${wayOn(view, context)}` }
+    return { title, main: html`${nextStepLink(view, context)}` }
   }
   const { title, advice } = problemText(message, context)
   return {
     title,
     error: true,
     leadsHome: view.next === 'home',
-    main: html`${waiting(view, context) ?? html`<p class="mfa-lead">${advice}</p>`}
-${wayOn(view, context)}`,
+    main: html`${adviceCountdown(view, context) ?? html`<p class="mfa-lead">${advice}</p>`}
+${nextStepLink(view, context)}`,
   }
 }
 
-/** The same advice as a countdown, if there is an end to wait for. */
-function waiting({ message }: StopView, context: PageContext): Html | undefined {
+/** The advice as a countdown, if it contains a time to wait for. */
+function adviceCountdown({ message }: StopView, context: PageContext): Html | undefined {
   const { frame, words } = context
   if (message.tone === 'success' || message.retryAfterSeconds === undefined) return undefined
   const { advice } = words.problems[message.code]
@@ -38,11 +38,15 @@ function waiting({ message }: StopView, context: PageContext): Html | undefined 
   )
 }
 
-function wayOn({ next, message }: StopView, context: PageContext): Html | undefined {
+function nextStepLink({ next, message }: StopView, context: PageContext): Html | undefined {
   const { frame, words } = context
   if (next === undefined) return undefined
-  const paths = { 'sign-in': linkTo(frame.signInPath), retry: startPath(frame), home: linkTo(frame.homePath) }
-  // Trying again before the time has come is possible, but not what the page asks for.
+  const paths = {
+    'sign-in': safeLink(frame.signInPath),
+    retry: startPath(frame),
+    home: safeLink(frame.homePath),
+  }
+  // The user can try again before the wait is over, but should not.
   const style =
     message.tone === 'error' && message.retryAfterSeconds !== undefined ? 'mfa-secondary' : 'mfa-primary'
   return html`<div class="mfa-actions"><a class="${style}" href="${paths[next]}">${fill(words.stop[next], { app: frame.appName })}</a></div>`

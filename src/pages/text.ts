@@ -12,54 +12,55 @@ import { pt } from './locales/pt.js'
 const pluralRules = formatterOf((locale) => new Intl.PluralRules(locale))
 const numbers = formatterOf((locale) => new Intl.NumberFormat(locale))
 
-/** Every language the pages speak, by its BCP 47 tag. */
+/** The built-in languages of the pages, by BCP 47 tag. */
 export const catalogues = { en, de, es, fr, pt, ja } as const satisfies Readonly<Record<string, Catalogue>>
 
+/** The tag of a built-in language. */
 export type Locale = keyof typeof catalogues
 
-/** The languages of an app's pages: ours, and those that the host adds. Tags are in lower case. */
+/** The languages of an app's pages: the built-in ones and those of the host. Tags are in lower case. */
 export type Languages = Readonly<Record<string, Catalogue>> & { readonly en: Catalogue }
 
-// Whoever sends the header decides how long it is. RFC 5646 §4.4.1: no tag in use is longer.
-const LONGEST_TAG = 35
-const MOST_WISHES = 32
+// The client controls the length of the header. RFC 5646 §4.4.1: tags in use are at most this long.
+const MAX_TAG_LENGTH = 35
+const MAX_TAGS = 32
 
-/** The language that fits best: each wish is shortened from the right (`de-CH` → `de`), the last resort is English. */
+/** The best matching language: each preferred tag is shortened from the right (`de-CH` → `de`); the default is English. */
 export function pickLocale<Tag extends string>(
-  wishes: readonly string[],
+  preferred: readonly string[],
   languages: Readonly<Record<Tag | 'en', unknown>>,
 ): Tag | 'en' {
-  const isSpoken = (tag: string): tag is Tag => Object.hasOwn(languages, tag)
-  for (const wish of wishes.slice(0, MOST_WISHES)) {
-    const subtags = wish.slice(0, LONGEST_TAG).toLowerCase().split(/[-_]/)
+  const isAvailable = (tag: string): tag is Tag => Object.hasOwn(languages, tag)
+  for (const preferredTag of preferred.slice(0, MAX_TAGS)) {
+    const subtags = preferredTag.slice(0, MAX_TAG_LENGTH).toLowerCase().split(/[-_]/)
     for (; subtags.length > 0; subtags.pop()) {
       const tag = subtags.join('-')
-      if (isSpoken(tag)) return tag
+      if (isAvailable(tag)) return tag
     }
   }
   return 'en'
 }
 
-/** What stands for each `{placeholder}`. */
+/** The value of each `{placeholder}`. */
 export type Values = Readonly<Record<string, Renderable>>
 
-/** One language, ready to speak. */
+/** A language with its texts and formats. */
 export interface Text {
   readonly locale: string
   readonly words: Catalogue
-  /** "in 5 minutes"; `later` if nobody knows how long. */
+  /** "in 5 minutes"; `later` if the time is unknown. */
   inTime(seconds: number | undefined): string
   /** "today", "yesterday", "3 days ago". */
   daysAgo(ms: number): string
   /** "30 days". */
   lengthOf(ms: number): string
-  /** The plural form for this number, with `{count}` filled in. */
+  /** The plural form for the number, with `{count}` filled in. */
   count(phrase: PluralPhrase, count: number): Html
 }
 
-/** The language that fits these wishes best. */
-export function textFor(wishes: readonly string[], languages: Languages): Text {
-  const locale = pickLocale(wishes, languages)
+/** The texts in the language that matches best. */
+export function textFor(preferred: readonly string[], languages: Languages): Text {
+  const locale = pickLocale(preferred, languages)
   const words = languages[locale] ?? languages.en
   return {
     locale,
@@ -76,7 +77,7 @@ export function textFor(wishes: readonly string[], languages: Languages): Text {
   }
 }
 
-/** A phrase with its `{placeholders}` replaced; everything is escaped unless it is `Html`. */
+/** Replaces the `{placeholders}` in a phrase. Everything is escaped unless it is `Html`. */
 export function fill(phrase: Phrase, values: Values): Html {
   return html`${partsOf(phrase).map((part, index) => (index % 2 === 0 ? part : values[part]))}`
 }

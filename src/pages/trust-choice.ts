@@ -4,8 +4,8 @@ import { fill } from './text.js'
 import type { View } from './view.js'
 
 /**
- * The box that has this browser skip the question from now on. It stands before the code, since a form that sends
- * itself when the code is complete would leave nobody the time to tick it.
+ * The checkbox to trust this browser. It comes before the code field, because the script submits the form as soon as the
+ * code is complete.
  */
 export function trustChoice(
   { trust }: Pick<Extract<View, { page: 'code' }>, 'trust'>,

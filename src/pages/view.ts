@@ -1,24 +1,24 @@
 import type { Method } from '../protocol/methods.js'
 
-/** One way to prove oneself, as a page shows it. */
+/** A factor as a page shows it. */
 export interface FactorView {
   readonly id: string
   readonly method: Method
-  /** Masked contact; for an authenticator app, of the account it belongs to. */
+  /** The masked contact; for an authenticator app, that of its account. */
   readonly to: string
-  /** The host's own name for it, if it gave one. */
+  /** The label from the host, if any. */
   readonly label?: string
 }
 
-/** A code that is under way, as a page shows it. Times are milliseconds since 1970. */
+/** A challenge as a page shows it. Times are milliseconds since 1970. */
 export interface ChallengeView {
   readonly factor: FactorView
-  /** `refused`: the service says by now that it could not be delivered. */
+  /** `refused`: the service reports that the message could not be delivered. */
   readonly delivery: 'sent' | 'queued' | 'none' | 'refused'
-  /** While it is queued: `{base}/verify` tells in JSON what becomes of it, and the page may ask. */
+  /** While the message is queued: whether the page may poll its state from `{base}/verify` in JSON. */
   readonly follow?: boolean
   readonly expiresAt: number
-  /** Absent when nothing was sent (authenticator app). */
+  /** When the code can be sent again. Absent for an authenticator app. */
   readonly resendAt?: number
 }
 
@@ -27,22 +27,22 @@ export interface DeviceView {
   readonly id: string
   readonly browser?: string
   readonly system?: string
-  /** Where it was trusted, in the host's words. */
+  /** Where the browser was when it was trusted, as the host describes it. */
   readonly location?: string
   readonly lastUsedAt: number
   readonly expiresAt: number
-  /** Whether this page is shown in it. */
+  /** Whether it is the browser that shows the page. */
   readonly current: boolean
 }
 
-/** Something that was typed into an interrupted form, as people check it. */
+/** An entry of an interrupted form, for the user to check. */
 export interface ResumeEntry {
   readonly label: string
-  /** Absent when it looks like a secret, which no page shows. */
+  /** Absent if the field looks like a secret, which no page shows. */
   readonly value?: string
 }
 
-/** Every `code` a problem answer or a page can carry. */
+/** Every `code` of a problem response or an error page. */
 export type ProblemCode =
   | import('../flows/refusal.js').RefusalCode
   | 'invalid_request'
@@ -58,7 +58,7 @@ export type ProblemCode =
   | 'service_misconfigured'
   | 'internal_error'
 
-/** What a page can tell that went well. */
+/** What a page can report as successful. */
 export type SuccessCode =
   | 'code_sent'
   | 'code_sent_again'
@@ -66,112 +66,111 @@ export type SuccessCode =
   | 'device_revoked'
   | 'devices_revoked'
 
-/** Something to tell above the form. */
+/** A message that a page shows once, above the form. */
 export type PageMessage =
   | {
       readonly tone: 'error'
       readonly code: ProblemCode
       readonly attemptsLeft?: number
-      /** The app made the code so many steps of 30 s ago, as a negative number. */
+      /** How many 30-second steps ago the app code was valid, as a negative number. */
       readonly clockSteps?: number
       readonly retryAfterSeconds?: number
     }
   | { readonly tone: 'success'; readonly code: SuccessCode }
 
-/** What every page knows. */
+/** The properties that all pages share. */
 export interface PageFrame {
-  /** BCP 47 tags the browser or the host asks for, best first. */
+  /** The preferred languages of the browser or the host, as BCP 47 tags, best first. */
   readonly locales: readonly string[]
   readonly appName: string
-  /** Where the routers are mounted, e.g. `/mfa`; forms post below it. */
+  /** Where the routers are mounted, for example `/mfa`. The forms post to paths below it. */
   readonly base: string
   readonly signInPath: string
-  /** Where "back" leads when nothing else is known. */
+  /** The target of "back" if there is no other. */
   readonly homePath: string
   readonly purpose: 'sign-in' | 'step-up' | 'manage'
-  /** End of the half-login in milliseconds since 1970; only while the second factor is missing. */
+  /** When the pending login ends, in milliseconds since 1970. Absent unless a login is pending. */
   readonly pendingLoginEndsAt?: number
-  /** The server's time, so that the countdowns do not depend on the browser's clock. */
+  /** The time of the server in milliseconds since 1970, so that countdowns do not depend on the browser's clock. */
   readonly now: number
   readonly message?: PageMessage
-  /** The languages to choose from, as BCP 47 tags: posts `language` and `back`, where the page is, to `{base}/language`. */
+  /** The languages to choose from, as BCP 47 tags. The form posts `language` and `back`, the page's path, to `{base}/language`. */
   readonly languages?: { readonly offer: readonly string[]; readonly back: string }
-  /** The host's own words for somebody who cannot confirm in any way; shown where the other ways are. */
+  /** The host's help text for users who cannot use any factor, shown below the other factors. */
   readonly help?: string
-  /** The host's style sheet, linked after ours; sets the custom properties of `mfa.css`. */
+  /** The host's style sheet, linked after `mfa.css`, to set its custom properties. */
   readonly stylesheet?: string
 }
 
-/** One page, as data. A host that replaces a page gets exactly this. */
+/** The data of a page. A host that replaces a page gets exactly this. */
 export type View =
-  /** Which factor? Each is a button of a form that posts `factor` to `{base}/challenge`. */
+  /** The choice of a factor. Each is a form that posts `factor` to `{base}/challenge`. */
   | {
       readonly page: 'choose'
       readonly factors: readonly FactorView[]
       readonly preferred?: string
       readonly backup: boolean
     }
-  /** The code entry: posts `code` and `factor` to `{base}/verify`. `factor` is `backup` for a backup code. */
+  /** The form for a code. It posts `code` and `factor` to `{base}/verify`; `factor` is `backup` for a backup code. */
   | {
       readonly page: 'code'
       readonly factor: FactorView | 'backup'
       readonly challenge?: ChallengeView
-      /** The challenge takes no more codes; only a new one helps. */
+      /** The challenge has no attempts left; the user needs a new code. */
       readonly exhausted: boolean
       readonly others: readonly FactorView[]
       readonly backup: boolean
-      /** How many digits a code has: the form sends itself when they are there. Defaults to 6; 0 waits for the button. */
+      /** Number of digits after which the form is submitted. Defaults to 6; 0 waits for the button. */
       readonly digits?: number
-      /** The browser may be trusted: a box that posts `trust`. `ticked` when it was before a wrong code. */
+      /** Present if the browser can be trusted, with a checkbox that posts `trust`. `ticked` keeps it after a wrong code. */
       readonly trust?: { readonly forMs: number; readonly ticked: boolean }
     }
-  /** Before setting up an authenticator app: posts to `{base}/enroll-app`. */
+  /** The page before an authenticator app is set up. It posts to `{base}/enroll-app`. */
   | { readonly page: 'enroll-start'; readonly replaces: boolean }
-  /** The QR code; posts `code` to `{base}/enroll-app/confirm`. Shown once. */
+  /** The QR code, shown once. It posts `code` to `{base}/enroll-app/confirm`. */
   | {
       readonly page: 'enroll'
       readonly qr?: string
       readonly uri?: string
       readonly secret?: string
-      /** As on the code entry. */
+      /** As in the view `code`. */
       readonly digits?: number
     }
+  /** The app is set up. `backup`: whether backup codes can be sent. */
   | { readonly page: 'enrolled'; readonly backup: boolean }
-  /** Before sending backup codes: posts to `{base}/backup`. Without `to` there is nowhere to send them. */
+  /** The page before backup codes are sent. It posts to `{base}/backup`. Without `to`, they cannot be sent. */
   | { readonly page: 'backup'; readonly to?: string }
-  /** Where they went; leads on to `next`, else home. */
+  /** The backup codes were sent. The link leads to `next`, by default to the home page. */
   | { readonly page: 'backup-sent'; readonly to: string; readonly count?: number; readonly next?: string }
-  /** Signed in by one of the last backup codes: leads to `{base}/backup` for new ones, or on to `next`. */
+  /** Shown after a sign-in with one of the last backup codes. Links to `{base}/backup` and to `next`. */
   | { readonly page: 'backup-codes-left'; readonly left: number; readonly next: string }
-  /** Signed in, nothing to ask: what can be managed here. */
+  /** The page of a signed-in user, to manage their factors. */
   | {
       readonly page: 'overview'
       readonly factors: readonly FactorView[]
       readonly backup: boolean
-      /** How many backup codes are left, if that is known. */
+      /** How many backup codes are left, if known. */
       readonly backupCodesLeft?: number
       /** Whether an authenticator app can be set up here. Defaults to true. */
       readonly enroll?: boolean
-      /** Whether there is a page of trusted devices. Defaults to false. */
+      /** Whether there is a page for trusted devices. Defaults to false. */
       readonly devices?: boolean
     }
-  /**
-   * What was interrupted for a second factor: shows `entries`, and posts `fields` to `action` when the person confirms.
-   */
+  /** A form that was interrupted by the second factor. Shows `entries` and posts `fields` to `action` on confirmation. */
   | {
       readonly page: 'resume'
       readonly action: string
       readonly fields: Readonly<Record<string, string>>
       readonly entries: readonly ResumeEntry[]
     }
-  /** The trusted browsers: posts `device` to `{base}/devices/revoke`, or nothing to `{base}/devices/revoke-all`. */
+  /** The trusted browsers. Posts `device` to `{base}/devices/revoke`, or an empty form to `{base}/devices/revoke-all`. */
   | { readonly page: 'devices'; readonly devices: readonly DeviceView[] }
-  /** Whoever came by the link of a message is asked: posts `token` to `{base}/not-me`. */
+  /** The page of a "this wasn't me" link. Posts `token` to `{base}/not-me`. */
   | { readonly page: 'not-me'; readonly token: string }
-  /** Everything in the account was ended. */
+  /** All sessions of the account were ended. */
   | { readonly page: 'secured' }
-  /** Nothing can go on here: locked, service down, half-login over, … The message says what happened. */
+  /** The user cannot continue here: the account is locked, the service is down, the pending login has ended … */
   | { readonly page: 'stop'; readonly message: PageMessage; readonly next?: 'sign-in' | 'retry' | 'home' }
 
-/** Renders a view to a whole HTML document. */
+/** Renders a view to an HTML document. */
 export type RenderView = (view: View, frame: PageFrame) => string

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { linkTo, otpauthLink, pictureFrom } from '../../src/pages/address.js'
 import { html } from '../../src/pages/html.js'
 import { renderView } from '../../src/pages/render.js'
+import { imageDataUrl, otpauthLink, safeLink } from '../../src/pages/safe-url.js'
 import { fill } from '../../src/pages/text.js'
 import { codeView, factorOf, frame, NOW, problem } from './samples.js'
 
@@ -64,7 +64,7 @@ describe('a page with hostile values', () => {
 
 describe('an address', () => {
   it.each(['/', '/account', '/a?b=c#d', 'https://example.com/x'])('may be %s', (address) => {
-    expect(linkTo(address)).toBe(address)
+    expect(safeLink(address)).toBe(address)
   })
 
   it.each([
@@ -74,12 +74,12 @@ describe('an address', () => {
     '/\t/evil.example',
     'data:text/html,x',
     '',
-  ])('may not be %j', (address) => expect(linkTo(address)).toBe('/'))
+  ])('may not be %j', (address) => expect(safeLink(address)).toBe('/'))
 
   it('of a picture is a data URL of an image', () => {
-    expect(pictureFrom('data:image/png;base64,AAAA')).toBe('data:image/png;base64,AAAA')
-    expect(pictureFrom('data:text/html,x')).toBeUndefined()
-    expect(pictureFrom('https://example.com/qr.png')).toBeUndefined()
+    expect(imageDataUrl('data:image/png;base64,AAAA')).toBe('data:image/png;base64,AAAA')
+    expect(imageDataUrl('data:text/html,x')).toBeUndefined()
+    expect(imageDataUrl('https://example.com/qr.png')).toBeUndefined()
   })
 
   it('of an authenticator app is otpauth', () => {

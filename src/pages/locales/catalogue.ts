@@ -1,73 +1,74 @@
 import type { DeliveredMethod, Method } from '../../protocol/methods.js'
 import type { PageFrame, ProblemCode, SuccessCode } from '../view.js'
 
-/** A text with `{placeholders}`. Every catalogue uses the same placeholders under the same key. */
+/** A text with `{placeholders}`. For each key, all catalogues use the same placeholders. */
 export type Phrase = string
 
-/** A text that depends on a number, by the plural categories of the language (`Intl.PluralRules`). */
+/** A text that depends on a number, with the plural categories of the language (`Intl.PluralRules`). */
 export type PluralPhrase = Readonly<Partial<Record<Intl.LDMLPluralRule, Phrase>> & { other: Phrase }>
 
-/** What happened, and what to do now. */
+/** `title` says what happened, `advice` what to do now. */
 interface ProblemText {
   readonly title: Phrase
-  /** May use `{in}` (a point in time, "in 5 minutes") and `{app}`. */
+  /** May contain `{in}` (a time, "in 5 minutes") and `{app}`. */
   readonly advice: Phrase
 }
 
 type CodeKind = Method | 'backup'
 
 /**
- * Every text of the pages in one language. `{to}` is a masked contact, `{app}` the name of the app, `{in}` a
- * point in time as `Intl.RelativeTimeFormat` words it.
+ * The texts of the pages in one language. `{to}` is a masked contact, `{app}` the name of the app, `{in}` a future time
+ * as formatted by `Intl.RelativeTimeFormat`.
  */
 export interface Catalogue {
   readonly dir: 'ltr' | 'rtl'
   /** The title of the document: `{page}` and `{app}`. */
   readonly documentTitle: Phrase
-  /** The same when the page tells of an error. */
+  /** The title of the document on a page with an error. */
   readonly documentTitleError: Phrase
-  /** Stands for `{in}` when nobody knows how long. */
+  /** Replaces `{in}` if the time is unknown. */
   readonly later: Phrase
-  /** On the host's own pages; `{date}` is the day on which a second factor will be required. */
+  /** For the host's own pages; `{date}` is the day from which a second factor is required. */
   readonly grace: Phrase
   readonly choose: {
     readonly title: Phrase
     readonly lead: Readonly<Record<PageFrame['purpose'], Phrase>>
-    /** What pressing the button does; `{to}`, except for an authenticator app. */
+    /** Labels of the buttons. They contain `{to}`, except for an authenticator app. */
     readonly act: Readonly<Record<Method, Phrase>>
     readonly backup: Phrase
     readonly backupHint: Phrase
     readonly emailHint: Phrase
-    /** Of a text message, WhatsApp, a call, and of a code to mailbox and telephone. */
+    /** For text messages, WhatsApp, calls, and a code sent by both email and text message. */
     readonly phoneHint: Phrase
-    /** There is no factor at all. */
+    /** Shown if the user has no factor. */
     readonly none: Phrase
   }
   readonly code: {
     readonly title: Readonly<Record<CodeKind, Phrase>>
-    /** Nothing was sent yet, or what was sent takes no more codes. */
+    /** No code was sent yet. */
     readonly titleFirst: Phrase
+    /** The code has expired or has no attempts left. */
     readonly titleNew: Phrase
     readonly sent: Readonly<Record<DeliveredMethod, Phrase>>
     readonly queued: Phrase
-    /** What was queued could not be delivered; the other ways stand below. */
+    /** The message could not be delivered; the other factors are listed below. */
     readonly refused: Phrase
     readonly from: Readonly<Record<Exclude<CodeKind, DeliveredMethod>, Phrase>>
     readonly label: Phrase
     readonly labelBackup: Phrase
     readonly submit: Phrase
-    /** Has `{time}`, a length of time. */
+    /** Contains `{time}`, a duration. */
     readonly trust: Phrase
     readonly trustHint: Phrase
     readonly expires: Phrase
     readonly expired: Phrase
     readonly again: Phrase
     readonly callAgain: Phrase
-    /** A challenge by authenticator app that takes no more codes starts over. */
+    /** Button to start over when a challenge for an authenticator app has no attempts left. */
     readonly restart: Phrase
     readonly againWait: Phrase
     readonly againReady: Phrase
-    /** Heads what to do when the code does not come. */
+    /** Heading of the help for users who do not get a code. */
     readonly trouble: Readonly<Record<CodeKind, Phrase>>
     readonly tip: Readonly<Record<CodeKind, Phrase>>
     readonly otherFactors: Phrase
@@ -101,7 +102,7 @@ export interface Catalogue {
     readonly title: Phrase
     readonly lead: Phrase
     readonly advice: Phrase
-    /** For somebody to whom no backup codes could be sent. */
+    /** For users to whom no backup codes can be sent. */
     readonly adviceAlone: Phrase
     readonly backup: Phrase
     readonly done: Phrase
@@ -120,7 +121,7 @@ export interface Catalogue {
   readonly codesLeft: {
     readonly title: Phrase
     readonly left: PluralPhrase
-    /** The last one was used. */
+    /** The last backup code was used. */
     readonly none: Phrase
     readonly advice: Phrase
   }
@@ -137,7 +138,7 @@ export interface Catalogue {
   readonly resume: {
     readonly title: Phrase
     readonly lead: Phrase
-    /** Stands for what looks like a secret. */
+    /** Replaces a value that looks like a secret. */
     readonly hidden: Phrase
     readonly confirm: Phrase
   }
@@ -145,7 +146,7 @@ export interface Catalogue {
     readonly title: Phrase
     readonly lead: Phrase
     readonly none: Phrase
-    /** `{browser}` and `{system}`. */
+    /** Contains `{browser}` and `{system}`. */
     readonly name: Phrase
     readonly unknown: Phrase
     readonly current: Phrase
@@ -159,19 +160,19 @@ export interface Catalogue {
     readonly title: Phrase
     readonly lead: Phrase
     readonly confirm: Phrase
-    /** The link was opened by somebody who did it themselves. */
+    /** For users who opened the link although it was them. */
     readonly otherwise: Phrase
     readonly doneTitle: Phrase
     readonly done: Phrase
     readonly next: Phrase
   }
-  /** Names the switch of languages. */
+  /** Label of the language switch. */
   readonly language: Phrase
   readonly stop: Readonly<Record<'sign-in' | 'retry' | 'home', Phrase>>
-  /** What the countdown of a stop page turns into. */
+  /** Replaces the countdown of a stop page when it ends. */
   readonly stopReady: Phrase
   readonly attemptsLeft: PluralPhrase
-  /** An app code was right some time ago; `{time}`: "4 minutes". */
+  /** The app code was valid some time ago; `{time}`: "4 minutes". */
   readonly clockSlow: Phrase
   readonly success: Readonly<Record<SuccessCode, Phrase>>
   readonly problems: Readonly<Record<ProblemCode, ProblemText>>
