@@ -13,6 +13,20 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** The packed package, in the folder of each project. */
 export const TARBALL = 'countersign.tgz'
 
+/** The settings of an app that has TypeScript check as much as it can. */
+export const STRICT_TSCONFIG = {
+  compilerOptions: {
+    target: 'es2023',
+    module: 'nodenext',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    skipLibCheck: false,
+    types: ['node'],
+  },
+  include: ['*.ts', '*.cts'],
+}
+
 /** A small project that has the packed package installed, as an app would have it. */
 export interface Consumer {
   readonly folder: string
@@ -142,10 +156,4 @@ async function everything(): Promise<Installed> {
   return Object.fromEntries(
     names.filter((name) => !own.includes(name) && !name.startsWith('.')).map((name) => [name, name]),
   )
-}
-
-/** The TypeScript samples of a Markdown file. */
-export async function samplesOf(path: string): Promise<string[]> {
-  const text = await readFile(join(ROOT, path), 'utf8')
-  return [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code)
 }

@@ -51,7 +51,7 @@ async function main() {
 main()
 `
 
-describe('the package in memory', () => {
+describe('the package, loaded by an app', () => {
   let project: Consumer
 
   beforeAll(async () => {
@@ -115,5 +115,74 @@ describe('the package in memory', () => {
        import('countersign').then((esm) => console.log(sloppy.length, 'default' in esm))`,
     )
     expect(await lines('strict.cjs')).toEqual(['0 false'])
+  })
+
+  it('is imported by an ES module, and its pages find their stylesheet', async () => {
+    await project.write(
+      'esm.mjs',
+      `import * as mfa from 'countersign'
+       import { parseUser } from 'countersign/protocol'
+       const service = { send() {}, verify() {}, enrollApp() {}, sendBackupCodes() {}, transcribe() {} }
+       mfa.mfaRouter({ service, factors: () => [] })
+       console.log(Object.keys(mfa).sort().join(' '), parseUser('a@b.example').kind)`,
+    )
+    expect((await project.node('esm.mjs')).trim()).toBe(
+      'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError TrustStoreError ' +
+        'backupRouter challengeRouter devicesRouter enrollAppRouter languageRouter mfaAccount mfaClient mfaMetrics mfaRouter mfaSession notMeRouter requireMfa startMfa verifyRouter email',
+    )
+  })
+
+  it('is tested by an app with its test kit, without a test runner', async () => {
+    await project.write(
+      'kit.mjs',
+      `import express from 'express'
+       import session from 'express-session'
+       import passport from 'passport'
+       import request from 'supertest'
+       import { mfaRouter, mfaSession, requireMfa } from 'countersign'
+       import { mfaTestKit, signInWithMfa } from 'countersign/testing'
+       const kit = mfaTestKit()
+       const bob = { id: 'bob', phone: '+447700900102', mail: 'bob@example.com' }
+       const mfa = {
+         service: kit.service,
+         factors: ({ phone, mail }) => [{ method: 'sms', phone }, { method: 'app', user: mail }],
+       }
+       passport.serializeUser((user, done) => done(null, user.id))
+       passport.deserializeUser((id, done) => done(null, bob))
+       const app = express()
+       app.use(session({ secret: 's', resave: false, saveUninitialized: false }), passport.session(), mfaSession(mfa))
+       app.use('/mfa', mfaRouter(mfa))
+       app.post('/login', (req, res, next) => req.logIn(bob, (error) => (error ? next(error) : res.json({}))))
+       app.get('/money', requireMfa({ maxAge: '5m' }), (req, res) => res.json({ for: req.user.id }))
+       const agent = request.agent(app).set('Accept', 'application/json')
+       const statuses = []
+       const look = async () => statuses.push((await agent.get('/money')).status)
+       await look()
+       await signInWithMfa(agent, { kit, login: { fields: {} } })
+       await look()
+       kit.clock.advance('5m')
+       await look()
+       kit.fail('down')
+       statuses.push((await agent.post('/mfa/challenge').send({ factor: 'sms' })).status)
+       kit.apps.enroll(bob.mail)
+       await signInWithMfa(agent, { kit, factor: 'app' })
+       await look()
+       kit.reset()
+       console.log(statuses.join(' '))`,
+    )
+    expect((await project.node('kit.mjs')).trim()).toBe('401 200 401 503 200')
+  })
+
+  it('reports all faults of its options at once', async () => {
+    await project.write(
+      'faults.mjs',
+      `import { mfaSession } from 'countersign'
+       try { mfaSession({ service: { baseUrl: 'http://10.0.0.7', apiKey: 'short' }, factorz: 1, pendingLoginMs: 5 }) }
+       catch (error) { console.log(error.faults.length, error.message) }`,
+    )
+    const told = await project.node('faults.mjs')
+    for (const name of ['service.baseUrl', 'service.apiKey', 'factors', 'factorz', 'pendingLoginMs']) {
+      expect(told).toContain(name)
+    }
   })
 })

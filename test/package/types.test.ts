@@ -1,146 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Consumer, consumer, samplesOf } from './kit.js'
+import { type Consumer, consumer, EXPRESS_5_TYPES, EXPRESS_APP, STRICT_TSCONFIG } from './kit.js'
 
-/** Documents with samples that an app's developer copies. */
-const DOCUMENTS = [
-  'README.md',
-  'docs/options.md',
-  'docs/dialect.md',
-  'docs/diagnostics.md',
-  'docs/outage.md',
-  'docs/events.md',
-  'docs/testing.md',
-  'docs/sessions.md',
-  'docs/notices.md',
-  'docs/trusted-devices.md',
-]
-
-/** What the samples of the documents take for granted. */
-const PRELUDE = `
-import express, { type RequestHandler } from 'express'
-import session from 'express-session'
-import passport from 'passport'
-import type { MfaOptions as Options, FactorInput as Input, MfaService } from 'countersign'
-declare global { namespace Express { interface User { id: string; email: string; phone: string } } }
-declare const app: ReturnType<typeof express>
-declare const secret: string
-declare const apiKey: string
-declare const transfer: RequestHandler
-declare const mail: { send(letter: { to: string; subject: string; text: string }): Promise<{ messageId: string }> }
-declare const redis: { readonly isReady: boolean; eval(): Promise<unknown> }
-`
-
-/** The host's own table, where a sample asks it. */
-const HOST_USERS = `
-declare global { namespace Express { interface User { passwordVersion: number } } }
-declare const users: {
-  changePassword(user: Express.User | undefined, password: string): Promise<Express.User>
-  demandNewPassword(id: string, notice: { readonly text: string }): void
-  find(id: string): Promise<Express.User | undefined>
-  setPhone(id: string, phone: string): Promise<void>
-}
-`
-
-/** What the samples about testing take for granted. */
-const KIT = `
-import request from 'supertest'
-import { type MfaTestKit, signInWithMfa } from 'countersign/testing'
-declare const kit: MfaTestKit
-declare function test(title: string, run: () => Promise<void>): void
-`
-
-const TSCONFIG = {
-  compilerOptions: {
-    target: 'es2023',
-    module: 'nodenext',
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noEmit: true,
-    skipLibCheck: false,
-    types: ['node'],
-  },
-  include: ['*.ts', '*.cts'],
-}
-
-describe('the package as it is shipped', () => {
+describe('the types of the package', () => {
   let project: Consumer
 
   beforeAll(async () => {
-    project = await consumer()
+    project = await consumer({ ...EXPRESS_APP, ...EXPRESS_5_TYPES })
     await project.write('package.json', JSON.stringify({ type: 'module' }))
-    await project.write('tsconfig.json', JSON.stringify(TSCONFIG))
+    await project.write('tsconfig.json', JSON.stringify(STRICT_TSCONFIG))
   })
 
   afterAll(() => project.dispose())
-
-  it('is imported by an ES module, and its pages find their stylesheet', async () => {
-    await project.write(
-      'esm.mjs',
-      `import * as mfa from 'countersign'
-       import { parseUser } from 'countersign/protocol'
-       const service = { send() {}, verify() {}, enrollApp() {}, sendBackupCodes() {}, transcribe() {} }
-       mfa.mfaRouter({ service, factors: () => [] })
-       console.log(Object.keys(mfa).sort().join(' '), parseUser('a@b.example').kind)`,
-    )
-    expect((await project.node('esm.mjs')).trim()).toBe(
-      'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError TrustStoreError ' +
-        'backupRouter challengeRouter devicesRouter enrollAppRouter languageRouter mfaAccount mfaClient mfaMetrics mfaRouter mfaSession notMeRouter requireMfa startMfa verifyRouter email',
-    )
-  })
-
-  it('is tested by an app with its test kit, without a test runner', async () => {
-    await project.write(
-      'kit.mjs',
-      `import express from 'express'
-       import session from 'express-session'
-       import passport from 'passport'
-       import request from 'supertest'
-       import { mfaRouter, mfaSession, requireMfa } from 'countersign'
-       import { mfaTestKit, signInWithMfa } from 'countersign/testing'
-       const kit = mfaTestKit()
-       const bob = { id: 'bob', phone: '+447700900102', mail: 'bob@example.com' }
-       const mfa = {
-         service: kit.service,
-         factors: ({ phone, mail }) => [{ method: 'sms', phone }, { method: 'app', user: mail }],
-       }
-       passport.serializeUser((user, done) => done(null, user.id))
-       passport.deserializeUser((id, done) => done(null, bob))
-       const app = express()
-       app.use(session({ secret: 's', resave: false, saveUninitialized: false }), passport.session(), mfaSession(mfa))
-       app.use('/mfa', mfaRouter(mfa))
-       app.post('/login', (req, res, next) => req.logIn(bob, (error) => (error ? next(error) : res.json({}))))
-       app.get('/money', requireMfa({ maxAge: '5m' }), (req, res) => res.json({ for: req.user.id }))
-       const agent = request.agent(app).set('Accept', 'application/json')
-       const statuses = []
-       const look = async () => statuses.push((await agent.get('/money')).status)
-       await look()
-       await signInWithMfa(agent, { kit, login: { fields: {} } })
-       await look()
-       kit.clock.advance('5m')
-       await look()
-       kit.fail('down')
-       statuses.push((await agent.post('/mfa/challenge').send({ factor: 'sms' })).status)
-       kit.apps.enroll(bob.mail)
-       await signInWithMfa(agent, { kit, factor: 'app' })
-       await look()
-       kit.reset()
-       console.log(statuses.join(' '))`,
-    )
-    expect((await project.node('kit.mjs')).trim()).toBe('401 200 401 503 200')
-  })
-
-  it('tells all faults of its options at once', async () => {
-    await project.write(
-      'faults.mjs',
-      `import { mfaSession } from 'countersign'
-       try { mfaSession({ service: { baseUrl: 'http://10.0.0.7', apiKey: 'short' }, factorz: 1, pendingLoginMs: 5 }) }
-       catch (error) { console.log(error.faults.length, error.message) }`,
-    )
-    const told = await project.node('faults.mjs')
-    for (const name of ['service.baseUrl', 'service.apiKey', 'factors', 'factorz', 'pendingLoginMs']) {
-      expect(told).toContain(name)
-    }
-  })
 
   it('compiles for an app with a user type of its own, without casts', async () => {
     await project.write(
@@ -309,48 +179,6 @@ describe('the package as it is shipped', () => {
        void [policy, preferred, fingerprint, trust, age, half, doctor, on, outage, text, render, limit, table, waits]
        void [notice, event, first, dialect, ends, mute, languages]`,
     )
-    expect(await project.tsc()).toBe('')
-  })
-
-  async function writeSamples(path: string): Promise<void> {
-    const samples = await samplesOf(path)
-    expect(samples.length, path).toBeGreaterThan(0)
-    const files = samples.map((sample, index) => {
-      const uses = (name: string) => new RegExp(`\\b${name}\\b`).test(sample)
-      const extra = [
-        (uses('kit') || uses('test')) && !/const kit/.test(sample) && KIT,
-        uses('MfaOptions') &&
-          !/import[^\n]*MfaOptions/.test(sample) &&
-          'type MfaOptions<U = Express.User> = Options<U>',
-        uses('FactorInput') && 'type FactorInput = Input',
-        uses('User') && 'type User = Express.User',
-        uses('MfaStrategy') &&
-          !/import[^\n]*MfaStrategy/.test(sample) &&
-          "import { MfaStrategy } from 'countersign'",
-        uses('requireMfa') &&
-          !/import[^\n]*requireMfa/.test(sample) &&
-          "import { requireMfa } from 'countersign'",
-        (uses('users') || uses('passwordVersion')) && HOST_USERS,
-        uses('service') && !/\bservice *[:=]/.test(sample) && 'declare const service: MfaService',
-        uses('mfaAccount') &&
-          !/import[^\n]*mfaAccount/.test(sample) &&
-          "import { mfaAccount } from 'countersign'",
-        uses('mfaMetrics') && "import { mfaMetrics } from 'countersign'",
-        uses('mfa') && !/const mfa\b/.test(sample) && 'declare const mfa: Options',
-        /\bfactors(,| })/.test(sample) &&
-          !/const factors/.test(sample) &&
-          "declare const factors: Options['factors']",
-      ].filter(Boolean)
-      return project.write(
-        `sample-${path.replaceAll(/\W/g, '-')}-${index}.ts`,
-        [PRELUDE, ...extra, sample].join('\n'),
-      )
-    })
-    await Promise.all(files)
-  }
-
-  it('compiles every sample of the documents', async () => {
-    await Promise.all(DOCUMENTS.map(writeSamples))
     expect(await project.tsc()).toBe('')
   })
 })

@@ -1,0 +1,112 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Consumer, consumer, ROOT, STRICT_TSCONFIG } from './kit.js'
+
+/** Documents with samples that an app's developer copies. */
+const DOCUMENTS = [
+  'README.md',
+  'docs/options.md',
+  'docs/dialect.md',
+  'docs/diagnostics.md',
+  'docs/outage.md',
+  'docs/events.md',
+  'docs/testing.md',
+  'docs/sessions.md',
+  'docs/notices.md',
+  'docs/trusted-devices.md',
+]
+
+/** What the samples of the documents take for granted. */
+const PRELUDE = `
+import express, { type RequestHandler } from 'express'
+import session from 'express-session'
+import passport from 'passport'
+import type { MfaOptions as Options, FactorInput as Input, MfaService } from 'countersign'
+declare global { namespace Express { interface User { id: string; email: string; phone: string } } }
+declare const app: ReturnType<typeof express>
+declare const secret: string
+declare const apiKey: string
+declare const transfer: RequestHandler
+declare const mail: { send(letter: { to: string; subject: string; text: string }): Promise<{ messageId: string }> }
+declare const redis: { readonly isReady: boolean; eval(): Promise<unknown> }
+`
+
+/** The host's own table, where a sample asks it. */
+const HOST_USERS = `
+declare global { namespace Express { interface User { passwordVersion: number } } }
+declare const users: {
+  changePassword(user: Express.User | undefined, password: string): Promise<Express.User>
+  demandNewPassword(id: string, notice: { readonly text: string }): void
+  find(id: string): Promise<Express.User | undefined>
+  setPhone(id: string, phone: string): Promise<void>
+}
+`
+
+/** What the samples about testing take for granted. */
+const KIT = `
+import request from 'supertest'
+import { type MfaTestKit, signInWithMfa } from 'countersign/testing'
+declare const kit: MfaTestKit
+declare function test(title: string, run: () => Promise<void>): void
+`
+
+describe('the samples of the documents', () => {
+  let project: Consumer
+
+  beforeAll(async () => {
+    project = await consumer()
+    await project.write('package.json', JSON.stringify({ type: 'module' }))
+    await project.write('tsconfig.json', JSON.stringify(STRICT_TSCONFIG))
+  })
+
+  afterAll(() => project.dispose())
+
+  async function writeSamples(path: string): Promise<void> {
+    const samples = await samplesOf(path)
+    expect(samples.length, path).toBeGreaterThan(0)
+    const files = samples.map((sample, index) => {
+      const uses = (name: string) => new RegExp(`\\b${name}\\b`).test(sample)
+      const extra = [
+        (uses('kit') || uses('test')) && !/const kit/.test(sample) && KIT,
+        uses('MfaOptions') &&
+          !/import[^\n]*MfaOptions/.test(sample) &&
+          'type MfaOptions<U = Express.User> = Options<U>',
+        uses('FactorInput') && 'type FactorInput = Input',
+        uses('User') && 'type User = Express.User',
+        uses('MfaStrategy') &&
+          !/import[^\n]*MfaStrategy/.test(sample) &&
+          "import { MfaStrategy } from 'countersign'",
+        uses('requireMfa') &&
+          !/import[^\n]*requireMfa/.test(sample) &&
+          "import { requireMfa } from 'countersign'",
+        (uses('users') || uses('passwordVersion')) && HOST_USERS,
+        uses('service') && !/\bservice *[:=]/.test(sample) && 'declare const service: MfaService',
+        uses('mfaAccount') &&
+          !/import[^\n]*mfaAccount/.test(sample) &&
+          "import { mfaAccount } from 'countersign'",
+        uses('mfaMetrics') && "import { mfaMetrics } from 'countersign'",
+        uses('mfa') && !/const mfa\b/.test(sample) && 'declare const mfa: Options',
+        /\bfactors(,| })/.test(sample) &&
+          !/const factors/.test(sample) &&
+          "declare const factors: Options['factors']",
+      ].filter(Boolean)
+      return project.write(
+        `sample-${path.replaceAll(/\W/g, '-')}-${index}.ts`,
+        [PRELUDE, ...extra, sample].join('\n'),
+      )
+    })
+    await Promise.all(files)
+  }
+
+  it('compile', async () => {
+    await Promise.all(DOCUMENTS.map(writeSamples))
+    expect(await project.tsc()).toBe('')
+  })
+})
+
+/** The TypeScript samples of a Markdown file. */
+async function samplesOf(path: string): Promise<string[]> {
+  const text = await readFile(join(ROOT, path), 'utf8')
+  return [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code)
+}
