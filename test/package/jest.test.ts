@@ -34,6 +34,13 @@ test('the page of the code has its style sheet, and a contact is parsed', async 
   expect((await request(app).get('/mfa/assets/mfa.css')).status).toBe(200)
   expect(parseUser('a@b.example').kind).toBe('email')
 })
+
+test('the client, which loads undici when it is first needed, reports a service that does not listen', async () => {
+  const client = mfaClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'a'.repeat(32) })
+  const call = client.send({ method: 'sms', contact: { phone: '+447700900102' } })
+  await expect(call).rejects.toBeInstanceOf(ServiceError)
+  await client.close()
+})
 `
 
 const REQUIRES = `
@@ -41,7 +48,7 @@ const express = require('express')
 const session = require('express-session')
 const passport = require('passport')
 const request = require('supertest')
-const { mfaRouter, mfaSession, requireMfa } = require('countersign')
+const { mfaClient, mfaRouter, mfaSession, requireMfa, ServiceError } = require('countersign')
 const { parseUser } = require('countersign/protocol')
 const { mfaTestKit, signInWithMfa } = require('countersign/testing')
 `
@@ -51,7 +58,7 @@ import express from 'express'
 import session from 'express-session'
 import passport from 'passport'
 import request from 'supertest'
-import { mfaRouter, mfaSession, requireMfa } from 'countersign'
+import { mfaClient, mfaRouter, mfaSession, requireMfa, ServiceError } from 'countersign'
 import { parseUser } from 'countersign/protocol'
 import { mfaTestKit, signInWithMfa } from 'countersign/testing'
 `
@@ -81,10 +88,10 @@ describe.each(['jest29', 'jest30'])('an app that is tested with %s and no config
   }
 
   it('requires the package in a CommonJS project', async () => {
-    expect(await report('commonjs', REQUIRES)).toContain('Tests:       2 passed, 2 total')
+    expect(await report('commonjs', REQUIRES)).toContain('Tests:       3 passed, 3 total')
   })
 
   it('imports the package in a project of ES modules', async () => {
-    expect(await report('module', IMPORTS)).toContain('Tests:       2 passed, 2 total')
+    expect(await report('module', IMPORTS)).toContain('Tests:       3 passed, 3 total')
   })
 })
