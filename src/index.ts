@@ -1,5 +1,6 @@
 /** The door of `countersign`: every public name. */
-export type { Dialect } from './client/dialect.js'
+export type { BreakerOptions, ServiceAddress } from './client/address.js'
+export type { Dialect, DialectInput } from './client/dialect.js'
 export type { WarningCode } from './diagnostics/warnings.js'
 export type { Duration } from './duration.js'
 export {
@@ -24,6 +25,7 @@ export type { MfaRule, ResumeField } from './guard/rule.js'
 export type { MfaStatus } from './host.js'
 export type { MfaAccount } from './http/account.js'
 export type { MfaState } from './http/schemas.js'
+export type { LimitOptions } from './limits/options.js'
 export {
   backupRouter,
   challengeRouter,
@@ -44,14 +46,14 @@ export type { NoticeCatalogue } from './notices/catalogue.js'
 export type { AccountNotice, NoticeFacts, NoticeType } from './notices/notice.js'
 export type {
   Compromise,
-  DialectInput,
   LanguageOptions,
-  LimitOptions,
+  LoginOptions,
   MfaOptions,
+  NoticeOptions,
+  PageOptions,
   PolicyContext,
   PolicyDecision,
-  ServiceAddress,
-  TrustedDeviceOptions,
+  UrlOptions,
 } from './options.js'
 export type { Catalogue as PageCatalogue } from './pages/locales/catalogue.js'
 export type {
@@ -75,6 +77,8 @@ export type {
   TranscribeRequest,
   TranscriptionRefusal,
 } from './protocol/service.js'
-export type { StoreConfig } from './stores/open.js'
+export type { PostgresConfig, PostgresTable, RedisConfig, StoreConfig } from './stores/config.js'
+export type { CounterStore, StoredCount } from './stores/counter-store.js'
 export type { ItemStore, StoredItem } from './stores/store.js'
 export type { MfaTexts } from './texts.js'
+export type { TrustedDeviceOptions } from './trust/options.js'

@@ -1,5 +1,5 @@
+import type { ServiceAddress } from './client/address.js'
 import { httpService } from './client/service.js'
-import type { ServiceAddress } from './options.js'
 import type { MfaService } from './protocol/service.js'
 import { readServiceAddress } from './settings.js'
 

@@ -16,7 +16,7 @@ import { browsersWith } from './http/trusted-browsers.js'
 import { approvalsIn } from './limits/approvals.js'
 import { attemptsIn } from './limits/attempts.js'
 import { messageBudgetIn } from './limits/budgets.js'
-import { counterStore } from './limits/counter.js'
+import { openCounters } from './limits/counter.js'
 import { repeatedFailuresIn } from './limits/repeated-failures.js'
 import type { MfaOptions } from './options.js'
 import { renderView } from './pages/render.js'
@@ -54,7 +54,7 @@ function depsOf(options: object): RouteDeps {
 function build(options: unknown): RouteDeps {
   const settings = readOptions(options)
   const { limits, logger, onEvent, render } = settings
-  const counters = counterStore(limits)
+  const counters = openCounters(limits.store)
   const counts = eventMetrics()
   const emit: Deps['emit'] = (event) => {
     if (event.type === 'service_failed' && event.errorCode === 'ERR_MFA_SERVICE_KEY') {

@@ -1,11 +1,12 @@
 import * as z from 'zod'
+import { type Duration, durationMs } from './duration.js'
 
 /** A function. Its parameters cannot be checked when the app starts; that it is one can. */
 export const callback = <Callback>(remedy: string) =>
   z.custom<Callback>((value) => typeof value === 'function', { error: remedy })
 
 /** Whether something has functions of these names. */
-export function hasFunctions(value: unknown, ...names: string[]): boolean {
+export function hasFunctions(value: unknown, ...names: readonly string[]): boolean {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -13,24 +14,36 @@ export function hasFunctions(value: unknown, ...names: string[]): boolean {
   )
 }
 
-/** Whether something is a client of the package `redis`. Another package's, such as one of ioredis, is spoken to differently. */
-export function isRedisClient(value: unknown): boolean {
-  return hasFunctions(value, 'eval') && Reflect.has(Object(value), 'isReady')
-}
-
-/** How a table in the host's database may be named. */
-export const TABLE_NAME = /^[a-z_][a-z0-9_]{0,62}$/
-
-/** How names in a shared store may begin. */
-export const PREFIX = /^[\w.-]{1,32}$/
-
 /** A whole number in its range; outside it the app does not start. */
 export function wholeNumber(min: number, max: number, unit: string) {
   const error = `must be a whole number of ${unit} from ${min} to ${max}`
   return z.number({ error }).int({ error }).min(min, { error }).max(max, { error })
 }
 
-/** An object without what is `undefined`: to somebody who reads an environment variable that means "not given". */
+/** A duration in its range, read as milliseconds; outside it the app does not start. */
+export function duration(min: Duration, max: Duration, example: Duration) {
+  const [minMs = 0, maxMs = 0] = [durationMs(min), durationMs(max)]
+  const inRange = (given: unknown) => {
+    const ms = durationMs(given)
+    return ms !== undefined && ms >= minMs && ms <= maxMs
+  }
+  const inWords = (limit: Duration) => (typeof limit === 'number' ? `${limit} ms` : limit)
+  return z
+    .custom<Duration>(inRange, {
+      // Or the rules of the object around it would not run, and their faults would come one start later.
+      abort: false,
+      error: `must be a time like "${example}", from ${inWords(min)} to ${inWords(max)}`,
+    })
+    .transform((given) => durationMs(given) ?? 0)
+}
+
+/** A path on the app's own site, without a query. */
+export function sitePath(example: string) {
+  const error = `must be a path on this site, like ${example}`
+  return z.string({ error }).regex(/^\/(?![/\\])[^\s?#\\]*$/, { error })
+}
+
+/** The members that are given. `undefined` counts as "not given", so that an environment variable may be unset. */
 export function onlyGiven<Value>(object: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
   return Object.fromEntries(
     Object.entries(object).filter((entry): entry is [string, Value] => entry[1] !== undefined),

@@ -35,7 +35,6 @@ export interface Config {
   readonly service: ServiceChoice
   readonly limits: Limits
   readonly pendingLoginMs: number | undefined
-  readonly codeLifeMs: number | undefined
   /** The address in the letters that Vault writes; without one they have no link. */
   readonly publicUrl: string | undefined
   /** How long a browser is trusted to skip the second factor. */
@@ -161,14 +160,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     limits: {
       attemptsPerChallenge: vars.MFA_TRIES_PER_CHALLENGE,
       failuresBeforeLock: vars.MFA_FAILURES_BEFORE_LOCK,
-      lockMs: inMs(vars.MFA_LOCK_SECONDS),
+      lockDuration: inMs(vars.MFA_LOCK_SECONDS),
       sendsPerTenMinutes: vars.MFA_SENDS_PER_10_MIN,
       sendsPerDay: vars.MFA_SENDS_PER_DAY,
-      resendWaitsSeconds: vars.MFA_RESEND_WAITS_SECONDS,
+      resendWaits: vars.MFA_RESEND_WAITS_SECONDS?.map((seconds) => seconds * 1_000),
+      codeLifetime: inMs(vars.MFA_CODE_LIFE_SECONDS),
     },
     publicUrl: vars.PUBLIC_URL ?? localUrl(vars),
     pendingLoginMs: inMs(vars.MFA_HALF_LOGIN_SECONDS),
-    codeLifeMs: inMs(vars.MFA_CODE_LIFE_SECONDS),
     trustMaxAge: `${vars.MFA_TRUST_HOURS}h`,
     stepUpMaxAge: `${vars.STEP_UP_SECONDS}s`,
   }

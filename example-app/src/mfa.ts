@@ -14,7 +14,7 @@ export interface SharedStores {
 
 /** What Vault gives to every part of countersign. */
 export function vaultMfa(
-  config: Pick<Config, 'limits' | 'pendingLoginMs' | 'codeLifeMs' | 'trustMaxAge' | 'publicUrl'>,
+  config: Pick<Config, 'limits' | 'pendingLoginMs' | 'trustMaxAge' | 'publicUrl'>,
   service: MfaOptions['service'],
   users: Users,
   { db, redis, letters }: SharedStores,
@@ -26,34 +26,36 @@ export function vaultMfa(
     appContact: (user) => user.email,
     onAppEnrolled: (user, factor) => users.rememberApp(user.id, factor.user),
     onEvent: ({ at, ...event }) => console.info(new Date(at).toISOString(), 'mfa', JSON.stringify(event)),
-    async onNotice({ email }, { type, method, subject, text }) {
-      // New codes that went to the mailbox tell of themselves.
-      if (type === 'backup_codes_sent' && method !== 'sms') return
-      await letters.post({ to: email, subject, text })
-    },
-    // Somebody used the link in such a letter, and countersign has ended everything.
-    onCompromise: async ({ userId, notice: { subject, text } }) => {
-      const user = await users.find(Number(userId))
-      if (user) await letters.post({ to: user.email, subject, text })
-    },
-    publicUrl: config.publicUrl,
     appName: 'Vault',
-    // Its pages, in our colours.
-    stylesheet: '/mfa-theme.css',
-    // The same choice as at the foot of Vault's own pages, kept in the same cookie; without one, the browser's.
-    locale: chosenLanguage,
+    notices: {
+      async onNotice({ email }, { type, method, subject, text }) {
+        // Backup codes that were mailed need no notice.
+        if (type === 'backup_codes_sent' && method !== 'sms') return
+        await letters.post({ to: email, subject, text })
+      },
+      // The user opened the link in a notice, and countersign has revoked everything.
+      onCompromise: async ({ userId, notice: { subject, text } }) => {
+        const user = await users.find(Number(userId))
+        if (user) await letters.post({ to: user.email, subject, text })
+      },
+    },
+    urls: { publicUrl: config.publicUrl },
+    // The pages of countersign in Vault's colours.
+    pages: { stylesheet: '/mfa-theme.css' },
     languages: {
+      // The language that the user chose on Vault's own pages, from the same cookie; otherwise the browser's.
+      locale: chosenLanguage,
       offer: Object.keys(LANGUAGES),
       remember: (req, res, language) => {
         if (isLanguage(language)) rememberLanguage(req, res, language)
       },
     },
-    // Somebody halfway through signing in can ask who they are (nobody yet), choose a language, and read their messages
-    // in development.
-    open: ['/me', '/language', '/inbox'],
-    pendingLoginMs: config.pendingLoginMs,
-    codeLifeMs: config.codeLifeMs,
-    limits: { ...config.limits, redis },
+    login: {
+      // Pending logins can ask for their status, choose a language, and read their messages in development.
+      pendingPaths: ['/me', '/language', '/inbox'],
+      pendingLifetime: config.pendingLoginMs,
+    },
+    limits: { ...config.limits, ...(redis && { store: { redis } }) },
     trustedDevices: {
       store: redis ? { redis } : inDatabase(db),
       maxAge: config.trustMaxAge,
@@ -65,7 +67,7 @@ export function vaultMfa(
 
 /** Vault's database, with the few words of a `pg` pool that countersign speaks; PGlite understands them too. */
 function inDatabase(db: Pick<Database, 'query'>): StoreConfig {
-  return { postgres: { query: ({ text, values }) => db.query(text, values) } }
+  return { postgres: { pool: { query: ({ text, values }) => db.query(text, values) } } }
 }
 
 /** The second factors in a customer's own record. */

@@ -36,8 +36,8 @@ describe('the environment', () => {
     })
     expect(config.limits).toMatchObject({
       attemptsPerChallenge: 3,
-      lockMs: 900_000,
-      resendWaitsSeconds: [20, 40],
+      lockDuration: 900_000,
+      resendWaits: [20_000, 40_000],
     })
     expect(config.pendingLoginMs).toBe(120_000)
   })

@@ -45,7 +45,7 @@ describe('the development inbox', () => {
   })
 
   it('has addresses that can be followed, and no markup of the messages', async () => {
-    await vault.context.mfa.onNotice?.(
+    await vault.context.mfa.notices?.onNotice?.(
       { email: 'bob@vault.example' } as never,
       {
         type: 'device_trusted',

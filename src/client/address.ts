@@ -1,6 +1,43 @@
 import * as z from 'zod'
-import { wholeNumber } from '../option-rules.js'
-import { dialectOption } from './dialect.js'
+import type { Duration } from '../duration.js'
+import { duration, wholeNumber } from '../option-rules.js'
+import { type DialectInput, dialectOption } from './dialect.js'
+
+/** An MFA service that is reached over HTTP. */
+export interface ServiceAddress {
+  /**
+   * Where the API is, like `https://mfa.example.com`; the paths of the API are appended. Plain `http` is accepted on
+   * this machine only, unless `allowInsecureServiceUrl` is set. Required.
+   */
+  baseUrl: string | undefined
+  /** The API key, sent as `Authorization: Bearer …` to that address alone. Required. */
+  apiKey: string | undefined
+  /**
+   * Which API the service speaks: `published`, `countersign` for the self-hosted service, or the parts in which it
+   * differs from the published API. Defaults to `published`.
+   */
+  dialect?: 'published' | 'countersign' | DialectInput | undefined
+  /** How long one call may take in all, 100 milliseconds to `10s`. Defaults to `5s`. */
+  timeout?: Duration | undefined
+  /** How long one transcription may take in all, `1s` to `10m`. Defaults to `60s`. */
+  transcribeTimeout?: Duration | undefined
+  /** How many connections to the service may be open at once, 1 to 1,024. Defaults to 64. */
+  maxConnections?: number | undefined
+  /** When to stop calling a service that fails. `false` calls it every time. Defaults to `{ failures: 5, pause: '10s' }`. */
+  breaker?: false | BreakerOptions | undefined
+  /**
+   * Allows plain http to another machine. The API key and every code can then be read on the way. Defaults to `false`.
+   */
+  allowInsecureServiceUrl?: boolean | undefined
+}
+
+/** A pause after several failures of the service in a row. One call then finds out whether it is back. */
+export interface BreakerOptions {
+  /** How many failures in a row begin the pause, 2 to 100. Defaults to 5. */
+  failures?: number | undefined
+  /** How long the pause lasts, `1s` to `5m`. Defaults to `10s`. */
+  pause?: Duration | undefined
+}
 
 const aUrl = 'must be the address of the MFA service, like https://mfa.example.com (is MFA_BASE_URL set?)'
 const baseUrl = z.url({ protocol: /^https?$/, error: aUrl }).superRefine((text, context) => {
@@ -22,19 +59,21 @@ export const serviceAddress = z
         error: 'must be one line of ASCII without spaces; was a line break copied with it?',
       }),
     dialect: dialectOption,
-    timeoutMs: wholeNumber(100, 10_000, 'milliseconds').default(5_000),
-    transcribeTimeoutMs: wholeNumber(1_000, 600_000, 'milliseconds').default(60_000),
+    timeout: duration(100, '10s', '5s').prefault('5s'),
+    transcribeTimeout: duration('1s', '10m', '60s').prefault('60s'),
     maxConnections: wholeNumber(1, 1_024, 'connections').default(64),
     breaker: z
       .union(
         [
           z.literal(false),
-          z.strictObject({
-            failures: wholeNumber(2, 100, 'failures').default(5),
-            pauseMs: wholeNumber(1_000, 300_000, 'milliseconds').default(10_000),
-          }),
+          z
+            .strictObject({
+              failures: wholeNumber(2, 100, 'failures').default(5),
+              pause: duration('1s', '5m', '10s').prefault('10s'),
+            })
+            .transform(({ failures, pause }) => ({ failures, pauseMs: pause })),
         ],
-        { error: 'must be false, or an object like { failures: 5, pauseMs: 10000 }' },
+        { error: 'must be false, or an object like { failures: 5, pause: "10s" }' },
       )
       .prefault({}),
     allowInsecureServiceUrl: z.boolean({ error: 'must be true or false' }).default(false),
@@ -46,8 +85,10 @@ export const serviceAddress = z
     error: ({ input }) =>
       `must be https (got http://${hostOf(input)}). If that network is yours and trusted, set allowInsecureServiceUrl: true`,
   })
-  .transform(({ apiKey, baseUrl, ...rest }) => ({
+  .transform(({ apiKey, baseUrl, timeout, transcribeTimeout, ...rest }) => ({
     ...rest,
+    timeoutMs: timeout,
+    transcribeTimeoutMs: transcribeTimeout,
     baseUrl: baseUrl.replace(/\/+$/, ''),
     // A function, so that no log, `inspect` or JSON of what holds these settings can show it (R78).
     apiKey: () => apiKey,

@@ -57,6 +57,15 @@ const dialectSchema = z.strictObject(
 /** How a service implements the API. */
 export type Dialect = Readonly<z.output<typeof dialectSchema>>
 
+/** The parts in which a service differs from the published API. See docs/dialect.md. */
+export type DialectInput = {
+  [Part in keyof Dialect]?:
+    | (Dialect[Part] extends object ? PartsOf<Dialect[Part]> : Dialect[Part])
+    | undefined
+}
+
+type PartsOf<Whole> = { [Part in keyof Whole]?: Whole[Part] | undefined }
+
 const SEND: Record<DeliveredMethod, string> = {
   email: 'EMAIL',
   sms: 'SMS',

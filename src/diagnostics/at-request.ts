@@ -58,7 +58,7 @@ function warningsInRoutes({ app }: Request): WarningCode[] {
 function warningsInSession(req: Request, { limits }: Pick<Settings, 'limits'>): WarningCode[] {
   const { secure, httpOnly, sameSite } = cookieOf(req)
   const inMemory = storeNameOf(req) === 'MemoryStore'
-  const countsAlone = !limits.redis && !limits.postgres
+  const countsAlone = limits.store === 'memory'
   return [
     ...(inMemory ? (['MFA_WARN_MEMORY_SESSIONS'] as const) : []),
     // A shared session store suggests several processes.

@@ -9,7 +9,7 @@ export function warningsAtStart(
   env: Environment = process.env,
 ): WarningCode[] {
   const findings: WarningCode[] = []
-  if (!limits.redis && !limits.postgres) {
+  if (limits.store === 'memory') {
     if (isOneOfSeveral(env)) findings.push('MFA_WARN_SEPARATE_COUNTERS')
     else if (env.NODE_ENV === 'production') findings.push('MFA_WARN_MEMORY_COUNTERS')
   }

@@ -1,5 +1,5 @@
 import type { Settings } from '../settings.js'
-import type { CounterStore } from './counter.js'
+import type { Counters } from './counter.js'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -38,7 +38,7 @@ export interface Attempts {
 }
 
 /** Counts attempts in `store`. */
-export function attemptsIn(store: CounterStore, { limits }: Settings): Attempts {
+export function attemptsIn(store: Counters, { limits }: Settings): Attempts {
   const { attemptsPerChallenge, failuresBeforeLock, lockMs } = limits
   const perChallenge = store('attempts', CHALLENGE_WINDOW_MS)
   const perAccount = store('failures', DAY_MS)

@@ -1,5 +1,5 @@
 import type { Settings } from '../settings.js'
-import type { Counter, CounterStore } from './counter.js'
+import type { Counter, Counters } from './counter.js'
 
 const TEN_MINUTES_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
@@ -25,9 +25,9 @@ export interface MessageBudget {
 }
 
 /** Counts messages in `store`. */
-export function messageBudgetIn(store: CounterStore, { limits }: Settings): MessageBudget {
-  const { sendsPerTenMinutes, sendsPerDay, resendWaitsSeconds } = limits
-  const longestWaitMs = Math.max(...resendWaitsSeconds) * 1000
+export function messageBudgetIn(store: Counters, { limits }: Settings): MessageBudget {
+  const { sendsPerTenMinutes, sendsPerDay, resendWaitsMs } = limits
+  const longestWaitMs = Math.max(...resendWaitsMs)
   const waits = store('wait', longestWaitMs)
   const rounds = store('round', DAY_MS)
   const budgets: readonly (readonly [Counter, number])[] = [
@@ -49,9 +49,9 @@ export function messageBudgetIn(store: CounterStore, { limits }: Settings): Mess
         }
       }
       const round = (await rounds.add(slot, 1)).count
-      const waitSeconds = resendWaitsSeconds[Math.min(round, resendWaitsSeconds.length) - 1] ?? 30
-      await waits.set(slot, 1, waitSeconds * 1000)
-      return { ok: true, resendInSeconds: waitSeconds }
+      const waitMs = resendWaitsMs[Math.min(round, resendWaitsMs.length) - 1] ?? 30_000
+      await waits.set(slot, 1, waitMs)
+      return { ok: true, resendInSeconds: Math.ceil(waitMs / 1000) }
     },
 
     async refund({ userId, slot }) {

@@ -5,26 +5,22 @@ import {
   RateLimiterRedis,
   type RateLimiterRes,
 } from 'rate-limiter-flexible'
+import * as z from 'zod'
 import { storableName } from '../digest.js'
 import { LimitsStoreError } from '../errors.js'
-import { type QueryPool, withTable } from '../stores/postgres-table.js'
+import type { PostgresConfig, RedisConfig, StoreConfig } from '../stores/config.js'
+import type { CounterStore, StoredCount } from '../stores/counter-store.js'
+import { withTable } from '../stores/postgres-table.js'
 import { withTimeout } from '../stores/timeout.js'
 
 const MAX_KEY_LENGTH = 150
 
-/** The count of a key, and when it starts over. */
-export interface Count {
-  readonly count: number
-  /** Milliseconds until the count starts over. */
-  readonly msLeft: number
-}
-
 /** Counts events by key. Each change is atomic, so that concurrent requests never read the same value. */
 export interface Counter {
   /** Changes the count by one and returns the new count. */
-  add(key: string, by: 1 | -1): Promise<Count>
+  add(key: string, by: 1 | -1): Promise<StoredCount>
   /** Returns the current count. */
-  read(key: string): Promise<Count>
+  read(key: string): Promise<StoredCount>
   /** Sets the count for `ms` milliseconds. */
   set(key: string, count: number, ms: number): Promise<void>
   /** Removes the key. */
@@ -32,86 +28,91 @@ export interface Counter {
 }
 
 /** Creates a counter. Each count starts over `windowMs` after its first change. */
-export type CounterStore = (name: string, windowMs: number) => Counter
+export type Counters = (name: string, windowMs: number) => Counter
 
-const NOTHING: Count = { count: 0, msLeft: 0 }
+const NOTHING: StoredCount = { count: 0, msLeft: 0 }
 
-/** Where the counters live: Redis or PostgreSQL when one is given, else this process's memory. */
-export interface CounterPlace {
-  /** A connected client of the package `redis`. */
-  readonly redis?: object | undefined
-  readonly postgres?: PostgresPlace | undefined
-  /** Begins every key, so that two apps can share one store. Defaults to `mfa`. */
-  readonly prefix?: string | undefined
+/** Counters in the store that the options name. */
+export function openCounters(config: StoreConfig<CounterStore> = 'memory'): Counters {
+  if (config === 'memory') return memoryCounters
+  if ('redis' in config) return redisCounters(config)
+  if ('postgres' in config) return postgresCounters(config)
+  return (name, windowMs) => guarded(inOwnStore(config, name, windowMs), 'the object in limits.store')
 }
 
-/** Counters in that place. */
-export function counterStore({ redis, postgres, prefix = 'mfa' }: CounterPlace = {}): CounterStore {
-  const pool = postgres && withCounterTable(postgres)
+const memoryCounters: Counters = (name, windowMs) =>
+  guarded(inLimiter(new RateLimiterMemory(limit(name, windowMs))), 'memory')
+
+function redisCounters({ redis, prefix }: RedisConfig): Counters {
+  // A disconnected client queues commands until it reconnects, and the user would wait.
+  const client = { storeClient: redis, useRedisPackage: true, rejectIfRedisNotReady: true }
+  return (name, windowMs) =>
+    guarded(inLimiter(new RateLimiterRedis({ ...limit(name, windowMs, prefix), ...client })), 'Redis')
+}
+
+/** The same statement as in docs/options.md. */
+const createTable = (name: string) =>
+  `CREATE TABLE "${name}" (key varchar(255) PRIMARY KEY, points integer NOT NULL DEFAULT 0, expire bigint)`
+
+function postgresCounters({ postgres, prefix }: PostgresConfig): Counters {
+  const { pool, tableName = 'mfa_counters' } = postgres
+  const storeClient = withTable(pool, tableName, createTable(tableName))
+  const table = { storeClient, storeType: 'pool', tableName, tableCreated: true }
   // One of the counters deletes expired rows from the whole table. Redis and memory expire entries by themselves.
   let hasCleanup = false
-
   return (name, windowMs) => {
-    // The library must never refuse by itself: the limits are applied to the counts.
-    const options = {
-      keyPrefix: `${prefix}:${name}`,
-      points: Number.MAX_SAFE_INTEGER,
-      duration: windowMs / 1000,
-    }
-    if (redis) {
-      // A disconnected client queues commands until it reconnects, and the user would wait.
-      const ready = { rejectIfRedisNotReady: true }
-      const client = { storeClient: redis, useRedisPackage: true }
-      return counter(new RateLimiterRedis({ ...options, ...client, ...ready }), 'Redis')
-    }
-    if (!postgres) return counter(new RateLimiterMemory(options), 'memory')
     const clearExpiredByTimeout = !hasCleanup
     hasCleanup = true
-    return counter(
-      new RateLimiterPostgres({
-        ...options,
-        storeClient: pool,
-        storeType: 'pool',
-        tableName: postgres.tableName,
-        tableCreated: true,
-        clearExpiredByTimeout,
-      }),
-      'PostgreSQL',
-    )
+    const options = { ...limit(name, windowMs, prefix), ...table, clearExpiredByTimeout }
+    return guarded(inLimiter(new RateLimiterPostgres(options)), 'PostgreSQL')
   }
 }
 
-function counter(store: RateLimiterAbstract, place: string): Counter {
-  const guarded = guardFor(place)
-  const remove = (key: string) => store.delete(storableName(key, MAX_KEY_LENGTH))
-  // One operation with one timeout: if it times out and completes later, it still leaves no count below zero.
-  const change = async (key: string, by: 1 | -1): Promise<Count> => {
-    const name = storableName(key, MAX_KEY_LENGTH)
-    const { count, msLeft } = asCount(await (by === 1 ? store.penalty(name) : store.reward(name)))
-    if (count >= 0) return { count, msLeft }
-    // A refund after the end of its window must not raise the limit of the next window.
-    await remove(key)
-    return NOTHING
-  }
+function limit(name: string, windowMs: number, prefix = 'mfa') {
+  // The library must never refuse by itself: the limits are applied to the counts.
+  return { keyPrefix: `${prefix}:${name}`, points: Number.MAX_SAFE_INTEGER, duration: windowMs / 1000 }
+}
+
+/** A counter in a limiter of the library. */
+function inLimiter(limiter: RateLimiterAbstract): Counter {
   return {
-    add: (key, by) => guarded(change(key, by)),
-    read: async (key) => asCount(await guarded(store.get(storableName(key, MAX_KEY_LENGTH)))),
+    add: async (key, by) => countIn(await (by === 1 ? limiter.penalty(key) : limiter.reward(key))),
+    read: async (key) => countIn(await limiter.get(key)),
     async set(key, count, ms) {
-      await guarded(store.set(storableName(key, MAX_KEY_LENGTH), count, ms / 1000))
+      await limiter.set(key, count, ms / 1000)
     },
     async remove(key) {
-      await guarded(remove(key))
+      await limiter.delete(key)
     },
   }
 }
 
-function asCount(result: RateLimiterRes | null): Count {
+function countIn(result: RateLimiterRes | null): StoredCount {
   if (!result || result.msBeforeNext <= 0) return NOTHING
   return { count: result.consumedPoints, msLeft: result.msBeforeNext }
 }
 
-function guardFor(place: string) {
-  return async <Result>(operation: Promise<Result>): Promise<Result> => {
+const storedCount = z.object({ count: z.int(), msLeft: z.number() })
+
+/** A counter in a store of the host's own. What that store returns is validated. */
+function inOwnStore(store: CounterStore, name: string, windowMs: number): Counter {
+  const keyOf = (key: string) => `${name}:${key}`
+  const validated = (result: StoredCount): StoredCount => {
+    const { count, msLeft } = storedCount.parse(result)
+    return msLeft > 0 ? { count, msLeft } : NOTHING
+  }
+  return {
+    add: async (key, by) => validated(await store.add(keyOf(key), by, windowMs)),
+    read: async (key) => validated(await store.read(keyOf(key))),
+    set: async (key, count, ms) => store.set(keyOf(key), count, ms),
+    remove: async (key) => store.remove(keyOf(key)),
+  }
+}
+
+/** The same counter with keys that every store accepts, no count below zero, a timeout, and errors of our own. */
+function guarded(counter: Counter, place: string): Counter {
+  const nameOf = (key: string) => storableName(key, MAX_KEY_LENGTH)
+  const run = async <Result>(operation: Promise<Result>): Promise<Result> => {
     try {
       return await withTimeout(operation)
     } catch (cause) {
@@ -121,19 +122,18 @@ function guardFor(place: string) {
       )
     }
   }
-}
-
-/** A host's PostgreSQL, and the table in it that holds the counters. */
-export interface PostgresPlace {
-  readonly pool: QueryPool
-  readonly tableName: string
-}
-
-/** The same statement as in docs/options.md. */
-const createTable = (name: string) =>
-  `CREATE TABLE "${name}" (key varchar(255) PRIMARY KEY, points integer NOT NULL DEFAULT 0, expire bigint)`
-
-/** A pool that creates the table of the counters if it does not exist. */
-export function withCounterTable({ pool, tableName }: PostgresPlace): QueryPool {
-  return withTable(pool, tableName, createTable(tableName))
+  // One operation with one timeout: if it times out and completes later, it still leaves no count below zero.
+  const change = async (key: string, by: 1 | -1): Promise<StoredCount> => {
+    const result = await counter.add(key, by)
+    if (result.count >= 0) return result
+    // A refund after the end of its window must not raise the limit of the next window.
+    await counter.remove(key)
+    return NOTHING
+  }
+  return {
+    add: (key, by) => run(change(nameOf(key), by)),
+    read: (key) => run(counter.read(nameOf(key))),
+    set: (key, count, ms) => run(counter.set(nameOf(key), count, ms)),
+    remove: (key) => run(counter.remove(nameOf(key))),
+  }
 }

@@ -1,50 +1,57 @@
 import * as z from 'zod'
-import { hasFunctions, isRedisClient, PREFIX, TABLE_NAME, wholeNumber } from '../option-rules.js'
-import type { QueryPool } from '../stores/postgres-table.js'
+import type { Duration } from '../duration.js'
+import { duration, wholeNumber } from '../option-rules.js'
+import { counterStoreConfig, type StoreConfig } from '../stores/config.js'
+import type { CounterStore } from '../stores/counter-store.js'
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
+/** The limits on wrong codes and on messages, and where they are counted. */
+export interface LimitOptions {
+  /**
+   * Where the counters are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with the
+   * functions of `CounterStore`. In `memory`, the default, counts are lost at a restart, and each process counts for
+   * itself.
+   */
+  store?: StoreConfig<CounterStore> | undefined
+  /** How many codes are evaluated per challenge, 3 to 10. Defaults to 5. */
+  attemptsPerChallenge?: number | undefined
+  /** How many wrong codes on one account in 24 hours lock it, 5 to 10. Defaults to 10. */
+  failuresBeforeLock?: number | undefined
+  /** How long the first lock of an account lasts, `15m` to `24h`; each further one lasts twice as long. Defaults to `30m`. */
+  lockDuration?: Duration | undefined
+  /** How many messages one account may be sent in ten minutes, 1 to 5. Defaults to 5. */
+  sendsPerTenMinutes?: number | undefined
+  /** How many messages one account may be sent in a day, 1 to 10. Defaults to 10. */
+  sendsPerDay?: number | undefined
+  /**
+   * How long the user waits before a code is sent again, `20s` to `1h` each; the last wait repeats. Defaults to
+   * `['30s', '60s', '120s']`.
+   */
+  resendWaits?: readonly Duration[] | undefined
+  /** How long a delivered code is valid when the service does not say, `1m` to `10m`. Defaults to `5m`. */
+  codeLifetime?: Duration | undefined
+}
 
-const tableText = 'must be the name of a table: small letters, digits and _, like mfa_counters'
-const prefixText = 'must be 1 to 32 letters, digits, ., - or _, like "shop"'
-
-/** The option `limits`: how far the counters go, and where they live. */
+/** The rules of the option `limits`. */
 export const limitsSchema = z
   .strictObject(
     {
-      redis: z
-        .custom<object>(isRedisClient, {
-          error: 'must be a connected client of the package "redis"; one of ioredis does not fit',
-        })
-        .optional(),
-      postgres: z
-        .strictObject(
-          {
-            pool: z.custom<QueryPool>((value) => hasFunctions(value, 'query'), {
-              error: 'must be a Pool of the package "pg"',
-            }),
-            tableName: z
-              .string({ error: tableText })
-              .regex(TABLE_NAME, { error: tableText })
-              .default('mfa_counters'),
-          },
-          { error: 'must be an object like { pool: new Pool() }' },
-        )
-        .optional(),
-      prefix: z.string({ error: prefixText }).regex(PREFIX, { error: prefixText }).default('mfa'),
+      store: counterStoreConfig.prefault('memory'),
       attemptsPerChallenge: wholeNumber(3, 10, 'attempts').default(5),
       failuresBeforeLock: wholeNumber(5, 10, 'failures').default(10),
-      lockMs: wholeNumber(15 * MINUTE_MS, 24 * HOUR_MS, 'milliseconds').default(30 * MINUTE_MS),
+      lockDuration: duration('15m', '24h', '30m').prefault('30m'),
       sendsPerTenMinutes: wholeNumber(1, 5, 'messages').default(5),
       sendsPerDay: wholeNumber(1, 10, 'messages').default(10),
-      resendWaitsSeconds: z
-        .array(wholeNumber(20, 3_600, 'seconds'), { error: 'must be a list of seconds like [30, 60, 120]' })
-        .min(1, { error: 'must name at least one wait, like [30]' })
-        .default([30, 60, 120]),
+      resendWaits: z
+        .array(duration('20s', '1h', '30s'), { error: 'must be a list of times like ["30s", "60s", "120s"]' })
+        .min(1, { error: 'must name at least one wait, like ["30s"]' })
+        .prefault(['30s', '60s', '120s']),
+      codeLifetime: duration('1m', '10m', '5m').prefault('5m'),
     },
     { error: 'must be an object like { attemptsPerChallenge: 5 }' },
   )
-  .refine(({ redis, postgres }) => !redis || !postgres, {
-    path: ['postgres'],
-    error: 'must not stand beside redis: the counters live in one place',
-  })
+  .transform(({ lockDuration, resendWaits, codeLifetime, ...others }) => ({
+    ...others,
+    lockMs: lockDuration,
+    resendWaitsMs: resendWaits,
+    codeLifeMs: codeLifetime,
+  }))

@@ -1,4 +1,4 @@
-import type { CounterStore } from './counter.js'
+import type { Counters } from './counter.js'
 
 const DAY_MS = 24 * 60 * 60_000
 
@@ -12,7 +12,7 @@ export interface RepeatedFailures {
 }
 
 /** Counts wrong codes in `store`. */
-export function repeatedFailuresIn(store: CounterStore): RepeatedFailures {
+export function repeatedFailuresIn(store: Counters): RepeatedFailures {
   const wrongCodes = store('wrong-after-password', DAY_MS)
   return { failed: async (userId) => (await wrongCodes.add(userId, 1)).count === NOTIFY_AT }
 }

@@ -1,24 +1,29 @@
+import { storableName } from '../digest.js'
+import type { StoreConfig } from './config.js'
 import { memoryStore } from './memory.js'
 import { postgresStore } from './postgres.js'
-import type { QueryPool } from './postgres-table.js'
-import { type RedisClient, redisStore } from './redis.js'
+import { redisStore } from './redis.js'
 import type { ItemStore } from './store.js'
 
-/** Where a host can have trusted devices kept. */
-export type StoreConfig =
-  /** This process, until it ends. */
-  | 'memory'
-  /** A connected client of the package `redis`; `prefix` begins every key and defaults to `mfa`. */
-  | { readonly redis: RedisClient; readonly prefix?: string | undefined }
-  /** A `Pool` of the package `pg`; the table, `mfa_trust` unless named, is made when it is not there. */
-  | { readonly postgres: QueryPool; readonly tableName?: string | undefined }
-  /** A store of the host's own. */
-  | ItemStore
+/** The longest owner that a store is asked for. */
+const LONGEST_OWNER = 120
 
-/** The store at that place. */
-export function openStore(place: StoreConfig): ItemStore {
-  if (place === 'memory') return memoryStore()
-  if ('redis' in place) return redisStore(place.redis, place.prefix ?? 'mfa')
-  if ('postgres' in place) return postgresStore(place.postgres, place.tableName ?? 'mfa_trust')
-  return place
+/** The store that the options name, for items by their owner. */
+export function openStore(config: StoreConfig): ItemStore {
+  if (config === 'memory') return memoryStore()
+  if ('redis' in config) return redisStore(config.redis, config.prefix ?? 'mfa')
+  if (!('postgres' in config)) return config
+  const { pool, tableName = 'mfa_trust' } = config.postgres
+  const store = postgresStore(pool, tableName)
+  return config.prefix === undefined ? store : withPrefix(store, config.prefix)
+}
+
+function withPrefix(store: ItemStore, prefix: string): ItemStore {
+  const prefixed = (owner: string) => storableName(`${prefix}:${owner}`, LONGEST_OWNER)
+  return {
+    read: (owner) => store.read(prefixed(owner)),
+    put: (owner, item) => store.put(prefixed(owner), item),
+    swap: (owner, id, before, value) => store.swap(prefixed(owner), id, before, value),
+    remove: (owner, id) => store.remove(prefixed(owner), id),
+  }
 }

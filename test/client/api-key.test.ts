@@ -48,7 +48,7 @@ describe('the API key (R78)', () => {
     ['nothing', () => {}],
   ]
   it.each(failures)('is in no error when the service answers with %s', async (_title, behaviour) => {
-    const { client } = await pair(behaviour, { timeoutMs: 200 })
+    const { client } = await pair(behaviour, { timeout: 200 })
     const told = everythingAbout(await failure(client.verify(BOBS_CODE)))
     expect(told).not.toContain(API_KEY)
     expect(told).not.toContain('+447700900102')

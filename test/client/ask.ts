@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
+import type { ServiceAddress } from '../../src/client/address.js'
 import { httpService } from '../../src/client/service.js'
 import { MfaError } from '../../src/errors.js'
-import type { ServiceAddress } from '../../src/options.js'
 import type { MfaService, VerifyRequest } from '../../src/protocol/index.js'
 import { readOptions } from '../../src/settings.js'
 import { type Behaviour, type HostileService, hostileService } from './hostile-service.js'
@@ -23,7 +23,7 @@ export async function pair(
   more: Partial<ServiceAddress> = {},
 ): Promise<{ client: MfaService; service: HostileService }> {
   const service = await hostileService(behave)
-  const client = clientFor({ baseUrl: service.url, apiKey: API_KEY, timeoutMs: 2_000, ...more })
+  const client = clientFor({ baseUrl: service.url, apiKey: API_KEY, timeout: 2_000, ...more })
   return { client, service }
 }
 

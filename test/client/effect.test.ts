@@ -57,7 +57,7 @@ const sure: readonly [string, Behaviour][] = [
 
 describe.each(Object.entries(verbs))('R43 R77 what a failed %s did', (_verb, ask) => {
   it.each(unsure)('is unknown when the service %s', async (_title, behaviour) => {
-    const { client, service } = await pair(behaviour, { timeoutMs: 200 })
+    const { client, service } = await pair(behaviour, { timeout: 200 })
     expect(await effectOf(ask(client))).toBe('unknown')
     expect(service.calls).toHaveLength(1)
   })
@@ -77,7 +77,7 @@ describe.each(Object.entries(verbs))('R43 R77 what a failed %s did', (_verb, ask
     // As behind a firewall that drops every packet: a connection that is never made, nor refused.
     const dispatcher = new Agent({ connect: () => {} })
     onTestFinished(() => dispatcher.destroy())
-    const address = { baseUrl: 'https://mfa.example.com', apiKey: API_KEY, timeoutMs: 200 }
+    const address = { baseUrl: 'https://mfa.example.com', apiKey: API_KEY, timeout: 200 }
     const { service } = readOptions({ service: address, factors: () => [] })
     if (!('baseUrl' in service)) throw new Error('expected an address')
     const client = httpService(service, httpTransport(service, dispatcher))
@@ -106,7 +106,7 @@ it('R76 a call is over in its own time, also while a longer one has the only soc
 /** A client whose only socket waits a second for a transcript, of a service that never answers. */
 async function busy() {
   const reached = signal()
-  const times = { timeoutMs: 200, transcribeTimeoutMs: 1_000 }
+  const times = { timeout: 200, transcribeTimeout: 1_000 }
   const { client, service } = await pair(reached.give, { ...times, maxConnections: 1 })
   const transcript = effectOf(client.transcribe({ file: 'https://media.example.com/call.mp3' }))
   await reached.given

@@ -147,9 +147,9 @@ describe('what a service answers', () => {
 
   it('may take longer than a code may, and not for ever', async () => {
     const slowly: Behaviour = (response, call) => void setTimeout(() => said(response, call), 400)
-    const { client } = await pair(slowly, { timeoutMs: 100 })
+    const { client } = await pair(slowly, { timeout: 100 })
     expect(await client.transcribe({ file: address })).toMatchObject({ outcome: 'transcribed' })
-    const impatient = await pair(() => {}, { transcribeTimeoutMs: 1_000 })
+    const impatient = await pair(() => {}, { transcribeTimeout: 1_000 })
     const error = await failure(impatient.client.transcribe({ file: address }))
     expect([error.code, error.message]).toEqual([
       'ERR_MFA_SERVICE_TIMEOUT',
@@ -167,7 +167,7 @@ describe('mfaClient', () => {
   })
 
   it('tells every fault of the address together, under its own name', () => {
-    const make = () => mfaClient({ baseUrl: 'mfa.example.com', apiKey: 'short', transcribeTimeoutMs: 1 })
+    const make = () => mfaClient({ baseUrl: 'mfa.example.com', apiKey: 'short', transcribeTimeout: 1 })
     expect(make).toThrow(OptionsError)
     expect(make).toThrow(
       /baseUrl must be the address.*\n.*apiKey must have.*\n.*transcribeTimeoutMs must be a whole number of milliseconds from 1000 to 600000/,

@@ -32,7 +32,7 @@ describe('the time a call may take (R76)', () => {
     ['sends one 103 after another', sendHintsForever],
   ]
   it.each(slow)('is over when a service %s', async (_title, behaviour) => {
-    const { client, service } = await pair(behaviour, { timeoutMs: 200 })
+    const { client, service } = await pair(behaviour, { timeout: 200 })
     const rung = timesPassed(150, 800)
     expect(await verdict(client)).toBe(TIMEOUT)
     expect(rung).toEqual([150])
@@ -40,14 +40,14 @@ describe('the time a call may take (R76)', () => {
   })
 
   it('is one second at most for word of a message', async () => {
-    const { client } = await pair(() => {}, { timeoutMs: 5_000, dialect: 'countersign' })
+    const { client } = await pair(() => {}, { timeout: 5_000, dialect: 'countersign' })
     const rung = timesPassed(950, 4_000)
     await expect(client.deliveryOf?.({ challenge: 'one' })).rejects.toMatchObject({ code: TIMEOUT })
     expect(rung).toEqual([950])
   })
 
   it('counts the wait for a free socket', async () => {
-    const { client } = await pair(() => {}, { timeoutMs: 200, maxConnections: 1 })
+    const { client } = await pair(() => {}, { timeout: 200, maxConnections: 1 })
     const rung = timesPassed(150, 800)
     const verdicts = await Promise.all([verdict(client), verdict(client), verdict(client)])
     expect(verdicts).toEqual([TIMEOUT, TIMEOUT, TIMEOUT])
@@ -55,7 +55,7 @@ describe('the time a call may take (R76)', () => {
   })
 
   it('does not end an answer that comes in time', async () => {
-    const { client } = await pair((response) => dribble(response, '{"valid":true}', 5), { timeoutMs: 2_000 })
+    const { client } = await pair((response) => dribble(response, '{"valid":true}', 5), { timeout: 2_000 })
     expect(await verdict(client)).toBe('valid')
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ServiceAddress } from '../../src/options.js'
+import type { ServiceAddress } from '../../src/client/address.js'
 import type { Contact, DeliveredMethod, MfaService } from '../../src/protocol/index.js'
 import { pair } from './ask.js'
 import { answer } from './hostile-service.js'

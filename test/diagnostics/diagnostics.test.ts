@@ -28,7 +28,7 @@ const SAFE: SessionOptions = {
   cookie: { secure: true, sameSite: 'lax' },
 }
 
-const CALM = { redis: createClient() }
+const CALM = { store: { redis: createClient() } }
 
 /** A host whose doctor writes down what it tells. */
 function watched(setup: HostSetup = {}) {
@@ -180,7 +180,7 @@ describe('the doctor', () => {
   it('has nothing to say of a host that is set up well, in production too', async () => {
     inProduction()
     const made = watched({
-      options: { limits: CALM, trustedDevices: { store: { redis: CALM.redis }, fingerprint: () => '1' } },
+      options: { limits: CALM, trustedDevices: { store: CALM.store, fingerprint: () => '1' } },
       store: new SharedStore(),
       session: SAFE,
       first: (app) => {

@@ -30,7 +30,7 @@ describe('R01 R02 every way in ends halfway', () => {
 
   it('a link with a redirect', async () => {
     const { app, standIn } = host({
-      options: { open: ['/link'] },
+      options: { login: { pendingPaths: ['/link'] } },
       behindGate: (app, auth) => {
         app.get('/link', auth.authenticate(new Link(), { successRedirect: '/secret' }))
       },
@@ -199,7 +199,7 @@ describe('R01 somebody halfway', () => {
 
   it('is nobody on the paths that are open', async () => {
     const { app } = host({
-      options: { open: ['/public'] },
+      options: { login: { pendingPaths: ['/public'] } },
       routes: (app) => {
         app.use(['/public', '/login', '/logout'], (req, res) => {
           res.json({ user: req.user ?? null, in: req.isAuthenticated(), out: req.isUnauthenticated() })

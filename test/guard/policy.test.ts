@@ -96,9 +96,11 @@ describe('a policy', () => {
     const { app } = host({
       options: {
         policy: () => ({ graceUntil: Date.UTC(2100, 0, 31) }),
-        locale: () => {
-          asked += 1
-          return 'fr'
+        languages: {
+          locale: () => {
+            asked += 1
+            return 'fr'
+          },
         },
       },
       routes: (app) => {

@@ -175,7 +175,7 @@ describe('a host that is wired in its own way', () => {
 
   it('mounts the routers below another router', async () => {
     const made = host({
-      options: { path: '/account/security/mfa' },
+      options: { urls: { path: '/account/security/mfa' } },
       mount: (app, mfa) => {
         const inner = express.Router().use('/mfa', mfaRouter(mfa))
         app.use('/account', express.Router().use('/security', inner))
@@ -265,7 +265,7 @@ describe('a host that is wired in its own way', () => {
         routes: (app, mfa) => {
           app.post('/held', startMfa(mfa), (req, res) => void res.json({ user: req.user ?? null }))
         },
-        options: { open: ['/held'] },
+        options: { login: { pendingPaths: ['/held'] } },
       })
       const browser = jsonAgent(made.app)
       const answer = await browser.post('/held?name=bob').set('Accept', accept)

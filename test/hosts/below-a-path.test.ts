@@ -7,15 +7,12 @@ import { listen } from '../kit/sockets.js'
 import { behindStrippingProxy } from '../kit/stripping-proxy.js'
 
 const PATHS = {
-  path: '/bank/mfa',
-  signInPath: '/bank/login',
-  signOutPath: '/bank/logout',
-  homePath: '/bank/',
-  stylesheet: '/bank/own.css',
+  login: { signInPath: '/bank/login', signOutPath: '/bank/logout', homePath: '/bank/' },
+  pages: { stylesheet: '/bank/own.css' },
 }
 
 /** An app whose pages a browser finds below `/bank`, and whose own routes know nothing of that. */
-function bank(options: HostSetup['options'] = {}) {
+function bank(urls: NonNullable<HostSetup['options']>['urls'] = {}) {
   const notices: AccountNotice[] = []
   const events: MfaEvent[] = []
   const made = host({
@@ -31,16 +28,15 @@ function bank(options: HostSetup['options'] = {}) {
       ...PATHS,
       trustedDevices: { store: 'memory' },
       languages: { offer: ['en', 'de'] },
-      publicUrl: 'https://shop.example',
-      onNotice: (_user, notice) => void notices.push(notice),
+      urls: { path: '/bank/mfa', publicUrl: 'https://shop.example', ...urls },
+      notices: { onNotice: (_user, notice) => void notices.push(notice) },
       onEvent: (event) => void events.push(event),
-      ...options,
     },
   })
   return { ...made, notices, events }
 }
 
-const setups: readonly [string, HostSetup['options'], (app: App) => Promise<number>][] = [
+const setups: readonly [string, Parameters<typeof bank>[0], (app: App) => Promise<number>][] = [
   ['in an app that is mounted at /bank', {}, (app) => listen(express().use('/bank', app))],
   [
     'behind a proxy that takes /bank off each path',
@@ -49,9 +45,9 @@ const setups: readonly [string, HostSetup['options'], (app: App) => Promise<numb
   ],
 ]
 
-describe.each(setups)('%s', (_, options, open) => {
+describe.each(setups)('%s', (_, urls, open) => {
   async function started() {
-    const made = bank(options)
+    const made = bank(urls)
     const port = await open(made.app)
     const agent = request.agent(`http://127.0.0.1:${port}`)
     const html = { Accept: 'text/html', Origin: `http://127.0.0.1:${port}` }

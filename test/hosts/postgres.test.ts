@@ -43,7 +43,11 @@ describe.skipIf(postgresMissing)('with PostgreSQL', () => {
   /** A process of its own: sessions and counters in the database, nothing else in common. */
   const appOf = (standIn: ReturnType<typeof standInService>, prefix: string) => {
     const pool = open()
-    return host({ standIn, store: storeIn(pool), options: { limits: { postgres: { pool }, prefix } } })
+    return host({
+      standIn,
+      store: storeIn(pool),
+      options: { limits: { store: { postgres: { pool }, prefix } } },
+    })
   }
 
   async function twoApps(prefix: string) {

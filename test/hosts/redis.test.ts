@@ -29,7 +29,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
       return host({
         standIn,
         store: new RedisStore({ client, prefix: 'app:' }),
-        options: { limits: { redis: client } },
+        options: { limits: { store: { redis: client } } },
       })
     }
     const apps = [await make(), await make()] as const
@@ -131,7 +131,7 @@ describe.skipIf(redisMissing)('with a Redis that dies', () => {
     const redis = await startRedis()
     try {
       const client = await redis.connect()
-      const { app, standIn } = host({ options: { limits: { redis: client } } })
+      const { app, standIn } = host({ options: { limits: { store: { redis: client } } } })
       const agent = await signIn(app, 'alice')
       await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
       await redis.kill()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { approvalsIn } from '../../src/limits/approvals.js'
 import { attemptsIn } from '../../src/limits/attempts.js'
-import { type CounterStore, counterStore } from '../../src/limits/counter.js'
+import { type Counters, openCounters } from '../../src/limits/counter.js'
 import { readOptions } from '../../src/settings.js'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { standInService } from '../kit/stand-in-service.js'
@@ -9,8 +9,8 @@ import { standInService } from '../kit/stand-in-service.js'
 const settings = readOptions({ service: standInService().service, factors: () => [] })
 
 /** Counters in a store as far away as Redis: every step takes its turn, and others get in between. */
-function distant(turns: () => number): CounterStore {
-  const near = counterStore(undefined)
+function distant(turns: () => number): Counters {
+  const near = openCounters()
   const travel = async <Result>(step: () => Promise<Result>) => {
     for (let turn = turns(); turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve))
     const result = await step()
@@ -117,7 +117,7 @@ describe('the lock of an account', () => {
 
   it('R27 lifts by itself, and each lock is twice as long as the one before, up to a day', async () => {
     const clock = stopClock()
-    const attempts = attemptsIn(counterStore(undefined), settings)
+    const attempts = attemptsIn(openCounters(), settings)
     const lengths = []
     for (let round = 0; round < 10; round++) {
       expect(await lock(attempts)).toBe(10)
@@ -133,7 +133,7 @@ describe('the lock of an account', () => {
 
   it('is short again after two days of peace', async () => {
     const clock = stopClock()
-    const attempts = attemptsIn(counterStore(undefined), settings)
+    const attempts = attemptsIn(openCounters(), settings)
     await lock(attempts)
     clock.move(HOUR)
     await lock(attempts)
@@ -144,7 +144,7 @@ describe('the lock of an account', () => {
 
   it('comes by ten failures within a day, not by nine, nor by ten in two days', async () => {
     const clock = stopClock()
-    const attempts = attemptsIn(counterStore(undefined), settings)
+    const attempts = attemptsIn(openCounters(), settings)
     const fail = async (challenge: string) => {
       expect((await attempts.consume({ userId: 'u', challenge })).ok).toBe(true)
       await attempts.failed({ userId: 'u', challenge })
@@ -157,13 +157,13 @@ describe('the lock of an account', () => {
   })
 
   it('is of one account', async () => {
-    const attempts = attemptsIn(counterStore(undefined), settings)
+    const attempts = attemptsIn(openCounters(), settings)
     await lock(attempts)
     expect((await attempts.consume({ userId: 'v', challenge: 'v' })).ok).toBe(true)
   })
 
   it('R77 comes by no try that was given back', async () => {
-    const attempts = attemptsIn(counterStore(undefined), settings)
+    const attempts = attemptsIn(openCounters(), settings)
     for (let attempt = 0; attempt < 50; attempt++) {
       const one = { userId: 'u', challenge: 'c' }
       expect(await attempts.consume(one)).toEqual({ ok: true, attemptsLeft: 4 })
@@ -173,7 +173,7 @@ describe('the lock of an account', () => {
 
   it('R77 gives nothing to the next day by what is given back late', async () => {
     const clock = stopClock()
-    const attempts = attemptsIn(counterStore(undefined), settings)
+    const attempts = attemptsIn(openCounters(), settings)
     const late = { userId: 'u', challenge: 'late' }
     await attempts.consume(late)
     clock.move(DAY + MINUTE)

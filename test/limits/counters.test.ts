@@ -3,14 +3,16 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import { LimitsStoreError } from '../../src/errors.js'
-import { type Counter, type CounterPlace, counterStore } from '../../src/limits/counter.js'
+import type { CounterStore, StoreConfig } from '../../src/index.js'
+import { type Counter, openCounters } from '../../src/limits/counter.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
+import { host, signIn } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
 
 /** One kind of store, as the suite needs it. */
 interface Place {
   /** A way to the store of its own, as another process would have. */
-  open(): Promise<CounterPlace>
+  open(): Promise<StoreConfig<CounterStore>>
   /** Lets this much time pass for the store, until the counter has forgotten the key. */
   pass(ms: number, counter: Counter, key: string): Promise<void>
   close(): Promise<void>
@@ -30,7 +32,15 @@ const places: readonly {
   {
     name: 'memory',
     isShared: false,
-    start: async () => ({ open: async () => ({}), pass: byOurClock, close: async () => {} }),
+    start: async () => ({ open: async () => 'memory', pass: byOurClock, close: async () => {} }),
+  },
+  {
+    name: 'an object of the host’s own',
+    isShared: true,
+    start: async () => {
+      const store = ownStore()
+      return { open: async () => store, pass: byOurClock, close: async () => {} }
+    },
   },
   {
     name: 'Redis',
@@ -70,6 +80,28 @@ const places: readonly {
   },
 ]
 
+/** The least that a store of the host's own needs, as docs/options.md shows it. */
+function ownStore(): CounterStore {
+  const kept = new Map<string, { count: number; endsAt: number }>()
+  const stored = (key: string) => {
+    const { count, endsAt } = kept.get(key) ?? { count: 0, endsAt: 0 }
+    return endsAt > Date.now() ? { count, msLeft: endsAt - Date.now() } : { count: 0, msLeft: 0 }
+  }
+  const put = (key: string, count: number, ms: number) => {
+    kept.set(key, { count, endsAt: Date.now() + ms })
+    return stored(key)
+  }
+  return {
+    async add(key, by, windowMs) {
+      const { count, msLeft } = stored(key)
+      return put(key, count + by, msLeft || windowMs)
+    },
+    read: async (key) => stored(key),
+    set: async (key, count, windowMs) => void put(key, count, windowMs),
+    remove: async (key) => void kept.delete(key),
+  }
+}
+
 const many = <Result>(count: number, step: (nth: number) => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, (_, nth) => step(nth)))
 
@@ -82,7 +114,7 @@ describe.each(places.filter(({ missing }) => !missing))(
   'R22 R28 counters in $name',
   ({ start, isShared }) => {
     let place: Place
-    let here: CounterPlace
+    let here: StoreConfig<CounterStore>
 
     beforeAll(async () => {
       place = await start()
@@ -90,8 +122,7 @@ describe.each(places.filter(({ missing }) => !missing))(
     })
     afterAll(() => place.close())
 
-    const counter = (windowMs = MINUTE, where = here) =>
-      counterStore({ prefix: 'mfa', ...where })('tries', windowMs)
+    const counter = (windowMs = MINUTE, where = here) => openCounters(where)('tries', windowMs)
 
     it('tell each of two hundred at once a count of its own', async () => {
       const attempts = counter()
@@ -158,13 +189,14 @@ describe.each(places.filter(({ missing }) => !missing))(
 
     it('keep names, keys and prefixes apart', async () => {
       const key = randomUUID()
-      const [ours, theirs] = [
-        counterStore({ ...here, prefix: 'mfa' }),
-        counterStore({ ...here, prefix: 'shop' }),
-      ]
+      const ours = openCounters(here)
       await ours('tries', MINUTE).add(key, 1)
-      for (const other of [ours('sends', MINUTE), theirs('tries', MINUTE)]) {
-        expect((await other.read(key)).count).toBe(0)
+      expect((await ours('sends', MINUTE).read(key)).count).toBe(0)
+      if (typeof here === 'object' && !('add' in here)) {
+        const theirs = openCounters({ ...here, prefix: 'shop' })
+        expect((await theirs('tries', MINUTE).read(key)).count).toBe(0)
+        const explicit = openCounters({ ...here, prefix: 'mfa' })
+        expect((await explicit('tries', MINUTE).read(key)).count).toBe(1)
       }
       expect((await ours('tries', MINUTE).read(`${key} `)).count).toBe(0)
     })
@@ -187,6 +219,43 @@ describe.each(places.filter(({ missing }) => !missing))(
   },
 )
 
+describe('an object of the host’s own that fails', () => {
+  const failing: readonly [string, Partial<CounterStore>][] = [
+    ['rejects', { add: async () => Promise.reject(new Error('gone')) }],
+    [
+      'throws',
+      {
+        add: () => {
+          throw new Error('gone')
+        },
+      },
+    ],
+    ['answers nothing', { add: async () => undefined as never }],
+    ['answers text', { add: async () => ({ count: '1', msLeft: 10 }) as never }],
+    ['answers what is no number', { add: async () => ({ count: Number.NaN, msLeft: 10 }) }],
+  ]
+
+  it.each(failing)('is a failure of the limits when it %s (R77)', async (_, broken) => {
+    const attempts = openCounters({ ...ownStore(), ...broken })('tries', MINUTE)
+    await expect(attempts.add('k', 1)).rejects.toMatchObject({
+      code: 'ERR_MFA_LIMITS_STORE',
+      message: expect.stringContaining('the object in limits.store'),
+    })
+  })
+
+  it('gets keys of printable ASCII of at most 200 characters', async () => {
+    const keys: string[] = []
+    const store = ownStore()
+    const noting: CounterStore = { ...store, read: (key) => store.read(keys[keys.push(key) - 1] ?? '') }
+    const { app } = host({ options: { limits: { store: noting } } })
+    const agent = await signIn(app, 'bob')
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await openCounters(noting)('failures', MINUTE).read('ü'.repeat(500))
+    expect(keys.length).toBeGreaterThan(1)
+    for (const key of keys) expect(key).toMatch(/^[!-~]{1,200}$/)
+  })
+})
+
 describe.skipIf(postgresMissing)('counters in PostgreSQL', () => {
   let server: Awaited<ReturnType<typeof startPostgres>>
   const pools: pg.Pool[] = []
@@ -196,7 +265,7 @@ describe.skipIf(postgresMissing)('counters in PostgreSQL', () => {
     return pool
   }
   const attempts = (pool: pg.Pool, tableName: string) =>
-    counterStore({ postgres: { pool, tableName } })('tries', MINUTE)
+    openCounters({ postgres: { pool, tableName } })('tries', MINUTE)
 
   beforeAll(async () => {
     server = await startPostgres()

@@ -195,7 +195,7 @@ describe('R43 a message that may have gone out, though the service failed', () =
 
   it('reaches a service that is slow five times, however often somebody with the password asks', async () => {
     const service = await hostileService(() => {})
-    const slow = { baseUrl: service.url, apiKey: 'key-of-the-tests-0123456789', timeoutMs: 100 }
+    const slow = { baseUrl: service.url, apiKey: 'key-of-the-tests-0123456789', timeout: 100 }
     const made = host({ options: { service: { ...slow, breaker: false } } })
     const statuses: number[] = []
     for (let login = 0; login < 12; login++) {

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import { LimitsStoreError } from '../../src/errors.js'
-import { counterStore } from '../../src/limits/counter.js'
+import { openCounters } from '../../src/limits/counter.js'
 import { MINUTE, SECOND, stopTimers } from '../kit/clock.js'
 import { host, signIn } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
@@ -25,12 +25,12 @@ describe.skipIf(redisMissing)('R77 a Redis that says nothing', () => {
   })
   afterAll(() => redis.stop())
 
-  const counter = (windowMs = MINUTE) => counterStore({ redis: client })('tries', windowMs)
+  const counter = (windowMs = MINUTE) => openCounters({ redis: client })('tries', windowMs)
 
   it('has failed after three seconds: a 503 on every route that counts, and nothing is evaluated uncounted', async () => {
     const told: unknown[] = []
     const logger = { warn: () => {}, error: (...what: unknown[]) => void told.push(what) }
-    const { app, standIn } = host({ options: { limits: { redis: client }, logger } })
+    const { app, standIn } = host({ options: { limits: { store: { redis: client } }, logger } })
     const bob = await signIn(app, 'bob')
     await bob.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
     const [alice, otto] = [await signIn(app, 'alice'), await signIn(app, 'otto')]
@@ -85,7 +85,7 @@ describe.skipIf(redisMissing)('R77 a Redis that says nothing', () => {
     const timers = stopTimers()
     const dying = await startRedis()
     onTestFinished(() => dying.stop())
-    const attempts = counterStore({ redis: await dying.connect() })('tries', MINUTE)
+    const attempts = openCounters({ redis: await dying.connect() })('tries', MINUTE)
     dying.freeze()
     const steps = [
       attempts.add('k', 1),
@@ -117,7 +117,7 @@ describe.skipIf(postgresMissing)('R77 a PostgreSQL that says nothing', () => {
     const way = await silentWayTo(Number(url.port))
     url.port = String(way.port)
     const pool = new pg.Pool({ connectionString: url.href, max: 4 }).on('error', () => {})
-    const attempts = counterStore({ postgres: { pool, tableName: 'mfa_counters' } })('tries', MINUTE)
+    const attempts = openCounters({ postgres: { pool, tableName: 'mfa_counters' } })('tries', MINUTE)
     const steps = [attempts.add('k', 1), attempts.read('k')]
     const failed = Promise.all(steps.map((step) => expect(step).rejects.toMatchObject(WAITED)))
     await timers.pass(3 * SECOND)

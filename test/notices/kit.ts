@@ -11,10 +11,13 @@ export function noticingHost(setup: HostSetup & { options?: Partial<MfaOptions<T
   const made = trustingHost({
     ...setup,
     options: {
-      onNotice: (user, notice) => void notices.push({ user, notice }),
-      onCompromise: (compromise) => void compromises.push(compromise),
-      publicUrl: PUBLIC_URL,
+      urls: { publicUrl: PUBLIC_URL },
       ...setup.options,
+      notices: {
+        onNotice: (user, notice) => void notices.push({ user, notice }),
+        onCompromise: (compromise) => void compromises.push(compromise),
+        ...setup.options?.notices,
+      },
     },
   })
   return {

@@ -122,14 +122,14 @@ describe('the link "this was not me"', () => {
   it('R64 is kept by the hash of its secret', async () => {
     const seen: string[] = []
     const inner = openStore('memory')
-    const noticeStore = {
+    const store = {
       ...inner,
       put: (owner: string, item: { id: string; value: string; expiresAt: number }) => {
         seen.push(owner, item.id, item.value)
         return inner.put(owner, item)
       },
     }
-    const host = noticingHost({ options: { noticeStore } })
+    const host = noticingHost({ options: { notices: { store } } })
     await pass(host, 'bob', { trust: true })
     const token = new URL(host.newest('device_trusted').notMeUrl ?? '').searchParams.get('token') ?? ''
     expect(seen.length).toBeGreaterThan(0)
@@ -171,14 +171,14 @@ describe('the link "this was not me"', () => {
   it('R09 lets nobody through whose session may be void while its store is down', async () => {
     const inner = openStore('memory')
     let isDown = false
-    const noticeStore = {
+    const store = {
       ...inner,
       read: async (owner: string) => {
         if (isDown) throw new Error('gone')
         return inner.read(owner)
       },
     }
-    const host = noticingHost({ options: { noticeStore } })
+    const host = noticingHost({ options: { notices: { store } } })
     const agent = await pass(host, 'bob', { trust: true })
     isDown = true
     await agent.get('/secret').expect(503)
@@ -298,7 +298,7 @@ describe('the link "this was not me", of somebody without a second factor', () =
 
   it('writes nothing into their sessions where there are no links', async () => {
     const store = new FaultyStore()
-    const made = noticingHost({ store, options: { publicUrl: undefined } })
+    const made = noticingHost({ store, options: { urls: {} } })
     await (await signIn(made.app, 'nina')).get('/secret').expect(200)
     expect(store.documents).toMatchObject([{ passport: { user: 'u-nina' } }])
     expect(store.documents[0]).not.toHaveProperty('mfa')

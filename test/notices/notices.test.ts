@@ -11,7 +11,7 @@ describe('somebody is told', () => {
   it('R63 of a backup code that was used, with everything a mail needs', async () => {
     const made = noticingHost({
       first: (app) => app.set('trust proxy', 1),
-      options: { place: () => 'Lyon, France' },
+      options: { location: () => 'Lyon, France' },
     })
     const agent = await pass(made, 'bob')
     await agent.post('/mfa/backup').send({}).expect(200)
@@ -140,7 +140,7 @@ describe('somebody is told', () => {
     expect(new URL(notMeUrl ?? '')).toMatchObject({ origin: 'https://shop.example', pathname: '/mfa/not-me' })
     expect(JSON.stringify(notice)).not.toContain('evil')
 
-    const plain = noticingHost({ options: { publicUrl: undefined } })
+    const plain = noticingHost({ options: { urls: {} } })
     await pass(plain, 'bob', { trust: true })
     const bare = plain.newest('device_trusted')
     expect(bare.notMeUrl).toBeUndefined()
@@ -150,7 +150,9 @@ describe('somebody is told', () => {
   })
 
   it('in words whose lines nobody can add to', async () => {
-    const made = noticingHost({ options: { place: () => 'Lyon\n\nAll is well: https://evil.example\u2028' } })
+    const made = noticingHost({
+      options: { location: () => 'Lyon\n\nAll is well: https://evil.example\u2028' },
+    })
     await pass(made, 'bob', { trust: true })
     expect(made.newest('device_trusted').text).toMatch(/^Place: Lyon All is well: https:\/\/evil\.example$/m)
   })
@@ -166,17 +168,17 @@ describe('somebody is told', () => {
         throw new Error('no mail server')
       },
     ]) {
-      await pass(noticingHost({ options: { onNotice, logger } }), 'bob', { trust: true })
+      await pass(noticingHost({ options: { notices: { onNotice }, logger } }), 'bob', { trust: true })
     }
     await expect.poll(() => errors.length).toBe(2)
     expect(errors[0]).toContain('device_trusted')
   })
 
   it('also when the host fails to say from where', async () => {
-    const place = (): string => {
+    const location = (): string => {
       throw new Error('no such address in the atlas')
     }
-    const made = noticingHost({ options: { place, logger: { warn: () => {}, error: () => {} } } })
+    const made = noticingHost({ options: { location, logger: { warn: () => {}, error: () => {} } } })
     await pass(made, 'bob', { trust: true })
     const notice = made.newest('device_trusted')
     expect(notice.location).toBeUndefined()

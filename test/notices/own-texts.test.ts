@@ -7,7 +7,7 @@ import { linkIn, noticingHost, pass, sayNotMe } from './kit.js'
 
 /** The notice of a trusted browser and the one of the link's use, in the words of a host, for a reader of some languages. */
 async function noticesIn(texts: MfaTexts, languages: string) {
-  const made = noticingHost({ options: { texts } })
+  const made = noticingHost({ options: { languages: { texts } } })
   const agent = jsonAgent(made.app).set('Accept-Language', languages)
   await pass(made, 'bob', { trust: true }, agent)
   const trusted = made.newest('device_trusted')
@@ -62,7 +62,7 @@ describe('a host’s own texts in notices', () => {
     const { trusted } = await noticesIn({ nl }, 'nl-BE')
     expect(trusted).toMatchObject({ locale: 'nl', subject: 'Testbed vertrouwt een browser' })
 
-    const made = noticingHost({ options: { texts: { nl } } })
+    const made = noticingHost({ options: { languages: { texts: { nl } } } })
     const agent = await pass(made, 'bob', {}, jsonAgent(made.app).set('Accept-Language', 'nl'))
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)

@@ -24,7 +24,11 @@ describe('the OpenAPI document of the routes', () => {
   it('has the routes of mfaRouter with their methods, and no other', async () => {
     const publicUrl = 'https://app.example'
     const { app, mfa } = host({
-      options: { publicUrl, trustedDevices: { store: 'memory' }, languages: { offer: ['en', 'de'] } },
+      options: {
+        urls: { publicUrl },
+        trustedDevices: { store: 'memory' },
+        languages: { offer: ['en', 'de'] },
+      },
     })
     const stacks = mfaRouter(mfa).stack.map((layer) => Reflect.get(layer.handle, 'stack'))
     const routes = stacks.flat().flatMap(({ route }) => (route ? [String(route.path)] : []))
@@ -114,7 +118,7 @@ describe('the answers', () => {
 
 describe('the type of a problem', () => {
   const problem = async (docsUrl: string | undefined) => {
-    const agent = await signIn(host({ options: { docsUrl } }).app, 'bob')
+    const agent = await signIn(host({ options: { urls: { docsUrl } } }).app, 'bob')
     const ours = await agent.post('/mfa/verify').send({ code: '123456' }).expect(409)
     const gate = await agent.get('/secret').expect(401)
     const rule = await agent.post('/transfer').expect(401)

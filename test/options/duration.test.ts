@@ -7,6 +7,8 @@ it.each([
   ['12h', 43_200_000],
   ['30d', 2_592_000_000],
   ['0s', 0],
+  [300, 300],
+  [0, 0],
 ])('%s are %i milliseconds', (text, expected) => {
   expect(durationMs(text)).toBe(expected)
 })
@@ -25,7 +27,10 @@ it.each([
   '1e3s',
   '٥m',
   '9999999d',
-  300,
+  -300,
+  1.5,
+  NaN,
+  Infinity,
   null,
   ['5m'],
 ])('%j is no duration (R18)', (text) => {

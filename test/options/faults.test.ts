@@ -1,26 +1,45 @@
 import { describe, expect, it } from 'vitest'
+import { type Duration, durationMs } from '../../src/duration.js'
 import { mfaRouter, mfaSession, OptionsError } from '../../src/index.js'
 import type { MfaOptions } from '../../src/options.js'
 import { readOptions } from '../../src/settings.js'
 import { addressFaults, faultsOf, faultsOfAll, ioredisClient, redisClient, WORKING } from './read.js'
 
 const MINUTE = 60_000
-const HOUR = 60 * MINUTE
+
+/** The options that hold others, with the names of those. */
+const GROUPS = {
+  urls: ['path', 'pathPrefix', 'publicUrl', 'docsUrl'],
+  login: ['signInPath', 'signOutPath', 'homePath', 'pendingPaths', 'pendingLifetime', 'firstFactor'],
+  limits: [
+    'store',
+    'attemptsPerChallenge',
+    'failuresBeforeLock',
+    'lockDuration',
+    'sendsPerTenMinutes',
+    'sendsPerDay',
+    'resendWaits',
+    'codeLifetime',
+  ],
+  notices: ['onNotice', 'onCompromise', 'store'],
+  pages: ['stylesheet', 'help', 'preferred', 'render'],
+  languages: ['offer', 'remember', 'locale', 'texts'],
+}
 
 it('everything that is wrong is told at once, each with its name and its remedy (R18)', () => {
   const faults = faultsOfAll({
     service: {
       baseUrl: 'http://10.0.0.7/?x=1',
       apiKey: '',
-      timeoutMs: 60_000,
+      timeout: '60s',
       retries: 3,
       dialect: { paths: { send: 'mfa' }, sendTypes: { sms: 'Sms' }, validWhen: 'always' },
     },
     factors: [],
     appName: '',
-    path: 'mfa',
-    pendingLoginMs: '10m',
-    limits: { attemptsPerChallenge: 50, lockMs: 1 },
+    urls: { path: 'mfa' },
+    login: { pendingLifetime: '10min' },
+    limits: { attemptsPerChallenge: 50, lockDuration: 1 },
     loggers: console,
   })
   const named = [
@@ -32,14 +51,14 @@ it('everything that is wrong is told at once, each with its name and its remedy 
     'service.dialect.sendTypes.sms must be a Type word',
     'service.dialect.validWhen must be "status" or "body"',
     'service.retries is not an option',
-    'service.timeoutMs must be a whole number of milliseconds from 100 to 10000',
+    'service.timeout must be a time like "5s", from 100 ms to 10s',
     'appName must not be empty',
     'factors must be a function',
-    'pendingLoginMs must be a whole number of milliseconds from 120000 to 900000',
-    'limits.lockMs must be a whole number of milliseconds',
+    'login.pendingLifetime must be a time like "10m", from 2m to 15m',
+    'limits.lockDuration must be a time like "30m", from 15m to 24h',
     'limits.attemptsPerChallenge must be a whole number of attempts from 3 to 10',
     'loggers is not an option',
-    'path must be a path on this site',
+    'urls.path must be a path on this site',
   ]
   for (const start of named) expect(faults.filter((fault) => fault.startsWith(start))).toHaveLength(1)
   expect(faults).toHaveLength(named.length)
@@ -67,11 +86,17 @@ describe('undefined means "not given"', () => {
   it('for every option that has a default', () => {
     const names = Object.keys(readOptions(WORKING)).filter((name) => !(name in WORKING))
     const none = Object.fromEntries(
-      [...names, 'render', 'locale', 'onEvent'].map((name) => [name, undefined]),
+      [...names, 'urls', 'login', 'pages', 'onEvent'].map((name) => [name, undefined]),
     )
     expect(readOptions({ ...WORKING, ...none })).toMatchObject({ path: '/mfa', pendingLoginMs: 10 * MINUTE })
-    expect(faultsOf({ limits: { attemptsPerChallenge: undefined, redis: undefined } })).toEqual([])
-    expect(addressFaults({ timeoutMs: undefined, dialect: undefined })).toEqual([])
+    for (const [group, members] of Object.entries(GROUPS)) {
+      const given = Object.fromEntries(members.map((member) => [member, undefined]))
+      expect(faultsOf({ [group]: given }), group).toEqual([])
+    }
+    expect(faultsOf({ limits: { store: { redis: redisClient, prefix: undefined } } })).toEqual([])
+    expect(addressFaults({ timeout: undefined, dialect: undefined, breaker: { pause: undefined } })).toEqual(
+      [],
+    )
     expect(addressFaults({ dialect: { paths: { send: undefined }, extras: undefined } })).toEqual([])
   })
 
@@ -109,21 +134,11 @@ describe('a misspelt name is a fault', () => {
 
 describe('numbers keep to their range (R18)', () => {
   const ranges: readonly (readonly [string, number, number, (value: unknown) => readonly string[]])[] = [
-    ['service.timeoutMs', 100, 10_000, (timeoutMs) => addressFaults({ timeoutMs })],
     ['service.maxConnections', 1, 1_024, (maxConnections) => addressFaults({ maxConnections })],
-    ['pendingLoginMs', 2 * MINUTE, 15 * MINUTE, (pendingLoginMs) => faultsOf({ pendingLoginMs })],
-    ['codeLifeMs', MINUTE, 10 * MINUTE, (codeLifeMs) => faultsOf({ codeLifeMs })],
     ['limits.attemptsPerChallenge', 3, 10, (value) => faultsOf({ limits: { attemptsPerChallenge: value } })],
     ['limits.failuresBeforeLock', 5, 10, (value) => faultsOf({ limits: { failuresBeforeLock: value } })],
-    ['limits.lockMs', 15 * MINUTE, 24 * HOUR, (value) => faultsOf({ limits: { lockMs: value } })],
     ['limits.sendsPerTenMinutes', 1, 5, (value) => faultsOf({ limits: { sendsPerTenMinutes: value } })],
     ['limits.sendsPerDay', 1, 10, (value) => faultsOf({ limits: { sendsPerDay: value } })],
-    [
-      'limits.resendWaitsSeconds.0',
-      20,
-      3_600,
-      (value) => faultsOf({ limits: { resendWaitsSeconds: [value] } }),
-    ],
   ]
   it.each(ranges)('%s from %i to %i', (name, least, most, read) => {
     expect([...read(least), ...read(most)]).toEqual([])
@@ -131,6 +146,31 @@ describe('numbers keep to their range (R18)', () => {
     for (const value of wrong) {
       expect(read(value).join('\n'), `${name} = ${value}`).toContain(`${name} must be a whole number of `)
       expect(read(value).join('\n')).toContain(`from ${least} to ${most}`)
+    }
+  })
+
+  const times: readonly (readonly [string, Duration, Duration, (value: unknown) => readonly string[]])[] = [
+    ['service.timeout', 100, '10s', (timeout) => addressFaults({ timeout })],
+    ['service.transcribeTimeout', '1s', '10m', (value) => addressFaults({ transcribeTimeout: value })],
+    ['login.pendingLifetime', '2m', '15m', (value) => faultsOf({ login: { pendingLifetime: value } })],
+    ['limits.codeLifetime', '1m', '10m', (value) => faultsOf({ limits: { codeLifetime: value } })],
+    ['limits.lockDuration', '15m', '24h', (value) => faultsOf({ limits: { lockDuration: value } })],
+    ['limits.resendWaits.0', '20s', '1h', (value) => faultsOf({ limits: { resendWaits: [value] } })],
+    [
+      'trustedDevices.maxAge',
+      '1h',
+      '30d',
+      (maxAge) => faultsOf({ trustedDevices: { store: 'memory', maxAge } }),
+    ],
+  ]
+  it.each(times)('%s from %s to %s', (name, least, most, read) => {
+    const [leastMs = 0, mostMs = 0] = [durationMs(least), durationMs(most)]
+    expect([least, most, leastMs, mostMs].flatMap(read)).toEqual([])
+    const outside = [leastMs - 1, mostMs + 1, leastMs + 0.5, -leastMs, 0, NaN, Infinity, '0s', '31d']
+    for (const value of [...outside, String(leastMs), `${leastMs}`, 'soon', null, [least]]) {
+      const faults = read(value).join('\n')
+      expect(faults, `${name} = ${value}`).toContain(`${name} must be a time like "`)
+      expect(faults).toContain(`from ${typeof least === 'number' ? `${least} ms` : least} to ${most}`)
     }
   })
 
@@ -145,14 +185,21 @@ describe('numbers keep to their range (R18)', () => {
       pendingLoginMs: 10 * MINUTE,
       codeLifeMs: 5 * MINUTE,
       limits: {
+        store: 'memory',
         attemptsPerChallenge: 5,
         failuresBeforeLock: 10,
         lockMs: 30 * MINUTE,
         sendsPerTenMinutes: 5,
         sendsPerDay: 10,
-        resendWaitsSeconds: [30, 60, 120],
+        resendWaitsMs: [30_000, 60_000, 120_000],
       },
-      service: { timeoutMs: 5_000, maxConnections: 64, allowInsecureServiceUrl: false },
+      service: {
+        timeoutMs: 5_000,
+        transcribeTimeoutMs: 60_000,
+        maxConnections: 64,
+        breaker: { failures: 5, pauseMs: 10_000 },
+        allowInsecureServiceUrl: false,
+      },
     })
   })
 })
@@ -160,38 +207,57 @@ describe('numbers keep to their range (R18)', () => {
 describe('everything else must be what it is meant to be', () => {
   it.each<[object, string]>([
     [{ limits: 7 }, 'limits must be an object'],
-    [{ limits: { redis: 'redis://localhost' } }, 'limits.redis must be a connected client'],
-    [{ limits: { redis: ioredisClient } }, 'package "redis"; one of ioredis does not fit'],
-    [{ limits: { postgres: { pool: 'postgres://' } } }, 'limits.postgres.pool must be a Pool'],
+    [{ urls: '/mfa' }, 'urls must be an object'],
+    [{ login: null }, 'login must be an object'],
+    [{ notices: () => {} }, 'notices must be an object'],
+    [{ pages: 7 }, 'pages must be an object'],
+    [{ languages: 'de' }, 'languages must be an object'],
+    [{ limits: { store: 'redis' } }, 'limits.store must be "memory"'],
     [
-      { limits: { postgres: { pool: { query() {} }, tableName: 'a"b' } } },
-      'limits.postgres.tableName must be the name',
+      { limits: { store: { read: async () => {} } } },
+      'an object with the functions add, read, set and remove',
+    ],
+    [{ limits: { store: { redis: 'redis://localhost' } } }, 'limits.store.redis must be a connected client'],
+    [{ limits: { store: { redis: ioredisClient } } }, 'package "redis"; one of ioredis does not fit'],
+    [
+      { limits: { store: { postgres: { pool: 'postgres://' } } } },
+      'limits.store.postgres.pool must be a Pool',
     ],
     [
-      { limits: { redis: redisClient, postgres: { pool: { query() {} } } } },
-      'limits.postgres must not stand beside redis',
+      { limits: { store: { postgres: { pool: { query() {} }, tableName: 'a"b' } } } },
+      'limits.store.postgres.tableName must be the name',
     ],
-    [{ docsUrl: 'docs/errors.md' }, 'docsUrl must be the address of a page'],
-    [{ docsUrl: 'https://docs.example.com/#errors' }, 'docsUrl must be the address of a page'],
-    [{ limits: { prefix: 'two words' } }, 'limits.prefix must be 1 to 32 letters'],
-    [{ limits: { resendWaitsSeconds: [] } }, 'limits.resendWaitsSeconds must name at least one wait'],
-    [{ limits: { resendWaitsSeconds: 30 } }, 'limits.resendWaitsSeconds must be a list of seconds'],
+    [
+      { limits: { store: { redis: redisClient, postgres: { pool: { query() {} } } } } },
+      'limits.store must name redis or postgres, not both',
+    ],
+    [{ urls: { docsUrl: 'docs/errors.md' } }, 'urls.docsUrl must be the address of a page'],
+    [{ urls: { docsUrl: 'https://docs.example.com/#errors' } }, 'urls.docsUrl must be the address of a page'],
+    [
+      { limits: { store: { redis: redisClient, prefix: 'two words' } } },
+      'limits.store.prefix must be 1 to 32 letters',
+    ],
+    [{ limits: { resendWaits: [] } }, 'limits.resendWaits must name at least one wait'],
+    [{ limits: { resendWaits: '30s' } }, 'limits.resendWaits must be a list of times'],
     [{ appName: 7 }, 'appName must be text'],
     [{ appName: 'x'.repeat(61) }, 'appName must have at most 60 characters'],
-    [{ firstFactor: 'password' }, 'firstFactor must be a value of RFC 8176'],
-    [{ path: '/' }, 'path must not end with a slash'],
-    [{ pathPrefix: '/bank/', path: '/bank/mfa' }, 'pathPrefix must not end with a slash'],
-    [{ pathPrefix: '/bank' }, 'path must be as a browser sees it, with pathPrefix: /bank/mfa'],
-    [{ path: '//evil.example' }, 'path must be a path on this site'],
-    [{ path: '/\\evil.example' }, 'path must be a path on this site'],
-    [{ signInPath: 'https://evil.example' }, 'signInPath must be a path on this site'],
-    [{ signOutPath: 'logout' }, 'signOutPath must be a path on this site'],
-    [{ homePath: '/home?x=1' }, 'homePath must be a path on this site'],
-    [{ open: '/public' }, 'open must be a list of paths'],
-    [{ open: ['public'] }, 'open.0 must be a path on this site'],
-    [{ stylesheet: 'https://cdn.example/mfa.css' }, 'stylesheet must be a path on this site, like /mfa.css'],
-    [{ render: '<html>' }, 'render must be a function'],
-    [{ locale: 'de' }, 'locale must be a function'],
+    [{ login: { firstFactor: 'password' } }, 'login.firstFactor must be a value of RFC 8176'],
+    [{ urls: { path: '/' } }, 'urls.path must not end with a slash'],
+    [{ urls: { pathPrefix: '/bank/', path: '/bank/mfa' } }, 'urls.pathPrefix must not end with a slash'],
+    [{ urls: { pathPrefix: '/bank' } }, 'urls.path must be as a browser sees it, with pathPrefix: /bank/mfa'],
+    [{ urls: { path: '//evil.example' } }, 'urls.path must be a path on this site'],
+    [{ urls: { path: '/\\evil.example' } }, 'urls.path must be a path on this site'],
+    [{ login: { signInPath: 'https://evil.example' } }, 'login.signInPath must be a path on this site'],
+    [{ login: { signOutPath: 'logout' } }, 'login.signOutPath must be a path on this site'],
+    [{ login: { homePath: '/home?x=1' } }, 'login.homePath must be a path on this site'],
+    [{ login: { pendingPaths: '/public' } }, 'login.pendingPaths must be a list of paths'],
+    [{ login: { pendingPaths: ['public'] } }, 'login.pendingPaths.0 must be a path on this site'],
+    [
+      { pages: { stylesheet: 'https://cdn.example/mfa.css' } },
+      'pages.stylesheet must be a path on this site, like /mfa.css',
+    ],
+    [{ pages: { render: '<html>' } }, 'pages.render must be a function'],
+    [{ languages: { locale: 'de' } }, 'languages.locale must be a function'],
     [{ userId: 'id' }, 'userId must be a function'],
     [{ appContact: 'a@example.com' }, 'appContact must be a function'],
     [{ onAppEnrolled: true }, 'onAppEnrolled must be a function'],

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { readOptions } from '../../src/settings.js'
 import { faultsOf, WORKING } from './read.js'
 
-const noticeStore = 'memory'
+const notices = { store: 'memory' }
 
-describe('the option publicUrl', () => {
+describe('the option urls.publicUrl', () => {
   it.each(['https://app.example', 'https://app.example/', 'http://localhost:3000', 'http://[::1]:3000'])(
     'can be %s',
     (publicUrl) => {
-      const read = readOptions({ ...WORKING, publicUrl, noticeStore })
+      const read = readOptions({ ...WORKING, urls: { publicUrl }, notices })
       expect(read.publicUrl).toBe(new URL(publicUrl).origin)
     },
   )
@@ -22,17 +22,18 @@ describe('the option publicUrl', () => {
     'javascript:alert(1)',
     7,
   ])('R16 R18 cannot be %s', (publicUrl) => {
-    expect(faultsOf({ publicUrl, noticeStore })).toEqual([
-      expect.stringContaining('publicUrl must be the https address of the app without a path'),
+    expect(faultsOf({ urls: { publicUrl }, notices })).toEqual([
+      expect.stringContaining('urls.publicUrl must be the https address of the app without a path'),
     ])
   })
 
   it('needs a place for the links', () => {
     const publicUrl = 'https://app.example'
-    expect(faultsOf({ publicUrl })).toEqual([expect.stringContaining('give noticeStore, or trustedDevices')])
-    expect(faultsOf({ publicUrl, trustedDevices: { store: 'memory' } })).toEqual([])
-    expect(faultsOf({ publicUrl, noticeStore: 'redis' })).toEqual([
-      expect.stringContaining('noticeStore must be'),
+    const urls = { publicUrl }
+    expect(faultsOf({ urls })).toEqual([expect.stringContaining('give notices.store, or trustedDevices')])
+    expect(faultsOf({ urls, trustedDevices: { store: 'memory' } })).toEqual([])
+    expect(faultsOf({ urls, notices: { store: 'redis' } })).toEqual([
+      expect.stringContaining('notices.store must be'),
     ])
   })
 })

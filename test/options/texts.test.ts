@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import type { MfaOptions, PageCatalogue } from '../../src/index.js'
+import type { MfaTexts, PageCatalogue } from '../../src/index.js'
 import { catalogues } from '../../src/pages/text.js'
-import { browserAgent, host, type TestUser } from '../kit/host.js'
+import { browserAgent, host } from '../kit/host.js'
 import { faultsOf } from './read.js'
 
 const { en } = catalogues
 
 /** The page on which bob chooses, in the words of a host. */
-async function chooser(texts: MfaOptions<TestUser>['texts'], language: string): Promise<string> {
-  const { app } = host({ options: { texts } })
+async function chooser(texts: MfaTexts | undefined, language: string): Promise<string> {
+  const { app } = host({ options: { languages: { texts } } })
   const agent = browserAgent(app).set('Accept-Language', language)
   await agent.post('/login').type('form').send({ name: 'bob' })
   return (await agent.get('/mfa').expect(200)).text
@@ -90,11 +90,13 @@ describe('texts that cannot be used are told with their path (R18)', () => {
     [{ nl: { ...rest, dir: 'ltr', choose: { ...choose, none: undefined } } }, 'missing: choose.none'],
     [{ nl: { ...en, attemptsLeft: { one: '1' } } }, 'missing: attemptsLeft.other'],
   ])('%#', (texts, fault) => {
-    expect(faultsOf({ texts })).toEqual([expect.stringContaining(fault)])
+    const faults = faultsOf({ languages: { texts } })
+    expect(faults).toEqual([expect.stringMatching(/^languages\.texts[. ]/)])
+    expect(faults[0]).toContain(fault)
   })
 
   it('all at once', () => {
     const texts = { en: { choose: { titel: '', none: '{x}' } }, de: { later: 1 } }
-    expect(faultsOf({ texts })).toHaveLength(3)
+    expect(faultsOf({ languages: { texts } })).toHaveLength(3)
   })
 })

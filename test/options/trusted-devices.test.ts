@@ -24,9 +24,10 @@ describe('the option trustedDevices', () => {
   it.each([
     { store: ownStore },
     { store: { redis: redisClient, prefix: 'shop' } },
-    { store: { postgres: { query: async () => ({ rows: [] }) }, tableName: 'shop_trust' } },
+    { store: { postgres: { pool: { query: async () => ({ rows: [] }) }, tableName: 'shop_trust' } } },
+    { store: { postgres: { pool: { query: async () => ({ rows: [] }) } }, prefix: 'shop' } },
     { store, maxAge: '1h', maxDevices: 1, cookieName: '__Host-mfa-devices' },
-    { store, maxAge: '720h', canTrust: () => true, fingerprint: () => 1 },
+    { store, maxAge: 30 * 86_400_000, canTrust: () => true, fingerprint: () => 1 },
   ])('can be %j', (trustedDevices) => {
     expect(readOptions({ ...WORKING, trustedDevices }).trustedDevices).toBeDefined()
   })
@@ -35,10 +36,22 @@ describe('the option trustedDevices', () => {
     [true, 'trustedDevices must be an object'],
     [{}, 'trustedDevices.store must be "memory"'],
     [{ store: 'redis' }, 'trustedDevices.store must be'],
-    [{ store: { redis: {} } }, 'trustedDevices.store must be'],
-    [{ store: { redis: ioredisClient } }, '{ redis: client } of the package "redis"'],
-    [{ store: { redis: redisClient, tableName: 'x' } }, 'trustedDevices.store must be'],
-    [{ store: { postgres: { query() {} }, tableName: 'x"; DROP' } }, 'trustedDevices.store must be'],
+    [{ store: { redis: {} } }, 'trustedDevices.store.redis must be a connected client'],
+    [{ store: { redis: ioredisClient } }, 'of the package "redis"; one of ioredis does not fit'],
+    [{ store: { redis: redisClient, tableName: 'x' } }, 'trustedDevices.store.tableName is not an option'],
+    [{ store: { redis: redisClient, prefix: 'a b' } }, 'trustedDevices.store.prefix must be 1 to 32 letters'],
+    [
+      { store: { redis: redisClient, postgres: { pool: { query() {} } } } },
+      'trustedDevices.store must name redis or postgres, not both',
+    ],
+    [
+      { store: { postgres: { pool: { query() {} }, tableName: 'x"; DROP' } } },
+      'trustedDevices.store.postgres.tableName must be the name of a table',
+    ],
+    [
+      { store: { postgres: { query() {} } } },
+      'trustedDevices.store.postgres must be { pool: new Pool(), tableName? }',
+    ],
     [{ store: { ...ownStore, swap: undefined } }, 'trustedDevices.store must be'],
     [{ store, maxAge: '59m' }, 'trustedDevices.maxAge must be a time like "30d", from 1h to 30d'],
     [{ store, maxAge: '31d' }, 'trustedDevices.maxAge must be a time'],

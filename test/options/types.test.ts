@@ -1,5 +1,14 @@
+import pg from 'pg'
+import { createClient } from 'redis'
 import { expect, it } from 'vitest'
-import type { MfaOptions, MfaService, PageCatalogue } from '../../src/index.js'
+import {
+  type CounterStore,
+  type ItemStore,
+  type MfaOptions,
+  type MfaService,
+  mfaSession,
+  type PageCatalogue,
+} from '../../src/index.js'
 
 /*
  * What compiles and what must not. `tsc -p tsconfig.test.json` is the judge: an @ts-expect-error without an error
@@ -13,73 +22,135 @@ interface Customer {
 const address = { baseUrl: 'https://mfa.example.com', apiKey: '0123456789abcdef' }
 const dutch = {} as PageCatalogue
 const factors = (user: Customer) => [{ method: 'sms' as const, phone: user.mobile }]
+const userId = (user: Customer) => user.key
+const base = { service: address, factors, userId }
+const client = createClient()
+const pool = new pg.Pool()
 
 const seen: string[] = []
 const sendMail = async (to: string, text: string) => ({ messageId: to + text })
 
 const compiles: readonly MfaOptions<Customer>[] = [
-  { service: address, factors },
-  { service: { baseUrl: process.env.MFA_BASE_URL, apiKey: process.env.MFA_API_KEY }, factors },
-  { service: {} as MfaService, factors },
-  { service: address, factors: async (user) => [{ method: 'app', user: user.mobile, label: 'App' }] },
-  { service: address, factors, userId: (user) => user.key, limits: { lockMs: undefined }, path: undefined },
-  { service: { ...address, dialect: 'countersign' }, factors },
-  { service: address, factors, texts: { en: { choose: { title: 'Is it you?' } }, nl: dutch } },
-  { service: address, factors, languages: { offer: ['en', 'nl'] }, texts: { nl: dutch } },
+  base,
+  { ...base, service: { baseUrl: process.env.MFA_BASE_URL, apiKey: process.env.MFA_API_KEY } },
+  { ...base, service: {} as MfaService },
+  { ...base, factors: async (user) => [{ method: 'app', user: user.mobile, label: 'App' }] },
+  { ...base, limits: { lockDuration: undefined }, urls: { path: undefined }, pages: undefined },
+  { ...base, login: { pendingLifetime: '10m' }, limits: { lockDuration: 1_800_000, resendWaits: ['30s'] } },
+  { ...base, limits: { store: 'memory' } },
+  { ...base, limits: { store: { redis: client, prefix: 'shop' } } },
+  { ...base, limits: { store: { postgres: { pool, tableName: 'counts' } } } },
+  { ...base, limits: { store: {} as CounterStore }, notices: { store: {} as ItemStore } },
+  { ...base, service: { ...address, dialect: 'countersign', breaker: { pause: '1m' } } },
+  { ...base, languages: { texts: { en: { choose: { title: 'Is it you?' } }, nl: dutch } } },
+  { ...base, languages: { offer: ['en', 'nl'], texts: { nl: dutch } } },
   {
-    service: address,
-    factors,
-    locale: () => 'en',
-    languages: { offer: ['en', 'de'], remember: async () => {} },
+    ...base,
+    languages: { locale: () => 'en', offer: ['en', 'de'], remember: async () => {} },
   },
-  { service: address, factors, trustedDevices: { store: 'memory', fingerprint: (user) => user.key } },
+  { ...base, trustedDevices: { store: 'memory', fingerprint: (user) => user.key } },
   // What a callback of theirs answers is nobody's business.
   {
-    service: address,
-    factors,
+    ...base,
     onEvent: ({ type }) => seen.push(type),
-    onNotice: ({ mobile }, { text }) => sendMail(mobile, text),
-    onCompromise: ({ userId, notice }) => sendMail(userId, notice.text),
+    notices: {
+      onNotice: ({ mobile }, { text }) => sendMail(mobile, text),
+      onCompromise: ({ userId, notice }) => sendMail(userId, notice.text),
+    },
     onAppEnrolled: ({ mobile }) => new Set<string>().add(mobile),
     languages: { offer: ['en', 'de'], remember: (_req, res, language) => res.cookie('lang', language) },
   },
-  { service: { ...address, dialect: { paths: { send: '/v2' }, sendTypes: { call: undefined } } }, factors },
+  { ...base, service: { ...address, dialect: { paths: { send: '/v2' }, sendTypes: { call: undefined } } } },
 ]
 
 const doesNot: readonly MfaOptions<Customer>[] = [
   // @ts-expect-error factors are needed
-  { service: address },
+  { service: address, userId },
   // @ts-expect-error a service is needed
-  { factors },
+  { factors, userId },
   // @ts-expect-error no such text
-  { service: address, factors, texts: { en: { choose: { titel: 'Is it you?' } } } },
+  { ...base, languages: { texts: { en: { choose: { titel: 'Is it you?' } } } } },
   // @ts-expect-error no such text of notices
-  { service: address, factors, texts: { en: { notices: { subject: { moved: 'x' } } } } },
-  // @ts-expect-error nothing is offered
-  { service: address, factors, languages: {} },
+  { ...base, languages: { texts: { en: { notices: { subject: { moved: 'x' } } } } } },
+  // @ts-expect-error a user without an id needs userId
+  { service: address, factors },
+  // @ts-expect-error userId is needed, so it cannot be undefined
+  { service: address, factors, userId: undefined },
+  // @ts-expect-error the languages are a list
+  { ...base, languages: { offer: 'en' } },
   // @ts-expect-error a misspelt name
-  { service: address, factors, onEvents: () => {} },
-  // @ts-expect-error durations are numbers
-  { service: address, factors, pendingLoginMs: '10m' },
+  { ...base, onEvents: () => {} },
+  // @ts-expect-error no such unit of time
+  { ...base, login: { pendingLifetime: '10min' } },
+  // @ts-expect-error an option of a group outside of it
+  { ...base, signInPath: '/login' },
+  // @ts-expect-error a pool is part of postgres
+  { ...base, limits: { store: { postgres: pool } } },
+  // @ts-expect-error half a store of counters
+  { ...base, limits: { store: { read: async () => ({ count: 0, msLeft: 0 }) } } },
+  // @ts-expect-error items are not counters
+  { ...base, limits: { store: {} as ItemStore } },
   // @ts-expect-error an SMS goes to a telephone
-  { service: address, factors: () => [{ method: 'sms', email: 'a@example.com' }] },
+  { ...base, factors: () => [{ method: 'sms', email: 'a@example.com' }] },
   // @ts-expect-error no such method
-  { service: address, factors: () => [{ method: 'pigeon', phone: '+447700900102' }] },
+  { ...base, factors: () => [{ method: 'pigeon', phone: '+447700900102' }] },
   // @ts-expect-error no such field of the user
-  { service: address, factors, userId: (user) => user.id },
+  { ...base, userId: (user) => user.id },
   // @ts-expect-error no such dialect
-  { service: { ...address, dialect: 'klingon' }, factors },
+  { ...base, service: { ...address, dialect: 'klingon' } },
   // @ts-expect-error no such part of a dialect
-  { service: { ...address, dialect: { path: { send: '/v2' } } }, factors },
+  { ...base, service: { ...address, dialect: { path: { send: '/v2' } } } },
   // @ts-expect-error no such store
-  { service: address, factors, trustedDevices: { store: 'redis' } },
+  { ...base, trustedDevices: { store: 'redis' } },
   // @ts-expect-error a store is needed
-  { service: address, factors, trustedDevices: { maxAge: '7d' } },
+  { ...base, trustedDevices: { maxAge: '7d' } },
   // @ts-expect-error half a service
-  { service: { send: async () => ({ outcome: 'sent' as const }) }, factors },
+  { ...base, service: { send: async () => ({ outcome: 'sent' as const }) } },
 ]
 
+/** The types of users that have an id, and need no `userId`. */
+const withId: readonly [
+  MfaOptions<{ id: string }>,
+  MfaOptions<{ readonly id: number; name: string }>,
+  MfaOptions<{ id: bigint }>,
+  MfaOptions<{ id: 'a' | 'b' } | { id: number }>,
+] = [
+  { service: address, factors: () => [] },
+  { service: address, factors: () => [] },
+  { service: address, factors: () => [] },
+  { service: address, factors: () => [], userId: undefined },
+]
+
+/** The types of users that may lack one. */
+const withoutId: readonly [
+  MfaOptions<{ id?: string }>,
+  MfaOptions<{ id: string | null }>,
+  MfaOptions<{ id: string } | { key: string }>,
+  MfaOptions<object>,
+] = [
+  // @ts-expect-error the id is optional
+  { service: address, factors: () => [] },
+  // @ts-expect-error the id may be null
+  { service: address, factors: () => [] },
+  // @ts-expect-error some users have no id
+  { service: address, factors: () => [] },
+  // @ts-expect-error nothing is known of the users, as of an Express.User that was not augmented
+  { service: address, factors: () => [] },
+]
+
+/** Never called: only its types matter. */
+export function inferred() {
+  mfaSession({ service: address, factors: (user: { id: string }) => [{ method: 'app', user: user.id }] })
+  mfaSession({ service: address, factors, userId })
+  // @ts-expect-error the type of the user, as the parameter gives it, has no id
+  mfaSession({ service: address, factors })
+}
+
 it('options are typed by the host’s own user', () => {
-  expect(compiles).toHaveLength(12)
-  expect(doesNot).toHaveLength(15)
+  expect(compiles).toHaveLength(17)
+  expect(doesNot).toHaveLength(21)
+})
+
+it('userId may be left out for a user with an id, and for no other', () => {
+  expect([...withId, ...withoutId]).toHaveLength(8)
 })

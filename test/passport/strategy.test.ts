@@ -11,7 +11,10 @@ type Options = passport.AuthenticateOptions & { keepSessionInfo?: boolean }
 function loginRoute(options: Options, setup: HostSetup = {}) {
   return host({
     ...setup,
-    options: { open: ['/failed', '/in', '/messages'], homePath: '/home', ...setup.options },
+    options: {
+      login: { pendingPaths: ['/failed', '/in', '/messages'], homePath: '/home' },
+      ...setup.options,
+    },
     routes: (app, _mfa, auth) => {
       app.post('/mfa-login', auth.authenticate('mfa', options), (req, res) => {
         res.json({ user: req.user ?? null, mfa: req.mfa, info: req.authInfo ?? null })
@@ -32,21 +35,21 @@ async function challenged(made: ReturnType<typeof loginRoute>, name = 'bob') {
 }
 
 describe('passport.authenticate("mfa") at a route of the host’s own', () => {
-  const withRouteAt = (path: string, open: string[]) =>
+  const withRouteAt = (path: string, pendingPaths: string[]) =>
     host({
-      options: { open },
+      options: { login: { pendingPaths } },
       routes: (app, _mfa, auth) => {
         app.post(path, auth.authenticate('mfa', { successReturnToOrRedirect: '/', failureRedirect: '/mfa' }))
       },
     })
-  const postTo = async (path: string, open: string[]) => {
-    const made = withRouteAt(path, open)
+  const postTo = async (path: string, pendingPaths: string[]) => {
+    const made = withRouteAt(path, pendingPaths)
     const agent = await signIn(made.app, 'bob')
     await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
     return agent.post(path).send({ code: made.standIn.newestCode() })
   }
 
-  it('is reached at /mfa-login and below the sign-in page without being named in open', async () => {
+  it('is reached at /mfa-login and below the sign-in page without being named in pendingPaths', async () => {
     await expect(postTo('/mfa-login', [])).resolves.toMatchObject({ status: 302, headers: { location: '/' } })
     await expect(postTo('/login/code', [])).resolves.toMatchObject({
       status: 302,
@@ -54,7 +57,7 @@ describe('passport.authenticate("mfa") at a route of the host’s own', () => {
     })
   })
 
-  it('is reached anywhere else when it is named in open, and is answered by the gate when it is not', async () => {
+  it('is reached anywhere else when it is named in pendingPaths, and is answered by the gate when it is not', async () => {
     await expect(postTo('/second-step', ['/second-step'])).resolves.toMatchObject({ status: 302 })
     await expect(postTo('/second-step', [])).resolves.toMatchObject({
       status: 401,
@@ -325,7 +328,7 @@ describe('passport.authenticate("mfa", callback)', () => {
 describe('the strategy among others', () => {
   it('fails in a chain, and the next one decides', async () => {
     const made = host({
-      options: { open: ['/either'] },
+      options: { login: { pendingPaths: ['/either'] } },
       routes: (app, _mfa, auth) => {
         app.post('/either', auth.authenticate(['mfa', 'name']), (req, res) => void res.json(req.mfa))
       },

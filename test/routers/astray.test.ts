@@ -7,7 +7,7 @@ async function halfway() {
     options: {
       languages: { offer: ['en', 'de'] },
       trustedDevices: { store: 'memory' },
-      publicUrl: 'https://app.example',
+      urls: { publicUrl: 'https://app.example' },
     },
   })
   const browser = browserAgent(made.app)

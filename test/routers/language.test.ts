@@ -167,10 +167,11 @@ describe('the languages that are offered', () => {
 
   it('may be kept by the host, which finds the choice again', async () => {
     const kept: string[] = []
-    const made = offering(
-      { offer: ['en', 'de'], remember: (_req, _res, language) => void kept.push(language) },
-      { locale: () => kept.at(-1) },
-    )
+    const made = offering({
+      offer: ['en', 'de'],
+      remember: (_req, _res, language) => void kept.push(language),
+      locale: () => kept.at(-1),
+    })
     const browser = await halfway(made)
     const answer = await browser.post('/mfa/language').type('form').send({ language: 'de' }).expect(303)
     expect(String(answer.headers['set-cookie'])).not.toContain('mfa_language')
@@ -181,10 +182,11 @@ describe('the languages that are offered', () => {
   })
 
   it('end in an error of the host when that cannot keep the choice', async () => {
-    const made = offering(
-      { offer: ['en', 'de'], remember: async () => Promise.reject(new RangeError('no room')) },
-      { locale: () => 'en' },
-    )
+    const made = offering({
+      offer: ['en', 'de'],
+      remember: async () => Promise.reject(new RangeError('no room')),
+      locale: () => 'en',
+    })
     const browser = await halfway(made)
     await browser.post('/mfa/language').type('form').send({ language: 'de' }).expect(500)
     expect(made.failures).toEqual([new RangeError('no room')])
@@ -194,10 +196,11 @@ describe('the languages that are offered', () => {
     [{ offer: ['en'] }, /languages.offer must name two languages at least/],
     [
       { offer: ['en', 'tlh'] },
-      /languages.offer names tlh, which the pages do not speak; give its words in texts/,
+      /languages.offer names tlh, which the pages do not speak; give its words in languages.texts/,
     ],
     [{ offer: ['en', 'de', 'EN'] }, /names a language twice/],
-    [{ offer: ['en', 'de'], remember: () => {} }, /give locale as well/],
+    [{ offer: ['en', 'de'], remember: () => {} }, /give languages.locale as well/],
+    [{ remember: () => {}, locale: () => 'en' }, /give languages.offer as well/],
     [{ offer: ['en', 'de'], keep: 1 }, /languages.keep is not an option/],
   ])('cannot be %j (R18)', (languages, fault) => {
     expect(() => offering(languages as LanguageOptions)).toThrow(fault)

@@ -73,8 +73,8 @@ function watchedHost(setup: HostSetup = {}) {
     // Before the session, so that asking does nothing to it.
     first: (app) => void app.get('/cookies', (req, res) => void res.send(req.get('cookie'))),
     options: {
-      limits: { postgres: { pool, tableName: names.counters } },
-      trustedDevices: { store: { postgres: pool, tableName: names.trust } },
+      limits: { store: { postgres: { pool, tableName: names.counters } } },
+      trustedDevices: { store: { postgres: { pool, tableName: names.trust } } },
       languages: { offer: ['en', 'de'] },
       ...setup.options,
     },

@@ -33,9 +33,9 @@ describe('the pages as a host has them', () => {
   })
 
   it('offer first what the host says the person prefers, and nothing that does not exist', async () => {
-    const bed = host({ options: { preferred: () => 'sms' } })
+    const bed = host({ options: { pages: { preferred: () => 'sms' } } })
     expect(order((await (await signedIn(bed, 'alice')).get('/mfa')).text)[0]).toBe('sms')
-    const strange = await signedIn(host({ options: { preferred: () => 'pigeon' } }), 'alice')
+    const strange = await signedIn(host({ options: { pages: { preferred: () => 'pigeon' } } }), 'alice')
     expect(order((await strange.get('/mfa')).text)[0]).toBe('app')
   })
 
@@ -76,7 +76,7 @@ describe('the pages as a host has them', () => {
   })
 
   it('link the host’s style sheet after ours and show its help', async () => {
-    const bed = host({ options: { stylesheet: '/brand.css', help: 'Call us at 555 <0100>.' } })
+    const bed = host({ options: { pages: { stylesheet: '/brand.css', help: 'Call us at 555 <0100>.' } } })
     const agent = await signedIn(bed, 'bob')
     await agent.post('/mfa/challenge').type('form').send({ factor: 'sms' })
     const { text } = await agent.get('/mfa/verify').expect(200)
@@ -85,7 +85,7 @@ describe('the pages as a host has them', () => {
   })
 
   it('take styles, fonts and pictures from files of the site, and nothing inline or from elsewhere', async () => {
-    const agent = await signedIn(host({ options: { stylesheet: '/brand.css' } }), 'bob')
+    const agent = await signedIn(host({ options: { pages: { stylesheet: '/brand.css' } } }), 'bob')
     const { headers } = await agent.get('/mfa').expect(200)
     const policy = String(headers['content-security-policy']).split('; ')
     expect(policy).toEqual(
@@ -102,8 +102,12 @@ describe('the pages as a host has them', () => {
   it('can be replaced, one by one, by what the host draws from the same data', async () => {
     const bed = host({
       options: {
-        render: (view, frame, standard) =>
-          view.page === 'choose' ? `mine: ${view.factors.map(({ to }) => to).join()}` : standard(view, frame),
+        pages: {
+          render: (view, frame, standard) =>
+            view.page === 'choose'
+              ? `mine: ${view.factors.map(({ to }) => to).join()}`
+              : standard(view, frame),
+        },
       },
     })
     const agent = await signedIn(bed, 'bob')
@@ -116,9 +120,11 @@ describe('the pages as a host has them', () => {
     const bed = host({
       options: {
         trustedDevices: { store: 'memory' },
-        render: (view, frame) => {
-          const message = view.page === 'stop' ? view.message : frame.message
-          return `mine: ${view.page} ${message?.code ?? ''}`
+        pages: {
+          render: (view, frame) => {
+            const message = view.page === 'stop' ? view.message : frame.message
+            return `mine: ${view.page} ${message?.code ?? ''}`
+          },
         },
       },
     })
@@ -150,7 +156,7 @@ describe('the pages as a host has them', () => {
   it('speak the language that the browser or the host asks for', async () => {
     const german = await signedIn(host(), 'bob')
     expect((await german.get('/mfa').set('Accept-Language', 'de-AT,en;q=0.5')).text).toContain('lang="de"')
-    const japanese = await signedIn(host({ options: { locale: () => 'ja' } }), 'bob')
+    const japanese = await signedIn(host({ options: { languages: { locale: () => 'ja' } } }), 'bob')
     expect((await japanese.get('/mfa').set('Accept-Language', 'de')).text).toContain('lang="ja"')
   })
 })

@@ -53,7 +53,7 @@ async function finish({ standIn }: Host, browser: ReturnType<typeof browserAgent
 /** A host that remembers by itself where somebody wanted to go, as connect-ensure-login does, and trusts it. */
 function trustingHost() {
   return host({
-    options: { homePath: '/home' },
+    options: { login: { homePath: '/home' } },
     beforeGate: (app) => {
       app.use((req, _res, next) => {
         const target = req.get('x-target')
@@ -132,7 +132,7 @@ describe('R15 where somebody is sent after the second factor', () => {
 
   it('is where they wanted to go, over choosing, another way, wrong codes and a code sent again', async () => {
     const clock = stopClock()
-    const { app, standIn } = host({ options: { homePath: '/home' } })
+    const { app, standIn } = host({ options: { login: { homePath: '/home' } } })
     const browser = browserAgent(app)
     await browser.post('/login').type('form').send({ name: 'alice' })
     await browser.get('/secret?report=7&tab=2').expect(303).expect('Location', '/mfa')
@@ -161,7 +161,7 @@ describe('R15 where somebody is sent after the second factor', () => {
     'http://evil.example/x',
   ])('is never another site, whatever path was asked for halfway: %s', async (path) => {
     for (const accept of ['html', 'json'] as const) {
-      const made = host({ options: { homePath: '/home' } })
+      const made = host({ options: { login: { homePath: '/home' } } })
       const port = await listen(made.app)
       const browser = browserAgent(made.app)
       const cookie = sessionCookie(await browser.post('/login').send({ name: 'bob' }))

@@ -49,7 +49,7 @@ function watchedHost() {
   const made = host({
     standIn,
     store: noting('session', new MemoryStore()),
-    options: { limits: { postgres: { pool } }, service: noting('service', standIn.service) },
+    options: { limits: { store: { postgres: { pool } } }, service: noting('service', standIn.service) },
     routes: (app, _mfa, auth) => {
       auth.use(new PasswordStrategy())
       app.post('/password', express.json(), auth.authenticate('password'), (_req, res) => {

@@ -20,7 +20,7 @@ function testbed(resave: boolean, options: HostSetup['options'] = {}) {
         req.session.destroy((error: unknown) => (error ? next(error) : res.json({ status: 'destroyed' })))
       })
     },
-    options: { open: ['/destroy'], ...options },
+    options: { login: { pendingPaths: ['/destroy'] }, ...options },
   })
   return { ...made, store }
 }
@@ -240,7 +240,7 @@ describe.each(ways)('R07 %s wins over what is still under way', (way) => {
     const store = new FaultyStore()
     const made = host({
       store,
-      options: { open: ['/destroy'], trustedDevices: { store: trusting } },
+      options: { login: { pendingPaths: ['/destroy'] }, trustedDevices: { store: trusting } },
       routes: (app, _mfa, auth) => {
         app.post('/destroy', (req, res) => {
           req.session.destroy(() => res.json({}))
@@ -266,7 +266,7 @@ describe.each(ways)('R07 %s wins over what is still under way', (way) => {
     const store = new FaultyStore()
     const made = host({
       store,
-      options: { open: ['/destroy'] },
+      options: { login: { pendingPaths: ['/destroy'] } },
       routes: (app, _mfa, auth) => {
         app.post('/destroy', (req, res) => {
           req.session.destroy(() => res.json({}))

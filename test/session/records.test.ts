@@ -207,7 +207,7 @@ describe('R05 a half-login', () => {
 
   it('of options that ask for 15 minutes lives 15 minutes', async () => {
     const clock = stopClock()
-    const { app } = testbed({ options: { pendingLoginMs: 15 * MINUTE } })
+    const { app } = testbed({ options: { login: { pendingLifetime: 15 * MINUTE } } })
     const browser = await signIn(app, 'bob')
     clock.move(15 * MINUTE - 1)
     expect((await browser.get('/mfa')).body.status).toBe('pending')

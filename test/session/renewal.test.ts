@@ -187,7 +187,7 @@ describe('a session is not renewed', () => {
     ['for nobody', undefined],
     ['for somebody halfway', 'bob'],
   ])('R01 %s', async (_, name) => {
-    const { app } = testbed({ options: { open: ['/renew'] } })
+    const { app } = testbed({ options: { login: { pendingPaths: ['/renew'] } } })
     const agent = name ? await signIn(app, name) : jsonAgent(app)
     await renew(agent).expect(401, { failed: 'ERR_MFA_SESSION_ENDED' })
     await agent.get('/secret').expect(401)

@@ -117,7 +117,7 @@ describe('a login', () => {
 
 describe('a page', () => {
   const page = (contentFor: (pending: boolean) => object): HostSetup => ({
-    options: { open: ['/page'] },
+    options: { login: { pendingPaths: ['/page'] } },
     routes: (app) =>
       void app.get('/page', (req, res) => void res.json(contentFor(req.mfa.status === 'pending'))),
   })
@@ -150,7 +150,7 @@ describe('a page', () => {
   it('is listed as skipped when it never responds', async () => {
     const { skipped } = await probe({
       routes: (app) => void app.use('/stuck', () => {}),
-      options: { open: ['/stuck'] },
+      options: { login: { pendingPaths: ['/stuck'] } },
     })
     expect(skipped).toContainEqual({ method: 'GET', path: '/stuck', reason: 'it did not respond' })
   })

@@ -28,7 +28,7 @@ async function aliceWithTwo(options = {}) {
 
 describe('R68 the list of trusted devices', () => {
   it('names each with its last use, its place and its end, the last used first', async () => {
-    const { firefox, iphone } = await aliceWithTwo({ place: () => 'Lyon, France' })
+    const { firefox, iphone } = await aliceWithTwo({ location: () => 'Lyon, France' })
     const { body } = await firefox.get('/mfa/devices').expect(200)
     const now = Date.now()
     const iso = (ms: number) => new Date(ms).toISOString()

@@ -3,8 +3,9 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import { TrustStoreError } from '../../src/errors.js'
+import type { StoreConfig } from '../../src/stores/config.js'
 import { namespaced } from '../../src/stores/namespaced.js'
-import { openStore, type StoreConfig } from '../../src/stores/open.js'
+import { openStore } from '../../src/stores/open.js'
 import type { ItemStore } from '../../src/stores/store.js'
 import { DAY, HOUR, stopClock } from '../kit/clock.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
@@ -44,9 +45,9 @@ const places: readonly {
       const pools: pg.Pool[] = []
       return {
         open: async () => {
-          const postgres = new pg.Pool({ connectionString: server.url, max: 8 }).on('error', () => {})
-          pools.push(postgres)
-          return { postgres }
+          const pool = new pg.Pool({ connectionString: server.url, max: 8 }).on('error', () => {})
+          pools.push(pool)
+          return { postgres: { pool } }
         },
         close: async () => {
           await Promise.all(pools.map((pool) => pool.end()))
@@ -61,7 +62,7 @@ const later = () => Date.now() + DAY
 const item = (id: string, value = 'a value', expiresAt = later()) => ({ id, value, expiresAt })
 const count = (answers: readonly boolean[]) => answers.filter(Boolean).length
 
-describe.each(places.filter(({ missing }) => !missing))('R64 trusted devices in $name', ({ start }) => {
+describe.each(places.filter(({ missing }) => !missing))('R64 trusted devices in $name', ({ name, start }) => {
   let place: Place
   let one: ItemStore
   let other: ItemStore
@@ -116,6 +117,19 @@ describe.each(places.filter(({ missing }) => !missing))('R64 trusted devices in 
     expect(count(await Promise.all(takes))).toBe(1)
     expect((await other.read(owner)).map(({ id }) => id)).toEqual(['b'])
     expect(await one.swap(owner, 'a', 'a value', 'back from the dead')).toBe(false)
+  })
+
+  it.runIf(name !== 'memory')('are kept apart by the prefix of an app', async () => {
+    const config = await place.open()
+    if (config === 'memory' || 'read' in config) throw new Error('expected a place with a prefix')
+    const owner = 'x'.repeat(120)
+    const shop = openStore({ ...config, prefix: 'shop' })
+    await shop.put(owner, item('a'))
+    expect(await openStore({ ...config, prefix: 'shop' }).read(owner)).toHaveLength(1)
+    expect(await openStore({ ...config, prefix: 'bank' }).read(owner)).toEqual([])
+    expect(await one.read(owner)).toEqual([])
+    expect(await shop.swap(owner, 'a', 'a value', 'new')).toBe(true)
+    expect(await shop.remove(owner, 'a')).toBe(true)
   })
 
   it('R65 count until their very millisecond, whatever the store still keeps', async () => {

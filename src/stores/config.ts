@@ -1,0 +1,110 @@
+import * as z from 'zod'
+import { hasFunctions, onlyGiven } from '../option-rules.js'
+import type { CounterStore } from './counter-store.js'
+import type { QueryPool } from './postgres-table.js'
+import type { RedisClient } from './redis.js'
+import type { ItemStore } from './store.js'
+
+/**
+ * Where data is kept. `memory` is the memory of this process: it is lost at a restart, and no other process shares it.
+ * Every other place is shared by all processes of the app. `Own` is the interface that an object of your own implements.
+ */
+export type StoreConfig<Own = ItemStore> = 'memory' | RedisConfig | PostgresConfig | Own
+
+/** A place in Redis. */
+export interface RedisConfig {
+  /** A connected client of the package `redis`. A client of `ioredis` does not fit. */
+  readonly redis: RedisClient
+  /** Begins every key, so that two apps can share one server: 1 to 32 letters, digits, `.`, `-` or `_`. Defaults to `mfa`. */
+  readonly prefix?: string | undefined
+}
+
+/** A place in PostgreSQL. */
+export interface PostgresConfig {
+  /** The connection pool, and the table in it. */
+  readonly postgres: PostgresTable
+  /**
+   * Begins every key, so that two apps can share one table: 1 to 32 letters, digits, `.`, `-` or `_`. Defaults to `mfa`
+   * for counters, and to no prefix elsewhere.
+   */
+  readonly prefix?: string | undefined
+}
+
+/** A table in the host's PostgreSQL. */
+export interface PostgresTable {
+  /** A `Pool` of the package `pg`, or an object with its `query`. */
+  readonly pool: QueryPool
+  /**
+   * Name of the table, created at the first use when it does not exist: lower-case letters, digits and `_`. Defaults to
+   * `mfa_counters` for counters and to `mfa_trust` for everything else.
+   */
+  readonly tableName?: string | undefined
+}
+
+const prefixText = 'must be 1 to 32 letters, digits, ., - or _, like "shop"'
+const prefix = z
+  .string({ error: prefixText })
+  .regex(/^[\w.-]{1,32}$/, { error: prefixText })
+  .optional()
+
+const redisConfig = z.strictObject({
+  // The client of another package, such as ioredis, takes the parameters of `eval` differently.
+  redis: z.custom<RedisClient>(
+    (value) => hasFunctions(value, 'eval') && Reflect.has(Object(value), 'isReady'),
+    {
+      error: 'must be a connected client of the package "redis"; one of ioredis does not fit',
+    },
+  ),
+  prefix,
+})
+
+const poolText = 'must be { pool: new Pool(), tableName? } with a Pool of the package "pg"'
+const tableText = 'must be the name of a table: small letters, digits and _, like mfa_counters'
+const postgresConfig = z.strictObject({
+  postgres: z.strictObject(
+    {
+      pool: z.custom<QueryPool>((value) => hasFunctions(value, 'query'), {
+        error: 'must be a Pool of the package "pg"',
+      }),
+      tableName: z
+        .string({ error: tableText })
+        .regex(/^[a-z_][a-z0-9_]{0,62}$/, { error: tableText })
+        .optional(),
+    },
+    { error: poolText },
+  ),
+  prefix,
+})
+
+/** The rule for an option that says where data is kept; an object of the host's own has these functions. */
+function storeConfig<Own>(...functions: readonly (keyof Own & string)[]) {
+  const text = `must be "memory", { redis: client } of the package "redis", { postgres: { pool } }, or an object with the functions ${functions.slice(0, -1).join(', ')} and ${functions.at(-1)}`
+  return z.unknown().transform((given, context): StoreConfig<Own> => {
+    if (given === 'memory' || hasFunctions(given, ...functions)) return given as 'memory' | Own
+    const place = typeof given === 'object' && given !== null ? onlyGiven({ ...given }) : {}
+    if ('redis' in place && 'postgres' in place) {
+      context.addIssue('must name redis or postgres, not both: the data is kept in one place')
+      return z.NEVER
+    }
+    // Its own members would each be a misspelt option.
+    if (hasFunctions(place.postgres, 'query')) {
+      context.addIssue({ code: 'custom', path: ['postgres'], message: poolText })
+      return z.NEVER
+    }
+    const schema = 'redis' in place ? redisConfig : 'postgres' in place ? postgresConfig : undefined
+    if (!schema) {
+      context.addIssue(text)
+      return z.NEVER
+    }
+    const parsed = schema.safeParse(place)
+    if (parsed.success) return parsed.data
+    for (const issue of parsed.error.issues) context.addIssue({ ...issue, path: [...issue.path] })
+    return z.NEVER
+  })
+}
+
+/** The rule for a store of items by their owner. */
+export const itemStoreConfig = storeConfig<ItemStore>('read', 'put', 'swap', 'remove')
+
+/** The rule for a store of counters. */
+export const counterStoreConfig = storeConfig<CounterStore>('add', 'read', 'set', 'remove')

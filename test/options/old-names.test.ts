@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { mfaClient, OptionsError } from '../../src/index.js'
+import { RENAMED_OPTIONS } from '../../src/option-renames.js'
+import { readOptions } from '../../src/settings.js'
+import { standInService } from '../kit/stand-in-service.js'
+import { faultsOf, WORKING } from './read.js'
+
+/** The options with a value at a path like `limits.lockMs`. */
+function withValueAt(path: string, value: unknown): object {
+  const [name = '', ...below] = path.split('.')
+  if (below.length === 0) return { [name]: value }
+  const group = name === 'service' ? WORKING.service : {}
+  return { [name]: { ...group, ...withValueAt(below.join('.'), value) } }
+}
+
+describe('an option name of an earlier release', () => {
+  it.each(Object.entries(RENAMED_OPTIONS))('%s is a fault that names %s', (old, current) => {
+    expect(faultsOf(withValueAt(old, 1))).toEqual([`${old} is now ${current}`])
+  })
+
+  it.each(Object.keys(RENAMED_OPTIONS))('%s means nothing when it is undefined', (old) => {
+    expect(faultsOf(withValueAt(old, undefined))).toEqual([])
+  })
+
+  it('is told together with everything else that is wrong', () => {
+    expect(faultsOf({ halfLoginMs: 5, limits: { lockMs: 1, sendsPerDay: 0 }, misspelt: 1 })).toEqual([
+      'halfLoginMs is now login.pendingLifetime',
+      'limits.lockMs is now limits.lockDuration',
+      'limits.sendsPerDay must be a whole number of messages from 1 to 10',
+      'misspelt is not an option; is it misspelt?',
+    ])
+  })
+
+  it('is told by mfaClient as the caller wrote it', () => {
+    const make = () => mfaClient({ ...WORKING.service, timeoutMs: 200 } as never)
+    expect(make).toThrow(OptionsError)
+    expect(make).toThrow('  - timeoutMs is now timeout')
+  })
+
+  it('is looked for in addresses only: a service that is an object stays the same object', () => {
+    const { service } = standInService()
+    expect(readOptions({ ...WORKING, service }).service).toBe(service)
+  })
+})
