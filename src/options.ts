@@ -93,19 +93,19 @@ export interface SharedOptions<User = Express.User> {
    * warnings off, `ignore` single ones. Defaults to `{ ignore: [] }`. See docs/diagnostics.md.
    */
   diagnostics?: false | { readonly ignore?: readonly WarningCode[] | undefined } | undefined
-  /** Where the routers and documents are. */
+  /** Where the routers and documents are. All members have defaults. */
   urls?: UrlOptions | undefined
-  /** The login around the second factor. */
+  /** The login around the second factor. All members have defaults. */
   login?: LoginOptions | undefined
-  /** The limits on wrong codes and on messages, and where they are counted. */
+  /** The limits on wrong codes and on messages, and where they are counted. All members have defaults. */
   limits?: LimitOptions | undefined
   /** Browsers in which sign-in skips the second factor. Off unless given. */
   trustedDevices?: TrustedDeviceOptions<User> | undefined
-  /** What the user is notified of by email. */
+  /** What the user is notified of. By default, no notice is written. */
   notices?: NoticeOptions<User> | undefined
-  /** How the pages look. */
+  /** How the pages look. All members have defaults. */
   pages?: PageOptions<User> | undefined
-  /** The languages and texts of pages, messages and notices. */
+  /** The languages and texts of pages, messages and notices. All members have defaults. */
   languages?: LanguageOptions | undefined
 }
 

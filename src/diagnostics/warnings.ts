@@ -1,9 +1,9 @@
 /** What the doctor can find, each with what to do about it. `docs/diagnostics.md` has a heading for each. */
 export const WARNINGS = {
   MFA_WARN_MEMORY_COUNTERS:
-    'Wrong codes and messages are counted in the memory of this process, where counts are lost at a restart and multiply with the number of processes: give limits.redis or limits.postgres.',
+    'Wrong codes and messages are counted in the memory of this process, where counts are lost at a restart and multiply with the number of processes: give limits.store { redis } or { postgres }.',
   MFA_WARN_SEPARATE_COUNTERS:
-    'Several processes seem to serve this app, and each counts wrong codes and messages for itself: give limits.redis or limits.postgres, so that they count together.',
+    'Several processes seem to serve this app, and each counts wrong codes and messages for itself: give limits.store { redis } or { postgres }, so that they count together.',
   MFA_WARN_MEMORY_SESSIONS:
     'Sessions are kept in the memory of this process, which loses them at a restart and grows without end: give express-session a store, such as connect-redis or connect-pg-simple.',
   MFA_WARN_TRUST_PROXY:
@@ -36,7 +36,7 @@ export const WARNINGS = {
     'The MFA service does not accept the API key, so nobody can pass a second factor: check service.apiKey (MFA_API_KEY) and that it was not revoked.',
 } as const
 
-/** Names a finding in the log, in events and in the option `doctor`. */
+/** Names a finding in the log, in events and in the option `diagnostics`. */
 export type WarningCode = keyof typeof WARNINGS
 
 /** Every code. */

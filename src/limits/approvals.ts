@@ -1,4 +1,4 @@
-import type { CounterStore } from './counter.js'
+import type { Counters } from './counter.js'
 
 /** Longer than any challenge lives, so that no approval is forgotten before it is worthless. */
 const APPROVAL_MEMORY_MS = 20 * 60_000
@@ -12,7 +12,7 @@ export interface Approvals {
 }
 
 /** Counts approvals in `store`. */
-export function approvalsIn(store: CounterStore): Approvals {
+export function approvalsIn(store: Counters): Approvals {
   const acquired = store('claim', APPROVAL_MEMORY_MS)
   return {
     acquire: async (approval) => (await acquired.add(approval, 1)).count === 1,

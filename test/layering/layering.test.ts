@@ -28,7 +28,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'digest.ts': { uses: [] },
   'errors.ts': { uses: [] },
   'duration.ts': { uses: [] },
-  'option-rules.ts': { uses: [] },
+  'option-rules.ts': { uses: ['duration.ts'] },
   protocol: { uses: LEAVES },
   'host.ts': { uses: [], types: ['protocol'] },
 
@@ -84,9 +84,16 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'duration.ts',
     ],
   },
-  'settings.ts': {
-    uses: ['client', 'diagnostics', 'limits', 'texts.ts', 'trust', 'protocol', ...LEAVES],
+  // The names of options in earlier releases.
+  'option-renames.ts': { uses: [] },
+  // The rule and the default of each option.
+  'option-schema.ts': {
+    uses: ['diagnostics', 'limits', 'stores', 'texts.ts', 'trust', 'protocol', ...LEAVES],
     types: ['options.ts'],
+  },
+  'settings.ts': {
+    uses: ['option-schema.ts', 'option-renames.ts', 'client', ...LEAVES],
+    types: ['protocol'],
   },
 
   // The client by itself, without Express.
@@ -125,6 +132,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'notices',
       'texts.ts',
       'stores',
+      'limits',
+      'trust',
       'passport',
       'guard',
     ],
@@ -138,7 +147,14 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
   'express-session': { uses: [], types: ['src/session/store.ts'] },
   express: {
     uses: ['src/mfa.ts', 'src/routers/', 'src/http/'],
-    types: ['src/options.ts', 'src/session/', 'src/guard/', 'src/passport/', 'src/diagnostics/'],
+    types: [
+      'src/options.ts',
+      'src/trust/options.ts',
+      'src/session/',
+      'src/guard/',
+      'src/passport/',
+      'src/diagnostics/',
+    ],
   },
   zod: { uses: ['src/'] },
 }

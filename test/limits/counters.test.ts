@@ -80,7 +80,7 @@ const places: readonly {
   },
 ]
 
-/** The least that a store of the host's own needs, as docs/options.md shows it. */
+/** The least that a store of the host's own needs. */
 function ownStore(): CounterStore {
   const kept = new Map<string, { count: number; endsAt: number }>()
   const stored = (key: string) => {

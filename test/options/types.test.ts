@@ -138,14 +138,6 @@ const withoutId: readonly [
   { service: address, factors: () => [] },
 ]
 
-/** Never called: only its types matter. */
-export function inferred() {
-  mfaSession({ service: address, factors: (user: { id: string }) => [{ method: 'app', user: user.id }] })
-  mfaSession({ service: address, factors, userId })
-  // @ts-expect-error the type of the user, as the parameter gives it, has no id
-  mfaSession({ service: address, factors })
-}
-
 it('options are typed by the host’s own user', () => {
   expect(compiles).toHaveLength(17)
   expect(doesNot).toHaveLength(21)
@@ -153,4 +145,11 @@ it('options are typed by the host’s own user', () => {
 
 it('userId may be left out for a user with an id, and for no other', () => {
   expect([...withId, ...withoutId]).toHaveLength(8)
+})
+
+it('the type of the user is inferred from the factors', () => {
+  mfaSession({ service: address, factors: (user: { id: string }) => [{ method: 'app', user: user.id }] })
+  mfaSession({ service: address, factors, userId })
+  // @ts-expect-error the type of the user, as the parameter gives it, has no id
+  expect(mfaSession({ service: address, factors })).toBeInstanceOf(Function)
 })

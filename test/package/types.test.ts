@@ -50,7 +50,7 @@ describe('the types of the package', () => {
        import {
          mfaAccount, mfaClient, mfaMetrics, mfaRouter, requireMfa, type AccountNotice, type Compromise, type MfaEvent,
          type MfaOptions, type MfaService, type MfaState, type MfaTexts, type NoticeCatalogue, type PageCatalogue,
-         type PolicyDecision, type ItemStore,
+         type PolicyDecision, type CounterStore, type ItemStore, type RedisConfig,
        } from 'countersign'
        import { findMfaBypasses, mfaTestKit, signInWithMfa, type MfaTestKit } from 'countersign/testing'
 
@@ -59,13 +59,15 @@ describe('the types of the package', () => {
        declare const req: Request
        declare const customer: Customer
        declare const store: ItemStore
+       declare const counters: CounterStore
+       declare const client: RedisConfig['redis']
        declare const dutch: PageCatalogue & { notices: NoticeCatalogue }
        declare const service: MfaService
        declare const kit: MfaTestKit
        declare const app: Parameters<typeof findMfaBypasses>[0]['app']
 
        const all: Options = {
-         service: { baseUrl: 'https://mfa.example', apiKey: 'key', dialect: 'countersign', breaker: false, timeoutMs: 900 },
+         service: { baseUrl: 'https://mfa.example', apiKey: 'key', dialect: 'countersign', breaker: { pause: '30s' }, timeout: 900 },
          factors: ({ mobile, email }) => [
            { method: 'sms', phone: mobile, id: 'work', label: 'Work' },
            { method: 'dual', email, phone: mobile },
@@ -79,22 +81,28 @@ describe('the types of the package', () => {
            if (event.type === 'verified') event.afterMs?.toFixed()
            if (event.type === 'warning') event.code satisfies string
          },
-         onNotice: async ({ email }, notice: AccountNotice) => void [email, notice.inLanguage('de').text],
-         onCompromise: ({ userId, notice }: Compromise) => void [userId.length, notice.subject],
-         publicUrl: 'https://app.example',
-         noticeStore: 'memory',
+         notices: {
+           onNotice: async ({ email }, notice: AccountNotice) => void [email, notice.inLanguage('de').text],
+           onCompromise: ({ userId, notice }: Compromise) => void [userId.length, notice.subject],
+           store: 'memory',
+         },
          trustedDevices: { store, maxAge: '30d', canTrust: ({ number }, { ip }) => number > 1 && ip !== '', fingerprint: ({ version }) => version },
-         place: ({ ip }) => ip,
-         preferred: ({ mobile }) => (mobile ? 'work' : undefined),
-         render: (view, frame, standard) => (view.page === 'code' ? view.factor + frame.appName : standard(view, frame)),
-         locale: (request) => request.get('x-language'),
-         languages: { offer: ['en', 'nl'] },
-         texts: { en: { choose: { title: 'Is it you?' }, notices: { fine: 'All is well.' } }, nl: dutch },
-         limits: { redis: {}, attemptsPerChallenge: 3, resendWaitsSeconds: [30], prefix: 'shop' },
+         location: ({ ip }) => ip,
+         pages: {
+           preferred: ({ mobile }) => (mobile ? 'work' : undefined),
+           render: (view, frame, standard) => (view.page === 'code' ? view.factor + frame.appName : standard(view, frame)),
+           stylesheet: '/own.css', help: 'Call us.',
+         },
+         languages: {
+           locale: (request) => request.get('x-language'),
+           offer: ['en', 'nl'],
+           texts: { en: { choose: { title: 'Is it you?' }, notices: { fine: 'All is well.' } }, nl: dutch },
+         },
+         limits: { store: { redis: client, prefix: 'shop' }, attemptsPerChallenge: 3, resendWaits: ['30s', 60_000], codeLifetime: '5m' },
          outage: 'other-factor',
          diagnostics: { ignore: ['MFA_WARN_PATH_PREFIX'] },
-         path: '/shop/mfa', pathPrefix: '/shop', signInPath: '/shop/login', open: ['/shop/help'],
-         docsUrl: 'https://docs.example', stylesheet: '/own.css', help: 'Call us.', firstFactor: 'pwd',
+         urls: { path: '/shop/mfa', pathPrefix: '/shop', publicUrl: 'https://app.example', docsUrl: 'https://docs.example' },
+         login: { signInPath: '/shop/login', pendingPaths: ['/shop/help'], pendingLifetime: '5m', firstFactor: 'pwd' },
        }
        mfaRouter(all)
        requireMfa({ maxAge: '5m', methods: ['app', 'backup'], minStrength: 'strong', resume: ['amount'] })
@@ -116,24 +124,27 @@ describe('the types of the package', () => {
        kit.apps.code(customer.email, { slowBy: '4m' }) satisfies string
        void signInWithMfa((path, init) => fetch(path, init), { kit, factor: 'sms' })
        void findMfaBypasses({ app, logins: { password: { fields: { name: 'bob' } } }, methods: ['GET'] })
-       void [told, count, median, said, words, service]
+       const counted: Options = { ...all, limits: { store: counters } }
+       void [told, count, median, said, words, service, counted]
 
        // @ts-expect-error a policy that answers something else
        const policy: Options = { ...all, policy: () => 'perhaps' }
        // @ts-expect-error a field that the user does not have
-       const preferred: Options = { ...all, preferred: ({ favourite }) => favourite }
+       const preferred: Options = { ...all, pages: { preferred: ({ favourite }) => favourite } }
        // @ts-expect-error a fingerprint that is neither text nor number
        const fingerprint: Options = { ...all, trustedDevices: { store, fingerprint: () => true } }
+       // @ts-expect-error a user without an id is named by userId
+       const nameless: Options = { service: all.service, factors: all.factors }
        // @ts-expect-error a trust without a store
        const trust: Options = { ...all, trustedDevices: { maxAge: '7d' } }
        // @ts-expect-error a time without a unit
        const age: Options = { ...all, trustedDevices: { store, maxAge: '7' } }
        // @ts-expect-error a store that lacks a step
-       const half: Options = { ...all, noticeStore: { read: async () => [] } }
+       const half: Options = { ...all, notices: { store: { read: async () => [] } } }
        // @ts-expect-error a finding that there is not
        const doctor: Options = { ...all, diagnostics: { ignore: ['MFA_WARN_WEATHER'] } }
        // @ts-expect-error the doctor is not switched on
-       const on: Options = { ...all, doctor: true }
+       const on: Options = { ...all, diagnostics: true }
        // @ts-expect-error a way to behave that there is not
        const outage: Options = { ...all, outage: 'open' }
        // @ts-expect-error a text that there is not
@@ -141,19 +152,19 @@ describe('the types of the package', () => {
        // @ts-expect-error languages that are one text
        const languages: Options = { ...all, languages: { offer: 'en' } }
        // @ts-expect-error a page that is no text
-       const render: Options = { ...all, render: () => 42 }
+       const render: Options = { ...all, pages: { render: () => 42 } }
        // @ts-expect-error a limit of another name
        const limit: Options = { ...all, limits: { attempts: 3 } }
        // @ts-expect-error a table without a pool
-       const table: Options = { ...all, limits: { postgres: { tableName: 'counters' } } }
+       const table: Options = { ...all, limits: { store: { postgres: { tableName: 'counters' } } } }
        // @ts-expect-error waits that are one number
-       const waits: Options = { ...all, limits: { resendWaitsSeconds: 30 } }
+       const waits: Options = { ...all, limits: { resendWaits: '30s' } }
        // @ts-expect-error a notice has no code in it
-       const notice: Options = { ...all, onNotice: (_user, { code }) => code }
+       const notice: Options = { ...all, notices: { onNotice: (_user, { code }) => code } }
        // @ts-expect-error an event that there is not
        const event: Options = { ...all, onEvent: (one) => one.type === 'birthday' }
        // @ts-expect-error a proof that RFC 8176 does not know
-       const first: Options = { ...all, firstFactor: 'dna' }
+       const first: Options = { ...all, login: { firstFactor: 'dna' } }
        // @ts-expect-error a dialect that is half a word
        const dialect: Options = { ...all, service: { baseUrl: '', apiKey: '', dialect: 'counter' } }
        // @ts-expect-error a strength that there is not
@@ -177,7 +188,7 @@ describe('the types of the package', () => {
        // @ts-expect-error a walk without logins
        void findMfaBypasses({ app })
        void [policy, preferred, fingerprint, trust, age, half, doctor, on, outage, text, render, limit, table, waits]
-       void [notice, event, first, dialect, ends, mute, languages]`,
+       void [nameless, notice, event, first, dialect, ends, mute, languages]`,
     )
     expect(await project.tsc()).toBe('')
   })
