@@ -177,11 +177,11 @@ describe('the package, loaded by an app', () => {
     await project.write(
       'faults.mjs',
       `import { mfaSession } from 'countersign'
-       try { mfaSession({ service: { baseUrl: 'http://10.0.0.7', apiKey: 'short' }, factorz: 1, pendingLoginMs: 5 }) }
+       try { mfaSession({ service: { baseUrl: 'http://10.0.0.7', apiKey: 'short' }, factorz: 1, login: { pendingLifetime: 5 } }) }
        catch (error) { console.log(error.faults.length, error.message) }`,
     )
     const told = await project.node('faults.mjs')
-    for (const name of ['service.baseUrl', 'service.apiKey', 'factors', 'factorz', 'pendingLoginMs']) {
+    for (const name of ['service.baseUrl', 'service.apiKey', 'factors', 'factorz', 'login.pendingLifetime']) {
       expect(told).toContain(name)
     }
   })
