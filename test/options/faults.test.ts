@@ -48,7 +48,7 @@ it('everything that is wrong is told at once, each with its name and its remedy 
     'service.baseUrl must be https (got http://10.0.0.7)',
     'service.baseUrl must end with its path',
     'service.dialect.paths.send must be a path like /v1/mfa',
-    'service.dialect.sendTypes.sms must be a Type word',
+    'service.dialect.sendTypes.sms must be a Type value',
     'service.dialect.validWhen must be "status" or "body"',
     'service.retries is not an option',
     'service.timeout must be a time like "5s", from 100 ms to 10s',
