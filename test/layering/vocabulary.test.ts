@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { WARNING_CODES } from '../../src/diagnostics/warnings.js'
+import { PROBLEM_CODES } from '../../src/http/problem.js'
+import { NOTICE_TYPES } from '../../src/notices/notice.js'
+
+/** Terms that the glossary has a standard term for. A public name uses that one. */
+const REPLACED = new Set(
+  'belief believe claim counts cutoff deed desk doctor door enrol enrolment finding findings half halfway house letter place proof rehearsal road roads room shelf slot somebody spend staged standing tell ticket told tries unbelievable unclaim undo visit visitor wall way ways whoever'.split(
+    ' ',
+  ),
+)
+
+/** The words of a name: `pendingLoginMs` and `PENDING_LOGIN` alike. */
+const wordsOf = (name: string) =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+
+const replacedIn = (names: Iterable<string>) =>
+  [...names].filter((name) => wordsOf(name).some((word) => REPLACED.has(word)))
+
+const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
+
+/** The names between the braces of a file's `export { … }` statements. */
+async function exportedNames(path: string): Promise<string[]> {
+  const statements = [...(await read(path)).matchAll(/export (?:type )?\{([^}]*)\}/g)]
+  return statements.flatMap(([, list = '']) =>
+    list.split(',').map((name) => name.replace(/^.*\bas\b|\btype\b/, '').trim()),
+  )
+}
+
+/** The members of the interfaces in a file. */
+async function membersIn(path: string): Promise<string[]> {
+  return [...(await read(path)).matchAll(/^ {2,}(?:readonly )?(\w+)\??:/gm)].map(([, name = '']) => name)
+}
+
+describe('public names use the terms of the glossary', () => {
+  it.each(['src/index.ts', 'src/protocol/index.ts', 'src/testing/index.ts', 'service/src/index.ts'])(
+    'in the exports of %s',
+    async (path) => {
+      const names = await exportedNames(path)
+      expect(names.length).toBeGreaterThan(5)
+      expect(replacedIn(names)).toEqual([])
+    },
+  )
+
+  it.each([
+    'src/options.ts',
+    'src/host.ts',
+    'src/flows/events.ts',
+    'src/pages/view.ts',
+    'src/http/account.ts',
+  ])('in the members of %s', async (path) => {
+    const names = await membersIn(path)
+    expect(names.length).toBeGreaterThan(3)
+    expect(replacedIn(names)).toEqual([])
+  })
+
+  it('in the codes of problems, warnings, notices, errors and events, and in the names of pages', async () => {
+    const literals = async (path: string, pattern: RegExp) =>
+      [...(await read(path)).matchAll(pattern)].map(([, name = '']) => name)
+    const codes = [
+      ...PROBLEM_CODES,
+      ...WARNING_CODES,
+      ...NOTICE_TYPES,
+      ...(await literals('src/errors.ts', /'(ERR_MFA_[A-Z_]+)'/g)),
+      ...(await literals('src/flows/events.ts', /\btype: '(\w+)'/g)),
+      ...(await literals('src/pages/view.ts', /\bpage: '([\w-]+)'/g)),
+    ]
+    expect(codes.length).toBeGreaterThan(80)
+    expect(replacedIn(codes)).toEqual([])
+  })
+})
