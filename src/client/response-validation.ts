@@ -18,9 +18,17 @@ const clockHint = z.object({ code: z.literal('invalid_code'), clock_steps: z.int
 /** The Countersign service is still handling a request with the same idempotency key. */
 const IN_FLIGHT = 'idempotency_key_in_flight'
 
-/** Members that say whether the code is valid, in any capitalization (R75). */
-const MARKERS = ['success', 'valid', 'verified', 'ok']
+/** Members that say whether the request succeeded, in any capitalization (R75). */
+const MARKERS = ['success', 'valid', 'verified', 'approved', 'is_valid', 'ok']
 const ERRORS = ['error', 'errors']
+/** Members that may say it in a word, or hold the members above. */
+const STATUSES = ['status', 'result']
+const NESTED = ['data', 'result']
+
+/** Words by which a service says in a 2xx response that it did not do what was asked. */
+const FAILED_STATUSES = ['error', 'failed', 'denied', 'invalid']
+/** Words by which it refuses a code. */
+const REFUSED_STATUSES = ['invalid', 'failed', 'denied', 'expired', 'pending']
 
 /**
  * Reads the JSON object in a successful response; an empty body gives an empty object.
@@ -37,15 +45,47 @@ export function validFields(answer: Answer): Fields {
 }
 
 /**
- * Finds a contradiction between a success status and the body: `no` if a marker is false, `error` if there is an error
- * member or a marker that is neither true nor false.
+ * Finds a contradiction between a success status and the body, at the top and inside `data` and `result`: `no` if a
+ * marker is false, `error` if there is an error member or a marker that is neither true nor false.
  */
 export function contradictionIn(fields: Fields): 'no' | 'error' | undefined {
-  const values = (names: readonly string[]) =>
-    Object.entries(fields).flatMap(([name, value]) => (names.includes(name.toLowerCase()) ? [value] : []))
-  const markers = values(MARKERS).map(readMarker)
+  const markers = valuesIn(fields, MARKERS).map(readMarker)
   if (markers.includes(false)) return 'no'
-  return markers.includes(undefined) || values(ERRORS).some(isError) ? 'error' : undefined
+  const isError =
+    valuesIn(fields, ERRORS).some(isErrorValue) ||
+    statusesIn(fields).some((status) => FAILED_STATUSES.includes(status))
+  return isError || markers.includes(undefined) ? 'error' : undefined
+}
+
+/**
+ * The same for the response to a verify, where more counts against the code: a status such as `denied` or `pending`, as
+ * several verification APIs send it with a 2xx status, and a message beside no positive marker (R75).
+ */
+export function verifyContradictionIn(fields: Fields): 'no' | 'error' | undefined {
+  if (statusesIn(fields).some((status) => REFUSED_STATUSES.includes(status))) return 'no'
+  if (membersOf(fields, STATUSES).includes(false)) return 'no'
+  const contradiction = contradictionIn(fields)
+  if (contradiction) return contradiction
+  const isPositive = valuesIn(fields, MARKERS).length > 0
+  return valuesIn(fields, ['message']).length > 0 && !isPositive ? 'error' : undefined
+}
+
+/** The values of members with these names, at the top and one level below `data` and `result`. */
+function valuesIn(fields: Fields, names: readonly string[]): unknown[] {
+  const own = membersOf(fields, names)
+  const nested = membersOf(fields, NESTED).filter((value) => typeof value === 'object' && value !== null)
+  return [...own, ...nested.flatMap((value) => membersOf({ ...(value as object) }, names))]
+}
+
+function membersOf(fields: Fields, names: readonly string[]): unknown[] {
+  return Object.entries(fields).flatMap(([name, value]) =>
+    names.includes(name.toLowerCase()) ? [value] : [],
+  )
+}
+
+function statusesIn(fields: Fields): string[] {
+  const values = valuesIn(fields, STATUSES)
+  return values.flatMap((value) => (typeof value === 'string' ? [value.toLowerCase()] : []))
 }
 
 function readMarker(value: unknown): boolean | undefined {
@@ -54,7 +94,7 @@ function readMarker(value: unknown): boolean | undefined {
   return word === false || word === 'false' ? false : undefined
 }
 
-function isError(value: unknown): boolean {
+function isErrorValue(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== null && value !== false
 }
 

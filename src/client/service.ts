@@ -16,6 +16,7 @@ import {
   keyRefused,
   refusalIn,
   validFields,
+  verifyContradictionIn,
 } from './response-validation.js'
 import { transcriptIn } from './transcript.js'
 import { type Answer, httpTransport, type Transport } from './transport.js'
@@ -88,7 +89,7 @@ export function httpService(
       // Verifying sends no message, so a 429 without a reason means too many wrong codes.
       if (answer.status !== 200) return refusalIn(answer, 'locked')
       const fields = validFields(answer)
-      const contradiction = contradictionIn(fields)
+      const contradiction = verifyContradictionIn(fields)
       if (contradiction === 'no') return { outcome: 'invalid' }
       if (contradiction === 'error') throw invalidResponse('status 200 with an error')
       if (dialect.validWhen === 'body' && !validAnswer.safeParse(fields).success) {
