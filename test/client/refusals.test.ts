@@ -111,7 +111,7 @@ describe.each(Object.entries(verbs))('%s', (verb, ask) => {
 
 describe('the wait that a 429 asks for', () => {
   const inFiveSeconds = () => new Date(Date.now() + 5_000).toUTCString()
-  it.each<[string, string | undefined, number, number]>([
+  it.each<[string, string | undefined | (() => string), number, number]>([
     ['nothing: a minute', undefined, 60, 60],
     ['seconds', '17', 17, 17],
     ['zero: at least one second', '0', 1, 1],
