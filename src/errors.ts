@@ -1,7 +1,8 @@
-/** What every error of this package has: a literal code for programs, a status for Express. */
+/** The base class of all errors of this package. */
 export abstract class MfaError extends Error {
+  /** A stable code for programs, such as `ERR_MFA_OPTIONS`. */
   abstract readonly code: string
-  /** HTTP status for whoever answers the request. */
+  /** The HTTP status of the response, which Express reads. */
   abstract readonly status: number
 
   constructor(message: string, options?: ErrorOptions) {
@@ -10,22 +11,20 @@ export abstract class MfaError extends Error {
   }
 }
 
-/** The options are wrong. Thrown when the app starts; the message lists every fault, each with its remedy (R18). */
+/** The options are invalid. Thrown when the app starts; the message lists all faults and how to fix them (R18). */
 export class OptionsError extends MfaError {
   readonly code = 'ERR_MFA_OPTIONS'
   readonly status = 500
-  /** One sentence a fault. */
+  /** One sentence for each fault. */
   readonly faults: readonly string[]
 
   constructor(faults: readonly string[]) {
-    super(
-      `The options given to countersign cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
-    )
+    super(`The options of countersign are invalid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
     this.faults = faults
   }
 }
 
-/** What can be wrong with the app around this package. */
+/** The codes of a `HostError`. */
 export type HostErrorCode =
   | 'ERR_MFA_NO_SESSION'
   | 'ERR_MFA_COOKIE_SESSION'
@@ -36,7 +35,7 @@ export type HostErrorCode =
   | 'ERR_MFA_FACTORS'
   | 'ERR_MFA_POLICY'
 
-/** The app around this package is wired in a way that cannot work. Thrown at the first request that shows it. */
+/** The app around this package is set up in a way that cannot work. Thrown at the first request that shows it. */
 export class HostError extends MfaError {
   readonly code: HostErrorCode
   readonly status = 500
@@ -47,63 +46,63 @@ export class HostError extends MfaError {
   }
 }
 
-/** The session ended, or moved on, while a code was being checked; the late answer counts for nothing (R06, R07). */
+/** The session ended or changed during a request, so the result of the request was discarded (R06, R07). */
 export class SessionEndedError extends MfaError {
   readonly code = 'ERR_MFA_SESSION_ENDED'
   readonly status = 401
 }
 
-/** The session store failed: nobody is signed in by a session that was not saved (R09). */
+/** The session store failed. A user whose session was not saved is not signed in (R09). */
 export class SessionStoreError extends MfaError {
   readonly code = 'ERR_MFA_SESSION_STORE'
   readonly status = 503
 }
 
-/** The store of the counters failed: nothing is evaluated uncounted. */
+/** The counter store failed. No code is checked and no message sent without being counted. */
 export class LimitsStoreError extends MfaError {
   readonly code = 'ERR_MFA_LIMITS_STORE'
   readonly status = 503
 }
 
-/** The store of trusted devices failed. At sign-in the question is asked then; nothing is trusted unseen. */
+/** The store of trusted devices and "this wasn't me" links failed. A sign-in then requires the second factor. */
 export class TrustStoreError extends MfaError {
   readonly code = 'ERR_MFA_TRUST_STORE'
   readonly status = 503
 }
 
-/** How a service can fail. */
+/** The codes of a `ServiceError`. */
 export type ServiceErrorCode =
-  /** It could not be reached, or said itself that it cannot work (5xx). */
+  /** The service could not be reached, or responded with 5xx. */
   | 'ERR_MFA_SERVICE_UNAVAILABLE'
-  /** It did not answer in time. */
+  /** The service did not respond in time. */
   | 'ERR_MFA_SERVICE_TIMEOUT'
-  /** It answered something that is neither yes nor no: HTML, a redirect, a cut or oversized body (R75). */
+  /** The response is invalid: HTML, a redirect, a truncated or oversized body (R75). */
   | 'ERR_MFA_SERVICE_ANSWER'
-  /** It does not accept the API key. */
+  /** The service does not accept the API key. */
   | 'ERR_MFA_SERVICE_KEY'
-  /** It failed several times in a row and is left alone for a moment; `retryAfterSeconds` says for how long. */
+  /** The circuit breaker is open after several failures in a row; `retryAfterSeconds` says for how long. */
   | 'ERR_MFA_SERVICE_PAUSED'
-  /** It says that the request itself is wrong: a setting of the dialect does not fit it. */
+  /** The service rejects the request as invalid: the option `dialect` does not fit it. */
   | 'ERR_MFA_SERVICE_REQUEST'
 
 /**
- * What a service that failed may have done all the same. `none`: certainly nothing, since it was never asked, or said
- * itself that it failed or refuses. `unknown`: it was asked, and what it answered, if anything, does not tell.
+ * The possible effect of a failed call. `none`: certainly none, because the service was not called, or responded that it
+ * failed or refused. `unknown`: the service was called and may have sent a message.
  */
 export type ServiceEffect = 'none' | 'unknown'
 
 /**
- * The MFA service failed. Nobody is signed in by it, and no try is spent on it (R77). The message holds no code,
- * contact, key or text of the service's answer (R78, R84).
+ * The MFA service failed. No user is signed in, and the attempt is refunded (R77). The error message contains no code,
+ * contact, API key or text of the service's response (R78, R84).
  */
 export class ServiceError extends MfaError {
   readonly code: ServiceErrorCode
   readonly status: 502 | 503
-  /** When asking again makes sense, if that is known. */
+  /** When to try again, if that is known. */
   readonly retryAfterSeconds: number | undefined
   /**
-   * What may have been done all the same: a message that may have gone out stays counted (R43). Defaults to `unknown`
-   * for `ERR_MFA_SERVICE_TIMEOUT` and `ERR_MFA_SERVICE_ANSWER`, to `none` for the others.
+   * The possible effect of the call: a message that may have been sent stays counted (R43). Defaults to `unknown` for
+   * `ERR_MFA_SERVICE_TIMEOUT` and `ERR_MFA_SERVICE_ANSWER`, to `none` for the others.
    */
   readonly effect: ServiceEffect
 
@@ -116,7 +115,7 @@ export class ServiceError extends MfaError {
     this.code = code
     this.retryAfterSeconds = options?.retryAfterSeconds
     this.status = code === 'ERR_MFA_SERVICE_ANSWER' ? 502 : 503
-    const tellsNothing = code === 'ERR_MFA_SERVICE_TIMEOUT' || code === 'ERR_MFA_SERVICE_ANSWER'
-    this.effect = options?.effect ?? (tellsNothing ? 'unknown' : 'none')
+    const isUnknown = code === 'ERR_MFA_SERVICE_TIMEOUT' || code === 'ERR_MFA_SERVICE_ANSWER'
+    this.effect = options?.effect ?? (isUnknown ? 'unknown' : 'none')
   }
 }

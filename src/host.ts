@@ -1,35 +1,35 @@
 import type { Amr } from './protocol/amr.js'
 
-/** Where the person behind a request stands, as `req.mfa` tells it. */
+/** The MFA status of a request: the type of `req.mfa`. */
 export interface MfaStatus {
   /**
-   * `pending`: the first factor was shown, the second is missing, `req.user` is withheld. `verified`: both were
-   * shown in this session. `none`: nobody is signed in, or somebody who is not asked for a second factor.
+   * `pending`: the first factor was shown, the second is missing, and `req.user` is withheld. `verified`: both were shown in
+   * this session. `none`: no user is signed in, or the user signed in without a second factor.
    */
   readonly status: 'none' | 'pending' | 'verified'
-  /** Whether a trusted device skipped the question in this session. It proves nothing: the status is `none`. */
+  /** Whether a trusted device took the place of the second factor. It proves nothing, so the status is `none`. */
   readonly trusted: boolean
-  /** What was proven in this session, in words of RFC 8176. Empty unless verified. */
+  /** How the user was authenticated in this session, in values of RFC 8176. Empty unless verified. */
   readonly amr: readonly Amr[]
   /** When a second factor was last shown, in milliseconds since 1970; `null` unless verified. */
   readonly verifiedAt: number | null
-  /** End of the half-login in milliseconds since 1970; `null` unless pending. */
+  /** When the pending login ends, in milliseconds since 1970; `null` unless pending. */
   readonly expiresAt: number | null
-  /** Until when a second factor may be set up, in milliseconds since 1970; `null` when nothing is due. */
+  /** The end of the grace period for setting up a second factor, in milliseconds since 1970; `null` if there is none. */
   readonly graceUntil: number | null
   /**
-   * A sentence about that in the person's language, like "Please set up a second step by January 31, 2027."; `null` when
-   * nothing is due. Plain text: escape it as any other.
+   * A sentence about the grace period in the language of the request, such as "Please set up a second step by
+   * January 31, 2027."; `null` if there is none. It is plain text: escape it in HTML.
    */
   readonly banner: string | null
 }
 
 declare global {
   namespace Express {
-    // Empty here: the host says what its users are, as it does for Passport.
+    // Empty here: the host declares its user type, as it does for Passport.
     interface User {}
     interface Request {
-      /** Where this person stands; set by `mfaSession`. */
+      /** The MFA status of this request, set by `mfaSession`. */
       mfa: MfaStatus
     }
   }

@@ -55,13 +55,13 @@ function build(options: unknown): RouteDeps {
   const settings = readOptions(options)
   const { limits, logger, onEvent, render } = settings
   const counters = openCounters(limits.store)
-  const counts = eventMetrics()
+  const metrics = eventMetrics()
   const emit: Deps['emit'] = (event) => {
     if (event.type === 'service_failed' && event.errorCode === 'ERR_MFA_SERVICE_KEY') {
       diagnostics.warn('MFA_WARN_KEY_REFUSED')
     }
     const dated = { ...event, at: Date.now() }
-    counts.note(dated)
+    metrics.record(dated)
     const failed = (error: unknown) =>
       logger.error('countersign: onEvent failed; nothing else was affected', error)
     try {
@@ -94,7 +94,7 @@ function build(options: unknown): RouteDeps {
     banner: (req, graceUntil) => graceBannerFor(req, graceUntil, settings),
     repeatedFailures: repeatedFailuresIn(counters),
     diagnostics,
-    counts,
+    metrics,
     render: render ? (view, frame) => render(view, frame, standard) : standard,
   }
 }
@@ -184,7 +184,7 @@ export function backupRouter<User>(options: MfaOptions<User>): Router {
  * @throws {OptionsError}
  */
 export function mfaMetrics<User>(options: MfaOptions<User>): MfaMetrics {
-  return depsOf(options).counts.read()
+  return depsOf(options).metrics.read()
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { askedUrl } from '../session/return-to.js'
+import { requestedUrl } from '../session/return-to.js'
 import { cookieOf, storeNameOf } from '../session/store.js'
 import type { Settings } from '../settings.js'
 import type { WarningCode } from './warnings.js'
@@ -35,7 +35,7 @@ function warningsInPrefix(req: Request, { path }: Pick<Settings, 'path'>): Warni
 }
 
 function warningsInBody(req: Request, settings: Pick<Settings, 'path' | 'pathPrefix'>): WarningCode[] {
-  const isOurs = askedUrl(req, settings).startsWith(`${settings.path}/`)
+  const isOurs = requestedUrl(req, settings).startsWith(`${settings.path}/`)
   const isLarge = Number(req.get('content-length') ?? 0) > LARGE_BODY_BYTES
   return isOurs && isLarge && req.readableEnded ? ['MFA_WARN_BODY_PARSER'] : []
 }

@@ -4,15 +4,15 @@ import { deliver } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
 import { backupTarget, type MfaUser } from './user.js'
 
-/** Backup codes are on their way; the old ones are dead. */
+/** New backup codes were sent; the old ones are void. */
 export interface BackupSent {
   readonly outcome: 'sent'
-  /** Masked. */
+  /** The masked contact that receives them. */
   readonly to: string
   readonly count?: number
 }
 
-/** Has the service make backup codes and deliver them to the user. */
+/** Has the service create backup codes and deliver them to the user. */
 export async function sendBackupCodes(
   deps: Deps,
   user: MfaUser,

@@ -6,6 +6,7 @@ import { deliver } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
 import { backupTarget, findFactor, type MfaUser } from './user.js'
 
+/** A challenge was started, or the code of the live one sent again (`again`). */
 export type Challenged = {
   readonly outcome: 'challenged'
   readonly challenge: Challenge
@@ -13,8 +14,8 @@ export type Challenged = {
 }
 
 /**
- * Starts a challenge for one factor, or sends the code of the live one again. A code is sent only here. The new
- * challenge takes the place of the session's old one; a resend keeps its life and its tries (R39).
+ * Starts a challenge for one factor, or sends the code of the live one again. A code is sent only here. A new challenge
+ * replaces the session's old one; a resend keeps the challenge's lifetime and attempts (R39).
  */
 export async function startChallenge(
   deps: Deps,
@@ -34,7 +35,7 @@ export async function startChallenge(
   return sendCode(deps, user, record, { ...factor, method: factor.method })
 }
 
-/** For what shows its codes by itself: there is nothing to send, only tries to count. */
+/** Starts a challenge without a message: for a method whose codes the user already has, only attempts are counted. */
 function challenged(
   { settings, emit }: Deps,
   { userId }: MfaUser,
@@ -90,7 +91,7 @@ async function sendCode(
       delivery: answer.outcome,
       startedAt: live?.startedAt ?? now,
       ...(answer.challenge && { service: answer.challenge }),
-      // Without word from the service, a code that is sent again lives no longer than at first.
+      // If the service does not say otherwise, sending a code again does not extend its lifetime.
       expiresAt: answer.expiresInSeconds === undefined && live ? live.expiresAt : now + lifeMs,
       resendAt: now + waitSeconds * 1000,
     },
@@ -98,7 +99,7 @@ async function sendCode(
   }
 }
 
-/** The session's challenge, if its code still counts and belongs to this factor: then the same code goes out again. */
+/** The session's challenge, if its code is still valid and belongs to this factor: then the same code is sent again. */
 async function liveChallenge(
   deps: Deps,
   record: MfaRecord,

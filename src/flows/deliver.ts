@@ -4,7 +4,7 @@ import type { Refused as ServiceRefused } from '../protocol/service.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { fromService } from './refusal.js'
 
-/** The service took the message; `resendInSeconds` is our own wait before the next one. */
+/** The service accepted the message; `resendInSeconds` is the plugin's own wait before the next one. */
 export interface Delivered<Answer> {
   readonly outcome: 'delivered'
   readonly answer: Exclude<Answer, ServiceRefused>
@@ -12,8 +12,8 @@ export interface Delivered<Answer> {
 }
 
 /**
- * Counts a message and has the service send it. Gives it back to the budget when it certainly did not go out (R77); one
- * that may have gone out stays counted, and so does the wait, or a service that is slow would send without end (R43).
+ * Counts a message and has the service send it. The message is refunded to the budget if it was certainly not sent (R77). A
+ * message that may have been sent stays counted, with its wait; otherwise a slow service would send without limit (R43).
  */
 export async function deliver<Answer extends { readonly outcome: string }>(
   deps: Deps,
@@ -27,7 +27,7 @@ export async function deliver<Answer extends { readonly outcome: string }>(
     return refuse({ code, retryAfterSeconds: permit.retryAfterSeconds })
   }
   const answer = await askService(deps, message.userId, send, async (error) => {
-    if (!mayHaveGoneOut(error)) await messageBudget.refund(message)
+    if (!mayHaveBeenSent(error)) await messageBudget.refund(message)
   })
   if (isRefused(answer)) {
     await messageBudget.refund(message)
@@ -40,8 +40,8 @@ export async function deliver<Answer extends { readonly outcome: string }>(
   }
 }
 
-/** Nothing is known of what came before an error of any other kind, such as a bug in a service of the host's own. */
-function mayHaveGoneOut(error: unknown): boolean {
+/** True also for an unexpected error, such as a bug in the host's own service: it says nothing about the message. */
+function mayHaveBeenSent(error: unknown): boolean {
   return !(error instanceof ServiceError) || error.effect === 'unknown'
 }
 
@@ -50,21 +50,21 @@ function isRefused(answer: { readonly outcome: string }): answer is ServiceRefus
 }
 
 /**
- * Asks the service. When it fails, by rejecting or by throwing at once, the host is told (R89) and `takeBack` undoes
- * what was counted beforehand; an error of any other kind than a `ServiceError` is the host's own to find.
- * @throws whatever the service failed with.
+ * Calls the service. If the call fails, by rejecting or by throwing at once, an event is emitted (R89) and `onFailure` refunds
+ * what was counted before. No event is emitted for an error that is not a `ServiceError`; the host finds it by itself.
+ * @throws the error of the service.
  */
 export async function askService<Answer>(
   { emit }: Pick<Deps, 'emit'>,
   userId: string,
   call: () => Promise<Answer>,
-  takeBack?: (error: unknown) => Promise<void>,
+  onFailure?: (error: unknown) => Promise<void>,
 ): Promise<Answer> {
   try {
     return await call()
   } catch (error) {
     if (error instanceof ServiceError) emit({ type: 'service_failed', userId, errorCode: error.code })
-    await takeBack?.(error)
+    await onFailure?.(error)
     throw error
   }
 }

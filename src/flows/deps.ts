@@ -10,7 +10,7 @@ import type { MfaEventBody } from './events.js'
 import type { Refusal } from './refusal.js'
 import type { MfaUser } from './user.js'
 
-/** What every flow is given: built once from the options. */
+/** What every flow works with, built once from the options. */
 export interface Deps {
   readonly settings: Settings
   readonly service: MfaService
@@ -18,25 +18,26 @@ export interface Deps {
   readonly approvals: Approvals
   readonly messageBudget: MessageBudget
   readonly deliveries: DeliveryStates
-  /** Only when the app asked for trusted devices. */
+  /** Present if the app uses trusted devices. */
   readonly devices?: Devices | undefined
-  /** Only when there are links by which somebody can end everything. */
+  /** Present if account notices have a "this wasn't me" link. */
   readonly sessionsValidAfter?: SessionsValidAfter | undefined
-  /** Tells the host what happened. */
+  /** Passes an event to the host's `onEvent` and to the metrics. */
   emit(event: MfaEventBody): void
 }
 
-/** A flow's "no". */
+/** The outcome of a flow that refused. */
 export interface Refused {
   readonly outcome: 'refused'
   readonly refusal: Refusal
 }
 
+/** The outcome for a refusal. */
 export function refuse(refusal: Refusal): Refused {
   return { outcome: 'refused', refusal }
 }
 
-/** What the service may know of the user. */
+/** What the service learns about the user: account id, client address and language. */
 export function callerOf(user: MfaUser): Caller {
   return {
     account: user.userId,

@@ -7,9 +7,9 @@ import { askService } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
 import { fromService } from './refusal.js'
 import type { MfaUser } from './user.js'
-import { judge, type RightCode } from './verify.js'
+import { type AcceptedCode, checkCode } from './verify.js'
 
-/** What the user needs to set up an app. It is shown once and remembered nowhere (R53). */
+/** What the user needs to set up an app. It is shown once and stored nowhere (R53). */
 export interface Prepared {
   readonly outcome: 'prepared'
   readonly enrollment: NonNullable<MfaRecord['enrollment']>
@@ -19,10 +19,10 @@ export interface Prepared {
   readonly secret?: string
 }
 
-/** How long an app may wait for its first code. */
-const ENROLMENT_LIFE_MS = 15 * 60_000
+/** How long a prepared app can be confirmed. */
+const ENROLLMENT_LIFETIME_MS = 15 * 60_000
 
-/** Has the service prepare an authenticator app; an app that is in use stays in use until the new one is confirmed. */
+/** Has the service prepare an authenticator app. An app that is in use stays valid until the new one is confirmed. */
 export async function prepareApp(
   deps: Deps,
   user: MfaUser,
@@ -43,20 +43,20 @@ export async function prepareApp(
   }
 }
 
-/** Checks the first code of an app that was prepared in this session; from then on it counts (R54). */
+/** Checks the first code of an app that was prepared in this session; from then on the app is valid (R54). */
 export async function confirmApp(
   deps: Deps,
   user: MfaUser,
   enrollment: MfaRecord['enrollment'],
   contact: Contact | undefined,
   typed: string,
-): Promise<RightCode | Refused> {
-  if (!contact || !enrollment || Date.now() - enrollment.startedAt >= ENROLMENT_LIFE_MS) {
+): Promise<AcceptedCode | Refused> {
+  if (!contact || !enrollment || Date.now() - enrollment.startedAt >= ENROLLMENT_LIFETIME_MS) {
     return refuse({ code: 'no_challenge' })
   }
   const attempt = { userId: user.userId, challenge: enrollment.id }
   const code = canonicalCode(typed)
-  const verdict = await judge(deps, attempt, {
+  const verdict = await checkCode(deps, attempt, {
     method: 'app',
     contact,
     code,
@@ -65,10 +65,10 @@ export async function confirmApp(
     ...callerOf(user),
   })
   if (verdict.outcome === 'refused') return verdict
-  return { outcome: 'right', method: 'app' }
+  return { outcome: 'accepted', method: 'app' }
 }
 
-/** Ends the trust in all devices, since another app under the same contact looks to the host like the old one. */
+/** Revokes the trusted devices: the host cannot tell the new app from an old one under the same contact. */
 export async function appEnrolled(deps: Deps, { userId }: MfaUser): Promise<void> {
   await revokeDevices(deps, userId, 'factor_change')
   deps.emit({ type: 'app_enrolled', userId })

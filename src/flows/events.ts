@@ -4,75 +4,81 @@ import type { ServicePart } from '../protocol/service.js'
 import type { RefusalCode } from './refusal.js'
 
 /**
- * What happened, for logs and metrics (R89). It names the user by the host's own id and the factor by its kind; it
- * never holds a code, a secret or a contact.
+ * An event for logs and metrics (R89). It has the host's id of the user and the method; it never holds a code, a secret
+ * or a contact.
  */
 export type MfaEvent = {
-  /** Milliseconds since 1970. */
+  /** When it happened, in milliseconds since 1970. */
   readonly at: number
-} & (AboutUser | AboutApp)
+} & (UserEvent | AppEvent)
 
-/** What happened to somebody. */
-type AboutUser = {
+/** An event about one user. */
+type UserEvent = {
   /** The host's id of the user. */
   readonly userId: string
-} /** The first factor was shown, and the second is missing. */ & (
-  | { readonly type: 'pending_login_started' }
+} & (
+  | /** The first factor was shown, and the second is missing. */
+  { readonly type: 'pending_login_started' }
+  /** A challenge was started, or its code sent again. */
   | {
       readonly type: 'challenged'
       readonly method: Method | 'backup'
-      /** What the service said of the message: handed to the carrier, or waiting for it. `none` where none is sent. */
+      /** `sent`: the carrier has the message. `queued`: it waits for the carrier. `none`: the method sends no message. */
       readonly delivery: 'sent' | 'queued' | 'none'
-      /** Whether the code of a living challenge was sent once more. */
+      /** Whether the code of a live challenge was sent again. */
       readonly again: boolean
     }
+  /** A second factor was shown. */
   | {
       readonly type: 'verified'
       readonly method: Method | 'backup'
       readonly purpose: 'sign-in' | 'step-up'
-      /** Milliseconds since the challenge, or since the first factor where nothing was asked for. */
+      /** Milliseconds since the challenge, or since the first factor if there was no challenge. */
       readonly afterMs?: number
     }
-  /** A code was not looked at or not right, or a message not sent. */
+  /** A code was wrong or not checked, or a message was not sent. */
   | { readonly type: 'refused'; readonly method?: Method | 'backup'; readonly code: RefusalCode }
-  /** One wrong code too many: the account is locked from now on. */
+  /** There were too many wrong codes, and the account is locked. */
   | { readonly type: 'locked'; readonly forSeconds: number }
+  /** An authenticator app was set up. */
   | { readonly type: 'app_enrolled' }
+  /** New backup codes were sent. */
   | { readonly type: 'backup_codes_sent' }
-  /** A half-login ended without the second factor: by the user, or found expired when they came back. */
+  /** A pending login ended without the second factor: the user canceled it, or came back after it had expired. */
   | {
       readonly type: 'given_up'
       readonly reason: 'cancelled' | 'expired'
-      /** The way that was tried last. */
+      /** The method of the last challenge. */
       readonly method?: Method | 'backup'
     }
-  /** Everything of this user was ended: by the link in a notice, or by the host. */
+  /** All sessions and trusted devices of the user were ended, by a "this wasn't me" link or by the host. */
   | { readonly type: 'account_secured' }
-  /** A browser will skip the question from now on; `device` is its public id. */
+  /** A browser is trusted from now on; `device` is its public id. */
   | { readonly type: 'device_trusted'; readonly device: string }
-  /** A trusted browser skipped the question at sign-in. */
+  /** A trusted device skipped the second factor at sign-in. */
   | { readonly type: 'device_recognized'; readonly device: string }
-  /** A trusted browser showed a secret that is not its own any more: somebody may have copied it. Its trust is over. */
+  /** A trusted device was revoked because its cookie held an outdated secret, so the cookie may have been copied. */
   | { readonly type: 'device_copied' }
+  /** Trusted devices were revoked. */
   | {
       readonly type: 'devices_revoked'
       readonly count: number
       readonly why: 'user' | 'backup_code' | 'factor_change' | 'not_me'
     }
-  /** The service failed; `errorCode` is a `ServiceErrorCode`. */
+  /** A call to the service failed; `errorCode` is a `ServiceErrorCode`. */
   | { readonly type: 'service_failed'; readonly errorCode: string }
 )
 
-/** What concerns the app as a whole. */
-type AboutApp =
-  /** The doctor found something that is set up less safely than it looks. */
+/** An event about the whole app. */
+type AppEvent =
+  /** The diagnostics found a problem with the deployment; `remedy` says what to do. */
   | { readonly type: 'warning'; readonly code: WarningCode; readonly remedy: string }
-  /** The service failed several times in a row at one thing that it does, and is left alone with that for a moment. */
+  /** The circuit breaker opened: `part` of the service failed several times in a row and is not called for a while. */
   | { readonly type: 'service_paused'; readonly part: ServicePart; readonly forSeconds: number }
-  /** It answers again. */
+  /** The circuit breaker closed: that part of the service works again. */
   | { readonly type: 'service_resumed'; readonly part: ServicePart }
 
-/** An event before the flow's clock has dated it. */
+/** An event without its time. */
 export type MfaEventBody = MfaEvent extends infer Event
   ? Event extends unknown
     ? Omit<Event, 'at'>

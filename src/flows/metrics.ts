@@ -2,27 +2,31 @@ import { METHODS, type Method } from '../protocol/methods.js'
 import type { MfaEvent } from './events.js'
 import type { RefusalCode } from './refusal.js'
 
-type Way = Method | 'backup'
+/** A count for each method. */
+export type ByMethod = Readonly<Record<Method | 'backup', number>>
 
-/** How often something happened, by the way to confirm that it happened with. */
-export type ByMethod = Readonly<Record<Way, number>>
-
-/** What happened in this process since it started, as numbers for whoever measures. */
+/** What happened in this process since it started, as counts and durations for monitoring. */
 export interface MfaMetrics {
-  /** First factors that were shown by somebody who has a second one to show. */
+  /** Logins that required a second factor. */
   readonly pendingLogins: number
-  /** Challenges and resends, by the way that was chosen. */
+  /** Challenges and resends. */
   readonly challenged: ByMethod
-  /** Codes that the service took for delivery, now or in a moment. */
+  /** Codes that the service accepted for delivery. */
   readonly sent: ByMethod
+  /** Second factors that were shown. */
   readonly verified: ByMethod
-  /** Half-logins that were cancelled, or found expired, by the way that was tried last; `none` when none was. */
+  /** Pending logins that were canceled or expired, by the method of the last challenge; `none` without a challenge. */
   readonly givenUp: ByMethod & { readonly none: number }
-  /** Refusals by their code; absent means none. */
+  /** Refusals by their code; a code that is absent did not occur. */
   readonly refused: Readonly<Partial<Record<RefusalCode, number>>>
+  /** Accounts that were locked. */
   readonly locked: number
+  /** Calls to the service that failed. */
   readonly serviceFailures: number
-  /** From the challenge, or the first factor where nothing was asked for, to the right code: the last 1,000 of them. */
+  /**
+   * The time from the challenge, or from the first factor if there was no challenge, to the correct code: `count` of all,
+   * durations of the last 1,000.
+   */
   readonly timeToVerify: {
     readonly count: number
     readonly meanMs: number
@@ -31,31 +35,33 @@ export interface MfaMetrics {
   }
 }
 
-/** Counts events as they come, in a few dozen numbers. */
+/** Metrics that are counted from events. */
 export interface EventMetrics {
-  note(event: MfaEvent): void
+  /** Counts an event. */
+  record(event: MfaEvent): void
+  /** The counts so far. */
   read(): MfaMetrics
 }
 
 const REMEMBERED_TIMES = 1_000
 
-const WAYS = [...METHODS, 'backup'] as const
+const zeroByMethod = () =>
+  Object.fromEntries([...METHODS, 'backup'].map((method) => [method, 0])) as Record<Method | 'backup', number>
 
-const noMethods = () => Object.fromEntries(WAYS.map((way) => [way, 0])) as Record<Way, number>
-
+/** Metrics of this process, which start at zero. */
 export function eventMetrics(): EventMetrics {
-  const once = { pendingLogins: 0, locked: 0, serviceFailures: 0 }
-  const byMethod = { challenged: noMethods(), sent: noMethods(), verified: noMethods() }
-  const givenUp = { ...noMethods(), none: 0 }
+  const totals = { pendingLogins: 0, locked: 0, serviceFailures: 0 }
+  const byMethod = { challenged: zeroByMethod(), sent: zeroByMethod(), verified: zeroByMethod() }
+  const givenUp = { ...zeroByMethod(), none: 0 }
   const refused: Partial<Record<RefusalCode, number>> = {}
   const times: number[] = []
   let timed = 0
 
   return {
-    note(event) {
+    record(event) {
       switch (event.type) {
         case 'pending_login_started':
-          once.pendingLogins++
+          totals.pendingLogins++
           break
         case 'challenged':
           byMethod.challenged[event.method]++
@@ -72,10 +78,10 @@ export function eventMetrics(): EventMetrics {
           refused[event.code] = (refused[event.code] ?? 0) + 1
           break
         case 'locked':
-          once.locked++
+          totals.locked++
           break
         case 'service_failed':
-          once.serviceFailures++
+          totals.serviceFailures++
           break
       }
     },
@@ -85,7 +91,7 @@ export function eventMetrics(): EventMetrics {
       const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
       const sum = sorted.reduce((all, one) => all + one, 0)
       return {
-        ...once,
+        ...totals,
         challenged: { ...byMethod.challenged },
         sent: { ...byMethod.sent },
         verified: { ...byMethod.verified },

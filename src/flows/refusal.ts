@@ -1,54 +1,55 @@
 import type { ServiceRefusal } from '../protocol/service.js'
 
 /**
- * Every "no" that a user or a JSON client can meet, by its stable `code`. A refusal is a value, not an error;
- * `retryAfterSeconds` says when asking again makes sense.
+ * Every refusal that a user or a JSON client can receive, by its stable `code`. A refusal is a value, not an error;
+ * `retryAfterSeconds` says when to ask again.
  */
 export type Refusal =
-  /** Nobody has signed in. */
+  /** No user is signed in. */
   | { readonly code: 'sign_in_required' }
-  /** The first factor was shown too long ago; signing in starts over (R05). */
+  /** The first factor was shown too long ago; the user must sign in again (R05). */
   | { readonly code: 'pending_login_expired' }
   /** The second factor is missing. */
   | { readonly code: 'mfa_required' }
-  /** The last second factor is older than the route allows (R17). */
+  /** The last second factor is older than the route accepts (R17). */
   | { readonly code: 'step_up_required' }
-  /** The route asks for a second factor and this user has none yet. */
+  /** The route requires a second factor, and this user has none yet. */
   | { readonly code: 'enrollment_required' }
-  /** The session ended or was replaced while the request was under way (R06, R07). */
+  /** The session ended or changed during the request (R06, R07). */
   | { readonly code: 'session_ended' }
   /** The code is wrong, or was used before. */
   | {
       readonly code: 'invalid_code'
       readonly attemptsLeft: number
-      /** The app made the code so many steps of 30 s ago (negative): its clock seems to be slow. */
+      /** The age of the code in steps of 30 s, as a negative number: the clock of the authenticator app is slow. */
       readonly clockSteps?: number
     }
-  /** The session knows that the code's life is over. */
+  /** The code has expired, as the session knows. */
   | { readonly code: 'code_expired' }
-  /** A code was typed for a factor that nothing was sent to. */
+  /** There is no live challenge for the code. */
   | { readonly code: 'no_challenge' }
-  /** Too many wrong codes for one challenge: it is dead, also for the right code (R22). */
+  /** Too many wrong codes for one challenge: it is void, even for the correct code (R22). */
   | { readonly code: 'challenge_exhausted'; readonly retryAfterSeconds: number }
   /** Too many wrong codes on this account (R23, R27). */
   | { readonly code: 'locked'; readonly retryAfterSeconds: number }
-  /** A message was asked for a moment ago: it was sent, or may have been. */
+  /** The last message was sent, or may have been sent, a moment ago. */
   | { readonly code: 'resend_too_soon'; readonly retryAfterSeconds: number }
-  /** The account has had its share of messages (R43). */
+  /** The message budget of the account is used up (R43). */
   | { readonly code: 'too_many_messages'; readonly retryAfterSeconds: number }
-  /** There is no such factor on this account. */
+  /** The account has no such factor. */
   | { readonly code: 'unknown_factor' }
   /** The factor was disabled after too many failures; it must be set up again (R26). */
   | { readonly code: 'factor_disabled' }
   /** The service does not offer this method to this application. */
   | { readonly code: 'method_off' }
-  /** The service cannot reach this address or number. */
+  /** The service does not accept this email address or phone number. */
   | { readonly code: 'contact_refused' }
   /** The carrier or mail server refused the message. */
   | { readonly code: 'delivery_failed' }
-  /** Backup codes are delivered, and this account has neither mailbox nor telephone. */
+  /** Backup codes are sent as a message, and this account has neither an email address nor a phone number. */
   | { readonly code: 'contact_needed' }
 
+/** The stable code of a refusal. */
 export type RefusalCode = Refusal['code']
 
 /** The HTTP status of each refusal. */
@@ -74,7 +75,7 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
   contact_needed: 409,
 }
 
-/** The service's "no" in the words of the user. */
+/** The refusal that follows from a refusal of the service. */
 export function fromService(refusal: ServiceRefusal): Refusal {
   switch (refusal.reason) {
     case 'limited':

@@ -6,20 +6,20 @@ import { BACKUP_METHOD, type BackupMethod } from '../protocol/methods.js'
 export interface MfaUser {
   readonly userId: string
   readonly factors: readonly Factor[]
-  /** Best language for messages, a BCP 47 tag. */
+  /** The language for messages, a BCP 47 tag. */
   readonly locale?: string | undefined
-  /** Address of the browser, as Express is configured to see it. */
+  /** The client's IP address, as `trust proxy` of Express determines it. */
   readonly clientAddress?: string | undefined
 }
 
-/** The factor of that id; a method's name means the first factor of that method. */
+/** The factor with that id, else the first factor of the method with that name. */
 export function findFactor(user: MfaUser, name: string): Factor | undefined {
   return user.factors.find(({ id }) => id === name) ?? user.factors.find(({ method }) => method === name)
 }
 
 /**
- * Where a user's backup codes go, and so whose codes they are: a mailbox if there is one, else a telephone.
- * Always the same for the same factors, since a backup code counts only for the contact that received it.
+ * The contact that receives a user's backup codes: the email address if there is one, else a phone number. Always the same
+ * for the same factors, since a backup code is valid only for the contact that received it.
  */
 export function backupTarget(user: MfaUser): { method: BackupMethod; contact: Contact } | undefined {
   for (const method of ['email', 'sms', 'dual'] as const) {

@@ -8,29 +8,29 @@ import { callerOf, type Deps, type Refused, refuse } from './deps.js'
 import { fromService } from './refusal.js'
 import { backupTarget, findFactor, type MfaUser } from './user.js'
 
-/** A code was right. */
-export interface RightCode {
-  readonly outcome: 'right'
+/** The service accepted a code. */
+export interface AcceptedCode {
+  readonly outcome: 'accepted'
   readonly method: Method | 'backup'
-  /** After a backup code: how many are left, if the service tells. */
+  /** After a backup code: how many are left, if the service says. */
   readonly backupCodesLeft?: number
 }
 
-/** What a user typed. `factor` is a factor's id or method, or `backup`; without it the live challenge is meant. */
+/** What a user typed. `factor` is a factor's id or method, or `backup`; it defaults to the factor of the live challenge. */
 export interface TypedCode {
   readonly code: string
   readonly factor?: string | undefined
-  /** Whether the browser is to be trusted from now on. */
+  /** Whether the user wants to trust the browser from now on. */
   readonly trust?: boolean | undefined
 }
 
-/** Checks the code of a second factor. */
+/** Checks a code that the user typed for one of their factors. */
 export async function verifyCode(
   deps: Deps,
   user: MfaUser,
   record: MfaRecord,
   typed: TypedCode,
-): Promise<RightCode | Refused> {
+): Promise<AcceptedCode | Refused> {
   if (user.factors.length === 0) return refuse({ code: 'enrollment_required' })
   const target = targetOf(user, record, typed.factor ?? record.challenge?.factorId)
   if ('outcome' in target) return target
@@ -38,7 +38,7 @@ export async function verifyCode(
   const code = (method === 'backup' ? canonicalBackupCode : canonicalCode)(typed.code)
   const attempt = { userId: user.userId, challenge }
 
-  const verdict = await judge(deps, attempt, {
+  const verdict = await checkCode(deps, attempt, {
     ...request,
     ...callerOf(user),
     transaction: record.transaction,
@@ -46,12 +46,12 @@ export async function verifyCode(
   })
   if (verdict.outcome === 'refused') return verdict
   const left = method === 'backup' ? verdict.backupCodesLeft : undefined
-  return { outcome: 'right', method, ...(left !== undefined && { backupCodesLeft: left }) }
+  return { outcome: 'accepted', method, ...(left !== undefined && { backupCodesLeft: left }) }
 }
 
 type Valid = Extract<VerifyAnswer, { outcome: 'valid' }>
 
-/** Emits that a second factor was shown, with the time since the challenge or, without one, since the first factor. */
+/** Emits that a second factor was shown, with the time since the challenge or, if there was none, since the first factor. */
 export function emitVerified(
   { emit }: Pick<Deps, 'emit'>,
   record: MfaRecord,
@@ -69,10 +69,15 @@ export function emitVerified(
 }
 
 /**
- * Consumes an attempt, has the service check the code, and settles the account. Every code is checked here, for a sign-in, a
- * step-up or the confirmation of an app, so all of them have the same limits (R20).
+ * Consumes an attempt, has the service check the code, and counts the failure or forgives the attempts. Every code is checked
+ * here, for a sign-in, a step-up or the confirmation of an app, so all of them have the same limits (R20).
+ * @throws {ServiceError} when the service fails; the attempt is refunded (R77).
  */
-export async function judge(deps: Deps, attempt: Attempt, request: VerifyRequest): Promise<Valid | Refused> {
+export async function checkCode(
+  deps: Deps,
+  attempt: Attempt,
+  request: VerifyRequest,
+): Promise<Valid | Refused> {
   const verdict = await evaluate(deps, attempt, request)
   if (verdict.outcome === 'refused') {
     const method = request.kind === 'backup' ? 'backup' : request.method
@@ -111,24 +116,28 @@ async function evaluate(deps: Deps, attempt: Attempt, request: VerifyRequest): P
 
 type Target = {
   readonly method: Method | 'backup'
-  /** What the tries are counted for. */
+  /** The id of the challenge under which attempts are counted. */
   readonly challenge: string
   readonly request: Pick<VerifyRequest, 'method' | 'contact' | 'kind' | 'challenge'>
 }
 
-/** Which factor a code is for. */
+/** The factor and challenge that a code is for. */
 function targetOf(user: MfaUser, record: MfaRecord, name: string | undefined): Target | Refused {
   if (name === undefined) return refuse({ code: 'no_challenge' })
   if (name === 'backup') {
     const target = backupTarget(user)
     if (!target) return refuse({ code: 'unknown_factor' })
-    return { method: 'backup', challenge: nameFor(record, 'backup'), request: { ...target, kind: 'backup' } }
+    return {
+      method: 'backup',
+      challenge: challengeIdFor(record, 'backup'),
+      request: { ...target, kind: 'backup' },
+    }
   }
   const factor = findFactor(user, name)
   if (!factor) return refuse({ code: 'unknown_factor' })
   const { id, method, contact } = factor
   if (method === 'app') {
-    return { method, challenge: nameFor(record, id), request: { method, contact, kind: 'code' } }
+    return { method, challenge: challengeIdFor(record, id), request: { method, contact, kind: 'code' } }
   }
   const live = record.challenge?.factorId === id ? record.challenge : undefined
   if (!live) return refuse({ code: 'no_challenge' })
@@ -140,8 +149,8 @@ function targetOf(user: MfaUser, record: MfaRecord, name: string | undefined): T
   }
 }
 
-/** The live challenge's name, or one of its own for a factor that may be used without asking for a challenge. */
-function nameFor(record: MfaRecord, factorId: string): string {
+/** The id of the live challenge, or an id of its own for a factor that needs no challenge. */
+function challengeIdFor(record: MfaRecord, factorId: string): string {
   const { challenge, transaction } = record
   return challenge?.factorId === factorId ? challenge.id : `${transaction}:${factorId}`
 }

@@ -1,8 +1,8 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 
 /**
- * A handler for any route. Unlike Express's `RequestHandler` it leaves the types of the route's parameters, body and
- * query to the handlers behind it.
+ * A handler for any route. Unlike Express's `RequestHandler`, it does not change the types of the route's parameters, body
+ * and query for the handlers after it.
  */
 export type AnyRouteHandler = <Params, ResBody, ReqBody, Query, Locals extends Record<string, unknown>>(
   req: Request<Params, ResBody, ReqBody, Query, Locals>,
@@ -10,8 +10,8 @@ export type AnyRouteHandler = <Params, ResBody, ReqBody, Query, Locals extends R
   next: NextFunction,
 ) => void
 
-/** A handler of ours at any route. */
+/** A handler of this package, typed for any route. */
 export function forAnyRoute(handler: RequestHandler): AnyRouteHandler {
-  // Ours read nothing whose type is the route's own.
+  // Our handlers do not read parameters, body or query, so they fit every route.
   return handler as AnyRouteHandler
 }

@@ -1,24 +1,24 @@
 import type { Request } from 'express'
 import { isSameOrigin } from '../http/request.js'
 import type { InterruptedRequest } from '../session/record.js'
-import { askedUrl, safeReturnTo } from '../session/return-to.js'
+import { requestedUrl, safeReturnTo } from '../session/return-to.js'
 import type { Settings } from '../settings.js'
 import type { Rule } from './rule.js'
 
-/** The most that is kept of a form, in characters. */
+/** How many characters of a form are kept. A longer form is not kept at all. */
 const MAX_KEPT = 2_000
 
 /**
- * What is kept of a form's POST that a rule interrupts: the fields that the rule names, as texts, and what they are called. Nothing of a request
- * from another site, which could otherwise put its own wishes into the user's mouth (R13); nothing of what is no form
- * of one text per field.
+ * What the session keeps of a posted form that a rule interrupts: the fields that the rule lists, and their labels.
+ * `undefined` for a request from another site, which could otherwise have its own values offered to the user (R13), and for
+ * a body that is not a parsed form.
  */
 export function interruptedRequest(
   req: Request,
   settings: Settings,
   wanted: Rule['resume'],
 ): InterruptedRequest | undefined {
-  const path = safeReturnTo(askedUrl(req, settings))
+  const path = safeReturnTo(requestedUrl(req, settings))
   if (wanted.length === 0 || req.method !== 'POST' || !path || !isSameOrigin(req)) return undefined
   const body: unknown = req.body
   if (typeof body !== 'object' || body === null) return undefined
@@ -36,7 +36,7 @@ export function interruptedRequest(
   }
 }
 
-/** Whether a form was posted that nobody has read yet, so that nothing of it can be kept. */
+/** Whether a form was posted and no body parser ran before the rule, so that its fields cannot be kept. */
 export function isUnparsedForm(req: Request): boolean {
   return req.body === undefined && typeof req.is(['urlencoded', 'multipart']) === 'string'
 }

@@ -8,7 +8,7 @@ import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, wantsHtml } from '../http/request.js'
 import { sessionStateOf } from '../session/find-state.js'
 import type { InterruptedRequest, MfaRecord } from '../session/record.js'
-import { askedUrl, safeReturnTo } from '../session/return-to.js'
+import { requestedUrl, safeReturnTo } from '../session/return-to.js'
 import type { ActiveState, SessionState } from '../session/state.js'
 import { rememberTarget, storeIfCurrent } from '../session/store.js'
 import type { Settings } from '../settings.js'
@@ -17,10 +17,10 @@ import { interruptedRequest, isUnparsedForm } from './interrupted.js'
 import { type MfaRule, type Rule, readRule } from './rule.js'
 
 /**
- * A guard for routes that need a second factor shown recently in this session. Other requests are redirected, or answered
- * in JSON with a stable code: `sign_in_required`, `mfa_required`, `step_up_required` or `enrollment_required`. Needs
- * `mfaSession` before it.
- * @throws {OptionsError} when the app starts, for a rule that cannot be kept (R18).
+ * A guard for routes that require a second factor shown recently in this session. A browser is redirected to show one; a JSON
+ * client gets a problem with one of the codes `sign_in_required`, `mfa_required`, `step_up_required` and
+ * `enrollment_required`. Mount `mfaSession` before it.
+ * @throws {OptionsError} when the app starts, if the rule is invalid (R18).
  */
 export function requireMfa(given: MfaRule = {}): AnyRouteHandler {
   const rule = readRule(given)
@@ -28,12 +28,12 @@ export function requireMfa(given: MfaRule = {}): AnyRouteHandler {
   const check = (req: Request, res: Response, next: NextFunction, deps: RouteDeps, state: SessionState) => {
     const { settings } = deps
     if (state.stage === 'verified' && isFresh(state.record, rule)) {
-      // Almost every request: nothing was interrupted, so nothing has to be waited for.
+      // Almost every request takes this path, so it creates no promise.
       if (!state.record.interrupted) return next()
       return forgetInterrupted(req, state.record, state.record.interrupted, settings).then(() => next())
     }
     setSecurityHeaders(res)
-    if (state.stage !== 'none') return askFor(req, res, state, deps, rule)
+    if (state.stage !== 'none') return requireFactor(req, res, state, deps, rule)
     if (!wantsHtml(req)) return sendProblem(res, { code: 'sign_in_required', next: settings.signInPath })
     rememberTarget(req, targetOf(req, settings))
     res.redirect(303, settings.signInPath)
@@ -54,7 +54,7 @@ export function requireMfa(given: MfaRule = {}): AnyRouteHandler {
   })
 }
 
-async function askFor(
+async function requireFactor(
   req: Request,
   res: Response,
   state: ActiveState,
@@ -64,7 +64,7 @@ async function askFor(
   const { settings, diagnostics } = deps
   const { path, signInPath } = settings
   const { user } = await requestContext(req, deps, state)
-  const factors = user.factors.filter(({ method }) => rule.counts(method))
+  const factors = user.factors.filter(({ method }) => rule.accepts(method))
   const problem: Problem =
     factors.length === 0
       ? { code: 'enrollment_required', next: `${path}/enroll-app` }
@@ -78,37 +78,41 @@ async function askFor(
   const current = await storeIfCurrent(req, {
     ...state.record,
     ...(state.stage !== 'pending' && {
-      stepUp: { factors: factors.map(({ id }) => id), backup: rule.counts('backup') },
+      stepUp: { factors: factors.map(({ id }) => id), backup: rule.accepts('backup') },
     }),
-    ...(html && wayBack(req, settings, rule)),
+    ...(html && continuationOf(req, settings, rule)),
   })
   if (html) return res.redirect(303, current ? (problem.next ?? path) : signInPath)
   sendProblem(res, current ? problem : { code: 'session_ended', next: signInPath })
 }
 
-/** Where the user goes on afterwards, and with what. */
-function wayBack(req: Request, settings: Settings, rule: Rule): Pick<MfaRecord, 'returnTo' | 'interrupted'> {
+/** How the user continues after the second factor: the return address, and the form that was interrupted. */
+function continuationOf(
+  req: Request,
+  settings: Settings,
+  rule: Rule,
+): Pick<MfaRecord, 'returnTo' | 'interrupted'> {
   const kept = interruptedRequest(req, settings, rule.resume)
   if (kept) return { interrupted: kept, returnTo: `${settings.path}/resume` }
   return { returnTo: targetOf(req, settings) }
 }
 
-/** What was interrupted has been done now; it is not offered again. */
+/** Forgets the interrupted form once it was sent again, so that it is not offered any more. */
 async function forgetInterrupted(
   req: Request,
   record: MfaRecord,
   interrupted: InterruptedRequest,
   settings: Settings,
 ): Promise<void> {
-  if (interrupted.path !== safeReturnTo(askedUrl(req, settings))) return
+  if (interrupted.path !== safeReturnTo(requestedUrl(req, settings))) return
   const { interrupted: _done, ...rest } = record
   await storeIfCurrent(req, rest)
 }
 
-/** A page is returned to; what was posted cannot be, so the page that posted it is. */
+/** The return address: the requested page, or for a POST the page with the form. */
 function targetOf(req: Request, settings: Settings): string {
   const { homePath } = settings
-  if (req.method === 'GET') return safeReturnTo(askedUrl(req, settings)) ?? homePath
+  if (req.method === 'GET') return safeReturnTo(requestedUrl(req, settings)) ?? homePath
   const referer = req.get('referer')
   if (!referer || !URL.canParse(referer)) return homePath
   const { host, pathname, search } = new URL(referer)

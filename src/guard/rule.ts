@@ -8,41 +8,42 @@ import { isAtLeast, STRENGTHS, type Strength } from '../protocol/strength.js'
 const MIN_AGE_MS = 30_000
 const MAX_AGE_MS = 24 * 60 * 60_000
 
-/** A field of a form, as people read it when they are asked to send the form again. */
+/** A form field that the user sees again before the form is sent again. */
 export interface ResumeField {
+  /** The name of the field in the form. */
   readonly name: string
   /**
-   * What stands beside what was typed: one text, or one for each language. Defaults to the name in words: `recipientName`
-   * is "Recipient name". `false` sends the field along and does not show it, as is the default for names that begin with
-   * `_`, such as `_csrf`.
+   * The label of the field: one text, or one for each language. Defaults to the name in words: `recipientName` becomes
+   * "Recipient name". `false` sends the field without showing it, which is the default for names that begin with `_`, such
+   * as `_csrf`.
    */
   readonly label?: string | Readonly<Record<string, string>> | false | undefined
 }
 
-/** What a route asks of the second factor. */
+/** What a route requires of the second factor. */
 export interface MfaRule {
-  /** How long ago it may have been shown, like `5m`: 30 seconds to 24 hours, defaults to `15m`. */
+  /** The largest age of the second factor, from 30 seconds to 24 hours. Defaults to `15m`. */
   readonly maxAge?: Duration | undefined
-  /** Which ones count. Defaults to all. */
+  /** The accepted methods. Defaults to all. */
   readonly methods?: readonly (Method | 'backup')[] | undefined
-  /** How strong it must be: email is `weak`, an authenticator app `strong`, the rest `medium`. Defaults to `weak`. */
+  /** The least accepted strength: email is `weak`, an authenticator app `strong`, others `medium`. Defaults to `weak`. */
   readonly minStrength?: Strength | undefined
   /**
-   * Fields of a form whose POST may be offered again after the second factor, with what was typed. Name no field that
-   * holds a secret: they are kept in the session meanwhile. Without it the user returns to the page with the form.
+   * Fields of a posted form that the user can send again after the second factor. The session keeps them in the meantime, so
+   * do not list a field that holds a secret. Defaults to none: the user returns to the page with the form.
    */
   readonly resume?: readonly (string | ResumeField)[] | undefined
 }
 
-/** A rule that was read. */
+/** A rule with its defaults. */
 export interface Rule {
   readonly maxAgeMs: number
-  /** Whether a method counts for this route. */
-  readonly counts: (method: Method | 'backup') => boolean
+  /** Whether the route accepts a method. */
+  readonly accepts: (method: Method | 'backup') => boolean
   readonly resume: readonly ResumeField[]
 }
 
-const WAYS = [...METHODS, 'backup'] as const
+const ALL_METHODS = [...METHODS, 'backup'] as const
 
 const fieldText = 'must be the name of a form field, or { name, label } with a text of at most 80 characters'
 const fieldName = z.string().regex(/^[\w.[\]-]{1,64}$/, { error: fieldText })
@@ -64,7 +65,7 @@ const schema = z.strictObject({
       return z.NEVER
     }),
   methods: z
-    .array(z.enum(WAYS, { error: `must be one of ${WAYS.join(', ')}` }), {
+    .array(z.enum(ALL_METHODS, { error: `must be one of ${ALL_METHODS.join(', ')}` }), {
       error: 'must be a list of methods',
     })
     .min(1, { error: 'must name at least one method' })
@@ -78,8 +79,8 @@ const schema = z.strictObject({
 })
 
 /**
- * Reads a rule.
- * @throws {OptionsError} with all faults together.
+ * Checks a rule and adds the defaults.
+ * @throws {OptionsError} with all faults.
  */
 export function readRule(rule: MfaRule): Rule {
   const isObject = typeof rule === 'object' && rule !== null && !Array.isArray(rule)
@@ -87,15 +88,17 @@ export function readRule(rule: MfaRule): Rule {
   const parsed = schema.safeParse(onlyGiven({ ...rule }))
   if (!parsed.success) throw new OptionsError(parsed.error.issues.flatMap(faultsIn))
   const { maxAge, methods, minStrength, resume } = parsed.data
-  const counts = (method: Method | 'backup') =>
+  const accepts = (method: Method | 'backup') =>
     (methods?.includes(method) ?? true) && isAtLeast(method, minStrength)
-  if (WAYS.some(counts)) return { maxAgeMs: maxAge, counts, resume }
-  throw new OptionsError(['requireMfa: none of methods is as strong as minStrength asks'])
+  if (ALL_METHODS.some(accepts)) return { maxAgeMs: maxAge, accepts, resume }
+  throw new OptionsError([
+    'requireMfa: methods has no method as strong as minStrength; add a stronger method or lower minStrength',
+  ])
 }
 
 function faultsIn(issue: z.core.$ZodIssue): string[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((name) => `requireMfa: ${name} is not an option; is it misspelt?`)
+    return issue.keys.map((name) => `requireMfa: ${name} is not an option; check its spelling`)
   }
   return [`requireMfa: ${issue.path.join('.')} ${issue.message}`]
 }

@@ -7,14 +7,14 @@ import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
 import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
-import { askedUrl, safeReturnTo } from '../session/return-to.js'
+import { requestedUrl, safeReturnTo } from '../session/return-to.js'
 import type { ActiveState, SessionState } from '../session/state.js'
 import { storeIfCurrent } from '../session/store.js'
 import type { Settings } from '../settings.js'
 
 /**
- * Withholds the user from everything behind it while the second factor is missing, whatever signed them in (R01, R02), and
- * sends them to the challenge. A request whose state is known from its session alone passes without waiting.
+ * Withholds the user from all later handlers while the second factor is missing, however the user signed in (R01, R02), and
+ * sends the browser to the challenge. A request whose state follows from the session alone passes synchronously.
  */
 export function sessionGate(deps: RouteDeps): RequestHandler {
   const isPendingPath = pendingPaths(deps.settings)
@@ -22,7 +22,7 @@ export function sessionGate(deps: RouteDeps): RequestHandler {
   const pass = (req: Request, res: Response, next: NextFunction, state: SessionState, sessionId: string) => {
     wrapLogIn(req, deps)
     setGate(req, deps)
-    // A session that was ended just now was followed by one of ours, which shows nothing of how the host's are stored.
+    // After a logout in this request the session is a new one, which says nothing about how the host stores sessions.
     if (req.sessionID === sessionId) deps.diagnostics.inspect(req, res)
     if (state.stage !== 'pending' || isPendingPath(req) || isSubresource(req)) return next()
     return sendToChallenge(req, res, state, deps)
@@ -61,22 +61,22 @@ async function sendToChallenge(
     )
   }
   if (req.method === 'GET') {
-    // A path of two slashes or a whole address would lead to another site afterwards (R15).
-    const returnTo = safeReturnTo(askedUrl(req, settings)) ?? settings.homePath
+    // A path with two slashes or a complete address would lead to another site (R15).
+    const returnTo = safeReturnTo(requestedUrl(req, settings)) ?? settings.homePath
     await storeIfCurrent(req, { ...state.record, returnTo })
   }
   res.redirect(303, settings.path)
 }
 
 /**
- * Whether a pending login may use a path, as a signed-out user: our own paths, the host's route of the strategy
- * beside them, signing in, signing out, and what the host lists.
+ * Whether a pending login can reach a path, as a signed-out user: the MFA routes, the usual path of the Passport strategy
+ * (`/mfa-login`), sign-in, sign-out, and the paths that the host lists.
  */
 function pendingPaths(settings: Settings): (req: Request) => boolean {
   const { path, signInPath, signOutPath, open } = settings
   const paths = [path, `${path}-login`, signInPath, signOutPath, ...open]
   return (req) => {
-    const [asked = ''] = askedUrl(req, settings).split('?')
+    const [asked = ''] = requestedUrl(req, settings).split('?')
     return paths.some((one) => asked === one || asked.startsWith(`${one}/`))
   }
 }

@@ -11,9 +11,9 @@ import { logIn, userOf } from '../session/passport-request.js'
 import { type AnyRouteHandler, forAnyRoute } from './any-route-handler.js'
 
 /**
- * Follows a login that keeps no session of its own: starts the pending login and answers. A browser is redirected to the
- * challenge, a JSON client gets 200 with `mfa_required`. A user without a second factor is signed in, and the next handler
- * runs.
+ * The handler after a login without a session: starts the pending login and responds. A browser is redirected to the
+ * challenge; a JSON client gets 200 with `mfa_required` or `enrollment_required`. A user who needs no second factor is signed
+ * in, and the next handler runs.
  */
 export function loginStart(deps: RouteDeps): AnyRouteHandler {
   const { settings } = deps
@@ -25,7 +25,7 @@ export function loginStart(deps: RouteDeps): AnyRouteHandler {
     if (!user) {
       throw new HostError(
         'ERR_MFA_NO_PASSPORT',
-        "startMfa found no user. Put it behind passport.authenticate('local', { session: false }).",
+        "startMfa found no user on the request. Mount it after passport.authenticate('local', { session: false }).",
       )
     }
     wrapLogIn(req, deps)

@@ -7,28 +7,40 @@ import { renewSession } from '../session/renew.js'
 import { gateOf, type RouteDeps } from './deps.js'
 import { notify } from './notify.js'
 
-/** What a host tells of changes that it makes itself. */
+/** Functions for changes of an account that the host makes itself. */
 export interface MfaAccount<User> {
-  /** A factor was added to the user's record: tells the user. */
+  /**
+   * Notifies the user that a factor was added to their account. Resolves when the notice is with the host.
+   * @throws {TypeError} when the factor is invalid.
+   */
   factorAdded(req: Request, user: User, factor: FactorInput): Promise<void>
   /**
-   * A factor was removed or replaced: tells the user, and ends the trust in all devices. Give the user as they were
-   * before, so that the notice reaches the old address (R47).
+   * Notifies the user that a factor was removed or replaced, and revokes all trusted devices. Pass the user as it was before
+   * the change, so that the notice goes to the old address (R47).
+   * @throws {TypeError} when the factor is invalid.
+   * @throws {TrustStoreError} when the store of trusted devices fails.
    */
   factorRemoved(req: Request, user: User, factor: FactorInput): Promise<void>
-  /** Ends the trust in all of the user's devices, as after a new password. Returns how many there were. */
+  /**
+   * Revokes all trusted devices of the user and returns how many there were. Call it when the password changes.
+   * @throws {TrustStoreError} when the store of trusted devices fails.
+   */
   revokeDevices(user: User): Promise<number>
   /**
-   * Gives the session of this request another id, as after a new password, and keeps where the user stands: what was
-   * shown and when. Resolves when it is saved; the old id is dead then. `user` is the one signed in, as they are now.
-   * @throws {SessionEndedError} when nobody is signed in, or the session ended meanwhile.
+   * Gives the session of this request another id and keeps its MFA status. Call it when the password changes. When it
+   * resolves, the new session is saved and the old id is void. `user` is the signed-in user after the change.
+   * @throws {SessionEndedError} when no user is signed in, or the session ended in the meantime.
+   * @throws {SessionStoreError} when the session store fails.
    */
   renewSession(req: Request, user: User): Promise<void>
-  /** Ends the user's sessions, half-logins and trust: what the link in a notice does. */
+  /**
+   * Ends all sessions, pending logins and trusted devices of the user, as a "this wasn't me" link does.
+   * @throws {TrustStoreError} when the store of trusted devices fails.
+   */
   secure(user: User): Promise<void>
 }
 
-/** The account functions, for users as the host knows them. */
+/** Builds the account functions. */
 export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
   const { settings, devices } = deps
   const emit = async (
@@ -40,7 +52,9 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
     const read = readFactors([factor])
     const [one] = 'factors' in read ? read.factors : []
     if (!one)
-      throw new TypeError('The factor cannot be read; it must be one as the option factors lists them.')
+      throw new TypeError(
+        'The factor is invalid. Pass a factor as the option factors returns it, such as { method: "sms", phone: "+447700900123" }.',
+      )
     const body = { type, method: one.method, to: maskContact(one.contact) } as const
     await notify(deps, req, { user, userId: userIdOf(user, settings) }, body)
   }

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { MAX_CODE_LENGTH } from '../protocol/code.js'
 import type { Problem } from './problem.js'
 
-/** The largest body that is read, in bytes (R82). */
+/** The size of the largest accepted body, in bytes (R82). */
 const MAX_BODY_BYTES = 4 * 1024
 
 const parsers = [
@@ -12,15 +12,15 @@ const parsers = [
 ]
 
 const text = (max: number) =>
-  z.string({ error: 'must be one text' }).max(max, { error: `must be at most ${max} characters` })
+  z.string({ error: 'must be a single string' }).max(max, { error: `must be at most ${max} characters` })
 
-/** A code as it was typed. */
+/** A code as the user typed it. */
 export const codeField = text(MAX_CODE_LENGTH).min(1, { error: 'must not be empty' })
 
 /** A factor's id or method, or `backup`. */
 export const factorField = text(32).min(1, { error: 'must not be empty' })
 
-/** Whether the browser is to be trusted: a truth in JSON, a ticked box in a form. */
+/** Whether to trust the browser: a boolean in JSON, a checkbox in a form. */
 export const trustField = z
   .union([z.boolean(), z.enum(['true', 'false', 'on'])], { error: 'must be true or false' })
   .transform((value) => value === true || value === 'true' || value === 'on')
@@ -31,20 +31,20 @@ export const deviceField = text(64).min(1, { error: 'must not be empty' })
 /** The token of a notice's link. */
 export const linkTokenField = text(128).min(1, { error: 'must not be empty' })
 
-/** A language as BCP 47 writes it. */
+/** A language tag (BCP 47). */
 export const languageField = text(35).min(1, { error: 'must not be empty' })
 
-/** A page of this site. */
+/** The path of a page on this site. */
 export const pageField = text(2_000)
 
-/** What a body could not be read for. */
+/** Why a body was rejected. */
 export type BodyFault = Problem & {
   readonly code: 'invalid_request' | 'body_too_large' | 'unsupported_media_type'
 }
 
 /**
- * Reads the request's body, whether the host has parsed it or not, and checks its fields: texts where texts belong,
- * nothing else (R81). Unknown fields are left alone, as forms carry buttons and tokens of the host.
+ * Reads the request's body, whether or not the host has parsed it, and checks its fields: only strings where strings are
+ * expected (R81). Unknown fields are ignored, since forms contain buttons and tokens of the host.
  */
 export async function readBody<Fields>(
   req: Request,
@@ -59,7 +59,7 @@ export async function readBody<Fields>(
 
   const body: unknown = req.body ?? {}
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return { fault: invalid([{ field: '', detail: 'must be an object with fields' }]) }
+    return { fault: invalid([{ field: '', detail: 'must be an object' }]) }
   }
   if (isTooLarge(body)) return { fault: { code: 'body_too_large' } }
   const parsed = schema.safeParse({ ...body })
@@ -71,7 +71,7 @@ export async function readBody<Fields>(
   }
 }
 
-/** The host's own parser may have let more through than ours would: more bytes, or lists in lists without end. */
+/** Checked again here: the host's own parser may accept more bytes than ours, or deeply nested lists. */
 function isTooLarge(body: object): boolean {
   try {
     return Buffer.byteLength(JSON.stringify(body)) > 2 * MAX_BODY_BYTES

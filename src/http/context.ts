@@ -9,16 +9,16 @@ import type { RouteDeps } from './deps.js'
 import { localesOf } from './locale.js'
 import { clientAddressOf } from './request.js'
 
-/** A request whose user showed the first factor, with everything that a route, the gate or the strategy works with. */
+/** A request of a user who showed the first factor, with everything that a route, the gate or the strategy needs. */
 export interface RequestContext {
   readonly req: Request
   readonly deps: RouteDeps
   readonly state: ActiveState
-  /** The user as the flows see them; the host's own user is `state.user`. */
+  /** The user as the flows see it; the host's own user object is `state.user`. */
   readonly user: MfaUser
 }
 
-/** The context of a request. Asks the host for the user's factors, unless this request has asked already. */
+/** The context of a request. Asks the host for the user's factors, unless this request already did. */
 export async function requestContext(
   req: Request,
   deps: RouteDeps,
@@ -28,7 +28,7 @@ export async function requestContext(
   return { req, deps, state, user: new RequestUser(req, deps.settings, state.userId, factors) }
 }
 
-/** Language and address are worked out only for a request that calls the service. */
+/** Computes language and client address only for a request that calls the service. */
 class RequestUser implements MfaUser {
   readonly userId: string
   readonly factors: readonly Factor[]

@@ -4,17 +4,17 @@ import { maskContact } from '../protocol/destination.js'
 import type { Factor } from '../protocol/factor.js'
 import { type Strength, strengthOf } from '../protocol/strength.js'
 
-/** A factor as pages and answers show it: the contact masked (R46). */
+/** A factor as pages and responses show it, with its contact masked (R46). */
 export function factorView({ id, method, contact, label }: Factor): FactorView {
   return { id, method, to: maskContact(contact), ...(label && { label }) }
 }
 
-/** A factor as JSON answers list it: labelled with what it is worth, as pages label it in words (R48). */
+/** A factor as JSON responses list it, with its strength; pages describe the strength in words (R48). */
 export interface ListedFactor extends FactorView {
   readonly strength: Strength
 }
 
-/** Factors as JSON answers list them. */
+/** Factors as JSON responses list them. */
 export function listFactors(factors: readonly Factor[]): ListedFactor[] {
   return factors.map((factor) => ({ ...factorView(factor), strength: strengthOf(factor.method) }))
 }
@@ -23,14 +23,14 @@ const COOKIE = 'mfa_last'
 const YEAR_MS = 365 * 24 * 60 * 60_000
 
 /**
- * The factor that was last used in this browser, by its id: shown first the next time. It names nobody and proves
- * nothing.
+ * The id of the factor that was last used in this browser, which is offered first the next time. It identifies no user and
+ * proves nothing.
  */
-export function lastUsed(req: Request): string | undefined {
+export function lastUsedFactor(req: Request): string | undefined {
   return new RegExp(`(?:^|;\\s*)${COOKIE}=([a-z0-9_-]{1,32})(?:;|$)`).exec(req.get('cookie') ?? '')?.[1]
 }
 
-/** Remembers it, for our own routes alone (R11). */
-export function rememberUsed(req: Request, res: Response, factorId: string, path: string): void {
+/** Remembers the factor that was used, for this package's routes only (R11). */
+export function rememberUsedFactor(req: Request, res: Response, factorId: string, path: string): void {
   res.cookie(COOKIE, factorId, { httpOnly: true, sameSite: 'lax', secure: req.secure, path, maxAge: YEAR_MS })
 }

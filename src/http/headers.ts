@@ -9,12 +9,12 @@ const HEADERS = {
   'X-Frame-Options': 'DENY',
 }
 
-/** Sets the headers of every answer of ours (R12). */
+/** Sets the security headers that every response of this package has (R12). */
 export function setSecurityHeaders(res: Response): void {
   res.set(HEADERS)
 }
 
-/** Says when to come back, in seconds (RFC 9110 §10.2.3). */
+/** Sets `Retry-After` in seconds (RFC 9110 §10.2.3), if the problem has a time. */
 export function setRetryAfter(res: Response, problem: { readonly retryAfterSeconds?: number }): void {
   const { retryAfterSeconds } = problem
   if (retryAfterSeconds !== undefined) res.set('Retry-After', String(Math.max(1, retryAfterSeconds)))

@@ -9,15 +9,15 @@ import type { NotMeLinks } from '../trust/not-me-links.js'
 import { localesOf } from './locale.js'
 import { addressOf, locationOf } from './request.js'
 
-/** What a notice is about, besides the request it came of. */
+/** What a notice is about, besides the request that caused it. */
 export type NoticeBody = Pick<NoticeFacts, 'type' | 'method' | 'to'>
 
-/** What telling people needs. */
+/** What `notify` works with. */
 export type NotifyDeps = Pick<Deps, 'settings'> & { readonly notMeLinks?: NotMeLinks | undefined }
 
 /**
- * Hands a notice to the host, if it wants any. Returns when the host has it; what the host does then, and what goes
- * wrong in it, delays and changes nothing.
+ * Passes a notice to the host's `onNotice`, if that is set. The response does not wait for the host to send it, and a
+ * failure is only logged.
  */
 export async function notify(
   deps: NotifyDeps,
@@ -28,19 +28,20 @@ export async function notify(
   const { settings, notMeLinks } = deps
   const { onNotice, logger } = settings
   if (!onNotice) return
-  const lost = (error: unknown) => logger.error(`countersign: a notice (${body.type}) was not sent`, error)
+  const logFailure = (error: unknown) =>
+    logger.error(`countersign: the account notice ${body.type} was not sent`, error)
   try {
     const facts = factsOf(req, settings, body)
     const notMeUrl = await notMeUrlFor({ settings, notMeLinks }, userId, facts)
     const { appName, texts: languages } = settings
-    const letter = { facts, appName, languages, ...(notMeUrl && { notMeUrl }) }
-    Promise.resolve(onNotice(user, composeNotice(letter, localesOf(req, settings)))).catch(lost)
+    const message = { facts, appName, languages, ...(notMeUrl && { notMeUrl }) }
+    Promise.resolve(onNotice(user, composeNotice(message, localesOf(req, settings)))).catch(logFailure)
   } catch (error) {
-    lost(error)
+    logFailure(error)
   }
 }
 
-/** What a request tells of whoever sent it. */
+/** What a request says about its sender: browser, address and location. */
 export function factsOf(
   req: Request,
   settings: Pick<Settings, 'place' | 'logger'>,
@@ -59,7 +60,7 @@ export function factsOf(
   }
 }
 
-/** The link, without which a notice still goes out. It is built of what the host configured, never of a request (R16). */
+/** The "this wasn't me" link. It is built from the configured address, never from a request (R16). */
 async function notMeUrlFor(
   { settings, notMeLinks }: NotifyDeps,
   userId: string,
@@ -71,7 +72,7 @@ async function notMeUrlFor(
     const token = await notMeLinks.issue({ userId, at })
     return `${publicUrl}${path}/not-me?token=${token}`
   } catch (error) {
-    logger.error('countersign: a notice goes out without its link', error)
+    logger.error(`countersign: an account notice is sent without its "this wasn't me" link`, error)
     return undefined
   }
 }

@@ -5,7 +5,7 @@ import { findGate } from './deps.js'
 import type { ListedFactor } from './factors.js'
 import { setRetryAfter } from './headers.js'
 
-/** The statuses of what is not a refusal by a flow. */
+/** The HTTP status of each problem that is not a refusal of a flow. */
 const OTHER_STATUS = {
   invalid_request: 400,
   cross_site: 403,
@@ -21,59 +21,59 @@ const OTHER_STATUS = {
   internal_error: 500,
 } as const
 
-/** One sentence for each code, for developers; people read the pages. */
+/** One sentence for each code, for developers; users see the pages. */
 const TITLE: Readonly<Record<ProblemCode, string>> = {
-  sign_in_required: 'Nobody is signed in.',
-  pending_login_expired: 'The second factor came too late; sign in again.',
+  sign_in_required: 'No user is signed in.',
+  pending_login_expired: 'The pending login has expired; sign in again.',
   mfa_required: 'The second factor is missing.',
-  step_up_required: 'This needs a fresh second factor.',
-  enrollment_required: 'This needs a second factor, and the account has none yet.',
-  session_ended: 'The session ended or moved on while this request was under way.',
+  step_up_required: 'This request requires a fresh second factor.',
+  enrollment_required: 'This request requires a second factor, and the account has none yet.',
+  session_ended: 'The session ended or changed during this request.',
   invalid_code: 'The code is wrong.',
-  code_expired: 'The code has run out; ask for a new one.',
-  no_challenge: 'No code was asked for.',
+  code_expired: 'The code has expired; request a new one.',
+  no_challenge: 'There is no live challenge for this code.',
   challenge_exhausted: 'Too many wrong codes; start a new challenge.',
-  locked: 'Too many wrong codes; the account is locked for a while.',
-  resend_too_soon: 'A code was asked for a moment ago.',
-  too_many_messages: 'Too many messages were sent.',
+  locked: 'The account is locked for a while after too many wrong codes.',
+  resend_too_soon: 'The last code was sent a moment ago; wait before requesting another.',
+  too_many_messages: 'Too many messages were sent to this account.',
   unknown_factor: 'The account has no such factor.',
-  factor_disabled: 'The factor was disabled after too many wrong codes; set it up again.',
+  factor_disabled: 'The factor is disabled after too many wrong codes; set it up again.',
   method_off: 'The MFA service does not offer this method.',
-  contact_refused: 'The MFA service cannot reach this contact.',
+  contact_refused: 'The MFA service does not accept this email address or phone number.',
   delivery_failed: 'The message could not be delivered.',
-  contact_needed: 'The account has no email address or telephone number to send this to.',
-  invalid_request: 'The request cannot be read.',
+  contact_needed: 'The account has no email address or phone number to send this to.',
+  invalid_request: 'The request is invalid.',
   cross_site: 'The request came from another site.',
-  not_found: 'There is nothing here.',
-  unknown_link: 'The link was used, is too old, or never was one.',
+  not_found: 'Nothing was found at this address.',
+  unknown_link: 'The link was already used, has expired or is not valid.',
   unknown_device: 'The account has no such trusted device.',
-  method_not_allowed: 'This method is not allowed here.',
+  method_not_allowed: 'This path does not accept this HTTP method.',
   unsupported_media_type: 'The body must be JSON or a form.',
   body_too_large: 'The body is larger than 4 KB.',
-  service_unavailable: 'The MFA service cannot be used just now.',
-  delivery_unavailable: 'The MFA service cannot deliver codes just now; other ways remain.',
-  service_misconfigured: 'The MFA service is not set up correctly; nothing was changed.',
-  internal_error: 'Something went wrong here; nothing was changed.',
+  service_unavailable: 'The MFA service is not available.',
+  delivery_unavailable: 'The MFA service cannot deliver codes; other factors are available.',
+  service_misconfigured: 'The app is not configured correctly for its MFA service; nothing was changed.',
+  internal_error: 'An internal error occurred; nothing was changed.',
 }
 
-/** What a problem can tell besides its code. */
+/** What a problem can say besides its code. */
 export interface Problem {
   readonly code: ProblemCode
   readonly retryAfterSeconds?: number
   readonly attemptsLeft?: number
-  /** The app made the code so many steps of 30 s ago, as a negative number. */
+  /** The age of the code in steps of 30 s, as a negative number: the clock of the authenticator app is slow. */
   readonly clockSteps?: number
-  /** Where to go on, a path on this site. */
+  /** Where to continue, a path on this site. */
   readonly next?: string
   /** The usable factors, with masked contacts. */
   readonly factors?: readonly ListedFactor[]
-  /** Whether a backup code may be typed instead. */
+  /** Whether a backup code is accepted instead. */
   readonly backup?: boolean
   /** What is wrong with each field of the request. */
   readonly errors?: readonly { field: string; detail: string }[]
 }
 
-/** Every code that an answer can carry. */
+/** Every code that a response can have. */
 export const PROBLEM_CODES = Object.keys(TITLE) as readonly ProblemCode[]
 
 /** The HTTP status of a problem. */
@@ -83,7 +83,7 @@ export function statusOf(code: ProblemCode): number {
     : REFUSAL_STATUS[code as Refusal['code']]
 }
 
-/** Answers with problem+json (RFC 9457); a 429 always says when to come back. */
+/** Responds with problem+json (RFC 9457), with `Retry-After` if the problem has a time. */
 export function sendProblem(res: Response, problem: Problem, status = statusOf(problem.code)): void {
   setRetryAfter(res, problem)
   res
@@ -99,13 +99,13 @@ export function sendProblem(res: Response, problem: Problem, status = statusOf(p
     )
 }
 
-/** Where a code is explained, if the host said where the documents are; else a name for it. */
+/** The address where the code is explained, if the option `docsUrl` is set, else a URN. */
 function typeOf({ req }: Response, code: ProblemCode): string {
   const { docsUrl } = findGate(req)?.settings ?? {}
   return docsUrl === undefined ? `urn:countersign:problem:${code}` : `${docsUrl}#${code}`
 }
 
-/** A sentence for a Passport strategy's `info.message`. */
+/** The sentence for a code, also used as `info.message` of the Passport strategy. */
 export function titleOf(code: ProblemCode): string {
   return TITLE[code]
 }

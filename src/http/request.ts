@@ -2,12 +2,12 @@ import type { Request } from 'express'
 import * as z from 'zod'
 import type { Settings } from '../settings.js'
 
-/** Whether the answer should be a page. Who asks for nothing in particular, as programs do, gets JSON. */
+/** Whether to respond with a page. A client without a preference, as most programs are, gets JSON. */
 export function wantsHtml(req: Request): boolean {
   return req.accepts(['json', 'html']) === 'html'
 }
 
-/** Whether the browser fetches a part of a page, like an image, rather than a page or data. */
+/** Whether the browser requests a part of a page, such as an image, rather than a page or data. */
 export function isSubresource(req: Request): boolean {
   const destination = req.get('sec-fetch-dest')
   if (destination) return !['document', 'iframe', 'frame', 'empty'].includes(destination)
@@ -15,9 +15,8 @@ export function isSubresource(req: Request): boolean {
 }
 
 /**
- * Whether a request that changes something comes from a page of this site, or from no page at all (R13). Browsers
- * say so in `Sec-Fetch-Site`, older ones in `Origin`; a program that sends neither carries no cookies that somebody
- * else could use.
+ * Whether a request that changes something comes from a page of this site, or from no page at all (R13). Browsers send
+ * `Sec-Fetch-Site`, older ones `Origin`. A program sends neither, and another site cannot make it send its cookies.
  */
 export function isSameOrigin(req: Request): boolean {
   const site = req.get('sec-fetch-site')
@@ -26,14 +25,14 @@ export function isSameOrigin(req: Request): boolean {
   if (origin === undefined) return true
   if (!URL.canParse(origin)) return false
   const { host, protocol } = new URL(origin)
-  // A page that came without encryption may be anybody's, whatever its name. Without TLS in sight there may still be a
-  // proxy that has it and was not told of.
+  // Anyone on the network can forge a page that was loaded without TLS. If this request itself seems to have none, a
+  // proxy that Express does not know about may have it.
   return isOwnHost(req, host) && !(req.secure && protocol === 'http:')
 }
 
 /**
- * Whether that is the host which the browser asked, as Express is configured to see it: behind a proxy that
- * `trust proxy` trusts, what the proxy says. It is only compared, never built upon (R16).
+ * Whether this is the host that the browser requested. Behind a proxy that `trust proxy` trusts, the forwarded host counts.
+ * The host is only compared, never used to build an address (R16).
  */
 export function isOwnHost(req: Request, host: string): boolean {
   const trusts: unknown = req.app.get('trust proxy fn')
@@ -44,12 +43,12 @@ export function isOwnHost(req: Request, host: string): boolean {
 
 const anAddress = z.union([z.ipv4(), z.ipv6()])
 
-// Some proxies pass a port on with the address, in brackets when it is IPv6.
+// Some proxies add the port to the address, and put an IPv6 address into brackets.
 const WITH_PORT = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d+)?$/
 
 /**
- * The browser's address as `trust proxy` lets Express see it; an IPv4 address is written as one. Nothing when it is
- * none: what a proxy passes on may be anything.
+ * The client's IP address, as `trust proxy` of Express determines it; a mapped IPv4 address without its prefix. `undefined`
+ * if a proxy forwarded something that is not an address.
  */
 export function addressOf({ ip = '' }: Request): string | undefined {
   const [, six, four] = WITH_PORT.exec(ip) ?? []
@@ -58,18 +57,18 @@ export function addressOf({ ip = '' }: Request): string | undefined {
 }
 
 /**
- * The address that limits count by (R31). An address of this very machine is a browser on it, or a proxy that Express
- * was not told to look behind: it stands for nobody in particular, so it is not counted.
+ * The client address for limits (R31). A loopback address belongs to a browser on this machine, or to a proxy that Express
+ * does not know about. All users behind that proxy would share it, so it is not counted.
  */
 export function clientAddressOf(req: Request): string | undefined {
   const address = addressOf(req)
   return address === '::1' || address?.startsWith('127.') ? undefined : address
 }
 
-/** How long a host's own words may be that we keep. */
+/** The length at which a location is cut. */
 const MAX_LENGTH = 60
 
-/** Where a browser is, in the host's words. Nothing when the host cannot tell, or fails at it: that keeps no notice back. */
+/** The browser's location, as the host describes it. `undefined` if the host does not know it or its function throws. */
 export function locationOf(
   req: Request,
   { place, logger }: Pick<Settings, 'place' | 'logger'>,
@@ -77,7 +76,7 @@ export function locationOf(
   try {
     return place?.(req)?.trim().slice(0, MAX_LENGTH) || undefined
   } catch (error) {
-    logger.error('countersign: the option place failed; what it was asked for goes on without a place', error)
+    logger.error('countersign: the option for the location threw, so the location is left out', error)
     return undefined
   }
 }

@@ -12,18 +12,22 @@ import {
 } from './body.js'
 
 /*
- * The JSON of the routes: what they read, and what they answer. The handlers are typed by these schemas, and
- * `docs/openapi.json` is made of them.
+ * The JSON of the routes: request bodies and responses. The handlers get their types from these schemas, and
+ * `docs/openapi.json` is generated from them.
  */
 
 const described = (description: string) => ({ description })
 const time = z.iso.datetime().meta(described('A point in time, in UTC.'))
-const path = z.string().meta(described('Where to go on: a path on this site.'))
+const path = z.string().meta(described('Where to continue: a path on this site.'))
 const to = z.string().meta({ description: 'The masked contact.', examples: ['••• 02'] })
 const factorName = z.string().meta({ description: "The factor's id, or `backup`.", examples: ['sms'] })
 const delivery = z
   .enum(['sent', 'queued', 'none'])
-  .meta(described('Handed to the carrier, waiting for it, or nothing to deliver.'))
+  .meta(
+    described(
+      '`sent`: the carrier has the message. `queued`: it waits for the carrier. `none`: nothing is sent.',
+    ),
+  )
 
 /** `POST /challenge` */
 export const challengeBody = z.object({
@@ -33,42 +37,46 @@ export const challengeBody = z.object({
 /** `POST /verify` */
 export const verifyBody = z.object({
   code: codeField.meta({
-    description: 'As it was typed: spaces and dashes are fine.',
+    description: 'The code as the user typed it. Spaces and dashes are ignored.',
     examples: ['123 456'],
   }),
   factor: factorField
     .optional()
-    .meta(described("A factor's id or method, or `backup`. Defaults to the one that was challenged.")),
-  trust: trustField.optional().meta(described('Whether to trust this browser, where the app offers it.')),
+    .meta(described("A factor's id or method, or `backup`. Defaults to the factor of the live challenge.")),
+  trust: trustField.optional().meta(described('Whether to trust this browser, if the app offers that.')),
 })
 
 /** `POST /enroll-app/confirm` */
-export const confirmBody = z.object({ code: codeField.meta(described('What the new app shows.')) })
+export const confirmBody = z.object({ code: codeField.meta(described('The code that the new app shows.')) })
 
 /** `POST /devices/revoke` */
 export const revokeBody = z.object({ device: deviceField.meta(described("The device's id.")) })
 
 /** `POST /not-me` */
-export const notMeBody = z.object({ token: linkTokenField.meta(described('From the link.')) })
+export const notMeBody = z.object({ token: linkTokenField.meta(described('The token in the link.')) })
 
 /** `POST /language` */
 export const languageBody = z.object({
-  language: languageField.meta({ description: 'One of those that are offered.', examples: ['de'] }),
-  back: pageField.optional().meta(described('The page of ours to go back to.')),
+  language: languageField.meta({ description: 'One of the offered languages.', examples: ['de'] }),
+  back: pageField.optional().meta(described('The MFA page to return to.')),
 })
 
-/** A way to confirm, as answers list it. */
+/** A factor, as responses list it. */
 export const factorAnswer = z.object({
   id: z.string(),
   method: z.enum(METHODS),
   to,
   strength: z
     .enum(STRENGTHS)
-    .meta(described('What it is worth: email is `weak`, an authenticator app `strong`, the rest `medium`.')),
+    .meta(
+      described(
+        'How hard the factor is to take over: email `weak`, an authenticator app `strong`, others `medium`.',
+      ),
+    ),
   label: z
     .string()
     .optional()
-    .meta({ description: 'What the user calls it, if the app says.', examples: ['Work phone'] }),
+    .meta({ description: "The user's name for the factor, if the app knows it.", examples: ['Work phone'] }),
 })
 
 const challengeState = z.object({
@@ -78,29 +86,29 @@ const challengeState = z.object({
     .enum([...delivery.options, 'refused'])
     .meta(
       described(
-        'As of the challenge; `refused` when the service says by now that it could not be delivered.',
+        'The delivery state of the message; `refused` if the service says by now that it cannot be delivered.',
       ),
     ),
   expiresAt: time,
-  resendAt: time.optional().meta(described('When the code may be asked for again.')),
+  resendAt: time.optional().meta(described('When the code can be sent again.')),
 })
 const factors = z.array(factorAnswer)
-const challenge = challengeState.optional().meta(described('The code that is under way.'))
+const challenge = challengeState.optional().meta(described('The live challenge.'))
 
-/** `GET /`: where somebody stands. */
+/** `GET /`: the MFA status. */
 export const mfaState = z.discriminatedUnion('status', [
   z
     .object({ status: z.literal('none'), factors, challenge })
-    .meta(described('Nobody is signed in, or somebody who is not asked for a second factor.')),
+    .meta(described('No user is signed in, or the user signed in without a second factor.')),
   z
     .object({ status: z.literal('pending'), factors, expiresAt: time, challenge })
-    .meta(described('The second factor is missing; the half-login ends at `expiresAt`.')),
+    .meta(described('The second factor is missing; the pending login ends at `expiresAt`.')),
   z
     .object({ status: z.literal('verified'), factors, challenge })
     .meta(described('Both factors were shown in this session.')),
 ])
 
-/** Where somebody stands, as `GET /mfa` answers it: tell the cases apart by `status`. */
+/** The MFA status as `GET /mfa` returns it: a union on `status`. */
 export type MfaState = z.output<typeof mfaState>
 
 /** 200 of `POST /challenge` */
@@ -110,7 +118,7 @@ export const challengedAnswer = z.object({
   to: to.optional(),
   delivery,
   expiresAt: time,
-  resendAt: time.optional().meta(described('When the code may be asked for again.')),
+  resendAt: time.optional().meta(described('When the code can be sent again.')),
 })
 
 /** 200 of `POST /verify` */
@@ -123,7 +131,7 @@ export const verifiedAnswer = z.object({
     .optional()
     .meta(
       described(
-        'After a backup code: how many are left, if the service tells. With three or fewer it is time for new ones.',
+        'After a backup code: how many are left, if the service says. With three or fewer, the user should get new ones.',
       ),
     ),
 })
@@ -133,12 +141,12 @@ export const cancelledAnswer = z.object({ status: z.literal('cancelled'), next: 
 
 /** 200 of `POST /enroll-app` */
 export const preparedAnswer = z.object({
-  qr: z.string().meta(described('A picture as a `data:` address. Shown once.')),
+  qr: z.string().meta(described('The QR code, an image as a `data:` URL. Shown once.')),
   uri: z
     .string()
     .optional()
-    .meta(described('The `otpauth://` address in the picture, if the service gives it.')),
-  secret: z.string().optional().meta(described('The key for typing, if the service gives it.')),
+    .meta(described('The `otpauth://` URI in the QR code, if the service returns it.')),
+  secret: z.string().optional().meta(described('The key for typing, if the service returns it.')),
 })
 
 /** 200 of `POST /enroll-app/confirm` */
@@ -148,7 +156,7 @@ export const enrolledAnswer = z.object({ status: z.literal('enrolled') })
 export const backupSentAnswer = z.object({
   status: z.literal('sent'),
   to,
-  count: z.int().optional().meta(described('How many codes were made, if the service tells.')),
+  count: z.int().optional().meta(described('How many codes were sent, if the service says.')),
 })
 
 /** 200 of `GET /devices` */
@@ -156,9 +164,9 @@ export const devicesAnswer = z.object({
   devices: z.array(
     z.object({
       id: z.string(),
-      name: z.string().meta({ description: 'Browser and system.', examples: ['Firefox on Linux'] }),
+      name: z.string().meta({ description: 'Browser and operating system.', examples: ['Firefox on Linux'] }),
       location: z.string().optional(),
-      current: z.boolean().meta(described('Whether it is the browser that asks.')),
+      current: z.boolean().meta(described('Whether this is the browser of the request.')),
       createdAt: time,
       lastUsedAt: time,
       expiresAt: time,
@@ -166,12 +174,14 @@ export const devicesAnswer = z.object({
   ),
 })
 
-/** 200 of `DELETE /devices` and its like */
+/** 200 of the routes that revoke devices */
 export const revokedAnswer = z.object({ status: z.literal('revoked'), count: z.int() })
 
 /** 200 of `GET /not-me` and `POST /not-me` */
 export const notMeAnswer = z.object({
-  status: z.enum(['open', 'secured']).meta(described('The link can be used; everything was ended.')),
+  status: z
+    .enum(['open', 'secured'])
+    .meta(described('`open`: the link is valid. `secured`: all sessions and trusted devices were ended.')),
 })
 
 /** 200 of `POST /language` */
@@ -181,28 +191,27 @@ export const chosenAnswer = z.object({
   next: path,
 })
 
-/** Every answer that is not a success (RFC 9457). */
+/** Every response that is not a success (RFC 9457). */
 export const problemAnswer = z.object({
-  type: z.string().meta(described('Where the code is explained, or a URN that names it.')),
+  type: z.string().meta(described('The address where the code is explained, or a URN.')),
   title: z.string(),
   status: z.int(),
-  code: z.string().meta(described('Stable; programs decide by it.')),
-  retryAfterSeconds: z
-    .int()
-    .optional()
-    .meta(described('When asking again makes sense; also in `Retry-After`.')),
-  attemptsLeft: z.int().optional().meta(described('Wrong codes that this challenge still takes.')),
+  code: z.string().meta(described('A stable code for programs.')),
+  retryAfterSeconds: z.int().optional().meta(described('When to try again; also in `Retry-After`.')),
+  attemptsLeft: z.int().optional().meta(described('The attempts that are left in this challenge.')),
   clockSteps: z
     .int()
     .optional()
     .meta(
-      described('The app made the code so many steps of 30 s ago (negative): its clock seems to be slow.'),
+      described(
+        'The age of the code in steps of 30 s, as a negative number: the clock of the authenticator app is slow.',
+      ),
     ),
   next: path.optional(),
-  factors: z.array(factorAnswer).optional().meta(described('The ways that remain.')),
-  backup: z.boolean().optional().meta(described('Whether a backup code may be typed instead.')),
+  factors: z.array(factorAnswer).optional().meta(described('The factors that can be used.')),
+  backup: z.boolean().optional().meta(described('Whether a backup code is accepted instead.')),
   errors: z
     .array(z.object({ field: z.string(), detail: z.string() }))
     .optional()
-    .meta(described('What is wrong with each field.')),
+    .meta(described('What is wrong with each field of the request.')),
 })

@@ -2,20 +2,20 @@ import type { Request } from 'express'
 import { requestState } from '../session/request-state.js'
 import type { Entry } from '../trust/devices.js'
 
-/** Users of one browser whose trust its cookie holds; the longest unused make room. */
-const MOST_ENTRIES = 8
+/** How many users of one browser can trust it; the entry that was unused for longest is dropped. */
+const MAX_ENTRIES = 8
 
-/** Entries that are looked at, in case a neighbouring site has planted cookies of the same name. */
-const MOST_READ = 24
+/** How many entries are read. More than `MAX_ENTRIES`, since a site on a sibling domain can set cookies of the same name. */
+const MAX_READ = 24
 
-/** The cookie of a browser: one entry for each of its users, the newest first. */
+/** The trusted-device cookie of a browser: one entry for each user, the newest first. */
 export interface TrustCookie {
   read(req: Request): readonly Entry[]
-  /** Adds an entry and leaves out the ones of these devices. */
+  /** Adds an entry, if there is one, and removes the entries of the devices in `without`. */
   write(req: Request, entry: Entry | undefined, without: readonly string[]): void
 }
 
-/** The cookie of that name. */
+/** The trusted-device cookie with that name. */
 export function trustCookie({
   name,
   maxAgeMs,
@@ -32,11 +32,11 @@ export function trustCookie({
       if (!res || res.headersSent) return
       const gone = new Set([...without, entry?.id])
       const others = read(req).filter(({ id }) => !gone.has(id))
-      const entries = [...(entry ? [entry] : []), ...others].slice(0, MOST_ENTRIES)
+      const entries = [...(entry ? [entry] : []), ...others].slice(0, MAX_ENTRIES)
       requestState(req).deviceEntries = entries
       const options = { httpOnly: true, secure: req.secure, sameSite: 'lax', path: '/' } as const
       if (entries.length === 0) return void res.clearCookie(name, options)
-      // The store decides when an entry ends (R65); the browser need not know it exactly.
+      // The store decides when an entry expires (R65); the cookie may live longer.
       res.cookie(name, entries.map(({ id, token }) => `${id}.${token}`).join('~'), {
         ...options,
         maxAge: maxAgeMs,
@@ -53,8 +53,8 @@ function entriesIn(header: string, name: string): Entry[] {
     return given === name ? [value] : []
   })
   return values
-    .flatMap((value) => value.split('~', MOST_READ))
-    .slice(0, MOST_READ)
+    .flatMap((value) => value.split('~', MAX_READ))
+    .slice(0, MAX_READ)
     .flatMap((text) => {
       const [, id, token] = ENTRY.exec(text) ?? []
       return id && token ? [{ id, token }] : []

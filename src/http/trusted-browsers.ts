@@ -7,24 +7,24 @@ import { bindingOf, type Device, type DeviceOwner, type Devices } from '../trust
 import { locationOf } from './request.js'
 import { trustCookie } from './trust-cookie.js'
 
-/** Trusted devices, as requests meet them: with cookies, and names for browsers. */
+/** Trusted devices for requests: with cookies and browser names. */
 export interface Browsers extends TrustedBrowsers {
-  /** How long a trust lasts, in milliseconds, if this user may trust this browser; otherwise nothing. */
+  /** How long the browser would be trusted, in milliseconds; `undefined` if this user may not trust it. */
   offer(req: Request, user: Express.User): number | undefined
   /**
-   * Trusts the browser of this request, if the user may and the session that began then still counts. The device's id;
-   * nothing when it was not possible. Never fails.
+   * Trusts the browser of this request, if the user may and the session that began at `startedAt` is still valid. Returns the
+   * device's id, or `undefined` if the browser was not trusted. Never fails.
    */
   remember(req: Request, account: Account, startedAt: number): Promise<string | undefined>
-  /** The user's devices, the last used first; `current` is the one of this request. */
+  /** The user's devices, the last used first; `current` marks the browser of this request. */
   list(req: Request, account: Account): Promise<readonly (Device & { readonly current: boolean })[]>
-  /** Forgets one device; whether there was one. */
+  /** Revokes one device, and returns whether it existed. */
   revoke(req: Request, userId: string, id: string): Promise<boolean>
-  /** Forgets all of the user's devices; how many. */
+  /** Revokes all devices of the user, and returns how many there were. */
   revokeAll(userId: string): Promise<number>
 }
 
-/** What requests do with trusted devices. */
+/** Connects the trusted devices to requests. */
 export function browsersWith(
   devices: Devices,
   options: NonNullable<Settings['trustedDevices']>,
@@ -57,7 +57,7 @@ export function browsersWith(
         return found.device
       } catch (error) {
         settings.logger.error(
-          'countersign: trusted devices cannot be looked up, so the question is asked',
+          'countersign: trusted devices cannot be read, so the second factor is required',
           error,
         )
         return undefined
@@ -75,7 +75,7 @@ export function browsersWith(
         const owner = ownerOf(account)
         const theirs = (await devices.list(owner)).map(({ id }) => id).filter((id) => replaced.includes(id))
         const entry = await devices.trust(owner, browser, theirs)
-        // Asked after it was kept: whoever ends everything just now does not overlook it.
+        // Checked after the device was stored, so that a "this wasn't me" link that is used right now does not miss it.
         if (await sessionsValidAfter?.isVoid(account.userId, startedAt)) {
           await devices.revoke(account.userId, entry.id)
           return undefined
@@ -84,7 +84,7 @@ export function browsersWith(
         emit({ type: 'device_trusted', userId: account.userId, device: entry.id })
         return entry.id
       } catch (error) {
-        settings.logger.error('countersign: the browser could not be trusted; sign-in went on', error)
+        settings.logger.error('countersign: the browser was not trusted; the login continues', error)
         return undefined
       }
     },

@@ -1,7 +1,7 @@
 import { SessionEndedError } from '../errors.js'
 import { revokeDevices } from '../flows/account-security.js'
 import { type Refused, refuse } from '../flows/deps.js'
-import { emitVerified, type RightCode, type TypedCode, verifyCode } from '../flows/verify.js'
+import { type AcceptedCode, emitVerified, type TypedCode, verifyCode } from '../flows/verify.js'
 import type { Method } from '../protocol/methods.js'
 import { newTransaction } from '../session/find-state.js'
 import { logIn } from '../session/passport-request.js'
@@ -12,29 +12,29 @@ import { isCurrent, storeIfCurrent } from '../session/store.js'
 import type { RequestContext } from './context.js'
 import { notify } from './notify.js'
 
-/** So few backup codes that it is time for new ones. */
+/** With this many backup codes or fewer, the user is warned. */
 export const FEW_BACKUP_CODES = 3
 
-/** What a right code leads to. */
+/** The steps in which verifications differ. */
 export interface VerificationSteps {
   /** Checks the code: consumes an attempt, then asks the service. */
-  check(): Promise<RightCode | Refused>
-  /** Names what the code is for. Of several right codes for it, one becomes a session (R21). */
+  check(): Promise<AcceptedCode | Refused>
+  /** The id of the approval. Of several accepted codes with the same id, one becomes a session (R21). */
   readonly approval: string
-  /** What follows from a right code, whatever becomes of the session. Runs once for each approval. */
-  onApproved(right: RightCode): Promise<void>
-  /** Called when the session is a verified one, or the request approved. */
-  onVerified?(right: RightCode): void
+  /** Called once for each approval, even if no session follows from it. */
+  onApproved(accepted: AcceptedCode): Promise<void>
+  /** Called when the session is verified, or the request approved. */
+  onVerified?(accepted: AcceptedCode): void
   /** Whether the user asked to trust this browser. */
   readonly trustBrowser?: boolean | undefined
   /**
-   * How the session becomes a verified one: here (`log-in`), by the `req.logIn` that Passport calls next (`passport`), or not
-   * at all, when a strategy approves one request (`request`).
+   * How the session becomes verified: here (`log-in`), by the `req.logIn` that Passport calls next (`passport`), or not at all
+   * because the strategy approves a single request (`request`).
    */
   readonly finish: 'log-in' | 'passport' | 'request'
 }
 
-/** A right code that this request turned into a verified session, or hands to Passport to do so. */
+/** An accepted code that this request turned into a verified session, or that Passport turns into one next. */
 export interface Verified {
   readonly outcome: 'verified'
   readonly method: Method | 'backup'
@@ -46,12 +46,11 @@ export interface Verified {
 
 /**
  * The critical sequence of every second factor, for the verify route, the Passport strategy and the confirmation of an
- * enrollment: check the code, acquire the approval, trust the browser, check that the session is still the one that was
- * asked, log in. The session changes its id and is saved before this returns (R03, R08). Whatever fails after the approval
- * was acquired gives it back, and takes back the trust.
- * @throws {ServiceError} when the service failed; no attempt is spent (R77).
- * @throws {SessionStoreError} when the session store failed; nobody is signed in (R09).
- * @throws {SessionEndedError} with `finish: 'request'`, when the session ended meanwhile.
+ * enrollment: check the code, acquire the approval, trust the browser, check that the session is still current, log in. The
+ * session gets a new id and is saved before this resolves (R03, R08). If a step fails after the approval was acquired, the
+ * approval is released and the browser's trust revoked.
+ * @throws {ServiceError} when the service failed; the attempt was refunded (R77).
+ * @throws {SessionStoreError} when the session store failed; the user is not signed in (R09).
  */
 export async function completeVerification(
   context: RequestContext,
@@ -61,12 +60,12 @@ export async function completeVerification(
   const checked = await steps.check()
   await notifyOfAttempt(context, checked)
   if (checked.outcome === 'refused') {
-    // A refusal is about a challenge that the session still has to have (R06, R07).
+    // A refusal belongs to a challenge, so it is shown only if the session still has that challenge (R06, R07).
     return (await isCurrent(req, state.userId)) ? checked : refuse({ code: 'session_ended' })
   }
   const { method, backupCodesLeft } = checked
   if (!(await deps.approvals.acquire(steps.approval))) return refuse({ code: 'session_ended' })
-  const device = await orRelease(context, steps.approval, async () => {
+  const device = await releaseOnError(context, steps.approval, async () => {
     await steps.onApproved(checked)
     return steps.trustBrowser ? trustBrowser(context, method) : undefined
   })
@@ -114,7 +113,7 @@ export function verifyTypedCode(
   })
 }
 
-/** Makes a verified session, or leaves that to Passport. False when the session ended or moved on meanwhile (R07). */
+/** Creates the verified session, or leaves that to Passport. False if the session ended or changed in the meantime (R07). */
 async function finish(
   { req, state }: RequestContext,
   how: VerificationSteps['finish'],
@@ -132,7 +131,7 @@ async function finish(
   }
 }
 
-/** The session stays as it was, except that the same challenge cannot approve another request. */
+/** Keeps the session as it is, except that the same challenge cannot approve another request. */
 async function approveRequest(
   req: RequestContext['req'],
   { challenge: _used, ...record }: MfaRecord,
@@ -148,7 +147,7 @@ async function approveRequest(
   return isStored
 }
 
-async function orRelease<Result>(
+async function releaseOnError<Result>(
   { deps }: RequestContext,
   approval: string,
   work: () => Promise<Result>,
@@ -161,18 +160,18 @@ async function orRelease<Result>(
   }
 }
 
-/** The new trusted device's id, if this browser may be trusted. */
+/** Trusts this browser, if it may be trusted, and returns the device's id. */
 async function trustBrowser(
   { req, deps, state, user }: RequestContext,
   method: Method | 'backup',
 ): Promise<string | undefined> {
-  // A user who signs in by a backup code has lost something: no moment to ask less of them (R63).
+  // A user who needs a backup code may have lost a factor to an attacker, so the browser is not trusted (R63).
   if (method === 'backup') return undefined
   const account = { user: state.user, userId: state.userId, factors: user.factors }
   return deps.browsers?.remember(req, account, state.record.startedAt)
 }
 
-/** What the new session remembers of the backup codes that are left, to warn when they are few. */
+/** The backup codes that are left, for the new session's record and its warning. */
 function backupCodesOf({ deps, state }: RequestContext, left: number | undefined): MfaRecord['backupCodes'] {
   if (left === undefined) return undefined
   const next = state.record.returnTo ?? deps.settings.homePath
@@ -180,14 +179,14 @@ function backupCodesOf({ deps, state }: RequestContext, left: number | undefined
 }
 
 /**
- * Notifies the user of repeated wrong codes (R34) and of a backup code that was used (R63), also when the session has
- * moved on meanwhile: an attacker must not be able to keep the user from hearing of it.
+ * Notifies the user of repeated wrong codes (R34) and of a backup code that was used (R63), even if the session changed in
+ * the meantime: an attacker must not be able to suppress the notice.
  */
 async function notifyOfAttempt(
   { req, deps, state }: RequestContext,
-  checked: RightCode | Refused,
+  checked: AcceptedCode | Refused,
 ): Promise<void> {
-  if (checked.outcome === 'right') {
+  if (checked.outcome === 'accepted') {
     if (checked.method === 'backup') await notify(deps, req, state, { type: 'backup_code_used' })
     return
   }

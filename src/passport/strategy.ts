@@ -11,22 +11,22 @@ import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { sessionEnded } from '../session/store.js'
 
-/** What the strategy hands to `fail`, and so to a custom callback as `info`. */
+/** What the strategy passes to `fail`. A custom callback of `passport.authenticate` receives it as `info`. */
 export interface MfaFailure extends Problem {
   /** What happened, in one English sentence. */
   readonly message: string
 }
 
 /**
- * The second factor as a Passport strategy. It reads `code` (and `factor`, `trust`) from the body. A right code is
- * `success`, a wrong one is `fail`, and a failure of the service is `error` (R77). With `session: false` it approves the
- * request alone, and the session stays as it was.
+ * The second factor as a Passport strategy. It reads `code`, and optionally `factor` and `trust`, from the body. A correct
+ * code is a `success`, a refusal is a `fail`, and a failure of the service is an `error` (R77). With `session: false` it
+ * approves this request only, and the session stays as it is.
  *
  * Passport runs strategies through `Object.create`, where `#private` fields do not exist.
  */
 export class PassportMfaStrategy {
   readonly name = 'mfa'
-  // Passport adds these to the object that it creates from the strategy for each request.
+  // Passport adds these methods to the object that it creates from the strategy for each request.
   declare readonly success: (user: Express.User, info: object) => void
   declare readonly fail: (failure: MfaFailure, status: number) => void
   declare readonly error: (error: Error) => void
@@ -70,9 +70,12 @@ export class PassportMfaStrategy {
   }
 }
 
-/** Express ties request and response together. */
+/** The response that belongs to an Express request. */
 function responseOf(req: Request) {
   const { res } = req
-  if (!res) throw new TypeError('passport.authenticate("mfa") needs a request of Express')
+  if (!res)
+    throw new TypeError(
+      'passport.authenticate("mfa") requires an Express request. Mount it on an Express app.',
+    )
   return res
 }

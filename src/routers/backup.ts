@@ -18,8 +18,8 @@ import { sendRefusal, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
 
 /**
- * `GET /backup` tells where backup codes would go; `POST /backup` has new ones made and delivered, and leads to
- * `GET /backup?sent`, which says so: loading that again sends nothing.
+ * `GET /backup` shows which contact receives backup codes; `POST /backup` has new ones created and sent, and redirects to
+ * `GET /backup?sent`, which can be loaded again without sending anything.
  */
 export function buildBackupRouter(deps: RouteDeps): Router {
   const router = Router()
@@ -73,7 +73,7 @@ async function respondSent(context: RouteContext, outcome: Outcome): Promise<voi
   const { req, res, deps, state, html } = context
   if (outcome.outcome !== 'sent') {
     const { refusal } = outcome
-    // The page on which the codes were asked for offers to ask again; no factor is missing.
+    // The page with the request offers to repeat it.
     return html && outcome.outcome === 'refused' && refusal.code !== 'locked'
       ? showPage(context, startView(context), { tone: 'error', ...refusal })
       : sendRefusal(context, refusal)
@@ -90,7 +90,7 @@ async function respondSent(context: RouteContext, outcome: Outcome): Promise<voi
   res.json({ status: 'sent', to, ...counted } satisfies z.output<typeof backupSentAnswer>)
 }
 
-/** Backup codes stand in for a factor; a user without factors has nothing to back up. */
+/** Why the user may not request backup codes now. Backup codes replace a factor, so a user without factors gets none. */
 async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
   if (context.user.factors.length === 0) return { code: 'enrollment_required' }
   return factorChangeRefusal(context, '/backup')

@@ -15,7 +15,9 @@ import { otherFactorsAfter, respondUndelivered, type Undelivered } from './other
 import { choosePage, hasBackup, sendRefusal, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
 
-/** `GET /` shows the MFA status and offers the factors; `POST /challenge` starts a challenge; `POST /cancel` ends the login. */
+/**
+ * `GET /` shows the MFA status and the factors; `POST /challenge` starts a challenge; `POST /cancel` ends the pending login.
+ */
 export function buildChallengeRouter(deps: RouteDeps): Router {
   const router = Router()
   addRoute(router, deps, '/', {
@@ -118,7 +120,7 @@ async function respondChallenged(
 
 async function cancel({ req, res, deps, state, html }: RouteContext): Promise<void> {
   const { signInPath, homePath } = deps.settings
-  // Only a pending login can be cancelled; a signed-in user signs out with the host.
+  // Only a pending login can be canceled; a signed-in user signs out with the host.
   if (state.stage !== 'pending')
     return html ? res.redirect(303, homePath) : sendProblem(res, { code: 'not_found' })
   await endPendingLogin(req, state.record.returnTo)

@@ -4,20 +4,20 @@ import { factorView } from '../http/factors.js'
 import type { ChallengeView, FactorView } from '../pages/view.js'
 import { requireCurrent } from '../session/store.js'
 
-/** What a route handler is handed: a request whose user showed the first factor, and everything to respond with. */
+/** What a route handler receives: a request of a user who showed the first factor, and what it needs to respond. */
 export interface RouteContext extends RequestContext {
   readonly res: Response
   /** Whether the response is a page. */
   readonly html: boolean
 }
 
-/** The session's challenge as pages and answers show it, if it is live and its factor still exists. */
+/** The session's challenge as pages and responses show it, if it is live and its factor still exists. */
 export function liveChallenge({ deps, state, user }: RouteContext): ChallengeView | undefined {
   const { challenge } = state.record
   const factor = user.factors.find(({ id }) => id === challenge?.factorId)
   if (!challenge || !factor || challenge.expiresAt <= Date.now()) return undefined
   const { delivery, expiresAt, resendAt, service } = challenge
-  const follow = delivery === 'queued' && service !== undefined && deps.deliveries.areTold
+  const follow = delivery === 'queued' && service !== undefined && deps.deliveries.isSupported
   return {
     factor: factorView(factor),
     delivery,
@@ -27,12 +27,12 @@ export function liveChallenge({ deps, state, user }: RouteContext): ChallengeVie
   }
 }
 
-/** The service knows nothing new of a message so soon after it was asked for. */
+/** How long after a challenge the service is not asked about its message, since nothing can be known yet. */
 const FRESH_MS = 2_000
 
 /**
- * The live challenge with the delivery state that the service gives for a queued message by now. Sends nothing; when
- * the service does not answer in time, the challenge is as the session remembers it.
+ * The live challenge with the current delivery state of a queued message. Sends nothing. If the service does not answer in
+ * time, the state is the one in the session.
  * @throws {SessionEndedError} when the session ended while the service was asked.
  */
 export async function followedChallenge(context: RouteContext): Promise<ChallengeView | undefined> {
@@ -46,7 +46,7 @@ export async function followedChallenge(context: RouteContext): Promise<Challeng
   return status === undefined ? live : { ...live, delivery: status === 'expired' ? 'refused' : status }
 }
 
-/** The user's factors as pages show them; during a step-up, those that count for it. */
+/** The user's factors as pages show them; during a step-up, only those that the route accepts. */
 export function factorViews({ user, state }: RouteContext): FactorView[] {
   const wanted = state.record.stepUp?.factors
   return user.factors.filter(({ id }) => wanted?.includes(id) ?? true).map(factorView)

@@ -15,8 +15,8 @@ import { stop } from './stop-page.js'
 type Revoked = z.output<typeof revokedAnswer>
 
 /**
- * `GET /devices` lists the trusted devices, `DELETE /devices/:id` and `DELETE /devices` forget one or all. Browsers
- * without scripts post to `/devices/revoke` and `/devices/revoke-all`. Without trusted devices there are no routes.
+ * `GET /devices` lists the trusted devices; `DELETE /devices/:id` and `DELETE /devices` revoke one or all. Pages post to
+ * `/devices/revoke` and `/devices/revoke-all`. Without the option `trustedDevices` there are no routes.
  */
 export function buildDevicesRouter(deps: RouteDeps): Router {
   const router = Router()
@@ -73,7 +73,7 @@ async function revokeNamed(context: RouteContext, browsers: Browsers): Promise<v
 async function revoke(context: RouteContext, browsers: Browsers, device: string): Promise<void> {
   const { req, res, state, html } = context
   const wasThere = await browsers.revoke(req, state.userId, device)
-  // On a page that was open for long, a device that is gone already is what the user wanted.
+  // The page may be outdated: a device that is already revoked is what the user wanted.
   if (html) return backToList(context, 'one')
   if (!wasThere) return sendProblem(res, { code: 'unknown_device' })
   res.json({ status: 'revoked', count: 1 } satisfies Revoked)

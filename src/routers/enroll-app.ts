@@ -18,7 +18,10 @@ import { hasBackup, sendRefusal, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
 import { stop } from './stop-page.js'
 
-/** `POST /enroll-app` prepares an authenticator app and shows its QR code once; `POST /enroll-app/confirm` makes it count. */
+/**
+ * `POST /enroll-app` prepares an authenticator app and shows its QR code once; `POST /enroll-app/confirm` checks its first
+ * code, which makes the app valid.
+ */
 export function buildEnrollAppRouter(deps: RouteDeps): Router {
   const router = Router()
   addRoute(router, deps, '/enroll-app', {
@@ -40,7 +43,7 @@ async function showStart(context: RouteContext): Promise<void> {
   })
 }
 
-/** The QR code is shown once. A user who comes back by address finds the code entry without it, or starts anew. */
+/** The QR code is shown once. A user who opens this address again sees the code entry without it, or starts again. */
 function showConfirm(context: RouteContext): void {
   const { res, deps, state, html } = context
   if (!html || !state.record.enrollment) return res.redirect(303, `${deps.settings.path}/enroll-app`)
@@ -74,7 +77,7 @@ async function confirm(context: RouteContext): Promise<void> {
   const outcome = await completeVerification(context, {
     check: () => confirmApp(deps, user, enrollment, contact, body.fields.code),
     approval: enrollment?.id ?? '',
-    // The app counts from now on, whatever becomes of the session.
+    // The app is valid from now on, even if no session follows.
     onApproved: () => appWasEnrolled(context, contact),
     finish: 'log-in',
   })
@@ -89,7 +92,7 @@ async function confirm(context: RouteContext): Promise<void> {
   res.json({ status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>)
 }
 
-/** Has the host remember the new app, and notifies the user. */
+/** Reports the new app to the host (`onAppEnrolled`), and notifies the user. */
 async function appWasEnrolled(context: RouteContext, contact: Contact | undefined): Promise<void> {
   const { req, deps, state, user } = context
   await appEnrolled(deps, user)
@@ -98,7 +101,7 @@ async function appWasEnrolled(context: RouteContext, contact: Contact | undefine
   await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })
 }
 
-/** The contact under which the service knows this user's app. */
+/** The contact under which the service stores this user's app. */
 function appContact({ deps, state, user: { factors } }: RouteContext): Contact | undefined {
   const { user } = state
   const given: unknown = deps.settings.appContact

@@ -4,9 +4,9 @@ import { sessionEnded, storeIfCurrent } from '../session/store.js'
 import type { RouteContext } from './context.js'
 
 /**
- * Why a user may not change factors now: a user who has a factor must have shown one in the last five minutes, so that
- * neither a password alone nor a session left open can add one (R55, R61). `undefined` when nothing is in the way.
- * @throws {SessionEndedError} when the session ended meanwhile.
+ * Why a user may not change factors now, or `undefined` if they may. A user who has a factor must have shown one in the last
+ * five minutes, so that neither a password alone nor an unattended session can add one (R55, R61).
+ * @throws {SessionEndedError} when the session ended in the meantime.
  */
 export async function factorChangeRefusal(
   { req, deps, state, user }: RouteContext,

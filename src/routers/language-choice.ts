@@ -1,9 +1,9 @@
 import type { Request } from 'express'
 import type { PageFrame, View } from '../pages/view.js'
-import { askedUrl, safeReturnTo } from '../session/return-to.js'
+import { requestedUrl, safeReturnTo } from '../session/return-to.js'
 import type { Settings } from '../settings.js'
 
-/** The languages that this page offers, and where it is to be found again in another one. */
+/** The languages that a page offers, and the address that shows it again in another one. */
 export function languageChoice(
   req: Request,
   settings: Settings,
@@ -15,10 +15,10 @@ export function languageChoice(
   return back === undefined ? {} : { languages: { offer: languages?.offer ?? [], back } }
 }
 
-/** What answers a POST that was done, such as a QR code, is shown once: it cannot be asked for again. */
+/** The address of a page. The response to a successful POST, such as a QR code, is shown once and has none. */
 function returnPageOf(req: Request, settings: Settings, view: View, failed: boolean): string | undefined {
   const { path } = settings
-  if (req.method !== 'POST') return safeReturnTo(askedUrl(req, settings))
+  if (req.method !== 'POST') return safeReturnTo(requestedUrl(req, settings))
   if (!failed) return undefined
   if (view.page === 'choose') return `${path}?choose`
   if (view.page === 'enroll') return `${path}/enroll-app/confirm`

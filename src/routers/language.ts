@@ -11,7 +11,7 @@ import { addPublicRoute } from './route.js'
 import { stop } from './stop-page.js'
 
 /**
- * `POST /language` remembers a language for whoever asks, signed in or not, and leads back to the page. Without the
+ * `POST /language` remembers a language for this browser, signed in or not, and redirects back to the page. Without the
  * option `languages` there is no route.
  */
 export function buildLanguageRouter(deps: RouteDeps): Router {
@@ -35,14 +35,14 @@ async function choose(req: Request, res: Response, deps: RouteDeps): Promise<voi
   }
   if (languages.remember) await languages.remember(req, res, tag)
   else rememberLanguage(req, res, tag)
-  const next = pageOfOurs(body.fields.back, path)
+  const next = mfaPageOf(body.fields.back, path)
   if (wantsHtml(req)) return res.redirect(303, next)
   res.json({ status: 'chosen', language: tag, next } satisfies z.output<typeof chosenAnswer>)
 }
 
-/** Where the switch was pressed, if that is below our own path; else where our pages begin (R15). */
-function pageOfOurs(back: string | undefined, path: string): string {
-  const place = safeReturnTo(back)
-  if (!place?.startsWith(path)) return path
-  return ['', '/', '?', '#'].includes(place.charAt(path.length)) ? place : path
+/** The page to return to, if it is an MFA page, else the first MFA page (R15). */
+function mfaPageOf(back: string | undefined, path: string): string {
+  const page = safeReturnTo(back)
+  if (!page?.startsWith(path)) return path
+  return ['', '/', '?', '#'].includes(page.charAt(path.length)) ? page : path
 }

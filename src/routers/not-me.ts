@@ -14,8 +14,9 @@ import { addPublicRoute } from './route.js'
 import { showPublicPage, stop } from './stop-page.js'
 
 /**
- * `GET /not-me?token=…` asks, `POST /not-me` does it: ends everything in the account whose notice had the link. Nobody
- * has to be signed in. Without the option `publicUrl` there are no links, and no route.
+ * The "this wasn't me" link: `GET /not-me?token=…` asks for confirmation, `POST /not-me` ends all sessions and trusted devices
+ * of the account whose notice had the link. The user need not be signed in. Without the option `publicUrl` there are no
+ * links and no routes.
  */
 export function buildNotMeRouter(deps: RouteDeps): Router {
   const router = Router()
@@ -40,7 +41,7 @@ async function end(req: Request, res: Response, deps: RouteDeps): Promise<void> 
   const { notMeLinks, settings } = deps
   const about = await notMeLinks?.find(body.fields.token)
   if (!about) return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
-  // Done before the link is used up: if the store fails midway, it can be opened again.
+  // The link is redeemed last, so that it can be used again if the store fails in between.
   await secureAccount(deps, about.userId)
   if (await notMeLinks?.redeem(body.fields.token)) await notifyHost(req, deps, about)
   if (wantsHtml(req)) return res.redirect(303, `${settings.path}/not-me?done`)
@@ -53,13 +54,13 @@ async function notifyHost(
   { userId, at }: NotMeSubject,
 ): Promise<void> {
   const facts = factsOf(req, settings, { type: 'account_secured' })
-  const letter = { facts, appName: settings.appName, languages: settings.texts }
-  const notice = composeNotice(letter, localesOf(req, settings))
+  const message = { facts, appName: settings.appName, languages: settings.texts }
+  const notice = composeNotice(message, localesOf(req, settings))
   try {
     await settings.onCompromise?.({ userId, at: facts.at, noticedAt: at, notice })
   } catch (error) {
     settings.logger.error(
-      'countersign: onCompromise failed; sessions and devices are ended all the same',
+      'countersign: onCompromise failed; sessions and trusted devices were ended nevertheless',
       error,
     )
   }

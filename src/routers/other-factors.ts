@@ -7,7 +7,7 @@ import type { Factor } from '../protocol/factor.js'
 import type { RouteContext } from './context.js'
 import { choosePage, hasBackup, showPage } from './respond.js'
 
-/** The service failed to deliver a code, and the user may confirm in another way. */
+/** The service failed to deliver a code, and the user may use another factor. */
 export interface Undelivered {
   readonly outcome: 'undelivered'
   readonly error: ServiceError
@@ -16,9 +16,8 @@ export interface Undelivered {
 }
 
 /**
- * The factors that remain when the service failed to deliver a code, as far as the option `outage` allows. Nothing is ever
- * approved here.
- * @throws the error, when no factor remains.
+ * The other factors that the option `outage` allows when the service failed to deliver a code. This never approves a code.
+ * @throws the error of the service, if there is no other factor.
  */
 export function otherFactorsAfter(context: RouteContext, error: unknown, asked: string): Undelivered {
   const { deps, user } = context
@@ -33,7 +32,7 @@ export function otherFactorsAfter(context: RouteContext, error: unknown, asked: 
   return { outcome: 'undelivered', error, factors, backup }
 }
 
-/** Responds with the factors that remain. */
+/** Responds with the other factors. */
 export function respondUndelivered(context: RouteContext, { error, factors, backup }: Undelivered): void {
   const { res, deps, html } = context
   const { retryAfterSeconds } = error

@@ -1,7 +1,7 @@
 import type { Refusal } from '../flows/refusal.js'
 import { backupTarget, findFactor } from '../flows/user.js'
 import { trustField } from '../http/body.js'
-import { factorView, lastUsed } from '../http/factors.js'
+import { factorView, lastUsedFactor } from '../http/factors.js'
 import { setRetryAfter } from '../http/headers.js'
 import { localesOf } from '../http/locale.js'
 import { sendProblem, statusOf } from '../http/problem.js'
@@ -9,15 +9,15 @@ import type { PageFrame, PageMessage, View } from '../pages/view.js'
 import { factorViews, liveChallenge, type RouteContext } from './context.js'
 import { languageChoice } from './language-choice.js'
 
-/** Answers with a page. */
+/** Responds with a page. */
 export function showPage(context: RouteContext, view: View, message?: PageMessage): void {
   const { res, deps } = context
-  const said = message ?? ('message' in view ? view.message : undefined)
-  if (said?.tone === 'error') {
-    setRetryAfter(res, said)
-    res.status(statusOf(said.code))
+  const shown = message ?? ('message' in view ? view.message : undefined)
+  if (shown?.tone === 'error') {
+    setRetryAfter(res, shown)
+    res.status(statusOf(shown.code))
   }
-  const failed = said?.tone === 'error'
+  const failed = shown?.tone === 'error'
   const frame = { ...frameOf(context, message), ...languageChoice(context.req, deps.settings, view, failed) }
   res.type('html').send(deps.render(view, frame))
 }
@@ -40,14 +40,14 @@ function frameOf({ req, deps, state }: RouteContext, message: PageMessage | unde
   }
 }
 
-/** The page on which somebody chooses a factor. */
+/** The page on which the user chooses a factor. */
 export function choosePage(context: RouteContext, factors = factorViews(context)): View {
   const { req, deps, state } = context
-  const preferred = deps.settings.preferred?.(state.user) ?? lastUsed(req)
+  const preferred = deps.settings.preferred?.(state.user) ?? lastUsedFactor(req)
   return { page: 'choose', factors, ...(preferred && { preferred }), backup: hasBackup(context) }
 }
 
-/** The page on which a code is typed, or the choice when there is nothing to type one for. */
+/** The page on which the user types a code, or the choice of factors if there is no factor to type a code for. */
 export function codePage(context: RouteContext, name: string | undefined, exhausted = false): View {
   const challenge = liveChallenge(context)
   const id = name ?? context.state.record.challenge?.factorId
@@ -65,7 +65,7 @@ export function codePage(context: RouteContext, name: string | undefined, exhaus
   }
 }
 
-/** The box that has this browser trusted, when somebody signs in who may tick it. */
+/** The checkbox for trusting this browser, if the user signs in and may trust it. */
 function trustOffer({ req, deps, state }: RouteContext): Pick<Extract<View, { page: 'code' }>, 'trust'> {
   const forMs = state.stage === 'pending' ? deps.browsers?.offer(req, state.user) : undefined
   if (forMs === undefined) return {}
@@ -74,12 +74,12 @@ function trustOffer({ req, deps, state }: RouteContext): Pick<Extract<View, { pa
   return { trust: { forMs, ticked: trustField.safeParse(given).data === true } }
 }
 
-/** Whether backup codes could have reached this user. */
+/** Whether this user can have backup codes: there is a contact for them, and the step-up accepts them. */
 export function hasBackup({ user, state }: RouteContext): boolean {
   return (state.record.stepUp?.backup ?? true) && backupTarget(user) !== undefined
 }
 
-/** Answers with a "no": on the page where the user can go on, or as problem+json. */
+/** Responds with a refusal: a page on which the user can continue, or problem+json. */
 export function sendRefusal(context: RouteContext, refusal: Refusal, factor?: string): void {
   const { res, deps, html } = context
   if (!html) return sendProblem(res, { ...refusal, ...nextFor(refusal, context) })

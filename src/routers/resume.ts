@@ -6,16 +6,16 @@ import type { InterruptedRequest } from '../session/record.js'
 import type { RouteContext } from './context.js'
 import { showPage } from './respond.js'
 
-/** How long an interrupted request waits to be confirmed. */
-const OFFER_LIFE_MS = 10 * 60_000
+/** How long an interrupted form can be sent again. */
+const OFFER_LIFETIME_MS = 10 * 60_000
 
-/** Offers once more what a rule interrupted. Looking at it does nothing; the user's click repeats the request. */
+/** Shows the form that a rule interrupted. It is sent again only when the user confirms it. */
 export function showResume(context: RouteContext): void {
   const { req, res, deps, state, html } = context
   const { stage, interrupted, stepUp } = state.record
   if (!html) return sendProblem(res, { code: 'not_found' })
   if (stepUp) return res.redirect(303, deps.settings.path)
-  if (stage !== 'verified' || !interrupted || Date.now() - interrupted.at >= OFFER_LIFE_MS) {
+  if (stage !== 'verified' || !interrupted || Date.now() - interrupted.at >= OFFER_LIFETIME_MS) {
     return res.redirect(303, deps.settings.homePath)
   }
   const locale = pickLocale(localesOf(req, deps.settings), deps.settings.texts)
@@ -26,12 +26,12 @@ export function showResume(context: RouteContext): void {
 type Label = NonNullable<InterruptedRequest['labels']>[string]
 
 /**
- * What a user checks before an interrupted form is sent again. Fields without a label are named by their own names
- * in words; what looks like a secret is named, and its value is not shown.
+ * The fields that a user checks before an interrupted form is sent again. A field without a label shows its name in words.
+ * The value of a field that looks like a secret is not shown.
  */
 export function resumeEntries({ fields, labels = {} }: InterruptedRequest, locale: string): ResumeEntry[] {
   return Object.entries(fields).flatMap(([name, value]): ResumeEntry[] => {
-    // A name that begins with a line, such as _csrf, is for the program that reads it.
+    // By convention, a name that begins with an underscore, such as _csrf, is not meant for the user.
     const label = Object.hasOwn(labels, name) ? labels[name] : name.startsWith('_') ? false : undefined
     if (label === false) return []
     const text = (label !== undefined && textOf(label, locale)) || inWords(name)

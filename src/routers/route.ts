@@ -22,7 +22,7 @@ import type { RouteContext } from './context.js'
 import { sendRefusal } from './respond.js'
 import { stop } from './stop-page.js'
 
-/** What a route does for a user who is signed in or pending. */
+/** A handler for a user who is signed in or pending. */
 export type Handler = (context: RouteContext) => Promise<void> | void
 
 /** The handlers of a path, by method. */
@@ -35,25 +35,26 @@ export interface Route {
   readonly signedOut?: (res: Response) => void
 }
 
-/** The handlers of a path that needs no session. */
+/** The handlers of a path that requires no sign-in. */
 export interface PublicRoute {
   readonly get?: PublicHandler
   readonly post: PublicHandler
 }
 
+/** A handler that requires no sign-in. */
 export type PublicHandler = (req: Request, res: Response, deps: RouteDeps) => Promise<void> | void
 
-/** A change that takes time: a service, a store or the host is asked before the response. */
+/** A POST that waits for the service, a store or the host before it responds. */
 export interface Action<Fields, Outcome> {
   readonly body: z.ZodType<Fields>
   run(context: RouteContext, fields: Fields): Promise<Outcome>
-  /** Runs only while the session still is the one that the request came with. */
+  /** Called only if the session is still current. */
   respond(context: RouteContext, outcome: Outcome, fields: Fields): Promise<void> | void
 }
 
 /**
- * The handler of an action: it reads the body, runs the action, and responds. When the session ended or moved on meanwhile,
- * the late outcome is discarded (R06, R07).
+ * The handler of an action: it reads the body, runs the action, and responds. If the session ended or changed in the
+ * meantime, the outcome is discarded (R06, R07).
  */
 export function action<Fields, Outcome>({ body, run, respond }: Action<Fields, Outcome>): Handler {
   return async (context) => {
@@ -66,7 +67,10 @@ export function action<Fields, Outcome>({ body, run, respond }: Action<Fields, O
   }
 }
 
-/** Adds a path to a router, with everything that our routes have in common. */
+/**
+ * Adds a path to a router, with everything that the routes have in common: security headers, the check for cross-site
+ * requests, the session state, and error responses.
+ */
 export function addRoute(router: Router, deps: RouteDeps, path: string, route: Route): void {
   const { get, post, delete: del } = route
   const withContext = (handler: Handler | undefined): PublicHandler | undefined =>
@@ -86,7 +90,7 @@ export function addRoute(router: Router, deps: RouteDeps, path: string, route: R
   add(router, deps, path, { get: withContext(get), post: withContext(post), delete: withContext(del) })
 }
 
-/** Adds a path that needs no session. */
+/** Adds a path that requires no sign-in, with the same headers and checks. */
 export function addPublicRoute(router: Router, deps: RouteDeps, path: string, route: PublicRoute): void {
   add(router, deps, path, { get: undefined, ...route, delete: undefined })
 }
@@ -108,7 +112,7 @@ function add(
     ...(del ? ([['DELETE', del]] as const) : []),
   ])
 
-  const answer = async (req: Request, res: Response) => {
+  const respond = async (req: Request, res: Response) => {
     setSecurityHeaders(res)
     checkMount(req, deps)
     gateOf(req)
@@ -122,8 +126,8 @@ function add(
   }
 
   router.all(path, function mfaRoute(req: Request, res: Response, next: NextFunction) {
-    // Express 4 ignores what a handler returns, so every failure is passed on here. The page of a failure may fail, too.
-    answer(req, res)
+    // Express 4 ignores a rejected promise, so errors are passed to `next` here, also those of the error page itself.
+    respond(req, res)
       .catch((error: unknown) => respondFailure(error, req, res, next, deps))
       .catch(next)
   })
@@ -131,15 +135,15 @@ function add(
 
 function checkMount(req: Request, { settings }: RouteDeps): void {
   const { path, pathPrefix } = settings
-  // Express takes /MFA for /mfa, unless the host made it particular.
+  // By default, Express matches paths without regard to case.
   if ((pathPrefix + req.baseUrl).toLowerCase() === path.toLowerCase()) return
   const before = req.baseUrl && path.endsWith(req.baseUrl) ? path.slice(0, -req.baseUrl.length) : ''
   throw new HostError(
     'ERR_MFA_MOUNT_PATH',
     [
-      `The routers are mounted at ${req.baseUrl || '/'}, but the option path says ${path}. `,
-      `Give both the same: app.use('${path.slice(pathPrefix.length)}', …), or path: '${pathPrefix}${req.baseUrl}'`,
-      before && `, or pathPrefix: '${before}' behind a proxy that takes ${before} off`,
+      `The MFA routes are mounted at ${req.baseUrl || '/'}, but the option path is ${path}. `,
+      `Use the same path for both: app.use('${path.slice(pathPrefix.length)}', …), or path: '${pathPrefix}${req.baseUrl}'`,
+      before && `, or pathPrefix: '${before}' behind a proxy that removes ${before}`,
       '.',
     ].join(''),
   )

@@ -7,7 +7,7 @@ import { wantsHtml } from '../http/request.js'
 import type { PageMessage, View } from '../pages/view.js'
 import { languageChoice } from './language-choice.js'
 
-/** Responds where nothing can go on, signed in or not: with a page that says so, or as problem+json. */
+/** Responds with a page that only shows a problem, or with problem+json. The user need not be signed in. */
 export function stop(
   req: Request,
   res: Response,
@@ -23,7 +23,7 @@ export function stop(
   showPublicPage(req, res, deps, { page: 'stop', message, ...(next && { next }) })
 }
 
-/** Responds with a page that needs no session. */
+/** Responds with a page that requires no sign-in. */
 export function showPublicPage(
   req: Request,
   res: Response,

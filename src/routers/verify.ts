@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import { findFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
-import { lastUsed, rememberUsed } from '../http/factors.js'
+import { lastUsedFactor, rememberUsedFactor } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type verifiedAnswer, verifyBody } from '../http/schemas.js'
 import { FEW_BACKUP_CODES, verifyTypedCode } from '../http/verification.js'
@@ -15,8 +15,8 @@ import { showResume } from './resume.js'
 import { addRoute } from './route.js'
 
 /**
- * `GET /verify` shows the code entry; `POST /verify` checks a code and makes the session a verified one; `GET /resume`
- * offers the request that was interrupted for it; `GET /backup-codes-left` warns a user who has few left.
+ * `GET /verify` shows the code entry; `POST /verify` checks a code and makes the session a verified one; `GET /resume` offers
+ * a form that was interrupted for it; `GET /backup-codes-left` warns a user who has few backup codes left.
  */
 export function buildVerifyRouter(deps: RouteDeps): Router {
   const router = Router()
@@ -56,7 +56,7 @@ async function verify(context: RouteContext): Promise<void> {
   const outcome = await verifyTypedCode(context, body.fields, 'log-in')
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, body.fields.factor)
   const used = findFactor(user, body.fields.factor ?? state.record.challenge?.factorId ?? '')
-  if (used && lastUsed(req) !== used.id) rememberUsed(req, res, used.id, deps.settings.path)
+  if (used && lastUsedFactor(req) !== used.id) rememberUsedFactor(req, res, used.id, deps.settings.path)
   const next = state.record.returnTo ?? deps.settings.homePath
   const { trusted, backupCodesLeft: left } = outcome
   if (html) {
@@ -72,7 +72,7 @@ async function verify(context: RouteContext): Promise<void> {
   res.json(answer)
 }
 
-/** Warns a user who signed in by one of their last backup codes, and leads on to where they wanted to go. */
+/** Warns a user who signed in with one of the last backup codes, and links to the return address. */
 function showBackupCodesLeft(context: RouteContext): void {
   const { res, deps, state, html } = context
   const { stage, backupCodes } = state.record

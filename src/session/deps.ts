@@ -4,33 +4,33 @@ import type { Factor } from '../protocol/factor.js'
 import type { Settings } from '../settings.js'
 import type { SessionsValidAfter } from '../trust/sessions-valid-after.js'
 
-/** What this room is given: built once from the options. */
+/** What the session module works with, built once from the options. */
 export interface SessionDeps {
   readonly settings: Settings
-  /** Tells the host what happened. */
+  /** Passes an event to the host's `onEvent` and to the metrics. */
   emit(event: MfaEventBody): void
-  /** Words for somebody whose grace period runs, in their language. */
+  /** A sentence about a running grace period, in the language of the request. */
   banner(req: Request, graceUntil: number): string
-  /** Only when the app asked for trusted devices. */
+  /** Present if the app uses trusted devices. */
   readonly browsers?: TrustedBrowsers | undefined
-  /** Only when there are links by which somebody can end everything. */
+  /** Present if account notices have a "this wasn't me" link. */
   readonly sessionsValidAfter?: SessionsValidAfter | undefined
 }
 
-/** Whom a browser may be trusted for, as the host sees them now. */
+/** The user for whom a browser may be trusted, as the host describes the user now. */
 export interface Account {
   readonly user: Express.User
   readonly userId: string
   readonly factors: readonly Factor[]
 }
 
-/** What a sign-in asks about the browser that it comes from. */
+/** What a sign-in needs to know about the browser that it comes from. */
 export interface TrustedBrowsers {
-  /** The device as which this browser skips the question for this user, if it may. Never fails. */
+  /** The id of the trusted device by which this browser skips the second factor of this user, if there is one. Never fails. */
   recognize(req: Request, account: Account): Promise<string | undefined>
   /**
-   * Whether that device is trusted still.
-   * @throws {TrustStoreError} when nobody can tell.
+   * Whether that device is still trusted.
+   * @throws {TrustStoreError} when the store of trusted devices fails.
    */
   holds(device: string, account: Account): Promise<boolean>
 }

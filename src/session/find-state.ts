@@ -25,12 +25,12 @@ const SIGNED_OUT: SessionState = { stage: 'none', expired: false }
 const CLOCK_SLACK_MS = 60_000
 
 /**
- * Where the session of a request stands, found once per request. A user whom Passport knows and whose session has no
- * record is pending, whatever signed them in (R02). A pending login that took too long is ended.
+ * The session state of a request, found once per request. A user whom Passport knows and whose session has no record is
+ * pending, however the user signed in (R02). A pending login that took too long is ended.
  *
- * The answer is a promise only where the host, its policy or a store has to be asked.
- * @throws {HostError} when the app around this package is wired wrongly.
- * @throws {SessionEndedError} when the user signed out meanwhile (R07).
+ * Returns a promise only if the host, its policy or a store has to be asked.
+ * @throws {HostError} when the app around this package is set up wrongly.
+ * @throws {SessionEndedError} when the user signed out in the meantime (R07).
  */
 export function sessionStateOf(req: Request, deps: SessionDeps): SessionState | Promise<SessionState> {
   const found = requestState(req).session
@@ -49,13 +49,13 @@ export function sessionStateOf(req: Request, deps: SessionDeps): SessionState | 
   }
 }
 
-/** An error handler of the host must not take the user for signed in. */
+/** Withholds the user, so that an error handler of the host does not see a signed-in user. */
 function withheld(req: Request, error: unknown): never {
   withholdUser(req)
   throw error
 }
 
-/** Sets where the request stands now, shows it as `req.mfa`, and withholds a user whose second factor is missing. */
+/** Sets the state of the request, shows it as `req.mfa`, and withholds a user whose second factor is missing. */
 export function setState(req: Request, deps: SessionDeps, state: SessionState): SessionState {
   requestState(req).session = { sessionId: req.sessionID, state }
   req.mfa = new RequestMfaStatus(req, state, deps)
@@ -70,7 +70,7 @@ function findState(req: Request, deps: SessionDeps): SessionState | Promise<Sess
     if (!hasPassportUser(req)) return SIGNED_OUT
     throw new HostError(
       'ERR_MFA_NO_PASSPORT',
-      'The session has a Passport user, but `req.user` is not set, so mfaSession would not see the user. Mount passport.session() before mfaSession, and do not remove the user between the two.',
+      '`req.session` has a Passport user, but `req.user` is not set, so mfaSession cannot withhold the user. Mount passport.session() before mfaSession, and do not remove `req.user` between the two.',
     )
   }
   const userId = userIdOf(user, settings)
@@ -95,7 +95,7 @@ function stateOf(
   return isSettled ? activeState(user, record) : askHost(req, deps, user, userId, record)
 }
 
-/** For a session whose state the host has a say in: it knows the user's factors and whether one is required. */
+/** The state of a session that depends on the host: the host knows the user's factors and whether one is required. */
 async function askHost(
   req: Request,
   deps: SessionDeps,
@@ -107,16 +107,20 @@ async function askHost(
   if (record?.stage === 'pending') {
     return factors.length > 0
       ? pendingState(req, deps, activeState(user, record, factors))
-      : mayGoOn(req, deps, activeState(user, record, factors))
+      : decideWithoutFactors(req, deps, activeState(user, record, factors))
   }
   if (record?.stage === 'trusted' && (await deps.browsers?.holds(record.device, { user, userId, factors }))) {
     return activeState(user, record, factors)
   }
-  return requireAnew(req, deps, { user, userId, factors }, record)
+  return decideAgain(req, deps, { user, userId, factors }, record)
 }
 
-/** For a pending login without any factor: the policy may let it go on by now. */
-async function mayGoOn(req: Request, deps: SessionDeps, state: ActiveState): Promise<SessionState> {
+/** The state of a pending login without any factor: the policy may exempt the user by now. */
+async function decideWithoutFactors(
+  req: Request,
+  deps: SessionDeps,
+  state: ActiveState,
+): Promise<SessionState> {
   const { user, userId, record } = state
   const decision = await decide(req, deps.settings, user, [], {})
   if (decision.verdict !== 'pass') return pendingState(req, deps, state)
@@ -125,8 +129,8 @@ async function mayGoOn(req: Request, deps: SessionDeps, state: ActiveState): Pro
   return activeState(user, exempt, [], decision.graceUntil)
 }
 
-/** For a session without a record that settles it: whether a second factor is required is decided at each request. */
-async function requireAnew(
+/** The state of a session without a record that settles it: the policy decides at each request. */
+async function decideAgain(
   req: Request,
   deps: SessionDeps,
   account: Account,
@@ -145,7 +149,7 @@ async function requireAnew(
   return activeState(user, record, factors)
 }
 
-/** A pending login within its time, or its end (R05). */
+/** The state of a pending login, which is ended if its time is over (R05). */
 async function pendingState(req: Request, deps: SessionDeps, state: ActiveState): Promise<SessionState> {
   const { record } = state
   const ageMs = Date.now() - record.startedAt
@@ -155,17 +159,17 @@ async function pendingState(req: Request, deps: SessionDeps, state: ActiveState)
   return { stage: 'none', expired: true }
 }
 
-/** A record for a user who has shown the first factor just now. */
+/** The record of a user who has just shown the first factor. */
 export function newRecord(sessionId: string, userId: string): PendingRecord {
   return { stage: 'pending', userId, sessionId, transaction: newTransaction(), startedAt: Date.now() }
 }
 
-/** A new name for a pending login, or for the time since a second factor: 96 random bits. */
+/** A new id for a pending login, or for the time since a second factor: 96 random bits. */
 export function newTransaction(): string {
   return randomBytes(12).toString('base64url')
 }
 
-/** The record that a decision makes for a user who has shown the first factor just now. */
+/** The record that follows from a decision about a user who has just shown the first factor. */
 export async function recordFor(
   decision: Decision,
   req: Request,
@@ -176,13 +180,13 @@ export async function recordFor(
   if (decision.verdict === 'pass') {
     return { ...record, stage: 'exempt', exemption: decision.remember ? 'policy' : 'not_required' }
   }
-  const device = decision.verdict === 'ask' ? await browsers?.recognize(req, account) : undefined
+  const device = decision.verdict === 'verify' ? await browsers?.recognize(req, account) : undefined
   return device ? { ...record, stage: 'trusted', device } : record
 }
 
 /**
- * Whether a record is kept in the session. That of a user of whom nothing is required is kept only where all of a
- * user's sessions can be ended, which needs to know when each began.
+ * Whether a record is written into the session. The record of a user without a required second factor is written only if
+ * all sessions of a user can be ended at once, since that depends on when each session began.
  */
 export function isStored(record: MfaRecord, { sessionsValidAfter }: SessionDeps): boolean {
   return record.stage !== 'exempt' || record.exemption === 'policy' || sessionsValidAfter !== undefined
@@ -197,7 +201,7 @@ export function givenUp(reason: 'cancelled' | 'expired', { userId, challenge }: 
   return { type: 'given_up', userId, reason, ...(challenge && { method: challenge.method }) }
 }
 
-/** Signs the user out and keeps where they wanted to go: signing in starts over. */
+/** Signs the user out and keeps the return address for the next sign-in. */
 export async function endPendingLogin(req: Request, target: string | undefined): Promise<void> {
   const keep = target ?? rememberedTarget(req)
   await new Promise<void>((resolve, reject) => {
@@ -208,7 +212,7 @@ export async function endPendingLogin(req: Request, target: string | undefined):
 
 /**
  * The host's id of a user.
- * @throws {HostError} when there is none.
+ * @throws {HostError} when the user has none.
  */
 export function userIdOf(user: Express.User, settings: Settings): string {
   const id: unknown = settings.userId ? settings.userId(user) : Reflect.get(user, 'id')
@@ -216,12 +220,12 @@ export function userIdOf(user: Express.User, settings: Settings): string {
     return String(id)
   throw new HostError(
     'ERR_MFA_USER_ID',
-    'The user has no id to count and remember by. Give the option userId: (user) => user.…, which returns a text or a number that never changes.',
+    'The user has no id. Set the option userId to a function such as (user) => user.accountNumber, which returns a string or a number that never changes.',
   )
 }
 
 /**
- * The user's factors, which the host is asked for once per request.
+ * The user's factors. The host is asked for them once per request.
  * @throws {HostError} when the host's list cannot be used.
  */
 export async function factorsOf(state: ActiveState, settings: Settings): Promise<readonly Factor[]> {
@@ -238,6 +242,6 @@ export async function readUserFactors(user: Express.User, settings: Settings): P
   if ('factors' in read) return read.factors
   throw new HostError(
     'ERR_MFA_FACTORS',
-    `The option factors returned a list that cannot be used, so nobody is let in: ${read.faults.join('; ')}.`,
+    `The option factors returned an invalid list, so the user is not signed in: ${read.faults.join('; ')}. Return factors such as { method: "sms", phone: "+447700900123" }.`,
   )
 }

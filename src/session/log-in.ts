@@ -19,11 +19,12 @@ import { activeState, type PendingRenewal, type PendingVerification } from './st
 import { detachSession, onRegenerate, recordOf, rememberedTarget, requireCurrent } from './store.js'
 
 /*
- * Every login goes through `req.logIn`: Passport takes the one that it finds on the request. Replacing it makes a pending
- * login of every login, and a verified session of a second factor, in the one new session that Passport makes and saves.
+ * Every login goes through `req.logIn`, and Passport calls the one that it finds on the request. Our replacement turns
+ * every login into a pending login, and a second factor into a verified session, inside the one new session that
+ * Passport creates and saves.
  */
 
-/** Has every later `req.logIn` of this request start a pending login, or complete one. */
+/** Replaces `req.logIn` for the rest of this request, so that it starts a pending login or completes one. */
 export function wrapLogIn(req: Request, deps: SessionDeps): void {
   const state = requestState(req)
   if (state.logIn) return
@@ -31,7 +32,7 @@ export function wrapLogIn(req: Request, deps: SessionDeps): void {
   Object.assign(req, { logIn: gatedLogIn, login: gatedLogIn })
 }
 
-/** Stands in the place of `req.logIn`. One function serves all requests, since every request of the host gets it. */
+/** The replacement of `req.logIn`. One function serves all requests, since every request of the host gets it. */
 function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unknown?]): void {
   const state = requestState(this)
   if (!state.logIn) throw new TypeError('req.logIn must be called on its own request.')
@@ -41,7 +42,7 @@ function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unkno
   const { pendingVerification, pendingRenewal } = state
   state.pendingVerification = undefined
   state.pendingRenewal = undefined
-  // Nothing is remembered of a login for one request, so there is nothing to gate.
+  // A login for one request leaves no session behind, so there is nothing to gate.
   if (options.session === false) return original.call(this, user, options, done ?? (() => {}))
   if (!done) throw new Error('req.logIn requires a callback function')
   const login = { user, options, original, pendingVerification, pendingRenewal }
@@ -54,7 +55,7 @@ function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unkno
         done(error)
       },
     )
-    // A callback of the host that throws gets its own error; thrown from here it would end the process.
+    // If the host's callback throws, it is called with its own error; rethrown here, the error would end the process.
     .catch(done)
     .catch((error: unknown) =>
       deps.settings.logger.error('countersign: the callback of req.logIn threw', error),
@@ -88,14 +89,14 @@ async function completeLogin(
   const { userId, keepReturnTo } = verification
   const target = verification.record.returnTo ?? rememberedTarget(req)
   const record = verifiedRecord(verification, deps.settings)
-  // Checked last, since what follows a right code takes its time: notices, a trusted device, the host's own work.
+  // Checked last, because notices, a trusted device and the host's own work take time after a correct code.
   await requireCurrent(req, userId)
   await regenerate(req, login, { record, keepSessionInfo: true, ...(keepReturnTo && { returnTo: target }) })
   setState(req, deps, activeState(login.user, { ...record, sessionId: req.sessionID }))
   await verification.onVerified?.()
 }
 
-/** The session goes on under another id. */
+/** The same login continues under another session id. */
 async function renewLogin(
   req: Request,
   deps: SessionDeps,
@@ -105,7 +106,7 @@ async function renewLogin(
   const returnTo = rememberedTarget(req)
   await requireCurrent(req, userId)
   await regenerate(req, login, { record: renewed, keepSessionInfo: true, returnTo })
-  // What is carried over may have ended meanwhile: it is looked at as at any other request.
+  // The renewed login may have been ended in the meantime, so it is checked as at any other request.
   await sessionStateOf(req, deps)
 }
 
@@ -117,8 +118,8 @@ async function startLogin(req: Request, deps: SessionDeps, login: Login, userId:
   const decision = await decide(req, settings, user, factors, { ...options })
   const record = await recordFor(decision, req, deps, { user, userId, factors })
   const returnTo = recordOf(req, userId)?.returnTo ?? rememberedTarget(req)
-  const isDecidedAnew = record.stage === 'exempt' && record.exemption === 'not_required'
-  const stored: MfaRecord = { ...record, ...(!isDecidedAnew && returnTo !== undefined && { returnTo }) }
+  const isDecidedPerRequest = record.stage === 'exempt' && record.exemption === 'not_required'
+  const stored: MfaRecord = { ...record, ...(!isDecidedPerRequest && returnTo !== undefined && { returnTo }) }
   await regenerate(req, login, {
     record: isStored(record, deps) ? stored : undefined,
     keepSessionInfo: false,
@@ -130,14 +131,14 @@ async function startLogin(req: Request, deps: SessionDeps, login: Login, userId:
 }
 
 interface NewSession {
-  /** What it remembers, but for its id. */
+  /** The record of the new session; its session id is added once it is known. */
   readonly record: MfaRecord | undefined
-  /** What Passport does by default with what the host keeps in the session. */
+  /** Whether the host's own data in the session are kept, unless the login route says otherwise. */
   readonly keepSessionInfo: boolean
   readonly returnTo?: string | undefined
 }
 
-/** Has Passport make and save a new session that holds the record from its beginning. */
+/** Has Passport create and save a new session that holds the record from the start. */
 async function regenerate(
   req: Request,
   { user, options, original }: Login,
@@ -148,7 +149,7 @@ async function regenerate(
     const passed = { ...options, keepSessionInfo: options.keepSessionInfo ?? keepSessionInfo }
     original.call(req, user, passed, (error) => (error ? reject(error) : resolve()))
   }).catch((error: unknown) => {
-    // The new session is already filled; the end of the request would try once more to store it (R09).
+    // The new session already holds the record, and express-session would store it again when the response ends (R09).
     detachSession(req)
     throw error
   })

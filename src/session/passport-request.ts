@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import { HostError } from '../errors.js'
 
-/** What Passport 0.6 and 0.7 put on a request, as far as we use it. */
+/** The methods that Passport 0.6 and 0.7 add to a request, as far as we use them. */
 export interface PassportRequest {
   logIn: LogIn
   logOut(done: (error?: unknown) => void): void
@@ -21,7 +21,7 @@ export interface LogInOptions {
 
 /**
  * The request with Passport's methods.
- * @throws {HostError} when Passport has not seen it.
+ * @throws {HostError} when `passport.session()` did not run for it.
  */
 export function passportOf(req: Request): Request & PassportRequest {
   if (typeof Reflect.get(req, 'logIn') === 'function' && typeof Reflect.get(req, 'logOut') === 'function') {
@@ -29,25 +29,25 @@ export function passportOf(req: Request): Request & PassportRequest {
   }
   throw new HostError(
     'ERR_MFA_NO_PASSPORT',
-    'Passport has not seen this request. Mount passport.session() after express-session and before mfaSession: app.use(passport.session()).',
+    'passport.session() did not run for this request. Mount it after express-session and before mfaSession: app.use(passport.session()).',
   )
 }
 
-/** Signs somebody in as Passport does it, with whatever has been made of `req.logIn` on the way. */
+/** Signs the user in by `req.logIn`, which is our replacement where `wrapLogIn` ran. */
 export function logIn(req: Request, user: Express.User): Promise<void> {
   return new Promise((resolve, reject) => {
     passportOf(req).logIn(user, {}, (error) => (error ? reject(error) : resolve()))
   })
 }
 
-/** The user whom Passport found, under the name that the host chose (`userProperty`). */
+/** Passport's user, under the property name that the host chose (`userProperty`). */
 export function userOf(req: Request): Express.User | undefined {
   const user: unknown = Reflect.get(req, userProperty(req))
-  // What the host's user holds beyond being an object, only the host knows.
+  // Only the host knows the shape of its users.
   return typeof user === 'object' && user !== null ? (user as Express.User) : undefined
 }
 
-/** Withholds the user from all that comes after. */
+/** Withholds the user from all handlers that run later. */
 export function withholdUser(req: Request): void {
   Reflect.set(req, userProperty(req), undefined)
 }

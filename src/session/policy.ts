@@ -3,18 +3,18 @@ import { HostError } from '../errors.js'
 import type { Factor } from '../protocol/factor.js'
 import type { Settings } from '../settings.js'
 
-/** What becomes of somebody who has shown the first factor. */
+/** What follows the first factor. */
 export type Decision =
-  /** The second factor is asked for. */
-  | { readonly verdict: 'ask' }
-  /** They must set one up first. */
-  | { readonly verdict: 'enrol' }
-  /** They are let through. `remember`: for this session, as the host has said; otherwise it is asked again. */
+  /** The user must show a second factor. */
+  | { readonly verdict: 'verify' }
+  /** The user must set up a second factor first. */
+  | { readonly verdict: 'enroll' }
+  /** No second factor is required: for the whole session if `remember` is true, else until the next request. */
   | { readonly verdict: 'pass'; readonly remember: boolean; readonly graceUntil?: number }
 
 /**
- * Asks the host's policy. Without one, whoever has a factor is asked for it, and nobody has to have one.
- * @throws {HostError} when the policy's answer is none of those it may give: nobody is let through by mistake.
+ * Asks the host's policy. Without a policy, a user who has a factor must show it, and other users need none.
+ * @throws {HostError} when the policy returns anything but its three valid answers; the user is not signed in then.
  */
 export async function decide(
   req: Request,
@@ -23,7 +23,7 @@ export async function decide(
   factors: readonly Factor[],
   login: Readonly<Record<string, unknown>>,
 ): Promise<Decision> {
-  const needed: Decision = { verdict: factors.length > 0 ? 'ask' : 'enrol' }
+  const needed: Decision = { verdict: factors.length > 0 ? 'verify' : 'enroll' }
   if (!policy) return factors.length > 0 ? needed : { verdict: 'pass', remember: false }
   const answer: unknown = await policy({
     user,
@@ -37,10 +37,10 @@ export async function decide(
   if (graceUntil === undefined) {
     throw new HostError(
       'ERR_MFA_POLICY',
-      'The option policy must answer "require", "skip" or { graceUntil: date }; nobody is let through by another answer.',
+      'The option policy returned an unknown decision, so the user is not signed in. Return "require", "skip" or { graceUntil: date }.',
     )
   }
-  // A grace period is for setting up a factor; who has one is asked for it.
+  // A grace period is for setting up a factor; a user who has one must show it.
   if (factors.length > 0 || Date.now() >= graceUntil) return needed
   return { verdict: 'pass', remember: false, graceUntil }
 }

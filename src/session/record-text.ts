@@ -4,8 +4,8 @@ import { type Activity, activitySchema, type Challenge, type MfaRecord, type Sho
 import { readEarlierRecord } from './record-v1.js'
 
 /*
- * How a record is written into the session. express-session parses, serializes and hashes the whole session with every
- * page, so a record is one short text, and an object around it only while something is under way:
+ * How a record is written into the session. express-session parses, serializes and hashes the whole session at every
+ * request, so a record is one short text, with an object around it only during an activity such as a challenge:
  *
  *   2p <transaction> <started> <session id> <user id>
  *   2v <transaction> <started> <verified> <amr> <shown> <session id> <user id>
@@ -43,13 +43,13 @@ const METHOD_OF = inverted(METHOD_LETTERS)
 /** Stands for an empty list. */
 const NONE = '-'
 
-/** Whose record it must be. */
+/** The user and session that a record must belong to. */
 export interface RecordOwner {
   readonly userId: string
   readonly sessionId: string
 }
 
-/** What `req.session.mfa` is set to. */
+/** The value of `req.session.mfa`. */
 export type StoredRecord = string | ({ readonly record: string } & Record<string, unknown>)
 
 /** The record as the session stores it. */
@@ -60,8 +60,8 @@ export function writeRecord(record: MfaRecord): StoredRecord {
 }
 
 /**
- * The record that a session stores, if it is one and belongs to this user and session. It comes from a store that other
- * programs write to, so whatever does not fit is worth nothing.
+ * The record that a session stores, if it is valid and belongs to this user and session. Other programs may write to the
+ * same store, so anything that does not fit is ignored.
  */
 export function readRecord(stored: unknown, owner: RecordOwner): MfaRecord | undefined {
   if (typeof stored === 'string') return readText(stored, owner)
@@ -92,7 +92,7 @@ function textOf(record: MfaRecord): string {
   }
 }
 
-/** Ends every text. A user id may hold spaces, so the text is not split there, but compared. */
+/** The end of every text. A user id may contain spaces, so this part is compared as a whole instead of being split. */
 function ownerText({ sessionId, userId }: RecordOwner): string {
   return ` ${sessionId} ${userId}`
 }

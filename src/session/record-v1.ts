@@ -4,8 +4,8 @@ import { METHODS } from '../protocol/methods.js'
 import type { MfaRecord } from './record.js'
 
 /*
- * The record of release 0.1. Verified, trusted and exempt sessions of that release go on. A pending login does not: what was
- * under way in it is unknown to this release, so its user signs in again.
+ * The record of release 0.1. Verified, trusted and exempt sessions of that release stay valid. A pending login does not:
+ * this release does not read what was under way in it, so its user signs in again.
  */
 
 const time = z.number().int().nonnegative()

@@ -3,13 +3,13 @@ import type { Amr } from '../protocol/amr.js'
 import { METHODS, type Method } from '../protocol/methods.js'
 
 /*
- * The session's record: what `req.session.mfa` remembers. It never holds a code, a secret or a contact (R10), and no
- * counter: express-session reads and writes a session whole, so parallel requests would undo each other's counting.
+ * The session's record: what `req.session.mfa` holds. It never holds a code, a secret or a contact (R10), and no counter:
+ * express-session reads and writes a session as a whole, so parallel requests would overwrite each other's counts.
  *
  * `record-text.ts` writes it into the session as one short text and reads it back.
  */
 
-/** The record of a session whose user showed the first factor, and possibly more. */
+/** The record of a session in which the first factor was shown. */
 export type MfaRecord = PendingRecord | VerifiedRecord | TrustedRecord | ExemptRecord
 
 /** The first factor was shown and the second is missing. */
@@ -28,19 +28,19 @@ export interface VerifiedRecord extends RecordBase {
   readonly shown: Shown
 }
 
-/** A trusted device took the place of the second factor. It proves nothing (R67), and counts while the device does. */
+/** A trusted device took the place of the second factor. It proves nothing (R67), and is valid as long as the device is. */
 export interface TrustedRecord extends RecordBase {
   readonly stage: 'trusted'
   /** The device's public id. */
   readonly device: string
 }
 
-/** The session goes on without a second factor, which proves nothing. */
+/** The user is signed in without a second factor. */
 export interface ExemptRecord extends RecordBase {
   readonly stage: 'exempt'
   /**
-   * `policy`: the host's policy decided it, for this session. `not_required`: no second factor was required at the
-   * sign-in; that is decided again at each request.
+   * `policy`: the host's policy exempted this session. `not_required`: no second factor was required at sign-in; that is
+   * decided again at each request.
    */
   readonly exemption: 'policy' | 'not_required'
 }
@@ -49,11 +49,11 @@ export interface ExemptRecord extends RecordBase {
 export type Shown = Readonly<Partial<Record<Method | 'backup', number>>>
 
 interface RecordBase extends Activity {
-  /** The user whom the record belongs to; it is void for any other (R04). */
+  /** The user that the record belongs to; it is void for any other (R04). */
   readonly userId: string
-  /** The session that it was written into; it is void in any other, as after `keepSessionInfo` (R04). */
+  /** The session that the record was written into; it is void in any other, as after `keepSessionInfo` (R04). */
   readonly sessionId: string
-  /** Names this pending login, or the time since the last second factor. */
+  /** The id of this pending login, or of the time since the last second factor. */
   readonly transaction: string
   /** When the first factor was shown, in milliseconds since 1970. */
   readonly startedAt: number
@@ -62,7 +62,7 @@ interface RecordBase extends Activity {
 const time = z.number().int().nonnegative()
 const method = z.enum([...METHODS, 'backup'])
 
-/** A challenge as it is stored: a list, since a session is written and read whole with every page. */
+/** A challenge as it is stored: a list, to keep the session short. */
 const challenge = z
   .tuple([
     z.string(),
@@ -89,7 +89,7 @@ const challenge = z
 
 /** The one live challenge of a session (R06). Times are milliseconds since 1970. */
 export interface Challenge {
-  /** Our name for it, under which its attempts are counted. */
+  /** The plugin's id of the challenge, under which its attempts are counted. */
   readonly id: string
   readonly factorId: string
   readonly method: Method | 'backup'
@@ -97,18 +97,18 @@ export interface Challenge {
   readonly startedAt: number
   readonly expiresAt: number
   readonly resendAt?: number
-  /** The service's name for it. */
+  /** The service's id of the challenge. */
   readonly service?: string
 }
 
-/** What is under way in a session, beside its stage, as it is stored. */
+/** What is under way in a session besides its stage, as it is stored. */
 export const activitySchema = z.object({
-  /** Where the user wanted to go: a path on this site. */
+  /** The return address: a path on this site. */
   returnTo: z.string().optional(),
   challenge: challenge.optional(),
   /** An authenticator app that waits for its first code. */
   enrollment: z.object({ id: z.string(), startedAt: time }).optional(),
-  /** A route asked for a fresh second factor. */
+  /** A route requires a fresh second factor. */
   stepUp: z
     .object({
       /** The ids of the factors that count for it. Defaults to all. */
@@ -117,28 +117,28 @@ export const activitySchema = z.object({
       backup: z.boolean().optional(),
     })
     .optional(),
-  /** A form's POST that waits for a second factor: where it went, and which fields to offer again. */
+  /** A posted form that waits for a second factor: its path, and the fields to offer again. */
   interrupted: z
     .object({
       path: z.string(),
       at: time,
       fields: z.record(z.string(), z.string()),
-      /** What the fields are called: one text, or one for each language; `false` hides a field. */
+      /** The labels of the fields: one text, or one for each language; `false` hides a field. */
       labels: z
         .record(z.string(), z.union([z.string(), z.record(z.string(), z.string()), z.literal(false)]))
         .optional(),
     })
     .optional(),
-  /** How many backup codes are left, if that is known; when they are few, where the warning leads on. */
+  /** How many backup codes are left, if that is known; if they are few, the address after the warning page. */
   backupCodes: z.object({ left: z.number().int().nonnegative(), next: z.string().optional() }).optional(),
-  /** Backup codes were sent from this session: how many, if the service says, and where the user wanted to go. */
+  /** Backup codes were sent from this session: how many, if the service says, and the return address. */
   codesSent: z
     .object({ count: z.number().int().nonnegative().optional(), next: z.string().optional() })
     .optional(),
 })
 
-/** What is under way in a session, beside its stage. */
+/** What is under way in a session besides its stage. */
 export type Activity = Readonly<z.output<typeof activitySchema>>
 
-/** A form's POST that waits for a second factor. */
+/** A posted form that waits for a second factor. */
 export type InterruptedRequest = NonNullable<Activity['interrupted']>

@@ -9,18 +9,18 @@ import type { MfaRecord } from './record.js'
 import { requestState } from './request-state.js'
 import { detachSession, recordOf, sessionEnded } from './store.js'
 
-/** Of several requests at once, one may renew a session. */
+/** Lets one of several parallel requests renew a session. */
 export interface RenewalApprovals {
   /** True for the first caller only, among all processes. */
   acquire(name: string): Promise<boolean>
-  /** Takes a claim back. */
+  /** Gives the approval back, after a failure. */
   release(name: string): Promise<void>
 }
 
 /**
- * Gives the session another id: it is saved before this returns, the old id is dead, and the person stands where they
- * stood. `user` is who they are now, for what the host serializes of them.
- * @throws {SessionEndedError} when nobody is signed in, or the session ended or moved on while the request was under way.
+ * Gives the session another id and keeps its state. When this resolves, the new session is saved and the old id is void.
+ * `user` is the signed-in user as the host serializes the user now.
+ * @throws {SessionEndedError} when no user is signed in, or the session ended or changed during the request.
  */
 export async function renewSession(
   req: Request,
@@ -30,14 +30,18 @@ export async function renewSession(
 ): Promise<void> {
   const state = await sessionStateOf(req, deps)
   if (state.stage === 'none' || state.stage === 'pending') {
-    throw new SessionEndedError('Nobody is signed in here, so there is no session to renew.')
+    throw new SessionEndedError(
+      'No user is signed in, so there is no session to renew. Call renewSession only for a signed-in user.',
+    )
   }
   const { userId } = state
   if (userIdOf(user, deps.settings) !== userId) {
-    throw new TypeError('renewSession takes the user who is signed in; another one signs in by req.logIn.')
+    throw new TypeError(
+      'renewSession was called with another user than the signed-in one. To sign in another user, call req.logIn.',
+    )
   }
   const record = recordOf(req, userId)
-  // A session's id signs people in, so it is not written down elsewhere.
+  // Anyone who reads a session id can sign in with it, so only its digest is stored elsewhere.
   const name = record?.transaction ?? digestOf(req.sessionID)
   if (!(await acquire(name))) {
     detachSession(req)
@@ -50,11 +54,11 @@ export async function renewSession(
   }
   wrapLogIn(req, deps)
   await logIn(req, user)
-  // Somebody may have ended everything meanwhile.
+  // A "this wasn't me" link may have ended all sessions in the meantime.
   if ((await sessionStateOf(req, deps)).stage === 'none') throw sessionEnded()
 }
 
-/** What a session remembers under its next id: where it stands, but for a challenge or an enrollment. */
+/** The record under the new session id: the same state, without a challenge or an enrollment. */
 function renewed(record: MfaRecord): MfaRecord {
   const {
     challenge: _challenge,

@@ -5,27 +5,27 @@ import type { LogIn } from './passport-request.js'
 import type { PendingRenewal, PendingVerification, SessionState } from './state.js'
 
 /**
- * Everything that this package remembers of one request. The gate, a router, the Passport strategy and the wrapped
- * `req.logIn` find the same object, whichever of them sees the request first. It ends with the request.
+ * Everything that this package keeps for one request. The gate, the routers, the Passport strategy and our `req.logIn`
+ * share this object, and the first of them creates it. It ends with the request.
  */
 export interface RequestState<Gate = unknown> {
-  /** What the gate before this request was built of; absent where no gate stands. */
+  /** What the gate that this request passed was built from; absent if it passed none. */
   gate?: Gate
-  /** Where the request stands, and in which session that was found: a login or logout changes the session's id. */
+  /** The session state, and the session id it was found for: a login or logout changes the id. */
   session?: { readonly sessionId: string; readonly state: SessionState }
-  /** Passport's own `req.logIn`, once ours stands in its place, and what ours works with. */
+  /** Passport's own `req.logIn` once ours has replaced it, and what ours works with. */
   logIn?: { readonly original: LogIn; readonly deps: SessionDeps }
-  /** What the next `req.logIn` of the same user makes a verified session of. */
+  /** The verification that the next `req.logIn` of the same user turns into a verified session. */
   pendingVerification?: PendingVerification | undefined
-  /** What the next `req.logIn` of the same user carries on under another session id. */
+  /** The session that the next `req.logIn` of the same user continues under another id. */
   pendingRenewal?: PendingRenewal | undefined
-  /** The entries of the trusted-device cookie that this request's answer sets. */
+  /** The entries of the trusted-device cookie that the response sets. */
   deviceEntries?: readonly Entry[]
 }
 
 const KEY = Symbol('countersign')
 
-/** The state of a request; made when it is first asked for. */
+/** The state of a request, created at the first call. */
 export function requestState<Gate>(req: Request): RequestState<Gate> {
   const carrier = req as { [KEY]?: RequestState<Gate> }
   carrier[KEY] ??= {}

@@ -6,10 +6,10 @@ import type { Method } from '../protocol/methods.js'
 import type { SessionDeps } from './deps.js'
 import type { MfaRecord } from './record.js'
 
-/** Where the session of a request stands. */
+/** The session state of a request: a union on `stage`. */
 export type SessionState = SignedOut | ActiveState
 
-/** Nobody is signed in. */
+/** No user is signed in. */
 export interface SignedOut {
   readonly stage: 'none'
   /** A pending login took too long and was ended (R05). */
@@ -19,43 +19,43 @@ export interface SignedOut {
 /** The first factor was shown in this session. */
 export interface ActiveState {
   /**
-   * `pending`: the second factor is missing, and the user is withheld; a user without any factor stays so until one is
-   * set up. `exempt`: signed in without one, since there is none or the policy asks for none. `trusted`: signed in
-   * without one, since a trusted device takes its place. Always the stage of the record.
+   * `pending`: the second factor is missing and the user is withheld; a user without any factor stays pending until one is
+   * set up. `verified`: a second factor was shown. `trusted`: a trusted device took its place. `exempt`: none is required.
+   * Always the stage of the record.
    */
   readonly stage: MfaRecord['stage']
   /** The host's user. */
   readonly user: Express.User
   readonly userId: string
   readonly record: MfaRecord
-  /** The user's factors; `undefined` until `factorsOf` asks the host for them, which may cost a query. */
+  /** The user's factors; `undefined` until `factorsOf` asks the host for them, which may need a query. */
   factors: readonly Factor[] | undefined
-  /** Until when a factor may be set up, in milliseconds since 1970. */
+  /** The end of the grace period for setting up a factor, in milliseconds since 1970. */
   readonly graceUntil?: number
 }
 
-/** A second factor that was shown, and that the next `req.logIn` of the same user makes a verified session of. */
+/** A second factor that was shown; the next `req.logIn` of the same user turns it into a verified session. */
 export interface PendingVerification {
   readonly userId: string
   readonly method: Method | 'backup'
   /** The record of the session in which it was shown. */
   readonly record: MfaRecord
-  /** Whether Passport is to find the return address where it looks for it (`successReturnToOrRedirect`). */
+  /** Whether the return address is kept in `req.session.returnTo`, for Passport's `successReturnToOrRedirect`. */
   readonly keepReturnTo: boolean
-  /** What the new session remembers of the backup codes that are left. */
+  /** The backup codes that are left, for the record of the new session. */
   readonly backupCodes?: MfaRecord['backupCodes']
   /** Called when the new session is saved. */
   onVerified?(): Promise<void>
-  /** Called when no session could be made of it. */
+  /** Called when no session could be created from it. */
   release(): Promise<void>
 }
 
-/** A session that the next `req.logIn` of the same user carries on under another id. */
+/** A session that the next `req.logIn` of the same user continues under another id. */
 export interface PendingRenewal {
   readonly userId: string
-  /** What the new session remembers, but for its id; `undefined` when the old one remembered nothing. */
+  /** The record of the new session, apart from its id; `undefined` if the old session had none. */
   readonly renewed: MfaRecord | undefined
-  /** Called when no session could be made of it. */
+  /** Called when no session could be created from it. */
   release(): Promise<void>
 }
 
@@ -70,7 +70,7 @@ export function activeState(
   return { stage, user, userId, record, factors, ...(graceUntil !== undefined && { graceUntil }) }
 }
 
-/** `req.mfa`: the state as the host sees it. A class, since one is made for every request of the host. */
+/** `req.mfa`: the state as the host sees it. A class, because every request of the host needs one. */
 export class RequestMfaStatus implements MfaStatus {
   readonly status: MfaStatus['status']
   readonly trusted: boolean
@@ -78,7 +78,7 @@ export class RequestMfaStatus implements MfaStatus {
   readonly verifiedAt: number | null
   readonly expiresAt: number | null
   readonly graceUntil: number | null
-  private readonly words: () => string | null
+  private readonly composeBanner: () => string | null
 
   constructor(req: Request, state: SessionState, deps: SessionDeps) {
     const record = state.stage === 'none' ? undefined : state.record
@@ -91,12 +91,12 @@ export class RequestMfaStatus implements MfaStatus {
     this.expiresAt = pending ? pending.startedAt + deps.settings.pendingLoginMs : null
     const graceUntil = state.stage === 'exempt' ? (state.graceUntil ?? null) : null
     this.graceUntil = graceUntil
-    this.words = graceUntil === null ? nothing : () => deps.banner(req, graceUntil)
+    this.composeBanner = graceUntil === null ? noBanner : () => deps.banner(req, graceUntil)
   }
 
-  /** Worded only for a page that shows it. */
+  /** Composed only for a page that reads it. */
   get banner(): string | null {
-    return this.words()
+    return this.composeBanner()
   }
 
   /** Everything that the host sees, as JSON. */
@@ -107,4 +107,4 @@ export class RequestMfaStatus implements MfaStatus {
 }
 
 const NO_AMR: readonly Amr[] = Object.freeze([])
-const nothing = () => null
+const noBanner = () => null

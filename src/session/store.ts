@@ -6,49 +6,49 @@ import { readRecord, writeRecord } from './record-text.js'
 import { safeReturnTo } from './return-to.js'
 
 /*
- * The only file that touches `req.session` and `req.sessionStore`.
+ * Session access: the only file that reads and writes `req.session` and `req.sessionStore`.
  */
 
-/** The parts of a session that are ours, or shared with the host by convention (`returnTo`). */
-interface Slots {
+/** The properties of a session that this package owns, or shares with the host by convention (`returnTo`). */
+interface SessionProperties {
   mfa?: unknown
   returnTo?: unknown
 }
 
 /**
- * The request's session, as express-session makes it.
- * @throws {HostError} when there is none, or one that lives in a cookie; the message says what to do.
+ * The request's session, as express-session creates it.
+ * @throws {HostError} when there is none, or one that is kept in a cookie; the message says what to do.
  */
-export function sessionOf(req: Request): Session & Slots {
+export function sessionOf(req: Request): Session & SessionProperties {
   const session: Session | null | undefined = req.session
   if (!session) {
     throw new HostError(
       'ERR_MFA_NO_SESSION',
-      'There is no session on the request. Mount express-session before passport.session() and mfaSession: app.use(session({ … })).',
+      'The request has no session. Mount express-session before passport.session() and mfaSession: app.use(session({ … })).',
     )
   }
   if (typeof session.regenerate !== 'function' || !req.sessionStore) {
     throw new HostError(
       'ERR_MFA_COOKIE_SESSION',
-      'The session has no regenerate() and no store: cookie-session keeps it in the cookie, where a stolen or replayed copy would stay valid after the second factor. Use express-session with a store.',
+      'The session has no regenerate() and no store, so it is kept in a cookie, and an older copy of the cookie would stay valid after the second factor. Use express-session with a store instead of cookie-session.',
     )
   }
-  return session as Session & Slots
+  return session as Session & SessionProperties
 }
 
 /** Whether Passport has written a user into the session. */
 export function hasPassportUser(req: Request): boolean {
-  const user: unknown = Reflect.get(loginIn(req) ?? {}, 'user')
+  const user: unknown = Reflect.get(passportDataOf(req) ?? {}, 'user')
   return Boolean(user) || user === 0
 }
 
-/** Whether Passport has taken a user out of the session, as it does when the host does not find them any more. */
+/** Whether Passport has removed the user from the session, as it does when the host no longer finds the user. */
 export function passportUserWasRemoved(req: Request): boolean {
-  return loginIn(req) !== undefined && !hasPassportUser(req)
+  return passportDataOf(req) !== undefined && !hasPassportUser(req)
 }
 
 /** What Passport keeps in the session. */
-function loginIn(req: Request): object | undefined {
+function passportDataOf(req: Request): object | undefined {
   const manager: unknown = Reflect.get(req, '_sessionManager')
   const key: unknown =
     typeof manager === 'object' && manager !== null ? Reflect.get(manager, '_key') : undefined
@@ -56,7 +56,7 @@ function loginIn(req: Request): object | undefined {
   return typeof login === 'object' && login !== null ? login : undefined
 }
 
-/** The session's cookie as express-session was told to set it. */
+/** The session's cookie, as the host configured express-session. */
 export function cookieOf(req: Request): Session['cookie'] {
   return sessionOf(req).cookie
 }
@@ -72,8 +72,8 @@ export function recordOf(req: Request, userId: string): MfaRecord | undefined {
 }
 
 /**
- * Puts the record into the session and stores it now.
- * @throws {SessionStoreError} (R09)
+ * Writes the record into the session and saves the session.
+ * @throws {SessionStoreError} when the session store fails (R09).
  */
 export async function storeRecord(req: Request, record: MfaRecord): Promise<void> {
   const session = sessionOf(req)
@@ -84,9 +84,8 @@ export async function storeRecord(req: Request, record: MfaRecord): Promise<void
 }
 
 /**
- * Stores the record if the session still stands where this request found it; otherwise nothing is written, and the
- * answer is no.
- * @throws {SessionStoreError}
+ * Stores the record if the session is still current, and returns whether it was.
+ * @throws {SessionStoreError} when the session store fails.
  */
 export async function storeIfCurrent(req: Request, record: MfaRecord): Promise<boolean> {
   if (!(await isCurrent(req, record.userId))) return false
@@ -95,14 +94,15 @@ export async function storeIfCurrent(req: Request, record: MfaRecord): Promise<b
 }
 
 /**
- * Whether the session still stands where this request found it. A request that waited, for the service, the host or
- * the rest of its own body, asks this before it writes: when the session was ended or moved on meanwhile, the late
- * answer is discarded, and the session is let go of, so that the end of the request does not write it back (R06, R07).
- * @throws {SessionStoreError}
+ * Whether the session is still current: stored, and in the state in which this request found it. A request that waited for
+ * the service, the host or the rest of its own body asks this before it writes. If the session ended or changed in the
+ * meantime, the late result is discarded and the session is detached, so that express-session does not store it again
+ * when the response ends (R06, R07).
+ * @throws {SessionStoreError} when the session store fails.
  */
 export async function isCurrent(req: Request, userId: string): Promise<boolean> {
   const found = recordOf(req, userId)
-  const data = await inStore(req)
+  const data = await storedData(req)
   if (data) {
     const stored = readRecord(Reflect.get(data, 'mfa'), { userId, sessionId: req.sessionID })
     if (
@@ -118,37 +118,37 @@ export async function isCurrent(req: Request, userId: string): Promise<boolean> 
 }
 
 /**
- * The same, for a request that cannot go on otherwise.
- * @throws {SessionEndedError} when the session ended or moved on.
- * @throws {SessionStoreError}
+ * Continues only if the session is still current.
+ * @throws {SessionEndedError} when the session ended or changed in the meantime.
+ * @throws {SessionStoreError} when the session store fails.
  */
 export async function requireCurrent(req: Request, userId: string): Promise<void> {
   if (!(await isCurrent(req, userId))) throw sessionEnded()
 }
 
 /**
- * Stores a first record of somebody whom the session knew without one: deciding it took its time, and a session that
- * was ended meanwhile, as Passport's logout does, stays ended (R07). What is in the session is not compared, since
- * this very request may have signed somebody in and not have stored it yet.
- * @throws {SessionEndedError}
- * @throws {SessionStoreError}
+ * Stores the first record of a session that has a user and no record. Deciding on the record takes time, and a session that
+ * a logout ended in the meantime stays ended (R07). The content of the session is not compared, because this request
+ * may itself have signed the user in and not have stored it yet.
+ * @throws {SessionEndedError} when the session ended in the meantime.
+ * @throws {SessionStoreError} when the session store fails.
  */
 export async function storeFirst(req: Request, record: MfaRecord): Promise<void> {
-  if (cameWithIt(req) && !(await inStore(req))) {
+  if (isBrowsersSession(req) && !(await storedData(req))) {
     detachSession(req)
     throw sessionEnded()
   }
   await storeRecord(req, record)
 }
 
-/** Whether the browser brought this session's id, and it was not made in this request. */
-function cameWithIt(req: Request): boolean {
+/** Whether the browser sent this session's id, so that the session was not created in this request. */
+function isBrowsersSession(req: Request): boolean {
   const { cookie = '' } = req.headers
   return cookie.includes(req.sessionID) || cookie.includes(encodeURIComponent(req.sessionID))
 }
 
-/** The session's data as the store holds them now, if it does. */
-async function inStore(req: Request): Promise<object | undefined> {
+/** The session's data in the store, if it is still there. */
+async function storedData(req: Request): Promise<object | undefined> {
   const data = await new Promise<unknown>((resolve, reject) => {
     req.sessionStore.get(req.sessionID, (cause, session) =>
       cause ? reject(storeFailed(cause)) : resolve(session),
@@ -157,22 +157,24 @@ async function inStore(req: Request): Promise<object | undefined> {
   return typeof data === 'object' && data !== null ? data : undefined
 }
 
-/** What is thrown where a late answer cannot be a value. */
+/** The error for a request whose session is no longer current. */
 export function sessionEnded(): SessionEndedError {
-  return new SessionEndedError('The session ended or moved on while this request was under way.')
+  return new SessionEndedError(
+    'The session ended or changed during this request, so its result was discarded. Repeat the request in the current session.',
+  )
 }
 
-/** Has nothing more of this request's session stored; express-session stores nothing for a request without one. */
+/** Removes the session from the request, so that express-session stores nothing more of it. */
 export function detachSession(req: Request): void {
   Reflect.set(req, 'session', undefined)
 }
 
-/** Where the host or a guard remembered that a person wants to go, if it is a place on this site. */
+/** The return address that the host or a guard remembered, if it is a path on this site. */
 export function rememberedTarget(req: Request): string | undefined {
   return safeReturnTo(sessionOf(req).returnTo)
 }
 
-/** Remembers where somebody who is not signed in wants to go, where connect-ensure-login would. */
+/** Remembers a return address for a signed-out user in `req.session.returnTo`, as connect-ensure-login does. */
 export function rememberTarget(req: Request, target: string | undefined): void {
   const session = sessionOf(req)
   if (target === undefined) delete session.returnTo
@@ -180,8 +182,8 @@ export function rememberTarget(req: Request, target: string | undefined): void {
 }
 
 /**
- * Has the next `regenerate()` of this session carry our part over: `write` gives what the new session holds before
- * anybody saves it. Nothing of ours in the old session outlives it, also under `keepSessionInfo`.
+ * Fills the session that the next `regenerate()` creates with what `write` returns, before it is saved. Nothing that this
+ * package kept in the old session is carried over, even with `keepSessionInfo`.
  */
 export function onRegenerate(
   req: Request,
@@ -207,7 +209,8 @@ export function onRegenerate(
 }
 
 function storeFailed(cause: unknown): SessionStoreError {
-  return new SessionStoreError('The session store failed; nobody was signed in or out. See the cause.', {
-    cause,
-  })
+  return new SessionStoreError(
+    'The session store failed, so no user was signed in or out. Check the store; the cause is its error.',
+    { cause },
+  )
 }
