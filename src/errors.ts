@@ -19,7 +19,7 @@ export class OptionsError extends MfaError {
   readonly faults: readonly string[]
 
   constructor(faults: readonly string[]) {
-    super(`The options of countersign are invalid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
+    super(`The options of countersign cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
     this.faults = faults
   }
 }

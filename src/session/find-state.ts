@@ -70,7 +70,7 @@ function findState(req: Request, deps: SessionDeps): SessionState | Promise<Sess
     if (!hasPassportUser(req)) return SIGNED_OUT
     throw new HostError(
       'ERR_MFA_NO_PASSPORT',
-      '`req.session` has a Passport user, but `req.user` is not set, so mfaSession cannot withhold the user. Mount passport.session() before mfaSession, and do not remove `req.user` between the two.',
+      'The session has a Passport user, but `req.user` is not set, so mfaSession cannot withhold the user. Mount passport.session() before mfaSession, and do not remove `req.user` between the two.',
     )
   }
   const userId = userIdOf(user, settings)

@@ -127,7 +127,7 @@ describe('how a message stands', () => {
 
   it('is not told by a service that cannot', async () => {
     const states = deliveryStatesOf({})
-    expect(states.areTold).toBe(false)
+    expect(states.isSupported).toBe(false)
     expect(await states.of(message)).toBeUndefined()
   })
 })

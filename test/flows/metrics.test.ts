@@ -132,7 +132,7 @@ describe('counts', () => {
   it('remember the last thousand times, and no more', () => {
     const counter = eventMetrics()
     const verified = (afterMs: number) =>
-      counter.note({ type: 'verified', userId: 'u', at: 0, method: 'app', purpose: 'sign-in', afterMs })
+      counter.record({ type: 'verified', userId: 'u', at: 0, method: 'app', purpose: 'sign-in', afterMs })
     expect(counter.read().timeToVerify).toEqual({ count: 0, meanMs: 0, medianMs: 0, p95Ms: 0 })
     for (let nth = 0; nth < 5_000; nth++) verified(1_000_000)
     for (let nth = 1; nth <= 1_000; nth++) verified(nth)

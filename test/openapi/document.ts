@@ -4,7 +4,7 @@ import { statusOf, titleOf } from '../../src/http/problem.js'
 import * as wire from '../../src/http/schemas.js'
 import type { ProblemCode } from '../../src/pages/view.js'
 
-/** What any route may answer. */
+/** The problems of every route. */
 const ANYWHERE = [
   'sign_in_required',
   'pending_login_expired',
@@ -12,7 +12,7 @@ const ANYWHERE = [
   'method_not_allowed',
   'service_unavailable',
 ] as const
-/** What any route may answer that reads a body or changes something. */
+/** The problems of every route that reads a body or changes something. */
 const CHANGING = ['invalid_request', 'cross_site', 'body_too_large', 'unsupported_media_type'] as const
 const SENDING = [
   'locked',
@@ -29,10 +29,10 @@ interface About {
   readonly description?: string
   readonly tag: 'Second factor' | 'Factors' | 'Trusted devices' | 'Notices' | 'Pages'
   readonly body?: z.ZodType
-  /** Left out for what is only a page. */
+  /** The JSON response; left out for a route that has only a page. */
   readonly answer?: z.ZodType
   readonly problems?: readonly ProblemCode[]
-  /** Whether the service is asked, which may answer nonsense: 502 instead of 503. */
+  /** Whether the route calls the service, whose invalid responses lead to 502 instead of 503. */
   readonly asksService?: boolean
   readonly parameters?: ZodOpenApiOperationObject['parameters']
 }
@@ -67,7 +67,7 @@ function operation(about: About, isChanging: boolean): ZodOpenApiOperationObject
     }),
     responses: {
       200: {
-        description: answer ? 'Done. A browser gets a page, or is sent on by a 303.' : 'A page.',
+        description: answer ? 'Success. A browser gets a page, or a redirect (303).' : 'A page.',
         content: answer ? { 'application/json': { schema: answer }, ...PAGE } : PAGE,
       },
       ...problemResponses(
@@ -87,7 +87,7 @@ const get = (about: About) => ({ get: operation(about, false) })
 const post = (about: About) => ({ post: operation(about, true) })
 const remove = (about: About) => ({ delete: operation(about, false) })
 
-/** One answer for each status, with an example for each code that it may carry. */
+/** One response for each status, with an example for each code that it can have. */
 function problemResponses(
   codes: readonly ProblemCode[],
   asksService: boolean,
@@ -134,22 +134,28 @@ const DEVICE: ZodOpenApiOperationObject['parameters'] = [
 ]
 
 const TOKEN: ZodOpenApiOperationObject['parameters'] = [
-  { name: 'token', in: 'query', required: true, description: 'From the link.', schema: { type: 'string' } },
+  {
+    name: 'token',
+    in: 'query',
+    required: true,
+    description: 'The token in the link.',
+    schema: { type: 'string' },
+  },
 ]
 
 /** Every route below the path at which `mfaRouter` is mounted. */
 const PATHS: ZodOpenApiPathsObject = {
   '/': get({
     id: 'state',
-    summary: 'Where somebody stands, and the factors there are',
-    description: 'Never sends or changes anything. Somebody who is not signed in gets `none`.',
+    summary: 'Get the MFA status and the factors of the user',
+    description: 'Never sends or changes anything. Without a signed-in user the status is `none`.',
     tag: 'Second factor',
     answer: wire.mfaState,
   }),
   '/challenge': post({
     id: 'challenge',
     asksService: true,
-    summary: 'Ask for a code, or for the same one again',
+    summary: 'Start a challenge, or send its code again',
     tag: 'Second factor',
     body: wire.challengeBody,
     answer: wire.challengedAnswer,
@@ -165,15 +171,15 @@ const PATHS: ZodOpenApiPathsObject = {
   '/verify': {
     ...get({
       id: 'verifyState',
-      summary: 'The code entry; the state as JSON',
+      summary: 'Show the code entry, or get the MFA status',
       tag: 'Second factor',
       answer: wire.mfaState,
     }),
     ...post({
       id: 'verify',
       asksService: true,
-      summary: 'Check a code',
-      description: 'A right code makes the session a verified one, with a new id.',
+      summary: 'Verify a code',
+      description: 'A correct code makes the session a verified one, with a new id.',
       tag: 'Second factor',
       body: wire.verifyBody,
       answer: wire.verifiedAnswer,
@@ -191,15 +197,19 @@ const PATHS: ZodOpenApiPathsObject = {
       ],
     }),
   },
-  '/resume': get({ id: 'resume', summary: 'Offer once more what a rule interrupted', tag: 'Second factor' }),
+  '/resume': get({
+    id: 'resume',
+    summary: 'Offer a form again that a step-up interrupted',
+    tag: 'Second factor',
+  }),
   '/backup-codes-left': get({
     id: 'backupCodesLeft',
-    summary: 'Warn somebody who signed in by one of the last backup codes',
+    summary: 'Warn a user who signed in with one of the last backup codes',
     tag: 'Second factor',
   }),
   '/cancel': post({
     id: 'cancel',
-    summary: 'End the half-login',
+    summary: 'Cancel the pending login',
     tag: 'Second factor',
     answer: wire.cancelledAnswer,
     problems: ['not_found'],
@@ -207,7 +217,7 @@ const PATHS: ZodOpenApiPathsObject = {
   '/enroll-app': {
     ...get({
       id: 'enrollAppPage',
-      summary: 'Before setting up an app',
+      summary: 'Show the start of the enrollment',
       tag: 'Factors',
       problems: FACTOR_CHANGE,
     }),
@@ -216,18 +226,18 @@ const PATHS: ZodOpenApiPathsObject = {
       asksService: true,
       summary: 'Prepare an authenticator app',
       description:
-        'It counts when its first code was confirmed; an app that is in use stays in use until then.',
+        'The app is valid once its first code was confirmed. An app that is in use stays valid until then.',
       tag: 'Factors',
       answer: wire.preparedAnswer,
       problems: [...FACTOR_CHANGE, 'contact_needed', 'method_off', 'service_misconfigured'],
     }),
   },
   '/enroll-app/confirm': {
-    ...get({ id: 'confirmAppPage', summary: 'The entry of its first code', tag: 'Factors' }),
+    ...get({ id: 'confirmAppPage', summary: 'Show the entry of the first code', tag: 'Factors' }),
     ...post({
       id: 'confirmApp',
       asksService: true,
-      summary: 'Confirm an authenticator app by its first code',
+      summary: 'Confirm an authenticator app with its first code',
       tag: 'Factors',
       body: wire.confirmBody,
       answer: wire.enrolledAnswer,
@@ -244,15 +254,15 @@ const PATHS: ZodOpenApiPathsObject = {
   '/backup': {
     ...get({
       id: 'backupPage',
-      summary: 'Where backup codes would go',
+      summary: 'Show which contact receives backup codes',
       tag: 'Factors',
       problems: [...FACTOR_CHANGE, 'enrollment_required'],
     }),
     ...post({
       id: 'backup',
       asksService: true,
-      summary: 'Have new backup codes made and delivered',
-      description: 'The old ones stop working.',
+      summary: 'Create and send new backup codes',
+      description: 'The old codes are void.',
       tag: 'Factors',
       answer: wire.backupSentAnswer,
       problems: [
@@ -274,7 +284,7 @@ const PATHS: ZodOpenApiPathsObject = {
     }),
     ...remove({
       id: 'revokeDevices',
-      summary: 'Forget all',
+      summary: 'Revoke all trusted devices',
       tag: 'Trusted devices',
       answer: wire.revokedAnswer,
       problems: ['mfa_required', 'cross_site'],
@@ -282,7 +292,7 @@ const PATHS: ZodOpenApiPathsObject = {
   },
   '/devices/revoke': post({
     id: 'revokePosted',
-    summary: 'Forget one, for browsers without scripts',
+    summary: 'Revoke one trusted device, by a form',
     tag: 'Trusted devices',
     body: wire.revokeBody,
     answer: wire.revokedAnswer,
@@ -290,14 +300,14 @@ const PATHS: ZodOpenApiPathsObject = {
   }),
   '/devices/revoke-all': post({
     id: 'revokeAllPosted',
-    summary: 'Forget all, for browsers without scripts',
+    summary: 'Revoke all trusted devices, by a form',
     tag: 'Trusted devices',
     answer: wire.revokedAnswer,
     problems: ['mfa_required'],
   }),
   '/devices/{device}': remove({
     id: 'revokeDevice',
-    summary: 'Forget one',
+    summary: 'Revoke one trusted device',
     tag: 'Trusted devices',
     answer: wire.revokedAnswer,
     parameters: DEVICE,
@@ -306,7 +316,7 @@ const PATHS: ZodOpenApiPathsObject = {
   '/language': post({
     id: 'chooseLanguage',
     summary: 'Choose the language of pages and messages',
-    description: 'Nobody has to be signed in. Only with the option `languages`.',
+    description: 'Requires no sign-in. Exists only with the option `languages`.',
     tag: 'Pages',
     body: wire.languageBody,
     answer: wire.chosenAnswer,
@@ -314,8 +324,8 @@ const PATHS: ZodOpenApiPathsObject = {
   '/not-me': {
     ...get({
       id: 'notMe',
-      summary: 'Whether the link of a notice can be used',
-      description: 'Changes nothing. Nobody has to be signed in.',
+      summary: 'Ask whether a "this wasn\'t me" link is valid',
+      description: 'Changes nothing. Requires no sign-in.',
       tag: 'Notices',
       answer: wire.notMeAnswer,
       parameters: TOKEN,
@@ -323,8 +333,9 @@ const PATHS: ZodOpenApiPathsObject = {
     }),
     ...post({
       id: 'secure',
-      summary: 'End all sessions, half-logins and trust of the account whose notice had the link',
-      description: 'Nobody has to be signed in. The link is used up.',
+      summary:
+        'End all sessions, pending logins and trusted devices of the account whose notice had the link',
+      description: 'Requires no sign-in. The link is valid once.',
       tag: 'Notices',
       body: wire.notMeBody,
       answer: wire.notMeAnswer,
@@ -333,7 +344,7 @@ const PATHS: ZodOpenApiPathsObject = {
   },
 }
 
-/** The OpenAPI 3.1 document of the plugin's routes, made of the schemas that type them. */
+/** The OpenAPI 3.1 document of the plugin's routes, generated from the schemas that type them. */
 export const openApi = createDocument(
   {
     openapi: '3.1.1',
@@ -341,7 +352,7 @@ export const openApi = createDocument(
       title: 'Countersign: the routes of the plugin',
       version: '1',
       description:
-        'Relative to where `mfaRouter` is mounted, `/mfa` unless said otherwise. Ask for `application/json`; bodies are JSON or forms of at most 4 KB. Who is asking is known by the session cookie of the app. Answers that are no success are `application/problem+json` (RFC 9457) with a stable `code`. The routes of trusted devices exist when the app offers them, those of notices when it has links in them.',
+        'Paths are relative to the path at which `mfaRouter` is mounted, `/mfa` by default. Send `Accept: application/json`; bodies are JSON or forms of at most 4 KB. The session cookie of the app identifies the user. A response that is not a success is `application/problem+json` (RFC 9457) with a stable `code`. The routes of trusted devices exist with the option `trustedDevices`, those of notices with links in notices.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/mfa' }],
@@ -375,7 +386,7 @@ export const openApi = createDocument(
     },
   },
   {
-    // Answers may grow: a client must not refuse one for a member it does not know.
+    // Later releases may add properties, which a client must ignore.
     override: ({ jsonSchema, io }) => {
       if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
     },

@@ -109,8 +109,8 @@ describe.each([
     expect(answer.body).toMatchObject({
       code: 'invalid_request',
       errors: [
-        { field: 'code', detail: 'must be one text' },
-        { field: 'factor', detail: 'must be one text' },
+        { field: 'code', detail: 'must be a single string' },
+        { field: 'factor', detail: 'must be a single string' },
       ],
     })
     expect(answer.text).not.toContain('secret')
