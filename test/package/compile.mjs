@@ -2,36 +2,31 @@ import { argv } from 'node:process'
 import ts from 'typescript'
 
 /*
- * Compiles the project in this folder with TypeScript 5.4, and prints the errors in its own files and in the declarations
- * of the package. `tsc` would also check the declarations of all other packages, which takes four times as long.
+ * Compiles the projects that are named by their `tsconfig.json` with TypeScript 5.4, and prints the errors in their own
+ * files and in the declarations of the package. `tsc` would also check the declarations of all other packages, which takes
+ * four times as long, and would start anew for each project.
  */
-const [, , tsconfig = 'tsconfig.json'] = argv
-const { config } = ts.readConfigFile(tsconfig, ts.sys.readFile)
-const { fileNames, options, errors } = ts.parseJsonConfigFileContent(
-  config,
-  ts.sys,
-  ts.sys.getCurrentDirectory(),
-)
-const program = ts.createProgram(fileNames, options)
-const own = program
-  .getSourceFiles()
-  .filter(
-    ({ fileName }) => !fileName.includes('/node_modules/') || fileName.includes('/node_modules/countersign/'),
-  )
-const found = [
-  ...errors,
-  ...program.getOptionsDiagnostics(),
-  ...program.getGlobalDiagnostics(),
-  ...own.flatMap((file) => [
-    ...program.getSyntacticDiagnostics(file),
-    ...program.getSemanticDiagnostics(file),
-  ]),
-]
-if (!options.noEmit) program.emit()
-process.stdout.write(
-  ts.formatDiagnostics(found, {
-    getCanonicalFileName: (name) => name,
-    getCurrentDirectory: ts.sys.getCurrentDirectory,
-    getNewLine: () => '\n',
-  }),
-)
+for (const tsconfig of argv.slice(2)) {
+  const { config } = ts.readConfigFile(tsconfig, ts.sys.readFile)
+  const folder = ts.sys.getCurrentDirectory()
+  const { fileNames, options, errors } = ts.parseJsonConfigFileContent(config, ts.sys, folder)
+  const program = ts.createProgram(fileNames, options)
+  const found = [
+    ...errors,
+    ...program.getOptionsDiagnostics(),
+    ...program.getGlobalDiagnostics(),
+    ...program
+      .getSourceFiles()
+      .filter(({ fileName }) => isOwn(fileName))
+      .flatMap((file) => [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]),
+  ]
+  if (!options.noEmit) program.emit()
+  for (const { file, start = 0, messageText } of found) {
+    const line = file ? `${file.fileName}:${file.getLineAndCharacterOfPosition(start).line + 1} ` : ''
+    console.log(`${tsconfig}: ${line}${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
+  }
+}
+
+function isOwn(fileName) {
+  return !fileName.includes('/node_modules/') || fileName.includes('/node_modules/countersign/')
+}

@@ -35,10 +35,10 @@ export interface Consumer {
   write(path: string, text: string): Promise<void>
   /** Runs Node and gives what it printed. Throws with its error output when it fails. */
   node(...args: string[]): Promise<string>
-  /** The errors that the newest TypeScript finds, by the project's `tsconfig.json` or another file. */
+  /** Checks the types with the newest TypeScript. The errors in all files. */
   tsc(tsconfig?: string): Promise<string>
-  /** Compiles with TypeScript 5.4, and gives the errors that it finds in the project's own files and in the declarations of the package. */
-  tsc54(tsconfig?: string): Promise<string>
+  /** Compiles with TypeScript 5.4. The errors in the project's own files and in the declarations of the package. */
+  tsc54(...tsconfigs: readonly string[]): Promise<string>
   dispose(): Promise<void>
 }
 
@@ -127,7 +127,7 @@ export async function consumer(installed?: Installed): Promise<Consumer> {
       return (await run(process.execPath, args, { cwd: folder })).stdout
     },
     tsc: (tsconfig = '.') => printed('node_modules/typescript/bin/tsc', '-p', tsconfig),
-    tsc54: (tsconfig = 'tsconfig.json') => printed('test/package/compile.mjs', tsconfig),
+    tsc54: (...tsconfigs) => printed('test/package/compile.mjs', ...tsconfigs),
     dispose: () => rm(folder, { recursive: true, force: true }),
   }
 }

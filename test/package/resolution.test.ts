@@ -86,9 +86,11 @@ describe('the declarations, in an app with the types of Express 5', () => {
 
   afterAll(() => project.dispose())
 
-  it.each(Object.keys(RESOLUTIONS))('compile with TypeScript 5.4 and %s', async (resolution) => {
-    expect(await project.tsc54(`${resolution}.json`)).toBe('')
-  })
+  it('compile with TypeScript 5.4 and node10, node16, nodenext or bundler', async () => {
+    const tsconfigs = Object.keys(RESOLUTIONS).map((resolution) => `${resolution}.json`)
+    expect(await project.tsc54(...tsconfigs)).toBe('')
+    // Four compilations: on a busy machine more than the usual limit for a test.
+  }, 180_000)
 
   it.each(NEWEST)('compile with TypeScript 7 and %s', async (resolution) => {
     expect(await project.tsc(`${resolution}.json`)).toBe('')
