@@ -5,6 +5,26 @@ const PATHS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bi
 const path = PATHS.find((candidate) => existsSync(candidate))
 const REMEDY = `There is no Chromium at ${PATHS.join(', ')}. On Debian: apt-get install chromium`
 
+// Chromium obeys only the last --disable-features, so these take the place of Playwright's own list.
+const DISABLED_FEATURES = [
+  // Would answer tests later, or otherwise than a browser that was just installed.
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  // Would ask hosts of the internet.
+  'AimEnabled',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PreconnectToSearch',
+  // Draw the suggestions of the address bar with each page, which costs as much as the page.
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxPopup',
+]
+
 /** Whether there is a browser to test with. Where every change is judged its absence is a failure. */
 export const hasBrowser = path !== undefined || process.env.CI !== undefined
 if (!hasBrowser) console.warn(`Tests in a browser are left out. ${REMEDY}`)
@@ -22,6 +42,7 @@ export async function openBrowser({ lettersPx = 16 } = {}): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      `--disable-features=${DISABLED_FEATURES.join(',')}`,
       `--blink-settings=defaultFontSize=${lettersPx}`,
     ],
   })
