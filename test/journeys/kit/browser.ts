@@ -21,8 +21,9 @@ export async function newUser(
   return { page: await context.newPage(), context }
 }
 
-/** Keeps a picture of the page, to be looked at. */
+/** Keeps a picture of the page in `test-output/screens`, if the environment variable `SCREENS` is set. */
 export async function snap(page: Page, name: string): Promise<void> {
+  if (!process.env.SCREENS) return
   await mkdir(SCREENS, { recursive: true })
   await page.screenshot({ path: new URL(`${name}.png`, SCREENS).pathname, fullPage: true })
 }
