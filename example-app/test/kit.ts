@@ -46,7 +46,7 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
     dataDir: 'memory://',
     ...VAULT_APPLICATION,
     secret: SECRET,
-    delivery: 'inbox',
+    delivery: env.SERVICE_DELIVERY ?? 'inbox',
   })
   const users = usersIn(db, quickPasswords)
   const ledger = ledgerIn(db)

@@ -5,19 +5,18 @@ import { hasBrowser } from '../kit/chromium.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Gateway, openGateway } from './kit/gateway.js'
 import { type Journey, openJourney } from './kit/journey.js'
-import type { Running } from './kit/process.js'
 import { passwordStep } from './kit/vault.js'
 
 describe.skipIf(!hasBrowser)('a code that does not leave at once', () => {
   let journey: Journey
-  let app: Running
+  let url: string
   let browser: Browser
   let gateway: Gateway
 
   beforeAll(async () => {
     gateway = await openGateway()
     journey = await openJourney({ SERVICE_DELIVERY: gateway.url })
-    ;({ app, browser } = journey)
+    ;({ url, browser } = journey)
   })
 
   afterAll(async () => {
@@ -28,7 +27,7 @@ describe.skipIf(!hasBrowser)('a code that does not leave at once', () => {
   /** Signs in halfway and asks for a code while the gateway is down. */
   async function waiting(page: Page, name: string, way: RegExp): Promise<void> {
     gateway.answer(503)
-    await passwordStep(page, app.url, name)
+    await passwordStep(page, url, name)
     await page.getByRole('button', { name: way }).first().click()
     await page.waitForURL(/\/mfa\/verify/)
     await page.getByText(/is waiting to be delivered/).waitFor()
@@ -54,7 +53,7 @@ describe.skipIf(!hasBrowser)('a code that does not leave at once', () => {
     async (javaScriptEnabled) => {
       const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
       gateway.answer(400)
-      await passwordStep(page, app.url, 'walt')
+      await passwordStep(page, url, 'walt')
       await page.getByRole('button', { name: /by WhatsApp/ }).click()
       await page.getByText('The code could not be delivered').waitFor()
       if (javaScriptEnabled) expect(await objections(page)).toEqual([])

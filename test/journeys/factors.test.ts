@@ -4,8 +4,7 @@ import { hasBrowser } from '../kit/chromium.js'
 import { appCode, scan } from './kit/authenticator.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { hasMovableClock, type MovableClock, movableClock } from './kit/clock.js'
-import { type Journey, openJourney } from './kit/journey.js'
-import type { Running } from './kit/process.js'
+import { type Journey, openProcessJourney } from './kit/journey.js'
 import { messagesTo, newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const ALICE_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
@@ -16,49 +15,49 @@ const WALT = '+12025550155'
 
 describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backup codes in a browser', () => {
   let journey: Journey
-  let app: Running
+  let url: string
   let browser: Browser
   let clock: MovableClock
 
   beforeAll(async () => {
-    journey = await openJourney((folder) => {
+    journey = await openProcessJourney((folder) => {
       clock = movableClock(folder)
       return clock.env
     })
-    ;({ app, browser } = journey)
+    ;({ url, browser } = journey)
   })
 
   afterAll(() => journey.close())
 
   it('signs alice in with her app, sends her new backup codes, and takes each of them once', async () => {
     const { page, context } = await newUser(browser, LOOKS['desktop-light'])
-    await passwordStep(page, app.url, 'alice')
+    await passwordStep(page, url, 'alice')
     await snap(page, 'alice-choose')
     await page.getByRole('link', { name: /authenticator app/i }).click()
     await snap(page, 'alice-app-code')
     await typeCode(page, appCode(ALICE_SECRET))
     expect(new URL(page.url()).pathname).toBe('/vault')
 
-    await page.goto(`${app.url}/mfa/backup`)
+    await page.goto(`${url}/mfa/backup`)
     await snap(page, 'alice-backup')
     await page.getByRole('button').first().click()
     await page.waitForLoadState()
     await snap(page, 'alice-backup-sent')
     expect(await page.getByRole('main').textContent()).toContain('a•••@v•••')
-    const mailed = (await messagesTo(app.url, 'alice@vault.example')).length
+    const mailed = (await messagesTo(url, 'alice@vault.example')).length
     await page.reload()
     expect(await page.getByRole('main').textContent()).toContain('a•••@v•••')
-    expect(await messagesTo(app.url, 'alice@vault.example')).toHaveLength(mailed)
+    expect(await messagesTo(url, 'alice@vault.example')).toHaveLength(mailed)
     await context.close()
 
-    const mail = (await messagesTo(app.url, 'alice@vault.example')).find(({ text }) =>
+    const mail = (await messagesTo(url, 'alice@vault.example')).find(({ text }) =>
       text.includes('backup codes'),
     )
     const [code = '', another = ''] = mail?.text.match(/[0-9A-Z]{4}(-[0-9A-Z]{4}){3}/g) ?? []
     expect(code).toHaveLength(19)
 
     const second = await newUser(browser, LOOKS['phone-light'])
-    await passwordStep(second.page, app.url, 'alice')
+    await passwordStep(second.page, url, 'alice')
     await second.page.getByRole('link', { name: /backup code/i }).click()
     await snap(second.page, 'alice-backup-code')
     await typeCode(second.page, code.toLowerCase().replaceAll('-', ' '))
@@ -66,7 +65,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
     await second.context.close()
 
     const third = await newUser(browser, LOOKS['phone-light'])
-    await passwordStep(third.page, app.url, 'alice')
+    await passwordStep(third.page, url, 'alice')
     await third.page.getByRole('link', { name: /backup code/i }).click()
     await typeCode(third.page, code)
     expect(new URL(third.page.url()).pathname).toBe('/mfa/verify')
@@ -78,10 +77,10 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
 
   it('lets bob set up an app by its QR code, and choose it the next time', async () => {
     const { page, context } = await newUser(browser, LOOKS['phone-dark'])
-    await passwordStep(page, app.url, 'bob', '/account')
+    await passwordStep(page, url, 'bob', '/account')
     await page.getByRole('button', { name: /Text a code/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
-    await typeCode(page, await newestCode(app.url, BOB, 'sms'))
+    await typeCode(page, await newestCode(url, BOB, 'sms'))
     await page.getByRole('link', { name: /Set up an authenticator app/ }).click()
     await snap(page, 'bob-enroll-start')
     await page.getByRole('button').first().click()
@@ -103,7 +102,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
     await context.close()
 
     const next = await newUser(browser, LOOKS['phone-light'])
-    await passwordStep(next.page, app.url, 'bob')
+    await passwordStep(next.page, url, 'bob')
     await next.page.getByRole('link', { name: /authenticator app/i }).click()
     // The step that confirmed the app is used up (R51).
     await typeCode(next.page, first)
@@ -116,10 +115,10 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
 
   it('asks for a fresh second factor before money leaves, five minutes after the last one', async () => {
     const { page, context } = await newUser(browser, LOOKS['desktop-dark'])
-    await passwordStep(page, app.url, 'walt')
+    await passwordStep(page, url, 'walt')
     await page.getByRole('button', { name: /^Call/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
-    await typeCode(page, await newestCode(app.url, WALT, 'call'))
+    await typeCode(page, await newestCode(url, WALT, 'call'))
     await withdraw(page, 10)
     expect(await page.getByRole('main').textContent()).toContain('$3,290')
 
@@ -129,13 +128,13 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
     await snap(page, 'walt-step-up')
     await page.getByRole('button', { name: /WhatsApp/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
-    await typeCode(page, await newestCode(app.url, WALT, 'whatsapp'))
+    await typeCode(page, await newestCode(url, WALT, 'whatsapp'))
     expect(new URL(page.url()).pathname).toBe('/mfa/resume')
     expect(await page.getByRole('main').textContent()).toMatch(/Withdraw, in dollars\s*20/)
     await snap(page, 'walt-resume')
     // What was posted is not done by itself: nothing has left yet.
     const second = await context.newPage()
-    await second.goto(`${app.url}/vault`)
+    await second.goto(`${url}/vault`)
     expect(await second.getByRole('main').textContent()).toContain('$3,290')
     await second.close()
     const paid = page.waitForEvent('load')
@@ -148,11 +147,11 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
 
   it('tells otto, who only has an app, to give an address before asking for backup codes', async () => {
     const { page, context } = await newUser(browser, LOOKS['phone-light'])
-    await passwordStep(page, app.url, 'otto')
+    await passwordStep(page, url, 'otto')
     // Nothing to choose: the code entry comes at once.
     expect(new URL(page.url()).pathname).toBe('/mfa/verify')
     await typeCode(page, appCode(OTTO_SECRET, 11))
-    await page.goto(`${app.url}/mfa/backup`)
+    await page.goto(`${url}/mfa/backup`)
     await snap(page, 'otto-backup')
     expect(await page.getByRole('main').textContent()).toMatch(/email address|phone/i)
     expect(await page.getByRole('main').getByRole('button').count()).toBe(0)
@@ -162,10 +161,10 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
   it('lets mallory set up an app, get backup codes and step up without scripts', async () => {
     const look = { ...LOOKS['phone-light'], javaScriptEnabled: false }
     const { page, context } = await newUser(browser, look)
-    await passwordStep(page, app.url, 'mallory', '/account')
+    await passwordStep(page, url, 'mallory', '/account')
     await page.getByRole('button', { name: /Text a code/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
-    await typeCode(page, await newestCode(app.url, MALLORY, 'sms'))
+    await typeCode(page, await newestCode(url, MALLORY, 'sms'))
     expect(new URL(page.url()).pathname).toBe('/account')
 
     await page.getByRole('link', { name: /Set up an authenticator app/ }).click()
@@ -183,23 +182,23 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
     await page.getByRole('button', { name: 'Send my codes' }).click()
     await page.getByRole('heading', { name: 'Backup codes sent' }).waitFor()
     await snap(page, 'mallory-backup-sent')
-    const [message] = await messagesTo(app.url, MALLORY)
+    const [message] = await messagesTo(url, MALLORY)
     const [code = ''] = message?.text.match(/[0-9A-Z]{4}(-[0-9A-Z]{4}){3}/) ?? []
 
     clock.ahead(11 * 60)
-    await page.goto(`${app.url}/vault`)
+    await page.goto(`${url}/vault`)
     await withdraw(page, 5)
     expect(new URL(page.url()).pathname).toBe('/mfa')
     await page.getByRole('link', { name: /authenticator app/i }).click()
     await typeCode(page, appCode(secret, 22))
     expect(new URL(page.url()).pathname).toBe('/mfa/resume')
     await page.getByRole('button', { name: 'Yes, go on' }).click()
-    await page.waitForURL(`${app.url}/vault`)
+    await page.waitForURL(`${url}/vault`)
     expect(await page.getByRole('main').textContent()).toContain('$8')
     await context.close()
 
     const next = await newUser(browser, look)
-    await passwordStep(next.page, app.url, 'mallory')
+    await passwordStep(next.page, url, 'mallory')
     await next.page.getByRole('link', { name: /backup code/i }).click()
     await typeCode(next.page, code)
     expect(new URL(next.page.url()).pathname).toBe('/vault')

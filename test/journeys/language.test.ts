@@ -4,7 +4,6 @@ import { objections } from '../kit/axe.js'
 import { hasBrowser } from '../kit/chromium.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
-import type { Running } from './kit/process.js'
 import { codeIn, messagesTo, passwordStep } from './kit/vault.js'
 
 const PEOPLE = [
@@ -14,12 +13,12 @@ const PEOPLE = [
 
 describe.skipIf(!hasBrowser)('choosing a language in the example app', () => {
   let journey: Journey
-  let app: Running
+  let url: string
   let browser: Browser
 
   beforeAll(async () => {
     journey = await openJourney()
-    ;({ app, browser } = journey)
+    ;({ url, browser } = journey)
   })
 
   afterAll(() => journey.close())
@@ -37,7 +36,7 @@ describe.skipIf(!hasBrowser)('choosing a language in the example app', () => {
     'has pages and messages speak it to $name in the middle of signing in (scripts: $javaScriptEnabled)',
     async ({ name, phone, javaScriptEnabled }) => {
       const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
-      await passwordStep(page, app.url, name)
+      await passwordStep(page, url, name)
       expect([await languageOf(page), await marked(page)]).toEqual(['en', 'English'])
       await snap(page, `${name}-choose-english`)
 
@@ -49,7 +48,7 @@ describe.skipIf(!hasBrowser)('choosing a language in the example app', () => {
 
       await page.getByRole('button', { name: /••• / }).click()
       await page.waitForURL(/\/mfa\/verify/)
-      const [message] = await messagesTo(app.url, phone)
+      const [message] = await messagesTo(url, phone)
       expect(message?.text).toMatch(/Ihr|Code/)
       expect(message?.text).not.toMatch(/Your|sign in/)
 
@@ -60,7 +59,7 @@ describe.skipIf(!hasBrowser)('choosing a language in the example app', () => {
       await snap(page, `${name}-code-japanese`)
 
       // The code that was sent before still counts.
-      const answered = page.waitForURL(`${app.url}/vault`)
+      const answered = page.waitForURL(`${url}/vault`)
       await page.getByRole('textbox').fill(codeIn(message?.text ?? ''))
       if (!javaScriptEnabled) await page.getByRole('textbox').press('Enter')
       await answered
@@ -72,7 +71,7 @@ describe.skipIf(!hasBrowser)('choosing a language in the example app', () => {
 
   it('looks with the first language of the browser that is offered', async () => {
     const { page, context } = await newUser(browser, { ...LOOKS['desktop-light'], locale: 'fr-CA' })
-    await passwordStep(page, app.url, 'walt')
+    await passwordStep(page, url, 'walt')
     expect([await languageOf(page), await marked(page)]).toEqual(['fr', 'Français'])
     await snap(page, 'walt-choose-french')
     await context.close()

@@ -4,7 +4,6 @@ import { objections } from '../kit/axe.js'
 import { hasBrowser } from '../kit/chromium.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
-import { freePort, type Running } from './kit/process.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const PEOPLE = [
@@ -14,23 +13,23 @@ const PEOPLE = [
 
 describe.skipIf(!hasBrowser)('saying "this was not me" in the example app', () => {
   let journey: Journey
-  let app: Running
+  let url: string
   let browser: Browser
 
   beforeAll(async () => {
-    journey = await openJourney({ PORT: await freePort() })
-    ;({ app, browser } = journey)
+    journey = await openJourney()
+    ;({ url, browser } = journey)
   })
 
   afterAll(() => journey.close())
 
   async function signIn(page: Page, name: string, phone: string, trust: boolean): Promise<void> {
-    await passwordStep(page, app.url, name)
+    await passwordStep(page, url, name)
     await page.getByRole('button', { name: /Text a code/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
     if (trust) await page.getByLabel(/Don’t ask again in this browser/).check()
-    await typeCode(page, await newestCode(app.url, phone, 'sms'))
-    expect(page.url()).toBe(`${app.url}/vault`)
+    await typeCode(page, await newestCode(url, phone, 'sms'))
+    expect(page.url()).toBe(`${url}/vault`)
   }
 
   it.each(PEOPLE)(
@@ -41,7 +40,7 @@ describe.skipIf(!hasBrowser)('saying "this was not me" in the example app', () =
       await signIn(intruder.page, name, phone, true)
 
       const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
-      await page.goto(`${app.url}/inbox?to=${name}%40vault.example`)
+      await page.goto(`${url}/inbox?to=${name}%40vault.example`)
       await page.getByText('Vault: a browser is trusted now').waitFor()
       await snap(page, `${name}-letter`)
       const link = page.getByRole('link', { name: /\/mfa\/not-me\?token=/ }).first()
@@ -51,8 +50,8 @@ describe.skipIf(!hasBrowser)('saying "this was not me" in the example app', () =
       if (javaScriptEnabled) expect(await objections(page)).toEqual([])
       await snap(page, `${name}-not-me`)
       // Looking at the page has ended nothing.
-      await intruder.page.goto(`${app.url}/account`)
-      expect(intruder.page.url()).toBe(`${app.url}/account`)
+      await intruder.page.goto(`${url}/account`)
+      expect(intruder.page.url()).toBe(`${url}/account`)
 
       await page.getByRole('button', { name: /It wasn’t me/ }).click()
       await page.getByRole('heading', { name: 'Everybody is signed out' }).waitFor()
@@ -60,9 +59,9 @@ describe.skipIf(!hasBrowser)('saying "this was not me" in the example app', () =
       await snap(page, `${name}-secured`)
 
       // Whoever was in is out, and the browser is asked again.
-      await intruder.page.goto(`${app.url}/account`)
+      await intruder.page.goto(`${url}/account`)
       expect(new URL(intruder.page.url()).pathname).toBe('/login')
-      await passwordStep(intruder.page, app.url, name)
+      await passwordStep(intruder.page, url, name)
       expect(new URL(intruder.page.url()).pathname).toBe('/mfa')
 
       await page.goto(address)
@@ -72,7 +71,7 @@ describe.skipIf(!hasBrowser)('saying "this was not me" in the example app', () =
       await snap(page, `${name}-link-is-used`)
 
       // The way back in stands open to the person.
-      await page.goto(`${app.url}/inbox?to=${name}%40vault.example`)
+      await page.goto(`${url}/inbox?to=${name}%40vault.example`)
       await page.getByText('Vault: your account was secured').waitFor()
       await intruder.context.close()
       await context.close()

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { objections } from '../kit/axe.js'
 import { hasBrowser } from '../kit/chromium.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
-import { type Journey, openJourney } from './kit/journey.js'
-import type { Running } from './kit/process.js'
+import { type Journey, openProcessJourney } from './kit/journey.js'
 import { messagesTo, newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const BOB = '+12025550122'
@@ -24,12 +23,12 @@ const BROKEN_WORDS = `[...document.querySelectorAll('dt, dd')].flatMap((box) =>
 
 describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () => {
   let journey: Journey
-  let app: Running
+  let url: string
   let browser: Browser
 
   beforeAll(async () => {
-    journey = await openJourney()
-    ;({ app, browser } = journey)
+    journey = await openProcessJourney()
+    ;({ url, browser } = journey)
   })
 
   afterAll(() => journey.close())
@@ -38,21 +37,21 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
     'brings bob by text message to the page he wanted (scripts: %s)',
     async (javaScriptEnabled) => {
       const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
-      await passwordStep(page, app.url, 'bob', '/vault?from=mail')
+      await passwordStep(page, url, 'bob', '/vault?from=mail')
       expect(new URL(page.url()).pathname).toBe('/mfa')
       await snap(page, `bob-choose-${javaScriptEnabled}`)
 
       // Held back: every guarded page stays shut and leads here.
-      await page.goto(`${app.url}/account`)
+      await page.goto(`${url}/account`)
       expect(new URL(page.url()).pathname).toBe('/mfa')
-      await page.goto(`${app.url}/vault?from=mail`)
+      await page.goto(`${url}/vault?from=mail`)
 
       await page.getByRole('button', { name: /Text a code to ••• 22/ }).click()
       await page.waitForURL(/\/mfa\/verify/)
       await snap(page, `bob-code-${javaScriptEnabled}`)
-      const code = await newestCode(app.url, BOB, 'sms')
+      const code = await newestCode(url, BOB, 'sms')
       await typeCode(page, `${code.slice(0, 3)} ${code.slice(3)}`)
-      expect(page.url()).toBe(`${app.url}/vault?from=mail`)
+      expect(page.url()).toBe(`${url}/vault?from=mail`)
       expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Money')
       await snap(page, `bob-vault-${javaScriptEnabled}`)
       await context.close()
@@ -61,26 +60,26 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
 
   it('tells a wrong code, lets the person try again, and never sends by itself', async () => {
     const { page, context } = await newUser(browser, LOOKS['phone-dark'])
-    await passwordStep(page, app.url, 'mallory')
+    await passwordStep(page, url, 'mallory')
     await page.getByRole('button', { name: /Text a code/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
     await page.reload()
     await page.goBack()
     await page.goForward()
-    const sent = await newestCode(app.url, MALLORY, 'sms')
+    const sent = await newestCode(url, MALLORY, 'sms')
     await typeCode(page, sent === '000000' ? '111111' : '000000')
     expect(await page.getByRole('alert').textContent()).toMatch(/code/i)
     expect(await page.getByRole('textbox').getAttribute('aria-invalid')).toBe('true')
     await snap(page, 'wrong-code-dark')
     // Looking again, in whatever way, sends nothing (R14).
-    await page.goto(`${app.url}/mfa`)
-    await page.goto(`${app.url}/mfa?choose`)
-    await page.goto(`${app.url}/mfa/verify`)
+    await page.goto(`${url}/mfa`)
+    await page.goto(`${url}/mfa?choose`)
+    await page.goto(`${url}/mfa/verify`)
     await page.reload()
     await page.goBack()
     await page.goForward()
     // The same code would be sent again: messages are counted, not codes.
-    expect(await messagesTo(app.url, MALLORY)).toHaveLength(1)
+    expect(await messagesTo(url, MALLORY)).toHaveLength(1)
     await typeCode(page, sent)
     expect(new URL(page.url()).pathname).toBe('/vault')
     await context.close()
@@ -91,30 +90,30 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
     ['a phone call', /^Call/, 'call'],
   ])('brings walt in by %s', async (_way, button, channel) => {
     const { page, context } = await newUser(browser, LOOKS['desktop-light'])
-    await passwordStep(page, app.url, 'walt')
+    await passwordStep(page, url, 'walt')
     await snap(page, `walt-choose-${channel}`)
     await page.getByRole('button', { name: button }).first().click()
     await page.waitForURL(/\/mfa\/verify/)
     await snap(page, `walt-code-${channel}`)
-    await typeCode(page, await newestCode(app.url, WALT, channel))
+    await typeCode(page, await newestCode(url, WALT, channel))
     expect(new URL(page.url()).pathname).toBe('/vault')
     await context.close()
   })
 
   it('brings dora in by one code that reaches mailbox and phone alike', async () => {
     const { page, context } = await newUser(browser, LOOKS['desktop-dark'])
-    await passwordStep(page, app.url, 'dora')
+    await passwordStep(page, url, 'dora')
     await page.getByRole('button', { name: /to both/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
     await snap(page, 'dora-code')
-    const bySms = await newestCode(app.url, DORA, 'sms')
-    expect(await newestCode(app.url, 'dora@vault.example', 'email')).toBe(bySms)
+    const bySms = await newestCode(url, DORA, 'sms')
+    expect(await newestCode(url, 'dora@vault.example', 'email')).toBe(bySms)
     await typeCode(page, bySms)
     expect(new URL(page.url()).pathname).toBe('/vault')
 
     // Her account fits a small telephone, no word of it broken.
     await page.setViewportSize({ width: 320, height: 640 })
-    await page.goto(`${app.url}/account`)
+    await page.goto(`${url}/account`)
     expect(await page.evaluate(BROKEN_WORDS)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
     expect(await objections(page)).toEqual([])
@@ -124,7 +123,7 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
 
   it('lets somebody cancel halfway and sign in as somebody else', async () => {
     const { page, context } = await newUser(browser)
-    await passwordStep(page, app.url, 'bob')
+    await passwordStep(page, url, 'bob')
     await page.getByRole('button', { name: /somebody else/i }).click()
     expect(new URL(page.url()).pathname).toBe('/login')
     await page.getByLabel('User name').fill('nina')

@@ -1,24 +1,28 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { goForwardAs, hasRealEngine } from '../../service/test/recordings.js'
+import { goForwardAs, hasRealEngine, testFolder } from '../../service/test/recordings.js'
 import { hasBrowser } from '../kit/chromium.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
-import type { Running } from './kit/process.js'
 import { passwordStep } from './kit/vault.js'
 
 describe.skipIf(!hasBrowser || !hasRealEngine())('having a recording written down in a browser', () => {
   let journey: Journey
-  let app: Running
+  let url: string
   let browser: Browser
+  let folder: Awaited<ReturnType<typeof testFolder>>
   let recording: string
 
   beforeAll(async () => {
     journey = await openJourney()
-    ;({ app, browser } = journey)
-    recording = await goForwardAs('mp3', journey.folder)
+    ;({ url, browser } = journey)
+    folder = await testFolder()
+    recording = await goForwardAs('mp3', folder.path)
   })
-  afterAll(() => journey.close())
+  afterAll(async () => {
+    await journey.close()
+    await folder.remove()
+  })
 
   it.each([
     ['phone-dark', true],
@@ -29,7 +33,7 @@ describe.skipIf(!hasBrowser || !hasRealEngine())('having a recording written dow
       const { page, context } = await newUser(browser, { ...LOOKS[look], javaScriptEnabled })
       const refused: string[] = []
       page.on('console', (message) => void (message.type() === 'error' && refused.push(message.text())))
-      await passwordStep(page, app.url, 'nina', '/transcribe')
+      await passwordStep(page, url, 'nina', '/transcribe')
       await snap(page, `transcribe-${look}`)
 
       await page.getByLabel('A file').setInputFiles(recording)

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser } from '../kit/chromium.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
-import type { Running } from './kit/process.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const PEOPLE = [
@@ -18,12 +17,12 @@ const signOut = async (page: Page) => {
 
 describe.skipIf(!hasBrowser)('trusting a browser in the example app', () => {
   let journey: Journey
-  let app: Running
+  let url: string
   let browser: Browser
 
   beforeAll(async () => {
     journey = await openJourney()
-    ;({ app, browser } = journey)
+    ;({ url, browser } = journey)
   })
 
   afterAll(() => journey.close())
@@ -32,21 +31,21 @@ describe.skipIf(!hasBrowser)('trusting a browser in the example app', () => {
     'lets $name sign in again and again by password, until the trust is revoked (scripts: $javaScriptEnabled)',
     async ({ name, phone, javaScriptEnabled }) => {
       const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
-      await passwordStep(page, app.url, name)
+      await passwordStep(page, url, name)
       await page.getByRole('button', { name: /Text a code/ }).click()
       await page.waitForURL(/\/mfa\/verify/)
       await page.getByLabel(/Don’t ask again in this browser for 30 days/).check()
       await snap(page, `${name}-trust`)
-      await typeCode(page, await newestCode(app.url, phone, 'sms'))
-      expect(page.url()).toBe(`${app.url}/vault`)
+      await typeCode(page, await newestCode(url, phone, 'sms'))
+      expect(page.url()).toBe(`${url}/vault`)
 
       for (const _ of ['second', 'third']) {
         await signOut(page)
-        await passwordStep(page, app.url, name)
-        expect(page.url()).toBe(`${app.url}/vault`)
+        await passwordStep(page, url, name)
+        expect(page.url()).toBe(`${url}/vault`)
       }
 
-      await page.goto(`${app.url}/account`)
+      await page.goto(`${url}/account`)
       await page.getByRole('link', { name: 'Trusted devices' }).click()
       await page.waitForURL(/\/mfa\/devices/)
       await snap(page, `${name}-devices`)

@@ -1,27 +1,51 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Browser } from 'playwright-core'
+import { openTestVault } from '../../../example-app/test/kit.js'
 import { openBrowser } from '../../kit/chromium.js'
-import { type Running, startApp, temporaryFolder } from './process.js'
+import { startApp, temporaryFolder } from './process.js'
 
 /** The example app with data of its own, and a browser to see it with. */
 export interface Journey {
-  readonly app: Running
+  /** Where the app listens, e.g. `http://localhost:40123`. */
+  readonly url: string
   readonly browser: Browser
-  /** For files of the test's own; gone with the journey. */
-  readonly folder: string
   close(): Promise<void>
 }
 
-/** Starts both; `env` is the app's environment, or makes it for the folder. */
-export async function openJourney(
+/**
+ * Runs the example app in this process, with everything real but the cost of a password. That spares a process and
+ * seconds of hashing, and the browser sees no difference.
+ */
+export async function openJourney(env: Record<string, string> = {}): Promise<Journey> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://localhost:${(server.address() as AddressInfo).port}`
+  const [vault, browser] = await Promise.all([openTestVault({ PUBLIC_URL: url, ...env }), openBrowser()])
+  server.on('request', vault.app)
+  return {
+    url,
+    browser,
+    async close() {
+      await browser.close()
+      server.closeAllConnections()
+      server.close()
+      await vault.close()
+    },
+  }
+}
+
+/** Starts the built example app as users do; `env` is its environment, or makes it for the app's data folder. */
+export async function openProcessJourney(
   env: Record<string, string> | ((folder: string) => Record<string, string>) = {},
 ): Promise<Journey> {
   const { path, dispose } = await temporaryFolder()
   const more = typeof env === 'function' ? env(path) : env
   const [app, browser] = await Promise.all([startApp({ DATA_DIR: path, ...more }), openBrowser()])
   return {
-    app,
+    url: app.url,
     browser,
-    folder: path,
     async close() {
       await browser.close()
       await app.stop()

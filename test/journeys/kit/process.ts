@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,16 +22,6 @@ export interface Running {
 export async function temporaryFolder() {
   const path = await mkdtemp(join(tmpdir(), 'countersign-'))
   return { path, dispose: () => rm(path, { recursive: true, force: true }) }
-}
-
-/** A port that nothing listens on, for an app that has to know its own address. */
-export async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return String(port)
 }
 
 /** Starts the example app on a free port with data of its own. */
