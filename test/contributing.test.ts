@@ -91,7 +91,7 @@ describe('the documents for contributors', () => {
     expect(terms.length).toBeGreaterThan(50)
     expect(terms).toEqual([...new Set(terms)])
     for (const [, term, meaning = ''] of rows) {
-      for (const [, name = ''] of meaning.matchAll(/`(\w+)`/g)) {
+      for (const [, name = ''] of meaning.matchAll(/`(?:\w+\.)*(\w+)`/g)) {
         expect(words.has(name), `${term}: ${name}`).toBe(true)
       }
     }
