@@ -13,11 +13,7 @@ import { accountWith, type MfaAccount } from './http/account.js'
 import type { RouteDeps } from './http/deps.js'
 import { graceBannerFor } from './http/locale.js'
 import { browsersWith } from './http/trusted-browsers.js'
-import { approvalsIn } from './limits/approvals.js'
-import { attemptsIn } from './limits/attempts.js'
-import { messageBudgetIn } from './limits/budgets.js'
-import { openCounters } from './limits/counter.js'
-import { repeatedFailuresIn } from './limits/repeated-failures.js'
+import { openLimits } from './limits/limits.js'
 import type { MfaOptions } from './options.js'
 import { renderView } from './pages/render.js'
 import type { RenderView } from './pages/view.js'
@@ -53,8 +49,7 @@ function depsOf(options: object): RouteDeps {
 
 function build(options: unknown): RouteDeps {
   const settings = readOptions(options)
-  const { limits, logger, onEvent, render } = settings
-  const counters = openCounters(limits.store)
+  const { logger, onEvent, render } = settings
   const metrics = eventMetrics()
   const emit: Deps['emit'] = (event) => {
     if (event.type === 'service_failed' && event.errorCode === 'ERR_MFA_SERVICE_KEY') {
@@ -83,16 +78,13 @@ function build(options: unknown): RouteDeps {
     settings,
     service,
     deliveries: deliveryStatesOf(service),
-    attempts: attemptsIn(counters, settings),
-    approvals: approvalsIn(counters),
-    messageBudget: messageBudgetIn(counters, settings),
+    ...openLimits(settings),
     emit,
     devices,
     browsers: devices && browsersWith(devices, trustedDevices, { settings, emit, sessionsValidAfter }),
     sessionsValidAfter,
     notMeLinks: publicUrl && linkStore ? notMeLinksIn(linkStore) : undefined,
     banner: (req, graceUntil) => graceBannerFor(req, graceUntil, settings),
-    repeatedFailures: repeatedFailuresIn(counters),
     diagnostics,
     metrics,
     render: render ? (view, frame) => render(view, frame, standard) : standard,

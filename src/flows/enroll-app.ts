@@ -56,7 +56,7 @@ export async function confirmApp(
   }
   const attempt = { userId: user.userId, challenge: enrollment.id }
   const code = canonicalCode(typed)
-  const verdict = await checkCode(deps, attempt, {
+  const verdict = await checkCode(deps, attempt, enrollment.id, {
     method: 'app',
     contact,
     code,

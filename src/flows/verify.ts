@@ -38,12 +38,9 @@ export async function verifyCode(
   const code = (method === 'backup' ? canonicalBackupCode : canonicalCode)(typed.code)
   const attempt = { userId: user.userId, challenge }
 
-  const verdict = await checkCode(deps, attempt, {
-    ...request,
-    ...callerOf(user),
-    transaction: record.transaction,
-    code,
-  })
+  const { transaction } = record
+  const checked = { ...request, ...callerOf(user), transaction, code }
+  const verdict = await checkCode(deps, attempt, transaction, checked)
   if (verdict.outcome === 'refused') return verdict
   const left = method === 'backup' ? verdict.backupCodesLeft : undefined
   return { outcome: 'accepted', method, ...(left !== undefined && { backupCodesLeft: left }) }
@@ -69,24 +66,30 @@ export function emitVerified(
 }
 
 /**
- * Consumes an attempt, has the service check the code, and counts the failure or forgives the attempts. Every code is checked
- * here, for a sign-in, a step-up or the confirmation of an app, so all of them have the same limits (R20).
- * @throws {ServiceError} when the service fails; the attempt is refunded (R77).
+ * Consumes an attempt, has the service check the code, and settles the account. Every code is checked here, for a sign-in, a
+ * step-up or the confirmation of an app, so all of them have the same limits (R20). A correct code acquires the approval: of
+ * several correct codes for it, one is `valid` (R21).
  */
 export async function checkCode(
   deps: Deps,
   attempt: Attempt,
+  approval: string,
   request: VerifyRequest,
 ): Promise<Valid | Refused> {
-  const verdict = await evaluate(deps, attempt, request)
-  if (verdict.outcome === 'refused') {
+  const verdict = await evaluate(deps, attempt, approval, request)
+  if (verdict.outcome === 'refused' && verdict.refusal.code !== 'session_ended') {
     const method = request.kind === 'backup' ? 'backup' : request.method
     deps.emit({ type: 'refused', userId: attempt.userId, method, code: verdict.refusal.code })
   }
   return verdict
 }
 
-async function evaluate(deps: Deps, attempt: Attempt, request: VerifyRequest): Promise<Valid | Refused> {
+async function evaluate(
+  deps: Deps,
+  attempt: Attempt,
+  approval: string,
+  request: VerifyRequest,
+): Promise<Valid | Refused> {
   const { service, attempts, emit } = deps
   const wrong = async (attemptsLeft: number, clockSteps?: number) => {
     const forSeconds = await attempts.failed(attempt)
@@ -104,8 +107,7 @@ async function evaluate(deps: Deps, attempt: Attempt, request: VerifyRequest): P
   )
   switch (answer.outcome) {
     case 'valid':
-      await attempts.succeeded(attempt)
-      return answer
+      return (await attempts.succeeded(attempt, approval)) ? answer : refuse({ code: 'session_ended' })
     case 'invalid':
       return wrong(permit.attemptsLeft, answer.clockSteps)
     case 'refused':

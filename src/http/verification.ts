@@ -17,7 +17,7 @@ export const FEW_BACKUP_CODES = 3
 
 /** The steps in which verifications differ. */
 export interface VerificationSteps {
-  /** Checks the code: consumes an attempt, then asks the service. */
+  /** Checks the code: consumes an attempt, asks the service, and acquires the approval. */
   check(): Promise<AcceptedCode | Refused>
   /** The id of the approval. Of several accepted codes with the same id, one becomes a session (R21). */
   readonly approval: string
@@ -64,7 +64,6 @@ export async function completeVerification(
     return (await isCurrent(req, state.userId)) ? checked : refuse({ code: 'session_ended' })
   }
   const { method, backupCodesLeft } = checked
-  if (!(await deps.approvals.acquire(steps.approval))) return refuse({ code: 'session_ended' })
   const device = await releaseOnError(context, steps.approval, async () => {
     await steps.onApproved(checked)
     return steps.trustBrowser ? trustBrowser(context, method) : undefined

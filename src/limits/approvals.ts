@@ -1,7 +1,7 @@
 import type { Counters } from './counter.js'
 
-/** Longer than any challenge lives, so that no approval is forgotten before it is worthless. */
-const APPROVAL_MEMORY_MS = 20 * 60_000
+/** In milliseconds. Longer than any challenge lives, so that no approval is forgotten before it is worthless. */
+export const APPROVAL_WINDOW_MS = 20 * 60_000
 
 /** Of several right codes for one pending login, one becomes a session (R21). */
 export interface Approvals {
@@ -13,7 +13,7 @@ export interface Approvals {
 
 /** Counts approvals in `store`. */
 export function approvalsIn(store: Counters): Approvals {
-  const acquired = store('claim', APPROVAL_MEMORY_MS)
+  const acquired = store('claim', APPROVAL_WINDOW_MS)
   return {
     acquire: async (approval) => (await acquired.add(approval, 1)).count === 1,
     release: (approval) => acquired.remove(approval),

@@ -1,10 +1,11 @@
 import type { Settings } from '../settings.js'
+import type { Approvals } from './approvals.js'
 import type { Counters } from './counter.js'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-// Longer than the life of any challenge, so that no count ends before its challenge does.
-const CHALLENGE_WINDOW_MS = 20 * 60 * 1000
+/** In milliseconds. Longer than the life of any challenge, so that no count ends before its challenge does. */
+export const CHALLENGE_WINDOW_MS = 20 * 60 * 1000
 
 // Each lock within this time of the previous one lasts twice as long.
 const LOCK_COUNT_WINDOW_MS = 2 * DAY_MS
@@ -33,12 +34,15 @@ export interface Attempts {
   refund(attempt: Attempt): Promise<void>
   /** Records a wrong code. Locks the account at the limit and returns the seconds of the lock, otherwise 0. */
   failed(attempt: Attempt): Promise<number>
-  /** Records a correct code. Forgives the failures of its own challenge only (R25), and ends the challenge. */
-  succeeded(attempt: Attempt): Promise<void>
+  /**
+   * Records a correct code and acquires its approval. The first caller forgives the failures of its own challenge only (R25),
+   * and ends the challenge; any later caller gets `false` and changes nothing (R21).
+   */
+  succeeded(attempt: Attempt, approval: string): Promise<boolean>
 }
 
 /** Counts attempts in `store`. */
-export function attemptsIn(store: Counters, { limits }: Settings): Attempts {
+export function attemptsIn(store: Counters, approvals: Approvals, { limits }: Settings): Attempts {
   const { attemptsPerChallenge, failuresBeforeLock, lockMs } = limits
   const perChallenge = store('attempts', CHALLENGE_WINDOW_MS)
   const perAccount = store('failures', DAY_MS)
@@ -92,11 +96,13 @@ export function attemptsIn(store: Counters, { limits }: Settings): Attempts {
       return Math.ceil(ms / 1000)
     },
 
-    async succeeded({ userId, challenge }) {
+    async succeeded({ userId, challenge }, approval) {
+      if (!(await approvals.acquire(approval))) return false
       // A refused attempt is counted for a moment, so the count can exceed the limit.
       const count = Math.min((await perChallenge.read(challenge)).count, attemptsPerChallenge)
       for (let forgiven = 0; forgiven < count; forgiven++) await perAccount.add(userId, -1)
       await perChallenge.set(challenge, attemptsPerChallenge, CHALLENGE_WINDOW_MS)
+      return true
     },
   }
 }

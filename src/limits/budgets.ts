@@ -1,7 +1,7 @@
 import type { Settings } from '../settings.js'
 import type { Counter, Counters } from './counter.js'
 
-const TEN_MINUTES_MS = 10 * 60_000
+export const TEN_MINUTES_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
 /** A message that is about to be sent. */
@@ -38,14 +38,14 @@ export function messageBudgetIn(store: Counters, { limits }: Settings): MessageB
   return {
     async consume({ userId, slot }) {
       const waiting = await waits.add(slot, 1)
-      if (waiting.count > 1) return refuse('too_soon', waiting.msLeft)
+      if (waiting.count > 1) return refuseMessage('too_soon', waiting.msLeft)
       const spent: Counter[] = []
       for (const [budget, most] of budgets) {
         const { count, msLeft } = await budget.add(userId, 1)
         spent.push(budget)
         if (count > most) {
           await Promise.all([waits.remove(slot), ...spent.map((one) => one.add(userId, -1))])
-          return refuse('too_many', msLeft)
+          return refuseMessage('too_many', msLeft)
         }
       }
       const round = (await rounds.add(slot, 1)).count
@@ -64,6 +64,7 @@ export function messageBudgetIn(store: Counters, { limits }: Settings): MessageB
   }
 }
 
-function refuse(why: 'too_soon' | 'too_many', ms: number): SendPermit {
+/** The refusal of a message, with the wait in whole seconds. */
+export function refuseMessage(why: 'too_soon' | 'too_many', ms: number): SendPermit {
   return { ok: false, why, retryAfterSeconds: Math.max(1, Math.ceil(ms / 1000)) }
 }

@@ -40,8 +40,9 @@ export function openCounters(config: StoreConfig<CounterStore> = 'memory'): Coun
   return (name, windowMs) => guarded(inOwnStore(config, name, windowMs), 'the object in limits.store')
 }
 
+/** Counts in this process, which neither fail nor keep a request waiting. */
 const memoryCounters: Counters = (name, windowMs) =>
-  guarded(inLimiter(new RateLimiterMemory(limit(name, windowMs))), 'memory')
+  bounded(inLimiter(new RateLimiterMemory(limit(name, windowMs))))
 
 function redisCounters({ redis, prefix }: RedisConfig): Counters {
   // A disconnected client queues commands until it reconnects, and the user would wait.
@@ -109,31 +110,53 @@ function inOwnStore(store: CounterStore, name: string, windowMs: number): Counte
   }
 }
 
-/** The same counter with keys that every store accepts, no count below zero, a timeout, and errors of our own. */
-function guarded(counter: Counter, place: string): Counter {
-  const nameOf = (key: string) => storableName(key, MAX_KEY_LENGTH)
-  const run = async <Result>(operation: Promise<Result>): Promise<Result> => {
-    try {
-      return await withTimeout(operation)
-    } catch (cause) {
-      throw new LimitsStoreError(
-        `The store of the MFA counters failed, so no code can be evaluated. Check that ${place} is running and reachable.`,
-        { cause },
-      )
-    }
+/** The key as every store accepts it. */
+export function counterKey(key: string): string {
+  return storableName(key, MAX_KEY_LENGTH)
+}
+
+/**
+ * Runs an operation of the store with a timeout.
+ * @throws {LimitsStoreError} when it fails or takes too long.
+ */
+export async function runInStore<Result>(place: string, operation: () => Promise<Result>): Promise<Result> {
+  try {
+    return await withTimeout(operation())
+  } catch (cause) {
+    throw new LimitsStoreError(
+      `The store of the MFA counters failed, so no code can be evaluated. Check that ${place} is running and reachable.`,
+      { cause },
+    )
   }
-  // One operation with one timeout: if it times out and completes later, it still leaves no count below zero.
-  const change = async (key: string, by: 1 | -1): Promise<StoredCount> => {
-    const result = await counter.add(key, by)
-    if (result.count >= 0) return result
-    // A refund after the end of its window must not raise the limit of the next window.
-    await counter.remove(key)
-    return NOTHING
-  }
+}
+
+/** The same counter with keys that every store accepts, and no count below zero. */
+function bounded(counter: Counter): Counter {
   return {
-    add: (key, by) => run(change(nameOf(key), by)),
-    read: (key) => run(counter.read(nameOf(key))),
-    set: (key, count, ms) => run(counter.set(nameOf(key), count, ms)),
-    remove: (key) => run(counter.remove(nameOf(key))),
+    async add(key, by) {
+      const name = counterKey(key)
+      const result = await counter.add(name, by)
+      if (result.count >= 0) return result
+      // A refund after the end of its window must not raise the limit of the next window.
+      await counter.remove(name)
+      return NOTHING
+    },
+    read: (key) => counter.read(counterKey(key)),
+    set: (key, count, ms) => counter.set(counterKey(key), count, ms),
+    remove: (key) => counter.remove(counterKey(key)),
+  }
+}
+
+/**
+ * The same counter with a timeout and errors of our own. An addition has one timeout for all its steps: if it times out and
+ * completes later, it still leaves no count below zero.
+ */
+function guarded(counter: Counter, place: string): Counter {
+  const { add, read, set, remove } = bounded(counter)
+  return {
+    add: (key, by) => runInStore(place, () => add(key, by)),
+    read: (key) => runInStore(place, () => read(key)),
+    set: (key, count, ms) => runInStore(place, () => set(key, count, ms)),
+    remove: (key) => runInStore(place, () => remove(key)),
   }
 }

@@ -8,6 +8,8 @@ import { standInService } from '../kit/stand-in-service.js'
 
 const settings = readOptions({ service: standInService().service, factors: () => [] })
 
+const attemptsWith = (counters: Counters) => attemptsIn(counters, approvalsIn(counters), settings)
+
 /** Counters in a store as far away as Redis: every step takes its turn, and others get in between. */
 function distant(turns: () => number): Counters {
   const near = openCounters()
@@ -42,10 +44,7 @@ describe('tries in a store that is far away', () => {
     'R22 R23 R32 never evaluate more than ten wrong codes of one account at once (%i)',
     async (seed) => {
       const roll = dice(seed)
-      const attempts = attemptsIn(
-        distant(() => 1 + roll(3)),
-        settings,
-      )
+      const attempts = attemptsWith(distant(() => 1 + roll(3)))
       let evaluated = 0
       const perChallenge = new Map<string, number>()
       const guess = async (number: number) => {
@@ -71,10 +70,7 @@ describe('tries in a store that is far away', () => {
     'R25 forgive no more than the failures of their own challenge, whatever is under way (%i)',
     async (seed) => {
       const roll = dice(seed)
-      const attempts = attemptsIn(
-        distant(() => 1 + roll(3)),
-        settings,
-      )
+      const attempts = attemptsWith(distant(() => 1 + roll(3)))
       const fail = async (challenge: string) => {
         const attempt = { userId: 'u', challenge }
         if ((await attempts.consume(attempt)).ok) await attempts.failed(attempt)
@@ -83,7 +79,10 @@ describe('tries in a store that is far away', () => {
       const mine = { userId: 'u', challenge: 'mine' }
       expect((await attempts.consume(mine)).ok).toBe(true)
       // A hundred more arrive while the right one is evaluated.
-      await Promise.all([...Array.from({ length: 100 }, () => fail('mine')), attempts.succeeded(mine)])
+      await Promise.all([
+        ...Array.from({ length: 100 }, () => fail('mine')),
+        attempts.succeeded(mine, 'mine'),
+      ])
       let left = 0
       for (; left < 20; left++) {
         const attempt = { userId: 'u', challenge: `next${left}` }
@@ -105,7 +104,7 @@ describe('tries in a store that is far away', () => {
 })
 
 describe('the lock of an account', () => {
-  async function lock(attempts: ReturnType<typeof attemptsIn>) {
+  async function lock(attempts: ReturnType<typeof attemptsWith>) {
     let evaluated = 0
     for (let attempt = 0; ; attempt++) {
       const one = { userId: 'u', challenge: `c${Date.now()}-${Math.floor(attempt / 5)}` }
@@ -117,7 +116,7 @@ describe('the lock of an account', () => {
 
   it('R27 lifts by itself, and each lock is twice as long as the one before, up to a day', async () => {
     const clock = stopClock()
-    const attempts = attemptsIn(openCounters(), settings)
+    const attempts = attemptsWith(openCounters())
     const lengths = []
     for (let round = 0; round < 10; round++) {
       expect(await lock(attempts)).toBe(10)
@@ -133,7 +132,7 @@ describe('the lock of an account', () => {
 
   it('is short again after two days of peace', async () => {
     const clock = stopClock()
-    const attempts = attemptsIn(openCounters(), settings)
+    const attempts = attemptsWith(openCounters())
     await lock(attempts)
     clock.move(HOUR)
     await lock(attempts)
@@ -144,7 +143,7 @@ describe('the lock of an account', () => {
 
   it('comes by ten failures within a day, not by nine, nor by ten in two days', async () => {
     const clock = stopClock()
-    const attempts = attemptsIn(openCounters(), settings)
+    const attempts = attemptsWith(openCounters())
     const fail = async (challenge: string) => {
       expect((await attempts.consume({ userId: 'u', challenge })).ok).toBe(true)
       await attempts.failed({ userId: 'u', challenge })
@@ -157,13 +156,13 @@ describe('the lock of an account', () => {
   })
 
   it('is of one account', async () => {
-    const attempts = attemptsIn(openCounters(), settings)
+    const attempts = attemptsWith(openCounters())
     await lock(attempts)
     expect((await attempts.consume({ userId: 'v', challenge: 'v' })).ok).toBe(true)
   })
 
   it('R77 comes by no try that was given back', async () => {
-    const attempts = attemptsIn(openCounters(), settings)
+    const attempts = attemptsWith(openCounters())
     for (let attempt = 0; attempt < 50; attempt++) {
       const one = { userId: 'u', challenge: 'c' }
       expect(await attempts.consume(one)).toEqual({ ok: true, attemptsLeft: 4 })
@@ -173,7 +172,7 @@ describe('the lock of an account', () => {
 
   it('R77 gives nothing to the next day by what is given back late', async () => {
     const clock = stopClock()
-    const attempts = attemptsIn(openCounters(), settings)
+    const attempts = attemptsWith(openCounters())
     const late = { userId: 'u', challenge: 'late' }
     await attempts.consume(late)
     clock.move(DAY + MINUTE)

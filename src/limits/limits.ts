@@ -1,0 +1,29 @@
+import type { Settings } from '../settings.js'
+import { type Approvals, approvalsIn } from './approvals.js'
+import { type Attempts, attemptsIn } from './attempts.js'
+import { type MessageBudget, messageBudgetIn } from './budgets.js'
+import { openCounters } from './counter.js'
+import { scriptedLimits } from './redis-limits.js'
+import { type RepeatedFailures, repeatedFailuresIn } from './repeated-failures.js'
+
+/** Everything that is limited, counted in one store for all processes. */
+export interface Limits {
+  readonly attempts: Attempts
+  readonly approvals: Approvals
+  readonly messageBudget: MessageBudget
+  readonly repeatedFailures: RepeatedFailures
+}
+
+/** The limits in the store that the options name. */
+export function openLimits(settings: Settings): Limits {
+  const { store } = settings.limits
+  const counters = openCounters(store)
+  const approvals = approvalsIn(counters)
+  const counted = {
+    attempts: attemptsIn(counters, approvals, settings),
+    messageBudget: messageBudgetIn(counters, settings),
+  }
+  const limits =
+    typeof store === 'object' && 'redis' in store ? scriptedLimits(counted, store, settings) : counted
+  return { ...limits, approvals, repeatedFailures: repeatedFailuresIn(counters) }
+}
