@@ -30,6 +30,7 @@ export type HostErrorCode =
   | 'ERR_MFA_COOKIE_SESSION'
   | 'ERR_MFA_NO_PASSPORT'
   | 'ERR_MFA_NO_GATE'
+  | 'ERR_MFA_TWO_OPTIONS'
   | 'ERR_MFA_MOUNT_PATH'
   | 'ERR_MFA_USER_ID'
   | 'ERR_MFA_FACTORS'

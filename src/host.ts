@@ -11,7 +11,7 @@ export interface MfaStatus {
   readonly trusted: boolean
   /** How the user was authenticated in this session, in values of RFC 8176. Empty unless verified. */
   readonly amr: readonly Amr[]
-  /** When a second factor was last shown, in milliseconds since 1970; `null` unless verified. */
+  /** When a second factor was last shown, in milliseconds since 1970. `null` unless verified. */
   readonly verifiedAt: number | null
   /** When the pending login ends, in milliseconds since 1970; `null` unless pending. */
   readonly expiresAt: number | null
@@ -29,8 +29,8 @@ declare global {
     // Empty here: the host declares its user type, as it does for Passport.
     interface User {}
     interface Request {
-      /** The MFA status of this request, set by `mfaSession`. */
-      mfa: MfaStatus
+      /** The MFA status of this request. Set by `mfaSession`, and absent where it did not run. */
+      mfa?: MfaStatus
     }
   }
 }

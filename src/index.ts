@@ -1,8 +1,24 @@
-/** The door of `countersign`: every public name. */
+/** The entry `countersign`: every public name. */
 export type { BreakerOptions, ServiceAddress } from './client/address.js'
 export type { Dialect, DialectInput } from './client/dialect.js'
+export { createMfa, type Mfa } from './create-mfa.js'
 export type { WarningCode } from './diagnostics/warnings.js'
 export type { Duration } from './duration.js'
+export {
+  backupRouter,
+  challengeRouter,
+  devicesRouter,
+  enrollAppRouter,
+  languageRouter,
+  MfaStrategy,
+  mfaAccount,
+  mfaMetrics,
+  mfaRouter,
+  mfaSession,
+  notMeRouter,
+  startMfa,
+  verifyRouter,
+} from './entry-points.js'
 export {
   HostError,
   type HostErrorCode,
@@ -19,28 +35,12 @@ export {
 export type { MfaEvent } from './flows/events.js'
 export type { ByMethod, MfaMetrics } from './flows/metrics.js'
 export type { RefusalCode } from './flows/refusal.js'
-export type { AnyRouteHandler } from './guard/any-route-handler.js'
 export { requireMfa } from './guard/require-mfa.js'
 export type { MfaRule, ResumeField } from './guard/rule.js'
 export type { MfaStatus } from './host.js'
 export type { MfaAccount } from './http/account.js'
 export type { MfaState } from './http/schemas.js'
 export type { LimitOptions } from './limits/options.js'
-export {
-  backupRouter,
-  challengeRouter,
-  devicesRouter,
-  enrollAppRouter,
-  languageRouter,
-  MfaStrategy,
-  mfaAccount,
-  mfaMetrics,
-  mfaRouter,
-  mfaSession,
-  notMeRouter,
-  startMfa,
-  verifyRouter,
-} from './mfa.js'
 export { mfaClient } from './mfa-client.js'
 export type { NoticeCatalogue } from './notices/catalogue.js'
 export type { AccountNotice, NoticeFacts, NoticeType } from './notices/notice.js'
@@ -73,9 +73,11 @@ export type { FactorInput } from './protocol/factor.js'
 export type { DeliveredMethod, Method } from './protocol/methods.js'
 export type {
   MfaService,
+  SendAnswer,
   TranscribeAnswer,
   TranscribeRequest,
   TranscriptionRefusal,
+  VerifyAnswer,
 } from './protocol/service.js'
 export type { PostgresConfig, PostgresTable, RedisConfig, StoreConfig } from './stores/config.js'
 export type { CounterStore, StoredCount } from './stores/counter-store.js'

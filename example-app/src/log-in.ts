@@ -16,7 +16,7 @@ export async function logIn(req: Request, user: VaultUser, target: string): Prom
   await new Promise<void>((resolve, reject) =>
     req.logIn(user, (error: unknown) => (error ? reject(error) : resolve())),
   )
-  if (req.mfa.status === 'pending') return { status: 'mfa_required', next: '/mfa' }
+  if (req.mfa?.status === 'pending') return { status: 'mfa_required', next: '/mfa' }
   delete req.session.returnTo
   return { status: 'signed_in', next: target }
 }

@@ -22,7 +22,15 @@ import { type MfaRule, type Rule, readRule } from './rule.js'
  * `enrollment_required`. Mount `mfaSession` before it.
  * @throws {OptionsError} when the app starts, if the rule is invalid (R18).
  */
-export function requireMfa(given: MfaRule = {}): AnyRouteHandler {
+export function requireMfa(rule: MfaRule = {}): AnyRouteHandler {
+  return ruleGuard(rule)
+}
+
+/**
+ * The guard for a rule, behind any gate or behind the one that was built of the same options as `own`.
+ * @throws {OptionsError}
+ */
+export function ruleGuard(given: MfaRule, own?: RouteDeps): AnyRouteHandler {
   const rule = readRule(given)
 
   const check = (req: Request, res: Response, next: NextFunction, deps: RouteDeps, state: SessionState) => {
@@ -41,7 +49,7 @@ export function requireMfa(given: MfaRule = {}): AnyRouteHandler {
 
   return forAnyRoute(function mfaRequired(req, res, next) {
     try {
-      const deps = gateOf(req)
+      const deps = gateOf(req, own)
       const state = sessionStateOf(req, deps)
       const checked =
         state instanceof Promise

@@ -20,7 +20,7 @@ export function loginStart(deps: RouteDeps): AnyRouteHandler {
 
   const start = async (req: Request, res: Response, next: NextFunction) => {
     // Without the gate a pending login would count as a complete one.
-    gateOf(req)
+    gateOf(req, deps)
     const user = userOf(req)
     if (!user) {
       throw new HostError(

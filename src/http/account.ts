@@ -69,7 +69,7 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
     },
     revokeDevices,
     async renewSession(req, user) {
-      gateOf(req)
+      gateOf(req, deps)
       await renewSession(req, deps, deps.approvals, user)
     },
     secure: (user) => secureAccount(deps, userIdOf(user, settings)),

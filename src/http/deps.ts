@@ -23,23 +23,41 @@ export interface RouteDeps extends Deps {
 
 /** Marks a request as one that passed the gate, for the routes and guards after it. */
 export function setGate(req: Request, deps: RouteDeps): void {
-  requestState<RouteDeps>(req).gate = deps
+  const state = requestState<RouteDeps>(req)
+  state.gates = state.gates ? [...state.gates, deps] : [deps]
 }
 
-/** What the gate that this request passed was built from, if it passed one. */
+/** What the last gate that this request passed was built from, if it passed one. */
 export function findGate(req: Request): RouteDeps | undefined {
-  return requestState<RouteDeps>(req).gate
+  return requestState<RouteDeps>(req).gates?.at(-1)
 }
 
 /**
- * What the gate that this request passed was built from.
- * @throws {HostError} when the request passed no gate.
+ * What the last gate that this request passed was built from. `own`: what the caller was built from, if it was built from
+ * options.
+ * @throws {HostError} when the request passed no gate, or none that was built from the caller's options.
  */
-export function gateOf(req: Request): RouteDeps {
-  const deps = findGate(req)
-  if (deps) return deps
+export function gateOf(req: Request, own?: RouteDeps): RouteDeps {
+  const gate = findGate(req)
+  if (gate) {
+    checkOptions(req, own)
+    return gate
+  }
   throw new HostError(
     'ERR_MFA_NO_GATE',
     'mfaSession did not run before this route, so a pending login would not be withheld. Mount app.use(mfaSession(options)) after passport.session() and before this route.',
+  )
+}
+
+/**
+ * Checks that one of the gates that this request passed, if any, was built from the same options as the caller.
+ * @throws {HostError} otherwise: each would count wrong codes for itself, and have its own settings.
+ */
+export function checkOptions(req: Request, own: RouteDeps | undefined): void {
+  const { gates } = requestState<RouteDeps>(req)
+  if (!own || !gates || gates.includes(own)) return
+  throw new HostError(
+    'ERR_MFA_TWO_OPTIONS',
+    'This route was built from another options object than mfaSession before it, so each would count wrong codes for itself. Create the options once and give the same object, not a copy like { ...mfa }, to every part, or take every part from one createMfa(options).',
   )
 }

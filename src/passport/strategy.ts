@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import { readBody } from '../http/body.js'
 import { requestContext } from '../http/context.js'
-import type { RouteDeps } from '../http/deps.js'
+import { checkOptions, type RouteDeps } from '../http/deps.js'
 import { setRetryAfter } from '../http/headers.js'
 import { type Problem, statusOf, titleOf } from '../http/problem.js'
 import { isSameOrigin } from '../http/request.js'
@@ -44,6 +44,7 @@ export class PassportMfaStrategy {
 
   private async attempt(req: Request, finish: 'passport' | 'request'): Promise<void> {
     const { deps } = this
+    checkOptions(req, deps)
     const state = await sessionStateOf(req, deps)
     wrapLogIn(req, deps)
     if (state.stage === 'none') {

@@ -115,7 +115,7 @@ function add(
   const respond = async (req: Request, res: Response) => {
     setSecurityHeaders(res)
     checkMount(req, deps)
-    gateOf(req)
+    gateOf(req, deps)
     const handler = handlers.get(req.method)
     if (!handler) {
       res.set('Allow', [...handlers.keys()].join(', '))
@@ -141,9 +141,9 @@ function checkMount(req: Request, { settings }: RouteDeps): void {
   throw new HostError(
     'ERR_MFA_MOUNT_PATH',
     [
-      `The MFA routes are mounted at ${req.baseUrl || '/'}, but the option path is ${path}. `,
-      `Use the same path for both: app.use('${path.slice(pathPrefix.length)}', …), or path: '${pathPrefix}${req.baseUrl}'`,
-      before && `, or pathPrefix: '${before}' behind a proxy that removes ${before}`,
+      `The MFA routes are mounted at ${req.baseUrl || '/'}, but the option urls.path is ${path}. `,
+      `Use the same path for both: app.use('${path.slice(pathPrefix.length)}', …), or urls.path: '${pathPrefix}${req.baseUrl}'`,
+      before && `, or urls.pathPrefix: '${before}' behind a proxy that removes ${before}`,
       '.',
     ].join(''),
   )

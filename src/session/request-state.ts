@@ -9,8 +9,8 @@ import type { PendingRenewal, PendingVerification, SessionState } from './state.
  * share this object, and the first of them creates it. It ends with the request.
  */
 export interface RequestState<Gate = unknown> {
-  /** What the gate that this request passed was built from; absent if it passed none. */
-  gate?: Gate
+  /** What the gates that this request passed were built from, the last one last; absent if it passed none. */
+  gates?: readonly Gate[]
   /** The session state, and the session id it was found for: a login or logout changes the id. */
   session?: { readonly sessionId: string; readonly state: SessionState }
   /** Passport's own `req.logIn` once ours has replaced it, and what ours works with. */

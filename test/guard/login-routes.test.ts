@@ -50,7 +50,7 @@ describe('R01 R02 every way in ends halfway', () => {
           auth.authenticate(new Link(), (_error: unknown, user: Express.User) => {
             req.logIn(user, (error) => {
               if (error) return next(error)
-              res.json({ user: req.user ?? null, in: req.isAuthenticated(), mfa: req.mfa.status })
+              res.json({ user: req.user ?? null, in: req.isAuthenticated(), mfa: req.mfa?.status })
             })
           })(req, res, next)
         })

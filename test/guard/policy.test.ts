@@ -104,8 +104,8 @@ describe('a policy', () => {
         },
       },
       routes: (app) => {
-        app.get('/quiet', (req, res) => void res.json({ status: req.mfa.status }))
-        app.get('/banner', (req, res) => void res.json({ banner: req.mfa.banner }))
+        app.get('/quiet', (req, res) => void res.json({ status: req.mfa?.status }))
+        app.get('/banner', (req, res) => void res.json({ banner: req.mfa?.banner }))
       },
     })
     const nina = await signIn(app, 'nina')

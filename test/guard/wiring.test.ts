@@ -95,7 +95,7 @@ describe('a host that is wired wrongly is told at the first request, with the fi
     ]
     const { code, message } = await firstRequest(parts, '/two-step')
     expect(code).toBe('ERR_MFA_MOUNT_PATH')
-    expect(message).toContain("app.use('/mfa', …), or path: '/two-step'")
+    expect(message).toContain("app.use('/mfa', …), or urls.path: '/two-step'")
   })
 
   it('R01 with the gate before passport.session(), where it sees nobody: nobody is let through', async () => {

@@ -169,7 +169,7 @@ describe('an app below a path that was not told of it', () => {
     const answer = await request(`http://127.0.0.1:${port}`).get('/bank/mfa')
     expect(answer.status).toBe(500)
     expect(String(made.failures[0])).toContain(
-      "path: '/mfa', or pathPrefix: '/bank' behind a proxy that takes /bank off.",
+      "urls.path: '/mfa', or urls.pathPrefix: '/bank' behind a proxy that removes /bank.",
     )
   })
 

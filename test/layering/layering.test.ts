@@ -110,15 +110,20 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'flows',
       'pages',
       'http',
-      'routers',
-      'guard',
-      'passport',
       ...LEAVES,
     ],
-    types: ['options.ts', 'protocol'],
+    types: ['protocol'],
+  },
+  'entry-points.ts': {
+    uses: ['mfa.ts', 'http', 'routers', 'guard', 'passport'],
+    types: ['options.ts', 'flows'],
+  },
+  'create-mfa.ts': {
+    uses: ['entry-points.ts', 'mfa.ts', 'guard'],
+    types: ['options.ts', 'flows', 'http', 'protocol'],
   },
   'index.ts': {
-    uses: ['mfa.ts', 'mfa-client.ts', 'guard', 'errors.ts'],
+    uses: ['create-mfa.ts', 'entry-points.ts', 'mfa-client.ts', 'guard', 'errors.ts'],
     types: [
       'http',
       'options.ts',
@@ -146,8 +151,9 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
   'rate-limiter-flexible': { uses: ['src/limits/counter.ts'] },
   'express-session': { uses: [], types: ['src/session/store.ts'] },
   express: {
-    uses: ['src/mfa.ts', 'src/routers/', 'src/http/'],
+    uses: ['src/entry-points.ts', 'src/routers/', 'src/http/'],
     types: [
+      'src/create-mfa.ts',
       'src/options.ts',
       'src/trust/options.ts',
       'src/session/',

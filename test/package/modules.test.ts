@@ -128,7 +128,7 @@ describe('the package, loaded by an app', () => {
     )
     expect((await project.node('esm.mjs')).trim()).toBe(
       'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError TrustStoreError ' +
-        'backupRouter challengeRouter devicesRouter enrollAppRouter languageRouter mfaAccount mfaClient mfaMetrics mfaRouter mfaSession notMeRouter requireMfa startMfa verifyRouter email',
+        'backupRouter challengeRouter createMfa devicesRouter enrollAppRouter languageRouter mfaAccount mfaClient mfaMetrics mfaRouter mfaSession notMeRouter requireMfa startMfa verifyRouter email',
     )
   })
 

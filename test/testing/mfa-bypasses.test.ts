@@ -119,7 +119,7 @@ describe('a page', () => {
   const page = (contentFor: (pending: boolean) => object): HostSetup => ({
     options: { login: { pendingPaths: ['/page'] } },
     routes: (app) =>
-      void app.get('/page', (req, res) => void res.json(contentFor(req.mfa.status === 'pending'))),
+      void app.get('/page', (req, res) => void res.json(contentFor(req.mfa?.status === 'pending'))),
   })
 
   it('is a bypass when it shows a pending login other content, unless it is in `pendingPaths`', async () => {

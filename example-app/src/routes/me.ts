@@ -4,7 +4,7 @@ import { Router } from 'express'
 export function meRoutes(): Router {
   const router = Router()
   router.get('/me', (req, res) => {
-    const { status, amr, verifiedAt } = req.mfa
+    const { status = 'none', amr = [], verifiedAt = null } = req.mfa ?? {}
     res.json({
       user: req.user ? { username: req.user.username } : null,
       mfa: { status, amr, verifiedAt: verifiedAt === null ? null : new Date(verifiedAt).toISOString() },

@@ -28,7 +28,7 @@ export function signInRoutes(context: VaultContext, passport: VaultPassport): Ro
   const router = Router()
 
   function page(req: Request, view: Partial<SignInView>) {
-    const halfway = req.mfa.status === 'pending'
+    const halfway = req.mfa?.status === 'pending'
     return signInPage({ halfway, people, around: aroundOf(req, context), ...view })
   }
 

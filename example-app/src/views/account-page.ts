@@ -9,7 +9,7 @@ import { type Notice, noticeBox } from './notice.js'
 /** The page about the account: who this is, and what protects them. */
 export function accountPage(
   user: VaultUser,
-  standing: MfaStatus,
+  mfa: MfaStatus | undefined,
   notice: Notice | undefined,
   around: Around,
 ): string {
@@ -39,8 +39,8 @@ ${noticeBox(notice)}
         ? html`<dl>${factors.map(({ name, to }) => html`<dt>${name}</dt><dd>${contact(to)}</dd>`)}</dl>`
         : html`<p class="notice">You have none yet. Without one, whoever knows your password can sign in, and nothing can be withdrawn.</p>`
     }
-    ${standing.verifiedAt !== null && html`<p class="muted">Last shown ${moment(standing.verifiedAt)}.</p>`}
-    ${standing.trusted && html`<p class="muted">Not asked for at this sign-in: you trust this browser.</p>`}
+    ${mfa?.verifiedAt && html`<p class="muted">Last shown ${moment(mfa.verifiedAt)}.</p>`}
+    ${mfa?.trusted && html`<p class="muted">Not asked for at this sign-in: you trust this browser.</p>`}
     <ul class="actions">
       <li><a href="/mfa/enroll-app">${user.appUser === null ? 'Set up an authenticator app' : 'Replace the authenticator app'}</a></li>
       ${

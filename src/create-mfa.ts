@@ -1,0 +1,111 @@
+import type { RequestHandler, Router } from 'express'
+import {
+  backupRouter,
+  challengeRouter,
+  devicesRouter,
+  enrollAppRouter,
+  languageRouter,
+  MfaStrategy,
+  mfaAccount,
+  mfaMetrics,
+  mfaRouter,
+  mfaSession,
+  notMeRouter,
+  startMfa,
+  verifyRouter,
+} from './entry-points.js'
+import type { MfaMetrics } from './flows/metrics.js'
+import type { AnyRouteHandler } from './guard/any-route-handler.js'
+import { ruleGuard } from './guard/require-mfa.js'
+import type { MfaRule } from './guard/rule.js'
+import type { MfaAccount } from './http/account.js'
+import { depsOf } from './mfa.js'
+import type { MfaOptions } from './options.js'
+import type { MfaService } from './protocol/service.js'
+
+/** All parts of one options object. Each is created when it is first read, and stays the same. */
+export interface Mfa<User = Express.User> {
+  /** The gate. Mount it after `passport.session()` and before the routes of your app, as `mfaSession(options)`. */
+  readonly session: RequestHandler
+  /** All routes, as `mfaRouter(options)`. Mount it at the option `urls.path`. */
+  readonly router: Router
+  /** The start page, requesting a code, and cancelling the login. Mount it at the option `urls.path`. */
+  readonly challengeRouter: Router
+  /** Entering and verifying a code. Mount it at the option `urls.path`. */
+  readonly verifyRouter: Router
+  /** Enrolling an authenticator app. Mount it at the option `urls.path`. */
+  readonly enrollAppRouter: Router
+  /** Requesting backup codes. Mount it at the option `urls.path`. */
+  readonly backupRouter: Router
+  /** The list of trusted devices, and revoking them. Mount it at the option `urls.path`. */
+  readonly devicesRouter: Router
+  /** The page behind the "this wasn't me" link of a notice. Mount it at the option `urls.path`. */
+  readonly notMeRouter: Router
+  /** Choosing a language. Mount it at the option `urls.path`. */
+  readonly languageRouter: Router
+  /** The handler behind a login without a Passport session, as `startMfa(options)`. */
+  readonly startMfa: AnyRouteHandler
+  /**
+   * Creates a guard for a route, as the function `requireMfa`. The route must be behind `session`: behind the gate of other
+   * options, a request fails with `ERR_MFA_TWO_OPTIONS`.
+   * @throws {OptionsError} for a rule that cannot be kept.
+   */
+  readonly requireMfa: (rule?: MfaRule) => AnyRouteHandler
+  /** The Passport strategy `mfa`: `passport.use(mfa.strategy)`. */
+  readonly strategy: MfaStrategy<User>
+  /** The functions for changes that your app makes itself, as `mfaAccount(options)`. */
+  readonly account: MfaAccount<User>
+  /** Returns what happened since the process started, as `mfaMetrics(options)`. */
+  readonly metrics: () => MfaMetrics
+  /** The MFA service that the options name, as the parts call it: its answers are validated, and failures pause calls. */
+  readonly client: MfaService
+}
+
+/**
+ * Creates all parts from one options object, so that none of them can be given another one.
+ * @throws {OptionsError} with all faults together.
+ */
+export function createMfa<User = Express.User>(options: MfaOptions<User>): Mfa<User> {
+  const deps = depsOf(options)
+  return builtWhenRead<Mfa<User>>({
+    session: () => mfaSession(options),
+    router: () => mfaRouter(options),
+    challengeRouter: () => challengeRouter(options),
+    verifyRouter: () => verifyRouter(options),
+    enrollAppRouter: () => enrollAppRouter(options),
+    backupRouter: () => backupRouter(options),
+    devicesRouter: () => devicesRouter(options),
+    notMeRouter: () => notMeRouter(options),
+    languageRouter: () => languageRouter(options),
+    startMfa: () => startMfa(options),
+    requireMfa:
+      () =>
+      (rule = {}) =>
+        ruleGuard(rule, deps),
+    strategy: () => new MfaStrategy(options),
+    account: () => mfaAccount(options),
+    metrics: () => () => mfaMetrics(options),
+    client: () => deps.service,
+  })
+}
+
+/** An object whose members are built when they are first read. */
+function builtWhenRead<Parts extends object>(
+  builders: {
+    readonly [Name in keyof Parts]: () => Parts[Name]
+  },
+): Parts {
+  const parts = {}
+  for (const [name, build] of Object.entries<() => unknown>(builders)) {
+    Object.defineProperty(parts, name, {
+      enumerable: true,
+      configurable: true,
+      get() {
+        const value = build()
+        Object.defineProperty(parts, name, { enumerable: true, value })
+        return value
+      },
+    })
+  }
+  return parts as Parts
+}

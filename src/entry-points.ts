@@ -1,0 +1,145 @@
+import { type RequestHandler, Router } from 'express'
+import type { MfaMetrics } from './flows/metrics.js'
+import type { AnyRouteHandler } from './guard/any-route-handler.js'
+import { sessionGate } from './guard/session-gate.js'
+import { loginStart } from './guard/start-mfa.js'
+import { accountWith, type MfaAccount } from './http/account.js'
+import { depsOf } from './mfa.js'
+import type { MfaOptions } from './options.js'
+import { PassportMfaStrategy } from './passport/strategy.js'
+import { buildBackupRouter } from './routers/backup.js'
+import { buildChallengeRouter } from './routers/challenge.js'
+import { buildDevicesRouter } from './routers/devices.js'
+import { buildEnrollAppRouter } from './routers/enroll-app.js'
+import { buildLanguageRouter } from './routers/language.js'
+import { buildNotMeRouter } from './routers/not-me.js'
+import { buildVerifyRouter } from './routers/verify.js'
+
+/*
+ * The parts of the package, one function each. Parts of the same options object belong together.
+ */
+
+/**
+ * Creates the gate. Mount it after `passport.session()` and before the routes. It does not set `req.user` while the second
+ * factor is missing, and sets `req.mfa`.
+ * @throws {OptionsError} with all faults together.
+ */
+export function mfaSession<User>(options: MfaOptions<User>): RequestHandler {
+  return sessionGate(depsOf(options))
+}
+
+/**
+ * Creates a handler for logins without a Passport session: behind `passport.authenticate('local', { session: false })`, it
+ * starts the pending login and responds. Needs the gate `mfaSession` before it.
+ * @throws {OptionsError} with all faults together.
+ */
+export function startMfa<User>(options: MfaOptions<User>): AnyRouteHandler {
+  return loginStart(depsOf(options))
+}
+
+/**
+ * Creates a router with all routes: challenge, verify, authenticator apps, backup codes, trusted devices, notices and
+ * languages. Mount it at the option `urls.path`.
+ * @throws {OptionsError} with all faults together.
+ */
+export function mfaRouter<User>(options: MfaOptions<User>): Router {
+  const deps = depsOf(options)
+  return Router().use(
+    buildChallengeRouter(deps),
+    buildVerifyRouter(deps),
+    buildEnrollAppRouter(deps),
+    buildBackupRouter(deps),
+    buildDevicesRouter(deps),
+    buildNotMeRouter(deps),
+    buildLanguageRouter(deps),
+  )
+}
+
+/**
+ * Creates a router for the start page, requesting a code, and cancelling the login. Mount it at the option `urls.path`.
+ * @throws {OptionsError} with all faults together.
+ */
+export function challengeRouter<User>(options: MfaOptions<User>): Router {
+  return buildChallengeRouter(depsOf(options))
+}
+
+/**
+ * Creates a router for entering and verifying a code. Mount it at the option `urls.path`.
+ * @throws {OptionsError} with all faults together.
+ */
+export function verifyRouter<User>(options: MfaOptions<User>): Router {
+  return buildVerifyRouter(depsOf(options))
+}
+
+/**
+ * Creates a router for enrolling an authenticator app. Mount it at the option `urls.path`.
+ * @throws {OptionsError} with all faults together.
+ */
+export function enrollAppRouter<User>(options: MfaOptions<User>): Router {
+  return buildEnrollAppRouter(depsOf(options))
+}
+
+/**
+ * Creates a router for requesting backup codes. Mount it at the option `urls.path`.
+ * @throws {OptionsError} with all faults together.
+ */
+export function backupRouter<User>(options: MfaOptions<User>): Router {
+  return buildBackupRouter(depsOf(options))
+}
+
+/**
+ * Creates a router for the list of trusted devices, and for revoking them. Mount it at the option `urls.path`. Without the
+ * option `trustedDevices` it has no routes.
+ * @throws {OptionsError} with all faults together.
+ */
+export function devicesRouter<User>(options: MfaOptions<User>): Router {
+  return buildDevicesRouter(depsOf(options))
+}
+
+/**
+ * Creates a router for the page behind the "this wasn't me" link of a notice. Mount it at the option `urls.path`. Without
+ * the option `urls.publicUrl` it has no routes.
+ * @throws {OptionsError} with all faults together.
+ */
+export function notMeRouter<User>(options: MfaOptions<User>): Router {
+  return buildNotMeRouter(depsOf(options))
+}
+
+/**
+ * Creates a router for choosing a language. Mount it at the option `urls.path`. Without the option `languages.offer` it has
+ * no routes.
+ * @throws {OptionsError} with all faults together.
+ */
+export function languageRouter<User>(options: MfaOptions<User>): Router {
+  return buildLanguageRouter(depsOf(options))
+}
+
+/**
+ * Returns what happened since the process started, as numbers for monitoring: in all parts that were created from these
+ * options.
+ * @throws {OptionsError} with all faults together.
+ */
+export function mfaMetrics<User>(options: MfaOptions<User>): MfaMetrics {
+  return depsOf(options).metrics.read()
+}
+
+/**
+ * Creates the functions for changes that your app makes itself: factors that were added or removed, new passwords, and
+ * accounts to be secured.
+ * @throws {OptionsError} with all faults together.
+ */
+export function mfaAccount<User>(options: MfaOptions<User>): MfaAccount<User> {
+  // The options were typed by this User; inside, users are what Passport calls them.
+  return accountWith(depsOf(options)) as MfaAccount<User>
+}
+
+/** The Passport strategy `mfa`, for a login route of your own: `passport.use(new MfaStrategy(options))`. */
+export class MfaStrategy<User = Express.User> extends PassportMfaStrategy {
+  /**
+   * Creates the strategy.
+   * @throws {OptionsError} with all faults together.
+   */
+  constructor(options: MfaOptions<User>) {
+    super(depsOf(options))
+  }
+}
