@@ -6,7 +6,6 @@ import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, wantsHtml } from '../http/request.js'
-import { sessionStateOf } from '../session/find-state.js'
 import type { InterruptedRequest, MfaRecord } from '../session/record.js'
 import { requestedUrl, safeReturnTo } from '../session/return-to.js'
 import type { ActiveState, SessionState } from '../session/state.js'
@@ -15,6 +14,7 @@ import type { Settings } from '../settings.js'
 import { type AnyRouteHandler, forAnyRoute } from './any-route-handler.js'
 import { interruptedRequest, isUnparsedForm } from './interrupted.js'
 import { type MfaRule, type Rule, readRule } from './rule.js'
+import { withState } from './with-state.js'
 
 /**
  * A guard for routes that require a second factor shown recently in this session. A browser is redirected to show one; a JSON
@@ -48,17 +48,8 @@ export function ruleGuard(given: MfaRule, own?: RouteDeps): AnyRouteHandler {
   }
 
   return forAnyRoute(function mfaRequired(req, res, next) {
-    try {
-      const deps = gateOf(req, own)
-      const state = sessionStateOf(req, deps)
-      const checked =
-        state instanceof Promise
-          ? state.then((found) => check(req, res, next, deps, found))
-          : check(req, res, next, deps, state)
-      if (checked instanceof Promise) checked.catch(next)
-    } catch (error) {
-      next(error)
-    }
+    const deps = gateOf(req, own)
+    withState(req, deps, next, (state) => check(req, res, next, deps, state))
   })
 }
 

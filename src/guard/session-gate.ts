@@ -5,12 +5,12 @@ import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
-import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { requestedUrl, safeReturnTo } from '../session/return-to.js'
 import type { ActiveState, SessionState } from '../session/state.js'
 import { storeIfCurrent } from '../session/store.js'
 import type { Settings } from '../settings.js'
+import { withState } from './with-state.js'
 
 /**
  * Withholds the user from all later handlers while the second factor is missing, however the user signed in (R01, R02), and
@@ -30,16 +30,7 @@ export function sessionGate(deps: RouteDeps): RequestHandler {
 
   return function mfaSession(req, res, next) {
     const { sessionID } = req
-    try {
-      const state = sessionStateOf(req, deps)
-      const passed =
-        state instanceof Promise
-          ? state.then((found) => pass(req, res, next, found, sessionID))
-          : pass(req, res, next, state, sessionID)
-      if (passed instanceof Promise) passed.catch(next)
-    } catch (error) {
-      next(error)
-    }
+    withState(req, deps, next, (state) => pass(req, res, next, state, sessionID))
   }
 }
 
