@@ -1,30 +1,21 @@
 /** The entry point `countersign/protocol`: the API between the plugin and an MFA service. */
 export { type ServiceEffect, ServiceError, type ServiceErrorCode } from '../errors.js'
-export { canonicalBackupCode, canonicalCode, isCodeShaped, MAX_CODE_LENGTH } from './code.js'
+export { canonicalBackupCode, canonicalCode } from './code.js'
 export {
   type Contact,
   canonicalUser,
   contactFits,
-  emailSchema,
   formatUser,
   parseUser,
-  phoneSchema,
 } from './contact.js'
 export { maskContact } from './destination.js'
 export {
-  BACKUP_METHOD,
-  BACKUP_TYPES,
   type BackupMethod,
-  type BackupType,
-  CODE_KINDS,
   type CodeKind,
   type DeliveredMethod,
-  METHODS,
   type Method,
-  SEND_TYPES,
   type SendType,
   VERIFY_TYPE,
-  VERIFY_TYPES,
   type VerifyType,
 } from './methods.js'
 export { isAddress, MAX_RECORDING_BYTES } from './recording.js'

@@ -12,21 +12,26 @@ export type BackupMethod = 'email' | 'sms' | 'dual'
 
 /** `Type` values for sending a code. WHATSAPP and CALL are additions to the published API. */
 export const SEND_TYPES = ['EMAIL', 'SMS', 'WHATSAPP', 'CALL', 'DUAL'] as const
+
+/** A `Type` value for sending a code. */
 export type SendType = (typeof SEND_TYPES)[number]
 
 /** `Type` values for verifying a code. */
 export const VERIFY_TYPES = ['EMAIL', 'PHONE', 'APP', 'DUAL'] as const
+
+/** A `Type` value for verifying a code. */
 export type VerifyType = (typeof VERIFY_TYPES)[number]
 
 /** `Type` values for requesting backup codes. */
 export const BACKUP_TYPES = ['EMAIL', 'SMS', 'DUAL'] as const
-export type BackupType = (typeof BACKUP_TYPES)[number]
 
 /**
  * Kinds of codes: `CODE` is delivered or comes from an app, `BACKUP` is a backup code, `CONFIRM` is the first code of an
  * authenticator app during enrollment. A request without a kind (the published API) can mean any of them.
  */
 export const CODE_KINDS = ['CODE', 'BACKUP', 'CONFIRM'] as const
+
+/** The kind of a code, as `MfaService.verify` gets it. */
 export type CodeKind = Lowercase<(typeof CODE_KINDS)[number]>
 
 /** The `Type` value for verifying a code of each method. PHONE is for every method that uses a phone number. */

@@ -4,7 +4,10 @@ import { type Consumer, consumer, EXPRESS_4_TYPES, EXPRESS_5_TYPES, EXPRESS_APP 
 /** Uses every entry, the types that Express gets, and a user type of the app. */
 const APP = `
 import type { Request, Response } from 'express'
-import { mfaRouter, mfaSession, MfaStrategy, requireMfa, ServiceError, type MfaOptions } from 'countersign'
+import {
+  createMfa, mfaRouter, mfaSession, MfaStrategy, requireMfa, ServiceError, startMfa, type Mfa, type MfaOptions, type SendAnswer,
+  type VerifyAnswer,
+} from 'countersign'
 import { parseUser, ServiceError as ProtocolError } from 'countersign/protocol'
 import { mfaTestKit, type MfaTestKit } from 'countersign/testing'
 
@@ -23,12 +26,22 @@ app.get('/page', requireMfa({ maxAge: '5m' }), (req: Request, res: Response) => 
   const status: 'none' | 'pending' | 'verified' | undefined = req.mfa?.status
   res.json({ status, kind: parseUser('a@b.example')?.kind })
 })
+app.post('/orders/:id', requireMfa(), startMfa(options), (req, res) => void res.send(req.params.id.trim()))
+const mfa: Mfa<Customer> = createMfa(options)
+app.use(mfa.session).use('/mfa', mfa.router, mfa.devicesRouter)
+app.post('/items/:id', mfa.requireMfa({ maxAge: 300_000 }), mfa.startMfa, (req, res) => void res.send(req.params.id.trim()))
+passport.use(mfa.strategy)
+const answers: [Promise<SendAnswer>, Promise<VerifyAnswer>] | undefined = undefined
+// @ts-expect-error req.mfa is absent where the gate did not run
+app.get('/status', (req, res) => void res.send(req.mfa.status))
+// @ts-expect-error the user has no id, so userId is required
+const nameless: MfaOptions<Customer> = { service: kit.service, factors: () => [] }
 const sameClass: typeof ServiceError = ProtocolError
 // @ts-expect-error the strategy is no number, so its type was found
 const strategy: number = new MfaStrategy(options)
 // @ts-expect-error a misspelt option, so the types of the options were found
 const misspelt: MfaOptions<Customer> = { ...options, factorz: () => [] }
-void [sameClass, strategy, misspelt]
+void [sameClass, strategy, misspelt, nameless, answers]
 `
 
 const IMPORTS = `

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Amr, addAmr, METHOD_AMR } from '../../src/protocol/amr.js'
-import { METHODS } from '../../src/protocol/index.js'
+import { METHODS } from '../../src/protocol/methods.js'
 
 // RFC 8176 §2, all of it.
 const registered = new Set(

@@ -1,11 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  canonicalBackupCode,
-  canonicalCode,
-  isCodeShaped,
-  MAX_CODE_LENGTH,
-} from '../../src/protocol/index.js'
+import { canonicalBackupCode, canonicalCode, isCodeShaped, MAX_CODE_LENGTH } from '../../src/protocol/code.js'
 
 describe('a typed code has one form (R30)', () => {
   it.each([

@@ -6,10 +6,10 @@ import {
   contactFits,
   emailSchema,
   formatUser,
-  METHODS,
   parseUser,
   phoneSchema,
-} from '../../src/protocol/index.js'
+} from '../../src/protocol/contact.js'
+import { METHODS } from '../../src/protocol/methods.js'
 
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const someText = (from: string, min: number, max: number) =>
