@@ -1,5 +1,5 @@
 import { NOTICES, type Notice } from './application.js'
-import { FaultsError } from './faults.js'
+import { FaultsError } from './configuration-error.js'
 import { limitsSchema } from './limits.js'
 import { readOptions, type ServiceOptions } from './options.js'
 import { developmentSecret } from './secrets/development-secret.js'

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { readEnvironment } from './environment.js'
-import { FaultsError } from './faults.js'
+import { FaultsError } from './configuration-error.js'
 import { apiServer } from './http/server.js'
-import { lineBuffer } from './line-buffer.js'
-import { jsonLogger } from './log.js'
+import { lineBuffer } from './log/line-buffer.js'
+import { jsonLogger } from './log/logger.js'
 import { createService } from './service.js'
 import { shutDown } from './shutdown.js'
 

@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { NOTICES } from './application.js'
 import { displayName, noticesRule, originRule } from './applications/settings.js'
-import { type Routes, readRoutes } from './delivery/routes.js'
-import { FaultsError } from './faults.js'
+import { type Routes, readRoutes } from './carriers/delivery-option.js'
+import { FaultsError } from './configuration-error.js'
 import { type Limits, limitsSchema } from './limits.js'
-import type { Logger } from './log.js'
-import { readEngine } from './transcription/engine.js'
-import { readHost } from './transcription/hosts.js'
+import type { Logger } from './log/logger.js'
+import { readEngine } from './transcription/engines/engine-option.js'
+import { readHost } from './transcription/sources/allowed-hosts.js'
 
 const text = (name: string, remedy: string) => z.string({ error: `${name} must be text: ${remedy}` })
 

@@ -1,5 +1,5 @@
-import type { Readiness } from './http/health.js'
-import { describe, type Logger } from './log.js'
+import type { Readiness } from './http/routes/health.js'
+import { describe, type Logger } from './log/logger.js'
 import { pendingMigrations } from './store/migrate.js'
 import type { Store } from './store/store.js'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { directory } from '../src/applications/directory.js'
-import { idempotentRequests } from '../src/idempotency/requests.js'
+import { idempotentRequests } from '../src/idempotency/idempotent-requests.js'
 import { operator } from '../src/operator/operator.js'
 import { keysFrom } from '../src/secrets/keys.js'
 import { apiOver, postForm } from './api-kit.js'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { lineBuffer } from '../src/line-buffer.js'
+import { lineBuffer } from '../src/log/line-buffer.js'
 
 test('the lines of one turn are written at once, in their order', async () => {
   const written: string[] = []
@@ -21,7 +21,7 @@ test.each([
   ['ends itself', 'process.exit(3)'],
   ['fails', 'throw new Error("broken")'],
 ])('no line is lost when the process %s in the same turn', async (_how, end) => {
-  const module = fileURLToPath(new URL('../dist/line-buffer.js', import.meta.url))
+  const module = fileURLToPath(new URL('../dist/log/line-buffer.js', import.meta.url))
   const script = `import { lineBuffer } from ${JSON.stringify(module)}
     const out = lineBuffer(process.stdout)
     process.on('exit', out.flush)

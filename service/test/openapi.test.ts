@@ -10,7 +10,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiDocument, apiDocument, documentText } from '../src/http/openapi/document.js'
 import { entriesOf, resolve } from '../src/http/openapi/resolve.js'
-import { html } from '../src/http/page.js'
+import { html } from '../src/http/html-page.js'
 import { apiOver } from './api-kit.js'
 import { type Bench, freshTenant, listen, openBench } from './kit.js'
 

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { run } from '../src/cli/program.js'
-import { SUBJECTS } from '../src/operator/doctor.js'
-import { SETTING_NAMES } from '../src/operator/settings-text.js'
-import { stagedFor } from '../src/rehearsal/contacts.js'
+import { SUBJECTS } from '../src/operator/diagnose-store.js'
+import { SETTING_NAMES } from '../src/operator/parse-settings.js'
+import { stagedFor } from '../src/test-mode/simulated-outcomes.js'
 
 const text = await readFile(new URL('../docs/operating.md', import.meta.url), 'utf8')
 /** What stands first in the rows of the tables. */

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { isInstalled } from '../src/transcription/program.js'
+import { isInstalled } from '../src/transcription/child-process.js'
 
 const run = promisify(execFile)
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { deleteOld } from '../src/store/retention.js'
+import { deleteOld } from '../src/maintenance/retention.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import {
   advance,

@@ -1,6 +1,6 @@
 import { HOTP, Secret, TOTP } from 'otpauth'
 import { describe, expect, test } from 'vitest'
-import { matchStep, newAppSecret } from '../src/app-factor/totp.js'
+import { matchStep, newAppSecret } from '../src/authenticator-app/totp.js'
 import { newBackupCode } from '../src/secrets/backup-code.js'
 import { deliveredCode } from '../src/secrets/delivered-code.js'
 import { keysFrom } from '../src/secrets/keys.js'

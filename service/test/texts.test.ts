@@ -2,10 +2,10 @@ import type { Purpose } from 'countersign/protocol'
 import { describe, expect, test } from 'vitest'
 import type { Notice } from '../src/application.js'
 import { CHANNELS } from '../src/delivery/message.js'
-import { CATALOGUE, chooseLanguage } from '../src/texts/catalogue.js'
-import { backupMessage, codeMessage, noticeMessage } from '../src/texts/compose.js'
-import { en } from '../src/texts/en.js'
-import { inGsm7 } from '../src/texts/gsm-7.js'
+import { CATALOGUE, chooseLanguage } from '../src/message-texts/catalogue.js'
+import { backupMessage, codeMessage, noticeMessage } from '../src/message-texts/compose.js'
+import { en } from '../src/message-texts/locales/en.js'
+import { inGsm7 } from '../src/message-texts/gsm-7.js'
 
 const application = { name: 'Vault', origin: 'sign-in.vault.example' }
 const PURPOSES: readonly Purpose[] = ['sign-in', 'step-up', 'enrolment']

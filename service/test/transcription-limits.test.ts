@@ -16,10 +16,10 @@ import {
   vi,
 } from 'vitest'
 
-import type { LogEvent } from '../src/log.js'
-import { fromPath } from '../src/transcription/from-path.js'
-import type { Received, Source } from '../src/transcription/received.js'
-import type { Recording, Transcriber } from '../src/transcription/transcriber.js'
+import type { LogEvent } from '../src/log/logger.js'
+import { fromPath } from '../src/transcription/sources/from-path.js'
+import type { Received, Source } from '../src/transcription/sources/recording-source.js'
+import type { Recording, Transcriber } from '../src/transcription/engines/transcriber.js'
 import { type TranscriptionParts, transcriptionOf } from '../src/transcription/transcription.js'
 import { apiOver } from './api-kit.js'
 import { API_KEY, type Bench, eventually, freshTenant, listen, openBench, rejection, SECRET } from './kit.js'

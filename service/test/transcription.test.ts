@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type CountersignService, createService } from '@countersign/service'
 import { mfaClient } from 'countersign'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { LogEvent } from '../src/log.js'
+import type { LogEvent } from '../src/log/logger.js'
 import { API_KEY, listen, SECRET } from './kit.js'
 import { goForwardAs, hasRealEngine, testFolder } from './recordings.js'
 

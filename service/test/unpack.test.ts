@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { emptyDatabase } from '../src/store/empty-database.js'
-import { unpack } from '../src/store/unpack.js'
+import { unpack } from '../src/store/unpack-tar.js'
 
 const root = mkdtempSync(join(tmpdir(), 'countersign-unpack-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

@@ -1,5 +1,5 @@
 import type { Application } from '../application.js'
-import type { Core } from '../core.js'
+import type { Core } from '../flows/context.js'
 import { backupMac, newBackupCode, newBackupSalt } from '../secrets/backup-code.js'
 import { allKeys, type Keys, withKeyId } from '../secrets/keys.js'
 import { one, type Queries, type Store } from '../store/store.js'

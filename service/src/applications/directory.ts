@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Application, Mode } from '../application.js'
-import { describe, type Logger } from '../log.js'
+import { describe, type Logger } from '../log/logger.js'
 import { one, type Store } from '../store/store.js'
 import { hashApiKey, isApiKey } from './api-key.js'
-import { briefly } from './briefly.js'
+import { briefly } from './ttl-cache.js'
 import { type ApplicationSettings, applicationFrom, type Base, newcomer, settingsSchema } from './settings.js'
 
 /** The application that the environment describes. */

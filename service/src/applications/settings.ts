@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type Application, type Mode, NOTICES, partitionOf, SWITCHED_METHODS, TIERS } from '../application.js'
 import { isCountry } from '../contacts/phone.js'
 import { type Limits, limitsSchema } from '../limits.js'
-import { CATALOGUE } from '../texts/catalogue.js'
+import { CATALOGUE } from '../message-texts/catalogue.js'
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { readSettingNames, readSettings, SETTING_NAMES } from '../operator/settings-text.js'
+import { readSettingNames, readSettings, SETTING_NAMES } from '../operator/parse-settings.js'
 import { type CommonOptions, type Io, print } from './io.js'
 import { table } from './table.js'
-import { withOperator } from './work.js'
+import { withOperator } from './store-access.js'
 
 const SETTINGS = `
 Settings: ${SETTING_NAMES.join(', ')}.

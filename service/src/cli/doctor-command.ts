@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import { readEnvironment } from '../environment.js'
-import { FaultsError } from '../faults.js'
-import { examine, type Finding } from '../operator/doctor.js'
-import { examineCarriers } from '../operator/doctor-carriers.js'
+import { FaultsError } from '../configuration-error.js'
+import { examine, type Finding } from '../operator/diagnose-store.js'
+import { examineCarriers } from '../operator/diagnose-carriers.js'
 import { OperatorError } from '../operator/operator-error.js'
 import { readOptions } from '../options.js'
 import type { Keys } from '../secrets/keys.js'
 import { type CommonOptions, type Io, print } from './io.js'
 import { table } from './table.js'
-import { keysOf, storePlace, withStore } from './work.js'
+import { keysOf, storePlace, withStore } from './store-access.js'
 
 /** `doctor`. */
 export function doctorCommand(program: Command, io: Io): void {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type CommonOptions, type Io, print } from './io.js'
 import { table } from './table.js'
-import { withOperator } from './work.js'
+import { withOperator } from './store-access.js'
 
 interface NewKeyOptions {
   readonly test?: boolean

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { FaultsError } from '../faults.js'
+import { FaultsError } from '../configuration-error.js'
 import { OperatorError } from '../operator/operator-error.js'
 import { appCommands } from './app-commands.js'
 import { doctorCommand } from './doctor-command.js'

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { listMigrations, noteMigrations } from '../operator/migrations.js'
-import { rotateSecrets } from '../operator/rotate.js'
+import { rotateSecrets } from '../operator/rotate-secrets.js'
 import { openStore } from '../store/open.js'
 import { type CommonOptions, type Io, print } from './io.js'
 import { table } from './table.js'
-import { keysOf, storePlace, systemUser, withStore } from './work.js'
+import { keysOf, storePlace, systemUser, withStore } from './store-access.js'
 
 const ROTATING = `
 Without a pause, one step after the other in every process:

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { UserName } from '../operator/users.js'
 import { type CommonOptions, type Io, print } from './io.js'
 import { pairs, table } from './table.js'
-import { withOperator } from './work.js'
+import { withOperator } from './store-access.js'
 
 interface UserOptions extends CommonOptions {
   readonly account?: boolean

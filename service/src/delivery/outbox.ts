@@ -1,9 +1,9 @@
 import { type Application, isTestPartition } from '../application.js'
-import { describe, type Logger } from '../log.js'
+import { describe, type Logger } from '../log/logger.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
 import { withinTime } from '../time-limit.js'
-import { alarm } from './alarm.js'
+import { alarm } from './poll-timer.js'
 import {
   aboutLetter,
   asDeliveryError,
@@ -14,8 +14,8 @@ import {
   type Message,
   type Receipt,
 } from './message.js'
-import { type Enqueueing, outboxRows, type Tried } from './outbox-rows.js'
-import { TRY_MS } from './try-time.js'
+import { type Enqueueing, outboxRows, type Tried } from './outbox-table.js'
+import { TRY_MS } from './attempt-timeout.js'
 
 const ANSWER_WITHIN_MS = 3_000
 const LOOK_EVERY_MS = 5_000

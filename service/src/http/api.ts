@@ -1,10 +1,10 @@
 import type { BackupAnswer, EnrollAppAnswer, SendAnswer, SendType, VerifyAnswer } from 'countersign/protocol'
 import express, { type Express, type RequestHandler } from 'express'
-import type { Core } from '../core.js'
-import type { IdempotentRequests } from '../idempotency/requests.js'
+import type { Core } from '../flows/context.js'
+import type { IdempotentRequests } from '../idempotency/idempotent-requests.js'
 import type { Metrics } from '../metrics/metrics.js'
-import { sendBackupCodes } from '../verbs/backup-codes.js'
-import { enrollApp } from '../verbs/enroll-app.js'
+import { sendBackupCodes } from '../flows/send-backup-codes.js'
+import { enrollApp } from '../flows/enroll-app.js'
 import {
   readBackup,
   readEnrollApp,
@@ -12,25 +12,25 @@ import {
   readVerify,
   type SendInput,
   type VerifyInput,
-} from '../verbs/requests.js'
-import { send } from '../verbs/send.js'
-import { verify } from '../verbs/verify.js'
-import type { Applications } from './api-key.js'
+} from '../requests/inputs.js'
+import { send } from '../flows/send-code.js'
+import { verify } from '../flows/verify-code.js'
+import type { Applications } from './authenticate.js'
 import { readBody } from './body.js'
-import { authenticate, call, type Granted } from './call.js'
-import { deliveryRoute } from './delivery-route.js'
-import { failures } from './failures.js'
-import { health, type Readiness, readiness } from './health.js'
-import { onceByKey } from './idempotency.js'
-import { type Inboxes, inboxRoute } from './inbox-route.js'
-import { metricsRoute } from './metrics-route.js'
-import { observeRequests } from './observe.js'
+import { authenticate, call, type Granted } from './flow-route.js'
+import { deliveryRoute } from './routes/delivery.js'
+import { failures } from './error-handler.js'
+import { health, type Readiness, readiness } from './routes/health.js'
+import { onceByKey } from './idempotency-key.js'
+import { type Inboxes, inboxRoute } from './routes/inbox.js'
+import { metricsRoute } from './routes/metrics.js'
+import { observeRequests } from './observe-requests.js'
 import { apiDocument } from './openapi/document.js'
-import { docsRoute, documentRoute } from './openapi/routes.js'
-import { plainHead } from './plain-head.js'
+import { docsRoute, documentRoute } from './routes/openapi.js'
+import { plainHead } from './ambiguous-headers.js'
 import { PUBLIC_URL, problem } from './problem.js'
-import { problemList, problemPage } from './problem-pages.js'
-import { transcribeRoute } from './transcribe-route.js'
+import { problemList, problemPage } from './routes/problems.js'
+import { transcribeRoute } from './routes/transcribe.js'
 
 /** What the HTTP API is put together from. */
 export interface ApiParts {

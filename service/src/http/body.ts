@@ -1,5 +1,5 @@
 import express, { type RequestHandler } from 'express'
-import { parseForm, parseJson } from './plain-body.js'
+import { parseForm, parseJson } from './parse-body.js'
 import { problem } from './problem.js'
 
 const LIMIT_BYTES = 4_096

@@ -5,7 +5,7 @@ import type {
   TranscriptionRefusal,
 } from 'countersign/protocol'
 import type { Response } from 'express'
-import type { FieldFault } from '../verbs/reading.js'
+import type { FieldFault } from '../requests/parse.js'
 import { PROBLEMS } from './problem-catalogue.js'
 
 /** What a problem says beside its code. */

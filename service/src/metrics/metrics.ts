@@ -1,12 +1,12 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Carrier, Channel } from '../delivery/message.js'
-import type { Logger } from '../log.js'
+import type { Logger } from '../log/logger.js'
 import type { Store } from '../store/store.js'
-import { timedCarriers } from './deliveries.js'
-import { eventCounter } from './events.js'
+import { timedCarriers } from './delivery-metrics.js'
+import { eventCounter } from './event-metrics.js'
 import { queueDepth } from './queue.js'
-import { type RequestObserver, requestTimes } from './requests.js'
-import { timedStore } from './store-times.js'
+import { type RequestObserver, requestTimes } from './request-metrics.js'
+import { timedStore } from './store-metrics.js'
 
 /** What the service counts. Labels are words from fixed lists, never a contact, account or address. */
 export interface Metrics {

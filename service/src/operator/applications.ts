@@ -8,7 +8,7 @@ import {
 } from '../applications/settings.js'
 import type { Limits } from '../limits.js'
 import { one, type Queries } from '../store/store.js'
-import { change, type Desk } from './desk.js'
+import { change, type Desk } from './actor.js'
 import { OperatorError } from './operator-error.js'
 
 /** One application in a list. */

@@ -1,6 +1,6 @@
 import { type Mode, partitionOf } from '../application.js'
 import { mustExist } from './applications.js'
-import type { Desk } from './desk.js'
+import type { Desk } from './actor.js'
 
 /** How a message stands. What it says is sealed. */
 export interface DeliverySummary {

@@ -1,5 +1,5 @@
 import type { Store } from '../store/store.js'
-import { change, type Desk } from './desk.js'
+import { change, type Desk } from './actor.js'
 
 /** A migration that the store has seen. */
 interface AppliedMigration {

@@ -9,10 +9,10 @@ import {
   type Setting,
   showSettings,
 } from './applications.js'
-import { type AuditEntry, listAudit } from './audit.js'
+import { type AuditEntry, listAudit } from './audit-log.js'
 import { type DeliverySummary, listDeliveries } from './deliveries.js'
-import type { Desk } from './desk.js'
-import { createKey, type KeySummary, listKeys, revokeKey } from './keys.js'
+import type { Desk } from './actor.js'
+import { createKey, type KeySummary, listKeys, revokeKey } from './api-keys.js'
 import {
   type DisabledFactor,
   disableFactor,

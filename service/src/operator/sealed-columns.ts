@@ -1,4 +1,4 @@
-import { appSecretIdentity, inboxIdentity, letterIdentity } from '../secrets/identities.js'
+import { appSecretIdentity, inboxIdentity, letterIdentity } from '../secrets/seal-identity.js'
 
 /** A column of sealed texts, and what names one of them. */
 export interface SealedColumn {

@@ -4,7 +4,7 @@ import { BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { type Mode, partitionOf } from '../application.js'
 import { one, type Queries } from '../store/store.js'
 import { limitsOf, mustExist } from './applications.js'
-import { change, type Desk } from './desk.js'
+import { change, type Desk } from './actor.js'
 import { OperatorError } from './operator-error.js'
 
 /** Whose account is meant: the contact that stands for it, or the application's own name for it. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FaultsError } from '../faults.js'
+import { FaultsError } from '../configuration-error.js'
 
 /**
  * A secret for a developer's machine: made once and kept in `<dataDir>/secret`, readable by its owner alone. In

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { FaultsError } from '../faults.js'
+import { FaultsError } from '../configuration-error.js'
 import { emptyDatabase } from './empty-database.js'
 import { lockFolder } from './folder-lock.js'
 import { loadPglite, type PgliteDatabase } from './pglite-module.js'
-import { unpack } from './unpack.js'
+import { unpack } from './unpack-tar.js'
 
 /**
  * Opens PGlite, a PostgreSQL inside this process: on disk under `dataDir`, which is made when it is not there, or in

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
-import { FaultsError } from '../faults.js'
+import { FaultsError } from '../configuration-error.js'
 
 const holderSchema = z.object({ pid: z.number().int().positive(), started: z.string(), token: z.string() })
 type Holder = z.output<typeof holderSchema>

@@ -1,7 +1,7 @@
-import { FaultsError } from '../faults.js'
+import { FaultsError } from '../configuration-error.js'
 import { migrate } from './migrate.js'
-import { pgliteStore } from './pglite.js'
-import { postgresStore } from './postgres.js'
+import { pgliteStore } from './pglite-store.js'
+import { postgresStore } from './postgres-store.js'
 import type { Store } from './store.js'
 
 /** Opens the store and migrates it: PostgreSQL when `databaseUrl` is given, else PGlite under `dataDir`. */

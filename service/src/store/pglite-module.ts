@@ -1,4 +1,4 @@
-import { FaultsError } from '../faults.js'
+import { FaultsError } from '../configuration-error.js'
 
 // PGlite's own types need the DOM's and Emscripten's: these are the few methods we call.
 

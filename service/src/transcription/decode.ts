@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { withinTime } from '../time-limit.js'
-import { run } from './program.js'
-import { type RecordingRefused, recordingTooLong, unsupportedMedia } from './received.js'
+import { run } from './child-process.js'
+import { type RecordingRefused, recordingTooLong, unsupportedMedia } from './sources/recording-source.js'
 
 const LONGEST_SECONDS = 600
 const DECODE_MS = 60_000

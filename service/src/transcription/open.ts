@@ -1,6 +1,6 @@
-import type { Logger } from '../log.js'
+import type { Logger } from '../log/logger.js'
 import type { ServiceSettings } from '../options.js'
-import { transcriberOf } from './engine.js'
+import { transcriberOf } from './engines/engine-option.js'
 import { type Transcription, transcriptionOf } from './transcription.js'
 
 type Parts = Pick<ServiceSettings, 'transcriber' | 'transcriberKey' | 'transcribeHosts'>

@@ -1,15 +1,15 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { TranscribeAnswer } from 'countersign/protocol'
-import type { Logger } from '../log.js'
-import { describe } from '../log.js'
+import type { Logger } from '../log/logger.js'
+import { describe } from '../log/logger.js'
 import { untilAny, withinTime } from '../time-limit.js'
 import { decode } from './decode.js'
 import { fairSlots } from './fair-slots.js'
-import { type Fetching, fromAddress } from './from-address.js'
-import { busy, noSpeech, type Source, SourceFault, unavailable } from './received.js'
+import { type Fetching, fromAddress } from './sources/from-address.js'
+import { busy, noSpeech, type Source, SourceFault, unavailable } from './sources/recording-source.js'
 import { withTemporaryFolder } from './temporary-folder.js'
-import type { Transcriber } from './transcriber.js'
+import type { Transcriber } from './engines/transcriber.js'
 
 const ENGINE_MS = 300_000
 const BUSY_SECONDS = 10

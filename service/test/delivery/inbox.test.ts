@@ -1,4 +1,4 @@
-import { storedInbox } from '../../src/delivery/inbox.js'
+import { storedInbox } from '../../src/carriers/inbox.js'
 import { CHANNELS } from '../../src/delivery/message.js'
 import { keysFrom } from '../../src/secrets/keys.js'
 import { openStore } from '../../src/store/open.js'

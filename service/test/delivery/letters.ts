@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Sender } from '../../src/application.js'
 import type { Channel, Letter, Message } from '../../src/delivery/message.js'
-import { codeMessage } from '../../src/texts/compose.js'
+import { codeMessage } from '../../src/message-texts/compose.js'
 
 export const VAULT: Sender & { readonly id: string } = { id: 'a', name: 'Vault', origin: undefined }
 

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { buildCarriers } from '../../src/delivery/carriers.js'
-import { storedInbox } from '../../src/delivery/inbox.js'
+import { buildCarriers } from '../../src/carriers/build-carriers.js'
+import { storedInbox } from '../../src/carriers/inbox.js'
 import { storedOutbox } from '../../src/delivery/outbox.js'
-import { readRoutes } from '../../src/delivery/routes.js'
-import type { LogEvent } from '../../src/log.js'
-import { rehearsalCarrier } from '../../src/rehearsal/carrier.js'
+import { readRoutes } from '../../src/carriers/delivery-option.js'
+import type { LogEvent } from '../../src/log/logger.js'
+import { rehearsalCarrier } from '../../src/test-mode/simulated-carrier.js'
 import { apiOver, postForm } from '../api-kit.js'
 import {
   advance,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Route } from '../../src/delivery/routes.js'
-import { readRoutes } from '../../src/delivery/routes.js'
+import type { Route } from '../../src/carriers/delivery-option.js'
+import { readRoutes } from '../../src/carriers/delivery-option.js'
 
 const kinds = (text: string) =>
   Object.fromEntries(

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { inProcessService } from '../../src/verbs/in-process.js'
+import { inProcessService } from '../../src/flows/in-process-service.js'
 import { apiOver } from '../api-kit.js'
 import { API_KEY, type Bench, freshEmail, freshTenant, listen, rejection } from '../kit.js'
 

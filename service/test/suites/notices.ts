@@ -1,7 +1,7 @@
 import type { Contact, MfaService } from 'countersign/protocol'
 import { expect, test } from 'vitest'
-import type { Core } from '../../src/core.js'
-import { inProcessService } from '../../src/verbs/in-process.js'
+import type { Core } from '../../src/flows/context.js'
+import { inProcessService } from '../../src/flows/in-process-service.js'
 import {
   advance,
   appCode,

@@ -1,7 +1,7 @@
 import type { Contact, MfaService, VerifyRequest } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import type { Queries } from '../../src/store/store.js'
-import { inProcessService } from '../../src/verbs/in-process.js'
+import { inProcessService } from '../../src/flows/in-process-service.js'
 import { appCode, type Bench, freshEmail, freshTenant } from '../kit.js'
 
 type Guess = Pick<VerifyRequest, 'method' | 'kind' | 'code'>

@@ -1,4 +1,4 @@
-import { type Html, html } from '../page.js'
+import { type Html, html } from '../html-page.js'
 import type { ApiDocument } from './document.js'
 import { curlOf } from './example.js'
 import { entriesOf, resolve, textsOf } from './resolve.js'

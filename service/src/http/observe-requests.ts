@@ -1,0 +1,48 @@
+import type { Request, RequestHandler } from 'express'
+import type { Logger } from '../log/logger.js'
+import type { RequestObserver } from '../metrics/request-metrics.js'
+import { applicationIdOf } from './flow-route.js'
+import { problemOf } from './problem.js'
+import { requestId } from './request-id.js'
+
+/** Routes that are asked every few seconds; they are only told when something is wrong. */
+const PROBES = ['/healthz', '/readyz', '/metrics']
+
+/** Names each request, and tells the log and the metrics how it was answered: one line a request. */
+export function observeRequests(log: Logger, observe: RequestObserver): RequestHandler {
+  return function observeRequest(request, response, next) {
+    const begun = performance.now()
+    const id = requestId(request)
+    response.setHeader('X-Request-Id', id)
+    response.once('close', () => {
+      const { method } = request
+      const { statusCode: status, writableFinished: whole } = response
+      const ms = performance.now() - begun
+      const route = routeOf(request)
+      observe({ method, route, status, seconds: ms / 1000 })
+      if (PROBES.includes(route) && status < 400) return
+      const application = applicationIdOf(request)
+      const problem = problemOf(response)
+      log({
+        // 501 is an everyday answer of a service that is not set up for what was asked.
+        level: status >= 500 && status !== 501 ? 'error' : 'info',
+        event: 'http.request',
+        request: id,
+        method,
+        route,
+        status,
+        ms: Math.round(ms * 10) / 10,
+        ...(application && { application }),
+        ...(problem && { problem }),
+        ...(!whole && { reason: 'cut off' }),
+      })
+    })
+    next()
+  }
+}
+
+function routeOf(request: Request): string {
+  const route: unknown = request.route
+  const path: unknown = typeof route === 'object' && route !== null ? Reflect.get(route, 'path') : undefined
+  return typeof path === 'string' ? path : 'unknown'
+}

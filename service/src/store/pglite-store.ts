@@ -1,0 +1,38 @@
+import { embeddedDatabase } from './embedded-database.js'
+import type { PgliteClient } from './pglite-module.js'
+import { type Prepared, preparedStatements } from './pglite-prepared.js'
+import type { Queries, Store, Value } from './store.js'
+
+/** A store embedded in this process, on disk under `dataDir`, or in memory for `memory://`. */
+export async function pgliteStore(dataDir: string): Promise<Store> {
+  const database = await embeddedDatabase(dataDir)
+  const prepared = preparedStatements()
+  return {
+    name: 'pglite',
+    query: queriesOn(database, prepared).query,
+    transaction: (work) => database.transaction((tx) => work(queriesOn(tx, prepared))),
+    async script(tx, text) {
+      await (tx as ScriptableQueries).exec(text)
+    },
+    // PGlite has no processes in the background that would do it.
+    async upkeep() {
+      await database.exec('VACUUM')
+      await database.exec('CHECKPOINT')
+    },
+    close: () => database.close(),
+  }
+}
+
+interface ScriptableQueries extends Queries {
+  exec(text: string): Promise<unknown>
+}
+
+function queriesOn(client: PgliteClient, prepared: Prepared): ScriptableQueries {
+  return {
+    async query<Row extends object>(text: string, params?: readonly Value[]) {
+      const run = async (statement: string) => (await client.query<Row>(statement)).rows
+      return params ? prepared.execute(run, text, params) : run(text)
+    },
+    exec: (text) => client.exec(text),
+  }
+}
