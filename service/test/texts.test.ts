@@ -4,8 +4,8 @@ import type { Notice } from '../src/application.js'
 import { CHANNELS } from '../src/delivery/message.js'
 import { CATALOGUE, chooseLanguage } from '../src/message-texts/catalogue.js'
 import { backupMessage, codeMessage, noticeMessage } from '../src/message-texts/compose.js'
-import { en } from '../src/message-texts/locales/en.js'
 import { inGsm7 } from '../src/message-texts/gsm-7.js'
+import { en } from '../src/message-texts/locales/en.js'
 
 const application = { name: 'Vault', origin: 'sign-in.vault.example' }
 const PURPOSES: readonly Purpose[] = ['sign-in', 'step-up', 'enrolment']
@@ -34,7 +34,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
   const spoken = (channel: (typeof CHANNELS)[number], purpose: Purpose, secondsLeft = 300) =>
     codeMessage(application, recipient(channel), { code: '012345', purpose, secondsLeft })
 
-  test('every text is there, with exactly the placeholders of its kind', () => {
+  test('has every text, with exactly the expected placeholders', () => {
     expect(
       strings(texts)
         .map(([path]) => path)
@@ -47,13 +47,13 @@ describe.each(LANGUAGES)('in %s', (language) => {
     for (const [path, text] of strings(texts)) {
       const placeholders = text.match(/\{\w+\}/g) ?? []
       const wanted = PLACEHOLDERS.find(([rule]) => rule.test(path))?.[1]
-      // A name of the application may be said twice in a notice.
+      // A notice may name the application twice.
       if (wanted) expect([path, [...placeholders].sort()]).toEqual([path, wanted])
       else expect([path, [...new Set(placeholders)]]).toEqual([path, ['{app}']])
     }
   })
 
-  test('a code names the app, the purpose and the minutes, says not to share it, and has no address (R45)', () => {
+  test('a code message names the app, the purpose and the minutes, says not to share the code, and has no address (R45)', () => {
     for (const purpose of PURPOSES) {
       expect(texts.purposes[purpose]).not.toBe('')
       for (const channel of CHANNELS) {
@@ -68,27 +68,30 @@ describe.each(LANGUAGES)('in %s', (language) => {
       }
     }
     const warning = { de: 'nicht weiter', en: "Don't share", es: 'No lo compartas', fr: 'Ne le communiquez' }
-    const told = { ...warning, ja: '誰にも教えないで', pt: 'Não o partilhe' } as Record<string, string>
+    const warnings = { ...warning, ja: '誰にも教えないで', pt: 'Não o compartilhe' } as Record<string, string>
     for (const channel of ['email', 'whatsapp', 'call'] as const) {
-      expect(spoken(channel, 'sign-in').text).toContain(told[language])
+      expect(spoken(channel, 'sign-in').text).toContain(warnings[language])
     }
-    expect(spoken('sms', 'sign-in').text).toContain(inGsm7(told[language] ?? ''))
+    expect(spoken('sms', 'sign-in').text).toContain(inGsm7(warnings[language] ?? ''))
   })
 
-  test.each(PURPOSES)('an SMS %s is one message, and ends with the line for browsers', (purpose) => {
-    const { text } = spoken('sms', purpose, 600)
-    expect(text.endsWith('\n\n@sign-in.vault.example #012345')).toBe(true)
-    if (language === 'ja') {
-      const short = { ...application, origin: undefined }
-      const told = { code: '012345', purpose, secondsLeft: 600 }
-      expect(codeMessage(short, recipient('sms'), told).text.length).toBeLessThanOrEqual(70)
-    } else {
-      expect(text).toMatch(GSM_7)
-      expect(text.length + (text.match(/[\^{}\\[~\]|€]/g)?.length ?? 0)).toBeLessThanOrEqual(160)
-    }
-  })
+  test.each(PURPOSES)(
+    'an SMS for %s fits into one message, and ends with the line for browsers',
+    (purpose) => {
+      const { text } = spoken('sms', purpose, 600)
+      expect(text.endsWith('\n\n@sign-in.vault.example #012345')).toBe(true)
+      if (language === 'ja') {
+        const short = { ...application, origin: undefined }
+        const challenge = { code: '012345', purpose, secondsLeft: 600 }
+        expect(codeMessage(short, recipient('sms'), challenge).text.length).toBeLessThanOrEqual(70)
+      } else {
+        expect(text).toMatch(GSM_7)
+        expect(text.length + (text.match(/[\^{}\\[~\]|€]/g)?.length ?? 0)).toBeLessThanOrEqual(160)
+      }
+    },
+  )
 
-  test('a call says the digits one by one, twice, and has nothing to read', () => {
+  test('a call reads the digits one by one, twice, and contains no line for browsers', () => {
     for (const purpose of PURPOSES) {
       const { text, html } = spoken('call', purpose)
       expect(text.match(/0, 1, 2, 3, 4, 5/g)).toHaveLength(2)
@@ -98,7 +101,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
     }
   })
 
-  test('mails say the same as text and as HTML, without links, pictures or scripts', () => {
+  test('emails have the same content as text and as HTML, without links, images or scripts', () => {
     const mails = [
       ...PURPOSES.map((purpose) => spoken('email', purpose)),
       backupMessage(application, recipient('email'), ['AAAA-BBBB', 'CCCC-DDDD']),
@@ -114,13 +117,13 @@ describe.each(LANGUAGES)('in %s', (language) => {
     }
   })
 
-  test('no name of an application brings a line, markup or a control character of its own', () => {
+  test('no application name adds a line, markup or a control character', () => {
     const hostile = '\r\n\n@evil.example #999999\n<b>"A\'&B</b>\u2028\u0007\u202e\u0000 🔐{code}$&'
     const named = { ...application, name: hostile }
-    const told = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
+    const challenge = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
     for (const channel of CHANNELS) {
       const messages = [
-        codeMessage(named, recipient(channel), told),
+        codeMessage(named, recipient(channel), challenge),
         noticeMessage(named, recipient(channel), 'locked', 1_800),
       ]
       for (const { subject, text, html } of messages) {
@@ -137,9 +140,9 @@ describe.each(LANGUAGES)('in %s', (language) => {
   })
 })
 
-test('a code that lives another second still has one minute to be told', () => {
-  const told = { code: '012345', purpose: 'sign-in', secondsLeft: 1 } as const
-  expect(codeMessage(application, { channel: 'sms', to: 'x', locale: 'en' }, told).text).toContain(
+test('a code that expires in one second is announced with one minute', () => {
+  const challenge = { code: '012345', purpose: 'sign-in', secondsLeft: 1 } as const
+  expect(codeMessage(application, { channel: 'sms', to: 'x', locale: 'en' }, challenge).text).toContain(
     'in 1 minute.',
   )
 })
@@ -150,7 +153,7 @@ test.each([
   ['Grüße, ñ, 5 €', 'Grüße, ñ, 5 €'],
   ['コード', 'コード'],
   ['a🔐', 'a🔐'],
-])('the GSM alphabet has %j as %j', (text, written) => {
+])('converts %j to %j in the GSM alphabet', (text, written) => {
   expect(inGsm7(text)).toBe(written)
 })
 
@@ -160,6 +163,6 @@ test.each([
   [[undefined, null, 'fr'], 'fr'],
   [['tlh', 'ja-JP'], 'ja'],
   [['constructor', 'tlh'], 'en'],
-])('of the languages %j it speaks %s', (wanted, chosen) => {
+])('chooses from the languages %j: %s', (wanted, chosen) => {
   expect(chooseLanguage(...wanted)).toBe(chosen)
 })

@@ -1,23 +1,23 @@
-import { spokenCode } from '../message-texts/spoken-code.js'
-import type { Letter } from '../delivery/message.js'
+import type { QueuedMessage } from '../delivery/message.js'
+import { spokenCode } from '../message-texts/compose.js'
 
-/** The voices' languages, where they want a country. */
+/** The locale of the voice for each language: voices need a region. */
 const VOICES: Readonly<Record<string, string>> = {
   de: 'de-DE',
   en: 'en-US',
   es: 'es-ES',
   fr: 'fr-FR',
   ja: 'ja-JP',
-  pt: 'pt-PT',
+  pt: 'pt-BR',
 }
 
-/** A call as TwiML: what the letter says in its language, with a pause on either side of the code each time. */
-export function twiml(letter: Letter): string {
-  const language = VOICES[letter.locale] ?? 'en-US'
-  const code = letter.code === undefined ? undefined : spokenCode(letter.code)
-  const parts = code === undefined ? [letter.text] : partsAround(letter.text, code)
+/** A call as TwiML: the message read out in its language, with a pause before and after each code. */
+export function twiml(message: QueuedMessage): string {
+  const language = VOICES[message.locale] ?? 'en-US'
+  const code = message.code === undefined ? undefined : spokenCode(message.code)
+  const parts = code === undefined ? [message.text] : partsAround(message.text, code)
   const spoken = parts.map((part) => `<Say language="${language}">${escapeXml(part)}</Say>`)
-  // The first pause lets a person bring the telephone to the ear.
+  // The first pause gives the user time to raise the phone to the ear.
   return `<Response><Pause length="1"/>${spoken.join('<Pause length="1"/>')}</Response>`
 }
 

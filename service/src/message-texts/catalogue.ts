@@ -4,14 +4,14 @@ import { es } from './locales/es.js'
 import { fr } from './locales/fr.js'
 import { ja } from './locales/ja.js'
 import { pt } from './locales/pt.js'
-import type { Texts } from './texts.js'
+import type { MessageTexts } from './message-texts.js'
 
-/** The languages the service speaks. */
-export const CATALOGUE: Readonly<Record<string, Texts>> = { de, en, es, fr, ja, pt }
+/** The texts of every supported language. */
+export const CATALOGUE: Readonly<Record<string, MessageTexts>> = { de, en, es, fr, ja, pt }
 
-/** The first of the wanted languages that the service speaks, `pt` for `pt-BR`; else English. */
-export function chooseLanguage(...wanted: readonly (string | null | undefined)[]): string {
-  for (const tag of wanted) {
+/** The first of the preferred languages that is supported, such as `pt` for `pt-BR`; English if none is. */
+export function chooseLanguage(...preferred: readonly (string | null | undefined)[]): string {
+  for (const tag of preferred) {
     const language = tag?.split('-')[0]?.toLowerCase()
     if (language && Object.hasOwn(CATALOGUE, language)) return language
   }

@@ -1,51 +1,53 @@
 import type { Purpose } from 'countersign/protocol'
 import type { Notice, Sender } from '../application.js'
 import type { Channel, Message } from '../delivery/message.js'
+import { displayedName } from './application-name.js'
 import { CATALOGUE, chooseLanguage } from './catalogue.js'
-import { en } from './locales/en.js'
 import { inGsm7 } from './gsm-7.js'
+import { en } from './locales/en.js'
 import { mailHtml } from './mail-html.js'
-import { plainName } from './plain-name.js'
-import { spokenCode } from './spoken-code.js'
-import type { Texts } from './texts.js'
+import type { MessageTexts } from './message-texts.js'
 
-/** One recipient of a message, in the language chosen for it. */
+/** A recipient of a message, with the language of the message. */
 export interface Recipient {
   readonly channel: Channel
   readonly to: string
   readonly locale: string
 }
 
-/** The message that carries a delivered code (R45). `secondsLeft` is told in minutes, rounded up. */
+/** The message with a code (R45). It states `secondsLeft` in minutes, rounded up. */
 export function codeMessage(
   application: Sender,
   recipient: Recipient,
-  told: { readonly code: string; readonly purpose: Purpose; readonly secondsLeft: number },
+  challenge: { readonly code: string; readonly purpose: Purpose; readonly secondsLeft: number },
 ): Message {
-  const { texts, language } = spoken(recipient)
-  const purpose = texts.purposes[told.purpose]
-  const words = { app: plainName(application.name), purpose, minutes: minutes(language, told.secondsLeft) }
-  const subject = fill(texts.code.subject, { ...words, code: told.code })
-  const written = fill(texts.code.text, { ...words, code: told.code })
-  const base = { ...recipient, locale: language, purpose: told.purpose, code: told.code }
+  const { code, purpose, secondsLeft } = challenge
+  const { texts, language } = textsFor(recipient)
+  const words = {
+    app: displayedName(application.name),
+    purpose: texts.purposes[purpose],
+    minutes: minutes(language, secondsLeft),
+  }
+  const subject = fill(texts.code.subject, { ...words, code })
+  const text = fill(texts.code.text, { ...words, code })
+  const base = { ...recipient, locale: language, purpose, code, subject }
   if (recipient.channel === 'call') {
-    const code = spokenCode(told.code)
-    return { ...base, subject, text: fill(texts.code.call, { ...words, code }), html: '' }
+    return { ...base, text: fill(texts.code.call, { ...words, code: spokenCode(code) }), html: '' }
   }
   if (recipient.channel === 'email') {
-    return { ...base, subject, text: `${written}\n`, html: mailHtml(language, written, told.code) }
+    return { ...base, text: `${text}\n`, html: mailHtml(language, text, code) }
   }
-  if (recipient.channel === 'whatsapp') return { ...base, subject, text: written, html: '' }
-  // Browsers take the code from the last line when its host is that of their page; nothing may follow it.
-  const bound = application.origin ? `\n\n@${application.origin} #${told.code}` : ''
-  return { ...base, subject, text: inAlphabetOf('sms', written) + bound, html: '' }
+  if (recipient.channel === 'whatsapp') return { ...base, text, html: '' }
+  // Browsers fill in the code from the last line when its host is that of the page, so nothing may follow it.
+  const originBound = application.origin ? `\n\n@${application.origin} #${code}` : ''
+  return { ...base, text: toChannelAlphabet('sms', text) + originBound, html: '' }
 }
 
-/** The message that carries a set of backup codes, given as a person reads them. */
+/** The message with a set of backup codes, formatted for reading. */
 export function backupMessage(application: Sender, recipient: Recipient, codes: readonly string[]): Message {
-  const { texts, language } = spoken(recipient)
-  const words = { app: plainName(application.name), codes: codes.join('\n') }
-  const text = inAlphabetOf(recipient.channel, fill(texts.backup.text, words))
+  const { texts, language } = textsFor(recipient)
+  const words = { app: displayedName(application.name), codes: codes.join('\n') }
+  const text = toChannelAlphabet(recipient.channel, fill(texts.backup.text, words))
   return {
     ...recipient,
     locale: language,
@@ -57,16 +59,16 @@ export function backupMessage(application: Sender, recipient: Recipient, codes: 
   }
 }
 
-/** A message that tells a person what happened to the account. `seconds` is how long a lock lasts. */
+/** The message with an account notice. `seconds` is the duration of a lock. */
 export function noticeMessage(
   application: Sender,
   recipient: Recipient,
   notice: Notice,
   seconds = 0,
 ): Message {
-  const { texts, language } = spoken(recipient)
-  const words = { app: plainName(application.name), minutes: minutes(language, seconds) }
-  const text = inAlphabetOf(recipient.channel, fill(texts.notices[notice].text, words))
+  const { texts, language } = textsFor(recipient)
+  const words = { app: displayedName(application.name), minutes: minutes(language, seconds) }
+  const text = toChannelAlphabet(recipient.channel, fill(texts.notices[notice].text, words))
   return {
     ...recipient,
     locale: language,
@@ -77,13 +79,19 @@ export function noticeMessage(
   }
 }
 
-function spoken(recipient: Recipient): { texts: Texts; language: string } {
+/** A code as a voice reads it: digit by digit. Without the commas, "123456" would be read as one large number. */
+export function spokenCode(code: string): string {
+  // Not full stops: German voices read "1." as "first".
+  return [...code].join(', ')
+}
+
+function textsFor(recipient: Recipient): { texts: MessageTexts; language: string } {
   const language = chooseLanguage(recipient.locale)
   return { texts: CATALOGUE[language] ?? en, language }
 }
 
-/** Half of the languages need a second or third SMS when they keep their accents. */
-function inAlphabetOf(channel: Channel, text: string): string {
+/** With accents outside the GSM alphabet, half of the languages would need a second or third SMS. */
+function toChannelAlphabet(channel: Channel, text: string): string {
   return channel === 'sms' ? inGsm7(text) : text
 }
 
@@ -91,7 +99,7 @@ function fill(text: string, words: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => words[name] ?? placeholder)
 }
 
-// Making one takes longer than writing the rest of the message.
+// Creating a format takes longer than composing the rest of the message.
 const minuteFormats = new Map<string, Intl.NumberFormat>()
 
 function minutes(language: string, seconds: number): string {
@@ -100,6 +108,6 @@ function minutes(language: string, seconds: number): string {
     minuteFormats.get(language) ??
     new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' })
   minuteFormats.set(language, format)
-  // Narrow and unbreakable spaces would turn a short SMS into two.
+  // Narrow and no-break spaces would turn one SMS into two.
   return format.format(amount).replace(/[\u00a0\u202f]/g, ' ')
 }

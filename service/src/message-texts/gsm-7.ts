@@ -1,4 +1,4 @@
-// GSM 03.38, with its extension table.
+// GSM 03.38 and its extension table.
 const BASIC = /^[@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà]$/
 const EXTENDED = /^[\f^{}\\[~\]|€]$/
 
@@ -15,15 +15,15 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The text in the alphabet of the GSM networks, in which 160 characters fit into one SMS instead of 70: accents that
- * it lacks are left out. A text that cannot be written so (another script, an emoji) is returned as it was.
+ * The text in the GSM alphabet, in which one SMS holds 160 characters instead of 70; accents that the alphabet lacks are
+ * removed. A text that it cannot represent (another script, an emoji) is returned unchanged.
  */
 export function inGsm7(text: string): string {
-  const written = [...text].map(inAlphabet)
-  return written.every((character) => character !== undefined) ? written.join('') : text
+  const converted = [...text].map(toAlphabet)
+  return converted.every((character) => character !== undefined) ? converted.join('') : text
 }
 
-function inAlphabet(character: string): string | undefined {
+function toAlphabet(character: string): string | undefined {
   if (BASIC.test(character) || EXTENDED.test(character)) return character
   const plain = LOOKALIKES[character] ?? character.normalize('NFD').replace(/\p{Mn}/gu, '')
   return plain !== '' && [...plain].every((letter) => BASIC.test(letter)) ? plain : undefined

@@ -1,4 +1,4 @@
-/** The HTML beside a mail's text: no links, pictures or scripts, the code large when there is one. */
+/** The HTML form of an email: no links, images or scripts, and the code, if there is one, in large type. */
 export function mailHtml(language: string, text: string, code?: string): string {
   const paragraphs = text
     .split('\n\n')

@@ -1,6 +1,6 @@
-import type { Texts } from '../texts.js'
+import type { MessageTexts } from '../message-texts.js'
 
-export const en: Texts = {
+export const en: MessageTexts = {
   purposes: {
     'sign-in': 'to sign in',
     'step-up': 'to confirm an action',
@@ -9,28 +9,28 @@ export const en: Texts = {
   code: {
     subject: '{code} is your {app} code',
     text: "{code} is your {app} code {purpose}. It expires in {minutes}. Don't share it with anyone.",
-    call: "Hello. This is your {app} code {purpose}: {code}. Once more: {code}. Don't share it with anyone. Goodbye.",
+    call: "Hello. Your {app} code {purpose} is: {code}. Again, your code is: {code}. Don't share it with anyone. Goodbye.",
   },
   backup: {
     subject: 'Your {app} backup codes',
-    text: "Your {app} backup codes:\n\n{codes}\n\nEach works once. Keep them safe and don't share them. All earlier codes have stopped working.",
+    text: "Your {app} backup codes:\n\n{codes}\n\nYou can use each code once. Keep them safe and don't share them. All earlier codes no longer work.",
   },
   notices: {
     locked: {
-      subject: 'Wrong codes on your {app} account',
-      text: 'Somebody typed many wrong codes for your {app} account, so it is locked for {minutes}. If it was not you, change your password: whoever it was knows it.',
+      subject: 'Wrong codes entered for your {app} account',
+      text: "Too many wrong codes were entered for your {app} account, so it is locked for {minutes}. If this wasn't you, change your password: someone else may know it.",
     },
     'app-bound': {
-      subject: 'Authenticator app added to {app}',
-      text: 'An authenticator app was set up for your {app} account. If it was not you, change your password and contact {app}.',
+      subject: 'Authenticator app added to your {app} account',
+      text: "An authenticator app was set up for your {app} account. If this wasn't you, change your password and contact {app}.",
     },
     'backup-made': {
       subject: 'New {app} backup codes',
-      text: 'New backup codes were made for your {app} account; earlier ones have stopped working. If it was not you, change your password and contact {app}.',
+      text: "New backup codes were created for your {app} account; earlier codes no longer work. If this wasn't you, change your password and contact {app}.",
     },
     'backup-used': {
       subject: 'A {app} backup code was used',
-      text: 'A backup code of your {app} account was just used. If it was not you, change your password and contact {app}.',
+      text: "A backup code was just used for your {app} account. If this wasn't you, change your password and contact {app}.",
     },
   },
 }

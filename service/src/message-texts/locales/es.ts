@@ -1,6 +1,6 @@
-import type { Texts } from '../texts.js'
+import type { MessageTexts } from '../message-texts.js'
 
-export const es: Texts = {
+export const es: MessageTexts = {
   purposes: {
     'sign-in': 'para iniciar sesión',
     'step-up': 'para confirmar una operación',
@@ -9,28 +9,28 @@ export const es: Texts = {
   code: {
     subject: '{code} es tu código de {app}',
     text: '{code} es tu código de {app} {purpose}. Caduca en {minutes}. No lo compartas con nadie.',
-    call: 'Hola. Este es tu código de {app} {purpose}: {code}. Otra vez: {code}. No lo compartas con nadie. Adiós.',
+    call: 'Hola. Tu código de {app} {purpose} es: {code}. Repito: {code}. No lo compartas con nadie. Adiós.',
   },
   backup: {
     subject: 'Tus códigos de respaldo de {app}',
-    text: 'Tus códigos de respaldo de {app}:\n\n{codes}\n\nCada uno sirve una vez. Guárdalos bien y no los compartas. Los anteriores ya no valen.',
+    text: 'Tus códigos de respaldo de {app}:\n\n{codes}\n\nCada código se puede usar una sola vez. Guárdalos en un lugar seguro y no los compartas. Los códigos anteriores ya no funcionan.',
   },
   notices: {
     locked: {
       subject: 'Códigos incorrectos en tu cuenta de {app}',
-      text: 'Alguien escribió muchos códigos incorrectos en tu cuenta de {app}; queda bloqueada durante {minutes}. Si no fuiste tú, cambia tu contraseña: alguien la conoce.',
+      text: 'Se han introducido demasiados códigos incorrectos en tu cuenta de {app}, por lo que está bloqueada durante {minutes}. Si no has sido tú, cambia tu contraseña: es posible que otra persona la conozca.',
     },
     'app-bound': {
-      subject: 'Aplicación de autenticación añadida a {app}',
-      text: 'Se configuró una aplicación de autenticación para tu cuenta de {app}. Si no fuiste tú, cambia tu contraseña y contacta con {app}.',
+      subject: 'Aplicación de autenticación añadida a tu cuenta de {app}',
+      text: 'Se ha configurado una aplicación de autenticación para tu cuenta de {app}. Si no has sido tú, cambia tu contraseña y ponte en contacto con {app}.',
     },
     'backup-made': {
       subject: 'Nuevos códigos de respaldo de {app}',
-      text: 'Se crearon nuevos códigos de respaldo para tu cuenta de {app}; los anteriores ya no valen. Si no fuiste tú, cambia tu contraseña y contacta con {app}.',
+      text: 'Se han creado nuevos códigos de respaldo para tu cuenta de {app}. Los códigos anteriores ya no funcionan. Si no has sido tú, cambia tu contraseña y ponte en contacto con {app}.',
     },
     'backup-used': {
-      subject: 'Se usó un código de respaldo de {app}',
-      text: 'Se acaba de usar un código de respaldo de tu cuenta de {app}. Si no fuiste tú, cambia tu contraseña y contacta con {app}.',
+      subject: 'Se ha usado un código de respaldo de {app}',
+      text: 'Se acaba de usar un código de respaldo de tu cuenta de {app}. Si no has sido tú, cambia tu contraseña y ponte en contacto con {app}.',
     },
   },
 }

@@ -2,10 +2,10 @@ import type { Purpose } from 'countersign/protocol'
 import type { Notice } from '../application.js'
 
 /**
- * Everything the service says in one language. `{app}` is the application's name, `{code}` a code, `{purpose}` one
- * of `purposes`, `{minutes}` a length of time such as "5 minutes", `{codes}` a list of codes, one a line.
+ * The texts of all messages in one language. `{app}` is the application's name, `{code}` a code, `{purpose}` one of
+ * `purposes`, `{minutes}` a duration such as "5 minutes", `{codes}` a list with one code per line.
  */
-export interface Texts {
+export interface MessageTexts {
   readonly purposes: Readonly<Record<Purpose, string>>
   readonly code: { readonly subject: string; readonly text: string; readonly call: string }
   readonly backup: { readonly subject: string; readonly text: string }
