@@ -1,16 +1,17 @@
-import { type Match, matchStep } from '../authenticator-app/totp.js'
 import type { Application } from '../application.js'
-import type { Core } from '../flows/context.js'
-import { appSecretIdentity } from '../secrets/seal-identity.js'
+import { matchStep, type StepMatch } from '../authenticator-app/totp.js'
+import type { Keys } from '../secrets/keys.js'
 import { open, sameSealedSql, seal } from '../secrets/seal.js'
-import { one, type Queries, type Store } from '../store/store.js'
-import { type Attempt, type Attempted, attempt, attemptStatement, FIRST_PARAMETER } from './attempt.js'
+import { appSecretIdentity } from '../secrets/seal-identity.js'
+import { type Queries, queryOne, type Store } from '../store/store.js'
+import { type Attempt, type AttemptResult, makeAttempt } from './attempt.js'
+import { attemptStatement } from './attempt-statement.js'
 
-/** An account's authenticator app: the confirmed secret and one that waits for its first right code. */
+/** An account's authenticator app: the confirmed secret, and one that awaits its first valid code. */
 export interface AppSecretRow {
   readonly sealed: string | null
   readonly pending: string | null
-  /** The last step of the confirmed one that counted. */
+  /** The last step of the confirmed secret whose code was accepted. */
   readonly last_step: number
 }
 
@@ -18,15 +19,15 @@ export interface AppSecretRow {
 export const APP_FACTOR = 'APP'
 
 /**
- * The account's authenticator secrets, still sealed. An account that is asked about for the first time is made, so
- * that its failures have a place and nothing tells it from another (R90).
+ * The account's authenticator secrets, still sealed. An unknown account is created, so that its failures can be
+ * counted and its responses do not differ from those of a known account (R90).
  */
 export function findAppSecret(
   queries: Queries,
   application: Application,
   account: string,
 ): Promise<AppSecretRow | undefined> {
-  return one<AppSecretRow>(
+  return queryOne<AppSecretRow>(
     queries,
     `WITH known AS (INSERT INTO account (application, account) VALUES ($1, $2) ON CONFLICT DO NOTHING)
      SELECT sealed, pending, last_step FROM app_secret WHERE application = $1 AND account = $2`,
@@ -34,9 +35,9 @@ export function findAppSecret(
   )
 }
 
-/** Keeps a secret beside the confirmed one until its first right code (R54, R55); an earlier one is dropped. */
-export async function keepPending(
-  core: Core,
+/** Stores a secret beside the confirmed one until its first valid code (R54, R55), in place of an earlier pending one. */
+export async function storePendingSecret(
+  keys: Keys,
   tx: Queries,
   application: Application,
   account: string,
@@ -45,83 +46,93 @@ export async function keepPending(
   await tx.query(
     `INSERT INTO app_secret (application, account, pending) VALUES ($1, $2, $3)
      ON CONFLICT (application, account) DO UPDATE SET pending = EXCLUDED.pending`,
-    [application.id, account, seal(core.keys, appSecretIdentity(application.id, account), secret)],
+    [application.id, account, seal(keys, appSecretIdentity(application.id, account), secret)],
   )
 }
 
-/** What a code is to a sealed secret. */
+/** Matches a code against a sealed secret. */
 export function matchSealed(
-  core: Core,
+  keys: Keys,
   application: Application,
   account: string,
   sealed: string,
   code: string,
   now: number,
-): Match {
-  const secret = open(core.keys, appSecretIdentity(application.id, account), sealed)
+): StepMatch {
+  const secret = open(keys, appSecretIdentity(application.id, account), sealed)
   return matchStep(secret, code, now, application.limits.appStepsAhead)
 }
 
-const parameter = (index: number) => `$${FIRST_PARAMETER + index}`
-const [STEP, SECRET, ALWAYS] = [0, 1, 2].map(parameter)
-
-// A step counts once and none before it, whatever the clock says (R51, R57); the secret must still be the one that
-// the code was compared with.
-const CONFIRMED = attemptStatement(`stepped AS (
-    UPDATE app_secret SET last_step = greatest(last_step, ${STEP}::bigint) FROM gate
-    WHERE gate.open AND NOT gate.disabled AND application = $1 AND account = $2
-      AND ${sameSealedSql('sealed', `${SECRET}`)} AND (last_step < ${STEP}::bigint OR ${ALWAYS}::boolean) RETURNING 1
-  ), tried AS (
+// A step counts once, and no step before it counts, whatever the clock says (R51, R57). The secret must still be the
+// one that the code was compared with.
+const EVALUATE_CONFIRMED = attemptStatement<{
+  step: number | null
+  secret: string | null
+  alwaysValid: boolean
+}>(`stepped AS (
+    UPDATE app_secret SET last_step = greatest(last_step, :step::bigint) FROM gate
+    WHERE gate.open AND NOT gate.disabled AND application = :application AND account = :account
+      AND ${sameSealedSql('sealed', ':secret')} AND (last_step < :step::bigint OR :alwaysValid::boolean)
+    RETURNING 1
+  ), evaluated AS (
     SELECT EXISTS (SELECT FROM stepped) AS ok, NULL::text AS challenge, false AS rebound FROM gate
     WHERE gate.open AND NOT gate.disabled
   )`)
 
-// The pending secret becomes the confirmed one, its step used, its failures forgotten (R26, R54).
-const PENDING = attemptStatement(`bound AS (
-    UPDATE app_secret SET sealed = pending, pending = NULL, last_step = ${STEP}::bigint, bound_at = $4::bigint
+// The pending secret becomes the confirmed one, its step is used, and the factor's failures are forgotten (R26, R54).
+const EVALUATE_PENDING = attemptStatement<{
+  step: number | null
+  secret: string | null
+}>(`bound AS (
+    UPDATE app_secret
+    SET sealed = pending, pending = NULL, last_step = :step::bigint, bound_at = :now::bigint
     FROM gate
-    WHERE gate.open AND application = $1 AND account = $2
-      AND ${sameSealedSql('pending', `${SECRET}`)} AND ${STEP}::bigint IS NOT NULL RETURNING 1
-  ), tried AS (
+    WHERE gate.open AND application = :application AND account = :account
+      AND ${sameSealedSql('pending', ':secret')} AND :step::bigint IS NOT NULL
+    RETURNING 1
+  ), evaluated AS (
     SELECT EXISTS (SELECT FROM bound) AS ok, NULL::text AS challenge, true AS rebound FROM gate
     WHERE gate.open
   )`)
 
-/** Makes an attempt with the code of `step`, one of `sealed`; without a step it is wrong, and counts. */
-export function attemptApp(
+/** Makes an attempt with the code of `step` for the secret `sealed`; without a step the code is wrong, and counts. */
+export function attemptAppCode(
   store: Store,
   application: Application,
-  attempted: Attempt,
+  attempt: Attempt,
   now: number,
   typed: {
-    readonly as: 'confirmed' | 'pending'
+    readonly secretIs: 'confirmed' | 'pending'
     readonly sealed: string | null
     readonly step: number | undefined
-    /** It is a test key's code that belongs to no step. */
-    readonly alwaysRight: boolean
+    /** The code of test keys that is always valid and belongs to no step. */
+    readonly alwaysValid: boolean
   },
-): Promise<Attempted | undefined> {
-  const { as, sealed, step, alwaysRight } = typed
-  return as === 'pending'
-    ? attempt(store, PENDING, application, { ...attempted, tellsSuccess: true }, now, [step ?? null, sealed])
-    : attempt(store, CONFIRMED, application, attempted, now, [step ?? null, sealed, alwaysRight])
+): Promise<AttemptResult | undefined> {
+  const { secretIs, sealed: secret, step = null, alwaysValid } = typed
+  if (secretIs === 'confirmed') {
+    const own = { step, secret, alwaysValid }
+    return makeAttempt(store, EVALUATE_CONFIRMED, application, attempt, now, own)
+  }
+  const notifying = { ...attempt, notifiesOnSuccess: true }
+  return makeAttempt(store, EVALUATE_PENDING, application, notifying, now, { step, secret })
 }
 
-/** Binds a secret that is confirmed elsewhere; `false` when the account already has a confirmed one. */
-export async function keepConfirmed(
-  core: Core,
+/** Binds a secret that was confirmed elsewhere; `false` when the account already has a confirmed one. */
+export async function storeConfirmedSecret(
+  keys: Keys,
   tx: Queries,
   application: Application,
   account: string,
   secret: string,
   now: number,
 ): Promise<boolean> {
-  const row = await one(
+  const row = await queryOne(
     tx,
     `INSERT INTO app_secret (application, account, sealed, bound_at) VALUES ($1, $2, $3, $4)
      ON CONFLICT (application, account) DO UPDATE SET sealed = EXCLUDED.sealed, bound_at = EXCLUDED.bound_at
      WHERE app_secret.sealed IS NULL RETURNING account`,
-    [application.id, account, seal(core.keys, appSecretIdentity(application.id, account), secret), now],
+    [application.id, account, seal(keys, appSecretIdentity(application.id, account), secret), now],
   )
   return row !== undefined
 }

@@ -1,45 +1,45 @@
 import type { Application } from '../application.js'
-import type { Core } from '../flows/context.js'
 import { backupMac, newBackupCode, newBackupSalt } from '../secrets/backup-code.js'
 import { allKeys, type Keys, withKeyId } from '../secrets/keys.js'
-import { one, type Queries, type Store } from '../store/store.js'
-import { type Attempt, type Attempted, attempt, attemptStatement, FIRST_PARAMETER } from './attempt.js'
+import { type Queries, queryOne, type Store } from '../store/store.js'
+import { type Attempt, type AttemptResult, makeAttempt } from './attempt.js'
+import { attemptStatement } from './attempt-statement.js'
 
 /** The name of the backup codes among an account's factors. */
 export const BACKUP_FACTOR = 'BACKUP'
 
-/** Whose codes: an account, and the contact in its one spelling that received them. */
+/** The account that has the codes, and the contact that received them. */
 interface Owner {
   readonly account: string
-  readonly user: string
+  readonly canonicalContact: string
 }
 
-/** New codes, and the salt that names their set. */
+/** New codes, and the salt that identifies their set. */
 export interface NewSet {
   readonly salt: string
   readonly codes: readonly string[]
 }
 
-/** A new set of codes, kept nowhere yet (R58). */
+/** A new set of codes, not stored yet (R58). */
 export function newBackupSet({ limits }: Application): NewSet {
   const codes = Array.from({ length: limits.backupCodes }, () => newBackupCode(limits.backupCodeLength))
   return { salt: newBackupSalt(), codes }
 }
 
 /**
- * Keeps a new set beside the living one until the letters that bring it were handed over. A set that was waiting
- * before dies, the living one does not. The account's row must be held.
+ * Stores a new set beside the active one until the messages that carry it have been handed over. It replaces a set that
+ * was waiting before, but not the active one. The account's row must be locked.
  */
-export async function keepWaiting(
-  core: Core,
+export async function storeWaitingSet(
+  keys: Keys,
   tx: Queries,
   application: Application,
   owner: Owner,
   { salt, codes }: NewSet,
-  letters: readonly string[],
+  messageIds: readonly string[],
   now: number,
 ): Promise<void> {
-  await settleWaiting(tx, application, owner.account)
+  await activateWaitingSet(tx, application, owner.account)
   const key = [application.id, owner.account]
   await tx.query(
     `INSERT INTO backup_set (application, account, waiting_contact, waiting_salt, waiting_since, waiting_letters)
@@ -47,7 +47,7 @@ export async function keepWaiting(
      ON CONFLICT (application, account) DO UPDATE SET waiting_contact = EXCLUDED.waiting_contact,
        waiting_salt = EXCLUDED.waiting_salt, waiting_since = EXCLUDED.waiting_since,
        waiting_letters = EXCLUDED.waiting_letters`,
-    [...key, owner.user, salt, now, letters],
+    [...key, owner.canonicalContact, salt, now, messageIds],
   )
   await tx.query(
     `DELETE FROM backup_code USING backup_set
@@ -55,7 +55,7 @@ export async function keepWaiting(
        AND backup_set.account = $2 AND backup_code.salt IS DISTINCT FROM backup_set.salt`,
     key,
   )
-  const macs = codes.map((code) => macOf(core.keys, application, owner.account, salt, code))
+  const macs = codes.map((code) => macOf(keys, application, owner.account, salt, code))
   await tx.query(
     `INSERT INTO backup_code (application, account, salt, mac)
      SELECT $1, $2, $3, mac FROM unnest($4::text[]) AS mac`,
@@ -64,53 +64,53 @@ export async function keepWaiting(
 }
 
 /**
- * Makes the waiting set the living one when all its letters were handed over: the former set dies, the failures of
- * guessing at it are forgotten (R26, R61). `true` when that has happened now.
+ * Activates the waiting set if all its messages have been handed over: the former set is deleted and the failures of
+ * its codes are forgotten (R26, R61). Resolves to `true` if it was activated now.
  */
-export async function settleWaiting(
+export async function activateWaitingSet(
   queries: Queries,
   application: Pick<Application, 'id'>,
   account: string,
 ): Promise<boolean> {
   const rows = await queries.query(
-    `WITH living AS (
+    `WITH activated AS (
        UPDATE backup_set SET contact = waiting_contact, salt = waiting_salt, made_at = waiting_since,
          waiting_contact = NULL, waiting_salt = NULL, waiting_since = NULL, waiting_letters = NULL
        WHERE application = $1 AND account = $2 AND waiting_letters IS NOT NULL AND NOT EXISTS (
-         SELECT FROM unnest(waiting_letters) AS letter WHERE NOT EXISTS (
-           SELECT FROM outbox WHERE outbox.application = $1 AND outbox.id = letter AND outbox.state = 'sent'))
+         SELECT FROM unnest(waiting_letters) AS message WHERE NOT EXISTS (
+           SELECT FROM outbox WHERE outbox.application = $1 AND outbox.id = message AND outbox.state = 'sent'))
        RETURNING salt
-     ), dead AS (
-       DELETE FROM backup_code USING living
-       WHERE application = $1 AND account = $2 AND backup_code.salt <> living.salt
-     ), renewed AS (
-       DELETE FROM factor USING living WHERE application = $1 AND account = $2 AND factor = $3
+     ), former_codes AS (
+       DELETE FROM backup_code USING activated
+       WHERE application = $1 AND account = $2 AND backup_code.salt <> activated.salt
+     ), failures AS (
+       DELETE FROM factor USING activated WHERE application = $1 AND account = $2 AND factor = $3
      )
-     SELECT 1 FROM living`,
+     SELECT 1 FROM activated`,
     [application.id, account, BACKUP_FACTOR],
   )
   return rows.length > 0
 }
 
-/** Settles sets that have waited since before `since`: the time of their letters is over, so it is decided now. */
+/** Activates or drops sets that have waited since before `since`: their messages have been sent by now, or never will be. */
 export async function settleWaitingSets(
   store: Store,
   since: number,
-  most: number,
+  limit: number,
 ): Promise<readonly unknown[]> {
   const sets = await store.query<{ application: string; account: string; waiting_salt: string }>(
     'SELECT application, account, waiting_salt FROM backup_set WHERE waiting_since < $1 LIMIT $2',
-    [since, most],
+    [since, limit],
   )
   for (const { application: id, account, waiting_salt } of sets) {
-    if (!(await settleWaiting(store, { id }, account)))
-      await dropWaiting(store, { id }, account, waiting_salt)
+    if (!(await activateWaitingSet(store, { id }, account)))
+      await dropWaitingSet(store, { id }, account, waiting_salt)
   }
   return sets
 }
 
-/** Drops a waiting set whose letters nobody took; the living one stays (R61). */
-export async function dropWaiting(
+/** Deletes a waiting set whose messages could not be delivered; the active set stays valid (R61). */
+export async function dropWaitingSet(
   queries: Queries,
   application: Pick<Application, 'id'>,
   account: string,
@@ -127,42 +127,43 @@ export async function dropWaiting(
   )
 }
 
-const MAC = `$${FIRST_PARAMETER}`
-
-const BACKUP = attemptStatement(`used AS (
+const EVALUATE_BACKUP_CODE = attemptStatement<{ macs: readonly string[] }>(`used AS (
     DELETE FROM backup_code USING gate
-    WHERE gate.open AND NOT gate.disabled AND application = $1 AND account = $2 AND mac = ANY (${MAC}::text[])
+    WHERE gate.open AND NOT gate.disabled AND application = :application AND account = :account
+      AND mac = ANY (:macs::text[])
     RETURNING 1
-  ), tried AS (
+  ), evaluated AS (
     SELECT EXISTS (SELECT FROM used) AS ok, NULL::text AS challenge, false AS rebound FROM gate
     WHERE gate.open AND NOT gate.disabled
   )`)
 
 /**
- * Makes an attempt with a backup code, which is used up if it is one of the living set of this contact (R60). An
+ * Makes an attempt with a backup code, which is used up if it belongs to the active set of this contact (R60). An
  * account without a set costs the same work (R90).
  */
-export async function attemptBackup(
-  core: Core,
+export async function attemptBackupCode(
+  parts: { readonly store: Store; readonly keys: Keys },
   application: Application,
   owner: Owner,
   code: string,
-  attempted: Attempt,
+  attempt: Attempt,
   now: number,
-): Promise<Attempted | undefined> {
-  const set = await findSet(core, application, owner)
-  const salt = set?.contact === owner.user ? (set.salt ?? '') : ''
-  const macs = allKeys(core.keys).map((key) => macOf(key, application, owner.account, salt, code))
-  return attempt(core.store, BACKUP, application, { ...attempted, tellsSuccess: true }, now, [macs])
+): Promise<AttemptResult | undefined> {
+  const { store, keys } = parts
+  const set = await findSet(store, application, owner)
+  const salt = set?.contact === owner.canonicalContact ? (set.salt ?? '') : ''
+  const macs = allKeys(keys).map((key) => macOf(key, application, owner.account, salt, code))
+  const notifying = { ...attempt, notifiesOnSuccess: true }
+  return makeAttempt(store, EVALUATE_BACKUP_CODE, application, notifying, now, { macs })
 }
 
-/** How many codes of the living set are left. */
+/** The number of codes left in the active set. */
 export async function backupCodesLeft(
   queries: Queries,
   application: Pick<Application, 'id'>,
   account: string,
 ): Promise<number> {
-  const row = await one<{ left: number }>(
+  const row = await queryOne<{ left: number }>(
     queries,
     `SELECT count(*)::integer AS left FROM backup_code JOIN backup_set USING (application, account, salt)
      WHERE application = $1 AND account = $2`,
@@ -177,10 +178,10 @@ interface SetRow {
   readonly waits: boolean
 }
 
-async function findSet(core: Core, application: Application, owner: Owner): Promise<SetRow | undefined> {
+async function findSet(store: Store, application: Application, owner: Owner): Promise<SetRow | undefined> {
   const find = () =>
-    one<SetRow>(
-      core.store,
+    queryOne<SetRow>(
+      store,
       `WITH known AS (INSERT INTO account (application, account) VALUES ($1, $2) ON CONFLICT DO NOTHING)
        SELECT contact, salt, waiting_letters IS NOT NULL AS waits FROM backup_set
        WHERE application = $1 AND account = $2`,
@@ -188,8 +189,8 @@ async function findSet(core: Core, application: Application, owner: Owner): Prom
     )
   const found = await find()
   if (!found?.waits) return found
-  // Its letters may have left since, by this process or another, and somebody else may be settling it just now.
-  await settleWaiting(core.store, application, owner.account)
+  // Any process may have sent its messages since, and another request may be activating the set at this moment.
+  await activateWaitingSet(store, application, owner.account)
   return find()
 }
 

@@ -1,13 +1,14 @@
 import type { Application } from '../application.js'
 import { clientNetwork } from '../contacts/client-network.js'
-import { one, type Queries } from '../store/store.js'
+import { statement } from '../store/statement.js'
+import { type Queries, queryOne } from '../store/store.js'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
 interface Allowance {
-  /** What callers know the budget as. */
+  /** The budget's name in `RateLimit` headers. */
   readonly name: string
   readonly withinMs: number
   readonly messages: number
@@ -19,68 +20,69 @@ interface Counter {
   readonly allowances: readonly Allowance[]
 }
 
-/** Who a message costs. */
-export interface Spending {
+/** The budgets that a message counts against. */
+export interface BudgetedMessage {
   readonly account: string
-  /** Each mailbox and telephone it goes to. */
+  /** Each mailbox and phone number that it goes to. */
   readonly destinations: readonly string[]
   readonly clientAddress?: string | undefined
 }
 
-/** What is left of a budget, for whoever asked for a message. */
+/** The state of a budget, for the caller who requested a message. */
 export interface BudgetLeft {
   readonly name: string
   readonly messages: number
   readonly withinSeconds: number
   readonly left: number
-  /** Until one more message is free; 0 while nothing was spent. */
+  /** Until one more message is available; 0 while the budget is unused. */
   readonly resetSeconds: number
 }
 
-/** What came of asking for a message. */
-export interface Spent {
-  /** 0 when the message may leave. */
+/** The result of a request for a message. */
+export interface BudgetResult {
+  /** 0 when the message may be sent. */
   readonly waitSeconds: number
   readonly budgets: readonly BudgetLeft[]
 }
 
 /**
- * Spends one message of every budget (R43), or none of them and tells how many seconds to wait. Counters of one key
- * are held until the transaction ends, so that parallel sends of several accounts cannot pass together.
+ * Consumes one message of every budget (R43), or of none and returns how long to wait. The counters of a key stay
+ * locked until the transaction ends, so that concurrent sends of several accounts cannot exceed a shared budget.
  */
-export async function spendMessage(
+export async function consumeMessageBudget(
   tx: Queries,
   application: Application,
-  spending: Spending,
+  message: BudgetedMessage,
   now: number,
-): Promise<Spent> {
-  const counters = countersOf(application, spending)
-  const rows = await hold(tx, application, counters)
+): Promise<BudgetResult> {
+  const counters = countersOf(application, message)
+  const rows = await lockCounters(tx, application, counters)
   const waitMs = Math.max(...counters.map((counter) => waitOf(counter, timesOf(rows, counter), now)))
-  const budgets = (spent: readonly number[]) => leftOf(counters, rows, spent, now)
+  const budgets = (consumed: readonly number[]) => budgetsLeft(counters, rows, consumed, now)
   if (waitMs > 0) return { waitSeconds: Math.ceil(waitMs / 1000), budgets: budgets([]) }
-  const today = await spend(tx, application, counters, now)
+  const today = await consume(tx, application, counters, now)
   const untilMidnight = Math.ceil((DAY_MS - (now % DAY_MS)) / 1000)
+  const { sendsPerApplicationDay } = application.limits
   const ofApplication: BudgetLeft = {
     name: 'application',
-    messages: application.limits.sendsPerApplicationDay,
+    messages: sendsPerApplicationDay,
     withinSeconds: DAY_MS / 1000,
-    left: today === undefined ? 0 : application.limits.sendsPerApplicationDay - today,
+    left: today === undefined ? 0 : sendsPerApplicationDay - today,
     resetSeconds: untilMidnight,
   }
   if (today === undefined) return { waitSeconds: untilMidnight, budgets: [...budgets([]), ofApplication] }
   return { waitSeconds: 0, budgets: [...budgets([now]), ofApplication] }
 }
 
-function leftOf(
+function budgetsLeft(
   counters: readonly Counter[],
   rows: readonly BudgetRow[],
-  spent: readonly number[],
+  consumed: readonly number[],
   now: number,
 ): BudgetLeft[] {
   const all = counters.flatMap((counter) =>
     counter.allowances.map(({ name, withinMs, messages }) => {
-      const times = [...timesOf(rows, counter), ...spent].filter((time) => time > now - withinMs)
+      const times = [...timesOf(rows, counter), ...consumed].filter((time) => time > now - withinMs)
       return {
         name,
         messages,
@@ -90,7 +92,7 @@ function leftOf(
       }
     }),
   )
-  // A DUAL code goes to two destinations: the one that has less left is the one that matters.
+  // A DUAL code goes to two destinations; only the budget with less left is reported.
   return all.filter(
     (budget, i) =>
       !all.some(
@@ -100,21 +102,21 @@ function leftOf(
   )
 }
 
-function countersOf({ limits }: Application, spending: Spending): Counter[] {
+function countersOf({ limits }: Application, message: BudgetedMessage): Counter[] {
   const account: Counter = {
     scope: 'account',
-    key: spending.account,
+    key: message.account,
     allowances: [
-      { name: 'account', withinMs: 10 * MINUTE_MS, messages: limits.sendsPer10Minutes },
+      { name: 'account', withinMs: 10 * MINUTE_MS, messages: limits.sendsPerTenMinutes },
       { name: 'account-day', withinMs: DAY_MS, messages: limits.sendsPerDay },
     ],
   }
-  const destinations = [...spending.destinations].sort().map((key) => ({
+  const destinations = [...message.destinations].sort().map((key) => ({
     scope: 'destination',
     key,
     allowances: [{ name: 'destination', withinMs: HOUR_MS, messages: limits.sendsPerDestinationHour }],
   }))
-  const client = (spending.clientAddress ? [clientNetwork(spending.clientAddress)] : []).map((key) => ({
+  const client = (message.clientAddress ? [clientNetwork(message.clientAddress)] : []).map((key) => ({
     scope: 'client',
     key,
     allowances: [{ name: 'client', withinMs: HOUR_MS, messages: limits.sendsPerClientHour }],
@@ -122,32 +124,43 @@ function countersOf({ limits }: Application, spending: Spending): Counter[] {
   return [account, ...client, ...destinations]
 }
 
-/** In how many rows an application's day is counted: its sends would all wait for one. */
+/** The number of rows that count an application's day, because a single row would serialize all of its sends. */
 const PARTS = 64
 
-// The parts' shares add up to the limit, so that it holds exactly whichever parts are spent.
-const share = (part: string) =>
-  `$3::integer / ${PARTS} + (CASE WHEN ${part} < $3::integer % ${PARTS} THEN 1 ELSE 0 END)`
+// The shares of the parts add up to the limit, so that it holds exactly whichever parts are used.
+const shareOf = (part: string) =>
+  `:limit::integer / ${PARTS} + (CASE WHEN ${part} < :limit::integer % ${PARTS} THEN 1 ELSE 0 END)`
 
-const SPEND = `WITH roomy AS MATERIALIZED (
+const CONSUME = statement<{
+  application: string
+  day: number
+  limit: number
+  now: number
+  scopes: readonly string[]
+  keys: readonly string[]
+  longest: readonly number[]
+}>(`WITH available AS MATERIALIZED (
     SELECT share.part FROM generate_series(0, ${PARTS - 1}) AS share (part)
-    LEFT JOIN daily_budget AS spent ON spent.application = $1 AND spent.day = $2 AND spent.part = share.part
-    WHERE coalesce(spent.messages, 0) < ${share('share.part')}
+    LEFT JOIN daily_budget AS used
+      ON used.application = :application AND used.day = :day AND used.part = share.part
+    WHERE coalesce(used.messages, 0) < ${shareOf('share.part')}
     ORDER BY random() LIMIT 1
-  ), today AS (
-    INSERT INTO daily_budget AS daily (application, day, part, messages) SELECT $1, $2, part, 1 FROM roomy
+  ), counted_today AS (
+    INSERT INTO daily_budget AS daily (application, day, part, messages)
+    SELECT :application, :day, part, 1 FROM available
     ON CONFLICT (application, day, part) DO UPDATE SET messages = daily.messages + 1
-    WHERE daily.messages < ${share('daily.part')}
+    WHERE daily.messages < ${shareOf('daily.part')}
     RETURNING part
-  ), spent AS (
+  ), counted AS (
     UPDATE budget SET times = ARRAY (
-      SELECT time FROM unnest(budget.times) AS time WHERE time > $4::bigint - counter.longest ORDER BY time
-    ) || $4::bigint
-    FROM today, unnest($5::text[], $6::text[], $7::bigint[]) AS counter (scope, key, longest)
-    WHERE budget.application = $1 AND budget.scope = counter.scope AND budget.key = counter.key
+      SELECT time FROM unnest(budget.times) AS time WHERE time > :now::bigint - counter.longest ORDER BY time
+    ) || :now::bigint
+    FROM counted_today, unnest(:scopes::text[], :keys::text[], :longest::bigint[]) AS counter (scope, key, longest)
+    WHERE budget.application = :application AND budget.scope = counter.scope AND budget.key = counter.key
   )
-  SELECT EXISTS (SELECT FROM roomy) AS room, EXISTS (SELECT FROM today) AS taken,
-    (SELECT coalesce(sum(messages), 0)::integer FROM daily_budget WHERE application = $1 AND day = $2) AS before`
+  SELECT EXISTS (SELECT FROM available) AS is_available, EXISTS (SELECT FROM counted_today) AS is_consumed,
+    (SELECT coalesce(sum(messages), 0)::integer FROM daily_budget
+      WHERE application = :application AND day = :day) AS before`)
 
 interface BudgetRow {
   readonly scope: string
@@ -155,12 +168,12 @@ interface BudgetRow {
   readonly times: readonly number[]
 }
 
-async function hold(
+async function lockCounters(
   tx: Queries,
   application: Application,
   counters: readonly Counter[],
 ): Promise<BudgetRow[]> {
-  // One fixed order, by scope and key, is what keeps two sends from waiting for each other.
+  // Locking in one order, by scope and key, prevents a deadlock of two sends.
   return tx.query<BudgetRow>(
     `INSERT INTO budget (application, scope, key, times)
      SELECT $1, wanted.scope, wanted.key, '{}'::bigint[]
@@ -171,23 +184,34 @@ async function hold(
   )
 }
 
-/** Spends one message of the application's day, and if there was one, of all `counters`; the day's messages so far. */
-async function spend(
+/**
+ * Consumes one message of the application's day and of all `counters`; resolves to the number of messages today, or
+ * `undefined` when the day's budget is used up.
+ */
+async function consume(
   tx: Queries,
   application: Application,
   counters: readonly Counter[],
   now: number,
 ): Promise<number | undefined> {
+  const params = CONSUME.values({
+    application: application.id,
+    day: Math.floor(now / DAY_MS),
+    limit: application.limits.sendsPerApplicationDay,
+    now,
+    scopes: counters.map((counter) => counter.scope),
+    keys: counters.map((counter) => counter.key),
+    longest: counters.map(longestPeriod),
+  })
   for (;;) {
-    const row = await one<{ before: number; room: boolean; taken: boolean }>(tx, SPEND, [
-      ...[application.id, Math.floor(now / DAY_MS), application.limits.sendsPerApplicationDay, now],
-      counters.map((counter) => counter.scope),
-      counters.map((counter) => counter.key),
-      counters.map(longest),
-    ])
-    if (row?.taken) return row.before + 1
-    // Another send can have taken the last message of the part that still had one: there may be more in the others.
-    if (!row?.room) return undefined
+    const row = await queryOne<{ before: number; is_available: boolean; is_consumed: boolean }>(
+      tx,
+      CONSUME.text,
+      params,
+    )
+    if (row?.is_consumed) return row.before + 1
+    // A concurrent send may have taken the last message of the chosen part while other parts have some left.
+    if (!row?.is_available) return undefined
   }
 }
 
@@ -204,6 +228,6 @@ function waitOf(counter: Counter, times: readonly number[], now: number): number
   return Math.max(...waits)
 }
 
-function longest(counter: Counter): number {
+function longestPeriod(counter: Counter): number {
   return Math.max(...counter.allowances.map((allowance) => allowance.withinMs))
 }

@@ -1,44 +1,54 @@
 import { randomBytes } from 'node:crypto'
 import { maskContact } from 'countersign/protocol'
-import { letterIdentity } from '../secrets/seal-identity.js'
 import type { Keys } from '../secrets/keys.js'
 import { open, seal } from '../secrets/seal.js'
-import { one, type Queries, type Store } from '../store/store.js'
-import { type DeliveryFault, type Letter, type Message, messageSchema } from './message.js'
+import { outboxIdentity } from '../secrets/seal-identity.js'
+import { statement } from '../store/statement.js'
+import { type Queries, queryOne, type Store } from '../store/store.js'
+import type { DeliveryFault } from './carrier.js'
+import { type Message, messageSchema, type QueuedMessage } from './message.js'
 
-/** How long a letter belongs to whoever took it; then its taker counts as dead. Longer than any try lasts. */
+/** How long a process may keep a message before it counts as dead. Longer than any attempt to deliver. */
 const LEASE_MS = 15_000
-const LONGEST_CARRIER_ID = 128
+const MAX_CARRIER_ID_LENGTH = 128
 
-/** When messages were written, how long they are of use, the challenge whose code they carry, and the request. */
-export interface Enqueueing {
+/** What a group of messages is written with. */
+export interface EnqueueDetails {
   readonly now: number
   readonly expiresAt: number
+  /** The challenge whose code they carry. */
   readonly challenge?: string | undefined
   readonly request?: string | undefined
 }
 
-/** What became of a try. */
-export interface Tried {
+/** The result of an attempt to deliver a message. */
+export interface AttemptRecord {
   readonly carrier: string | null
   readonly carrierId?: string | undefined
   readonly fault?: DeliveryFault | undefined
 }
 
-/** The outbox as it is stored. What a message says is sealed, and kept no longer than it is on its way. */
-export interface OutboxRows {
-  /** Writes messages, taken by this process. */
-  insert(tx: Queries, application: string, messages: readonly Message[], times: Enqueueing): Promise<Letter[]>
-  /** Takes the letters that have been due for longest. One that cannot be read ends as refused. */
-  take(now: number, most: number): Promise<Letter[]>
-  /** When the next letter is due after that moment; nothing when none waits. */
+type FinalState = 'sent' | 'refused' | 'expired'
+
+/** The outbox in the store. The content of a message is sealed, and deleted once the message has been handed over or given up. */
+export interface OutboxTable {
+  /** Writes messages, leased to this process. */
+  insert(
+    tx: Queries,
+    application: string,
+    messages: readonly Message[],
+    details: EnqueueDetails,
+  ): Promise<QueuedMessage[]>
+  /** Leases the messages that have been due for longest. One that cannot be decrypted is marked as refused. */
+  takeDue(now: number, limit: number): Promise<QueuedMessage[]>
+  /** When the next message after this time is due; `undefined` when none is queued. */
   nextDue(after: number): Promise<number | undefined>
-  /** Ends the way of letters whose time is over. */
+  /** Marks queued messages whose time is over as expired. */
   expire(now: number): Promise<void>
-  /** Ends a letter's way. */
-  settle(letter: Letter, state: 'sent' | 'refused' | 'expired', tried: Tried, now: number): Promise<void>
-  /** Puts a letter off for a while. */
-  postpone(letter: Letter, delayMs: number, tried: Tried, now: number): Promise<void>
+  /** Records the final state of a message. */
+  finish(message: QueuedMessage, state: FinalState, attempt: AttemptRecord, now: number): Promise<void>
+  /** Schedules the next attempt. */
+  postpone(message: QueuedMessage, delayMs: number, attempt: AttemptRecord, now: number): Promise<void>
 }
 
 interface Row {
@@ -46,66 +56,128 @@ interface Row {
   readonly id: string
   readonly sealed: string
   readonly expires_at: number
-  readonly tries: number
+  readonly attempts: number
 }
 
-export function outboxRows(store: Store, keys: Keys): OutboxRows {
-  function read(row: Row, heldUntil: number): Letter | undefined {
-    const { application, id, expires_at: expiresAt, tries } = row
+const INSERT = statement<{
+  application: string
+  challenge: string | null
+  dueAt: number
+  expiresAt: number
+  now: number
+  ids: readonly string[]
+  channels: readonly string[]
+  masked: readonly string[]
+  sealed: readonly string[]
+}>(`INSERT INTO outbox (application, id, channel, masked, sealed, state, challenge, due_at, expires_at,
+    created_at, updated_at)
+  SELECT :application, id, channel, masked, sealed, 'queued', :challenge, :dueAt, :expiresAt, :now, :now
+  FROM unnest(:ids::text[], :channels::text[], :masked::text[], :sealed::text[]) AS m (id, channel, masked, sealed)`)
+
+// Only while this process has the lease: another one may have taken the message over and sent it.
+const POSTPONE = statement<{
+  application: string
+  id: string
+  leasedUntil: number
+  dueAt: number
+  carrier: string | null
+  fault: string | null
+  now: number
+}>(`UPDATE outbox SET attempts = attempts + 1, due_at = :dueAt, carrier = :carrier, fault = :fault, updated_at = :now
+  WHERE application = :application AND id = :id AND state = 'queued' AND due_at = :leasedUntil`)
+
+// `sent` is recorded even when the lease ran out meanwhile; a failure only while this process has the lease.
+const FINISH = statement<{
+  application: string
+  id: string
+  state: FinalState
+  carrier: string | null
+  carrierId: string | null
+  fault: string | null
+  now: number
+  leasedUntil: number
+}>(`UPDATE outbox SET state = :state, sealed = NULL, attempts = attempts + 1, carrier = :carrier,
+    carrier_id = :carrierId, fault = :fault, updated_at = :now, settled_at = :now
+  WHERE application = :application AND id = :id AND state = 'queued' AND (:state = 'sent' OR due_at = :leasedUntil)`)
+
+export function outboxTable(store: Store, keys: Keys): OutboxTable {
+  function read(row: Row, leasedUntil: number): QueuedMessage | undefined {
+    const { application, id, expires_at: expiresAt, attempts } = row
     try {
-      const message = messageSchema.parse(JSON.parse(open(keys, letterIdentity(application, id), row.sealed)))
-      return { ...message, application, id, expiresAt, heldUntil, tries }
+      const message = messageSchema.parse(JSON.parse(open(keys, outboxIdentity(application, id), row.sealed)))
+      return { ...message, application, id, expiresAt, leasedUntil, attempts }
     } catch {
       return undefined
     }
   }
 
+  async function finish(
+    { application, id, leasedUntil }: Pick<QueuedMessage, 'application' | 'id' | 'leasedUntil'>,
+    state: FinalState,
+    { carrier, carrierId, fault }: AttemptRecord,
+    now: number,
+  ): Promise<void> {
+    const shortId = carrierId?.slice(0, MAX_CARRIER_ID_LENGTH) ?? null
+    const params = {
+      application,
+      id,
+      leasedUntil,
+      state,
+      carrier,
+      carrierId: shortId,
+      fault: fault ?? null,
+      now,
+    }
+    await store.query(FINISH.text, FINISH.values(params))
+  }
+
   return {
     async insert(tx, application, messages, { now, expiresAt, challenge, request }) {
-      const heldUntil = now + LEASE_MS
-      const letters = messages.map((message) => {
+      const leasedUntil = now + LEASE_MS
+      const queued = messages.map((message) => {
         const id = randomBytes(16).toString('base64url')
-        return { ...message, request, application, id, expiresAt, heldUntil, tries: 0 }
+        return { ...message, request, application, id, expiresAt, leasedUntil, attempts: 0 }
       })
       await tx.query(
-        `INSERT INTO outbox (application, id, channel, masked, sealed, state, challenge, due_at, expires_at,
-           created_at, updated_at)
-         SELECT $1, id, channel, masked, sealed, 'queued', $2, $3, $4, $5, $5
-         FROM unnest($6::text[], $7::text[], $8::text[], $9::text[]) AS m (id, channel, masked, sealed)`,
-        [
-          ...[application, challenge ?? null, heldUntil, expiresAt, now],
-          letters.map((letter) => letter.id),
-          messages.map((message) => message.channel),
-          messages.map(maskedRecipient),
-          letters.map(({ id }, index) =>
-            seal(keys, letterIdentity(application, id), JSON.stringify({ ...messages[index], request })),
+        INSERT.text,
+        INSERT.values({
+          application,
+          challenge: challenge ?? null,
+          dueAt: leasedUntil,
+          expiresAt,
+          now,
+          ids: queued.map(({ id }) => id),
+          channels: messages.map(({ channel }) => channel),
+          masked: messages.map(maskedRecipient),
+          sealed: queued.map(({ id }, index) =>
+            seal(keys, outboxIdentity(application, id), JSON.stringify({ ...messages[index], request })),
           ),
-        ],
+        }),
       )
-      return letters
+      return queued
     },
 
-    async take(now, most) {
-      const heldUntil = now + LEASE_MS
+    async takeDue(now, limit) {
+      const leasedUntil = now + LEASE_MS
       const rows = await store.query<Row>(
         `UPDATE outbox SET due_at = $2 WHERE (application, id) IN (
            SELECT application, id FROM outbox WHERE state = 'queued' AND due_at <= $1 AND expires_at > $1
            ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
-         ) RETURNING application, id, sealed, expires_at, attempts AS tries`,
-        [now, heldUntil, most],
+         ) RETURNING application, id, sealed, expires_at, attempts`,
+        [now, leasedUntil, limit],
       )
-      const letters: Letter[] = []
+      const messages: QueuedMessage[] = []
       for (const row of rows) {
-        const letter = read(row, heldUntil)
-        if (letter) letters.push(letter)
-        // Left as it is, it would come back for ever.
-        else await end(store, { ...row, heldUntil }, 'refused', { carrier: null, fault: 'carrier' }, now)
+        const message = read(row, leasedUntil)
+        if (message) messages.push(message)
+        // Otherwise it would be taken again and again.
+        else await finish({ ...row, leasedUntil }, 'refused', { carrier: null, fault: 'carrier' }, now)
       }
-      return letters
+      return messages
     },
 
     async nextDue(after) {
-      const row = await one<{ due: number | null }>(
+      const row = await queryOne<{ due: number | null }>(
         store,
         "SELECT min(due_at) AS due FROM outbox WHERE state = 'queued' AND due_at > $1",
         [after],
@@ -121,39 +193,21 @@ export function outboxRows(store: Store, keys: Keys): OutboxRows {
       )
     },
 
-    settle: (letter, state, tried, now) => end(store, letter, state, tried, now),
+    finish,
 
-    async postpone(letter, delayMs, tried, now) {
-      // Only while the letter is still ours: whoever took it over may have sent it.
-      await store.query(
-        `UPDATE outbox SET attempts = attempts + 1, due_at = $4, carrier = $5, fault = $6, updated_at = $7
-         WHERE application = $1 AND id = $2 AND state = 'queued' AND due_at = $3`,
-        [
-          ...[letter.application, letter.id, letter.heldUntil, now + delayMs],
-          ...[tried.carrier, tried.fault ?? null, now],
-        ],
-      )
+    async postpone({ application, id, leasedUntil }, delayMs, { carrier, fault }, now) {
+      const params = {
+        application,
+        id,
+        leasedUntil,
+        dueAt: now + delayMs,
+        carrier,
+        fault: fault ?? null,
+        now,
+      }
+      await store.query(POSTPONE.text, POSTPONE.values(params))
     },
   }
-}
-
-async function end(
-  store: Store,
-  letter: Pick<Letter, 'application' | 'id' | 'heldUntil'>,
-  state: 'sent' | 'refused' | 'expired',
-  tried: Tried,
-  now: number,
-): Promise<void> {
-  // What was sent is sent, even when the lease ran out over it; a failure counts only while the letter is ours.
-  await store.query(
-    `UPDATE outbox SET state = $3, sealed = NULL, attempts = attempts + 1, carrier = $4, carrier_id = $5, fault = $6,
-       updated_at = $7, settled_at = $7
-     WHERE application = $1 AND id = $2 AND state = 'queued' AND ($3 = 'sent' OR due_at = $8)`,
-    [
-      ...[letter.application, letter.id, state, tried.carrier],
-      ...[tried.carrierId?.slice(0, LONGEST_CARRIER_ID) ?? null, tried.fault ?? null, now, letter.heldUntil],
-    ],
-  )
 }
 
 function maskedRecipient({ channel, to }: Message): string {

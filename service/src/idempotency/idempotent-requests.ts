@@ -1,37 +1,38 @@
 import { randomUUID } from 'node:crypto'
 import { type Keys, mac } from '../secrets/keys.js'
-import { one, type Store } from '../store/store.js'
+import { statement } from '../store/statement.js'
+import { queryOne, type Store } from '../store/store.js'
 
-const KEPT_MS = 24 * 3_600_000
-// Longer than any request takes: after it whoever worked on it counts as dead.
+const RETENTION_MS = 24 * 3_600_000
+// Longer than any request takes: after that, the process that claimed the request counts as dead.
 const CLAIM_MS = 60_000
 
-/** What an Idempotency-Key stands for: one request of one application. */
+/** A request with an Idempotency-Key. */
 export interface KeyedRequest {
   readonly application: string
   readonly key: string
-  /** Everything that makes it this request and no other. */
+  /** Everything that distinguishes the request from others. */
   readonly content: readonly (string | number)[]
 }
 
-/** How a request with an Idempotency-Key is to be treated. */
+/** How a request with an Idempotency-Key is to be handled. */
 export type Claim =
   | {
       readonly outcome: 'first'
-      /** Keeps the answer for whoever asks again. */
+      /** Stores the response for repetitions of the request. */
       keep(answer: object): Promise<void>
-      /** Nothing was done: the key may be used again. */
+      /** Frees the key, because nothing was done. */
       release(): Promise<void>
     }
   | { readonly outcome: 'answered'; readonly answer: object }
   | { readonly outcome: 'in_flight' }
   | { readonly outcome: 'other_request' }
 
-/** Remembers for 24 h what was answered to which key, for all processes of the service. */
+/** Stores the response to each Idempotency-Key for 24 h, for all processes of the service. */
 export interface IdempotentRequests {
   claim(request: KeyedRequest): Promise<Claim>
-  /** Deletes what has outlived its day. */
-  sweep(): Promise<void>
+  /** Deletes responses that are older than 24 h. */
+  deleteExpired(): Promise<void>
 }
 
 interface Row {
@@ -40,19 +41,43 @@ interface Row {
   readonly answer: string | null
 }
 
+const IS_EXPIRED = 'known.expires_at <= :now::bigint'
+const IS_ABANDONED =
+  'known.answer IS NULL AND known.request = :request AND known.claimed_until <= :now::bigint'
+
+// A single statement, so that of any number of concurrent requests, in any number of processes, one is the first.
+const CLAIM = statement<{
+  application: string
+  name: string
+  request: string
+  claim: string
+  now: number
+  claimedUntil: number
+  expiresAt: number
+}>(`INSERT INTO idempotent_request AS known (application, key, request, claim, claimed_until, expires_at)
+  VALUES (:application, :name, :request, :claim, :claimedUntil::bigint, :expiresAt::bigint)
+  ON CONFLICT (application, key) DO UPDATE SET
+    request = CASE WHEN ${IS_EXPIRED} THEN :request ELSE known.request END,
+    answer = CASE WHEN ${IS_EXPIRED} THEN NULL ELSE known.answer END,
+    claim = CASE WHEN ${IS_EXPIRED} OR (${IS_ABANDONED}) THEN :claim ELSE known.claim END,
+    claimed_until = CASE WHEN ${IS_EXPIRED} OR (${IS_ABANDONED}) THEN :claimedUntil::bigint
+      ELSE known.claimed_until END,
+    expires_at = CASE WHEN ${IS_EXPIRED} THEN :expiresAt::bigint ELSE known.expires_at END
+  RETURNING request, claim, answer`)
+
 export function idempotentRequests(store: Store, keys: Keys): IdempotentRequests {
   /**
-   * While secrets are exchanged another process may know the request under another name. Whoever claims looks after its
-   * own claim stands, so of two at once at least one sees the other.
+   * During a rotation of secrets, another process may have stored the request under the name of a former key. Each
+   * request looks for it after making its own claim, so of two concurrent requests at least one sees the other.
    */
-  async function findUnderFormer(asked: KeyedRequest, now: number): Promise<Claim | undefined> {
+  async function findUnderFormerKey(keyed: KeyedRequest, now: number): Promise<Claim | undefined> {
     for (const former of keys.previous) {
-      const { name, request } = namesOf(former, asked)
-      const row = await one<Row>(
+      const { name, request } = storedNames(former, keyed)
+      const row = await queryOne<Row>(
         store,
         `SELECT request, claim, answer FROM idempotent_request WHERE application = $1 AND key = $2
            AND expires_at > $3 AND (answer IS NOT NULL OR claimed_until > $3)`,
-        [asked.application, name, now],
+        [keyed.application, name, now],
       )
       if (!row) continue
       if (row.request !== request) return { outcome: 'other_request' }
@@ -64,32 +89,19 @@ export function idempotentRequests(store: Store, keys: Keys): IdempotentRequests
   }
 
   return {
-    async claim(asked) {
-      const { application } = asked
+    async claim(keyed) {
+      const { application } = keyed
       const now = Date.now()
-      const mine = randomUUID()
-      const { name, request } = namesOf(keys, asked)
-      // One statement: of any number of requests at once, in any number of processes, one is the first.
-      const row = await one<Row>(
-        store,
-        `INSERT INTO idempotent_request AS known (application, key, request, claim, claimed_until, expires_at)
-         VALUES ($1, $2, $3, $4, $6::bigint, $7::bigint)
-         ON CONFLICT (application, key) DO UPDATE SET
-           request = CASE WHEN known.expires_at <= $5::bigint THEN $3 ELSE known.request END,
-           answer = CASE WHEN known.expires_at <= $5::bigint THEN NULL ELSE known.answer END,
-           claim = CASE WHEN known.expires_at <= $5::bigint OR (known.answer IS NULL AND known.request = $3
-             AND known.claimed_until <= $5::bigint) THEN $4 ELSE known.claim END,
-           claimed_until = CASE WHEN known.expires_at <= $5::bigint OR (known.answer IS NULL AND known.request = $3
-             AND known.claimed_until <= $5::bigint) THEN $6::bigint ELSE known.claimed_until END,
-           expires_at = CASE WHEN known.expires_at <= $5::bigint THEN $7::bigint ELSE known.expires_at END
-         RETURNING request, claim, answer`,
-        [application, name, request, mine, now, now + CLAIM_MS, now + KEPT_MS],
-      )
-      if (!row) throw new Error('The store kept no row for an Idempotency-Key.')
+      const claim = randomUUID()
+      const { name, request } = storedNames(keys, keyed)
+      const times = { now, claimedUntil: now + CLAIM_MS, expiresAt: now + RETENTION_MS }
+      const params = CLAIM.values({ application, name, request, claim, ...times })
+      const row = await queryOne<Row>(store, CLAIM.text, params)
+      if (!row) throw new Error('The store returned no row for an Idempotency-Key.')
       if (row.request !== request) return { outcome: 'other_request' }
       if (row.answer !== null) return { outcome: 'answered', answer: JSON.parse(row.answer) }
-      if (row.claim !== mine) return { outcome: 'in_flight' }
-      const own = [application, name, mine]
+      if (row.claim !== claim) return { outcome: 'in_flight' }
+      const own = [application, name, claim]
       const first = {
         outcome: 'first',
         async keep(answer: object) {
@@ -105,19 +117,22 @@ export function idempotentRequests(store: Store, keys: Keys): IdempotentRequests
           )
         },
       } as const
-      const elsewhere = await findUnderFormer(asked, now)
+      const elsewhere = await findUnderFormerKey(keyed, now)
       if (elsewhere) await first.release()
       return elsewhere ?? first
     },
 
-    async sweep() {
+    async deleteExpired() {
       await store.query('DELETE FROM idempotent_request WHERE expires_at <= $1', [Date.now()])
     },
   }
 }
 
-/** What is stored of a key and of its request: keyed hashes. */
-function namesOf(keys: Keys, { application, key, content }: KeyedRequest): { name: string; request: string } {
+/** The stored form of the key and of the request: keyed hashes. */
+function storedNames(
+  keys: Keys,
+  { application, key, content }: KeyedRequest,
+): { name: string; request: string } {
   const hash = (parts: readonly (string | number)[]) =>
     mac(keys.references, ['idempotency', application, ...parts]).toString('base64url')
   return { name: hash(['key', key]), request: hash(['request', ...content]) }
