@@ -1,20 +1,20 @@
 import { NOTICES, type Notice } from './application.js'
-import { FaultsError } from './configuration-error.js'
-import { limitsSchema } from './limits.js'
+import { ConfigurationError } from './configuration-error.js'
+import { isDurationLimit, LIMIT_NAMES, LIMIT_RANGES, type LimitName, limitRange } from './limits.js'
 import { readOptions, type ServiceOptions } from './options.js'
 import { developmentSecret } from './secrets/development-secret.js'
 
-/** Which variable sets which limit. */
-const LIMIT_VARIABLES = {
+/** The variable of each limit. Those of durations are in seconds. */
+const LIMIT_VARIABLES: Readonly<Record<LimitName, string>> = {
   codeDigits: 'SERVICE_CODE_DIGITS',
-  codeLifeSeconds: 'SERVICE_CODE_LIFE_SECONDS',
-  emailCodeLifeSeconds: 'SERVICE_EMAIL_CODE_LIFE_SECONDS',
-  maxTries: 'SERVICE_MAX_TRIES',
-  lockAfter: 'SERVICE_LOCK_AFTER',
-  lockSeconds: 'SERVICE_LOCK_SECONDS',
-  disableAfter: 'SERVICE_DISABLE_AFTER',
-  resendSeconds: 'SERVICE_RESEND_SECONDS',
-  sendsPer10Minutes: 'SERVICE_SENDS_PER_10_MIN',
+  codeLifetime: 'SERVICE_CODE_LIFE_SECONDS',
+  emailCodeLifetime: 'SERVICE_EMAIL_CODE_LIFE_SECONDS',
+  attemptsPerChallenge: 'SERVICE_MAX_TRIES',
+  failuresBeforeLock: 'SERVICE_LOCK_AFTER',
+  lockDuration: 'SERVICE_LOCK_SECONDS',
+  failuresBeforeDisable: 'SERVICE_DISABLE_AFTER',
+  resendDelay: 'SERVICE_RESEND_SECONDS',
+  sendsPerTenMinutes: 'SERVICE_SENDS_PER_10_MIN',
   sendsPerDay: 'SERVICE_SENDS_PER_DAY',
   sendsPerDestinationHour: 'SERVICE_SENDS_PER_DESTINATION_HOUR',
   sendsPerClientHour: 'SERVICE_SENDS_PER_CLIENT_HOUR',
@@ -22,9 +22,9 @@ const LIMIT_VARIABLES = {
   appStepsAhead: 'SERVICE_APP_STEPS_AHEAD',
   backupCodes: 'SERVICE_BACKUP_CODES',
   backupCodeLength: 'SERVICE_BACKUP_CODE_LENGTH',
-} as const satisfies Record<keyof NonNullable<ServiceOptions['limits']>, string>
+}
 
-/** Which variable is given to which option as it is. */
+/** The options whose value is the text of a variable. */
 const TEXT_VARIABLES = {
   databaseUrl: 'DATABASE_URL',
   apiKey: 'SERVICE_API_KEY',
@@ -38,7 +38,7 @@ const TEXT_VARIABLES = {
   transcriberKey: 'SERVICE_TRANSCRIBER_KEY',
 } as const satisfies Partial<Record<keyof ServiceOptions, string>>
 
-/** What an option is called by whoever sets variables. */
+/** The variable of each option, for messages. */
 const VARIABLES: Readonly<Record<string, string>> = {
   ...TEXT_VARIABLES,
   dataDir: 'DATA_DIR',
@@ -48,27 +48,31 @@ const VARIABLES: Readonly<Record<string, string>> = {
   transcribeHosts: 'SERVICE_TRANSCRIBE_HOSTS',
 }
 
-// Stands for what is missing while the rest is looked at.
-const ANY_SECRET = 'x'.repeat(32)
-const ANY_DELIVERY = 'https://delivery.invalid'
+// Take the place of missing values while the other options are validated.
+const PLACEHOLDER_SECRET = 'x'.repeat(32)
+const PLACEHOLDER_DELIVERY = 'https://delivery.invalid'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What the environment says about a service. */
+/** The configuration of a service in environment variables. */
 export interface ServiceEnvironment {
-  /** For `createService`. */
+  /** The options for `createService`. */
   readonly options: ServiceOptions
   /** SERVICE_PORT. Defaults to 4000. */
   readonly port: number
-  /** SERVICE_DRAIN_SECONDS: how long `/readyz` says no before the service stops taking requests. */
-  readonly drainSeconds: number
-  /** What the person who started the process should know, one sentence each. */
+  /**
+   * SERVICE_DRAIN_SECONDS in milliseconds: how long `/readyz` reports that the service is not ready before it stops
+   * accepting requests. Defaults to 5 s in production, else 0.
+   */
+  readonly drainMs: number
+  /** What the operator should know, one sentence per entry. */
   readonly warnings: readonly string[]
 }
 
 /**
- * Reads the variables of the service. Outside production a missing SERVICE_SECRET is made once and kept in the data
- * folder, and messages go to the development inbox. Throws a `FaultsError` with everything that is missing or wrong.
+ * Reads the environment variables of the service. Outside production, a missing SERVICE_SECRET is created once and kept
+ * in the data folder, and messages go to the development inbox. Throws a `ConfigurationError` that lists everything that
+ * is missing or wrong.
  */
 export function readEnvironment(
   env: Environment,
@@ -79,7 +83,7 @@ export function readEnvironment(
   const faults: string[] = []
   const warnings: string[] = []
   const port = readPort(env.SERVICE_PORT || '4000', faults)
-  const drainSeconds = readDrain(env.SERVICE_DRAIN_SECONDS || (production ? '5' : '0'), faults)
+  const drainMs = readDrain(env.SERVICE_DRAIN_SECONDS || (production ? '5' : '0'), faults) * 1000
   const limits = readLimits(env, faults)
   const notices = readNotices(env.SERVICE_NOTICES, faults)
   const allowTestKeysInProduction = readSwitch(env, 'SERVICE_ALLOW_TEST_KEYS_IN_PRODUCTION', faults)
@@ -90,16 +94,16 @@ export function readEnvironment(
   }
   if (production && !env.SERVICE_DELIVERY) {
     faults.push(
-      'SERVICE_DELIVERY is missing: say how messages leave, for example smtp://…?from=… or https://….',
+      'SERVICE_DELIVERY is missing: set it to the address of a carrier, for example smtp://…?from=… or https://….',
     )
   }
-  const given = Object.entries(TEXT_VARIABLES).map(([option, variable]) => [option, env[variable]])
+  const texts = Object.entries(TEXT_VARIABLES).map(([option, variable]) => [option, env[variable]])
   const options: ServiceOptions = {
-    ...withoutEmpty(Object.fromEntries(given)),
+    ...withoutEmpty(Object.fromEntries(texts)),
     dataDir,
-    secret: env.SERVICE_SECRET || ANY_SECRET,
-    previousSecrets: readPrevious(env),
-    delivery: env.SERVICE_DELIVERY || (production ? ANY_DELIVERY : 'inbox'),
+    secret: env.SERVICE_SECRET || PLACEHOLDER_SECRET,
+    previousSecrets: readPreviousSecrets(env),
+    delivery: env.SERVICE_DELIVERY || (production ? PLACEHOLDER_DELIVERY : 'inbox'),
     transcribeHosts: (env.SERVICE_TRANSCRIBE_HOSTS ?? '')
       .split(',')
       .map((host) => host.trim())
@@ -108,37 +112,40 @@ export function readEnvironment(
     ...(notices && { notices }),
     ...(allowTestKeysInProduction && { allowTestKeysInProduction }),
   }
-  faults.push(...faultsOf(options))
-  if (faults.length > 0) throw new FaultsError(faults)
+  faults.push(...optionFaults(options))
+  if (faults.length > 0) throw new ConfigurationError(faults)
   if (!env.SERVICE_SECRET) {
     warnings.push(
-      `SERVICE_SECRET is not set: using one kept in ${dataDir}/secret, which is for development only.`,
+      `SERVICE_SECRET is not set: using the one in ${dataDir}/secret, which is for development only.`,
     )
   }
-  return { options: { ...options, ...readSecrets(env, dataDir) }, port, drainSeconds, warnings }
+  return { options: { ...options, ...readSecrets(env, dataDir) }, port, drainMs, warnings }
 }
 
-/** What is wrong with options, in the words of whoever set the variables. */
-function faultsOf(options: ServiceOptions): readonly string[] {
+/** What is wrong with the options, with the names of their variables. */
+function optionFaults(options: ServiceOptions): readonly string[] {
   try {
     readOptions(options)
     return []
   } catch (error) {
-    if (!(error instanceof FaultsError)) throw error
+    if (!(error instanceof ConfigurationError)) throw error
     return error.faults.map((fault) => fault.replace(/^\w+/, (option) => VARIABLES[option] ?? option))
   }
 }
 
-/** The secret that is written with and those that are only read with. Without one, that of the data folder. */
+/** The current secret, by default the one in the data folder, and the former ones. */
 export function readSecrets(
   env: Environment,
   dataDir: string,
 ): { readonly secret: string; readonly previousSecrets: string[] } {
-  return { secret: env.SERVICE_SECRET || developmentSecret(dataDir), previousSecrets: readPrevious(env) }
+  return {
+    secret: env.SERVICE_SECRET || developmentSecret(dataDir),
+    previousSecrets: readPreviousSecrets(env),
+  }
 }
 
-function readPrevious(env: Environment): string[] {
-  // A passphrase may hold a comma; in a list it is written as addresses write it.
+function readPreviousSecrets(env: Environment): string[] {
+  // A secret may contain a comma, which the list percent-encodes.
   const previous = (env.SERVICE_SECRET_PREVIOUS ?? '')
     .split(',')
     .map((secret) => secret.trim().replaceAll('%2C', ','))
@@ -155,11 +162,11 @@ function readPort(text: string, faults: string[]): number {
 
 function readNotices(text: string | undefined, faults: string[]): Notice[] | undefined {
   if (!text) return undefined
-  const given = text === 'none' ? [] : text.split(',').map((name) => name.trim())
-  if (!given.every(isNotice)) {
-    faults.push(`SERVICE_NOTICES must be "none", or of ${NOTICES.join(', ')} (default all).`)
+  const names = text === 'none' ? [] : text.split(',').map((name) => name.trim())
+  if (!names.every(isNotice)) {
+    faults.push(`SERVICE_NOTICES must be "none" or a list of ${NOTICES.join(', ')} (default: all).`)
   }
-  return given.filter(isNotice)
+  return names.filter(isNotice)
 }
 
 function isNotice(name: string): name is Notice {
@@ -182,15 +189,23 @@ function readDrain(text: string, faults: string[]): number {
 }
 
 function readLimits(env: Environment, faults: string[]): NonNullable<ServiceOptions['limits']> {
-  const read = Object.entries(LIMIT_VARIABLES).flatMap(([name, variable]) => {
+  const limits = LIMIT_NAMES.flatMap((name) => {
+    const variable = LIMIT_VARIABLES[name]
     const text = env[variable]
     if (!text) return []
-    const rule = limitsSchema.shape[name as keyof typeof LIMIT_VARIABLES]
-    const number = rule.safeParse(/^\d{1,9}$/.test(text) ? Number(text) : text)
-    if (!number.success) faults.push(`${number.error.issues[0]?.message.replace(name, variable)}.`)
-    return [[name, number.data]]
+    const range = limitRange(name)
+    const isDuration = isDurationLimit(name)
+    const factor = isDuration ? 1000 : 1
+    const value = Number(text) * factor
+    if (!/^\d{1,9}$/.test(text) || value < range.min || value > range.max) {
+      const unit = isDuration ? 'seconds' : LIMIT_RANGES[name].unit
+      const [min, max, initial] = [range.min, range.max, range.default].map((bound) => bound / factor)
+      faults.push(`${variable} must be a whole number of ${unit} from ${min} to ${max} (default ${initial}).`)
+      return []
+    }
+    return [[name, value]]
   })
-  return Object.fromEntries(read)
+  return Object.fromEntries(limits)
 }
 
 function withoutEmpty<T extends Readonly<Record<string, string | undefined>>>(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Directory, directory } from '../src/applications/directory.js'
-import { newcomer } from '../src/applications/settings.js'
+import { type ApplicationDirectory, applicationDirectory } from '../src/applications/directory.js'
+import { applicationDefaults } from '../src/applications/settings.js'
 import { operator } from '../src/operator/operator.js'
 import { type Bench, openBench } from './kit.js'
 
@@ -11,39 +11,47 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** What one process knows of the applications in the shared store, and how often it asked. */
-function process(): { knows: Directory; asked(): number } {
-  let asked = 0
+/** The directory of one process over the shared store, and how often it looked keys up. */
+function process(): { directory: ApplicationDirectory; lookups(): number } {
+  let lookups = 0
   const store: typeof bench.store = {
     ...bench.store,
     query(text, params) {
-      if (/SELECT application, id, mode/.test(text)) asked++
+      if (/SELECT application, id, mode/.test(text)) lookups++
       return bench.store.query(text, params)
     },
   }
-  const parts = { base: newcomer('default'), apiKey: undefined, testKeys: true, log: () => {} }
-  return { knows: directory({ store, ...parts }), asked: () => asked }
+  const parts = {
+    defaults: applicationDefaults('default'),
+    apiKey: undefined,
+    acceptTestKeys: true,
+    log: () => {},
+  }
+  return { directory: applicationDirectory({ store, ...parts }), lookups: () => lookups }
 }
 
 const soon = { timeout: 10_000, interval: 50 }
 
-test('a revoked key and a changed setting reach the process that made the change at once, others soon (R85)', async () => {
+test('a revoked key and a changed setting take effect immediately in the same process, and soon in others (R85)', async () => {
   const [here, elsewhere] = [process(), process()]
-  const ops = operator(bench.store, 'ops', here.knows.forget)
+  const ops = operator(bench.store, 'ops', here.directory.forget)
   await ops.createApplication('shared')
   const { id, key } = await ops.createKey('shared', { mode: 'live' })
-  for (const { knows } of [here, elsewhere]) expect((await knows.byKey(key))?.limits.maxTries).toBe(5)
+  for (const { directory } of [here, elsewhere])
+    expect((await directory.byKey(key))?.limits.attemptsPerChallenge).toBe(5)
 
-  await ops.changeSettings('shared', { set: { maxTries: 3 } })
-  expect((await here.knows.byKey(key))?.limits.maxTries).toBe(3)
-  await expect.poll(async () => (await elsewhere.knows.byKey(key))?.limits.maxTries, soon).toBe(3)
+  await ops.changeSettings('shared', { set: { attemptsPerChallenge: 3 } })
+  expect((await here.directory.byKey(key))?.limits.attemptsPerChallenge).toBe(3)
+  await expect
+    .poll(async () => (await elsewhere.directory.byKey(key))?.limits.attemptsPerChallenge, soon)
+    .toBe(3)
 
   await ops.revokeKey('shared', id)
-  expect(await here.knows.byKey(key)).toBeUndefined()
-  await expect.poll(() => elsewhere.knows.byKey(key), soon).toBeUndefined()
+  expect(await here.directory.byKey(key)).toBeUndefined()
+  await expect.poll(() => elsewhere.directory.byKey(key), soon).toBeUndefined()
 })
 
-test('the store holds an API key as its SHA-256, and nothing else of it but the end of its checksum (R85)', async () => {
+test('the store contains only the SHA-256 of an API key, and the end of its checksum (R85)', async () => {
   const ops = operator(bench.store, 'ops')
   await ops.createApplication('hashed')
   const { id, key } = await ops.createKey('hashed', { mode: 'live', label: 'web servers' })
@@ -64,16 +72,76 @@ test('the store holds an API key as its SHA-256, and nothing else of it but the 
   }
 })
 
-test('a key that many requests bring at once is looked up once; one that cannot be a key never', async () => {
-  const { knows, asked } = process()
+test('looks up the key of concurrent requests once, and a malformed key never', async () => {
+  const { directory, lookups } = process()
   const ops = operator(bench.store, 'ops')
   await ops.createApplication('busy')
   const { key } = await ops.createKey('busy', { mode: 'test' })
-  const found = await Promise.all(Array.from({ length: 50 }, () => knows.byKey(key)))
+  const found = await Promise.all(Array.from({ length: 50 }, () => directory.byKey(key)))
   expect(new Set(found.map((application) => application?.id))).toEqual(new Set(['busy/test']))
-  expect(asked()).toBe(1)
+  expect(lookups()).toBe(1)
   for (const junk of ['', 'x', key.slice(1), `${key.slice(0, -1)}!`, 'mfa_live_']) {
-    expect(await knows.byKey(junk)).toBeUndefined()
+    expect(await directory.byKey(junk)).toBeUndefined()
   }
-  expect(asked()).toBe(1)
+  expect(lookups()).toBe(1)
+})
+
+test('settings that an earlier release stored are read, and stored under their new names', async () => {
+  const ops = operator(bench.store, 'ops')
+  await ops.createApplication('upgraded')
+  const { key } = await ops.createKey('upgraded', { mode: 'live' })
+  const stored = async () => {
+    const rows = await bench.store.query<{ settings: string }>(
+      "SELECT settings FROM application WHERE application = 'upgraded'",
+    )
+    return JSON.parse(rows[0]?.settings ?? '')
+  }
+  const former = {
+    name: 'Vault',
+    codeDigits: 8,
+    codeLifeSeconds: 120,
+    emailCodeLifeSeconds: 90,
+    maxTries: 3,
+    lockAfter: 5,
+    lockSeconds: 3_600,
+    disableAfter: 50,
+    resendSeconds: 45,
+    sendsPer10Minutes: 2,
+    sendsPerDay: 4,
+  }
+  await bench.store.query("UPDATE application SET settings = $1 WHERE application = 'upgraded'", [
+    JSON.stringify(former),
+  ])
+  expect((await process().directory.byKey(key))?.limits).toMatchObject({
+    codeDigits: 8,
+    codeLifetimeMs: 120_000,
+    emailCodeLifetimeMs: 90_000,
+    attemptsPerChallenge: 3,
+    failuresBeforeLock: 5,
+    lockDurationMs: 3_600_000,
+    failuresBeforeDisable: 50,
+    resendDelayMs: 45_000,
+    sendsPerTenMinutes: 2,
+    sendsPerDay: 4,
+  })
+  const settings = new Map((await ops.showSettings('upgraded')).map(({ name, value }) => [name, value]))
+  expect([settings.get('attemptsPerChallenge'), settings.get('lockDuration')]).toEqual(['3', '3600s'])
+
+  await ops.changeSettings('upgraded', { set: { lockDuration: '2h' }, unset: ['attemptsPerChallenge'] })
+  expect(await stored()).toEqual({
+    name: 'Vault',
+    codeDigits: 8,
+    codeLifetime: '120s',
+    emailCodeLifetime: '90s',
+    failuresBeforeLock: 5,
+    lockDuration: '2h',
+    failuresBeforeDisable: 50,
+    resendDelay: '45s',
+    sendsPerTenMinutes: 2,
+    sendsPerDay: 4,
+  })
+  expect((await process().directory.byKey(key))?.limits).toMatchObject({
+    attemptsPerChallenge: 5,
+    lockDurationMs: 7_200_000,
+  })
 })

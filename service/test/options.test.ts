@@ -1,10 +1,15 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createService, developmentSecret, type FaultsError, readEnvironment } from '@countersign/service'
+import {
+  type ConfigurationError,
+  createService,
+  developmentSecret,
+  readEnvironment,
+} from '@countersign/service'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { clientNetwork } from '../src/contacts/client-network.js'
-import { mayBeCalled } from '../src/contacts/phone.js'
+import { isAllowedPhone } from '../src/contacts/phone.js'
 import { readOptions, type ServiceOptions } from '../src/options.js'
 import { openStore } from '../src/store/open.js'
 import { rejection, SECRET } from './kit.js'
@@ -15,26 +20,60 @@ function faultsOf(options: unknown): readonly string[] {
   try {
     readOptions(options as ServiceOptions)
   } catch (error) {
-    return (error as FaultsError).faults
+    return (error as ConfigurationError).faults
   }
   return []
 }
 
 describe('options', () => {
-  test('are complete afterwards, every number at its default', () => {
+  test('are completed with the default of every limit', () => {
     const { limits, applicationName, locale } = readOptions({ secret: SECRET, delivery: 'inbox' })
     expect({ applicationName, locale }).toEqual({ applicationName: 'Countersign', locale: 'en' })
     expect(limits).toMatchObject({
       codeDigits: 6,
-      codeLifeSeconds: 300,
-      maxTries: 5,
-      lockAfter: 10,
-      lockSeconds: 1_800,
-      disableAfter: 100,
+      codeLifetimeMs: 300_000,
+      attemptsPerChallenge: 5,
+      failuresBeforeLock: 10,
+      lockDurationMs: 1_800_000,
+      failuresBeforeDisable: 100,
     })
   })
 
-  test('are faulted all together, each with what would be right (R18)', async () => {
+  test('take durations as text with a unit or in milliseconds', () => {
+    const limitsOf = (limits: ServiceOptions['limits']) =>
+      readOptions({ secret: SECRET, delivery: 'inbox', limits }).limits
+    for (const lockDuration of ['1h', '60m', '3600s', 3_600_000] as const) {
+      expect(limitsOf({ lockDuration }).lockDurationMs).toBe(3_600_000)
+    }
+    expect(limitsOf({ lockDuration: '1d' }).lockDurationMs).toBe(86_400_000)
+    expect(limitsOf({ codeLifetime: 60_000 }).codeLifetimeMs).toBe(60_000)
+  })
+
+  test.each([
+    ['lockDuration', 'an hour'],
+    ['lockDuration', '1.5h'],
+    ['lockDuration', '25h'],
+    ['codeLifetime', 59_999],
+    ['codeLifetime', '1 m'],
+    ['codeLifetime', Number.NaN],
+    ['codeLifetime', Number.POSITIVE_INFINITY],
+    ['codeLifetime', null],
+    ['codeDigits', '6'],
+  ])('refuse the limit %s = %j with its range', (name, value) => {
+    expect(faultsOf({ secret: SECRET, delivery: 'inbox', limits: { [name]: value } })).toEqual([
+      expect.stringMatching(
+        new RegExp(`^${name} must be a (duration|whole number of digits) from \\d+m? to \\d+[mh]?[ ,]`),
+      ),
+    ])
+  })
+
+  test('name the new name of a renamed limit', () => {
+    expect(faultsOf({ secret: SECRET, delivery: 'inbox', limits: { maxTries: 5 } })).toEqual([
+      'limits.maxTries is now called limits.attemptsPerChallenge.',
+    ])
+  })
+
+  test('report all faults together, each with what is expected (R18)', async () => {
     const error = await rejection(
       createService({
         secret: 'short',
@@ -43,11 +82,11 @@ describe('options', () => {
         apiKey: 'with space in it long',
         applicationName: '',
         origin: 'https://vault.example',
-        limits: { maxTries: 50, lockSeconds: 1, codeDigits: 4.5 },
+        limits: { attemptsPerChallenge: 50, lockDuration: '1s', codeDigits: 4.5 },
         colour: 'red',
       } as ServiceOptions),
     )
-    expect(error).toMatchObject({ code: 'ERR_SERVICE_OPTIONS', name: 'FaultsError' })
+    expect(error).toMatchObject({ code: 'ERR_SERVICE_OPTIONS', name: 'ConfigurationError' })
     for (const word of [
       'secret',
       'pigeon:',
@@ -56,8 +95,8 @@ describe('options', () => {
       'apiKey',
       'applicationName',
       'origin',
-      'maxTries',
-      'lockSeconds',
+      'attemptsPerChallenge',
+      'lockDuration',
       'codeDigits',
       'colour',
     ]) {
@@ -66,11 +105,11 @@ describe('options', () => {
     expect(error.message).not.toContain('short')
   })
 
-  test.each([[undefined], [null], [5], [{}], [[]]])('%j is no options', (options) => {
+  test.each([[undefined], [null], [5], [{}], [[]]])('refuse %j', (options) => {
     expect(faultsOf(options).length).toBeGreaterThan(0)
   })
 
-  test('may have a secret that the environment lacks, for the compiler alone', () => {
+  test('allow an undefined secret in their type, but not when the service starts', () => {
     const options: ServiceOptions = {
       databaseUrl: process.env.NONE,
       secret: process.env.NONE,
@@ -81,7 +120,7 @@ describe('options', () => {
     ])
   })
 
-  test('that name no place are told that nothing is kept, and those that want just that are not', async () => {
+  test('without a store lead to a warning that data is lost, unless memory is requested', async () => {
     const warningsOf = async (place: { dataDir?: string }) => {
       const events: string[] = []
       const logger = ({ event }: { readonly event: string }) => void events.push(event)
@@ -92,7 +131,7 @@ describe('options', () => {
     expect(await warningsOf({ dataDir: 'memory://' })).not.toContain('store.memory')
   })
 
-  test('the inbox is refused in production', () => {
+  test('refuse the inbox in production', () => {
     vi.stubEnv('NODE_ENV', 'production')
     expect(faultsOf({ secret: SECRET, delivery: 'inbox' }).join()).toContain('in production')
     expect(
@@ -106,7 +145,7 @@ describe('the environment', () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-env-'))
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('tells in one sentence that a data folder cannot be used', async () => {
+  test('explains in one sentence that a data folder cannot be used', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-no-folder-'))
     const file = join(folder, 'file')
     writeFileSync(file, 'no folder')
@@ -119,7 +158,7 @@ describe('the environment', () => {
     rmSync(folder, { recursive: true })
   })
 
-  test('needs nothing outside production: a secret is made once, for its owner alone', () => {
+  test('needs no variables outside production: a secret is created once, readable only by its owner', () => {
     const first = readEnvironment({ DATA_DIR: folder }, { dataDir: '.data' })
     expect(first.port).toBe(4000)
     expect(first.options).toMatchObject({ dataDir: folder, delivery: 'inbox' })
@@ -129,12 +168,12 @@ describe('the environment', () => {
     expect(developmentSecret(folder)).toBe(first.options.secret)
   })
 
-  test('must name secret and delivery in production', () => {
+  test('must contain secret and delivery in production', () => {
     const read = () => readEnvironment({ NODE_ENV: 'production', SERVICE_PORT: 'http' }, { dataDir: folder })
     expect(read).toThrow(/SERVICE_PORT[\s\S]*SERVICE_SECRET[\s\S]*SERVICE_DELIVERY/)
   })
 
-  test('tells everything that is wrong with it in one go, by the names of the variables', () => {
+  test('reports everything that is wrong at once, by the names of the variables', () => {
     const wrong = {
       NODE_ENV: 'production',
       SERVICE_PORT: 'http',
@@ -156,19 +195,19 @@ describe('the environment', () => {
     try {
       readEnvironment(wrong, { dataDir: folder })
     } catch (error) {
-      faults = (error as FaultsError).faults
+      faults = (error as ConfigurationError).faults
     }
     const { NODE_ENV: _mode, ...named } = wrong
     expect(faults.map((fault) => fault.split(/[ .]/)[0]).sort()).toEqual(Object.keys(named).sort())
   })
 
-  test('says which notices are written, each or none', () => {
+  test('selects the account notices that are sent', () => {
     const read = (SERVICE_NOTICES: string) =>
       readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_NOTICES }, { dataDir: folder }).options
     expect(read('locked, backup-used').notices).toEqual(['locked', 'backup-used'])
     expect(read('none').notices).toEqual([])
     expect(readOptions(read('')).notices).toEqual(['locked', 'app-bound', 'backup-made', 'backup-used'])
-    expect(() => read('locked,none')).toThrow('SERVICE_NOTICES must be "none", or of locked, app-bound')
+    expect(() => read('locked,none')).toThrow('SERVICE_NOTICES must be "none" or a list of locked, app-bound')
   })
 
   test('sets every limit', () => {
@@ -182,7 +221,12 @@ describe('the environment', () => {
       },
       { dataDir: folder },
     )
-    expect(options.limits).toEqual({ maxTries: 3, lockAfter: 5, sendsPer10Minutes: 2, codeLifeSeconds: 60 })
+    expect(options.limits).toEqual({
+      attemptsPerChallenge: 3,
+      failuresBeforeLock: 5,
+      sendsPerTenMinutes: 2,
+      codeLifetime: 60_000,
+    })
     expect(() =>
       readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_MAX_TRIES: 'many' }, { dataDir: folder }),
     ).toThrow('SERVICE_MAX_TRIES')
@@ -201,8 +245,8 @@ test.each([
   ['+19005550123', false],
   ['+10000000000', false],
   ['+5511876543', false],
-])('whether %s may be called: %s', (phone, may) => {
-  expect(mayBeCalled(phone)).toBe(may)
+])('whether %s is an allowed phone number: %s', (phone, may) => {
+  expect(isAllowedPhone(phone)).toBe(may)
 })
 
 test.each([

@@ -1,46 +1,46 @@
-/** Answers that are believed for a short while. */
-export interface Brief<T> {
-  /** The answer for a key, asked for at most once in the while. A failure is not kept. */
+/** A cache whose entries live for a fixed time. */
+export interface TtlCache<T> {
+  /** The value for a key, loaded at most once within its lifetime. A failure is not cached. */
   get(key: string): Promise<T>
-  forget(key: string): void
-  /** Forgets answers by what they say; one that is still being asked for is forgotten too. */
-  forgetWhere(says: (answer: T) => boolean): void
+  delete(key: string): void
+  /** Deletes the entries whose value matches, and those that are still being loaded. */
+  deleteWhere(matches: (value: T) => boolean): void
 }
 
-interface Kept<T> {
-  readonly until: number
-  readonly asked: Promise<T>
-  answer?: { readonly value: T }
+interface Entry<T> {
+  readonly expiresAt: number
+  readonly loading: Promise<T>
+  loaded?: { readonly value: T }
 }
 
-const MOST = 10_000
+const MAX_ENTRIES = 10_000
 
-/** Keeps what `ask` answers for `freshMs`. An answer of `undefined` means "there is none" and is not kept. */
-export function briefly<T>(freshMs: number, ask: (key: string) => Promise<T>): Brief<T> {
-  const kept = new Map<string, Kept<T>>()
+/** Caches what `load` returns for `ttlMs`. `undefined` means that there is no value, and is not cached. */
+export function ttlCache<T>(ttlMs: number, load: (key: string) => Promise<T>): TtlCache<T> {
+  const entries = new Map<string, Entry<T>>()
 
-  function askNow(key: string): Promise<T> {
-    // The age counts from the question: what changed while it was asked must be seen in time as well.
-    const entry: Kept<T> = { until: performance.now() + freshMs, asked: ask(key) }
-    if (kept.size >= MOST) kept.clear()
-    kept.set(key, entry)
-    const drop = () => kept.get(key) === entry && kept.delete(key)
-    entry.asked.then((value) => {
+  function loadNow(key: string): Promise<T> {
+    // The lifetime begins before loading: a change during loading must be seen in time too.
+    const entry: Entry<T> = { expiresAt: performance.now() + ttlMs, loading: load(key) }
+    if (entries.size >= MAX_ENTRIES) entries.clear()
+    entries.set(key, entry)
+    const drop = () => entries.get(key) === entry && entries.delete(key)
+    entry.loading.then((value) => {
       if (value === undefined) drop()
-      else entry.answer = { value }
+      else entry.loaded = { value }
     }, drop)
-    return entry.asked
+    return entry.loading
   }
 
   return {
     get(key) {
-      const entry = kept.get(key)
-      return entry && entry.until > performance.now() ? entry.asked : askNow(key)
+      const entry = entries.get(key)
+      return entry && entry.expiresAt > performance.now() ? entry.loading : loadNow(key)
     },
-    forget: (key) => void kept.delete(key),
-    forgetWhere(says) {
-      for (const [key, entry] of kept) {
-        if (!entry.answer || says(entry.answer.value)) kept.delete(key)
+    delete: (key) => void entries.delete(key),
+    deleteWhere(matches) {
+      for (const [key, entry] of entries) {
+        if (!entry.loaded || matches(entry.loaded.value)) entries.delete(key)
       }
     },
   }

@@ -1,67 +1,73 @@
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
 import {
   type ApplicationSettings,
+  applicationDefaults,
   applicationFrom,
   isApplicationName,
-  newcomer,
   settingsSchema,
 } from '../applications/settings.js'
-import type { Limits } from '../limits.js'
-import { one, type Queries } from '../store/store.js'
-import { change, type Desk } from './actor.js'
+import { parseStoredSettings } from '../applications/stored-settings.js'
+import { LIMIT_NAMES, LIMIT_RANGES, type Limits } from '../limits.js'
+import { type Queries, queryOne } from '../store/store.js'
+import type { Actor } from './actor.js'
+import { auditedChange } from './audited-change.js'
 import { OperatorError } from './operator-error.js'
 
-/** One application in a list. */
+/** An application in a list. */
 export interface ApplicationSummary {
+  /** Its name in commands and rows. */
   readonly application: string
-  /** What people know it as. */
+  /** Its name in messages and authenticator apps. */
   readonly name: string
+  /** `standard` or `enterprise`. */
   readonly tier: string
-  /** Its keys that are not revoked. */
+  /** The number of live keys that are not revoked. */
   readonly liveKeys: number
+  /** The number of test keys that are not revoked. */
   readonly testKeys: number
-  /** Milliseconds since 1970. */
+  /** When it was created, in milliseconds since 1970. */
   readonly createdAt: number
 }
 
-/** One setting of an application. */
+/** A setting of an application. */
 export interface Setting {
   readonly name: string
+  /** As an operator writes it, lists with commas. */
   readonly value: string
-  /** `default`: nobody set it. Of the application `default`, the environment of the service then decides. */
+  /** `default` if it is not set. For the application `default`, the options of the service then apply. */
   readonly from: 'set' | 'default'
 }
 
-/** Makes an application. */
+/** Creates an application. */
 export async function createApplication(
-  desk: Desk,
+  actor: Actor,
   application: string,
   settings: ApplicationSettings,
 ): Promise<void> {
   if (!isApplicationName(application)) {
     throw new OperatorError(
-      `"${application}" cannot be the name of an application: take 1 to 40 small letters, digits and dashes.`,
+      `"${application}" cannot be the name of an application: use 1 to 40 lowercase letters, digits and dashes.`,
     )
   }
-  await change(
-    desk,
+  await auditedChange(
+    actor,
     async (tx) => {
-      const row = await one(
+      const row = await queryOne(
         tx,
         `INSERT INTO application (application, created_at, settings) VALUES ($1, $2, $3)
          ON CONFLICT DO NOTHING RETURNING application`,
         [application, Date.now(), JSON.stringify(settings)],
       )
       if (!row)
-        throw new OperatorError(`There is an application "${application}" already: take another name.`)
+        throw new OperatorError(`The application "${application}" already exists: choose another name.`)
     },
-    () => ({ application, action: 'application.created', detail: written(settings) }),
+    () => ({ application, action: 'application.created', detail: formatSettings(settings) }),
   )
 }
 
 /** All applications, by name. */
-export async function listApplications(desk: Desk): Promise<ApplicationSummary[]> {
-  const rows = await desk.store.query<{
+export async function listApplications({ store }: Actor): Promise<ApplicationSummary[]> {
+  const rows = await store.query<{
     application: string
     settings: string
     created_at: number
@@ -76,17 +82,19 @@ export async function listApplications(desk: Desk): Promise<ApplicationSummary[]
      GROUP BY application.application ORDER BY application.application`,
   )
   return rows.map((row) => {
-    const { name, tier } = effective(row.application, parse(row.settings))
+    const { name, tier } = effectiveApplication(row.application, parseStoredSettings(row.settings))
     const keys = { liveKeys: row.live_keys, testKeys: row.test_keys }
     return { application: row.application, name, tier, ...keys, createdAt: row.created_at }
   })
 }
 
-/** Every setting of an application, and whether somebody set it. */
-export async function showSettings(desk: Desk, application: string): Promise<Setting[]> {
-  const set = await settingsOf(desk.store, application)
-  const all = effective(application, set)
-  const values = { ...all, ...all.limits }
+/** Every setting of an application, and whether it is set. */
+export async function showSettings({ store }: Actor, application: string): Promise<Setting[]> {
+  const set = await settingsOf(store, application)
+  const limits = Object.fromEntries(
+    LIMIT_NAMES.map((name) => [name, set[name] ?? LIMIT_RANGES[name].default]),
+  )
+  const values = { ...effectiveApplication(application, set), ...limits }
   return Object.keys(settingsSchema.shape).map((name) => {
     const value = values[name as keyof typeof values]
     const from = set[name as keyof ApplicationSettings] === undefined ? 'default' : 'set'
@@ -94,14 +102,22 @@ export async function showSettings(desk: Desk, application: string): Promise<Set
   })
 }
 
-/** Sets some settings and unsets others; what is neither stays. Every process follows within a second. */
+/** Settings to set and to unset; all others stay as they are. */
+export interface SettingsChange {
+  /** New values, by name. */
+  readonly set: ApplicationSettings
+  /** Names of settings that return to their default. */
+  readonly unset: readonly string[]
+}
+
+/** Sets some settings and unsets others. Every process applies them within a second. */
 export async function changeSettings(
-  desk: Desk,
+  actor: Actor,
   application: string,
-  changes: { readonly set: ApplicationSettings; readonly unset: readonly string[] },
+  changes: SettingsChange,
 ): Promise<void> {
-  await change(
-    desk,
+  await auditedChange(
+    actor,
     async (tx) => {
       const before = await settingsOf(tx, application, 'FOR UPDATE')
       const kept = Object.entries(before).filter(([name]) => !changes.unset.includes(name))
@@ -114,19 +130,19 @@ export async function changeSettings(
     () => ({
       application,
       action: 'application.changed',
-      detail: [written(changes.set), ...changes.unset.map((name) => `${name} unset`)]
+      detail: [formatSettings(changes.set), ...changes.unset.map((name) => `${name} unset`)]
         .filter(Boolean)
         .join(' '),
     }),
   )
 }
 
-/** The limits that are set for an application, the defaults for the rest. */
-export async function limitsOf(desk: Desk, application: string): Promise<Limits> {
-  return effective(application, await settingsOf(desk.store, application)).limits
+/** The limits of an application: what is set, and the defaults for the rest. */
+export async function limitsOf({ store }: Actor, application: string): Promise<Limits> {
+  return effectiveApplication(application, await settingsOf(store, application)).limits
 }
 
-/** Throws an `OperatorError` when there is no such application. */
+/** Throws an `OperatorError` when the application does not exist. */
 export async function mustExist(queries: Queries, application: string): Promise<void> {
   await settingsOf(queries, application)
 }
@@ -136,26 +152,24 @@ async function settingsOf(
   application: string,
   lock: 'FOR UPDATE' | '' = '',
 ): Promise<ApplicationSettings> {
-  const row = await one<{ settings: string }>(
+  const row = await queryOne<{ settings: string }>(
     queries,
     `SELECT settings FROM application WHERE application = $1 ${lock}`,
     [application],
   )
-  if (row) return parse(row.settings)
-  throw new OperatorError(`There is no application "${application}": list them, or create it first.`)
+  if (row) return parseStoredSettings(row.settings)
+  throw new OperatorError(
+    `The application "${application}" does not exist: list the applications, or create it first.`,
+  )
 }
 
-function parse(settings: string): ApplicationSettings {
-  return settingsSchema.parse(JSON.parse(settings))
+function effectiveApplication(application: string, set: ApplicationSettings) {
+  const defaults = applicationDefaults(application)
+  const own = application === DEFAULT_APPLICATION ? { ...defaults, tier: 'enterprise' as const } : defaults
+  return applicationFrom(application, 'live', own, set)
 }
 
-function effective(application: string, set: ApplicationSettings) {
-  const base = newcomer(application)
-  const its = application === DEFAULT_APPLICATION ? { ...base, tier: 'enterprise' as const } : base
-  return applicationFrom(application, 'live', its, set)
-}
-
-function written(settings: ApplicationSettings): string {
+function formatSettings(settings: ApplicationSettings): string {
   return Object.entries(settings)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${value}`)

@@ -1,4 +1,5 @@
 import { type ApplicationSettings, settingsSchema } from '../applications/settings.js'
+import { renamedSetting } from '../applications/stored-settings.js'
 import { OperatorError } from './operator-error.js'
 
 const LISTS = new Set(['methods', 'countries', 'notices'])
@@ -8,15 +9,19 @@ const TEXTS = new Set(['name', 'origin', 'locale', 'tier'])
 export const SETTING_NAMES = Object.keys(settingsSchema.shape)
 
 /**
- * Reads settings as an operator writes them: `tier=enterprise`, `countries=GB,DE`, `maxTries=3`. Throws an
- * `OperatorError` that tells everything that is wrong with them.
+ * Parses settings as an operator writes them: `tier=enterprise`, `countries=GB,DE`, `lockDuration=1h`. Throws an
+ * `OperatorError` that lists everything that is wrong with them.
  */
-export function readSettings(written: readonly string[]): ApplicationSettings {
+export function parseSettings(written: readonly string[]): ApplicationSettings {
   const faults: string[] = []
   const entries = written.flatMap((pair) => {
     const [, name = '', value = ''] = /^([A-Za-z0-9]+)=(.*)$/s.exec(pair) ?? []
-    if (SETTING_NAMES.includes(name)) return [[name, valueIn(name, value)]]
-    faults.push(name ? unknown(name) : `"${pair}" is no setting: write name=value, such as maxTries=3.`)
+    if (SETTING_NAMES.includes(name)) return [[name, parseValue(name, value)]]
+    faults.push(
+      name
+        ? unknownSetting(name)
+        : `"${pair}" is not a setting: write name=value, for example attemptsPerChallenge=3.`,
+    )
     return []
   })
   const parsed = settingsSchema.safeParse(Object.fromEntries(entries))
@@ -25,18 +30,20 @@ export function readSettings(written: readonly string[]): ApplicationSettings {
   return parsed.data
 }
 
-/** Checks that these are names of settings. */
-export function readSettingNames(names: readonly string[]): readonly string[] {
-  const faults = names.filter((name) => !SETTING_NAMES.includes(name)).map(unknown)
+/** Checks that these are names of settings. Throws an `OperatorError` that lists those that are not. */
+export function checkSettingNames(names: readonly string[]): readonly string[] {
+  const faults = names.filter((name) => !SETTING_NAMES.includes(name)).map(unknownSetting)
   if (faults.length > 0) throw new OperatorError(...faults)
   return names
 }
 
-function unknown(name: string): string {
-  return `There is no setting "${name}": take one of ${SETTING_NAMES.join(', ')}.`
+function unknownSetting(name: string): string {
+  const newName = renamedSetting(name)
+  if (newName) return `The setting "${name}" is now called ${newName}.`
+  return `The setting "${name}" does not exist: use one of ${SETTING_NAMES.join(', ')}.`
 }
 
-function valueIn(name: string, text: string): unknown {
+function parseValue(name: string, text: string): unknown {
   if (TEXTS.has(name)) return text
   if (LISTS.has(name)) return text === '' ? [] : text.split(',').map((part) => part.trim())
   return /^\d{1,9}$/.test(text) ? Number(text) : text
