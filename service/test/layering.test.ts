@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'vitest'
+import { cyclesIn, type Import, sourcesIn } from '../../test/layering/scan.js'
+
+/*
+ * Imports point down. This table lists the modules of `service/src`, from the bottom up, with the modules below that
+ * each one uses. `types` lists modules of which it imports only types.
+ */
+
+const ROOT = 'service/src/'
+const sources = sourcesIn('service/src')
+
+/** A module is a folder of `service/src`, or a file beside the folders. */
+const moduleOf = (path: string) => path.slice(ROOT.length).split('/')[0] ?? ''
+
+interface Layer {
+  readonly uses?: readonly string[]
+  readonly types?: readonly string[]
+}
+
+const LAYERS: Readonly<Record<string, Layer>> = {
+  'configuration-error.ts': {},
+  'duration.ts': {},
+  'time-limit.ts': {},
+  log: {},
+  contacts: {},
+  'authenticator-app': {},
+  'limits.ts': { uses: ['duration.ts'] },
+  'application.ts': { types: ['limits.ts'] },
+  'refusals.ts': {},
+  secrets: { uses: ['configuration-error.ts'], types: ['application.ts'] },
+  store: { uses: ['configuration-error.ts'] },
+  requests: {},
+
+  idempotency: { uses: ['secrets', 'store'] },
+  accounts: { uses: ['authenticator-app', 'contacts', 'secrets', 'store'], types: ['application.ts'] },
+  delivery: { uses: ['application.ts', 'log', 'secrets', 'store', 'time-limit.ts'] },
+  'message-texts': { types: ['application.ts', 'delivery'] },
+  carriers: {
+    uses: ['delivery', 'log', 'message-texts', 'secrets', 'time-limit.ts'],
+    types: ['store'],
+  },
+  'test-mode': { uses: ['delivery', 'refusals.ts'], types: ['application.ts', 'carriers'] },
+  transcription: { uses: ['log', 'time-limit.ts'] },
+  applications: { uses: ['application.ts', 'contacts', 'limits.ts', 'log', 'message-texts', 'store'] },
+  metrics: { uses: ['store'], types: ['delivery', 'log'] },
+  maintenance: { uses: ['accounts', 'log'], types: ['store'] },
+  'readiness.ts': { uses: ['log', 'store'] },
+
+  flows: {
+    uses: [
+      'accounts',
+      'applications',
+      'authenticator-app',
+      'contacts',
+      'delivery',
+      'log',
+      'message-texts',
+      'refusals.ts',
+      'requests',
+      'secrets',
+      'test-mode',
+      'transcription',
+    ],
+    types: ['application.ts', 'store'],
+  },
+
+  // An operator's changes depend on neither the command line nor HTTP, so that other interfaces can offer them too.
+  operator: {
+    uses: [
+      'accounts',
+      'application.ts',
+      'applications',
+      'carriers',
+      'delivery',
+      'limits.ts',
+      'secrets',
+      'store',
+      'time-limit.ts',
+    ],
+  },
+  http: {
+    uses: ['delivery', 'flows', 'log', 'requests', 'time-limit.ts', 'transcription'],
+    types: ['accounts', 'application.ts', 'carriers', 'idempotency', 'metrics', 'readiness.ts', 'store'],
+  },
+
+  'options.ts': {
+    uses: [
+      'application.ts',
+      'applications',
+      'carriers',
+      'configuration-error.ts',
+      'limits.ts',
+      'transcription',
+    ],
+    types: ['log'],
+  },
+  'environment.ts': {
+    uses: ['application.ts', 'configuration-error.ts', 'limits.ts', 'options.ts', 'secrets'],
+  },
+  'start-warnings.ts': { types: ['carriers', 'log', 'options.ts', 'store'] },
+  'service.ts': {
+    uses: [
+      'application.ts',
+      'applications',
+      'carriers',
+      'delivery',
+      'flows',
+      'http',
+      'idempotency',
+      'log',
+      'maintenance',
+      'metrics',
+      'operator',
+      'options.ts',
+      'readiness.ts',
+      'secrets',
+      'start-warnings.ts',
+      'store',
+      'test-mode',
+      'transcription',
+    ],
+  },
+  'shutdown.ts': { types: ['service.ts'] },
+  'main.ts': {
+    uses: ['configuration-error.ts', 'environment.ts', 'http', 'log', 'service.ts', 'shutdown.ts'],
+  },
+  cli: {
+    uses: [
+      'configuration-error.ts',
+      'environment.ts',
+      'main.ts',
+      'operator',
+      'options.ts',
+      'secrets',
+      'store',
+    ],
+  },
+  'index.ts': {
+    uses: ['configuration-error.ts', 'environment.ts', 'log', 'operator', 'secrets', 'service.ts', 'store'],
+    types: ['applications', 'carriers', 'delivery', 'duration.ts', 'flows', 'limits.ts', 'options.ts'],
+  },
+}
+
+/** The modules and files in which each package is used; types of a package may be imported anywhere. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  'countersign/protocol': [''],
+  zod: [''],
+  '@fastify/busboy': ['http/upload.ts'],
+  commander: ['cli/'],
+  express: ['http/'],
+  'libphonenumber-js/max': ['contacts/phone.ts'],
+  nodemailer: ['carriers/smtp.ts'],
+  otpauth: ['authenticator-app/'],
+  pg: ['store/'],
+  pino: ['log/logger.ts'],
+  'prom-client': ['metrics/'],
+  qr: ['authenticator-app/'],
+  'request-filtering-agent': ['transcription/sources/from-address.ts'],
+  'zod-openapi': ['http/openapi/'],
+}
+
+const describeImport = ({ from, to, isType }: Import) => `${from} → ${to}${isType ? ' (type)' : ''}`
+
+function violations(isAllowed: (one: Import) => boolean): string[] {
+  return sources.flatMap(({ imports }) => imports.filter((one) => !isAllowed(one)).map(describeImport))
+}
+
+/** The modules that each module imports, as the sources have it. */
+function importedModules(): Record<string, Layer> {
+  const found = new Map<string, Map<string, boolean>>()
+  for (const { path, imports } of sources) {
+    const own = moduleOf(path)
+    const others = found.get(own) ?? new Map<string, boolean>()
+    found.set(own, others)
+    for (const { to, isPackage, isType } of imports) {
+      if (isPackage || moduleOf(to) === own) continue
+      others.set(moduleOf(to), isType && (others.get(moduleOf(to)) ?? true))
+    }
+  }
+  const layers = [...found].map(([name, others]) => {
+    const select = (isType: boolean) =>
+      [...others.keys()].filter((other) => others.get(other) === isType).sort()
+    return [name, { uses: select(false), types: select(true) }]
+  })
+  return Object.fromEntries(layers)
+}
+
+describe('the layering of the service', () => {
+  test('is exactly the table: every module, with every module that it uses', () => {
+    const table = Object.entries(LAYERS).map(([name, { uses = [], types = [] }]) => {
+      return [name, { uses: [...uses].sort(), types: [...types].sort() }]
+    })
+    expect(importedModules()).toEqual(Object.fromEntries(table))
+  })
+
+  test('points down: each module uses only modules above it in the table, types included', () => {
+    const names = Object.keys(LAYERS)
+    for (const [name, { uses = [], types = [] }] of Object.entries(LAYERS)) {
+      const lower = names.slice(0, names.indexOf(name))
+      expect(lower, name).toEqual(expect.arrayContaining([...uses, ...types]))
+    }
+  })
+
+  test('has no import cycle between files, not even of types', () => {
+    expect(cyclesIn(sources)).toEqual([])
+  })
+
+  test('imports nothing from outside service/src except for packages', () => {
+    expect(violations(({ to, isPackage }) => isPackage || to.startsWith(ROOT))).toEqual([])
+  })
+
+  test('uses each package in its place only, and of the plugin only the protocol', () => {
+    const isAllowed = ({ from, to, isPackage, isType }: Import) => {
+      if (!isPackage || to.startsWith('node:')) return true
+      const places = PACKAGES[to]
+      return !!places && (isType || places.some((place) => from.startsWith(ROOT + place)))
+    }
+    expect(violations(isAllowed)).toEqual([])
+  })
+
+  test('opens network connections in these files only', () => {
+    const network = /\bfetch\(|\bWebSocket\(|node:(?:https?|tls|dgram|http2)['"]/
+    const files = sources.filter(({ code }) => network.test(code)).map(({ path }) => path.slice(ROOT.length))
+    expect(files).toEqual([
+      'carriers/http-request.ts',
+      'carriers/smtp.ts',
+      'http/server.ts',
+      'shutdown.ts',
+      'transcription/engines/openai-transcriber.ts',
+      'transcription/sources/from-address.ts',
+    ])
+  })
+
+  test('has one index.ts, the public API, and no re-export of a whole module', () => {
+    expect(sources.filter(({ path }) => path.endsWith('/index.ts')).map(({ path }) => path)).toEqual([
+      'service/src/index.ts',
+    ])
+    expect(sources.filter(({ code }) => /export \*/.test(code)).map(({ path }) => path)).toEqual([])
+  })
+})
