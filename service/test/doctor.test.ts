@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { run } from '../src/cli/program.js'
-import { examine } from '../src/operator/diagnose-store.js'
+import { diagnoseStore } from '../src/operator/diagnose-store.js'
 import { operator } from '../src/operator/operator.js'
 import { keysFrom } from '../src/secrets/keys.js'
 import { openStore } from '../src/store/open.js'
@@ -14,7 +14,7 @@ import { mailServer } from './delivery/mail-server.js'
 import { advance, DeliveryError, freshEmail, freshTenant, SECRET, stopClock, wrong } from './kit.js'
 
 const OTHER = 'another secret for tests, long enough to be taken'
-const OUTSIDE = { production: true, environmentKey: true }
+const PRODUCTION = { production: true, hasOptionKey: true }
 
 describeOnBothDatabases((bench, database) => {
   beforeEach(async () => {
@@ -27,13 +27,13 @@ describeOnBothDatabases((bench, database) => {
   })
   afterEach(() => vi.useRealTimers())
 
-  const findings = async (keys = keysFrom(SECRET), about = OUTSIDE, store: Store = bench().store) =>
-    (await examine(store, keys, about)).map((one) => `${one.state} ${one.about}: ${one.finding}`)
-  const foundOf = async (about: string, ...rest: Parameters<typeof findings>) =>
-    (await findings(...rest)).filter((one) => one.split(' ')[1] === `${about}:`)
+  const diagnose = async (keys = keysFrom(SECRET), service = PRODUCTION, store: Store = bench().store) =>
+    (await diagnoseStore(store, keys, service)).map((one) => `${one.severity} ${one.subject}: ${one.message}`)
+  const diagnosticsOf = async (subject: string, ...rest: Parameters<typeof diagnose>) =>
+    (await diagnose(...rest)).filter((one) => one.split(' ')[1] === `${subject}:`)
 
-  /** A store that says it is another one. */
-  const posing = (as: { readonly version?: string; readonly clockMs?: number }): Store => ({
+  /** The store, with another version or clock. */
+  const pretending = (as: { readonly version?: string; readonly clockMs?: number }): Store => ({
     ...bench().store,
     name: 'postgresql',
     async query(text, params) {
@@ -43,165 +43,164 @@ describeOnBothDatabases((bench, database) => {
     },
   })
 
-  test('a store without a fault is well in every point', async () => {
+  test('reports a healthy store as ok in every subject', async () => {
     const { store } = bench()
     await operator(store, 'ann').createApplication('vault')
     await operator(store, 'ann').createKey('vault', { mode: 'live' })
-    const [first, ...others] = await findings(keysFrom(SECRET), { ...OUTSIDE, production: false })
-    expect(first).toMatch(
-      database === 'PGlite' ? /^well database: pglite \d/ : /^well database: postgresql 15/,
-    )
+    const [first, ...others] = await diagnose(keysFrom(SECRET), { ...PRODUCTION, production: false })
+    expect(first).toMatch(database === 'PGlite' ? /^ok database: pglite \d/ : /^ok database: postgresql 15/)
     expect(others).toEqual([
-      `well secrets: Everything is written with key ${keysFrom(SECRET).id}.`,
-      'well deliveries: In 24 h 0 were sent and 0 reached nobody.',
-      'well API keys: Every application has one.',
+      `ok secrets: Everything uses key ${keysFrom(SECRET).id}.`,
+      'ok deliveries: In the last 24 hours 0 messages were sent and 0 were not delivered.',
+      'ok API keys: Every application has a live key.',
     ])
   })
 
   describe('the database', () => {
-    test('is to be looked at when it is embedded, in production', async () => {
-      const [found] = await findings()
-      if (database === 'PGlite') expect(found).toMatch(/^look database: pglite .* Set DATABASE_URL/)
-      else expect(found).toMatch(/^well database: postgresql/)
+    test('warns about an embedded database in production', async () => {
+      const [found] = await diagnose()
+      if (database === 'PGlite') expect(found).toMatch(/^warning database: pglite .* Set DATABASE_URL/)
+      else expect(found).toMatch(/^ok database: postgresql/)
     })
 
-    test('is wrong when it is older than PostgreSQL 15', async () => {
-      for (const [version, state] of [
-        ['14.20 (Debian 14.20-1)', 'wrong'],
-        ['9.6', 'wrong'],
-        ['15.0', 'well'],
-        ['18beta1', 'well'],
+    test('reports a PostgreSQL older than 15 as an error', async () => {
+      for (const [version, severity] of [
+        ['14.20 (Debian 14.20-1)', 'error'],
+        ['9.6', 'error'],
+        ['15.0', 'ok'],
+        ['18beta1', 'ok'],
       ]) {
-        const [found] = await findings(undefined, undefined, posing({ version: version ?? '' }))
-        expect(found).toContain(`${state} database: postgresql ${version}`)
+        const [found] = await diagnose(undefined, undefined, pretending({ version: version ?? '' }))
+        expect(found).toContain(`${severity} database: postgresql ${version}`)
       }
     })
 
-    test('is to be looked at when its clock is two seconds or more from ours', async () => {
-      for (const [clockMs, told] of [
-        [2_000, 'look database: Its clock and ours differ by 2 s'],
-        [-90_400, 'look database: Its clock and ours differ by 90 s'],
-        [1_999, 'well database: postgresql'],
+    test('warns when its clock differs from ours by two seconds or more', async () => {
+      for (const [clockMs, expected] of [
+        [2_000, 'warning database: The clocks of the database and of this machine differ by 2 s'],
+        [-90_400, 'warning database: The clocks of the database and of this machine differ by 90 s'],
+        [1_999, 'ok database: postgresql'],
       ] as const) {
-        expect((await findings(undefined, undefined, posing({ clockMs })))[0]).toContain(told)
+        expect((await diagnose(undefined, undefined, pretending({ clockMs })))[0]).toContain(expected)
       }
       if (database === 'PGlite') return
       stopClock()
-      expect((await findings())[0]).toMatch(/^look database: Its clock .* Set up NTP/)
+      expect((await diagnose())[0]).toMatch(/^warning database: The clocks .* Set up NTP/)
     })
 
-    test('is left as it is when migrations wait, and nothing more is asked of it', async () => {
+    test('warns about pending migrations, without applying them or checking anything else', async () => {
       const { store } = bench()
       const rows = await store.query<{ name: string }>('SELECT name FROM migration ORDER BY name')
-      const waiting = rows.slice(-2).map(({ name }) => name)
-      await store.query('DELETE FROM migration WHERE name = ANY ($1::text[])', [waiting])
-      const found = await findings()
+      const pending = rows.slice(-2).map(({ name }) => name)
+      await store.query('DELETE FROM migration WHERE name = ANY ($1::text[])', [pending])
+      const found = await diagnose()
       const applied = await store.query('SELECT name FROM migration ORDER BY name')
       await store.query(
         'INSERT INTO migration (name, applied_at) SELECT name, 1 FROM unnest($1::text[]) AS name',
-        [waiting],
+        [pending],
       )
       expect(found.slice(1)).toEqual([
-        `look migrations: ${waiting.join(', ')} must be applied: the service does it when it starts, or run migrate.`,
+        `warning migrations: ${pending.join(', ')} must be applied: start the service, which applies them, or run migrate.`,
       ])
       expect(applied).toEqual(rows.slice(0, -2))
     })
   })
 
-  describe('a secret', () => {
+  describe('the secrets', () => {
     const sendTo = async (email = freshEmail()) => {
       await freshTenant(bench()).mfa.send({ method: 'email', contact: email })
     }
 
-    test('that nothing depends on any more may go', async () => {
-      expect(await foundOf('secrets', keysFrom(SECRET, [OTHER]))).toEqual([
-        expect.stringMatching(/^look secrets: SERVICE_SECRET_PREVIOUS is not needed any more/),
+    test('warn about a former secret that is no longer needed', async () => {
+      expect(await diagnosticsOf('secrets', keysFrom(SECRET, [OTHER]))).toEqual([
+        expect.stringMatching(/^warning secrets: SERVICE_SECRET_PREVIOUS is no longer needed/),
       ])
     })
 
-    test('that is not known here, though the store depends on it, is wrong', async () => {
+    test('report an error when the store depends on an unknown secret', async () => {
       await sendTo()
-      expect(await foundOf('secrets', keysFrom(OTHER))).toEqual([
-        `wrong secrets: 1 codes on their way depend on key ${keysFrom(SECRET).id}, which is unknown here: name its ` +
-          'secret in SERVICE_SECRET_PREVIOUS.',
+      expect(await diagnosticsOf('secrets', keysFrom(OTHER))).toEqual([
+        `error secrets: 1 delivered codes depend on key ${keysFrom(SECRET).id}, which is unknown: add its secret to ` +
+          'SERVICE_SECRET_PREVIOUS.',
       ])
     })
 
-    test('is moved by rotate-secrets where that can be done, and kept for codes', async () => {
+    test('recommend rotate-secrets where it helps, and keeping the former secret for codes', async () => {
       const { mfa } = freshTenant(bench())
       await mfa.enrollApp({ contact: freshEmail() })
       await mfa.sendBackupCodes({ method: 'email', contact: freshEmail() })
       const { id } = keysFrom(SECRET)
-      expect(await foundOf('secrets', keysFrom(OTHER, [SECRET]))).toEqual([
-        `look secrets: 1 authenticator secrets depend on key ${id}: run rotate-secrets.`,
-        `look secrets: 10 backup codes depend on key ${id}: keep its secret in SERVICE_SECRET_PREVIOUS until they are ` +
-          'used or renewed.',
+      expect(await diagnosticsOf('secrets', keysFrom(OTHER, [SECRET]))).toEqual([
+        `warning secrets: 1 authenticator secrets depend on key ${id}: run rotate-secrets.`,
+        `warning secrets: 10 backup codes depend on key ${id}: keep its secret in SERVICE_SECRET_PREVIOUS until they ` +
+          'are used or renewed.',
       ])
     })
   })
 
-  describe('deliveries', () => {
+  describe('the deliveries', () => {
     const sent = async (...failures: DeliveryError[]) => {
       bench().failNext(...failures)
       await freshTenant(bench()).mfa.send({ method: 'email', contact: freshEmail() })
     }
 
-    test('are to be looked at when a message is overdue by more than a minute', async () => {
+    test('warn when a message is overdue by more than a minute', async () => {
       await sent(new DeliveryError('down', 'outage'))
       const [row] = await bench().store.query<{ due_at: number }>('SELECT due_at FROM outbox')
       vi.setSystemTime((row?.due_at ?? 0) + 60_000)
-      expect((await foundOf('deliveries'))[0]).not.toContain('overdue')
+      expect((await diagnosticsOf('deliveries'))[0]).not.toContain('overdue')
       advance(0.001)
-      expect(await foundOf('deliveries')).toEqual([
-        'look deliveries: 1 messages are overdue: is a service running?',
+      expect(await diagnosticsOf('deliveries')).toEqual([
+        'warning deliveries: 1 messages are overdue: check that a service is running.',
       ])
     })
 
-    test('are to be looked at when some wait because a carrier is down', async () => {
+    test('warn when messages wait because a carrier is down', async () => {
       await sent()
       await sent(new DeliveryError('down', 'outage'))
-      expect(await foundOf('deliveries')).toEqual([
-        'look deliveries: In 24 h 1 were sent and 0 reached nobody. Just now 1 wait for another try: a carrier is down. ' +
-          'The command deliveries says which.',
+      expect(await diagnosticsOf('deliveries')).toEqual([
+        'warning deliveries: In the last 24 hours 1 messages were sent and 0 were not delivered. 1 await another ' +
+          'attempt, because a carrier is down. The command deliveries shows which carrier.',
       ])
     })
 
-    test('are to be looked at when more than one in ten sent reached nobody, in a day', async () => {
+    test('warn when more than one message in ten was not delivered within a day', async () => {
       for (let i = 0; i < 10; i++) await sent()
       await sent(new DeliveryError('no such mailbox', 'contact'))
-      expect(await foundOf('deliveries')).toEqual([
-        'well deliveries: In 24 h 10 were sent and 1 reached nobody.',
+      expect(await diagnosticsOf('deliveries')).toEqual([
+        'ok deliveries: In the last 24 hours 10 messages were sent and 1 were not delivered.',
       ])
       await sent(new DeliveryError('not for you', 'carrier'))
-      expect(await foundOf('deliveries')).toEqual([
-        'look deliveries: In 24 h 10 were sent and 2 reached nobody. The command deliveries says why.',
+      expect(await diagnosticsOf('deliveries')).toEqual([
+        'warning deliveries: In the last 24 hours 10 messages were sent and 2 were not delivered. The command deliveries ' +
+          'shows why.',
       ])
       advance(86_400)
-      expect(await foundOf('deliveries')).toEqual([
-        'well deliveries: In 24 h 0 were sent and 0 reached nobody.',
+      expect(await diagnosticsOf('deliveries')).toEqual([
+        'ok deliveries: In the last 24 hours 0 messages were sent and 0 were not delivered.',
       ])
     })
   })
 
-  test('an application without a live key is to be looked at, with one by the environment only when it is not default', async () => {
+  test('warns about each application without a live key; a key in the environment counts for the application default', async () => {
     const ops = operator(bench().store, 'ann')
-    for (const name of ['default', 'tests-only', 'revoked', 'well']) await ops.createApplication(name)
+    for (const name of ['default', 'tests-only', 'revoked', 'ok']) await ops.createApplication(name)
     await ops.createKey('tests-only', { mode: 'test' })
     const { id } = await ops.createKey('revoked', { mode: 'live' })
     await ops.revokeKey('revoked', id)
-    await ops.createKey('well', { mode: 'live' })
+    await ops.createKey('ok', { mode: 'live' })
     const keyless = (name: string) =>
-      `look API keys: "${name}" has no live key: make one with key create ${name}.`
-    expect((await findings()).filter((one) => one.includes('API keys'))).toEqual(
+      `warning API keys: The application "${name}" has no live key: create one with key create ${name}.`
+    expect((await diagnose()).filter((one) => one.includes('API keys'))).toEqual(
       ['revoked', 'tests-only'].map(keyless),
     )
-    const inside = await findings(keysFrom(SECRET), { production: true, environmentKey: false })
-    expect(inside.filter((one) => one.includes('API keys'))).toEqual(
+    const withoutKey = await diagnose(keysFrom(SECRET), { production: true, hasOptionKey: false })
+    expect(withoutKey.filter((one) => one.includes('API keys'))).toEqual(
       ['default', 'revoked', 'tests-only'].map(keyless),
     )
   })
 
-  test('it changes nothing', async () => {
+  test('changes nothing', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()
     await tenant.mfa.send({ method: 'email', contact })
@@ -220,7 +219,7 @@ describeOnBothDatabases((bench, database) => {
       return Promise.all(tables.map((table) => bench().store.query(`SELECT * FROM ${table}`)))
     }
     const before = await all()
-    await findings(keysFrom(OTHER))
+    await diagnose(keysFrom(OTHER))
     expect(await all()).toEqual(before)
   })
 })
@@ -230,13 +229,13 @@ describe('the command doctor', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
   const doctor = async (env: Readonly<Record<string, string>>, ...args: string[]) => {
-    const said: Record<'out' | 'err', string[]> = { out: [], err: [] }
+    const printed: Record<'out' | 'err', string[]> = { out: [], err: [] }
     const code = await run(['doctor', ...args], {
       env,
-      out: (text) => void said.out.push(text),
-      err: (text) => void said.err.push(text),
+      out: (text) => void printed.out.push(text),
+      err: (text) => void printed.err.push(text),
     })
-    return { code, out: said.out.join('\n'), err: said.err.join('\n') }
+    return { code, out: printed.out.join('\n'), err: printed.err.join('\n') }
   }
   const unreachable = {
     DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
@@ -244,29 +243,29 @@ describe('the command doctor', () => {
     SERVICE_DELIVERY: 'inbox',
   }
 
-  test('tells what it can tell when the database cannot be reached, and that it cannot', async () => {
+  test('checks the rest when the database is unreachable, and reports that', async () => {
     const { code, out, err } = await doctor(unreachable)
-    expect([code, err]).toEqual([1, 'error: Something is wrong: see above.'])
-    expect(out).toMatch(/^well +settings +The service can start with them/m)
-    expect(out).toMatch(/^wrong +database +The database \(DATABASE_URL\) cannot be used: .*ECONNREFUSED/m)
+    expect([code, err]).toEqual([1, 'error: The doctor found errors, which are listed above.'])
+    expect(out).toMatch(/^ok +settings +The service can start with them/m)
+    expect(out).toMatch(/^error +database +The database \(DATABASE_URL\) cannot be used: .*ECONNREFUSED/m)
   })
 
-  test('tells every fault of the settings, in one go and as JSON too', async () => {
+  test('lists every fault of the settings at once, also as JSON', async () => {
     const env = { ...unreachable, SERVICE_PORT: 'x', SERVICE_MAX_TRIES: '99', NODE_ENV: 'production' }
     const { code, out } = await doctor(env, '--json')
-    const found: { state: string; about: string; finding: string }[] = JSON.parse(out)
-    expect([code, found.map(({ state, about }) => [state, about])]).toEqual([
+    const found: { severity: string; subject: string; message: string }[] = JSON.parse(out)
+    expect([code, found.map(({ severity, subject }) => [severity, subject])]).toEqual([
       1,
       [
-        ['wrong', 'settings'],
-        ['wrong', 'settings'],
-        ['wrong', 'database'],
+        ['error', 'settings'],
+        ['error', 'settings'],
+        ['error', 'database'],
       ],
     ])
-    expect(found.map(({ finding }) => finding).join()).toMatch(/SERVICE_PORT.*SERVICE_MAX_TRIES/)
+    expect(found.map(({ message }) => message).join()).toMatch(/SERVICE_PORT.*SERVICE_MAX_TRIES/)
   })
 
-  test('asks mail servers and gateways whether they can be reached and know us, and sends nothing', async () => {
+  test('checks whether mail servers and gateways are reachable and accept the credentials, and sends nothing', async () => {
     const [mails, texts] = [await mailServer(), await gateway()]
     const carriers = async (login: string, token: string) => {
       const email = `smtp://${login}@127.0.0.1:${mails.port}?from=a@b.example&tls=optional#post`
@@ -274,48 +273,48 @@ describe('the command doctor', () => {
       const hook = 'http://127.0.0.1:1/never-asked'
       const SERVICE_DELIVERY = `email=${email}|inbox,sms=${sms},whatsapp=${hook},call=${hook}`
       const { out } = await doctor({ ...unreachable, SERVICE_DELIVERY }, '--json')
-      const found: { about: string; state: string; finding: string }[] = JSON.parse(out)
+      const found: { subject: string; severity: string; message: string }[] = JSON.parse(out)
       return found
-        .filter(({ about }) => about === 'carriers')
-        .map(({ state, finding }) => `${state} ${finding}`)
+        .filter(({ subject }) => subject === 'carriers')
+        .map(({ severity, message }) => `${severity} ${message}`)
     }
     expect(await carriers('vault:p%25w%40rd', TOKEN)).toEqual([
-      'well post can be reached and knows us.',
-      'well twilio can be reached and knows us.',
+      'ok post is reachable and accepts the credentials.',
+      'ok twilio is reachable and accepts the credentials.',
     ])
     expect(await carriers('vault:wrong', 'wrong')).toEqual([
-      expect.stringMatching(/^wrong post: .*535.* See its address, user and password/),
-      expect.stringMatching(/^wrong twilio: The gateway answered 401.* See its address/),
+      expect.stringMatching(/^error post: .*535.* Check its address, user and password/),
+      expect.stringMatching(/^error twilio: The gateway answered 401.* Check its address/),
     ])
     await Promise.all([mails.close(), texts.close()])
     expect(await carriers('vault:p%25w%40rd', TOKEN)).toEqual([
-      expect.stringMatching(/^wrong post: .*It is down/),
-      expect.stringMatching(/^wrong twilio: .*It is down/),
+      expect.stringMatching(/^error post: .*It is down/),
+      expect.stringMatching(/^error twilio: .*It is down/),
     ])
     expect([...mails.arrived, ...texts.requests]).toEqual([])
   })
 
-  test('finds no tables in an empty store, and makes none', async () => {
+  test('warns about a store without tables, and creates none', async () => {
     const dataDir = join(folder, 'data')
-    const store = await openStore({ dataDir, asItIs: true })
+    const store = await openStore({ dataDir, skipMigrations: true })
     await store.close()
     const env = { DATA_DIR: dataDir, SERVICE_SECRET: SECRET }
     for (let i = 0; i < 2; i++) {
       const { code, out, err } = await doctor(env)
       expect([code, err]).toEqual([0, ''])
-      expect(out).toMatch(/^look +migrations +The database has no tables yet: .*run migrate/m)
+      expect(out).toMatch(/^warning +migrations +The database has no tables yet: .*run migrate/m)
     }
   })
 
-  test('says where there is no data folder, and what to give it when there is no secret', async () => {
+  test('names the missing data folder, and explains a missing secret', async () => {
     const nowhere = await doctor({ DATA_DIR: join(folder, 'nowhere') })
     expect([nowhere.code, nowhere.out]).toEqual([1, ''])
-    expect(nowhere.err).toContain('There is no data folder')
+    expect(nowhere.err).toContain('/nowhere does not exist')
     const { DATABASE_URL } = unreachable
     const without = await doctor({ DATABASE_URL, DATA_DIR: folder })
     expect([without.code, without.err]).toEqual([
       1,
-      'error: SERVICE_SECRET is missing: give this command the variables that the service has.',
+      'error: SERVICE_SECRET is missing: run this command with the environment variables of the service.',
     ])
   })
 })

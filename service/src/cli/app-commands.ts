@@ -1,32 +1,33 @@
 import type { Command } from 'commander'
-import { readSettingNames, readSettings, SETTING_NAMES } from '../operator/parse-settings.js'
+import { checkSettingNames, parseSettings, SETTING_NAMES } from '../operator/parse-settings.js'
 import { type CommonOptions, type Io, print } from './io.js'
-import { table } from './table.js'
 import { withOperator } from './store-access.js'
+import { table } from './table.js'
 
 const SETTINGS = `
 Settings: ${SETTING_NAMES.join(', ')}.
-Lists have commas: methods=email,sms countries=GB,DE. Authenticator apps are always on.
+Separate the items of a list by commas: methods=email,sms countries=GB,DE. Authenticator apps are always on.
+Durations are a number with s, m, h or d, such as lockDuration=1h, or milliseconds.
 
 Examples:
   countersign-service app create vault name=Vault tier=enterprise
-  countersign-service app settings vault origin=vault.example maxTries=3 --unset countries`
+  countersign-service app settings vault origin=vault.example attemptsPerChallenge=3 --unset countries`
 
 /** `app create|list|settings`. */
 export function appCommands(program: Command, io: Io): void {
-  const app = program.command('app').description('applications: what shares nothing with each other')
+  const app = program.command('app').description('manage applications, which share no data with each other')
 
   app
     .command('create')
-    .argument('<name>', 'small letters, digits and dashes')
+    .argument('<name>', 'lowercase letters, digits and dashes')
     .argument('[settings...]', 'name=value')
-    .description('make an application')
+    .description('create an application')
     .addHelpText('after', SETTINGS)
     .action(async (name: string, written: string[], _own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
-      const settings = readSettings(written)
-      await withOperator(io, options, (ops) => ops.createApplication(name, settings))
-      print(io, options, { application: name }, () => `Made "${name}". Next: key create ${name}`)
+      const settings = parseSettings(written)
+      await withOperator(io, options, (operator) => operator.createApplication(name, settings))
+      print(io, options, { application: name }, () => `Created "${name}". Next: key create ${name}`)
     })
 
   app
@@ -34,7 +35,7 @@ export function appCommands(program: Command, io: Io): void {
     .description('list all applications')
     .action(async (_own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
-      const found = await withOperator(io, options, (ops) => ops.listApplications())
+      const found = await withOperator(io, options, (operator) => operator.listApplications())
       print(io, options, found, () =>
         table(
           ['application', 'name', 'tier', 'live keys', 'test keys', 'created'],
@@ -50,16 +51,16 @@ export function appCommands(program: Command, io: Io): void {
     .command('settings')
     .argument('<name>', 'the application')
     .argument('[settings...]', 'name=value')
-    .option('--unset <names...>', 'back to the default')
-    .description('show settings, or change some')
+    .option('--unset <names...>', 'reset these to their defaults')
+    .description('show the settings of an application, or change some')
     .addHelpText('after', SETTINGS)
     .action(async (name: string, written: string[], own: { unset?: string[] }, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
-      const set = readSettings(written)
-      const unset = readSettingNames(own.unset ?? [])
-      const settings = await withOperator(io, options, async (ops) => {
-        if (written.length + unset.length > 0) await ops.changeSettings(name, { set, unset })
-        return ops.showSettings(name)
+      const set = parseSettings(written)
+      const unset = checkSettingNames(own.unset ?? [])
+      const settings = await withOperator(io, options, async (operator) => {
+        if (written.length + unset.length > 0) await operator.changeSettings(name, { set, unset })
+        return operator.showSettings(name)
       })
       print(io, options, settings, () =>
         table(
@@ -71,7 +72,7 @@ export function appCommands(program: Command, io: Io): void {
         ),
       )
       if (name === 'default' && !options.json) {
-        io.err('What is not set for "default" is as the environment of the service says.')
+        io.err('The environment variables of the service decide everything that is not set for "default".')
       }
     })
 }

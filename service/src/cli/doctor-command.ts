@@ -1,63 +1,64 @@
 import type { Command } from 'commander'
+import { ConfigurationError } from '../configuration-error.js'
 import { readEnvironment } from '../environment.js'
-import { FaultsError } from '../configuration-error.js'
-import { examine, type Finding } from '../operator/diagnose-store.js'
-import { examineCarriers } from '../operator/diagnose-carriers.js'
+import { diagnoseCarriers } from '../operator/diagnose-carriers.js'
+import { diagnoseStore } from '../operator/diagnose-store.js'
+import type { Diagnostic } from '../operator/diagnostic.js'
 import { OperatorError } from '../operator/operator-error.js'
 import { readOptions } from '../options.js'
 import type { Keys } from '../secrets/keys.js'
 import { type CommonOptions, type Io, print } from './io.js'
+import { keysOf, storeLocation, withStore } from './store-access.js'
 import { table } from './table.js'
-import { keysOf, storePlace, withStore } from './store-access.js'
 
 /** `doctor`. */
 export function doctorCommand(program: Command, io: Io): void {
   program
     .command('doctor')
     .description(
-      'look at settings, carriers, database, secrets, deliveries and API keys, and change nothing; exit code 1 when something is wrong',
+      'check settings, carriers, database, secrets, deliveries and API keys without changing anything; exit code 1 when something is wrong',
     )
     .action(async (_own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
       const keys = keysOf(io)
-      const findings = [...(await examineSettings(io)), ...(await examineStore(io, keys))]
-      print(io, options, findings, () =>
+      const diagnostics = [...(await diagnoseSettings(io)), ...(await diagnoseStoreOf(io, keys))]
+      print(io, options, diagnostics, () =>
         table(
-          ['', 'about', 'finding'],
-          findings.map(({ state, about, finding }) => [state, about, finding]),
+          ['', 'subject', 'diagnostic'],
+          diagnostics.map(({ severity, subject, message }) => [severity, subject, message]),
         ),
       )
-      if (findings.some(({ state }) => state === 'wrong')) {
-        throw new OperatorError('Something is wrong: see above.')
+      if (diagnostics.some(({ severity }) => severity === 'error')) {
+        throw new OperatorError('The doctor found errors, which are listed above.')
       }
     })
 }
 
-/** What is wrong with the variables of the service, and with the carriers that they name. */
-async function examineSettings(io: Io): Promise<Finding[]> {
-  const about = 'settings'
+/** Checks the environment variables of the service, and the carriers that they configure. */
+async function diagnoseSettings(io: Io): Promise<Diagnostic[]> {
+  const subject = 'settings'
   try {
-    const { options, warnings } = readEnvironment(io.env, { dataDir: storePlace(io.env).dataDir })
+    const { options, warnings } = readEnvironment(io.env, { dataDir: storeLocation(io.env).dataDir })
     const { routes } = readOptions(options)
-    const well: Finding = { state: 'well', about, finding: 'The service can start with them.' }
-    const looks = warnings.map((finding): Finding => ({ state: 'look', about, finding }))
-    return [...(looks.length > 0 ? looks : [well]), ...(await examineCarriers(routes))]
+    const ok: Diagnostic = { severity: 'ok', subject, message: 'The service can start with them.' }
+    const found = warnings.map((message): Diagnostic => ({ severity: 'warning', subject, message }))
+    return [...(found.length > 0 ? found : [ok]), ...(await diagnoseCarriers(routes))]
   } catch (error) {
-    return faultsOf(error, about)
+    return faultsOf(error, subject)
   }
 }
 
-async function examineStore(io: Io, keys: Keys): Promise<Finding[]> {
+async function diagnoseStoreOf(io: Io, keys: Keys): Promise<Diagnostic[]> {
   const production = io.env.NODE_ENV === 'production'
-  const about = { production, environmentKey: !!io.env.SERVICE_API_KEY }
+  const service = { production, hasOptionKey: !!io.env.SERVICE_API_KEY }
   try {
-    return await withStore(io, (store) => examine(store, keys, about), { asItIs: true })
+    return await withStore(io, (store) => diagnoseStore(store, keys, service), { skipMigrations: true })
   } catch (error) {
     return faultsOf(error, 'database')
   }
 }
 
-function faultsOf(error: unknown, about: Finding['about']): Finding[] {
-  if (!(error instanceof FaultsError)) throw error
-  return error.faults.map((finding) => ({ state: 'wrong', about, finding }))
+function faultsOf(error: unknown, subject: Diagnostic['subject']): Diagnostic[] {
+  if (!(error instanceof ConfigurationError)) throw error
+  return error.faults.map((message) => ({ severity: 'error', subject, message }))
 }

@@ -1,20 +1,20 @@
-/** What a command reads and writes. */
+/** The environment and the output of a command. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Results, one line or several. */
+  /** Writes results, one line or several. */
   out(text: string): void
-  /** Remarks and errors for the person who typed the command. */
+  /** Writes remarks and errors for the operator. */
   err(text: string): void
 }
 
-/** Options that every command takes. */
+/** Options of every command. */
 export interface CommonOptions {
   readonly json?: boolean
   /** The operator's name in the audit log. */
   readonly as?: string
 }
 
-/** Prints a result: as JSON for programs, else as text for people. */
+/** Prints a result: as JSON with `--json`, else as text. */
 export function print(io: Io, { json }: CommonOptions, result: unknown, text: () => string): void {
   io.out(json ? JSON.stringify(result, null, 2) : text())
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type CommonOptions, type Io, print } from './io.js'
-import { table } from './table.js'
 import { withOperator } from './store-access.js'
+import { table } from './table.js'
 
 interface NewKeyOptions {
   readonly test?: boolean
@@ -10,23 +10,24 @@ interface NewKeyOptions {
 
 /** `key create|list|revoke`. */
 export function keyCommands(program: Command, io: Io): void {
-  const key = program.command('key').description('API keys of an application')
+  const key = program.command('key').description('manage the API keys of an application')
 
   key
     .command('create')
     .argument('<application>')
-    .option('--test', 'a test key: data of its own, delivers nothing')
+    .option('--test', 'create a test key, which has its own data and delivers nothing')
     .option('--label <text>', 'what it is for')
-    .description('make a key; it is shown this once')
+    .description('create a key and print it, this once')
     .addHelpText('after', '\nExample:\n  KEY=$(countersign-service key create vault --label "web servers")')
     .action(async (application: string, own: NewKeyOptions, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
       const mode = own.test ? 'test' : 'live'
-      const made = await withOperator(io, options, (ops) =>
-        ops.createKey(application, { mode, label: own.label }),
+      const created = await withOperator(io, options, (operator) =>
+        operator.createKey(application, { mode, label: own.label }),
       )
-      print(io, options, { ...made, application, mode }, () => made.key)
-      if (!options.json) io.err(`${made.id}, a ${mode} key of "${application}". It is not shown again.`)
+      print(io, options, { ...created, application, mode }, () => created.key)
+      if (!options.json)
+        io.err(`Created ${created.id}, a ${mode} key of "${application}". It is not shown again.`)
     })
 
   key
@@ -35,7 +36,7 @@ export function keyCommands(program: Command, io: Io): void {
     .description('list the keys of an application')
     .action(async (application: string, _own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
-      const keys = await withOperator(io, options, (ops) => ops.listKeys(application))
+      const keys = await withOperator(io, options, (operator) => operator.listKeys(application))
       print(io, options, keys, () =>
         table(
           ['id', 'key', 'label', 'created', 'last used', 'revoked'],
@@ -50,11 +51,11 @@ export function keyCommands(program: Command, io: Io): void {
   key
     .command('revoke')
     .argument('<application>')
-    .argument('<id>', 'as `key list` shows it')
-    .description('revoke a key for good; every process refuses it within a second')
+    .argument('<id>', 'the id that `key list` shows')
+    .description('revoke a key for good; all processes refuse it within a second')
     .action(async (application: string, id: string, _own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
-      await withOperator(io, options, (ops) => ops.revokeKey(application, id))
+      await withOperator(io, options, (operator) => operator.revokeKey(application, id))
       print(io, options, { id, revoked: true }, () => `Revoked ${id}.`)
     })
 }

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type CommonOptions, type Io, print } from './io.js'
-import { table } from './table.js'
 import { withOperator } from './store-access.js'
+import { table } from './table.js'
 
 interface ListOptions extends CommonOptions {
   readonly limit: number
@@ -11,24 +11,43 @@ interface ListOptions extends CommonOptions {
 
 /** `deliveries` and `audit`. */
 export function logCommands(program: Command, io: Io): void {
-  const limit = () => new Option('--limit <n>', 'at most so many').argParser(readLimit).default(50)
+  const limit = () =>
+    new Option('--limit <n>', 'the maximum number of entries').argParser(readLimit).default(50)
 
   program
     .command('deliveries')
     .argument('<application>')
-    .addOption(new Option('--state <state>', 'only these').choices(['queued', 'sent', 'refused', 'expired']))
+    .addOption(
+      new Option('--state <state>', 'only messages in this state').choices([
+        'queued',
+        'sent',
+        'refused',
+        'expired',
+      ]),
+    )
     .addOption(limit())
-    .option('--test', 'those of test keys')
-    .description('messages and how they stand, newest first')
+    .option('--test', 'the messages of test keys')
+    .description('list messages and their delivery state, newest first')
     .action(async (application: string, _own, command: Command) => {
       const options = command.optsWithGlobals<ListOptions>()
-      const { state, limit: most, test } = options
-      const found = await withOperator(io, options, (ops) =>
-        ops.listDeliveries({ application, mode: test ? 'test' : 'live', state, most }),
+      const { state, limit, test } = options
+      const found = await withOperator(io, options, (operator) =>
+        operator.listDeliveries({ application, mode: test ? 'test' : 'live', state, limit }),
       )
       print(io, options, found, () =>
         table(
-          ['id', 'channel', 'to', 'state', 'tries', 'carrier', 'fault', 'created', 'next try', 'settled'],
+          [
+            'id',
+            'channel',
+            'to',
+            'state',
+            'attempts',
+            'carrier',
+            'fault',
+            'created',
+            'next attempt',
+            'settled',
+          ],
           found.map((one) => [
             ...[one.id, one.channel, one.to, one.state, one.attempts, one.carrier, one.fault],
             ...[one.createdAt, one.dueAt, one.settledAt].map((time) => time && new Date(time)),
@@ -41,17 +60,17 @@ export function logCommands(program: Command, io: Io): void {
     .command('audit')
     .argument('[application]')
     .addOption(limit())
-    .description('who changed what, newest first')
+    .description('list changes by operators, newest first')
     .action(async (application: string | undefined, _own, command: Command) => {
       const options = command.optsWithGlobals<ListOptions>()
-      const found = await withOperator(io, options, (ops) =>
-        ops.listAudit({ application, most: options.limit }),
+      const found = await withOperator(io, options, (operator) =>
+        operator.listAudit({ application, limit: options.limit }),
       )
       print(io, options, found, () =>
         table(
-          ['at', 'who', 'application', 'what', ''],
-          found.map(({ at, who, application: where, action, detail }) => [
-            ...[new Date(at), who, where || '–', action, detail],
+          ['at', 'actor', 'application', 'action', 'detail'],
+          found.map(({ at, actor, application: changed, action, detail }) => [
+            ...[new Date(at), actor, changed || '–', action, detail],
           ]),
         ),
       )
@@ -59,6 +78,6 @@ export function logCommands(program: Command, io: Io): void {
 }
 
 function readLimit(text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('Write a number from 1 to 99999.')
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('It must be a number from 1 to 99999.')
   return Number(text)
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { run } from './program.js'
 
-// A reader like `head` that has seen enough is no failure.
+// A reader such as `head` may close the pipe early, which is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { FaultsError } from '../configuration-error.js'
+import { ConfigurationError } from '../configuration-error.js'
 import { OperatorError } from '../operator/operator-error.js'
 import { appCommands } from './app-commands.js'
 import { doctorCommand } from './doctor-command.js'
@@ -11,17 +11,17 @@ import { serviceCommands } from './service-commands.js'
 import { userCommands } from './user-commands.js'
 
 const HELP = `
-It works on the store that DATABASE_URL or DATA_DIR (default .data) names, with or without a running service. An
-embedded store (DATA_DIR) has one user at a time: stop the service first.
-Exit codes: 0 done, 1 refused or failed, 2 the command was not understood.`
+Commands use the store in DATABASE_URL or DATA_DIR (default .data), whether the service is running or not. Only one
+process can open an embedded store (DATA_DIR): stop the service first.
+Exit codes: 0 success, 1 refused or failed, 2 invalid command line.`
 
-/** Runs one command line, without the program's name, and returns the exit code. */
+/** Runs a command line (without the program's name) and returns the exit code. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const program = new Command('countersign-service')
-    .description('Looks after the MFA service: applications, keys, people, secrets.')
+    .description('Operates the MFA service: applications, API keys, accounts, secrets.')
     .version(ownVersion(), '--version', 'print the version')
-    .option('--json', 'print JSON for programs')
-    .option('--as <name>', 'who you are, for the audit log (default: the system user)')
+    .option('--json', 'print results as JSON')
+    .option('--as <name>', 'your name in the audit log (default: the system user)')
     .addHelpText('after', HELP)
     .showHelpAfterError('See --help.')
     .exitOverride()
@@ -42,11 +42,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...args], { from: 'user' })
     return 0
   } catch (error) {
-    return tell(error, io)
+    return report(error, io)
   }
 }
 
-// The sources and the build lie equally deep in the package, so one path serves both.
+// `src` and `dist` are at the same depth in the package, so one path fits both.
 function ownVersion(): string {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string
@@ -54,10 +54,10 @@ function ownVersion(): string {
   return version
 }
 
-function tell(error: unknown, io: Io): number {
-  // Commander has said it already, or was asked for help.
+function report(error: unknown, io: Io): number {
+  // Commander has already printed the message or the help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  if (!(error instanceof OperatorError || error instanceof FaultsError)) throw error
+  if (!(error instanceof OperatorError || error instanceof ConfigurationError)) throw error
   for (const fault of error.faults) io.err(`error: ${fault}`)
   return 1
 }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
+import { ConfigurationError } from '../configuration-error.js'
 import { readSecrets } from '../environment.js'
-import { FaultsError } from '../configuration-error.js'
 import { type Operator, operator } from '../operator/operator.js'
 import { OperatorError } from '../operator/operator-error.js'
 import { type Keys, keysFrom } from '../secrets/keys.js'
@@ -10,78 +10,78 @@ import { openStore } from '../store/open.js'
 import type { Store } from '../store/store.js'
 import type { CommonOptions, Io } from './io.js'
 
-/** Where the service of this environment keeps its data. */
-export function storePlace(env: Io['env']): { databaseUrl?: string; dataDir: string } {
+/** Where a service with this environment keeps its data. */
+export function storeLocation(env: Io['env']): { databaseUrl?: string; dataDir: string } {
   const dataDir = env.DATA_DIR || '.data'
   if (!env.DATABASE_URL) return { dataDir }
   if (!/^postgres(ql)?:\/\//.test(env.DATABASE_URL)) {
-    throw new OperatorError('DATABASE_URL must begin with postgresql://, as the service has it.')
+    throw new OperatorError('DATABASE_URL must begin with postgresql://, as for the service.')
   }
   return { databaseUrl: env.DATABASE_URL, dataDir }
 }
 
-/** Opens the service's store, has `work` done with it, and closes it again. */
+/** Opens the service's store, runs `work` with it, and closes it. */
 export async function withStore<T>(
   io: Io,
   work: (store: Store) => Promise<T>,
-  { asItIs = false }: { readonly asItIs?: boolean } = {},
+  { skipMigrations = false }: { readonly skipMigrations?: boolean } = {},
 ): Promise<T> {
-  const place = mustBeThere(storePlace(io.env))
-  const store = await openStore({ ...place, asItIs })
+  const location = mustExist(storeLocation(io.env))
+  const store = await openStore({ ...location, skipMigrations })
   try {
     return await work(store)
   } catch (error) {
-    throw isOfDatabase(error)
-      ? new FaultsError([`The database refused this: ${error.message}.`], { cause: error })
+    throw isDatabaseError(error)
+      ? new ConfigurationError([`The database refused the command: ${error.message}.`], { cause: error })
       : error
   } finally {
     await store.close()
   }
 }
 
-/** The keys that the service of this environment has. */
+/** The keys of a service with this environment. */
 export function keysOf(io: Io): Keys {
-  const { dataDir } = mustBeThere(storePlace(io.env))
-  // A secret that is made here and now would open nothing.
+  const { dataDir } = mustExist(storeLocation(io.env))
+  // A newly created secret could not decrypt anything.
   if (!io.env.SERVICE_SECRET && !existsSync(join(dataDir, 'secret'))) {
     throw new OperatorError(
-      'SERVICE_SECRET is missing: give this command the variables that the service has.',
+      'SERVICE_SECRET is missing: run this command with the environment variables of the service.',
     )
   }
   const { secret, previousSecrets } = readSecrets(io.env, dataDir)
   return keysFrom(secret, previousSecrets)
 }
 
-type Place = ReturnType<typeof storePlace>
+type StoreLocation = ReturnType<typeof storeLocation>
 
-/** A command in the wrong folder would make an empty database there, and find nothing in it. */
-function mustBeThere(place: Place): Place {
-  if (place.databaseUrl || existsSync(place.dataDir)) return place
-  throw new FaultsError([
-    `There is no data folder ${place.dataDir}: set DATABASE_URL or DATA_DIR as the service has them, or go to its folder.`,
+/** Without this check, a command in the wrong folder would create an empty database and find nothing in it. */
+function mustExist(location: StoreLocation): StoreLocation {
+  if (location.databaseUrl || existsSync(location.dataDir)) return location
+  throw new ConfigurationError([
+    `The data folder ${location.dataDir} does not exist: set DATABASE_URL or DATA_DIR as for the service, or change to its folder.`,
   ])
 }
 
-/** Whether the database itself says so, by a code of five characters: a right that is missing, a full disk. */
-function isOfDatabase(error: unknown): error is Error {
+/** Whether the database reported the error, which then has a code of five characters: a missing privilege, a full disk. */
+function isDatabaseError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && /^[0-9A-Z]{5}$/.test(String(error.code))
 }
 
-/** Has `work` done by the operator who typed the command. */
+/** Runs `work` as the operator who typed the command. */
 export function withOperator<T>(
   io: Io,
   options: CommonOptions,
-  work: (ops: Operator) => Promise<T>,
+  work: (operator: Operator) => Promise<T>,
 ): Promise<T> {
   return withStore(io, (store) => work(operator(store, options.as ?? systemUser())))
 }
 
-/** Who is at this machine, for the audit log. */
+/** The name of the current system user, for the audit log. */
 export function systemUser(): string {
   try {
     return userInfo().username
   } catch {
-    // In a container the user often has a number only.
+    // In a container the user may have a number but no name.
     return `uid ${process.getuid?.() ?? 'unknown'}`
   }
 }

@@ -1,7 +1,7 @@
-/** What a cell may hold; times are `Date`s. */
+/** The content of a cell; times are `Date`s. */
 export type Cell = string | number | Date | null | undefined
 
-/** Rows under their headings, aligned, two spaces between; numbers to the right. */
+/** Rows under their headings, in columns separated by two spaces; numbers are right-aligned. */
 export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const lines = [headings.map((heading) => heading.toUpperCase()), ...rows.map((row) => row.map(shown))]
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => width(line[column] ?? ''))))
@@ -18,7 +18,7 @@ export function table(headings: readonly string[], rows: readonly (readonly Cell
     .join('\n')
 }
 
-/** Names and what they stand for, one pair a line. */
+/** Names and values, one pair per line. */
 export function pairs(entries: readonly (readonly [string, Cell])[]): string {
   const widest = Math.max(...entries.map(([name]) => width(name)))
   return entries.map(([name, value]) => `${name.padEnd(widest)}  ${shown(value)}`.trimEnd()).join('\n')
@@ -26,7 +26,7 @@ export function pairs(entries: readonly (readonly [string, Cell])[]): string {
 
 function shown(cell: Cell): string {
   if (cell instanceof Date) return `${cell.toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  // What people chose to call things must not move the cursor of whoever reads it.
+  // Control characters in names must not affect the terminal.
   return String(cell ?? '–').replace(/\p{Cc}/gu, '\ufffd')
 }
 

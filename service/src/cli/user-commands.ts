@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { UserName } from '../operator/users.js'
+import type { UserReference } from '../operator/users.js'
 import { type CommonOptions, type Io, print } from './io.js'
-import { pairs, table } from './table.js'
 import { withOperator } from './store-access.js'
+import { pairs, table } from './table.js'
 
 interface UserOptions extends CommonOptions {
   readonly account?: boolean
@@ -11,20 +11,22 @@ interface UserOptions extends CommonOptions {
 
 /** `user show|unlock|disable-factor`. */
 export function userCommands(program: Command, io: Io): void {
-  const user = program.command('user').description('accounts of an application')
+  const user = program.command('user').description('manage the accounts of an application')
   const command = (name: string) =>
     user
       .command(name)
       .argument('<application>')
-      .argument('<user>', 'ann@example.com, +447700900123, both with a colon between; or see --account')
-      .option('--account', 'the user is given by the name that the application has for the account')
-      .option('--test', 'among the data of test keys')
+      .argument('<user>', 'ann@example.com, +447700900123, or both separated by a colon; or see --account')
+      .option('--account', '<user> is the name that the application sends as Account')
+      .option('--test', 'use the data of test keys')
 
   command('show')
-    .description('show locks, factors and failures')
+    .description('show the lock, factors and failures of an account')
     .action(async (application: string, who: string, _own, me: Command) => {
       const options = me.optsWithGlobals<UserOptions>()
-      const state = await withOperator(io, options, (ops) => ops.showUser(nameOf(application, who, options)))
+      const state = await withOperator(io, options, (operator) =>
+        operator.showUser(referenceTo(application, who, options)),
+      )
       print(io, options, state, () => {
         const facts = pairs([
           ['user', state.user],
@@ -43,33 +45,35 @@ export function userCommands(program: Command, io: Io): void {
     })
 
   command('unlock')
-    .description('lift the lock of an account')
+    .description('unlock an account')
     .action(async (application: string, who: string, _own, me: Command) => {
       const options = me.optsWithGlobals<UserOptions>()
-      await withOperator(io, options, (ops) => ops.unlockUser(nameOf(application, who, options)))
+      await withOperator(io, options, (operator) =>
+        operator.unlockUser(referenceTo(application, who, options)),
+      )
       print(io, options, { unlocked: true }, () => 'Unlocked.')
     })
 
   command('disable-factor')
-    .argument('<factor>', 'app, backup, or a contact of the person')
-    .description('disable a factor until it is bound again')
+    .argument('<factor>', 'app, backup, or a contact of the user')
+    .description('disable a factor until the user sets it up again')
     .action(async (application: string, who: string, factor: string, _own, me: Command) => {
       const options = me.optsWithGlobals<UserOptions>()
-      const disabled = await withOperator(io, options, (ops) =>
-        ops.disableFactor(nameOf(application, who, options), factor),
+      const disabled = await withOperator(io, options, (operator) =>
+        operator.disableFactor(referenceTo(application, who, options), factor),
       )
       print(
         io,
         options,
         { disabled: disabled.factor, wasKnown: disabled.wasKnown },
-        () => `Disabled ${disabled.factor}. It must be bound again.`,
+        () => `Disabled ${disabled.factor}. The user must set it up again.`,
       )
       if (!disabled.wasKnown) {
-        io.err('Nothing has been seen of it in this account so far: is it spelled as it should be?')
+        io.err('This account has never used this factor: check the spelling.')
       }
     })
 }
 
-function nameOf(application: string, user: string, { account, test }: UserOptions): UserName {
-  return { application, user, named: account === true, mode: test ? 'test' : 'live' }
+function referenceTo(application: string, user: string, { account, test }: UserOptions): UserReference {
+  return { application, user, isAccount: account === true, mode: test ? 'test' : 'live' }
 }

@@ -1,57 +1,61 @@
 import { randomBytes } from 'node:crypto'
 import type { Mode } from '../application.js'
 import { hashApiKey, hintOf, newApiKey } from '../applications/api-key.js'
-import { one } from '../store/store.js'
+import { queryOne } from '../store/store.js'
+import type { Actor } from './actor.js'
 import { mustExist } from './applications.js'
-import { change, type Desk } from './actor.js'
+import { auditedChange } from './audited-change.js'
 import { OperatorError } from './operator-error.js'
 
-/** What is known of an API key; the key itself is not. */
+/** An API key in a list, without the key itself. */
 export interface KeySummary {
+  /** Identifies the key in commands. */
   readonly id: string
   readonly mode: Mode
+  /** What it is for, in the operator's words. */
   readonly label: string
-  /** Its beginning and end, to recognise it by. */
+  /** Its beginning and end, to recognize it. */
   readonly hint: string
-  /** Milliseconds since 1970. */
+  /** When it was created, in milliseconds since 1970, like all times here. */
   readonly createdAt: number
-  /** To the hour. */
+  /** When it was last used, to the hour; `null` if never. */
   readonly lastUsedAt: number | null
+  /** When it was revoked; `null` while it is valid. */
   readonly revokedAt: number | null
 }
 
 const LABEL = /^[^\p{Cc}]{0,80}$/u
 
-/** Makes an API key. `key` is told this once and kept nowhere (R85). */
+/** Creates an API key. `key` is returned this once and stored only as a hash (R85). */
 export async function createKey(
-  desk: Desk,
+  actor: Actor,
   application: string,
-  about: { readonly mode: Mode; readonly label: string },
+  { mode, label }: { readonly mode: Mode; readonly label: string },
 ): Promise<{ readonly id: string; readonly key: string }> {
-  if (!LABEL.test(about.label)) {
-    throw new OperatorError('A label has at most 80 characters, no control characters.')
+  if (!LABEL.test(label)) {
+    throw new OperatorError('A label has at most 80 characters and no control characters.')
   }
-  const key = newApiKey(about.mode)
+  const key = newApiKey(mode)
   const id = `key_${randomBytes(5).toString('hex')}`
-  await change(
-    desk,
+  await auditedChange(
+    actor,
     async (tx) => {
       await mustExist(tx, application)
       await tx.query(
         `INSERT INTO api_key (application, id, hash, mode, label, hint, created_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-        [application, id, hashApiKey(key), about.mode, about.label, hintOf(key), Date.now()],
+        [application, id, hashApiKey(key), mode, label, hintOf(key), Date.now()],
       )
     },
-    () => ({ application, action: 'key.created', detail: `${id} ${hintOf(key)} ${about.label}`.trim() }),
+    () => ({ application, action: 'key.created', detail: `${id} ${hintOf(key)} ${label}`.trim() }),
   )
   return { id, key }
 }
 
-/** The keys of an application, newest first, revoked ones too. */
-export async function listKeys(desk: Desk, application: string): Promise<KeySummary[]> {
-  await mustExist(desk.store, application)
-  const rows = await desk.store.query<{
+/** All keys of an application, revoked ones included, newest first. */
+export async function listKeys({ store }: Actor, application: string): Promise<KeySummary[]> {
+  await mustExist(store, application)
+  const rows = await store.query<{
     id: string
     mode: Mode
     label: string
@@ -72,22 +76,20 @@ export async function listKeys(desk: Desk, application: string): Promise<KeySumm
   }))
 }
 
-/** Revokes a key for good: at once in this process, within a second in every other. */
-export async function revokeKey(desk: Desk, application: string, id: string): Promise<void> {
-  await change(
-    desk,
+/** Revokes a key for good: immediately in this process, within a second in all others. */
+export async function revokeKey(actor: Actor, application: string, id: string): Promise<void> {
+  await auditedChange(
+    actor,
     async (tx) => {
       await mustExist(tx, application)
-      const row = await one<{ hint: string }>(
+      const row = await queryOne<{ hint: string }>(
         tx,
         `UPDATE api_key SET revoked_at = $3 WHERE application = $1 AND id = $2 AND revoked_at IS NULL
          RETURNING hint`,
         [application, id, Date.now()],
       )
       if (row) return row
-      throw new OperatorError(
-        `"${application}" has no key "${id}" that could be revoked: list its keys to see their ids.`,
-      )
+      throw new OperatorError(`"${application}" has no valid key "${id}": list its keys to see their ids.`)
     },
     ({ hint }) => ({ application, action: 'key.revoked', detail: `${id} ${hint}` }),
   )

@@ -1,26 +1,34 @@
+import type { Actor } from './actor.js'
 import { mustExist } from './applications.js'
-import type { Desk } from './actor.js'
 
-/** One change, as the audit log keeps it. */
+/** A change in the audit log. */
 export interface AuditEntry {
-  /** Milliseconds since 1970. */
+  /** When it was made, in milliseconds since 1970. */
   readonly at: number
-  readonly who: string
-  /** Empty: the service as a whole. */
+  /** The name of the operator who made it. */
+  readonly actor: string
+  /** The application that was changed; empty for the whole service. */
   readonly application: string
+  /** What was done, in dotted words: `key.revoked`. */
   readonly action: string
+  /** Further details, without secrets and full contacts. */
   readonly detail: string
 }
 
-/** Who changed what, newest first; of one application when it is named. */
-export async function listAudit(
-  desk: Desk,
-  filter: { readonly application?: string | undefined; readonly most: number },
-): Promise<AuditEntry[]> {
-  if (filter.application !== undefined) await mustExist(desk.store, filter.application)
-  return desk.store.query<AuditEntry & Record<string, string | number>>(
-    `SELECT at, who, application, action, detail FROM audit
+/** Which audit entries are listed. */
+export interface AuditFilter {
+  /** Only the changes to this application. Defaults to all. */
+  readonly application?: string | undefined
+  /** The maximum number of entries. */
+  readonly limit: number
+}
+
+/** The latest changes, newest first. */
+export async function listAudit({ store }: Actor, filter: AuditFilter): Promise<AuditEntry[]> {
+  if (filter.application !== undefined) await mustExist(store, filter.application)
+  return store.query<AuditEntry & Record<string, string | number>>(
+    `SELECT at, who AS actor, application, action, detail FROM audit
      WHERE $1::text IS NULL OR application = $1 ORDER BY position DESC LIMIT $2`,
-    [filter.application ?? null, filter.most],
+    [filter.application ?? null, filter.limit],
   )
 }

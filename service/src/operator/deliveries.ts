@@ -1,39 +1,46 @@
 import { type Mode, partitionOf } from '../application.js'
+import type { Actor } from './actor.js'
 import { mustExist } from './applications.js'
-import type { Desk } from './actor.js'
 
-/** How a message stands. What it says is sealed. */
+/** The state of a message. Its content is sealed. */
 export interface DeliverySummary {
+  /** Identifies the message in the log. */
   readonly id: string
+  /** `email`, `sms`, `whatsapp` or `call`. */
   readonly channel: string
   /** The recipient, masked. */
   readonly to: string
-  /** queued, sent, refused or expired. */
+  /** `queued`, `sent`, `refused` or `expired`. */
   readonly state: string
+  /** How many attempts to deliver it were made. */
   readonly attempts: number
-  /** Who took it, or was tried last. */
+  /** The carrier that accepted it or was tried last; `null` before the first attempt. */
   readonly carrier: string | null
-  /** Why the last try failed: contact, carrier or outage. */
+  /** Why the last attempt failed: `contact`, `carrier` or `outage`; `null` when none failed. */
   readonly fault: string | null
-  /** Milliseconds since 1970, as all times here. */
+  /** When it was written, in milliseconds since 1970, like all times here. */
   readonly createdAt: number
-  /** When it is tried next. */
+  /** When the next attempt is due; `null` when no attempt is left. */
   readonly dueAt: number | null
+  /** When its state became final; `null` while it is queued. */
   readonly settledAt: number | null
 }
 
-/** The messages of an application, newest first. */
-export async function listDeliveries(
-  desk: Desk,
-  filter: {
-    readonly application: string
-    readonly mode: Mode
-    readonly state?: string | undefined
-    readonly most: number
-  },
-): Promise<DeliverySummary[]> {
-  await mustExist(desk.store, filter.application)
-  const rows = await desk.store.query<{
+/** Which deliveries are listed. */
+export interface DeliveryFilter {
+  readonly application: string
+  /** `test` lists the messages of test keys. */
+  readonly mode: Mode
+  /** Only messages in this state. Defaults to all. */
+  readonly state?: string | undefined
+  /** The maximum number of messages. */
+  readonly limit: number
+}
+
+/** The latest messages of an application, newest first. */
+export async function listDeliveries({ store }: Actor, filter: DeliveryFilter): Promise<DeliverySummary[]> {
+  await mustExist(store, filter.application)
+  const rows = await store.query<{
     id: string
     channel: string
     masked: string
@@ -47,7 +54,7 @@ export async function listDeliveries(
   }>(
     `SELECT id, channel, masked, state, attempts, carrier, fault, created_at, due_at, settled_at FROM outbox
      WHERE application = $1 AND ($2::text IS NULL OR state = $2) ORDER BY created_at DESC, id LIMIT $3`,
-    [partitionOf(filter.application, filter.mode), filter.state ?? null, filter.most],
+    [partitionOf(filter.application, filter.mode), filter.state ?? null, filter.limit],
   )
   return rows.map(({ id, channel, masked, state, attempts, carrier, fault, ...times }) => ({
     ...{ id, channel, to: masked, state, attempts, carrier, fault },

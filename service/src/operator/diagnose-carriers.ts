@@ -1,28 +1,29 @@
-import { askableCarriers } from '../carriers/build-carriers.js'
-import { asDeliveryError, type Carrier } from '../delivery/message.js'
-import type { Routes } from '../carriers/delivery-option.js'
-import { withinTime } from '../time-limit.js'
-import type { Finding } from './diagnose-store.js'
+import { checkableCarriers } from '../carriers/build-carriers.js'
+import type { Routes } from '../carriers/route.js'
+import { asDeliveryError, type Carrier } from '../delivery/carrier.js'
+import { withTimeLimit } from '../time-limit.js'
+import type { Diagnostic } from './diagnostic.js'
 
-const ANSWER_WITHIN_MS = 5_000
+const CHECK_TIMEOUT_MS = 5_000
 
-/** Asks each carrier that can be asked whether it can be reached and knows us. Nothing is sent. */
-export function examineCarriers(routes: Routes): Promise<Finding[]> {
-  return Promise.all(askableCarriers(routes).map(examineCarrier))
+/** Checks whether each mail server and gateway is reachable and accepts our credentials. Sends nothing. */
+export function diagnoseCarriers(routes: Routes): Promise<Diagnostic[]> {
+  return Promise.all(checkableCarriers(routes).map(diagnoseCarrier))
 }
 
-async function examineCarrier(carrier: Carrier): Promise<Finding> {
-  const about = 'carriers'
+async function diagnoseCarrier(carrier: Carrier): Promise<Diagnostic> {
+  const subject = 'carriers'
   try {
-    await withinTime(ANSWER_WITHIN_MS, [], async (signal) => await carrier.check?.(signal))
-    return { state: 'well', about, finding: `${carrier.name} can be reached and knows us.` }
+    await withTimeLimit(CHECK_TIMEOUT_MS, [], async (signal) => await carrier.check?.(signal))
+    const message = `${carrier.name} is reachable and accepts the credentials.`
+    return { severity: 'ok', subject, message }
   } catch (thrown) {
     const { message, fault } = asDeliveryError(thrown)
     const remedy =
       fault === 'outage'
         ? 'It is down, or its address is wrong.'
-        : 'See its address, user and password in SERVICE_DELIVERY.'
-    return { state: 'wrong', about, finding: `${carrier.name}: ${message} ${remedy}` }
+        : 'Check its address, user and password in SERVICE_DELIVERY.'
+    return { severity: 'error', subject, message: `${carrier.name}: ${message} ${remedy}` }
   } finally {
     await carrier.close()
   }

@@ -1,7 +1,8 @@
-/** An operator asked for what cannot be done. The message lists what is wrong, each with its remedy. */
+/** An operator requested something that is impossible. The message lists every fault with its remedy. */
 export class OperatorError extends Error {
+  /** Identifies the error for programs. */
   readonly code = 'ERR_SERVICE_OPERATOR'
-  /** One sentence a fault. */
+  /** What is wrong, one sentence per fault. */
   readonly faults: readonly string[]
 
   constructor(...faults: string[]) {

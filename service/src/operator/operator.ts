@@ -1,72 +1,101 @@
 import type { Mode } from '../application.js'
 import type { ApplicationSettings } from '../applications/settings.js'
 import type { Store } from '../store/store.js'
+import type { Actor } from './actor.js'
+import { createKey, type KeySummary, listKeys, revokeKey } from './api-keys.js'
 import {
   type ApplicationSummary,
   changeSettings,
   createApplication,
   listApplications,
   type Setting,
+  type SettingsChange,
   showSettings,
 } from './applications.js'
-import { type AuditEntry, listAudit } from './audit-log.js'
-import { type DeliverySummary, listDeliveries } from './deliveries.js'
-import type { Desk } from './actor.js'
-import { createKey, type KeySummary, listKeys, revokeKey } from './api-keys.js'
+import { type AuditEntry, type AuditFilter, listAudit } from './audit-log.js'
+import { type DeliveryFilter, type DeliverySummary, listDeliveries } from './deliveries.js'
 import {
   type DisabledFactor,
   disableFactor,
   showUser,
-  type UserName,
+  type UserReference,
   type UserState,
   unlockUser,
 } from './users.js'
 
 /**
- * What an operator can do, for a command line or for pages. Nothing here prints or asks. What cannot be done throws
- * an `OperatorError`; every change is in the audit log under the operator's name.
+ * Everything that an operator can do, for a command line or for pages. No method prints anything or asks for input. A
+ * method that cannot do what was requested throws an `OperatorError`; one that names an application throws it when the
+ * application does not exist. Every change is recorded in the audit log under the operator's name.
  */
 export interface Operator {
+  /**
+   * Creates an application. Its name has 1 to 40 lowercase letters, digits and dashes; `settings` defaults to none.
+   * Throws an `OperatorError` when the name is invalid or taken.
+   */
   createApplication(application: string, settings?: ApplicationSettings): Promise<void>
+  /** Lists all applications by name, with the number of their valid keys. */
   listApplications(): Promise<ApplicationSummary[]>
+  /** Lists every setting of an application with its value, and whether it is set. */
   showSettings(application: string): Promise<Setting[]>
-  changeSettings(
-    application: string,
-    changes: { readonly set?: ApplicationSettings; readonly unset?: readonly string[] },
-  ): Promise<void>
+  /**
+   * Sets some settings of an application and returns others to their defaults. The change takes effect immediately in
+   * this process, and within a second in all others.
+   */
+  changeSettings(application: string, changes: Partial<SettingsChange>): Promise<void>
+  /**
+   * Creates an API key for an application. The key is returned this once and stored only as a hash. `label`, at most 80
+   * characters, defaults to none. Throws an `OperatorError` when the label is invalid.
+   */
   createKey(
     application: string,
-    about: { readonly mode: Mode; readonly label?: string | undefined },
+    options: { readonly mode: Mode; readonly label?: string | undefined },
   ): Promise<{ readonly id: string; readonly key: string }>
+  /** Lists all keys of an application, revoked ones included, newest first. */
   listKeys(application: string): Promise<KeySummary[]>
+  /**
+   * Revokes a key for good: immediately in this process, within a second in all others. Throws an `OperatorError` when
+   * the application has no valid key with this id.
+   */
   revokeKey(application: string, id: string): Promise<void>
-  showUser(name: UserName): Promise<UserState>
-  unlockUser(name: UserName): Promise<void>
-  disableFactor(name: UserName, factor: string): Promise<DisabledFactor>
-  listDeliveries(filter: Parameters<typeof listDeliveries>[1]): Promise<DeliverySummary[]>
-  listAudit(filter: Parameters<typeof listAudit>[1]): Promise<AuditEntry[]>
+  /**
+   * Shows an account's lock, factors and failures, with masked contacts. Throws an `OperatorError` when the account is
+   * unknown.
+   */
+  showUser(user: UserReference): Promise<UserState>
+  /** Unlocks an account; disabled factors stay disabled. Throws an `OperatorError` when the account is not locked. */
+  unlockUser(user: UserReference): Promise<void>
+  /**
+   * Disables a factor of an account until it is bound again: `app`, `backup`, or a contact such as `+447700900123`.
+   * Throws an `OperatorError` when the account is unknown or the factor is not one of these.
+   */
+  disableFactor(user: UserReference, factor: string): Promise<DisabledFactor>
+  /** Lists the latest messages of an application with their delivery state, newest first. */
+  listDeliveries(filter: DeliveryFilter): Promise<DeliverySummary[]>
+  /** Lists the latest changes in the audit log, newest first. */
+  listAudit(filter: AuditFilter): Promise<AuditEntry[]>
 }
 
-/** The operator `as`, over a store. `changed` hears of every application that was changed. */
+/** The operator called `name`, on a store. `onApplicationChanged` is called after every change to an application. */
 export function operator(
   store: Store,
-  as: string,
-  changed: (application: string) => void = () => {},
+  name: string,
+  onApplicationChanged: (application: string) => void = () => {},
 ): Operator {
-  const desk: Desk = { store, as, changed }
+  const actor: Actor = { store, name, onApplicationChanged }
   return {
-    createApplication: (application, settings = {}) => createApplication(desk, application, settings),
-    listApplications: () => listApplications(desk),
-    showSettings: (application) => showSettings(desk, application),
+    createApplication: (application, settings = {}) => createApplication(actor, application, settings),
+    listApplications: () => listApplications(actor),
+    showSettings: (application) => showSettings(actor, application),
     changeSettings: (application, { set = {}, unset = [] }) =>
-      changeSettings(desk, application, { set, unset }),
-    createKey: (application, { mode, label = '' }) => createKey(desk, application, { mode, label }),
-    listKeys: (application) => listKeys(desk, application),
-    revokeKey: (application, id) => revokeKey(desk, application, id),
-    showUser: (name) => showUser(desk, name),
-    unlockUser: (name) => unlockUser(desk, name),
-    disableFactor: (name, factor) => disableFactor(desk, name, factor),
-    listDeliveries: (filter) => listDeliveries(desk, filter),
-    listAudit: (filter) => listAudit(desk, filter),
+      changeSettings(actor, application, { set, unset }),
+    createKey: (application, { mode, label = '' }) => createKey(actor, application, { mode, label }),
+    listKeys: (application) => listKeys(actor, application),
+    revokeKey: (application, id) => revokeKey(actor, application, id),
+    showUser: (user) => showUser(actor, user),
+    unlockUser: (user) => unlockUser(actor, user),
+    disableFactor: (user, factor) => disableFactor(actor, user, factor),
+    listDeliveries: (filter) => listDeliveries(actor, filter),
+    listAudit: (filter) => listAudit(actor, filter),
   }
 }

@@ -1,46 +1,48 @@
 import type { Keys } from '../secrets/keys.js'
 import { reseal } from '../secrets/seal.js'
 import type { Store } from '../store/store.js'
-import { change, type Desk } from './actor.js'
+import type { Actor } from './actor.js'
+import { auditedChange } from './audited-change.js'
 import { type KeyUse, keyUses } from './key-use.js'
 import { OperatorError } from './operator-error.js'
 import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.js'
 
-const BATCH = 200
-const PASSES = 3
+const BATCH_SIZE = 200
+const MAX_PASSES = 3
 
-/** What a rotation came to. */
+/** The result of a rotation. */
 export interface Rotation {
-  /** The key that everything is written with. */
+  /** The current key. */
   readonly keyId: string
   /** How many sealed texts were moved to it. */
   readonly moved: number
-  /** Former keys that nothing depends on any more: their secrets can be taken out of SERVICE_SECRET_PREVIOUS. */
+  /** Former keys on which nothing depends any more: their secrets can be removed from SERVICE_SECRET_PREVIOUS. */
   readonly retired: readonly string[]
   /** What still depends on former keys. */
   readonly remaining: readonly KeyUse[]
 }
 
 /**
- * Seals everything with the key of today, in batches, while services go on working: each text is exchanged only if
- * it is still the one that was read. Codes cannot be moved; with `dropBackupCodes` those of former keys are deleted.
+ * Encrypts every sealed text with the current key, in batches, while services keep running: a text is replaced only if
+ * it has not changed since it was read. Codes cannot be moved; `dropBackupCodes` deletes those of former keys. Throws
+ * an `OperatorError` when the store depends on an unknown key.
  */
 export async function rotateSecrets(
-  desk: Desk,
+  actor: Actor,
   keys: Keys,
   { dropBackupCodes = false }: { readonly dropBackupCodes?: boolean | undefined } = {},
 ): Promise<Rotation> {
-  await refuseUnknown(desk.store, keys)
+  await refuseUnknownKeys(actor.store, keys)
   let moved = 0
-  // A service that was still starting may have written with the former key behind our back.
-  for (let pass = 0; pass < PASSES; pass++) {
-    let now = 0
-    for (const column of SEALED_COLUMNS) now += await moveColumn(desk.store, keys, column)
-    moved += now
-    if (now === 0) break
+  // A service that was starting in the meantime may have written with the former key.
+  for (let pass = 0; pass < MAX_PASSES; pass++) {
+    let movedNow = 0
+    for (const column of SEALED_COLUMNS) movedNow += await moveColumn(actor.store, keys, column)
+    moved += movedNow
+    if (movedNow === 0) break
   }
-  return change(
-    desk,
+  return auditedChange(
+    actor,
     async (tx) => {
       if (dropBackupCodes) {
         await tx.query("DELETE FROM backup_code WHERE split_part(mac, '.', 1) <> $1", [keys.id])
@@ -66,7 +68,7 @@ export async function rotateSecrets(
   )
 }
 
-async function refuseUnknown(store: Store, keys: Keys): Promise<void> {
+async function refuseUnknownKeys(store: Store, keys: Keys): Promise<void> {
   const known = new Set([keys.id, ...keys.previous.map(({ id }) => id)])
   const unknown = (await keyUses(store, Date.now())).filter(
     ({ keyId, movable }) => movable && !known.has(keyId),
@@ -74,8 +76,8 @@ async function refuseUnknown(store: Store, keys: Keys): Promise<void> {
   if (unknown.length === 0) return
   const ids = [...new Set(unknown.map(({ keyId }) => keyId))].join(', ')
   throw new OperatorError(
-    `The store holds what was sealed with key ${ids}, which is not made of SERVICE_SECRET or SERVICE_SECRET_PREVIOUS: ` +
-      'name the secret it was made of in SERVICE_SECRET_PREVIOUS.',
+    `The store contains text sealed with key ${ids}, which comes from neither SERVICE_SECRET nor SERVICE_SECRET_PREVIOUS: ` +
+      'add the secret of that key to SERVICE_SECRET_PREVIOUS.',
   )
 }
 
@@ -90,57 +92,57 @@ async function moveColumn(store: Store, keys: Keys, column: SealedColumn): Promi
   let moved = 0
   let after: readonly string[] | undefined
   for (;;) {
-    const rows = await page(store, keys.id, column, after)
+    const rows = await nextBatch(store, keys.id, column, after)
     const last = rows.at(-1)
     if (!last) return moved
     after = keyOf(column, last)
-    moved += await exchange(store, keys, column, rows)
+    moved += await replaceBatch(store, keys, column, rows)
   }
 }
 
-function page(
+function nextBatch(
   store: Store,
   keyId: string,
   { table, column, key, owner }: SealedColumn,
   after: readonly string[] | undefined,
 ): Promise<Row[]> {
-  const keyed = key.map((name, index) => `${name}::text AS key${index}`).join(', ')
-  const types = key.map((name, index) => `$${index + 2}${typeOf(name)}`)
-  const beyond = after ? `AND (${key.join(', ')}) > (${types.join(', ')})` : ''
+  const keyColumns = key.map((name, index) => `${name}::text AS key${index}`).join(', ')
+  const parameters = key.map((name, index) => `$${index + 2}${castOf(name)}`)
+  const condition = after ? `AND (${key.join(', ')}) > (${parameters.join(', ')})` : ''
   return store.query<Row>(
-    `SELECT ${keyed}, ${owner[0]} AS first, ${owner[1]} AS second, ${column} AS sealed FROM ${table}
-     WHERE ${column} IS NOT NULL AND split_part(${column}, '.', 2) <> $1 ${beyond}
-     ORDER BY ${key.join(', ')} LIMIT ${BATCH}`,
+    `SELECT ${keyColumns}, ${owner[0]} AS first, ${owner[1]} AS second, ${column} AS sealed FROM ${table}
+     WHERE ${column} IS NOT NULL AND split_part(${column}, '.', 2) <> $1 ${condition}
+     ORDER BY ${key.join(', ')} LIMIT ${BATCH_SIZE}`,
     [keyId, ...(after ?? [])],
   )
 }
 
-async function exchange(
+async function replaceBatch(
   store: Store,
   keys: Keys,
   column: SealedColumn,
   rows: readonly Row[],
 ): Promise<number> {
-  const fresh = rows.map((row) => reseal(keys, column.identity(row.first, row.second), row.sealed))
+  const resealed = rows.map((row) => reseal(keys, column.identity(row.first, row.second), row.sealed))
   const names = column.key.map((_, index) => `key${index}`)
-  const same = column.key
-    .map((name, index) => `${column.table}.${name} = m.key${index}${typeOf(name)}`)
+  const sameRow = column.key
+    .map((name, index) => `${column.table}.${name} = m.key${index}${castOf(name)}`)
     .join(' AND ')
-  const lists = ['former', 'fresh', ...names].map((_, index) => `$${index + 1}::text[]`).join(', ')
-  const done = await store.query(
-    `UPDATE ${column.table} SET ${column.column} = m.fresh
-     FROM unnest(${lists}) AS m (former, fresh, ${names.join(', ')})
-     WHERE ${same} AND ${column.table}.${column.column} = m.former RETURNING 1`,
+  const lists = ['former', 'resealed', ...names].map((_, index) => `$${index + 1}::text[]`).join(', ')
+  const replaced = await store.query(
+    `UPDATE ${column.table} SET ${column.column} = m.resealed
+     FROM unnest(${lists}) AS m (former, resealed, ${names.join(', ')})
+     WHERE ${sameRow} AND ${column.table}.${column.column} = m.former RETURNING 1`,
     [
       rows.map((row) => row.sealed),
-      fresh,
+      resealed,
       ...column.key.map((_, index) => rows.map((row) => row[`key${index}`] ?? '')),
     ],
   )
-  return done.length
+  return replaced.length
 }
 
-function typeOf(name: string): string {
+function castOf(name: string): string {
   return name === 'position' ? '::bigint' : '::text'
 }
 

@@ -1,17 +1,17 @@
-import { appSecretIdentity, inboxIdentity, letterIdentity } from '../secrets/seal-identity.js'
+import { appSecretIdentity, inboxIdentity, outboxIdentity } from '../secrets/seal-identity.js'
 
-/** A column of sealed texts, and what names one of them. */
+/** A column of sealed texts, and how one of them is identified. */
 export interface SealedColumn {
   readonly table: string
   readonly column: string
-  /** The primary key, as text; pages go by it. */
+  /** The columns of the primary key, in the order of pagination. */
   readonly key: readonly [string, ...string[]]
-  /** Two columns that the text is sealed for. */
+  /** The two columns that make up the identity of a sealed text. */
   readonly owner: readonly [string, string]
   identity(first: string, second: string): string[]
 }
 
-/** Every column that holds sealed texts. */
+/** Every column that contains sealed texts. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   {
     table: 'app_secret',
@@ -32,7 +32,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     column: 'sealed',
     key: ['application', 'id'],
     owner: ['application', 'id'],
-    identity: letterIdentity,
+    identity: outboxIdentity,
   },
   {
     table: 'inbox',

@@ -2,63 +2,69 @@ import { type Contact, canonicalUser, maskContact, parseUser } from 'countersign
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import { BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { type Mode, partitionOf } from '../application.js'
-import { one, type Queries } from '../store/store.js'
+import { type Queries, queryOne } from '../store/store.js'
+import type { Actor } from './actor.js'
 import { limitsOf, mustExist } from './applications.js'
-import { change, type Desk } from './actor.js'
+import { auditedChange } from './audited-change.js'
 import { OperatorError } from './operator-error.js'
 
-/** Whose account is meant: the contact that stands for it, or the application's own name for it. */
-export interface UserName {
+/** Identifies an account: by a contact, or by the application's own name for it. */
+export interface UserReference {
   readonly application: string
+  /** `test` stands for the data of test keys. */
   readonly mode: Mode
-  /** A mailbox, a number, `mailbox:number`, or with `named` the `Account` that the application sends. */
+  /** A mailbox, a phone number or `mailbox:number`; with `isAccount`, the `Account` that the application sends. */
   readonly user: string
-  readonly named: boolean
+  readonly isAccount: boolean
 }
 
-/** One factor of an account. */
+/** The state of a factor. */
 interface FactorState {
-  /** `APP`, `BACKUP`, or the kind and the masked contact. */
+  /** `APP`, `BACKUP`, or the kind of contact and the masked contact. */
   readonly factor: string
-  /** Wrong codes since it was bound that nothing has forgiven. */
+  /** Unforgiven wrong codes since it was bound. */
   readonly failures: number
   readonly disabled: 'no' | 'too many wrong codes' | 'by an operator'
 }
 
 /** A factor that was disabled. */
 export interface DisabledFactor {
-  /** As it may be shown. */
+  /** The factor, with its contact masked. */
   readonly factor: string
-  /** Whether anything had been seen of it in this account; else its contact may be misspelled. */
+  /** Whether the account has or has used the factor; if not, the contact may be misspelled. */
   readonly wasKnown: boolean
 }
 
-/** What support may know about a person's account. Contacts are masked (R46). */
+/** The state of an account for support, with masked contacts (R46). */
 export interface UserState {
+  /** The account, masked if it is a contact. */
   readonly user: string
-  /** When the lock lifts, in milliseconds since 1970; `null` when there is none. */
+  /** When the lock ends, in milliseconds since 1970; `null` when the account is not locked. */
   readonly lockedUntil: number | null
-  /** Wrong codes of the last 24 h that nothing has forgiven. */
+  /** Unforgiven wrong codes of the last 24 hours. */
   readonly failures: number
+  /** The proven mailbox, masked; `null` when there is none. */
   readonly email: string | null
+  /** The proven phone number, masked; `null` when there is none. */
   readonly phone: string | null
+  /** The language of the latest verification; `null` when it is unknown. */
   readonly locale: string | null
-  readonly authenticatorApp: 'none' | 'waits for its first code' | 'set up'
+  readonly authenticatorApp: 'none' | 'awaits its first code' | 'set up'
   readonly backupCodesLeft: number
   readonly factors: readonly FactorState[]
 }
 
 const DAY_MS = 86_400_000
-// Beyond every cap that can be set.
+// More failures than any limit allows.
 const DISABLED = 1_000_000
 
-/** What is known of an account. */
-export async function showUser(desk: Desk, name: UserName): Promise<UserState> {
-  const { store } = desk
-  await mustExist(store, name.application)
-  const partition = partitionOf(name.application, name.mode)
-  const key = [partition, accountOf(name)]
-  const account = await one<{
+/** The state of an account. */
+export async function showUser(actor: Actor, user: UserReference): Promise<UserState> {
+  const { store } = actor
+  await mustExist(store, user.application)
+  const partition = partitionOf(user.application, user.mode)
+  const key = [partition, accountOf(user)]
+  const account = await queryOne<{
     locked_until: number
     failures: number
     proven_email: string | null
@@ -71,92 +77,93 @@ export async function showUser(desk: Desk, name: UserName): Promise<UserState> {
      ) AS failures FROM account WHERE application = $1 AND account = $2`,
     [...key, Date.now() - DAY_MS],
   )
-  if (!account) throw unknownUser(name)
-  const app = await one<{ sealed: string | null; pending: string | null }>(
+  if (!account) throw unknownUser(user)
+  const app = await queryOne<{ sealed: string | null; pending: string | null }>(
     store,
     'SELECT sealed, pending FROM app_secret WHERE application = $1 AND account = $2',
     key,
   )
-  const { disableAfter } = await limitsOf(desk, name.application)
+  const { failuresBeforeDisable } = await limitsOf(actor, user.application)
   const factors = await store.query<{ factor: string; failures: number }>(
     'SELECT factor, failures FROM factor WHERE application = $1 AND account = $2 ORDER BY factor',
     key,
   )
   return {
-    user: shown(name),
+    user: maskedUser(user),
     lockedUntil: account.locked_until > Date.now() ? account.locked_until : null,
     failures: account.failures,
     email: account.proven_email && masked(account.proven_email),
     phone: account.proven_phone && masked(account.proven_phone),
     locale: account.locale,
-    authenticatorApp: app?.sealed ? 'set up' : app?.pending ? 'waits for its first code' : 'none',
-    backupCodesLeft: await backupCodesLeft(store, { id: partition }, accountOf(name)),
+    authenticatorApp: app?.sealed ? 'set up' : app?.pending ? 'awaits its first code' : 'none',
+    backupCodesLeft: await backupCodesLeft(store, { id: partition }, accountOf(user)),
     factors: factors.map((row) => ({
-      factor: shownFactor(row.factor),
-      // What an operator disabled is marked by a number that no guessing reaches.
+      factor: maskedFactor(row.factor),
+      // An operator's disabling is stored as a number that no guessing reaches.
       failures: row.failures % DISABLED,
-      disabled: disabledBy(row.failures, disableAfter),
+      disabled: disabledBy(row.failures, failuresBeforeDisable),
     })),
   }
 }
 
-/** Lifts an account's lock. The next one is as long as if this one had run out; disabled factors stay disabled. */
-export async function unlockUser(desk: Desk, name: UserName): Promise<void> {
+/** Ends an account's lock. The next lock is as long as if this one had run out; disabled factors stay disabled. */
+export async function unlockUser(actor: Actor, user: UserReference): Promise<void> {
   const now = Date.now()
-  await change(
-    desk,
+  await auditedChange(
+    actor,
     async (tx) => {
-      await mustExist(tx, name.application)
-      const row = await one(
+      await mustExist(tx, user.application)
+      const row = await queryOne(
         tx,
         `UPDATE account SET locked_until = $3 WHERE application = $1 AND account = $2 AND locked_until > $3
          RETURNING account`,
-        [partitionOf(name.application, name.mode), accountOf(name), now],
+        [partitionOf(user.application, user.mode), accountOf(user), now],
       )
-      if (!row) throw new OperatorError(`${shown(name)} is not locked in "${name.application}".`)
+      if (!row) throw new OperatorError(`${maskedUser(user)} is not locked in "${user.application}".`)
     },
-    () => ({ application: name.application, action: 'user.unlocked', detail: shown(name) }),
+    () => ({ application: user.application, action: 'user.unlocked', detail: maskedUser(user) }),
   )
 }
 
-/**
- * Disables a factor until it is bound again (R26): `app`, `backup`, or a contact of the account, whose codes then
- * count for nothing.
- */
-export async function disableFactor(desk: Desk, name: UserName, factor: string): Promise<DisabledFactor> {
-  const row = factorOf(factor)
-  const key = [partitionOf(name.application, name.mode), accountOf(name)]
-  const shownAs = shownFactor(row)
-  return change(
-    desk,
+/** Disables a factor until it is bound again (R26): `app`, `backup`, or a contact, whose codes are then refused. */
+export async function disableFactor(
+  actor: Actor,
+  user: UserReference,
+  factor: string,
+): Promise<DisabledFactor> {
+  const factorName = factorOf(factor)
+  const key = [partitionOf(user.application, user.mode), accountOf(user)]
+  const shown = maskedFactor(factorName)
+  return auditedChange(
+    actor,
     async (tx) => {
-      await mustExist(tx, name.application)
-      const account = await one(
+      await mustExist(tx, user.application)
+      const account = await queryOne(
         tx,
         'SELECT account FROM account WHERE application = $1 AND account = $2 FOR UPDATE',
         key,
       )
-      if (!account) throw unknownUser(name)
-      const wasKnown = await isKnown(tx, key, row)
+      if (!account) throw unknownUser(user)
+      const wasKnown = await isKnown(tx, key, factorName)
       await tx.query(
         `INSERT INTO factor (application, account, factor, failures) VALUES ($1, $2, $3, $4)
          ON CONFLICT (application, account, factor) DO UPDATE SET failures = EXCLUDED.failures + factor.failures % EXCLUDED.failures`,
-        [...key, row, DISABLED],
+        [...key, factorName, DISABLED],
       )
-      return { factor: shownAs, wasKnown }
+      return { factor: shown, wasKnown }
     },
     () => ({
-      application: name.application,
+      application: user.application,
       action: 'factor.disabled',
-      detail: `${shownAs} of ${shown(name)}`,
+      detail: `${shown} of ${maskedUser(user)}`,
     }),
   )
 }
 
-/** Whether an account has a factor or has used it, as far as that is remembered. */
+/** Whether an account has a factor or has used it, as far as the store still shows. */
 async function isKnown(tx: Queries, key: readonly string[], factor: string): Promise<boolean> {
   const contact = factor.slice(factor.indexOf(':') + 1)
-  const row = await one<{ known: boolean }>(
+  const row = await queryOne<{ known: boolean }>(
     tx,
     `SELECT EXISTS (SELECT FROM factor WHERE application = $1 AND account = $2 AND factor = $3)
        OR $2 = 'contact:' || $4::text
@@ -171,21 +178,21 @@ async function isKnown(tx: Queries, key: readonly string[], factor: string): Pro
   return row?.known ?? false
 }
 
-function disabledBy(failures: number, disableAfter: number): FactorState['disabled'] {
+function disabledBy(failures: number, failuresBeforeDisable: number): FactorState['disabled'] {
   if (failures >= DISABLED) return 'by an operator'
-  return failures >= disableAfter ? 'too many wrong codes' : 'no'
+  return failures >= failuresBeforeDisable ? 'too many wrong codes' : 'no'
 }
 
-function accountOf(name: UserName): string {
-  return name.named ? `account:${name.user}` : `contact:${canonicalUser(contactOf(name.user))}`
+function accountOf({ user, isAccount }: UserReference): string {
+  return isAccount ? `account:${user}` : `contact:${canonicalUser(contactOf(user))}`
 }
 
 function contactOf(text: string): Contact {
   const contact = parseUser(text)
   if (contact) return contact
   throw new OperatorError(
-    `"${text}" is no contact: write ann@example.com, +447700900123 or both with a colon between. ` +
-      'For the name that the application itself has for the account, say --account.',
+    `"${text}" is not a contact: write ann@example.com, +447700900123, or both separated by a colon. ` +
+      'If it is the name that the application sends as Account, add --account.',
   )
 }
 
@@ -194,17 +201,17 @@ function factorOf(text: string): string {
   if (text === 'backup') return BACKUP_FACTOR
   const contact = parseUser(text)
   if (!contact)
-    throw new OperatorError(`"${text}" is no factor: say app, backup, or a contact of the person.`)
+    throw new OperatorError(`"${text}" is not a factor: use app, backup, or a contact of the user.`)
   return `${contact.kind.toUpperCase()}:${canonicalUser(contact)}`
 }
 
-function shownFactor(factor: string): string {
+function maskedFactor(factor: string): string {
   const colon = factor.indexOf(':')
   return colon < 0 ? factor : `${factor.slice(0, colon)} ${masked(factor.slice(colon + 1))}`
 }
 
-function shown(name: UserName): string {
-  return name.named ? name.user : masked(name.user)
+function maskedUser({ user, isAccount }: UserReference): string {
+  return isAccount ? user : masked(user)
 }
 
 function masked(text: string): string {
@@ -212,11 +219,12 @@ function masked(text: string): string {
   return contact ? maskContact(contact) : '•••'
 }
 
-function unknownUser(name: UserName): OperatorError {
-  const [among, otherwise] =
-    name.mode === 'test' ? [' among its test data', ''] : ['', ' For what test keys made, say --test.']
+function unknownUser(user: UserReference): OperatorError {
+  const isTest = user.mode === 'test'
+  const where = isTest ? ' in its test data' : ''
+  const hint = isTest ? '' : ' For data of test keys, add --test.'
   return new OperatorError(
-    `${shown(name)} has no account in "${name.application}"${among}. ` +
-      `If the application names its accounts itself, say --account with that name.${otherwise}`,
+    `${maskedUser(user)} has no account in "${user.application}"${where}. ` +
+      `If the application names its accounts itself, write that name and add --account.${hint}`,
   )
 }

@@ -1,0 +1,19 @@
+/** The areas that the doctor checks, in this order. */
+export const SUBJECTS = [
+  'settings',
+  'carriers',
+  'database',
+  'migrations',
+  'secrets',
+  'deliveries',
+  'API keys',
+] as const
+
+/** The result of one check. */
+export interface Diagnostic {
+  /** `error`: something does not work. `warning`: it works, but the operator should act. */
+  readonly severity: 'ok' | 'warning' | 'error'
+  readonly subject: (typeof SUBJECTS)[number]
+  /** What was found and, unless it is `ok`, what to do. */
+  readonly message: string
+}
