@@ -49,19 +49,19 @@ async function postRaw(
 
 async function codeFor(to: string): Promise<string> {
   const messages = await service.inbox?.messages({ to })
-  return /\b\d{6}\b/.exec(messages?.[0]?.text ?? '')?.[0] ?? 'no code came'
+  return /\b\d{6}\b/.exec(messages?.[0]?.text ?? '')?.[0] ?? 'no code was sent'
 }
 
 describe('the published API', () => {
-  test('tells whoever writes a bare plus sign into a form how it is written', async () => {
+  test('explains how to write a plus sign in a form', async () => {
     const form = 'application/x-www-form-urlencoded'
     for (const body of ['User=+447700900123&Type=SMS', 'User=zoe@example.com:+447700900123&Type=DUAL']) {
-      const { status, body: told } = await postRaw('/v1/mfa', form, body)
-      expect([status, told.errors[0]]).toEqual([
+      const { status, body: problem } = await postRaw('/v1/mfa', form, body)
+      expect([status, problem.errors[0]]).toEqual([
         400,
         {
           field: 'User',
-          detail: expect.stringMatching(/\+447700900123; a plus sign in a form is written %2B$/),
+          detail: expect.stringMatching(/\+447700900123; in a form, write the plus sign as %2B$/),
         },
       ])
     }
@@ -90,7 +90,7 @@ describe('the published API', () => {
     expect([verified.status, verified.body]).toEqual([200, { valid: true, type: 'PHONE' }])
   })
 
-  test('takes JSON as well, and DUAL as mailbox and telephone with a colon between', async () => {
+  test('accepts JSON too, and DUAL as mailbox and phone number separated by a colon', async () => {
     const user = `${freshEmail().email}:${freshPhone().phone}`
     const sent = await postRaw('/v1/mfa', 'application/json', JSON.stringify({ User: user, Type: 'DUAL' }))
     expect(sent.body).toMatchObject({ status: 'sent', type: 'DUAL' })
@@ -99,7 +99,7 @@ describe('the published API', () => {
     expect((await post('/v1/mfa/verify', { User: user, Type: 'DUAL', Code: code })).status).toBe(200)
   })
 
-  test('gives an app setup whose first right code confirms it, without a word about kinds', async () => {
+  test('sets up an app that its first valid code confirms, without naming a kind', async () => {
     const { email } = freshEmail()
     const { body, status } = await post('/v1/mfa/app', { User: email })
     expect(status).toBe(200)
@@ -111,7 +111,7 @@ describe('the published API', () => {
     expect((await verify(code)).status).toBe(401)
   })
 
-  test('sends backup codes and takes one in place of a delivered code', async () => {
+  test('sends backup codes, and accepts one in place of a delivered code', async () => {
     const { email } = freshEmail()
     const made = await post('/v1/mfa/backup', { User: email, Type: 'EMAIL' })
     expect([made.status, made.body]).toEqual([200, { status: 'sent', count: 10 }])
@@ -121,7 +121,7 @@ describe('the published API', () => {
     expect((await post('/v1/mfa/verify', { User: email, Type: 'EMAIL', Code: code })).status).toBe(401)
   })
 
-  test('takes a backup code only as what it is said to be (R91)', async () => {
+  test('accepts a backup code only as the kind that the request names (R91)', async () => {
     const { email } = freshEmail()
     await post('/v1/mfa/backup', { User: email, Type: 'EMAIL' })
     const [message] = (await service.inbox?.messages({ to: email })) ?? []
@@ -141,7 +141,7 @@ describe('the published API', () => {
     expect(message?.text).toMatch(/\n\n@vault\.example #\d{6}$/)
   })
 
-  test('answers wrong, used, unknown and exhausted codes alike (R33)', async () => {
+  test('gives wrong, used, unknown and exhausted codes the same response (R33)', async () => {
     const { phone } = freshPhone()
     await post('/v1/mfa', { User: phone, Type: 'SMS' })
     const code = await codeFor(phone)
@@ -157,7 +157,7 @@ describe('the published API', () => {
     for (const answer of answers) expect([answer.status, answer.body]).toEqual([401, answers[0]?.body])
   })
 
-  test('says when to try again when an account is locked (R27)', async () => {
+  test('says when to try again if the account is locked (R27)', async () => {
     const { email } = freshEmail()
     for (let i = 0; i < 10; i++) await post('/v1/mfa/verify', { User: email, Type: 'APP', Code: '123456' })
     const locked = await post('/v1/mfa/verify', { User: email, Type: 'APP', Code: '123456' })
@@ -167,7 +167,7 @@ describe('the published API', () => {
     expect(locked.body.retry_after).toBe(seconds)
   })
 
-  test('says when to try again when there were too many messages', async () => {
+  test('says when to try again after too many messages', async () => {
     const { email } = freshEmail()
     for (let i = 0; i < 5; i++) await post('/v1/mfa', { User: email, Type: 'EMAIL' })
     const limited = await post('/v1/mfa', { User: email, Type: 'EMAIL' })
@@ -175,7 +175,7 @@ describe('the published API', () => {
     expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(590)
   })
 
-  test('lists the inbox to whoever has the key', async () => {
+  test('lists the inbox for callers with the API key', async () => {
     const { phone } = freshPhone()
     await post('/v1/mfa', { User: phone, Type: 'SMS' })
     for (const to of [encodeURIComponent(phone), phone]) {
@@ -205,7 +205,7 @@ describe('the API key', () => {
     expect(await response.json()).toMatchObject({ code: 'invalid_api_key' })
   })
 
-  test('is not taken from the address or the body', async () => {
+  test('is not read from the address or the body', async () => {
     const response = await fetch(`${server.url}/v1/mfa?api_key=${API_KEY}&access_token=${API_KEY}`, {
       method: 'POST',
       body: new URLSearchParams({ User: 'a@example.com', Type: 'EMAIL', access_token: API_KEY }),
@@ -249,7 +249,7 @@ const ROUTES: readonly [string, Record<string, string>][] = [
 
 const FIELDS = ROUTES.flatMap(([path, good]) => Object.keys(good).map((field) => ({ path, good, field })))
 
-describe('a parameter that is not what it should be is named, and nothing is stored (R81, R82, R83)', () => {
+describe('an invalid parameter is named, and nothing is stored (R81, R82, R83)', () => {
   const bad: readonly [string, unknown][] = [
     ['a number', 5],
     ['a list', ['a@example.com', 'b@example.com']],
@@ -272,7 +272,7 @@ describe('a parameter that is not what it should be is named, and nothing is sto
     expect(await service.inbox?.messages({ to: 'a@example.com' })).toEqual([])
   })
 
-  test.each(ROUTES)('a required one that is missing from %s', async (path, good) => {
+  test.each(ROUTES)('a required parameter that is missing from %s', async (path, good) => {
     for (const field of ['User', 'Type', 'Code'].filter((name) => name in good)) {
       const { [field]: _left, ...rest } = good
       const answer = await post(path, rest)
@@ -305,15 +305,15 @@ describe('a parameter that is not what it should be is named, and nothing is sto
     expect(answer.body).toMatchObject({ code: 'invalid_request', errors: [{ field: 'User' }] })
   })
 
-  test('prototype keys do nothing', async () => {
+  test('prototype keys have no effect', async () => {
     const body = '{"__proto__":{"User":"a@example.com"},"constructor":{"prototype":{"Type":"EMAIL"}}}'
     const answer = await postRaw('/v1/mfa', 'application/json', body)
     expect(answer.body.errors.map((error: { field: string }) => error.field)).toEqual(['User', 'Type'])
   })
 })
 
-describe('a request that is not what it should be', () => {
-  test.each(ROUTES)('is refused by size, type and form at %s', async (path, good) => {
+describe('an invalid request', () => {
+  test.each(ROUTES)('is refused for its size, type or syntax at %s', async (path, good) => {
     const json = 'application/json'
     const large = await postRaw(path, json, JSON.stringify({ ...good, Pad: 'x'.repeat(4_096) }))
     expect([large.status, large.body.code]).toEqual([413, 'body_too_large'])
@@ -334,7 +334,7 @@ describe('a request that is not what it should be', () => {
     expect(many.status).toBeLessThan(500)
   })
 
-  test.each(ROUTES)('is refused with the methods that are allowed at %s', async (path) => {
+  test.each(ROUTES)('is refused with the list of allowed methods at %s', async (path) => {
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const response = await fetch(server.url + path, { method, headers: bearer })
       expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'POST'])
@@ -342,7 +342,7 @@ describe('a request that is not what it should be', () => {
     }
   })
 
-  test('is answered with a problem wherever it goes', async () => {
+  test('gets a problem at every path', async () => {
     for (const path of [
       '/',
       '/v1',
@@ -359,7 +359,7 @@ describe('a request that is not what it should be', () => {
     }
   })
 
-  test('does not end the service when it is cut off midway', async () => {
+  test('does not crash the service when it is interrupted', async () => {
     const port = Number(new URL(server.url).port)
     await new Promise<void>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => {

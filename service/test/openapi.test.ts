@@ -8,21 +8,21 @@ import {
   verifyBody,
 } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ApiDocument, apiDocument, documentText } from '../src/http/openapi/document.js'
-import { entriesOf, resolve } from '../src/http/openapi/resolve.js'
 import { html } from '../src/http/html-page.js'
+import { type ApiDocument, apiDocument, documentText } from '../src/http/openapi/document.js'
+import { entriesOf, resolve } from '../src/http/openapi/read-document.js'
 import { apiOver } from './api-kit.js'
 import { type Bench, freshTenant, listen, openBench } from './kit.js'
 
 const document: ApiDocument = apiDocument()
 
-/** Every operation, with what its `$ref`s lead to. */
+/** Every operation, with its references resolved. */
 const operations = entriesOf(document.paths).flatMap(([path, item]) =>
   entriesOf(item).map(([method, operation]) => ({ path, method, operation: resolve(document, operation) })),
 )
 
 describe('the OpenAPI document', () => {
-  test('is the one that is committed; `npx vitest run service/test/openapi.test.ts -u` writes it anew', async () => {
+  test('is the committed one; `npx vitest run service/test/openapi.test.ts -u` regenerates it', async () => {
     await expect(documentText(document)).toMatchFileSnapshot('../openapi.json')
   })
 
@@ -36,14 +36,14 @@ describe('the OpenAPI document', () => {
     expect(await new Validator().validate(broken)).toMatchObject({ valid: false })
   })
 
-  test('refers to nothing that is not in it', () => {
+  test('has no dangling references', () => {
     const references = [...documentText(document).matchAll(/"\$ref": "([^"]+)"/g)].map(([, to = '']) => to)
     expect(references.length).toBeGreaterThan(20)
     for (const to of references)
       expect([to, entriesOf(resolve(document, { $ref: to })).length > 0]).toEqual([to, true])
   })
 
-  test('says for every call with a key how it is shown, and takes its parameters as JSON and as a form', () => {
+  test('describes the API key of every call, and its parameters as JSON and as a form', () => {
     const calls = operations.filter(({ method }) => method === 'post')
     expect(calls.length).toBeGreaterThan(3)
     for (const { operation } of calls) {
@@ -54,8 +54,8 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test('explains every problem, and Retry-After wherever somebody must wait', () => {
-    const told = operations.flatMap(({ operation }) =>
+  test('describes every problem, and Retry-After wherever the caller must wait', () => {
+    const codes = operations.flatMap(({ operation }) =>
       entriesOf(operation.responses).flatMap(([status, response]) => {
         const { content, headers } = resolve(document, response)
         if (status === '429' || status === '409') {
@@ -66,10 +66,10 @@ describe('the OpenAPI document', () => {
           .flatMap(([, media]) => entriesOf(resolve(document, media).examples).map(([code]) => code))
       }),
     )
-    expect([...new Set(told)].sort()).toEqual([...SERVICE_PROBLEMS].sort())
+    expect([...new Set(codes)].sort()).toEqual([...SERVICE_PROBLEMS].sort())
   })
 
-  test('gives examples that its own schemas take', () => {
+  test('has examples that its own schemas accept', () => {
     for (const body of [sendBody, verifyBody, enrollAppBody, backupBody, transcribeBody]) {
       for (const [name, schema] of Object.entries(body.shape)) {
         const examples: unknown = schema.meta()?.examples
@@ -84,7 +84,7 @@ describe('the OpenAPI document', () => {
 describe('the service', () => {
   let bench: Bench
   let server: Awaited<ReturnType<typeof listen>>
-  const api = () => apiOver(bench.core, freshTenant(bench).application)
+  const api = () => apiOver(bench.context, freshTenant(bench).application)
   beforeAll(async () => {
     bench = await openBench()
     server = await listen(api())
@@ -94,7 +94,7 @@ describe('the service', () => {
     await bench.close()
   })
 
-  test('has the routes of the document, and no other', () => {
+  test('has the routes of the document, and no others', () => {
     const stack: readonly { readonly route?: { readonly path: string } }[] = api().router.stack
     const routes = stack.flatMap(({ route }) => (route ? [route.path.replace(/:(\w+)/g, '{$1}')] : []))
     expect([...new Set(routes)].sort()).toEqual(Object.keys(document.paths ?? {}).sort())
@@ -106,12 +106,12 @@ describe('the service', () => {
     expect(await response.json()).toEqual(JSON.parse(documentText(document)))
   })
 
-  test('names its address only when the operator told it (R16)', () => {
+  test('shows its address only if the operator configured it (R16)', () => {
     expect(document.servers).toEqual([{ url: './' }])
     expect(apiDocument('https://mfa.example').servers).toEqual([{ url: 'https://mfa.example' }])
   })
 
-  test('shows the document to people, without a script and with every link leading somewhere', async () => {
+  test('shows the document as a page without scripts or dead links', async () => {
     const response = await fetch(`${server.url}/docs`)
     const page = await response.text()
     expect(response.headers.get('content-security-policy')).toMatch(
@@ -129,7 +129,7 @@ describe('the service', () => {
     }
   })
 
-  test('escapes what it shows', () => {
+  test("escapes the page's content", () => {
     expect(html`<p>${`<b>"&'`}</p>`.markup).toBe('<p>&#60;b&#62;&#34;&#38;&#39;</p>')
   })
 })

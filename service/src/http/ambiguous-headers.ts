@@ -1,15 +1,15 @@
 import type { RequestHandler } from 'express'
 import { problem } from './problem.js'
 
-/** Headers that decide something: two of one kind are two opinions, and a proxy before us may have read the other. */
-const ONLY_ONCE = ['host', 'authorization', 'content-type', 'content-length', 'idempotency-key']
+// With two of these headers, a proxy in front may have acted on the other one.
+const SINGLE_HEADERS = ['host', 'authorization', 'content-type', 'content-length', 'idempotency-key']
 
-/** Refuses heads that could be read in two ways. */
-export const plainHead: RequestHandler = function refuseAmbiguousHeads(request, response, next) {
+/** Refuses requests whose headers could be understood in two ways. */
+export const refuseAmbiguousHeaders: RequestHandler = function refuseAmbiguous(request, response, next) {
   const { rawHeaders, httpVersion } = request
   const names = rawHeaders.filter((_text, i) => i % 2 === 0).map((name) => name.toLowerCase())
-  const twice = ONLY_ONCE.filter((name) => names.indexOf(name) !== names.lastIndexOf(name))
-  const errors = twice.map((field) => ({ field, detail: 'must be given once' }))
+  const duplicates = SINGLE_HEADERS.filter((name) => names.indexOf(name) !== names.lastIndexOf(name))
+  const errors = duplicates.map((field) => ({ field, detail: 'must be given only once' }))
   if (httpVersion === '1.1' && !names.includes('host'))
     errors.push({ field: 'host', detail: 'must be given' })
   if (errors.length > 0) problem(response, 'invalid_request', { errors })

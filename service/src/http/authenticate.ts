@@ -1,10 +1,35 @@
-import type { Request } from 'express'
+import type { Request, RequestHandler } from 'express'
 import type { Application } from '../application.js'
+import { problem } from './problem.js'
 
 /** Finds the application that an API key belongs to (R85, R86). */
-export type Applications = (apiKey: string) => Promise<Application | undefined>
+export type FindApplication = (apiKey: string) => Promise<Application | undefined>
 
-/** The key in the `Authorization: Bearer` header; an empty text when there is none. */
+const applicationOf = new WeakMap<Request, Application>()
+
+/** Refuses requests without the API key of an application. It must run before the body is read. */
+export function authenticate(findApplication: FindApplication): RequestHandler {
+  return async function authenticateApplication(request, response, next) {
+    const application = await findApplication(bearerKey(request))
+    if (!application) return problem(response, 'invalid_api_key')
+    applicationOf.set(request, application)
+    next()
+  }
+}
+
+/** The key in the `Authorization: Bearer` header; an empty string when there is none. */
 export function bearerKey(request: Request): string {
   return /^Bearer +([^\s]{1,512})$/i.exec(request.get('authorization') ?? '')?.[1] ?? ''
+}
+
+/** The id of the application whose key came with the request, if one did. */
+export function applicationIdOf(request: Request): string | undefined {
+  return applicationOf.get(request)?.id
+}
+
+/** The application whose key came with the request. */
+export function callingApplication(request: Request): Application {
+  const application = applicationOf.get(request)
+  if (!application) throw new Error('A route was reached without an API key.')
+  return application
 }

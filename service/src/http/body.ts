@@ -7,10 +7,10 @@ const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i
 
-const knownType: RequestHandler = function refuseOtherTypes(request, response, next) {
+const checkType: RequestHandler = function refuseOtherTypes(request, response, next) {
   const known = request.is([JSON_TYPE, FORM_TYPE])
   const [, charset = 'utf-8'] = CHARSET.exec(request.headers['content-type'] ?? '') ?? []
-  // Without any body the parameters are missing, and are told one by one.
+  // A request without a body passes, so that the response names each missing parameter.
   const isRefused = known === false && request.headers['content-length'] !== '0'
   if (isRefused || charset.toLowerCase() !== 'utf-8') problem(response, 'unsupported_media_type')
   else next()
@@ -25,9 +25,9 @@ const parse: RequestHandler = function parseBody(request, _response, next) {
   next()
 }
 
-/** Reads a body of at most 4 KB, JSON or form-encoded, in UTF-8 (R82). Compressed bodies are not taken. */
+/** Reads a body of at most 4 KB, as JSON or a form, in UTF-8 (R82). Compressed bodies are refused. */
 export const readBody: readonly RequestHandler[] = [
-  knownType,
+  checkType,
   express.raw({ limit: LIMIT_BYTES, inflate: false, type: () => true }),
   parse,
 ]

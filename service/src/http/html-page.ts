@@ -37,14 +37,14 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** HTML that may stand in a page as it is. Made by `html` only, so that nothing gets there unescaped. */
+/** HTML that can be part of a page. Only `html` creates it, so that nothing is left unescaped. */
 export interface Html {
   readonly markup: string
 }
 
 type Part = string | number | Html | readonly Html[] | undefined | false
 
-/** A template whose texts are escaped; parts made by `html` are put in as they are. */
+/** A template that escapes its values, except for those created by `html`. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { markup: texts.map((text, i) => (i === 0 ? text : markupOf(parts[i - 1]) + text)).join('') }
 }
@@ -55,7 +55,7 @@ function markupOf(part: Part): string {
   return String(part).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
-/** Answers with a page of its own, without scripts and without anything from elsewhere. */
+/** Responds with a page that has no scripts and loads nothing from other addresses. */
 export function sendPage(response: Response, title: string, content: Html): void {
   const page = html`<!doctype html>
 <html lang="en">
@@ -74,8 +74,8 @@ ${content}
   response.type('html').send(page.markup)
 }
 
-/** Whether a person looks: a browser asks for HTML by name, programs take anything. */
-export function wantsPage(response: Response): boolean {
+/** Whether the request comes from a browser: browsers name HTML in `Accept`, programs accept anything. */
+export function prefersHtml(response: Response): boolean {
   response.vary('Accept')
   return response.req.accepts(['json', 'html']) === 'html'
 }

@@ -1,30 +1,30 @@
 import type { Request, RequestHandler } from 'express'
 import type { Logger } from '../log/logger.js'
 import type { RequestObserver } from '../metrics/request-metrics.js'
-import { applicationIdOf } from './flow-route.js'
+import { applicationIdOf } from './authenticate.js'
 import { problemOf } from './problem.js'
 import { requestId } from './request-id.js'
 
-/** Routes that are asked every few seconds; they are only told when something is wrong. */
+/** Routes that are called every few seconds; only their failures are logged. */
 const PROBES = ['/healthz', '/readyz', '/metrics']
 
-/** Names each request, and tells the log and the metrics how it was answered: one line a request. */
+/** Gives each request an id, and records in the log and the metrics how it was answered, one log line per request. */
 export function observeRequests(log: Logger, observe: RequestObserver): RequestHandler {
   return function observeRequest(request, response, next) {
-    const begun = performance.now()
+    const start = performance.now()
     const id = requestId(request)
     response.setHeader('X-Request-Id', id)
     response.once('close', () => {
       const { method } = request
-      const { statusCode: status, writableFinished: whole } = response
-      const ms = performance.now() - begun
+      const { statusCode: status, writableFinished: isComplete } = response
+      const ms = performance.now() - start
       const route = routeOf(request)
       observe({ method, route, status, seconds: ms / 1000 })
       if (PROBES.includes(route) && status < 400) return
       const application = applicationIdOf(request)
       const problem = problemOf(response)
       log({
-        // 501 is an everyday answer of a service that is not set up for what was asked.
+        // 501 is the normal response of a service that is not configured for transcription.
         level: status >= 500 && status !== 501 ? 'error' : 'info',
         event: 'http.request',
         request: id,
@@ -34,7 +34,7 @@ export function observeRequests(log: Logger, observe: RequestObserver): RequestH
         ms: Math.round(ms * 10) / 10,
         ...(application && { application }),
         ...(problem && { problem }),
-        ...(!whole && { reason: 'cut off' }),
+        ...(!isComplete && { reason: 'cut off' }),
       })
     })
     next()

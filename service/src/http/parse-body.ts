@@ -1,78 +1,78 @@
-/** A body that cannot be read, or could be read in two ways. */
-export class UnreadableBodyError extends Error {
-  /** What it is about; `body` for all of it. */
+/** A body that cannot be parsed, or that parsers would understand differently. */
+export class InvalidBodyError extends Error {
+  /** The parameters that are wrong; `body` stands for the whole body. */
   readonly fields: readonly string[]
   /** What is wrong with each of them. */
   readonly detail: string
 
   constructor(fields: readonly string[], detail: string) {
-    super('The body could not be read in one way only.')
-    this.name = 'UnreadableBodyError'
+    super('The body is invalid or ambiguous.')
+    this.name = 'InvalidBodyError'
     this.fields = fields
     this.detail = detail
   }
 }
 
-/** What is said of a body that is not what it says it is. */
-export const UNREADABLE = 'could not be read as what its content type says'
+/** The detail for a body that does not match its content type. */
+export const UNPARSABLE = 'could not be parsed as its content type says'
 
-const ONCE = 'must be given once'
+const ONCE = 'must be given only once'
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The value of a JSON text in which no name of the outermost object comes twice. Throws an `UnreadableBodyError`. */
+/** Parses JSON. Throws an `InvalidBodyError`, also when a name occurs twice in the outermost object. */
 export function parseJson(body: Buffer): unknown {
   const text = decode(body)
-  refuseNamesTwice(text)
-  return orUnreadable(() => JSON.parse(text))
+  refuseDuplicateNames(text)
+  return orInvalid(() => JSON.parse(text))
 }
 
-/** The parameters of a form, each of which is given once. Throws an `UnreadableBodyError`. */
+/** Parses a form. Throws an `InvalidBodyError`, also when a parameter occurs twice. */
 export function parseForm(body: Buffer): Readonly<Record<string, string>> {
   const text = decode(body)
-  refuseBrokenPercents(text)
+  refuseInvalidEncoding(text)
   const pairs = [...new URLSearchParams(text)]
   const names = pairs.map(([name]) => name)
-  const twice = names.filter((name, i) => names.indexOf(name) !== i)
-  if (twice.length > 0) throw new UnreadableBodyError([...new Set(twice)], ONCE)
+  const duplicates = names.filter((name, i) => names.indexOf(name) !== i)
+  if (duplicates.length > 0) throw new InvalidBodyError([...new Set(duplicates)], ONCE)
   return Object.fromEntries(pairs)
 }
 
 function decode(body: Buffer): string {
-  return orUnreadable(() => utf8.decode(body))
+  return orInvalid(() => utf8.decode(body))
 }
 
-function orUnreadable<T>(read: () => T): T {
+function orInvalid<T>(parse: () => T): T {
   try {
-    return read()
+    return parse()
   } catch {
-    // Not as a cause: its message quotes the body.
-    throw new UnreadableBodyError(['body'], UNREADABLE)
+    // The original error is not the cause, because its message quotes the body.
+    throw new InvalidBodyError(['body'], UNPARSABLE)
   }
 }
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]]|:/g
 
-/** `JSON.parse` takes the last of two without a word. */
-function refuseNamesTwice(text: string): void {
+/** `JSON.parse` silently uses the last of two values. */
+function refuseDuplicateNames(text: string): void {
   const seen = new Set<string>()
-  const twice = new Set<string>()
+  const duplicates = new Set<string>()
   let depth = 0
   let last = ''
   for (const [token] of text.matchAll(TOKENS)) {
     if (token === '{' || token === '[') depth++
     if (token === '}' || token === ']') depth--
     if (token === ':' && depth === 1) {
-      const name = nameOf(last)
-      if (seen.has(name)) twice.add(name)
+      const name = unescapedName(last)
+      if (seen.has(name)) duplicates.add(name)
       seen.add(name)
     }
     last = token
   }
-  if (twice.size > 0) throw new UnreadableBodyError([...twice], ONCE)
+  if (duplicates.size > 0) throw new InvalidBodyError([...duplicates], ONCE)
 }
 
-/** The name as it is meant: the same one can be written with escapes. */
-function nameOf(token: string): string {
+/** The name without escapes: one name can be written in several ways. */
+function unescapedName(token: string): string {
   try {
     return String(JSON.parse(token))
   } catch {
@@ -80,12 +80,12 @@ function nameOf(token: string): string {
   }
 }
 
-/** Parsers differ about percent signs that encode no UTF-8. */
-function refuseBrokenPercents(text: string): void {
-  const broken = text.split('&').filter((pair) => pair.includes('%') && !isEncoded(pair))
-  if (broken.length === 0) return
-  const fields = broken.map((pair) => pair.split('=')[0] ?? '')
-  throw new UnreadableBodyError([...new Set(fields)], 'must be percent-encoded UTF-8')
+/** Parsers disagree about percent signs that do not encode UTF-8. */
+function refuseInvalidEncoding(text: string): void {
+  const invalid = text.split('&').filter((pair) => pair.includes('%') && !isEncoded(pair))
+  if (invalid.length === 0) return
+  const fields = invalid.map((pair) => pair.split('=')[0] ?? '')
+  throw new InvalidBodyError([...new Set(fields)], 'must be percent-encoded UTF-8')
 }
 
 function isEncoded(pair: string): boolean {

@@ -1,220 +1,224 @@
 import type { ServiceProblemCode } from 'countersign/protocol'
 
-/** What a problem is, for its answer and for its page. */
-export interface KnownProblem {
+/** A problem, as its response and its page describe it. */
+export interface ProblemDescription {
   readonly status: number
   readonly title: string
-  /** What happened, in a sentence or two. */
+  /** What happened, in one or two sentences. */
   readonly happened: string
-  /** What the caller can do about it, one sentence each. */
+  /** What the caller can do about it, one sentence per entry. */
   readonly helps: readonly string[]
 }
 
-/** Every problem that the service answers with, by its stable code. */
-export const PROBLEMS: Readonly<Record<ServiceProblemCode, KnownProblem>> = {
+/** Every problem that the service responds with, by its stable code. */
+export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> = {
   invalid_request: {
     status: 400,
-    title: 'The request is not valid.',
-    happened:
-      'A parameter is missing or not what it should be, or the body could not be read. Nothing was done.',
+    title: 'The request is invalid.',
+    happened: 'A parameter is missing or invalid, or the body could not be parsed. Nothing was done.',
     helps: [
-      'errors names each field that is wrong and says what it should be.',
-      'The parameters of every call, with examples, are in /docs.',
+      'errors names each invalid field and says what is expected.',
+      '/docs describes the parameters of every call, with examples.',
     ],
   },
   invalid_code: {
     status: 401,
-    title: 'The code is not valid.',
+    title: 'The code is invalid.',
     happened:
-      'The code is wrong, was used before, has run out, or was never sent. The service does not tell which, so that nobody learns anything by guessing. Only for a code that an app made in the last ten minutes, and that nobody used, clock_steps tells of how many steps of 30 seconds ago it is.',
+      'The code is wrong, was used before, has expired, or was never sent. The response does not say which, so that guessing reveals nothing. Only for an unused code that an authenticator app showed in the last ten minutes, clock_steps says how many steps of 30 seconds ago it was valid.',
     helps: [
-      'Let the person type it again, or ask for a new one.',
-      'Show this as an everyday answer: it is no error of your application.',
-      'With clock_steps, tell the person to have the telephone set its clock by itself.',
+      'Let the user enter the code again, or send a new one.',
+      'Treat this as an everyday response: it is not an error of your application.',
+      'If clock_steps is present, ask the user to set the phone to automatic date and time.',
     ],
   },
   invalid_api_key: {
     status: 401,
-    title: 'The API key is missing or not valid.',
+    title: 'The API key is missing or invalid.',
     happened:
-      'The header Authorization: Bearer <key> is missing, or the key in it belongs to no application.',
+      'The header Authorization: Bearer <key> is missing, or its key does not belong to any application.',
     helps: [
-      'Compare the key your application sends with the one the service was given, character by character.',
-      'Only the header is read: a key in the address or in the body is not.',
-      'Never show this to a person as a wrong code: it is a fault in the configuration.',
+      'Compare the key that your application sends with the key of the service, character by character.',
+      'Send the key in the header: a key in the address or in the body is ignored.',
+      'Never show this to the user as a wrong code: it is a configuration error.',
     ],
   },
   factor_disabled: {
     status: 403,
     title: 'This factor is disabled and must be set up again.',
-    happened: 'There were so many wrong codes since the factor was set up that it no longer proves anything.',
+    happened:
+      'Too many wrong codes were entered since the factor was set up, so it no longer proves anything.',
     helps: [
-      'Let the person use another factor and set this one up again.',
-      'A contact is set up again by a code with Purpose=enrolment, asked for after another factor was shown.',
+      'Let the user sign in with another factor and set this one up again.',
+      'To set up a contact again, request a code with Purpose=enrolment after the user has verified another factor.',
     ],
   },
   method_off: {
     status: 403,
     title: 'This method is not offered.',
-    happened: 'The service has no way to deliver by this method, or it is switched off for your application.',
+    happened:
+      'The service is not configured to deliver by this method, or it is switched off for your application.',
     helps: [
-      'Offer the person another method.',
-      'The operator of the service says which channels are delivered, and how.',
+      'Offer the user another method.',
+      'Ask the operator of the service which channels are configured.',
     ],
   },
   not_found: {
     status: 404,
     title: 'There is nothing at this address.',
     happened: 'No route of the service has this path.',
-    helps: ['The paths are in /docs. They are case-sensitive in their parameters and begin with /v1.'],
+    helps: ['/docs lists all paths. They begin with /v1, and their parameters are case-sensitive.'],
   },
   method_not_allowed: {
     status: 405,
-    title: 'This address does not take this HTTP method.',
+    title: 'This address does not support this HTTP method.',
     happened: 'The path exists, but not for this method.',
-    helps: ['The header Allow names the methods it takes. Everything that sends or verifies is a POST.'],
+    helps: [
+      'The header Allow lists the supported methods. Everything that sends or verifies a code is a POST.',
+    ],
   },
   request_timeout: {
     status: 408,
     title: 'The request did not arrive in time.',
-    happened: 'The head or the body of the request came too slowly and the connection was closed.',
-    helps: ['Send it again. If it happens often, look at the network between you and the service.'],
+    happened: 'The headers or the body of the request arrived too slowly, so the connection was closed.',
+    helps: ['Send it again. If it happens often, check the network between you and the service.'],
   },
   idempotency_key_in_flight: {
     status: 409,
-    title: 'The first request with this Idempotency-Key is not answered yet.',
-    happened: 'The same request is being worked on at this moment. It was not started a second time.',
+    title: 'The first request with this Idempotency-Key is still in progress.',
+    happened: 'The same request is being processed at this moment. It was not started a second time.',
     helps: [
-      'Ask again after Retry-After seconds with the same key and body: you get the answer of the first one.',
+      'Repeat it after Retry-After seconds with the same key and body to get the response to the first one.',
     ],
   },
   body_too_large: {
     status: 413,
     title: 'The body is larger than 4 KB.',
-    happened: 'No call of the service needs that much. It was not read to its end.',
+    happened: 'No call of the service needs that much. The body was not read completely.',
     helps: ['Send only the parameters of the call.'],
   },
   unsupported_media_type: {
     status: 415,
-    title: 'The body must be JSON or form-encoded, in UTF-8.',
-    happened: 'Content-Type is missing or another one, or the body is compressed.',
+    title: 'The body must be JSON or a form, in UTF-8.',
+    happened: 'Content-Type is missing or has another value, or the body is compressed.',
     helps: [
       'Use application/json or application/x-www-form-urlencoded.',
-      'Leave out Content-Encoding: compressed bodies are not taken.',
+      'Omit Content-Encoding: compressed bodies are not accepted.',
     ],
   },
   contact_refused: {
     status: 422,
     title: 'This contact cannot be reached by this method.',
-    happened: 'The number is not assigned, is a premium or toll-free one, or lies where nothing is sent.',
-    helps: ['Ask the person for another number or mailbox.'],
+    happened:
+      'The phone number is not assigned, is a premium-rate or toll-free number, or belongs to a country that is not served.',
+    helps: ['Ask the user for another phone number or mailbox.'],
   },
   idempotency_key_reused: {
     status: 422,
     title: 'This Idempotency-Key was used for another request.',
-    happened: 'A key stands for one request, with all its parameters, for 24 hours.',
+    happened: 'A key identifies one request, with all its parameters, for 24 hours.',
     helps: [
-      'Make a fresh key, such as a random UUID, for each action of a person, and repeat it only to try the same again.',
+      'Create a new key, such as a random UUID, for each action of a user, and reuse it only to retry the same request.',
     ],
   },
   limited: {
     status: 429,
     title: 'Too many messages. Try again later.',
     happened:
-      'A budget of messages is used up: of the account, of the mailbox or telephone, of the client address, or of the application.',
+      'A budget of messages is used up: that of the account, the mailbox or phone number, the client address, or the application.',
     helps: [
       'Retry-After and retry_after say how many seconds to wait.',
       'RateLimit and RateLimit-Policy show the budgets.',
-      'Tell the person how long it takes; a code that was sent before still counts.',
+      'Tell the user how long to wait; a code that was sent before is still valid.',
     ],
   },
   locked: {
     status: 429,
     title: 'Too many wrong codes. The account is locked for a while.',
-    happened:
-      'No code of this account is looked at until the lock ends by itself. Right codes are refused, too.',
-    helps: ['Retry-After and retry_after say how many seconds it lasts. Tell the person so.'],
+    happened: 'No code of this account is checked until the lock ends. The correct code is rejected too.',
+    helps: ['Retry-After and retry_after say how many seconds the lock lasts. Tell the user.'],
   },
   head_too_large: {
     status: 431,
     title: 'The address and headers are too large.',
-    happened: 'Address and headers together have more than 16 KB.',
+    happened: 'The address and the headers together are larger than 16 KB.',
     helps: [
-      'Send parameters in the body, and leave out cookies and other headers that the service does not read.',
+      'Send parameters in the body, and omit cookies and other headers that the service does not read.',
     ],
   },
   internal_error: {
     status: 500,
     title: 'The service failed.',
-    happened: 'Something went wrong inside the service. No code was used up by it.',
+    happened: 'An internal error occurred. No code was used up.',
     helps: [
-      'Try again in a while.',
-      'The answer has the header X-Request-Id: with it the operator finds the failure in the log.',
+      'Try again later.',
+      'Give the operator the X-Request-Id of the response, which identifies the error in the log.',
     ],
   },
   delivery_failed: {
     status: 502,
     title: 'The message could not be delivered.',
-    happened: 'What carries the message refused it for good. The code in it is dead.',
+    happened: 'The mail server or gateway refused the message for good. Its code is void.',
     helps: [
-      'Let the person check the contact, or use another method.',
+      'Let the user check the contact, or use another method.',
       'The operator finds the reason in the log.',
     ],
   },
   transcription_unavailable: {
     status: 501,
-    title: 'This service has nothing to transcribe with.',
-    happened: 'No engine that turns speech into text is set up or installed, or ffmpeg is missing.',
+    title: 'This service cannot transcribe.',
+    happened: 'No transcription engine is configured or installed, or ffmpeg is missing.',
     helps: [
-      'Whoever runs the service can install ffmpeg, pocketsphinx and pocketsphinx-en-us.',
+      'The operator can install ffmpeg, pocketsphinx and pocketsphinx-en-us.',
       'Or set SERVICE_TRANSCRIBER to the address of a transcription server or to a command.',
     ],
   },
   busy: {
     status: 429,
-    title: 'As many recordings are being transcribed as can be at once.',
-    happened: 'The service works on as many recordings at once as it has processor cores.',
+    title: 'The maximum number of recordings is already being transcribed.',
+    happened: 'The service transcribes one recording per processor core at a time.',
     helps: ['Retry-After and retry_after say how many seconds to wait.'],
   },
   address_refused: {
     status: 422,
     title: 'The service does not fetch from this address.',
     happened:
-      'The address is not https, not public, has a user name or an unusual port, or answered with a redirect.',
+      'The address is not https, is not public, contains a user name or an unusual port, or responded with a redirect.',
     helps: [
-      'Give the address at which the file itself lies, or upload the file.',
-      'Whoever runs the service can list hosts of their own in SERVICE_TRANSCRIBE_HOSTS.',
+      'Give the final address of the file, or upload the file.',
+      'The operator can allow internal hosts in SERVICE_TRANSCRIBE_HOSTS.',
     ],
   },
   fetch_failed: {
     status: 422,
-    title: 'There is no file to be had at this address, or not in time.',
-    happened: 'The host did not answer 200, broke off, packed the file, or took longer than 30 seconds.',
+    title: 'The file could not be fetched from this address in time.',
+    happened:
+      'The host did not respond with 200, closed the connection, compressed the file, or took longer than 30 seconds.',
     helps: ['Check that the address can be opened without signing in, or upload the file.'],
   },
   file_too_large: {
     status: 413,
     title: 'The file is larger than 25 MB.',
     happened: 'Reading stopped at 25 MB.',
-    helps: ['Send the sound alone, as MP3, Opus or AAC.'],
+    helps: ['Send only the audio, as MP3, Opus or AAC.'],
   },
   recording_too_long: {
     status: 422,
     title: 'The recording is longer than 10 minutes.',
-    happened: 'The recording was decoded, and goes on after 10 minutes.',
-    helps: ['Cut it into parts.'],
+    happened: 'The recording was decoded, and continues after 10 minutes.',
+    helps: ['Split it into parts.'],
   },
   unsupported_media: {
     status: 415,
-    title: 'The file is not a recording of a known kind.',
+    title: 'The file is not a recording in a supported format.',
     happened:
-      'It could not be decoded, has no sound in it, or was said to be something else than a recording.',
-    helps: ['WAV, MP3, FLAC, Ogg, Opus, AAC, M4A, MP4, WebM, Matroska, AIFF, AMR and CAF are known.'],
+      'It could not be decoded, contains no audio, or was served with the content type of something else.',
+    helps: ['Supported are WAV, MP3, FLAC, Ogg, Opus, AAC, M4A, MP4, WebM, Matroska, AIFF, AMR and CAF.'],
   },
   no_speech: {
     status: 422,
     title: 'No words were found in the recording.',
-    happened: 'The engine heard the whole recording and found nothing to write down.',
-    helps: ['Check that somebody speaks in it, in a language that the engine knows.'],
+    happened: 'The engine processed the whole recording and recognized no words.',
+    helps: ['Check that it contains speech in a language that the engine supports.'],
   },
 }

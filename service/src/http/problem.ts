@@ -5,25 +5,25 @@ import type {
   TranscriptionRefusal,
 } from 'countersign/protocol'
 import type { Response } from 'express'
-import type { FieldFault } from '../requests/parse.js'
+import type { FieldError } from '../requests/parse.js'
 import { PROBLEMS } from './problem-catalogue.js'
 
-/** What a problem says beside its code. */
+/** The details of a problem beside its code. */
 export interface ProblemDetails {
-  /** A sentence about this very case. */
+  /** A sentence about this occurrence. */
   readonly detail?: string | undefined
-  readonly errors?: readonly FieldFault[]
+  readonly errors?: readonly FieldError[]
   readonly retryAfterSeconds?: number
-  /** Of how many steps ago a code was, as a negative number. */
+  /** How many steps ago the code was valid, as a negative number. */
   readonly clockSteps?: number
 }
 
-/** Name of the Express setting with the public address of the service, if the operator told one. */
+/** The name of the Express setting with the service's public address, if the operator configured it. */
 export const PUBLIC_URL = 'public url'
 
 const codeOf = new WeakMap<Response, ServiceProblemCode>()
 
-/** Answers with an RFC 9457 problem; 429 always says when to try again. */
+/** Responds with an RFC 9457 problem; every 429 has `Retry-After`. */
 export function problem(response: Response, code: ServiceProblemCode, more: ProblemDetails = {}): void {
   codeOf.set(response, code)
   if (more.retryAfterSeconds !== undefined) response.set('Retry-After', String(more.retryAfterSeconds))
@@ -31,10 +31,10 @@ export function problem(response: Response, code: ServiceProblemCode, more: Prob
   response
     .status(PROBLEMS[code].status)
     .type('application/problem+json')
-    .send(JSON.stringify(problemBody(code, pagesAt(response), more)))
+    .send(JSON.stringify(problemBody(code, baseUrlOf(response), more)))
 }
 
-/** Answers with what a verb refused. */
+/** Responds with a flow's refusal. */
 export function refuse(response: Response, refusal: ServiceRefusal | TranscriptionRefusal): void {
   if ('retryAfterSeconds' in refusal) {
     problem(response, refusal.reason, { retryAfterSeconds: refusal.retryAfterSeconds })
@@ -47,20 +47,20 @@ export function refuse(response: Response, refusal: ServiceRefusal | Transcripti
   }
 }
 
-/** The problem that was answered, for the log. */
+/** The problem in the response, for the log. */
 export function problemOf(response: Response): ServiceProblemCode | undefined {
   return codeOf.get(response)
 }
 
-/** The body of a problem. `address` is where the service's pages begin; empty for the root of this host. */
+/** The body of a problem. `baseUrl` is the address of the service's pages; empty for the root of this host. */
 export function problemBody(
   code: ServiceProblemCode,
-  address: string,
+  baseUrl: string,
   more: ProblemDetails = {},
 ): ServiceProblem {
   const { status, title } = PROBLEMS[code]
   return {
-    type: `${address}/problems/${code}`,
+    type: `${baseUrl}/problems/${code}`,
     title,
     status,
     code,
@@ -71,8 +71,8 @@ export function problemBody(
   }
 }
 
-/** Where the pages of this service begin: absolute only when the operator told the address (R16). */
-export function pagesAt(response: Response): string {
+/** The address of this service's pages: absolute only if the operator configured it (R16). */
+export function baseUrlOf(response: Response): string {
   const configured: unknown = response.app.get(PUBLIC_URL)
   return typeof configured === 'string' ? configured : response.req.baseUrl
 }

@@ -1,8 +1,8 @@
 import type { BudgetLeft } from '../accounts/message-budget.js'
 
 /**
- * The budgets as `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers). It is a draft: nobody
- * needs more than `Retry-After`.
+ * The message budgets as `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers). Clients need only
+ * `Retry-After`, since this is a draft.
  */
 export function rateLimitHeaders(budgets: readonly BudgetLeft[]): Record<string, string> {
   const list = (item: (budget: BudgetLeft) => string) =>

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 
-// Nothing else may get from a header into the log and back into an answer.
+// Other characters must not get from a header into the log and the response.
 const SAFE = /^[A-Za-z0-9._-]{1,64}$/
 
 const idOf = new WeakMap<Request, string>()
 
-/** Names the request in the log and in its answer: as the caller named it in `X-Request-Id`, else by a fresh name. */
+/** The id of the request in the log and the response: the caller's `X-Request-Id` if it is valid, else a new UUID. */
 export function requestId(request: Request): string {
   const known = idOf.get(request)
   if (known) return known

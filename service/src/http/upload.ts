@@ -1,32 +1,41 @@
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import type { Request } from 'express'
-import { withinTime } from '../time-limit.js'
-import { keepFile } from '../transcription/sources/save-recording.js'
-import { fetchFailed, type Received, type Source, SourceFault } from '../transcription/sources/recording-source.js'
-import { readTranscribe } from '../requests/inputs.js'
+import { parseTranscribe } from '../requests/inputs.js'
+import { withTimeLimit } from '../time-limit.js'
+import {
+  fetchFailed,
+  InvalidSourceError,
+  type Received,
+  type RecordingSource,
+} from '../transcription/sources/recording-source.js'
+import { saveRecording } from '../transcription/sources/save-recording.js'
 
-const UPLOAD_MS = 60_000
-/** More than any address may have, so that one which is too long shows. */
+const UPLOAD_TIMEOUT_MS = 60_000
+/** More than any valid address has, so that one that is too long is recognized. */
 const FIELD_BYTES = 4_096
 
 /**
- * The part `file` of a multipart form: a file, written away while it arrives, or an address in a plain field. The name
- * that the caller gives the file is not used for anything. Throws a `SourceFault` when there is no such part, or two.
+ * The part `file` of a multipart form: a file, which is saved while it arrives, or an address in a plain field. The file
+ * name that the caller sends is ignored. Throws an `InvalidSourceError` unless the form has exactly one such part.
  */
-export function fromForm(request: Request, fromAddress: (address: string) => Source): Source {
+export function fromForm(
+  request: Request,
+  fromAddress: (address: string) => RecordingSource,
+): RecordingSource {
   return {
     name: 'upload',
-    async receive(path, gone) {
+    async receive(path, callerGone) {
       try {
-        const part = await withinTime(
-          UPLOAD_MS,
-          [gone],
+        const part = await withTimeLimit(
+          UPLOAD_TIMEOUT_MS,
+          [callerGone],
           (signal) => readPart(request, path, signal),
           () => ({ received: fetchFailed }),
         )
-        return 'address' in part ? await fromAddress(addressIn(part)).receive(path, gone) : part.received
+        if ('received' in part) return part.received
+        return await fromAddress(validAddress(part)).receive(path, callerGone)
       } finally {
-        // What is left of the body is thrown away, so that whoever is still sending it gets to read the answer.
+        // Discards the rest of the body, so that a caller who is still sending gets to read the response.
         request.unpipe()
         request.resume()
       }
@@ -36,23 +45,23 @@ export function fromForm(request: Request, fromAddress: (address: string) => Sou
 
 type Part = { readonly address: string } | { readonly received: Received }
 
-/** The address as every other body would have to give it. */
-function addressIn({ address }: { readonly address: string }): string {
-  const reading = readTranscribe({ file: address })
-  if (reading.ok) return reading.value.file
-  throw new SourceFault(reading.faults.map(({ detail }) => detail).join('; '))
+/** The address, if it would be valid in any other body. */
+function validAddress({ address }: { readonly address: string }): string {
+  const parsed = parseTranscribe({ file: address })
+  if (parsed.ok) return parsed.value.file
+  throw new InvalidSourceError(parsed.errors.map(({ detail }) => detail).join('; '))
 }
 
 function readPart(request: Request, path: string, signal: AbortSignal): Promise<Part> {
   return new Promise((resolve, reject) => {
-    const form = parserFor(request, reject)
+    const form = createParser(request, reject)
     if (!form) return
     let found: Promise<Part> | undefined
-    const find = (part: Promise<Part>) => {
+    const setPart = (part: Promise<Part>) => {
       found = part
       part.catch(reject)
     }
-    const refuseSecond = () => reject(new SourceFault('must be part of the form once'))
+    const refuseSecond = () => reject(new InvalidSourceError('must be in the form only once'))
     const stop = () => reject(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     form.on('file', (name, stream) => {
@@ -61,9 +70,9 @@ function readPart(request: Request, path: string, signal: AbortSignal): Promise<
         stream.resume()
         return refuseSecond()
       }
-      find(
-        keepFile(stream, path, signal).then((received) => {
-          // Nobody wants the rest of what is refused already.
+      setPart(
+        saveRecording(stream, path, signal).then((received) => {
+          // Once the file is refused, the rest of the form does not matter.
           if (received.outcome === 'refused') resolve({ received })
           return { received }
         }),
@@ -72,20 +81,20 @@ function readPart(request: Request, path: string, signal: AbortSignal): Promise<
     form.on('field', (name, address) => {
       if (name !== 'file') return
       if (found) return refuseSecond()
-      find(Promise.resolve({ address }))
+      setPart(Promise.resolve({ address }))
     })
-    form.on('error', () => reject(new SourceFault('could not be read as multipart/form-data')))
+    form.on('error', () => reject(new InvalidSourceError('could not be parsed as multipart/form-data')))
     form.on('finish', () => {
       signal.removeEventListener('abort', stop)
       if (found) resolve(found)
-      else reject(new SourceFault('must be part of the form: a file, or the address of one'))
+      else reject(new InvalidSourceError('must be in the form: a file, or the address of one'))
     })
     request.once('aborted', () => form.destroy())
     request.pipe(form)
   })
 }
 
-function parserFor(request: Request, reject: (fault: SourceFault) => void) {
+function createParser(request: Request, reject: (error: InvalidSourceError) => void) {
   try {
     return new Busboy({
       headers: request.headers as BusboyHeaders,
@@ -99,7 +108,7 @@ function parserFor(request: Request, reject: (fault: SourceFault) => void) {
       },
     })
   } catch {
-    reject(new SourceFault('could not be read as multipart/form-data'))
+    reject(new InvalidSourceError('could not be parsed as multipart/form-data'))
     return undefined
   }
 }

@@ -1,10 +1,9 @@
 import { type Html, html } from '../html-page.js'
 import type { ApiDocument } from './document.js'
-import { curlOf } from './example.js'
-import { entriesOf, resolve, textsOf } from './resolve.js'
+import { entriesOf, exampleOf, resolve, textsOf } from './read-document.js'
 
-/** The document as a page for people. `at` is where the pages of the service begin. */
-export function docsPage(document: ApiDocument, at: string): Html {
+/** The document as a page. `baseUrl` is the address of the service's pages. */
+export function docsPage(document: ApiDocument, baseUrl: string): Html {
   const operations = entriesOf(document.paths).flatMap(([path, item]) =>
     entriesOf(item).map(([method, operation]) => ({ path, method, operation: resolve(document, operation) })),
   )
@@ -20,19 +19,19 @@ export function docsPage(document: ApiDocument, at: string): Html {
     )}</ul>`,
   )
   const sections = tags.flatMap(({ own }) =>
-    own.map(({ path, method, operation }) => section(document, at, path, method, operation)),
+    own.map(({ path, method, operation }) => section(document, baseUrl, path, method, operation)),
   )
   return html`<h1>${document.info.title}</h1>
 <p>${marked(document.info.description ?? '')}</p>
-<p>Every call names its application by <code>Authorization: Bearer &lt;key&gt;</code>.
-For programs: <a href="${at}/openapi.json">openapi.json</a>. Errors: <a href="${at}/problems">every problem</a>.</p>
+<p>Every call needs the header <code>Authorization: Bearer &lt;key&gt;</code> with the API key of your application.
+This document for programs: <a href="${baseUrl}/openapi.json">openapi.json</a>. All errors: <a href="${baseUrl}/problems">problems</a>.</p>
 <nav aria-label="Calls">${list}</nav>
 ${sections}`
 }
 
 function section(
   document: ApiDocument,
-  at: string,
+  baseUrl: string,
   path: string,
   method: string,
   operation: Readonly<Record<string, unknown>>,
@@ -46,21 +45,21 @@ function section(
 ${body && html`<h3>Parameters</h3>${fields(document, body)}`}
 ${
   parameters.length > 0 &&
-  html`<h3>Headers and address</h3><dl>${parameters.map(
+  html`<h3>Headers and path</h3><dl>${parameters.map(
     (parameter) =>
       html`<div><dt><code>${String(parameter.name)}</code> <span class="mark">${String(parameter.in)}</span></dt>
 <dd>${marked(String(parameter.description ?? ''))}</dd></div>`,
   )}</dl>`
 }
 ${body && html`<h3>Example</h3><pre tabindex="0"><code>${curlOf(path, body)}</code></pre>`}
-<h3>Answers</h3>
-<dl>${responses.map(([status, response]) => answer(document, at, status, resolve(document, response)))}</dl>
+<h3>Responses</h3>
+<dl>${responses.map(([status, response]) => answer(document, baseUrl, status, resolve(document, response)))}</dl>
 </section>`
 }
 
 function answer(
   document: ApiDocument,
-  at: string,
+  baseUrl: string,
   status: string,
   response: Readonly<Record<string, unknown>>,
 ): Html {
@@ -73,7 +72,9 @@ function answer(
   const json = content.find(({ type }) => type === 'application/json')
   const schema = json && resolve(document, json.media.schema)
   const headers = entriesOf(response.headers).map(([name]) => name)
-  const links = codes.map((code) => html`<p><a href="${at}/problems/${code}"><code>${code}</code></a></p>`)
+  const links = codes.map(
+    (code) => html`<p><a href="${baseUrl}/problems/${code}"><code>${code}</code></a></p>`,
+  )
   return html`<div><dt><span class="status ${status < '400' ? 'good' : 'bad'}">${status}</span></dt>
 <dd>${codes.length > 0 ? links : html`<p>${marked(String(response.description))}</p>`}
 ${schema && entriesOf(schema.properties).length > 0 && fields(document, schema)}
@@ -89,7 +90,7 @@ function fields(document: ApiDocument, schema: Readonly<Record<string, unknown>>
   })}</dl>`
 }
 
-/** What a value looks like, in a few words. */
+/** A short description of a value's form. */
 function shapeOf(field: Readonly<Record<string, unknown>>): string {
   const words = textsOf(field.enum)
   if (words.length > 0) return words.map((word) => `\`${word}\``).join(', ')
@@ -101,10 +102,19 @@ function shapeOf(field: Readonly<Record<string, unknown>>): string {
     either.length > 0 ? either.map(([, format]) => String(format)).join(' or ') : String(field.type ?? ''),
     field.const !== undefined && `always \`${String(field.const)}\``,
     typeof field.maxLength === 'number' && `at most ${field.maxLength} characters`,
-    examples.length > 0 && `like ${examples.map((example) => `\`${example}\``).join(', ')}`,
+    examples.length > 0 && `such as ${examples.map((example) => `\`${example}\``).join(', ')}`,
   ]
     .filter(Boolean)
     .join(', ')
+}
+
+/** A call with its required parameters, for a terminal. */
+function curlOf(path: string, body: Readonly<Record<string, unknown>>): string {
+  const required = textsOf(body.required)
+  const parameters = entriesOf(body.properties)
+    .filter(([name]) => required.includes(name))
+    .map(([name, schema]) => `-d ${name}=${exampleOf(schema)}`)
+  return ['curl', `"$MFA_URL${path}"`, '-H "Authorization: Bearer $KEY"', ...parameters].join(' \\\n  ')
 }
 
 function bodySchema(document: ApiDocument, operation: Readonly<Record<string, unknown>>) {
@@ -117,7 +127,7 @@ function listOf(part: unknown): readonly unknown[] {
   return Array.isArray(part) ? part : []
 }
 
-/** Text with its `code` marked; everything else is text. */
+/** Text in which `code` is marked; everything else is plain text. */
 function marked(text: string): Html {
   const parts = text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))
   return html`${parts}`

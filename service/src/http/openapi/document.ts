@@ -18,7 +18,7 @@ import { OPERATIONS } from './operations.js'
 
 export type ApiDocument = oas31.OpenAPIObject
 
-/** The OpenAPI 3.1 document of the HTTP API, made from the schemas that its routes read with. */
+/** The OpenAPI 3.1 document of the HTTP API, generated from the schemas that validate its requests. */
 export function apiDocument(publicUrl?: string): ApiDocument {
   return createDocument(
     {
@@ -27,17 +27,17 @@ export function apiDocument(publicUrl?: string): ApiDocument {
         title: 'Countersign MFA service',
         version: '1',
         description:
-          'One-time codes by email, SMS, WhatsApp and call, authenticator apps, backup codes and transcription. Parameters travel as JSON or as a form of at most 4 KB. Errors are `application/problem+json` (RFC 9457) with a stable `code`.',
+          'One-time codes by email, SMS, WhatsApp and call, authenticator apps, backup codes and transcription. Send parameters as JSON or as a form of at most 4 KB. Errors are `application/problem+json` (RFC 9457) with a stable `code`.',
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      // Relative to the document itself, wherever the API is mounted.
+      // Relative to the document, so that it is correct wherever the API is mounted.
       servers: [{ url: publicUrl ?? './' }],
       tags: [
-        { name: 'Second factor', description: 'Codes are sent and verified.' },
-        { name: 'Speech', description: 'Recordings become text.' },
-        { name: 'Test', description: "What an application's own tests need." },
-        { name: 'Operation', description: 'For those who run the service.' },
-        { name: 'Documents', description: 'The service explains itself.' },
+        { name: 'Second factor', description: 'Send and verify codes.' },
+        { name: 'Speech', description: 'Turn recordings into text.' },
+        { name: 'Test', description: "For an application's own tests." },
+        { name: 'Operation', description: 'For operators of the service.' },
+        { name: 'Documents', description: 'Documentation of the service.' },
       ],
       paths: OPERATIONS,
       components: {
@@ -52,14 +52,14 @@ export function apiDocument(publicUrl?: string): ApiDocument {
           RequestId: {
             name: 'X-Request-Id',
             in: 'header',
-            description: 'Your name for the request: 1 to 64 letters, digits, dots, dashes and underscores.',
+            description: 'Your id for the request: 1 to 64 letters, digits, dots, dashes and underscores.',
             schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
           },
           IdempotencyKey: {
             name: 'Idempotency-Key',
             in: 'header',
             description:
-              'A fresh random name for one action of a person. The same request with the same key is done once in 24 hours.',
+              'A new random value for each action of a user. Within 24 hours, the same request with the same key runs only once.',
             schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,128}$' },
             example: '0d1c7b9e-5a9f-4c59-8a4b-0f6f4d2f9f7e',
           },
@@ -82,7 +82,7 @@ export function apiDocument(publicUrl?: string): ApiDocument {
       },
     },
     {
-      // Answers may grow: a client must not refuse one for a member it does not know.
+      // Responses may get new members, so clients must accept members that they do not know.
       override: ({ jsonSchema, io }) => {
         if (io === 'output' && jsonSchema.additionalProperties === false)
           delete jsonSchema.additionalProperties
@@ -91,7 +91,7 @@ export function apiDocument(publicUrl?: string): ApiDocument {
   )
 }
 
-/** The document as it is committed and served. */
+/** The document as text, as it is committed and served. */
 export function documentText(document: ApiDocument): string {
   return `${JSON.stringify(document, null, 2)}\n`
 }

@@ -16,8 +16,8 @@ import {
 import type * as z from 'zod'
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi'
 import { header } from './headers.js'
-import { inboxAnswer, readiness } from './own-schemas.js'
 import { problemResponses, WITH_BODY } from './problems.js'
+import { inboxAnswer, readiness } from './service-schemas.js'
 
 const REQUEST_ID = { $ref: '#/components/parameters/RequestId' } as const
 const IDEMPOTENCY_KEY = { $ref: '#/components/parameters/IdempotencyKey' } as const
@@ -28,21 +28,21 @@ const UPLOAD = {
   properties: { file: { description: 'The file itself.', contentMediaType: 'application/octet-stream' } },
 }
 
-/** A call that does something: a POST with a key, parameters as JSON or as a form. */
-function call(about: {
+/** A POST with an API key and parameters as JSON or as a form. */
+function post(about: {
   readonly id: string
   readonly summary: string
   readonly description: string
   readonly body: z.ZodType
   readonly answer: z.ZodType
   readonly problems: readonly ServiceProblemCode[]
-  /** Whether messages leave: budgets are told, and the call may carry an Idempotency-Key. */
+  /** Whether the call sends messages: its response shows the budgets, and it accepts an Idempotency-Key. */
   readonly sends?: boolean
-  /** Whether a file may be sent instead. */
-  readonly takesFile?: boolean
+  /** Whether a file can be uploaded instead. */
+  readonly acceptsFile?: boolean
   readonly tag?: string
 }): { readonly post: ZodOpenApiOperationObject } {
-  const { id, summary, description, body, answer, problems, sends = false, takesFile = false } = about
+  const { id, summary, description, body, answer, problems, sends = false, acceptsFile = false } = about
   return {
     post: {
       operationId: id,
@@ -56,12 +56,12 @@ function call(about: {
         content: {
           'application/json': { schema: body },
           'application/x-www-form-urlencoded': { schema: body },
-          ...(takesFile && { 'multipart/form-data': { schema: UPLOAD } }),
+          ...(acceptsFile && { 'multipart/form-data': { schema: UPLOAD } }),
         },
       },
       responses: {
         200: {
-          description: 'Done.',
+          description: 'Success.',
           headers: {
             'X-Request-Id': header('RequestId'),
             ...(sends && {
@@ -78,8 +78,8 @@ function call(about: {
   }
 }
 
-/** A call that only tells something. */
-function page(about: {
+/** A GET. */
+function get(about: {
   readonly id: string
   readonly summary: string
   readonly tag: string
@@ -104,13 +104,13 @@ function page(about: {
 const html = { 'text/html': { schema: { type: 'string' as const } } }
 const anyJson = { 'application/json': { schema: { type: 'object' as const } } }
 
-/** Every address of the service. */
+/** All operations of the service, by path. */
 export const OPERATIONS: ZodOpenApiPathsObject = {
-  '/v1/mfa': call({
+  '/v1/mfa': post({
     id: 'send',
     summary: 'Send a code',
     description:
-      'Makes a code and sends it, or sends the code of a living challenge again. The answer waits three seconds at most for the message to leave.',
+      'Creates a code and sends it, or sends the code of an active challenge again. The response waits at most three seconds for the delivery.',
     body: sendBody,
     answer: sendAnswer,
     sends: true,
@@ -125,28 +125,28 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
       'delivery_failed',
     ],
   }),
-  '/v1/mfa/verify': call({
+  '/v1/mfa/verify': post({
     id: 'verify',
     summary: 'Verify a code',
     description:
-      'Checks a code and uses it up. Wrong, expired, used and unknown codes get one answer, 401 `invalid_code`.',
+      'Checks a code and uses it up. Wrong, expired, used and unknown codes get the same response, 401 `invalid_code`.',
     body: verifyBody,
     answer: verifyAnswer,
     problems: ['invalid_code', 'factor_disabled', 'method_off', 'locked'],
   }),
-  '/v1/mfa/app': call({
+  '/v1/mfa/app': post({
     id: 'enrollApp',
     summary: 'Set up an authenticator app',
     description:
-      'Makes a secret for an authenticator app. It proves nothing until its first right code was verified; a former app counts until then.',
+      'Creates a secret for an authenticator app. It proves nothing until its first valid code was verified; until then, a former app stays valid.',
     body: enrollAppBody,
     answer: enrollAppAnswer,
     problems: ['contact_refused', 'limited', 'locked', 'delivery_failed'],
   }),
-  '/v1/mfa/backup': call({
+  '/v1/mfa/backup': post({
     id: 'sendBackupCodes',
     summary: 'Send backup codes',
-    description: 'Makes a set of backup codes and sends them to the person. Each is worth one verification.',
+    description: 'Creates a set of backup codes and sends them to the user. Each code can be used once.',
     body: backupBody,
     answer: backupAnswer,
     sends: true,
@@ -160,9 +160,9 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
       'delivery_failed',
     ],
   }),
-  '/v1/mfa/deliveries/{challenge}': page({
+  '/v1/mfa/deliveries/{challenge}': get({
     id: 'readDelivery',
-    summary: 'Ask how a message stands',
+    summary: 'Get the delivery state of a message',
     tag: 'Second factor',
     key: true,
     parameters: [
@@ -170,41 +170,41 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
         name: 'challenge',
         in: 'path',
         required: true,
-        description: 'The challenge that `/v1/mfa` answered with.',
+        description: 'The challenge in the response of `/v1/mfa`.',
         schema: { type: 'string', maxLength: 128 },
         example: '3p_W79o5l64pvICP53C_rw',
       },
     ],
     responses: {
       200: {
-        description: 'How the latest message of the challenge stands.',
+        description: 'The delivery state of the latest message of the challenge.',
         headers: { 'X-Request-Id': header('RequestId') },
         content: { 'application/json': { schema: deliveryAnswer } },
       },
     },
     problems: ['not_found'],
   }),
-  '/v1/transcribe': call({
+  '/v1/transcribe': post({
     id: 'transcribe',
     summary: 'Transcribe a recording',
     description:
-      'Writes down what is said in an audio or video file of at most 25 MB and 10 minutes: one that the service fetches from its address, or one that is sent as `multipart/form-data`.',
+      'Transcribes the speech in an audio or video file of at most 25 MB and 10 minutes. The service fetches the file from its address, or you upload it as `multipart/form-data`.',
     tag: 'Speech',
-    takesFile: true,
+    acceptsFile: true,
     body: transcribeBody,
     answer: transcribeAnswer,
     problems: [...TRANSCRIPTION_REFUSALS],
   }),
-  '/v1/test/inbox': page({
+  '/v1/test/inbox': get({
     id: 'readInbox',
-    summary: 'Read messages that did not leave',
+    summary: 'Read simulated messages',
     tag: 'Test',
     key: true,
     parameters: [
       {
         name: 'to',
         in: 'query',
-        description: 'One contact, whose messages are listed alone.',
+        description: 'Lists only the messages to this contact.',
         schema: { type: 'string', maxLength: 320 },
         example: 'ann@example.com',
       },
@@ -212,53 +212,53 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
     responses: {
       200: {
         description:
-          'The latest messages of test keys, and outside production of the development inbox; newest first.',
+          'The latest messages of the test key, or of the development inbox outside production, newest first.',
         headers: { 'X-Request-Id': header('RequestId') },
         content: { 'application/json': { schema: inboxAnswer } },
       },
     },
     problems: ['invalid_request', 'not_found'],
   }),
-  '/healthz': page({
+  '/healthz': get({
     id: 'health',
-    summary: 'Whether the process lives',
+    summary: 'Check whether the process is alive',
     tag: 'Operation',
-    responses: { 200: { description: 'It does.', content: anyJson } },
+    responses: { 200: { description: 'It is alive.', content: anyJson } },
   }),
-  '/readyz': page({
+  '/readyz': get({
     id: 'readiness',
-    summary: 'Whether the service may be given work',
+    summary: 'Check whether the service can accept requests',
     tag: 'Operation',
     responses: {
-      200: { description: 'It may.', content: { 'application/json': { schema: readiness } } },
+      200: { description: 'It can.', content: { 'application/json': { schema: readiness } } },
       503: {
-        description: '`checks` tells what is missing.',
+        description: 'It cannot; `checks` shows why.',
         content: { 'application/json': { schema: readiness } },
       },
     },
   }),
-  '/metrics': page({
+  '/metrics': get({
     id: 'metrics',
-    summary: 'Figures for Prometheus',
+    summary: 'Read metrics for Prometheus',
     tag: 'Operation',
     responses: {
       200: {
         description:
-          'With the key of the metrics as a bearer token; without such a key for the same machine alone.',
+          'Requires the metrics key as a bearer token; if none is configured, only requests from the same machine are answered.',
         content: { 'text/plain': { schema: { type: 'string' } } },
       },
     },
     problems: ['invalid_api_key', 'not_found'],
   }),
-  '/problems': page({
+  '/problems': get({
     id: 'listProblems',
-    summary: 'Every problem there is',
+    summary: 'List all problems',
     tag: 'Documents',
     responses: { 200: { description: 'A page, or JSON.', content: { ...anyJson, ...html } } },
   }),
-  '/problems/{code}': page({
+  '/problems/{code}': get({
     id: 'showProblem',
-    summary: 'What happened, and what helps',
+    summary: 'Explain a problem',
     tag: 'Documents',
     parameters: [
       { name: 'code', in: 'path', required: true, schema: { type: 'string' }, example: 'invalid_code' },
@@ -266,9 +266,9 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
     responses: { 200: { description: 'A page, or JSON.', content: { ...anyJson, ...html } } },
     problems: ['not_found'],
   }),
-  '/openapi.json': page({
+  '/openapi.json': get({
     id: 'document',
-    summary: 'This document',
+    summary: 'Get this document',
     tag: 'Documents',
     responses: {
       200: {
@@ -277,9 +277,9 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
       },
     },
   }),
-  '/docs': page({
+  '/docs': get({
     id: 'docs',
-    summary: 'This document, for people',
+    summary: 'Read this document as a page',
     tag: 'Documents',
     responses: { 200: { description: 'A page.', content: html } },
   }),

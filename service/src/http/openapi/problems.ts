@@ -4,15 +4,15 @@ import { problemBody } from '../problem.js'
 import { PROBLEMS } from '../problem-catalogue.js'
 import { header } from './headers.js'
 
-/** What any call may be answered with. */
-const ANYWHERE: readonly ServiceProblemCode[] = [
+/** The problems of every route. */
+const OF_EVERY_ROUTE: readonly ServiceProblemCode[] = [
   'method_not_allowed',
   'request_timeout',
   'head_too_large',
   'internal_error',
 ]
 
-/** What a call with a body and a key may be answered with besides. */
+/** The additional problems of routes with a body and an API key. */
 export const WITH_BODY: readonly ServiceProblemCode[] = [
   'invalid_request',
   'invalid_api_key',
@@ -20,11 +20,11 @@ export const WITH_BODY: readonly ServiceProblemCode[] = [
   'unsupported_media_type',
 ]
 
-/** The responses of the problems that a call may be answered with, by status. */
+/** The responses for problems, by status. */
 export function problemResponses(
   codes: readonly ServiceProblemCode[],
 ): Record<`${4 | 5}${string}`, ZodOpenApiResponseObject> {
-  const all = [...codes, ...ANYWHERE].sort((a, b) => PROBLEMS[a].status - PROBLEMS[b].status)
+  const all = [...codes, ...OF_EVERY_ROUTE].sort((a, b) => PROBLEMS[a].status - PROBLEMS[b].status)
   const statuses = [...new Set(all.map((code) => PROBLEMS[code].status))]
   const responses = statuses.map((status) => [
     status,
@@ -38,7 +38,7 @@ function responseOf(codes: readonly ServiceProblemCode[]): ZodOpenApiResponseObj
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}`).join('\n\n'),
     headers: {
       'X-Request-Id': header('RequestId'),
-      ...(codes.some(waits) && { 'Retry-After': header('RetryAfter') }),
+      ...(codes.some(hasRetryAfter) && { 'Retry-After': header('RetryAfter') }),
       ...(codes.includes('limited') && {
         RateLimit: header('RateLimit'),
         'RateLimit-Policy': header('RateLimitPolicy'),
@@ -55,16 +55,19 @@ function responseOf(codes: readonly ServiceProblemCode[]): ZodOpenApiResponseObj
   }
 }
 
-function waits(code: ServiceProblemCode): boolean {
+function hasRetryAfter(code: ServiceProblemCode): boolean {
   return PROBLEMS[code].status === 429 || code === 'idempotency_key_in_flight'
 }
 
-const EXAMPLE_WAITS: Partial<Record<ServiceProblemCode, number>> = { idempotency_key_in_flight: 1, busy: 10 }
+const EXAMPLE_RETRY_AFTER: Partial<Record<ServiceProblemCode, number>> = {
+  idempotency_key_in_flight: 1,
+  busy: 10,
+}
 
 function example(code: ServiceProblemCode) {
   const errors = [{ field: 'Type', detail: 'must be one of EMAIL, SMS, WHATSAPP, CALL, DUAL' }]
   return problemBody(code, '', {
     ...(code === 'invalid_request' && { errors }),
-    ...(waits(code) && { retryAfterSeconds: EXAMPLE_WAITS[code] ?? 600 }),
+    ...(hasRetryAfter(code) && { retryAfterSeconds: EXAMPLE_RETRY_AFTER[code] ?? 600 }),
   })
 }

@@ -1,17 +1,17 @@
 import type { RequestHandler } from 'express'
 import type { Inbox } from '../../carriers/inbox.js'
-import { callingApplication } from '../flow-route.js'
+import { callingApplication } from '../authenticate.js'
 import { problem } from '../problem.js'
 
-/** The inboxes whose messages may be read over HTTP. */
+/** The inboxes whose messages can be read over HTTP. */
 export interface Inboxes {
-  /** What test keys sent. */
+  /** The messages of test keys. */
   readonly test: Inbox
-  /** What live keys sent, when it is delivered to the development inbox. */
+  /** The messages of live keys, if they are delivered to the development inbox. */
   readonly live: Inbox | undefined
 }
 
-// 320 characters, none of them a control character or a sign of broken UTF-8.
+// At most 320 characters, without control characters and invalid UTF-8.
 const CONTACT = /^[^\p{Cc}\p{Surrogate}\ufffd]{0,320}$/u
 
 /** `GET /v1/test/inbox?to=`: the messages of the calling application, newest first. */
@@ -21,7 +21,7 @@ export function inboxRoute(inboxes: Inboxes): RequestHandler {
     const inbox = inboxes[application.mode]
     if (!inbox) {
       return problem(response, 'not_found', {
-        detail: 'Messages of live keys leave: only test keys have an inbox.',
+        detail: 'Messages of live keys are delivered: only test keys have an inbox.',
       })
     }
     const { to } = request.query
@@ -30,7 +30,7 @@ export function inboxRoute(inboxes: Inboxes): RequestHandler {
         errors: [{ field: 'to', detail: 'must be one contact' }],
       })
     }
-    // A plus sign in a query string means a space; no contact begins with one.
+    // In a query string, a plus sign stands for a space, with which no contact begins.
     const contact = to?.replace(/^ (?=\d)/, '+')
     response.json({ messages: await inbox.messages(application.id, { to: contact || undefined }) })
   }

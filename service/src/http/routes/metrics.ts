@@ -5,12 +5,12 @@ import { bearerKey } from '../authenticate.js'
 import { problem } from '../problem.js'
 
 /**
- * `GET /metrics` for Prometheus: for whoever has `key`, or when there is none, for this machine alone. A request that
- * a proxy passed on is not from this machine, whatever its socket says.
+ * `GET /metrics` for Prometheus: requires `key` as a bearer token, or without a key a request from this machine. A
+ * request that a proxy forwarded does not count as one from this machine.
  */
 export function metricsRoute(metrics: Metrics, key: string | undefined): RequestHandler {
   const expected = key === undefined ? undefined : sha256(key)
-  return async function tellMetrics(request, response) {
+  return async function showMetrics(request, response) {
     if (expected && !timingSafeEqual(sha256(bearerKey(request)), expected)) {
       return problem(response, 'invalid_api_key')
     }
@@ -20,11 +20,11 @@ export function metricsRoute(metrics: Metrics, key: string | undefined): Request
   }
 }
 
-const PASSED_ON = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
+const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
 
 function isLocal(request: Request): boolean {
   const address = request.socket.remoteAddress ?? ''
-  if (PASSED_ON.some((name) => request.headers[name] !== undefined)) return false
+  if (PROXY_HEADERS.some((name) => request.headers[name] !== undefined)) return false
   return address === '::1' || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(address)
 }
 

@@ -1,20 +1,20 @@
 import type { RequestHandler } from 'express'
 import { sendPage } from '../html-page.js'
-import { pagesAt } from '../problem.js'
 import { docsPage } from '../openapi/docs-page.js'
 import { type ApiDocument, documentText } from '../openapi/document.js'
+import { baseUrlOf } from '../problem.js'
 
-/** `GET /openapi.json`: the document for programs. */
+/** `GET /openapi.json`: the OpenAPI document for programs. */
 export function documentRoute(document: ApiDocument): RequestHandler {
   const text = documentText(document)
-  return function tellDocument(_request, response) {
+  return function showDocument(_request, response) {
     response.type('application/vnd.oai.openapi+json;version=3.1').send(text)
   }
 }
 
-/** `GET /docs`: the document for people. */
+/** `GET /docs`: the OpenAPI document as a page. */
 export function docsRoute(document: ApiDocument): RequestHandler {
-  return function showDocument(_request, response) {
-    sendPage(response, document.info.title, docsPage(document, pagesAt(response)))
+  return function showDocs(_request, response) {
+    sendPage(response, document.info.title, docsPage(document, baseUrlOf(response)))
   }
 }

@@ -1,55 +1,55 @@
 import type { TranscribeAnswer } from 'countersign/protocol'
 import type { Request, RequestHandler, Response } from 'express'
-import { type Source, SourceFault } from '../../transcription/sources/recording-source.js'
+import { parseTranscribe } from '../../requests/inputs.js'
+import { InvalidSourceError, type RecordingSource } from '../../transcription/sources/recording-source.js'
 import type { Transcription } from '../../transcription/transcription.js'
-import { readTranscribe } from '../../requests/inputs.js'
+import { callingApplication } from '../authenticate.js'
 import { readBody } from '../body.js'
-import { callingApplication } from '../flow-route.js'
-import { fromForm } from '../upload.js'
 import { problem, refuse } from '../problem.js'
 import { requestId } from '../request-id.js'
+import { fromForm } from '../upload.js'
 
 /**
- * `POST /v1/transcribe`: a file by its address, as JSON or a form, or an uploaded file. What a caller writes is never
- * taken for a path of this machine.
+ * `POST /v1/transcribe`: a file by its address, as JSON or a form, or an uploaded file. A caller's text is never used as
+ * a path on this machine.
  */
 export function transcribeRoute(transcription: Transcription): readonly RequestHandler[] {
-  const answer = (request: Request, response: Response, source: Source) =>
+  const transcribe = (request: Request, response: Response, source: RecordingSource) =>
     transcription
-      .transcribe(source, about(request), goneSignal(response))
-      .then((result) => say(response, result))
+      .transcribe(source, logFields(request), callerGoneSignal(response))
+      .then((answer) => respond(response, answer))
 
   return [
     async function transcribeUpload(request, response, next) {
       if (!request.is('multipart/form-data')) return next()
       try {
-        await answer(request, response, fromForm(request, transcription.fromAddress))
+        await transcribe(request, response, fromForm(request, transcription.fromAddress))
       } catch (error) {
-        if (!(error instanceof SourceFault)) throw error
+        if (!(error instanceof InvalidSourceError)) throw error
         problem(response, 'invalid_request', { errors: [{ field: 'file', detail: error.message }] })
       }
     },
     ...readBody,
     async function transcribeAddress(request, response) {
-      const reading = readTranscribe(request.body)
-      if (!reading.ok) return problem(response, 'invalid_request', { errors: reading.faults })
-      await answer(request, response, transcription.fromAddress(reading.value.file))
+      const parsed = parseTranscribe(request.body)
+      if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })
+      await transcribe(request, response, transcription.fromAddress(parsed.value.file))
     },
   ]
 }
 
-function about(request: Request) {
+function logFields(request: Request) {
   return { application: callingApplication(request).id, request: requestId(request) }
 }
 
-/** Aborts when the caller hangs up before the answer. */
-function goneSignal(response: Response): AbortSignal {
+/** Aborts when the caller closes the connection before the response is sent. */
+function callerGoneSignal(response: Response): AbortSignal {
   const gone = new AbortController()
-  response.once('close', () => gone.abort(new Error('The caller hung up.')))
+  response.once('close', () => gone.abort(new Error('The caller closed the connection.')))
   return gone.signal
 }
 
-function say(response: Response, answer: TranscribeAnswer): void {
+function respond(response: Response, answer: TranscribeAnswer): void {
   if (answer.outcome === 'refused') return refuse(response, answer.refusal)
   const { text, durationSeconds, language } = answer
   response.json({ text, duration: durationSeconds, ...(language && { language }) })

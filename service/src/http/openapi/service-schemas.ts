@@ -18,7 +18,7 @@ export const inboxAnswer = z.object({
 export const readiness = z.object({
   status: z.enum(['ready', 'not_ready']),
   checks: z.record(z.string(), z.string()).meta({
-    description: '`ok`, or what is missing.',
+    description: '`ok`, or what is wrong.',
     examples: [{ store: 'ok', migrations: 'ok', process: 'ok' }],
   }),
 })

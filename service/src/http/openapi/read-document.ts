@@ -2,7 +2,7 @@ import type { ApiDocument } from './document.js'
 
 type Node = Readonly<Record<string, unknown>>
 
-/** The members of a part of the document, after its `$ref` if it is one; empty for what is no object. */
+/** The members of a part of the document, with a `$ref` resolved; empty if the part is not an object. */
 export function resolve(document: ApiDocument, part: unknown): Node {
   if (!isNode(part)) return {}
   if (typeof part.$ref !== 'string') return part
@@ -13,14 +13,20 @@ export function resolve(document: ApiDocument, part: unknown): Node {
   )
 }
 
-/** The members of an object, by name. */
+/** The members of an object, with their names. */
 export function entriesOf(part: unknown): [string, unknown][] {
   return isNode(part) ? Object.entries(part) : []
 }
 
-/** The texts in a list. */
+/** The strings in a list. */
 export function textsOf(part: unknown): string[] {
   return Array.isArray(part) ? part.map(String) : []
+}
+
+/** A valid value of a schema: its first example, or the first value of its enum. */
+export function exampleOf(schema: unknown): string {
+  const members = new Map(entriesOf(schema))
+  return textsOf(members.get('examples'))[0] ?? textsOf(members.get('enum'))[0] ?? ''
 }
 
 function isNode(part: unknown): part is Node {
