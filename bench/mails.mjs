@@ -1,11 +1,11 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createTransport } from 'nodemailer'
-import { storedOutbox } from '../service/dist/delivery/outbox.js'
 import { smtpCarrier } from '../service/dist/carriers/smtp.js'
+import { storedOutbox } from '../service/dist/delivery/outbox.js'
+import { codeMessage } from '../service/dist/message-texts/compose.js'
 import { keysFrom } from '../service/dist/secrets/keys.js'
 import { openStore } from '../service/dist/store/open.js'
-import { codeMessage } from '../service/dist/message-texts/compose.js'
 import { startPostgres } from './kit/postgres.mjs'
 import { SECRET } from './kit/server.mjs'
 

@@ -16,7 +16,7 @@ export const VAULT_APPLICATION = {
 /**
  * The MFA service inside this process: no HTTP between it and the app, and its own store beside ours. It reads the
  * SERVICE_ variables as it does when it runs alone.
- * @throws a `FaultsError` with everything that is wrong with them.
+ * @throws a `ConfigurationError` with everything that is wrong with them.
  */
 export function embeddedService(
   { env }: Extract<ServiceChoice, { kind: 'embedded' }>,

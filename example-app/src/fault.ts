@@ -1,8 +1,8 @@
-import { FaultsError } from '@countersign/service'
+import { ConfigurationError } from '@countersign/service'
 import { OptionsError } from 'countersign'
 import { ConfigError } from './config.js'
 
-const TOLD_IN_FULL = [ConfigError, OptionsError, FaultsError]
+const TOLD_IN_FULL = [ConfigError, OptionsError, ConfigurationError]
 
 /** Tells why the process cannot go on: a fault of the environment by its message, anything else with its stack. */
 export function tellFault(error: unknown): void {

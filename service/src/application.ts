@@ -1,12 +1,12 @@
 import type { DeliveredMethod } from 'countersign/protocol'
 import type { Limits } from './limits.js'
 
-/** What an application has paid for: `enterprise` includes DUAL. */
+/** What an application may use: `enterprise` includes DUAL. */
 export const TIERS = ['standard', 'enterprise'] as const
 type Tier = (typeof TIERS)[number]
 
-/** The methods that an application may switch off. Authenticator apps are always offered (R48). */
-export const SWITCHED_METHODS = [
+/** The methods that an application can switch off. Authenticator apps are always offered (R48). */
+export const OPTIONAL_METHODS = [
   'email',
   'sms',
   'whatsapp',
@@ -15,49 +15,49 @@ export const SWITCHED_METHODS = [
 ] as const satisfies DeliveredMethod[]
 
 /**
- * What people are told besides codes (R34, R61, R63), as far as an application does not leave it to the app itself, which
- * may know more of it.
+ * The account notices that the service can send (R34, R61, R63). An application that notifies its users itself
+ * switches them off.
  */
 export const NOTICES = ['locked', 'app-bound', 'backup-made', 'backup-used'] as const
 
-/** Something that people are told. */
+/** The event that an account notice is about. */
 export type Notice = (typeof NOTICES)[number]
 
-/** Whether people are meant, or an application's own tests: what a test key does reaches nobody. */
+/** `live` serves real users; `test` is for an application's own tests and delivers nothing. */
 export type Mode = 'live' | 'test'
 
 /** A tenant of the service, as one of its API keys sees it. Every row, counter and key carries its id (R86). */
 export interface Application {
-  /** Its name; a test key sees `<name>/test`, which shares nothing with the live data. */
+  /** Its name; a test key sees `<name>/test`, which shares no data with the live keys. */
   readonly id: string
   readonly mode: Mode
-  /** How messages and authenticator apps call it. */
+  /** The name in messages and authenticator apps. */
   readonly name: string
-  /** Host of its pages, for the last line of an SMS by which browsers fill in the code. */
+  /** Host of the application's pages, for the last line of an SMS, from which browsers fill in the code. */
   readonly origin: string | undefined
-  /** Language of messages to people whose language is not known. */
+  /** Language of messages when the user's language is unknown. */
   readonly locale: string
   readonly tier: Tier
-  /** The methods that are on. */
+  /** The methods that are switched on. */
   readonly methods: readonly DeliveredMethod[]
-  /** ISO 3166 codes of the countries whose numbers are sent to; without any, all of them. */
+  /** ISO 3166 codes of the countries whose phone numbers are served; an empty list serves all. */
   readonly countries: readonly string[]
-  /** The notices that it writes to people. */
+  /** The account notices that the service sends. */
   readonly notices: readonly Notice[]
   readonly limits: Limits
 }
 
-const TEST = '/test'
+const TEST_SUFFIX = '/test'
 
-/** The id that rows carry. A name holds no slash, so no application is called like another one's test data. */
+/** The id in the rows of an application's data. Names contain no slash, so test data cannot collide with an application. */
 export function partitionOf(name: string, mode: Mode): string {
-  return mode === 'test' ? `${name}${TEST}` : name
+  return mode === 'test' ? `${name}${TEST_SUFFIX}` : name
 }
 
-/** Whether rows of this id belong to an application's tests. */
+/** Whether this id marks the data of test keys. */
 export function isTestPartition(id: string): boolean {
-  return id.endsWith(TEST)
+  return id.endsWith(TEST_SUFFIX)
 }
 
-/** What messages tell about the application. */
+/** The application as messages mention it. */
 export type Sender = Pick<Application, 'name' | 'origin'>

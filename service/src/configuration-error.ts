@@ -1,15 +1,16 @@
 /**
- * The service cannot start as it was set up. Thrown by `createService`; the message lists every fault, each with
- * its remedy, and holds no secret.
+ * The service, or a command, cannot run with its configuration: an option is wrong, the store cannot be opened, a
+ * port is in use. The message lists every fault with its remedy and contains no secret.
  */
-export class FaultsError extends Error {
+export class ConfigurationError extends Error {
+  /** Identifies the error for programs. */
   readonly code = 'ERR_SERVICE_OPTIONS'
-  /** One sentence a fault. */
+  /** What is wrong, one sentence per fault. */
   readonly faults: readonly string[]
 
   constructor(faults: readonly string[], options?: ErrorOptions) {
     super(`The MFA service cannot start:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`, options)
-    this.name = 'FaultsError'
+    this.name = 'ConfigurationError'
     this.faults = faults
   }
 }

@@ -1,10 +1,14 @@
-/** The door `@countersign/service`: the MFA service, self-hosted. */
+/** The public API of `@countersign/service`, the self-hosted MFA service. */
 
-export type { InboxMessage } from './carriers/inbox.js'
-export type { Channel } from './delivery/message.js'
+export type { ApplicationSettings } from './applications/settings.js'
 export type { Delivery } from './carriers/delivery-option.js'
+export type { InboxMessage } from './carriers/inbox.js'
+export { ConfigurationError } from './configuration-error.js'
+export type { Channel } from './delivery/message.js'
+export type { Duration } from './duration.js'
 export { readEnvironment, type ServiceEnvironment } from './environment.js'
-export { FaultsError } from './configuration-error.js'
+export type { ImportAppRequest } from './flows/in-process-service.js'
+export type { LimitOptions } from './limits.js'
 export { jsonLogger, type LogEvent, type Logger } from './log/logger.js'
 export type { Operator } from './operator/operator.js'
 export { OperatorError } from './operator/operator-error.js'
@@ -13,4 +17,3 @@ export { developmentSecret } from './secrets/development-secret.js'
 export { type CountersignService, createService } from './service.js'
 export { embeddedDatabase } from './store/embedded-database.js'
 export type { PgliteClient, PgliteDatabase } from './store/pglite-module.js'
-export type { ImportAppRequest } from './flows/in-process-service.js'

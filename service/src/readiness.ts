@@ -1,60 +1,65 @@
-import type { Readiness } from './http/routes/health.js'
-import { describe, type Logger } from './log/logger.js'
+import { describeError, type Logger } from './log/logger.js'
 import { pendingMigrations } from './store/migrate.js'
 import type { Store } from './store/store.js'
 
-const ANSWER_WITHIN_MS = 2_000
+const STORE_TIMEOUT_MS = 2_000
 
-/** How long what the store answered is told again. */
-const REMEMBERED_MS = 1_000
+/** How long the store's answer is reused. */
+const CACHE_MS = 1_000
+
+/** Whether the service can accept requests, and the result of each check by its name. */
+export interface Readiness {
+  readonly ready: boolean
+  readonly checks: Readonly<Record<string, string>>
+}
 
 /**
- * Looks whether the service may be given work: the store answers, is migrated, and nobody is shutting down. The store
- * is asked once a second at most, however often it is looked.
+ * Checks whether the service can accept requests: the store responds and is migrated, and the service is not shutting
+ * down. However often it is called, it queries the store at most once per second.
  */
-export function readinessOf(parts: {
+export function readinessCheck(parts: {
   readonly store: Store
   readonly log: Logger
   readonly isStopping: () => boolean
 }): () => Promise<Readiness> {
-  const askStore = remembered(() =>
-    within(pendingMigrations(parts.store)).catch((error: unknown) => {
-      parts.log({ level: 'warn', event: 'store.unavailable', detail: describe(error) })
+  const queryStore = cached(() =>
+    withTimeout(pendingMigrations(parts.store)).catch((error: unknown) => {
+      parts.log({ level: 'warn', event: 'store.unavailable', detail: describeError(error) })
       return undefined
     }),
   )
   return async () => {
-    const pending = await askStore()
+    const pending = await queryStore()
     const checks = {
       store: pending ? 'ok' : 'does not answer',
       migrations: !pending ? 'not known' : pending.length === 0 ? 'ok' : `${pending.length} not applied`,
       process: parts.isStopping() ? 'shutting down' : 'ok',
     }
-    return { ready: Object.values(checks).every((found) => found === 'ok'), checks }
+    return { ready: Object.values(checks).every((result) => result === 'ok'), checks }
   }
 }
 
-/** Asks once for all who want to know at the same moment, and anew when the answer is a second old. */
-function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
-  let answer: Promise<T> | undefined
-  let answeredAt: number | undefined
+/** Shares one call among concurrent callers, and reuses its result until it is a second old. */
+function cached<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined
+  let loadedAt: number | undefined
   return () => {
-    // In both directions, since a clock may be set back.
-    const isOld = answeredAt !== undefined && Math.abs(Date.now() - answeredAt) >= REMEMBERED_MS
-    if (!answer || isOld) {
-      answeredAt = undefined
-      answer = ask().finally(() => {
-        answeredAt = Date.now()
+    // In both directions, since the clock may be set back.
+    const isOld = loadedAt !== undefined && Math.abs(Date.now() - loadedAt) >= CACHE_MS
+    if (!loading || isOld) {
+      loadedAt = undefined
+      loading = load().finally(() => {
+        loadedAt = Date.now()
       })
     }
-    return answer
+    return loading
   }
 }
 
-async function within<T>(work: Promise<T>): Promise<T> {
+async function withTimeout<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('It did not answer in time.')), ANSWER_WITHIN_MS)
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('The store did not respond in time.')), STORE_TIMEOUT_MS)
   })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer))
 }

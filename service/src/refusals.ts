@@ -1,9 +1,9 @@
 import type { Refused } from 'countersign/protocol'
 
-/** No carrier is set up for the method. */
+/** No carrier is configured for the method. */
 export const methodOff: Refused = {
   outcome: 'refused',
-  refusal: { reason: 'method_off', detail: 'This service has no way to deliver by this method.' },
+  refusal: { reason: 'method_off', detail: 'This service is not configured to deliver by this method.' },
 }
 export const contactRefused: Refused = { outcome: 'refused', refusal: { reason: 'contact_refused' } }
 export const factorDisabled: Refused = { outcome: 'refused', refusal: { reason: 'factor_disabled' } }

@@ -2,34 +2,34 @@ import type { Server } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { CountersignService } from './service.js'
 
-/** How long each part of an orderly end may take. */
+/** The duration of each phase of an orderly shutdown. */
 export interface ShutdownTimes {
-  /** `/readyz` is red that long before the server stops taking requests. */
+  /** How long `/readyz` reports that the service is not ready before the server stops accepting requests. */
   readonly drainMs: number
-  /** Requests that were begun get that long to be answered; then their connections are cut. */
+  /** How long requests in progress may take before their connections are closed. */
   readonly finishWithinMs: number
 }
 
 /**
- * Ends a service in good order: `/readyz` goes red while requests are still taken, so that load balancers look
- * elsewhere, then the server takes no more and answers those it has, then messages that are being handed over are
- * waited for. When `patience` is aborted nobody waits for load balancers.
+ * Shuts a service down in order: `/readyz` fails while requests are still accepted, so that load balancers stop sending
+ * them; then the server accepts no more requests and answers those in progress; then the service waits for messages
+ * that are being handed over. Aborting `skipDrain` skips the wait for load balancers.
  */
 export async function shutDown(
   server: Server,
   service: Pick<CountersignService, 'drain' | 'close'>,
   { drainMs, finishWithinMs }: ShutdownTimes,
-  patience?: AbortSignal,
+  skipDrain?: AbortSignal,
 ): Promise<void> {
   service.drain()
-  await wait(drainMs, undefined, patience && { signal: patience }).catch(() => {})
-  const cut = setTimeout(() => server.closeAllConnections(), finishWithinMs)
-  // A connection that is kept open after its last answer would be waited for.
-  const letGo = setInterval(() => server.closeIdleConnections(), 100)
+  await wait(drainMs, undefined, skipDrain && { signal: skipDrain }).catch(() => {})
+  const closeAll = setTimeout(() => server.closeAllConnections(), finishWithinMs)
+  // Otherwise the server would wait for keep-alive connections that are idle.
+  const closeIdle = setInterval(() => server.closeIdleConnections(), 100)
   await new Promise<void>((resolve) => {
     server.close(() => resolve())
   })
-  clearInterval(letGo)
-  clearTimeout(cut)
+  clearInterval(closeIdle)
+  clearTimeout(closeAll)
   await service.close()
 }

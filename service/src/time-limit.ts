@@ -1,23 +1,23 @@
 /**
- * Does `work` with a signal that aborts after `limitMs`, or with one of `others`, whichever is first; the clock ends
- * with the work. When work fails because its time was up, `timeUp` says what it comes to; without it, the error stays.
+ * Runs `work` with a signal that aborts after `limitMs`, or together with the first of `others`. The timer ends with
+ * the work. When the time limit makes the work fail, `onTimeout` decides the result; without it the error is passed on.
  */
-export async function withinTime<T>(
+export async function withTimeLimit<T>(
   limitMs: number,
   others: readonly AbortSignal[],
   work: (signal: AbortSignal) => Promise<T>,
-  timeUp?: () => T,
+  onTimeout?: () => T,
 ): Promise<T> {
-  return await untilAny(others, async (signal, end) => {
-    let isUp = false
+  return await withSignals(others, async (signal, abort) => {
+    let isTimeout = false
     const timer = setTimeout(() => {
-      isUp = !signal.aborted
-      end(new DOMException(`It took longer than ${limitMs} ms.`, 'TimeoutError'))
+      isTimeout = !signal.aborted
+      abort(new DOMException(`It took longer than ${limitMs} ms.`, 'TimeoutError'))
     }, limitMs)
     try {
       return await work(signal)
     } catch (error) {
-      if (isUp && timeUp) return timeUp()
+      if (isTimeout && onTimeout) return onTimeout()
       throw error
     } finally {
       clearTimeout(timer)
@@ -25,23 +25,23 @@ export async function withinTime<T>(
   })
 }
 
-/** Does `work` with a signal that aborts with the first of `signals`, or when `end` is called with a reason. */
-export async function untilAny<T>(
+/** Runs `work` with a signal that aborts together with the first of `signals`, or when `abort` is called. */
+export async function withSignals<T>(
   signals: readonly AbortSignal[],
-  work: (signal: AbortSignal, end: (reason: unknown) => void) => Promise<T>,
+  work: (signal: AbortSignal, abort: (reason: unknown) => void) => Promise<T>,
 ): Promise<T> {
-  // Not AbortSignal.any: it holds what it follows weakly, so that a timeout which nobody else holds is collected and
-  // never comes (nodejs/node issues 57736 and 65995).
-  const guard = new AbortController()
-  const end = (reason: unknown) => guard.abort(reason)
-  const following = signals.map((signal) => ({ signal, follow: () => end(signal.reason) }))
-  for (const { signal, follow } of following) {
-    if (signal.aborted) follow()
-    else signal.addEventListener('abort', follow, { once: true })
+  // Not AbortSignal.any: it references its sources weakly, so a timeout that nothing else references is collected
+  // and never fires (nodejs/node issues 57736 and 65995).
+  const controller = new AbortController()
+  const abort = (reason: unknown) => controller.abort(reason)
+  const listeners = signals.map((signal) => ({ signal, listener: () => abort(signal.reason) }))
+  for (const { signal, listener } of listeners) {
+    if (signal.aborted) listener()
+    else signal.addEventListener('abort', listener, { once: true })
   }
   try {
-    return await work(guard.signal, end)
+    return await work(controller.signal, abort)
   } finally {
-    for (const { signal, follow } of following) signal.removeEventListener('abort', follow)
+    for (const { signal, listener } of listeners) signal.removeEventListener('abort', listener)
   }
 }

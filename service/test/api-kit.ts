@@ -1,29 +1,29 @@
 import type { Application } from '../src/application.js'
-import type { Core } from '../src/flows/context.js'
 import { storedInbox } from '../src/carriers/inbox.js'
+import type { FlowContext } from '../src/flows/context.js'
 import { type ApiParts, httpApi } from '../src/http/api.js'
 import { idempotentRequests } from '../src/idempotency/idempotent-requests.js'
 import { serviceMetrics } from '../src/metrics/metrics.js'
-import { readinessOf } from '../src/readiness.js'
+import { readinessCheck } from '../src/readiness.js'
 import { API_KEY } from './kit.js'
 
-/** The HTTP API over parts that a test has at hand, for one application with the key of the tests. */
-export function apiOver(core: Core, application: Application, more: Partial<ApiParts> = {}) {
+/** The HTTP API over a test's own parts, for one application with the API key of the tests. */
+export function apiOver(context: FlowContext, application: Application, more: Partial<ApiParts> = {}) {
   return httpApi({
-    core,
-    applications: async (key) => (key === API_KEY ? application : undefined),
-    inboxes: { test: storedInbox(core.store, core.keys), live: undefined },
-    idempotent: idempotentRequests(core.store, core.keys),
+    context,
+    findApplication: async (key) => (key === API_KEY ? application : undefined),
+    inboxes: { test: storedInbox(context.store, context.keys), live: undefined },
+    idempotent: idempotentRequests(context.store, context.keys),
     metrics: serviceMetrics(),
     metricsKey: undefined,
     publicUrl: undefined,
-    look: readinessOf({ store: core.store, log: core.log, isStopping: () => false }),
+    checkReadiness: readinessCheck({ store: context.store, log: context.log, isStopping: () => false }),
     isStopping: () => false,
     ...more,
   })
 }
 
-/** Posts a form with the key of the tests. */
+/** Posts a form with the API key of the tests. */
 export async function postForm(
   url: string,
   parameters: Record<string, string>,

@@ -24,7 +24,7 @@ afterEach(() => vi.unstubAllEnvs())
 
 let applications = 0
 
-/** An application with a live key and a test key, and how one calls the service by them. */
+/** An application with a live key and a test key, and callers that use them. */
 async function fresh(settings: ApplicationSettings = {}) {
   const ops = service.operator('ops')
   const name = `app-${++applications}`
@@ -60,23 +60,23 @@ function caller(key: string) {
   }
 }
 
-const told = (answer: { status: number; body: { code?: string } }) => [answer.status, answer.body.code]
+const outcomeOf = (answer: { status: number; body: { code?: string } }) => [answer.status, answer.body.code]
 
 describe('two applications', () => {
-  test('never take each other’s codes, by whatever id (R38, R86)', async () => {
+  test('never accept each other’s codes, with or without a challenge id (R38, R86)', async () => {
     const [a, b] = [await fresh(), await fresh()]
     const { email } = freshEmail()
     const sent = await a.live.send(email, 'EMAIL')
     const code = await a.live.lastCode(email)
     const more = { Challenge: sent.body.challenge }
     for (const other of [b.live, b.test, a.test, caller(API_KEY)]) {
-      expect(told(await other.verify(email, 'EMAIL', code, more))).toEqual([401, 'invalid_code'])
-      expect(told(await other.verify(email, 'EMAIL', code))).toEqual([401, 'invalid_code'])
+      expect(outcomeOf(await other.verify(email, 'EMAIL', code, more))).toEqual([401, 'invalid_code'])
+      expect(outcomeOf(await other.verify(email, 'EMAIL', code))).toEqual([401, 'invalid_code'])
     }
     expect((await a.live.verify(email, 'EMAIL', code, more)).status).toBe(200)
   })
 
-  test('have inboxes, apps and backup codes of their own (R86)', async () => {
+  test('have their own inboxes, apps and backup codes (R86)', async () => {
     const [a, b] = [await fresh(), await fresh()]
     const { email } = freshEmail()
     await a.live.send(email, 'EMAIL')
@@ -85,7 +85,7 @@ describe('two applications', () => {
       expect(await other.inbox(email)).toEqual([])
     }
     const { body } = await a.live.app(email)
-    expect(told(await b.live.verify(email, 'APP', appCode(body.secret)))).toEqual([401, 'invalid_code'])
+    expect(outcomeOf(await b.live.verify(email, 'APP', appCode(body.secret)))).toEqual([401, 'invalid_code'])
     expect((await a.live.verify(email, 'APP', appCode(body.secret))).status).toBe(200)
 
     await a.live.backup(email, 'EMAIL')
@@ -95,12 +95,12 @@ describe('two applications', () => {
     expect((await a.live.verify(email, 'EMAIL', backup)).status).toBe(200)
   })
 
-  test('are told apart by their keys alone, whatever else a request says (R86)', async () => {
+  test('are identified by their keys only, whatever else a request contains (R86)', async () => {
     const [a, b] = [await fresh(), await fresh()]
     const { email } = freshEmail()
-    const said = { Application: a.name, application: a.name, App: a.name, Tenant: a.name }
-    const body = new URLSearchParams({ User: email, Type: 'EMAIL', ...said })
-    const response = await fetch(`${server.url}/v1/mfa?${new URLSearchParams(said)}`, {
+    const claims = { Application: a.name, application: a.name, App: a.name, Tenant: a.name }
+    const body = new URLSearchParams({ User: email, Type: 'EMAIL', ...claims })
+    const response = await fetch(`${server.url}/v1/mfa?${new URLSearchParams(claims)}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${b.keys.live.key}`,
@@ -115,49 +115,49 @@ describe('two applications', () => {
     expect(await b.live.inbox(email)).toHaveLength(1)
   })
 
-  test('count for themselves: a lock, a budget and a client address of one are none of the other (R86)', async () => {
+  test('count separately: a lock, a budget or a client address of one does not affect the other (R86)', async () => {
     const [a, b] = [await fresh(), await fresh()]
     const { email } = freshEmail()
     const more = { Account: 'ann', ClientAddress: '192.0.2.7' }
     for (let i = 0; i < 10; i++) await a.live.verify(email, 'APP', '123456', more)
-    expect(told(await a.live.verify(email, 'APP', '123456', more))).toEqual([429, 'locked'])
+    expect(outcomeOf(await a.live.verify(email, 'APP', '123456', more))).toEqual([429, 'locked'])
     for (const other of [b.live, b.test, a.test]) {
-      expect(told(await other.verify(email, 'APP', '123456', more))).toEqual([401, 'invalid_code'])
+      expect(outcomeOf(await other.verify(email, 'APP', '123456', more))).toEqual([401, 'invalid_code'])
     }
     const again = freshEmail().email
     for (let i = 0; i < 5; i++) await a.live.send(again, 'EMAIL', { ClientAddress: '192.0.2.7' })
-    expect(told(await a.live.send(again, 'EMAIL'))).toEqual([429, 'limited'])
+    expect(outcomeOf(await a.live.send(again, 'EMAIL'))).toEqual([429, 'limited'])
     for (const other of [b.live, b.test, a.test]) expect((await other.send(again, 'EMAIL')).status).toBe(200)
   })
 })
 
 describe('an API key', () => {
-  test('has 256 random bits and a checksum, and is stored as a hash alone (R85)', async () => {
+  test('has 256 random bits and a checksum, and is stored only as a hash (R85)', async () => {
     const { keys, name, ops } = await fresh()
     expect(keys.live.key).toMatch(/^mfa_live_[0-9A-Za-z]{49}$/)
     expect(keys.test.key).toMatch(/^mfa_test_[0-9A-Za-z]{49}$/)
     const listed = await ops.listKeys(name)
     expect(listed).toHaveLength(2)
-    expect(JSON.stringify([listed, await ops.listAudit({ most: 100 })])).not.toContain(
+    expect(JSON.stringify([listed, await ops.listAudit({ limit: 100 })])).not.toContain(
       keys.live.key.slice(9, 49),
     )
   })
 
-  test('is refused when a character differs, and when it is of nobody', async () => {
+  test('is refused if a character differs, or if it belongs to no application', async () => {
     const { keys } = await fresh()
     const { key } = keys.live
     const other = `${key.slice(0, 20)}${key[20] === 'x' ? 'y' : 'x'}${key.slice(21)}`
     for (const one of [other, key.slice(0, -1), `${key}0`, key.replace('live', 'test')]) {
-      expect(told(await caller(one).send(freshEmail().email, 'EMAIL'))).toEqual([401, 'invalid_api_key'])
+      expect(outcomeOf(await caller(one).send(freshEmail().email, 'EMAIL'))).toEqual([401, 'invalid_api_key'])
     }
   })
 
-  test('is revoked at once, and the application’s others go on (R85)', async () => {
+  test('is revoked immediately, and the application’s other keys stay valid (R85)', async () => {
     const { name, ops, keys, live, test: tests } = await fresh()
     const second = await ops.createKey(name, { mode: 'live', label: 'after the rotation' })
     expect((await live.send(freshEmail().email, 'EMAIL')).status).toBe(200)
     await ops.revokeKey(name, keys.live.id)
-    expect(told(await live.send(freshEmail().email, 'EMAIL'))).toEqual([401, 'invalid_api_key'])
+    expect(outcomeOf(await live.send(freshEmail().email, 'EMAIL'))).toEqual([401, 'invalid_api_key'])
     expect((await caller(second.key).send(freshEmail().email, 'EMAIL')).status).toBe(200)
     expect((await tests.send(freshEmail().email, 'EMAIL')).status).toBe(200)
     const again = await rejection(ops.revokeKey(name, keys.live.id))
@@ -166,7 +166,7 @@ describe('an API key', () => {
     expect(listed.find(({ id }) => id === keys.live.id)?.revokedAt).toEqual(expect.any(Number))
   })
 
-  test('is known to have been used, to the hour', async () => {
+  test('records its last use to the hour', async () => {
     const { name, ops, live } = await fresh()
     await live.send(freshEmail().email, 'EMAIL')
     await vi.waitFor(async () => {
@@ -184,22 +184,22 @@ describe('an API key', () => {
 })
 
 describe('settings', () => {
-  test('that switch a method off end sending and verifying by it at once, and say so (R48)', async () => {
+  test('that switch a method off stop sending and verifying by it immediately, with an explanation (R48)', async () => {
     const { live, ops, name } = await fresh()
     const { email } = freshEmail()
     await live.send(email, 'EMAIL')
     const code = await live.lastCode(email)
     await ops.changeSettings(name, { set: { methods: ['sms'] } })
     const sending = await live.send(email, 'EMAIL')
-    expect([...told(sending), sending.body.detail]).toEqual([
+    expect([...outcomeOf(sending), sending.body.detail]).toEqual([
       403,
       'method_off',
       'EMAIL is switched off for this application.',
     ])
-    expect(told(await live.verify(email, 'EMAIL', code))).toEqual([403, 'method_off'])
-    expect(told(await live.backup(email, 'EMAIL'))).toEqual([403, 'method_off'])
+    expect(outcomeOf(await live.verify(email, 'EMAIL', code))).toEqual([403, 'method_off'])
+    expect(outcomeOf(await live.backup(email, 'EMAIL'))).toEqual([403, 'method_off'])
     for (const Type of ['WHATSAPP', 'CALL']) {
-      expect(told(await live.send(freshPhone().phone, Type))).toEqual([403, 'method_off'])
+      expect(outcomeOf(await live.send(freshPhone().phone, Type))).toEqual([403, 'method_off'])
     }
     const { phone } = freshPhone()
     expect((await live.send(phone, 'SMS')).status).toBe(200)
@@ -209,23 +209,24 @@ describe('settings', () => {
     expect((await live.verify(email, 'APP', appCode(body.secret))).status).toBe(200)
   })
 
-  test('that switch every method off leave authenticator apps, which no setting names (R48)', async () => {
+  test('that switch every method off keep authenticator apps, which have no setting (R48)', async () => {
     const { live, ops, name } = await fresh({ tier: 'enterprise' })
     const [{ email }, { phone }] = [freshEmail(), freshPhone()]
     const both = `${email}:${phone}`
     const users = { EMAIL: email, SMS: phone, WHATSAPP: phone, CALL: phone, DUAL: both }
     const off = [403, 'method_off']
     await ops.changeSettings(name, { set: { methods: [] } })
-    for (const [Type, user] of Object.entries(users)) expect(told(await live.send(user, Type))).toEqual(off)
+    for (const [Type, user] of Object.entries(users))
+      expect(outcomeOf(await live.send(user, Type))).toEqual(off)
     for (const Type of ['EMAIL', 'SMS', 'DUAL'] as const) {
-      expect(told(await live.backup(users[Type], Type))).toEqual(off)
+      expect(outcomeOf(await live.backup(users[Type], Type))).toEqual(off)
     }
     for (const [user, Type] of [
       [email, 'EMAIL'],
       [phone, 'PHONE'],
       [both, 'DUAL'],
     ] as const) {
-      expect(told(await live.verify(user, Type, '123456'))).toEqual(off)
+      expect(outcomeOf(await live.verify(user, Type, '123456'))).toEqual(off)
     }
     for (const to of [email, phone]) expect(await live.inbox(to)).toEqual([])
 
@@ -239,25 +240,25 @@ describe('settings', () => {
     )
   })
 
-  test('give DUAL to the enterprise tier alone, and say why not', async () => {
+  test('allow DUAL only in the enterprise tier, with an explanation', async () => {
     const { live, ops, name } = await fresh()
     const user = `${freshEmail().email}:${freshPhone().phone}`
     const refused = await live.send(user, 'DUAL')
-    expect(told(refused)).toEqual([403, 'method_off'])
+    expect(outcomeOf(refused)).toEqual([403, 'method_off'])
     expect(refused.body.detail).toContain('enterprise tier')
-    expect(told(await live.verify(user, 'DUAL', '123456'))).toEqual([403, 'method_off'])
-    expect(told(await live.backup(user, 'DUAL'))).toEqual([403, 'method_off'])
+    expect(outcomeOf(await live.verify(user, 'DUAL', '123456'))).toEqual([403, 'method_off'])
+    expect(outcomeOf(await live.backup(user, 'DUAL'))).toEqual([403, 'method_off'])
     await ops.changeSettings(name, { set: { tier: 'enterprise' } })
     expect((await live.send(user, 'DUAL')).status).toBe(200)
   })
 
-  test('shape codes, backup codes, texts and the line for browsers', async () => {
+  test('determine codes, backup codes, texts and the line for browsers', async () => {
     const { live } = await fresh({
       name: 'Acme',
       origin: 'login.acme.example',
       locale: 'de',
       codeDigits: 8,
-      codeLifeSeconds: 120,
+      codeLifetime: '2m',
       backupCodes: 8,
       backupCodeLength: 20,
     })
@@ -273,29 +274,34 @@ describe('settings', () => {
     expect((await live.app(phone)).body.otpauth_uri).toContain('issuer=Acme')
   })
 
-  test('set limits for one application alone', async () => {
-    const [strict, other] = [await fresh({ maxTries: 3, sendsPer10Minutes: 1 }), await fresh()]
-    for (const [{ live }, tries, messages] of [
+  test('set limits for one application only', async () => {
+    const [strict, other] = [await fresh({ attemptsPerChallenge: 3, sendsPerTenMinutes: 1 }), await fresh()]
+    for (const [{ live }, attempts, messages] of [
       [strict, 3, 1],
       [other, 5, 5],
     ] as const) {
       const { email } = freshEmail()
       for (let i = 0; i < messages; i++) expect((await live.send(email, 'EMAIL')).status).toBe(200)
-      expect(told(await live.send(email, 'EMAIL'))).toEqual([429, 'limited'])
+      expect(outcomeOf(await live.send(email, 'EMAIL'))).toEqual([429, 'limited'])
       const code = await live.lastCode(email)
-      for (let i = 0; i < tries; i++) await live.verify(email, 'EMAIL', wrong(code))
+      for (let i = 0; i < attempts; i++) await live.verify(email, 'EMAIL', wrong(code))
       expect((await live.verify(email, 'EMAIL', code)).status).toBe(401)
     }
   })
 
-  test('set when messages and guesses are too many, and how long codes and locks last', async () => {
+  test('limit messages and attempts, and determine how long codes and locks last', async () => {
     const { phone } = freshPhone()
     const { email } = freshEmail()
-    const short = await fresh({ emailCodeLifeSeconds: 90, resendSeconds: 20, lockAfter: 5, lockSeconds: 900 })
+    const short = await fresh({
+      emailCodeLifetime: '90s',
+      resendDelay: '20s',
+      failuresBeforeLock: 5,
+      lockDuration: '15m',
+    })
     expect((await short.live.send(email, 'EMAIL')).body).toMatchObject({ expires_in: 90, resend_in: 20 })
     for (let i = 0; i < 5; i++) await short.live.verify(email, 'APP', '123456')
     const locked = await short.live.verify(email, 'APP', '123456')
-    expect(told(locked)).toEqual([429, 'locked'])
+    expect(outcomeOf(locked)).toEqual([429, 'locked'])
     expect(Number(locked.headers.get('retry-after'))).toBeLessThanOrEqual(900)
 
     const perDestination = await fresh({ sendsPerDestinationHour: 1 })
@@ -310,21 +316,21 @@ describe('settings', () => {
       [inAll, [phone, {}], [other, {}]],
     ] as const) {
       expect((await live.send(first[0], 'SMS', first[1])).status).toBe(200)
-      expect(told(await live.send(second[0], 'SMS', second[1]))).toEqual([429, 'limited'])
+      expect(outcomeOf(await live.send(second[0], 'SMS', second[1]))).toEqual([429, 'limited'])
     }
   })
 
-  test('serve only the countries that are named', async () => {
+  test('restrict the countries that are served', async () => {
     const { live, ops, name } = await fresh({ countries: ['GB', 'DE'] })
     expect((await live.send('+4915112345678', 'SMS')).status).toBe(200)
     expect((await live.send(freshPhone().phone, 'SMS')).status).toBe(200)
-    expect(told(await live.send('+12025550123', 'SMS'))).toEqual([422, 'contact_refused'])
-    expect(told(await live.send('+12025550123', 'CALL'))).toEqual([422, 'contact_refused'])
+    expect(outcomeOf(await live.send('+12025550123', 'SMS'))).toEqual([422, 'contact_refused'])
+    expect(outcomeOf(await live.send('+12025550123', 'CALL'))).toEqual([422, 'contact_refused'])
     await ops.changeSettings(name, { unset: ['countries'] })
     expect((await live.send('+12025550123', 'SMS')).status).toBe(200)
   })
 
-  test('leave to the app what it tells people itself', async () => {
+  test('switch off notices that the app sends itself', async () => {
     const { live, ops, name } = await fresh({ notices: ['locked'] })
     const { email } = freshEmail()
     await live.send(email, 'EMAIL')
@@ -339,14 +345,14 @@ describe('settings', () => {
     expect((await bind())[0]).toContain('An authenticator app was set up')
   })
 
-  test('of the application default lie over those of the environment, in process too', async () => {
+  test('of the application default override those of the environment, in process too', async () => {
     const ops = service.operator('ops')
     const { phone } = freshPhone()
     await ops.changeSettings('default', { set: { methods: ['email'] } })
     expect(await service.mfa.send({ method: 'sms', contact: { kind: 'phone', phone } })).toMatchObject({
       refusal: { reason: 'method_off' },
     })
-    expect(told(await caller(API_KEY).send(phone, 'SMS'))).toEqual([403, 'method_off'])
+    expect(outcomeOf(await caller(API_KEY).send(phone, 'SMS'))).toEqual([403, 'method_off'])
     await ops.changeSettings('default', { unset: ['methods'] })
     expect(await service.mfa.send({ method: 'sms', contact: { kind: 'phone', phone } })).toMatchObject({
       outcome: 'sent',
@@ -354,10 +360,10 @@ describe('settings', () => {
   })
 
   test.each([
-    { maxTries: 2 },
+    { attemptsPerChallenge: 2 },
     { codeDigits: 5 },
     { backupCodes: 7 },
-    { lockSeconds: 899 },
+    { lockDuration: '899s' },
     { countries: ['XX'] },
     { origin: 'https://x' },
     { name: '' },
@@ -365,7 +371,7 @@ describe('settings', () => {
     { tier: 'gold' },
     { notices: ['birthday'] },
     { methods: ['app'] },
-  ])('%j is refused, and nothing is changed', async (set) => {
+  ])('that are invalid are refused and change nothing: %j', async (set) => {
     const { ops, name } = await fresh()
     const before = await ops.showSettings(name)
     await rejection(ops.changeSettings(name, { set: set as ApplicationSettings }))
@@ -392,32 +398,32 @@ describe('a test key', () => {
   test.each([
     ...MAILBOXES.map((row) => [...row, 'EMAIL'] as const),
     ...NUMBERS.map((row) => [...row, 'SMS'] as const),
-  ])('has %s answered with %i %s', async (user, status, code, type) => {
+  ])('simulates for %s the response %i %s', async (user, status, code, type) => {
     const { test: tests, live } = await fresh()
     const sent = await tests.send(user, type)
-    expect(told(sent)).toEqual([status, code])
+    expect(outcomeOf(sent)).toEqual([status, code])
     if (status === 429) expect(sent.headers.get('retry-after')).toBe('600')
-    expect(told(await tests.backup(user, type))).toEqual([status, code])
-    // For live keys these are contacts like any other.
-    expect(told(await live.send(user, type))).not.toEqual([status, code])
+    expect(outcomeOf(await tests.backup(user, type))).toEqual([status, code])
+    // For live keys these are ordinary contacts.
+    expect(outcomeOf(await live.send(user, type))).not.toEqual([status, code])
   })
 
-  test('has a verify locked, disabled or expired by the contact', async () => {
+  test('simulates a locked, disabled or expired verification by the contact', async () => {
     const { test: tests } = await fresh()
-    expect(told(await tests.verify('locked@test.invalid', 'EMAIL', '424242'))).toEqual([429, 'locked'])
-    expect(told(await tests.verify('+15005550005', 'PHONE', '424242'))).toEqual([403, 'factor_disabled'])
+    expect(outcomeOf(await tests.verify('locked@test.invalid', 'EMAIL', '424242'))).toEqual([429, 'locked'])
+    expect(outcomeOf(await tests.verify('+15005550005', 'PHONE', '424242'))).toEqual([403, 'factor_disabled'])
     for (const [user, type, as] of [
       ['expired@test.invalid', 'EMAIL', 'EMAIL'],
       ['+15005550008', 'SMS', 'PHONE'],
     ] as const) {
       expect((await tests.send(user, type)).status).toBe(200)
       for (const code of ['424242', await tests.lastCode(user)]) {
-        expect(told(await tests.verify(user, as, code))).toEqual([401, 'invalid_code'])
+        expect(outcomeOf(await tests.verify(user, as, code))).toEqual([401, 'invalid_code'])
       }
     }
   })
 
-  test('has a message wait by the contact', async () => {
+  test('simulates a queued message by the contact', async () => {
     const { test: tests } = await fresh()
     for (const [user, type] of [
       ['queued@test.invalid', 'EMAIL'],
@@ -428,7 +434,7 @@ describe('a test key', () => {
     }
   })
 
-  test('delivers nothing: what it sends is read at its inbox, whatever the carriers are', async () => {
+  test('delivers nothing: its messages are in its inbox, whatever carriers are configured', async () => {
     const received: string[] = []
     const hook = await listen((request, response) => {
       request.on('data', (chunk) => received.push(String(chunk)))
@@ -451,7 +457,7 @@ describe('a test key', () => {
       })
     const { phone } = freshPhone()
     expect((await call('mfa', key, { User: phone, Type: 'SMS' })).status).toBe(200)
-    // No carrier serves email here; for tests every method is there.
+    // No carrier serves email here, but test keys have every method.
     expect((await call('mfa', key, { User: freshEmail().email, Type: 'EMAIL' })).status).toBe(200)
     expect(received).toEqual([])
     const { messages } = (await (await call('test/inbox', key)).json()) as { messages: unknown[] }
@@ -464,27 +470,27 @@ describe('a test key', () => {
     await hook.close()
   })
 
-  test('takes 424242 for every living challenge, once, and for every app; a live key never', async () => {
+  test('accepts 424242 once for every active challenge, and for every app; a live key never does', async () => {
     const { test: tests, live } = await fresh({ codeDigits: 8 })
     const { phone } = freshPhone()
-    expect(told(await tests.verify(phone, 'PHONE', '424242'))).toEqual([401, 'invalid_code'])
+    expect(outcomeOf(await tests.verify(phone, 'PHONE', '424242'))).toEqual([401, 'invalid_code'])
     await tests.send(phone, 'SMS')
     expect((await tests.verify(phone, 'PHONE', '424242')).status).toBe(200)
-    expect(told(await tests.verify(phone, 'PHONE', '424242'))).toEqual([401, 'invalid_code'])
+    expect(outcomeOf(await tests.verify(phone, 'PHONE', '424242'))).toEqual([401, 'invalid_code'])
 
     const { email } = freshEmail()
-    expect(told(await tests.verify(email, 'APP', '424242'))).toEqual([401, 'invalid_code'])
+    expect(outcomeOf(await tests.verify(email, 'APP', '424242'))).toEqual([401, 'invalid_code'])
     await tests.app(email)
     for (let i = 0; i < 3; i++) expect((await tests.verify(email, 'APP', '424242')).status).toBe(200)
 
     await live.send(phone, 'SMS')
     await live.app(email)
-    expect(told(await live.verify(phone, 'PHONE', '424242'))).toEqual([401, 'invalid_code'])
+    expect(outcomeOf(await live.verify(phone, 'PHONE', '424242'))).toEqual([401, 'invalid_code'])
     const code = appCode((await live.app(email)).body.secret)
     if (code !== '424242') expect((await live.verify(email, 'APP', '424242')).status).toBe(401)
   })
 
-  test('is refused in production, unless that was allowed', async () => {
+  test('is refused in production unless it is allowed', async () => {
     vi.stubEnv('NODE_ENV', 'production')
     const start = (allowTestKeysInProduction: boolean) =>
       createService({

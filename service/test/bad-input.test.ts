@@ -4,17 +4,16 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { storedInbox } from '../src/carriers/inbox.js'
 import { apiDocument } from '../src/http/openapi/document.js'
-import { exampleOf } from '../src/http/openapi/example.js'
-import { entriesOf, resolve, textsOf } from '../src/http/openapi/resolve.js'
+import { entriesOf, exampleOf, resolve, textsOf } from '../src/http/openapi/read-document.js'
 import { apiServer } from '../src/http/server.js'
 import type { Transcriber } from '../src/transcription/engines/transcriber.js'
-import { transcriptionOf } from '../src/transcription/transcription.js'
+import { createTranscription } from '../src/transcription/transcription.js'
 import { apiOver } from './api-kit.js'
 import { API_KEY, type Bench, freshTenant, openBench } from './kit.js'
 
 /*
- * What can be wrong is made from the OpenAPI document, which is made from the schemas: a field that somebody adds is
- * tested here without a word.
+ * The invalid input is derived from the OpenAPI document, which is generated from the schemas, so that new fields are
+ * tested automatically.
  */
 
 const document = apiDocument()
@@ -29,9 +28,9 @@ interface Field {
 interface Call {
   readonly path: string
   readonly fields: readonly Field[]
-  /** Parameters that are as they should be, every field given. */
+  /** Valid parameters for every field. */
   readonly good: Readonly<Record<string, string>>
-  /** The content types it takes. */
+  /** The content types that it accepts. */
   readonly types: readonly string[]
 }
 
@@ -67,16 +66,20 @@ let url: string
 let port: number
 beforeAll(async () => {
   bench = await openBench()
-  const inbox = storedInbox(bench.store, bench.core.keys)
+  const inbox = storedInbox(bench.store, bench.context.keys)
   const transcriber: Transcriber = {
     name: 'none',
     transcribe: () => expect.fail('nothing is to be heard here'),
   }
-  // No name leads anywhere.
+  // No name resolves.
   const lookup: LookupFunction = (_name, _options, done) => done(new Error('no such host'), [])
-  const transcription = transcriptionOf({ transcriber, fetching: { hosts: [], lookup }, log: bench.core.log })
+  const transcription = createTranscription({
+    transcriber,
+    fetchOptions: { hosts: [], lookup },
+    log: bench.context.log,
+  })
   server = apiServer(
-    apiOver({ ...bench.core, transcription }, freshTenant(bench).application, {
+    apiOver({ ...bench.context, transcription }, freshTenant(bench).application, {
       inboxes: { test: inbox, live: inbox },
     }),
   )
@@ -122,7 +125,7 @@ async function post(path: string, type: string, body: BodyInit): Promise<Answer>
   return answerOf(await fetch(url + path, request))
 }
 
-/** How many rows there are in each table, and what they hold in all. */
+/** The number of rows in each table, and their content. */
 async function rows() {
   const tables = await bench.store.query<{ name: string }>(
     "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1",
@@ -135,7 +138,7 @@ async function rows() {
   return bench.store.query(each.join(' UNION ALL '))
 }
 
-/** Runs requests that must leave nothing behind. */
+/** Runs requests that must not change the store. */
 async function storingNothing(work: () => Promise<void>): Promise<void> {
   const before = await rows()
   await work()
@@ -157,11 +160,11 @@ const EXPECTED: Readonly<Record<string, readonly [number, string]>> = {
   '/v1/transcribe': [422, 'fetch_failed'],
 }
 
-test('the document has calls to test, and its examples are good', async () => {
+test('the document has operations to test, with valid examples', async () => {
   expect(calls.length).toBeGreaterThan(3)
   for (const { path, good } of calls) {
     const { status, code } = await post(path, JSON_TYPE, JSON.stringify(good))
-    // No code was sent that could be right, and the address of the recording leads nowhere.
+    // No code was sent that could be valid, and the address of the recording does not resolve.
     expect([path, status, code]).toEqual([path, ...(EXPECTED[path] ?? [200, undefined])])
   }
 })
@@ -178,7 +181,7 @@ function formOf(...parts: readonly (readonly [name: string, value: string | Blob
   return form
 }
 
-/** What the document says may be sent outside of bodies. */
+/** The parameters outside of bodies in the document. */
 function parametersIn(place: 'query' | 'header' | 'path') {
   return entriesOf(document.paths).flatMap(([path, item]) =>
     entriesOf(item).flatMap(([, operation]) =>
@@ -197,10 +200,10 @@ function parametersIn(place: 'query' | 'header' | 'path') {
   )
 }
 
-describe('a field is named when it is not what it should be, and nothing is stored (R81, R82, R83)', () => {
+describe('an invalid field is named, and nothing is stored (R81, R82, R83)', () => {
   const deep = `${'['.repeat(500)}${']'.repeat(500)}`
 
-  /** JSON texts of values that are wrong for every field. */
+  /** JSON of values that are invalid for every field. */
   const wrongFor = ({ maxLength, words }: Field): string[] => [
     ...['0', '5', '-1', '1e400', '123456789012345678901234567890', 'true', 'false', 'null'],
     ...['[]', '["a@example.com"]', '{}', '{"$ne":null}', '{"__proto__":{"x":1}}', deep],
@@ -352,7 +355,7 @@ describe('a field is named when it is not what it should be, and nothing is stor
   )
 })
 
-describe('a body that cannot be read is refused, and nothing is stored', () => {
+describe('an invalid body is refused, and nothing is stored', () => {
   const texts = [
     ...[
       '{',
@@ -387,7 +390,7 @@ describe('a body that cannot be read is refused, and nothing is stored', () => {
         expect([text, answer.status, answer.code]).toEqual([text, 400, 'invalid_request'])
       }
       const large = JSON.stringify({ ...good, Pad: 'x'.repeat(4_096) })
-      // A body without a length: it comes in chunks.
+      // A body without a length is sent in chunks.
       const pieces = new ReadableStream({
         start(stream) {
           for (const piece of large.match(/.{1,512}/g) ?? []) stream.enqueue(Buffer.from(piece))
@@ -425,7 +428,7 @@ describe('a body that cannot be read is refused, and nothing is stored', () => {
   })
 })
 
-describe('an address or method that is not there is refused', () => {
+describe('an unknown address or method is refused', () => {
   const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY']
 
   test('for every path of the document', async () => {
@@ -471,7 +474,7 @@ describe('an address or method that is not there is refused', () => {
     })
   })
 
-  test('for a key that is none, at every address that wants one', async () => {
+  test('for an invalid key, at every address that requires one', async () => {
     await storingNothing(async () => {
       const authorizations = [
         '',
@@ -504,7 +507,7 @@ describe('an address or method that is not there is refused', () => {
     })
   })
 
-  test('a name for the request that is none is not repeated', async () => {
+  test('an invalid request id is not repeated in the response', async () => {
     for (const { path } of parametersIn('header').filter(({ name }) => name === 'X-Request-Id')) {
       for (const id of ['a b', 'x'.repeat(65), 'ä', '<script>', '']) {
         const response = await fetch(url + path, { headers: { ...bearer, 'x-request-id': id } })
@@ -535,8 +538,8 @@ describe('an address or method that is not there is refused', () => {
   })
 })
 
-describe('a request that is hardly one is answered by a problem', () => {
-  /** The first answer to raw bytes: its status and the code of its problem. */
+describe('a request that is not valid HTTP gets a problem', () => {
+  /** The first response to raw bytes: its status and the code of its problem. */
   async function raw(bytes: string): Promise<{ status: number; code: unknown; answers: number }> {
     const socket = connect(port, '127.0.0.1')
     let text = ''
@@ -608,10 +611,10 @@ describe('a request that is hardly one is answered by a problem', () => {
       expect(answer.status).toBeLessThan(500)
       expect(answer.code).toEqual(expect.any(String))
     })
-    expect(bench.letters.filter(({ to }) => to.includes('smuggled'))).toEqual([])
+    expect(bench.messages.filter(({ to }) => to.includes('smuggled'))).toEqual([])
   })
 
-  test('what follows a refused body is not taken for a request', async () => {
+  test('what follows a refused body is not treated as a request', async () => {
     const smuggled = `POST /v1/mfa HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`
     const { answers } = await raw(
       `${head('Host: x', 'Content-Length: 4', 'Transfer-Encoding: chunked')}0\r\n\r\n${smuggled}`,
@@ -620,7 +623,7 @@ describe('a request that is hardly one is answered by a problem', () => {
   })
 })
 
-describe('whatever is sent', () => {
+describe('random input', () => {
   const names = [...new Set(FIELDS.map(({ name }) => name)), '__proto__', 'constructor', 'toString', 'x']
   const goodOrAny = (name: string) =>
     fc.oneof(
@@ -638,7 +641,7 @@ describe('whatever is sent', () => {
     expect(type).toContain(status === 200 ? 'application/json' : 'application/problem+json')
   }
 
-  test('as JSON is answered, and never with a failure (R83)', async () => {
+  test('as JSON never leads to an internal error (R83)', async () => {
     await fc.assert(
       fc.asyncProperty(anyPath, anyBody, async (path, members) => {
         const text = `{${members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`
@@ -648,7 +651,7 @@ describe('whatever is sent', () => {
     )
   })
 
-  test('as bytes is answered, and never with a failure', async () => {
+  test('as bytes never leads to an internal error', async () => {
     await fc.assert(
       fc.asyncProperty(
         anyPath,

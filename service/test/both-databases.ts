@@ -30,8 +30,8 @@ const DATABASES = [
 ] as const
 
 /**
- * Runs tests over the embedded database and over a real one. All of them share one of each, since starting it costs
- * longer than they do; every test takes an application of its own.
+ * Runs tests on the embedded database and on PostgreSQL. The tests share one of each, since starting a database takes
+ * longer than the tests; every test uses its own application.
  */
 export function describeOnBothDatabases(
   tests: (bench: () => Bench, database: 'PGlite' | 'PostgreSQL') => void,

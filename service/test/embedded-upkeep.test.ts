@@ -21,7 +21,7 @@ const bytes = async () =>
 const checkpoint = async () =>
   (await store.query<{ at: string }>('SELECT checkpoint_lsn::text AS at FROM pg_control_checkpoint()'))[0]?.at
 
-test('the embedded database uses the room of deleted rows again, and shortens its journal, each hour', async () => {
+test('the embedded database reclaims the space of deleted rows and truncates its journal every hour', async () => {
   await rowsOf(2_000)
   const full = await bytes()
   const before = await checkpoint()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { directory } from '../src/applications/directory.js'
+import { applicationDirectory } from '../src/applications/directory.js'
 import { idempotentRequests } from '../src/idempotency/idempotent-requests.js'
 import { operator } from '../src/operator/operator.js'
 import { keysFrom } from '../src/secrets/keys.js'
@@ -32,7 +32,7 @@ let tenant: Tenant
 let server: Awaited<ReturnType<typeof listen>>
 beforeEach(async () => {
   tenant = freshTenant(bench)
-  server = await listen(apiOver(bench.core, tenant.application))
+  server = await listen(apiOver(bench.context, tenant.application))
 })
 afterEach(() => server.close())
 
@@ -40,7 +40,7 @@ const send = (User: string, key?: string, path = '/v1/mfa') =>
   postForm(server.url + path, { User, Type: 'EMAIL' }, key ? { 'idempotency-key': key } : {})
 
 describe('a request with an Idempotency-Key', () => {
-  test('that is repeated gets the same answer, and the person one message', async () => {
+  test('gets the same response when it is repeated, and sends one message', async () => {
     const { email } = freshEmail()
     const first = await send(email, 'one')
     advance(20)
@@ -53,7 +53,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(tenant.sent()).toHaveLength(2)
   })
 
-  test('that is repeated by JSON is the same request as by form', async () => {
+  test('is the same request as JSON and as a form', async () => {
     const { email } = freshEmail()
     const first = await send(email, 'one')
     const again = await fetch(`${server.url}/v1/mfa`, {
@@ -68,14 +68,14 @@ describe('a request with an Idempotency-Key', () => {
     expect(await again.json()).toEqual(first.body)
   })
 
-  test('makes one set of backup codes', async () => {
+  test('creates one set of backup codes', async () => {
     const { email } = freshEmail()
     const answers = [await send(email, 'b', '/v1/mfa/backup'), await send(email, 'b', '/v1/mfa/backup')]
     expect(answers.map(({ body }) => body)).toEqual(Array(2).fill({ status: 'sent', count: 10 }))
     expect(tenant.sent()).toHaveLength(1)
   })
 
-  test('is refused when the key was used for another one, also at another path', async () => {
+  test('is refused if the key was used for another request, also at another path', async () => {
     const { email } = freshEmail()
     await send(email, 'one')
     for (const other of [await send(freshEmail().email, 'one'), await send(email, 'one', '/v1/mfa/backup')]) {
@@ -84,11 +84,11 @@ describe('a request with an Idempotency-Key', () => {
     expect(tenant.sent()).toHaveLength(1)
   })
 
-  test('means nothing to another application (R86)', async () => {
+  test('does not affect another application (R86)', async () => {
     const { email } = freshEmail()
     await send(email, 'one')
     const other = freshTenant(bench)
-    const elsewhere = await listen(apiOver(bench.core, other.application))
+    const elsewhere = await listen(apiOver(bench.context, other.application))
     const answer = await postForm(
       `${elsewhere.url}/v1/mfa`,
       { User: freshEmail().email, Type: 'EMAIL' },
@@ -99,7 +99,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(other.sent()).toHaveLength(1)
   })
 
-  test('sends once when it comes twenty times at once, and says when to ask again', async () => {
+  test('sends once for twenty concurrent requests, and says when to ask again', async () => {
     const { email } = freshEmail()
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(email, 'one')))
     for (const { status, body, headers } of answers) {
@@ -113,7 +113,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(tenant.sent()).toHaveLength(1)
   })
 
-  test('may be tried again after a refusal, for nothing was sent', async () => {
+  test('can be repeated after a refusal, since nothing was sent', async () => {
     const { email } = freshEmail()
     bench.failNext(new DeliveryError('no such mailbox', 'contact'))
     expect((await send(email, 'one')).status).toBe(502)
@@ -124,7 +124,7 @@ describe('a request with an Idempotency-Key', () => {
     expect((await send(email, 'late')).status).toBe(200)
   })
 
-  test('is refused when the key is none, and then nothing is sent', async () => {
+  test('is refused if the key is invalid, and sends nothing', async () => {
     for (const key of ['a b', 'x'.repeat(129), 'ä']) {
       const { status, body } = await send(freshEmail().email, key)
       expect([key, status, body.errors]).toEqual([
@@ -136,7 +136,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(tenant.sent()).toHaveLength(0)
   })
 
-  test('is forgotten after 24 h, in the store as well', async () => {
+  test('is forgotten after 24 h, in the store too', async () => {
     const { email } = freshEmail()
     await send(email, 'one')
     const count = async () =>
@@ -145,21 +145,21 @@ describe('a request with an Idempotency-Key', () => {
           tenant.application.id,
         ])
       ).length
-    const requests = idempotentRequests(bench.store, bench.core.keys)
+    const requests = idempotentRequests(bench.store, bench.context.keys)
     advance(24 * 3_600 - 1)
-    await requests.sweep()
+    await requests.deleteExpired()
     expect(await count()).toBe(1)
     expect((await send(email, 'one')).headers.get('idempotency-replayed')).toBe('true')
     advance(1)
     expect((await send(email, 'one')).headers.has('idempotency-replayed')).toBe(false)
     expect(tenant.sent()).toHaveLength(2)
     advance(24 * 3_600)
-    await requests.sweep()
+    await requests.deleteExpired()
     expect(await count()).toBe(0)
   })
 
-  test('whose process died may be done again after a minute, not before', async () => {
-    const requests = idempotentRequests(bench.store, bench.core.keys)
+  test('runs again a minute after its process died, not before', async () => {
+    const requests = idempotentRequests(bench.store, bench.context.keys)
     const request = { application: tenant.application.id, key: 'one', content: ['/v1/mfa', '{}'] }
     const dead = await requests.claim(request)
     expect(dead.outcome).toBe('first')
@@ -167,9 +167,9 @@ describe('a request with an Idempotency-Key', () => {
     expect((await requests.claim(request)).outcome).toBe('in_flight')
     advance(1)
     const heir = await requests.claim(request)
-    if (heir.outcome !== 'first' || dead.outcome !== 'first') throw new Error('nobody was first')
+    if (heir.outcome !== 'first' || dead.outcome !== 'first') throw new Error('no claim was first')
     await heir.keep({ by: 'heir' })
-    // The dead one was only slow: it must not overwrite what was answered.
+    // The process was only slow: it must not overwrite the stored response.
     await dead.keep({ by: 'dead' })
     await dead.release()
     expect(await requests.claim(request)).toEqual({ outcome: 'answered', answer: { by: 'heir' } })
@@ -177,32 +177,32 @@ describe('a request with an Idempotency-Key', () => {
 
   test('leaves neither contact, code nor key in the store', async () => {
     const { email } = freshEmail()
-    await send(email, 'key-of-a-person')
+    await send(email, 'key-of-a-user')
     const rows = await bench.store.query('SELECT * FROM idempotent_request WHERE application = $1', [
       tenant.application.id,
     ])
     expect(rows).toHaveLength(1)
     const text = JSON.stringify(rows)
-    for (const secret of [email, tenant.lastCode(), 'key-of-a-person']) expect(text).not.toContain(secret)
+    for (const secret of [email, tenant.lastCode(), 'key-of-a-user']) expect(text).not.toContain(secret)
   })
 })
 
-describe('an exchange of keys', () => {
-  test('leaves the answers of an application as they are: a new API key is given them too', async () => {
+describe('a rotation', () => {
+  test('of API keys keeps the stored responses: the new key gets them too', async () => {
     const ops = operator(bench.store, 'ann')
     await ops.createApplication('exchange')
     const [former, next] = [
       await ops.createKey('exchange', { mode: 'live' }),
       await ops.createKey('exchange', { mode: 'live' }),
     ]
-    const { byKey } = directory({
+    const { byKey } = applicationDirectory({
       store: bench.store,
-      base: tenant.application,
+      defaults: tenant.application,
       apiKey: undefined,
-      testKeys: false,
+      acceptTestKeys: false,
       log: () => {},
     })
-    const over = await listen(apiOver(bench.core, tenant.application, { applications: byKey }))
+    const over = await listen(apiOver(bench.context, tenant.application, { findApplication: byKey }))
     const { email: User } = freshEmail()
     const ask = (key: string) =>
       postForm(
@@ -216,7 +216,7 @@ describe('an exchange of keys', () => {
     await over.close()
     expect([again.status, again.body]).toEqual([200, first.body])
     expect(again.headers.get('idempotency-replayed')).toBe('true')
-    expect(bench.letters.filter(({ to }) => to === User)).toHaveLength(1)
+    expect(bench.messages.filter(({ to }) => to === User)).toHaveLength(1)
   })
 
   const NEXT = 'the secret that comes after it, as long as it has to be'
@@ -226,10 +226,10 @@ describe('an exchange of keys', () => {
       const [secret, ...others] = secrets
       return idempotentRequests(shared().store, keysFrom(secret, others))
     }
-    /** A request nobody else makes. */
+    /** A request with a new key. */
     const fresh = (content = ['/v1/mfa', '{}']) => ({ application: 'a', key: randomUUID(), content })
 
-    test('of the secret leaves them as well, in both directions, as long as both are known', async () => {
+    test('of secrets keeps them in both directions, as long as both secrets are known', async () => {
       const [before, after] = [knowing(SECRET, NEXT), knowing(NEXT, SECRET)]
       for (const [one, other] of [
         [knowing(SECRET), before],
@@ -247,14 +247,14 @@ describe('an exchange of keys', () => {
       }
     })
 
-    test('of the secret lets a request that was refused be tried again, by whichever process', async () => {
+    test('of secrets lets a refused request be repeated, by any process', async () => {
       const request = fresh()
       const claim = await knowing(SECRET, NEXT).claim(request)
       if (claim.outcome === 'first') await claim.release()
       expect((await knowing(NEXT, SECRET).claim(request)).outcome).toBe('first')
     })
 
-    test('of the secret has a request done once that comes to old and new processes at once', async () => {
+    test('of secrets runs a request once that reaches old and new processes at the same time', async () => {
       for (let round = 0; round < 10; round++) {
         const request = fresh()
         const processes = [knowing(SECRET, NEXT), knowing(NEXT, SECRET)]
@@ -265,7 +265,7 @@ describe('an exchange of keys', () => {
         const firsts = outcomes.filter((outcome) => outcome === 'first').length
         expect(outcomes.filter((outcome) => outcome !== 'first' && outcome !== 'in_flight')).toEqual([])
         expect(firsts).toBeLessThanOrEqual(1)
-        // Two that saw each other let go of it: who asks again, as 409 says, is the first then.
+        // Two requests that saw each other both released the key: a repetition, as 409 asks for, is then the first.
         if (firsts === 0) expect((await processes[0]?.claim(request))?.outcome).toBe('first')
       }
     })
@@ -273,11 +273,11 @@ describe('an exchange of keys', () => {
 })
 
 describe.skipIf(postgresMissing)('two processes over one PostgreSQL', () => {
-  test('do a request with an Idempotency-Key once between them', async () => {
+  test('run a request with an Idempotency-Key only once', async () => {
     const postgres = await startPostgres()
     const benches = await Promise.all([1, 2].map(() => openBench({ databaseUrl: postgres.url })))
     const { application } = freshTenant(bench)
-    const servers = await Promise.all(benches.map((one) => listen(apiOver(one.core, application))))
+    const servers = await Promise.all(benches.map((one) => listen(apiOver(one.context, application))))
     const { email } = freshEmail()
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
@@ -288,7 +288,7 @@ describe.skipIf(postgresMissing)('two processes over one PostgreSQL', () => {
         ),
       ),
     )
-    const sent = benches.flatMap((one) => one.letters)
+    const sent = benches.flatMap((one) => one.messages)
     await Promise.all(servers.map((one) => one.close()))
     await Promise.all(benches.map((one) => one.close()))
     await postgres.stop()

@@ -4,47 +4,48 @@ import type { AddressInfo } from 'node:net'
 import type { Contact, MfaService } from 'countersign/protocol'
 import { Secret, TOTP } from 'otpauth'
 import { expect, vi } from 'vitest'
-import { type Application, NOTICES, SWITCHED_METHODS } from '../src/application.js'
-import type { Core } from '../src/flows/context.js'
+import { type Application, NOTICES, OPTIONAL_METHODS } from '../src/application.js'
 import { storedInbox } from '../src/carriers/inbox.js'
-import { type Carrier, CHANNELS, type Channel, DeliveryError, type Letter } from '../src/delivery/message.js'
+import { type Carrier, DeliveryError } from '../src/delivery/carrier.js'
+import { CHANNELS, type Channel, type QueuedMessage } from '../src/delivery/message.js'
 import { storedOutbox } from '../src/delivery/outbox.js'
-import { type Limits, limitsSchema } from '../src/limits.js'
+import type { FlowContext } from '../src/flows/context.js'
+import { inProcessService } from '../src/flows/in-process-service.js'
+import { type LimitOptions, limitsFrom } from '../src/limits.js'
 import type { LogEvent } from '../src/log/logger.js'
-import { rehearsalCarrier } from '../src/test-mode/simulated-carrier.js'
 import { keysFrom } from '../src/secrets/keys.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
-import { transcriptionOf } from '../src/transcription/transcription.js'
-import { inProcessService } from '../src/flows/in-process-service.js'
+import { simulatedCarrier } from '../src/test-mode/simulated-carrier.js'
+import { createTranscription } from '../src/transcription/transcription.js'
 
 export const SECRET = 'a secret for tests, long enough to be taken'
 export const API_KEY = 'key_for_tests_0123456789'
 
-/** A carrier that keeps what it is given, and can be told to fail. */
+/** A carrier that records its messages and can be made to fail. */
 export function recordingCarrier() {
-  const letters: Letter[] = []
+  const messages: QueuedMessage[] = []
   const failures: DeliveryError[] = []
   const carrier: Carrier = {
     name: 'recording',
-    async deliver(letter) {
+    async deliver(message) {
       const failure = failures.shift()
       if (failure) throw failure
-      letters.push(letter)
-      return { id: `taken-${letters.length}` }
+      messages.push(message)
+      return { id: `taken-${messages.length}` }
     },
     async close() {},
   }
-  return { carrier, letters, failures }
+  return { carrier, messages, failures }
 }
 
-/** The parts of a service over one store, whose messages are recorded. */
+/** The parts of a service on one store, which records its messages. */
 export interface Bench {
-  readonly core: Core
+  readonly context: FlowContext
   readonly store: Store
-  readonly letters: readonly Letter[]
+  readonly messages: readonly QueuedMessage[]
   readonly events: readonly LogEvent[]
-  /** The next deliveries fail with these, in turn. */
+  /** Makes the next deliveries fail with these errors, in order. */
   failNext(...failures: DeliveryError[]): void
   close(): Promise<void>
 }
@@ -52,7 +53,7 @@ export interface Bench {
 export async function openBench(where: { readonly databaseUrl?: string } = {}): Promise<Bench> {
   const keys = keysFrom(SECRET)
   const store = await openStore({ ...where, dataDir: 'memory://', keyId: keys.id })
-  const { carrier, letters, failures } = recordingCarrier()
+  const { carrier, messages, failures } = recordingCarrier()
   const events: LogEvent[] = []
   const log = (event: LogEvent) => void events.push(event)
   const carriers = Object.fromEntries(CHANNELS.map((channel) => [channel, carrier]))
@@ -60,14 +61,14 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
     store,
     keys,
     carriers,
-    rehearsal: rehearsalCarrier(storedInbox(store, keys)),
+    simulated: simulatedCarrier(storedInbox(store, keys)),
     log,
   })
-  const transcription = transcriptionOf({ transcriber: undefined, fetching: { hosts: [] }, log })
+  const transcription = createTranscription({ transcriber: undefined, fetchOptions: { hosts: [] }, log })
   return {
-    core: { store, keys, outbox, transcription, log },
+    context: { store, keys, outbox, transcription, log },
     store,
-    letters,
+    messages,
     events,
     failNext: (...next) => void failures.push(...next),
     async close() {
@@ -77,19 +78,19 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
   }
 }
 
-/** An application that nobody else uses, and its messages. */
+/** A new application, and its messages. */
 export interface Tenant {
   readonly application: Application
   readonly mfa: MfaService
   /** What was delivered, oldest first. */
-  sent(channel?: Channel): Letter[]
+  sent(channel?: Channel): QueuedMessage[]
   /** The code in the last message that carried one. */
   lastCode(): string
 }
 
 export function freshTenant(
   bench: Bench,
-  settings: Partial<Omit<Application, 'limits'>> & { readonly limits?: Partial<Limits> } = {},
+  settings: Partial<Omit<Application, 'limits'>> & { readonly limits?: LimitOptions } = {},
 ): Tenant {
   const application: Application = {
     id: randomBytes(6).toString('hex'),
@@ -98,34 +99,34 @@ export function freshTenant(
     origin: undefined,
     locale: 'en',
     tier: 'enterprise',
-    methods: SWITCHED_METHODS,
+    methods: OPTIONAL_METHODS,
     countries: [],
     notices: NOTICES,
     ...settings,
-    limits: limitsSchema.parse(settings.limits ?? {}),
+    limits: limitsFrom(settings.limits ?? {}),
   }
   const sent = (channel?: Channel) =>
-    bench.letters.filter(
-      (letter) => letter.application === application.id && (!channel || letter.channel === channel),
+    bench.messages.filter(
+      (message) => message.application === application.id && (!channel || message.channel === channel),
     )
   return {
     application,
-    mfa: inProcessService(bench.core, async () => application),
+    mfa: inProcessService(bench.context, async () => application),
     sent,
-    lastCode: () => sent().findLast((letter) => letter.code !== undefined)?.code ?? 'no code was sent',
+    lastCode: () => sent().findLast((message) => message.code !== undefined)?.code ?? 'no code was sent',
   }
 }
 
-let people = 0
+let users = 0
 
-/** A mailbox nobody else has. */
+/** A new mailbox. */
 export function freshEmail(): Contact & { kind: 'email' } {
-  return { kind: 'email', email: `person${++people}@example.com` }
+  return { kind: 'email', email: `user${++users}@example.com` }
 }
 
-/** A telephone number nobody else has. */
+/** A new phone number. */
 export function freshPhone(): Contact & { kind: 'phone' } {
-  return { kind: 'phone', phone: `+4477009${String(++people).padStart(5, '0')}` }
+  return { kind: 'phone', phone: `+4477009${String(++users).padStart(5, '0')}` }
 }
 
 export function wrong(code: string): string {
@@ -136,7 +137,7 @@ export function appCode(secret: string, at = Date.now()): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: at })
 }
 
-/** Lets the test say what time it is; nothing but `Date` is replaced. */
+/** Sets the clock, so that the test moves it; only `Date` is replaced. */
 export function stopClock(at = '2027-03-01T12:00:00Z'): void {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date(at) })
 }
@@ -145,7 +146,7 @@ export function advance(seconds: number): void {
   vi.setSystemTime(Date.now() + seconds * 1000)
 }
 
-/** Waits until a condition holds, by the real clock. */
+/** Waits until a condition holds, in real time. */
 export function eventually(check: () => void): Promise<void> {
   return vi.waitFor(check, { timeout: 20_000, interval: 5 })
 }
@@ -164,7 +165,7 @@ export async function listen(handler: RequestListener) {
   }
 }
 
-/** What a promise is rejected with. */
+/** The error with which a promise is rejected. */
 export async function rejection(promise: Promise<unknown>): Promise<Error> {
   try {
     await promise
@@ -172,7 +173,7 @@ export async function rejection(promise: Promise<unknown>): Promise<Error> {
     expect(error).toBeInstanceOf(Error)
     return error as Error
   }
-  throw new Error('It was not rejected.')
+  throw new Error('The promise was not rejected.')
 }
 
 export { DeliveryError }

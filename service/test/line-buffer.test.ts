@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { lineBuffer } from '../src/log/line-buffer.js'
 
-test('the lines of one turn are written at once, in their order', async () => {
+test('writes the lines of one event loop turn at once and in order', async () => {
   const written: string[] = []
   const out = lineBuffer({ write: (text) => written.push(text) })
   for (const line of ['a\n', 'b\n', 'c\n']) out.write(line)
@@ -18,9 +18,9 @@ test('the lines of one turn are written at once, in their order', async () => {
 })
 
 test.each([
-  ['ends itself', 'process.exit(3)'],
-  ['fails', 'throw new Error("broken")'],
-])('no line is lost when the process %s in the same turn', async (_how, end) => {
+  ['exits', 'process.exit(3)'],
+  ['crashes', 'throw new Error("broken")'],
+])('loses no line when the process %s in the same turn', async (_how, end) => {
   const module = fileURLToPath(new URL('../dist/log/line-buffer.js', import.meta.url))
   const script = `import { lineBuffer } from ${JSON.stringify(module)}
     const out = lineBuffer(process.stdout)

@@ -31,7 +31,7 @@ describe.skipIf(postgresMissing)('a connection that PostgreSQL breaks in the mid
     while ((await store.query(isThere, [own.pid])).length > 0) await wait(5)
   }
 
-  test('is a failure of that transaction, and does not end the process (R83)', async () => {
+  test('fails its transaction and does not crash the process (R83)', async () => {
     const failed = store.transaction(async (tx) => {
       await tx.query("INSERT INTO thing (id) VALUES ('half')")
       await breakOff(tx)
@@ -42,7 +42,7 @@ describe.skipIf(postgresMissing)('a connection that PostgreSQL breaks in the mid
     expect(await store.query('SELECT id FROM thing')).toEqual([])
   })
 
-  test('is not given to the next one', async () => {
+  test('is not reused', async () => {
     await store.transaction(breakOff).catch(() => {})
     await store.transaction((tx) => tx.query("INSERT INTO thing (id) VALUES ('next')"))
     expect(await store.query('SELECT id FROM thing')).toEqual([{ id: 'next' }])

@@ -7,11 +7,11 @@ import { openStore } from '../src/store/open.js'
 import { API_KEY } from './kit.js'
 import { start, startListening } from './processes.js'
 
-describe('a data folder that is new', () => {
+describe('a new data folder', () => {
   const root = mkdtempSync(join(tmpdir(), 'countersign-new-folder-'))
   afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-  test('is made from the empty database that the build has prepared for the installed PGlite', async () => {
+  test('is created from the empty database that the build prepared for the installed PGlite', async () => {
     const dataDir = join(root, 'prepared')
     expect((await emptyDatabase())?.length).toBeGreaterThan(1_000_000)
     const store = await openStore({ dataDir, keyId: 'k' })
@@ -22,7 +22,7 @@ describe('a data folder that is new', () => {
     await again.close()
   })
 
-  test('is made anew when a process died while it was making it', async () => {
+  test('is created again if a process died while creating it', async () => {
     const dataDir = join(root, 'died')
     const env = { DATA_DIR: dataDir, SERVICE_API_KEY: API_KEY }
     const first = start(env)
@@ -38,7 +38,7 @@ describe('a data folder that is new', () => {
     expect(existsSync(join(dataDir, 'database-unfinished'))).toBe(false)
   })
 
-  test('with a broken database and without that mark is refused by name, and not thrown away', async () => {
+  test('is kept and reported by name if its database is damaged but was complete', async () => {
     const dataDir = join(root, 'broken')
     mkdirSync(join(dataDir, 'database'), { recursive: true })
     writeFileSync(join(dataDir, 'database', 'PG_VERSION'), '3\n')

@@ -1,27 +1,27 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { run } from '../src/cli/program.js'
-import { SUBJECTS } from '../src/operator/diagnose-store.js'
+import { SUBJECTS } from '../src/operator/diagnostic.js'
 import { SETTING_NAMES } from '../src/operator/parse-settings.js'
-import { stagedFor } from '../src/test-mode/simulated-outcomes.js'
+import { simulatedOutcomeFor } from '../src/test-mode/simulated-outcomes.js'
 
 const text = await readFile(new URL('../docs/operating.md', import.meta.url), 'utf8')
-/** What stands first in the rows of the tables. */
+/** The first cells of table rows. */
 const cellsOf = (part: string) => [...part.matchAll(/^\| `([^`]+)`/gm)].map(([, cell = '']) => cell)
 
-test('the page about operating explains every setting, and none that is not there', () => {
+test('operating.md describes every setting, and no others', () => {
   const table = text.slice(text.indexOf('| setting'), text.indexOf('A method that is off'))
   expect(cellsOf(table).sort()).toEqual([...SETTING_NAMES].sort())
 })
 
-test('the page about operating explains every command, and none that is not there', async () => {
+test('operating.md describes every command, and no others', async () => {
   const commands = cellsOf(text.slice(0, text.indexOf('## The doctor')))
   const subcommands = async (...path: string[]) => {
     let help = ''
     const io = {
       env: {},
-      out(said: string) {
-        help += `${said}\n`
+      out(text: string) {
+        help += `${text}\n`
       },
       err() {},
     }
@@ -40,16 +40,19 @@ test('the page about operating explains every command, and none that is not ther
   expect(explained.sort()).toEqual(known.sort())
 })
 
-test('the page about operating explains everything the doctor looks at', () => {
+test('operating.md describes every subject of the doctor', () => {
   const table = text.slice(text.indexOf('## The doctor'), text.indexOf('## Applications'))
   expect(cellsOf(table)).toEqual(SUBJECTS)
 })
 
-test('the page about operating explains every contact that has something happen', () => {
+test('operating.md describes every contact with a simulated outcome', () => {
   const contacts = cellsOf(text).filter((cell) => cell.endsWith('@test.invalid'))
-  expect(contacts.map(stagedFor)).toEqual(contacts.map((contact) => contact.split('@')[0]))
+  expect(contacts.map(simulatedOutcomeFor)).toEqual(contacts.map((contact) => contact.split('@')[0]))
   for (let number = 1; number <= 9; number++) {
     const phone = `+1500555000${number}`
-    expect([phone, text.includes(phone)]).toEqual([phone, number === 6 || stagedFor(phone) !== undefined])
+    expect([phone, text.includes(phone)]).toEqual([
+      phone,
+      number === 6 || simulatedOutcomeFor(phone) !== undefined,
+    ])
   }
 })

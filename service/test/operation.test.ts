@@ -7,7 +7,7 @@ import { API_KEY, appCode, eventually, freshEmail, freshPhone, listen, SECRET, w
 interface Running {
   readonly service: CountersignService
   readonly url: string
-  /** Everything that was logged. */
+  /** The whole log. */
   log(): string
   lines(): Record<string, unknown>[]
   stop(): Promise<void>
@@ -49,14 +49,14 @@ afterAll(() => one.stop())
 const lastMessage = async (to: string) => (await one.service.inbox?.messages({ to }))?.[0]?.text ?? ''
 
 describe('the log', () => {
-  test('has one line for a request, with its id, route, status and application', async () => {
+  test('has one line per request, with its id, route, status and application', async () => {
     const { email } = freshEmail()
     const form = { User: email, Type: 'EMAIL', Code: '123456' }
     const answer = await postForm(`${one.url}/v1/mfa/verify`, form, { 'x-request-id': 'trace-1' })
     expect(answer.headers.get('x-request-id')).toBe('trace-1')
     await eventually(() => expect(one.log()).toContain('http.request'))
-    const told = one.lines().filter(({ request }) => request === 'trace-1')
-    expect(told).toEqual([
+    const lines = one.lines().filter(({ request }) => request === 'trace-1')
+    expect(lines).toEqual([
       expect.objectContaining({ event: 'verify.failed', level: 'info' }),
       {
         level: 'info',
@@ -73,37 +73,37 @@ describe('the log', () => {
     ])
   })
 
-  test('takes a request id only when it is a plain token, and makes one otherwise', async () => {
+  test("uses the caller's request id if it is valid, and a new one otherwise", async () => {
     for (const id of ['a b', 'x'.repeat(65), '{"a":1}', '<script>', 'é', '']) {
       const response = await fetch(`${one.url}/healthz`, { headers: { 'x-request-id': id } })
       expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     }
   })
 
-  test('says nothing of probes that succeed, and never an address as it was written', async () => {
+  test('does not mention successful probes, or addresses as the caller wrote them', async () => {
     await fetch(`${one.url}/healthz`)
-    await fetch(`${one.url}/somebody@example.com?code=123456`)
+    await fetch(`${one.url}/ann@example.com?code=123456`)
     await eventually(() => expect(one.log()).toContain('"route":"unknown"'))
     expect(one.log()).not.toContain('healthz')
-    expect(one.log()).not.toContain('somebody')
+    expect(one.log()).not.toContain('ann@')
   })
 
-  test('holds no code, secret, key or contact after a whole journey (R78, R89)', async () => {
+  test('contains no code, secret, key or contact after a complete journey (R78, R89)', async () => {
     const { email } = freshEmail()
     const { phone } = freshPhone()
-    const said: string[] = [
+    const secrets: string[] = [
       API_KEY,
       SECRET,
       email,
       phone,
       phone.slice(1),
-      'account-of-a-person',
+      'account-of-a-user',
       '198.51.100.7',
     ]
     const post = (path: string, form: Record<string, string>) =>
       postForm(
         one.url + path,
-        { Account: 'account-of-a-person', ClientAddress: '198.51.100.7', ...form },
+        { Account: 'account-of-a-user', ClientAddress: '198.51.100.7', ...form },
         { 'idempotency-key': `key-${path}-${form.User}` },
       )
     for (const [User, Type, verified] of [
@@ -113,26 +113,26 @@ describe('the log', () => {
     ] as const) {
       const { body } = await post('/v1/mfa', { User, Type })
       const code = /\b\d{6}\b/.exec(await lastMessage(User.split(':')[0] ?? ''))?.[0] ?? 'none'
-      said.push(code, String(body.challenge))
+      secrets.push(code, String(body.challenge))
       expect((await post('/v1/mfa/verify', { User, Type: verified, Code: wrong(code) })).status).toBe(401)
       expect((await post('/v1/mfa/verify', { User, Type: verified, Code: code })).status).toBe(200)
     }
     const setup = await post('/v1/mfa/app', { User: email })
     const code = appCode(setup.body.secret)
-    said.push(setup.body.secret, setup.body.otpauth_uri, code)
+    secrets.push(setup.body.secret, setup.body.otpauth_uri, code)
     expect((await post('/v1/mfa/verify', { User: email, Type: 'APP', Code: code })).status).toBe(200)
     await post('/v1/mfa/backup', { User: email, Type: 'EMAIL' })
     const backup = (await lastMessage(email)).match(/([0-9A-Z]{4}-){3}[0-9A-Z]{4}/g) ?? []
     expect(backup).toHaveLength(10)
-    said.push(...backup)
+    secrets.push(...backup)
     await post('/v1/mfa/verify', { User: email, Type: 'EMAIL', Code: backup[0] ?? '', Kind: 'BACKUP' })
     await fetch(`${one.url}/v1/mfa`, {
       method: 'POST',
       headers: { authorization: 'Bearer not-the-key-0123456789' },
     })
     await eventually(() => expect(one.log()).toContain('invalid_api_key'))
-    said.push('not-the-key-0123456789')
-    for (const secret of said) expect(one.log()).not.toContain(secret)
+    secrets.push('not-the-key-0123456789')
+    for (const secret of secrets) expect(one.log()).not.toContain(secret)
     for (const secret of backup) expect(one.log()).not.toContain(secret.replaceAll('-', ''))
   })
 })
@@ -175,14 +175,14 @@ describe('the metrics', () => {
     for (const secret of [email, '7700900999', code, API_KEY]) expect(text).not.toContain(secret)
   })
 
-  test('are for this machine alone, as long as there is no key', async () => {
+  test('are only served to this machine without a metrics key', async () => {
     expect((await read()).status).toBe(200)
     for (const header of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']) {
       expect((await read(one.url, { [header]: '127.0.0.1' })).status).toBe(404)
     }
   })
 
-  test('are for whoever has the key, if there is one', async () => {
+  test('require the metrics key if there is one', async () => {
     const other = await run({ metricsKey: 'key-of-the-metrics-0123456789' })
     const answers = [
       await read(other.url),
@@ -197,8 +197,8 @@ describe('the metrics', () => {
   })
 })
 
-describe('the state of the service', () => {
-  test('is alive and ready', async () => {
+describe('the health routes', () => {
+  test('report a service that is alive and ready', async () => {
     const ready = await fetch(`${one.url}/readyz`)
     expect([ready.status, await ready.json()]).toEqual([
       200,
@@ -206,7 +206,7 @@ describe('the state of the service', () => {
     ])
   })
 
-  test('is not ready once it drains, but still answers, and lets connections go', async () => {
+  test('report that a draining service is not ready, while it still answers and closes connections', async () => {
     const other = await run()
     other.service.drain()
     const ready = await fetch(`${other.url}/readyz`)
@@ -223,7 +223,7 @@ describe('the state of the service', () => {
     expect(sent.headers.get('connection')).toBe('close')
   })
 
-  test('is not ready without its store, and says no more about it than that', async () => {
+  test('report that a service without its store is not ready, without further details', async () => {
     const other = await run()
     await other.service.close()
     const ready = await fetch(`${other.url}/readyz`)
@@ -235,16 +235,16 @@ describe('the state of the service', () => {
 })
 
 describe('the type of a problem', () => {
-  test('leads to a page for people and to JSON for programs', async () => {
+  test('links to a page for browsers and to JSON for programs', async () => {
     const { body } = await postForm(`${one.url}/v1/mfa/verify`, { User: 'a@example.com' })
     expect(body.type).toBe('/problems/invalid_request')
     const address = new URL(body.type, `${one.url}/v1/mfa/verify`)
-    const told = await (await fetch(address)).json()
-    expect(told).toMatchObject({ code: 'invalid_request', status: 400, happened: expect.any(String) })
+    const problem = await (await fetch(address)).json()
+    expect(problem).toMatchObject({ code: 'invalid_request', status: 400, happened: expect.any(String) })
     const page = await fetch(address, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
     expect(page.headers.get('content-type')).toContain('text/html')
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/)
-    expect(await page.text()).toContain('What helps')
+    expect(await page.text()).toContain('What to do')
   })
 
   test('exists for every code, and for no other', async () => {
@@ -260,13 +260,13 @@ describe('the type of a problem', () => {
     expect([none.status, (await none.json()).code]).toEqual([404, 'not_found'])
   })
 
-  test('is absolute only when the operator told the address, whatever the Host says (R16)', async () => {
+  test('is absolute only if the operator configured the public address, whatever the Host header says (R16)', async () => {
     const other = await run({ publicUrl: 'https://mfa.example/base/' })
     const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
-    const told = await (await fetch(`${other.url}/nowhere`, { headers })).json()
+    const problem = await (await fetch(`${other.url}/nowhere`, { headers })).json()
     const untold = await (await fetch(`${one.url}/nowhere`, { headers })).json()
     await other.stop()
-    expect(told.type).toBe('https://mfa.example/base/problems/not_found')
+    expect(problem.type).toBe('https://mfa.example/base/problems/not_found')
     expect(untold.type).toBe('/problems/not_found')
   })
 })

@@ -7,7 +7,7 @@ import pg from 'pg'
 
 const BINARIES = '/usr/lib/postgresql/15/bin'
 
-/** Why there is no PostgreSQL to test with; nothing when there is. In CI it must be there. */
+/** Why there is no PostgreSQL to test with; `undefined` if there is. In CI this is an error. */
 export const postgresMissing = existsSync(join(BINARIES, 'postgres'))
   ? undefined
   : 'PostgreSQL 15 is not installed: apt-get install postgresql'
@@ -16,7 +16,7 @@ if (postgresMissing) {
   console.warn(`skipped: ${postgresMissing}`)
 }
 
-/** A PostgreSQL server of our own, on a free port of this machine, gone when stopped. */
+/** A new PostgreSQL server on a free port of this machine, which is removed when it is stopped. */
 export async function startPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-pg-'))
   const port = await freePort()

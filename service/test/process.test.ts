@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_KEY, eventually, listen } from './kit.js'
 import { MAIN, type Running, start, startListening } from './processes.js'
 
-/** The process as it is built and started by `npm run service`. */
+/** The built process that `npm run service` starts. */
 describe('the process', () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-process-'))
   const env = { DATA_DIR: folder, SERVICE_API_KEY: API_KEY }
@@ -34,7 +34,7 @@ describe('the process', () => {
       body: new URLSearchParams(parameters),
     })
 
-  test('refuses a folder in use, survives kill -9 with counters and codes, and stops when asked (R28)', async () => {
+  test('refuses a folder in use, keeps counters and codes through kill -9, and stops on a signal (R28)', async () => {
     const User = '+447700900777'
     const first = await run()
     await post(first.url, '/v1/mfa', { User, Type: 'SMS' })
@@ -69,8 +69,8 @@ describe('the process', () => {
     expect(other.output()).toContain('SERVICE_SECRET')
   })
 
-  test('turns red, answers what it has begun, and ends when it is asked to', async () => {
-    // A carrier that takes its time: a send is under way when the signal comes.
+  test('becomes not ready, answers requests in progress, and exits on a signal', async () => {
+    // With a slow carrier, a send is in progress when the signal arrives.
     const taken: ServerResponse[] = []
     const carrier = await listen((request, response) => {
       request.resume()
@@ -93,7 +93,7 @@ describe('the process', () => {
     await carrier.close()
   }, 60_000)
 
-  test('says everything that is missing in production, in one message, and does not start', async () => {
+  test('does not start in production with missing variables, and lists them in one message', async () => {
     const { ended, output } = start({ ...env, NODE_ENV: 'production' })
     expect(await ended).toBe(1)
     expect(output()).toContain('SERVICE_SECRET is missing')

@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** The process as it is built and started by `npm run service`. */
+/** The built process that `npm run service` starts. */
 export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
-/** A service in a process of its own. */
+/** A service in its own process. */
 export interface Running {
   readonly child: ChildProcess
   readonly url: string
-  /** All it said so far, the log and what is meant for people. */
+  /** Its output so far, the log and standard error. */
   output(): string
-  /** What it wrote to standard output so far. */
+  /** Its standard output so far. */
   log(): string
   ended: Promise<number | null>
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_KEY, appCode, freshEmail, freshPhone, listen, SECRET, wrong } from './kit.js'
 import { postgresMissing, startPostgres } from './postgres.js'
 
-/** In one process, each with its own connections and its own HTTP server; `two-processes.test.ts` has two of them. */
+/** Two services in one process, each with its own connections and HTTP server; `two-processes.test.ts` has two processes. */
 describe('two services over one PostgreSQL', () => {
   if (postgresMissing) return test.skip(postgresMissing, () => {})
 
@@ -44,26 +44,26 @@ describe('two services over one PostgreSQL', () => {
   const lastText = async (to: string) => (await services[1]?.inbox?.messages({ to }))?.[0]?.text ?? ''
   const delivered = async (phone: string) => /\d{6}/.exec(await lastText(phone))?.[0] ?? ''
 
-  test('200 wrong codes at once: five are evaluated, then the right one is refused, and a new one signs in (R22)', async () => {
+  test('of 200 concurrent wrong codes five are evaluated, then the correct one is rejected, and a new one is accepted (R22)', async () => {
     const { phone: User } = freshPhone()
     await post('/v1/mfa', { User, Type: 'SMS' })
     const Code = await delivered(User)
     expect(count(await statuses('/v1/mfa/verify', { User, Type: 'PHONE', Code: wrong(Code) }), 401)).toBe(200)
     expect((await post('/v1/mfa/verify', { User, Type: 'PHONE', Code })).status).toBe(401)
-    // Only evaluated guesses count: five more are left before the account is locked.
+    // Only evaluated attempts count: five more are left before the account is locked.
     await post('/v1/mfa', { User, Type: 'SMS' })
     const control = await delivered(User)
     expect((await post('/v1/mfa/verify', { User, Type: 'PHONE', Code: control }, 1)).status).toBe(200)
   })
 
-  test('200 right codes at once: one is accepted (R21)', async () => {
+  test('of 200 concurrent correct codes one is accepted (R21)', async () => {
     const { phone: User } = freshPhone()
     await post('/v1/mfa', { User, Type: 'SMS' })
     const all = await statuses('/v1/mfa/verify', { User, Type: 'PHONE', Code: await delivered(User) })
     expect([count(all, 200), count(all, 401)]).toEqual([1, 199])
   })
 
-  test('200 right app codes at once: one is accepted, and the others lock the account (R51)', async () => {
+  test('of 200 concurrent correct app codes one is accepted, and the others lock the account (R51)', async () => {
     const { email: User } = freshEmail()
     const { body } = await post('/v1/mfa/app', { User })
     const { secret } = body as { secret: string }
@@ -72,7 +72,7 @@ describe('two services over one PostgreSQL', () => {
     expect([count(all, 200), count(all, 401), count(all, 429)]).toEqual([1, 10, 189])
   })
 
-  test('200 times the same backup code at once: one is accepted (R60)', async () => {
+  test('of 200 concurrent submissions of one backup code one is accepted (R60)', async () => {
     const { email: User } = freshEmail()
     await post('/v1/mfa/backup', { User, Type: 'EMAIL' })
     const Code = /([0-9A-Z]{4}-){3}[0-9A-Z]{4}/.exec(await lastText(User))?.[0] ?? ''

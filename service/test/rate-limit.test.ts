@@ -21,15 +21,15 @@ afterEach(() => vi.useRealTimers())
 
 let server: Awaited<ReturnType<typeof listen>>
 beforeEach(async () => {
-  server = await listen(apiOver(bench.core, freshTenant(bench).application))
+  server = await listen(apiOver(bench.context, freshTenant(bench).application))
 })
 afterEach(() => server.close())
 
 const send = (form: Record<string, string>, path = '/v1/mfa') => postForm(server.url + path, form)
 const toMidnight = 12 * 3_600
 
-describe('the answer to a send', () => {
-  test('tells every budget and what is left of it', async () => {
+describe('the response to a send', () => {
+  test('shows every budget and what is left of it', async () => {
     const { headers } = await send({ User: freshEmail().email, Type: 'EMAIL', ClientAddress: '192.0.2.1' })
     expect(headers.get('ratelimit-policy')).toBe(
       '"account";q=5;w=600, "account-day";q=10;w=86400, "client";q=10;w=3600, "destination";q=5;w=3600, "application";q=10000;w=86400',
@@ -39,7 +39,7 @@ describe('the answer to a send', () => {
     )
   })
 
-  test('tells that nothing is left, with the same wait as Retry-After (R43)', async () => {
+  test('shows that nothing is left, with the same wait as Retry-After (R43)', async () => {
     const form = { User: freshEmail().email, Type: 'EMAIL' }
     for (let i = 0; i < 5; i++) {
       const { headers } = await send(form)
@@ -53,7 +53,7 @@ describe('the answer to a send', () => {
     expect(headers.get('retry-after')).toBe('3550')
   })
 
-  test('tells of a DUAL code the destination that has less left', async () => {
+  test('shows for a DUAL code the destination with less left', async () => {
     const { email } = freshEmail()
     const { phone } = freshPhone()
     await send({ User: phone, Type: 'SMS', Account: 'another' })
@@ -61,7 +61,7 @@ describe('the answer to a send', () => {
     expect(headers.get('ratelimit')?.match(/"destination";r=\d/g)).toEqual(['"destination";r=3'])
   })
 
-  test('is the same for backup codes, and absent where nothing is sent', async () => {
+  test('is the same for backup codes, and has no budgets where nothing is sent', async () => {
     const { email } = freshEmail()
     const backup = await send({ User: email, Type: 'EMAIL' }, '/v1/mfa/backup')
     expect(backup.headers.get('ratelimit')).toContain('"account";r=4;t=600')

@@ -9,10 +9,10 @@ import { isInstalled } from '../src/transcription/child-process.js'
 
 const run = promisify(execFile)
 
-/** A person who says "go forward ten meters": 16 kHz, one channel, 16 bits. */
+/** A recording of "go forward ten meters": 16 kHz, mono, 16 bits. */
 export const GO_FORWARD = '/usr/share/pocketsphinx/test/data/goforward.raw'
 
-/** Debian packages that the tests of recognition need and that are not there. */
+/** The missing Debian packages that the tests of recognition need. */
 export function missingPackages(): string[] {
   const needed = {
     ffmpeg: isInstalled('ffmpeg'),
@@ -24,15 +24,15 @@ export function missingPackages(): string[] {
 }
 
 /**
- * Whether the real engine can be used. On a person's machine its tests are skipped with a line that says what to
- * install; where every test must run they fail.
+ * Whether the real engine can be used. If not, its tests are skipped with a line that says what to install; in CI this
+ * is an error.
  */
 export function hasRealEngine(): boolean {
   const missing = missingPackages()
   if (missing.length === 0) return true
-  const told = `Transcription is tested with Debian packages that are not there: apt-get install ${missing.join(' ')}`
-  if (process.env.CI) throw new Error(told)
-  console.warn(`skipped: ${told}`)
+  const remedy = `The transcription tests need Debian packages that are missing: apt-get install ${missing.join(' ')}`
+  if (process.env.CI) throw new Error(remedy)
+  console.warn(`skipped: ${remedy}`)
   return false
 }
 
@@ -48,13 +48,13 @@ export async function goForwardAs(format: string, folder: string): Promise<strin
   return path
 }
 
-/** A folder for one test file, and what removes it. */
+/** A folder for one test file, and a function that removes it. */
 export async function testFolder(): Promise<{ path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'recordings-'))
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
-/** Listens on every address of this machine and counts connections, also those that ask for nothing. */
+/** Listens on every address of this machine and counts all connections. */
 export async function countingTarget() {
   let connections = 0
   const server = createServer((socket) => {

@@ -25,13 +25,13 @@ describe('a connection that is refused', () => {
   })
 
   async function opened() {
-    // Does not hang up by itself when the other side does.
+    // Does not close when the other side does.
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
     await once(socket, 'connect')
     return socket
   }
 
-  test('because it asked for a tunnel, and breaks before the answer, does not end the process (R83)', async () => {
+  test('for a tunnel request and breaks before the response does not crash the process (R83)', async () => {
     const unheard: unknown[] = []
     const hear = (error: unknown) => unheard.push(error)
     process.on('uncaughtException', hear)
@@ -52,7 +52,7 @@ describe('a connection that is refused', () => {
 
   test.each([
     [
-      'because it asked for a tunnel',
+      'for a tunnel request',
       405,
       async (socket: Socket) => {
         socket.write(TUNNEL)
@@ -60,14 +60,14 @@ describe('a connection that is refused', () => {
       },
     ],
     [
-      'because its head did not come in time',
+      'whose headers did not arrive in time',
       408,
       async (_socket: Socket, accepted: Socket) => {
         const late = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
         server.emit('clientError', late, accepted)
       },
     ],
-  ])('%s is closed, also when the other side is not', async (_why, status, refuse) => {
+  ])('%s is closed, even if the other side stays open', async (_why, status, refuse) => {
     const arriving = once(server, 'connection')
     const socket = await opened()
     const [accepted] = await arriving

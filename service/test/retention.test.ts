@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { deleteOld } from '../src/maintenance/retention.js'
+import { deleteExpired } from '../src/maintenance/retention.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import {
   advance,
@@ -25,7 +25,7 @@ describeOnBothDatabases((bench, database) => {
       ])
     ).length
 
-  test('challenges, budgets, failures and messages go when their time is over, not before', async () => {
+  test('deletes challenges, budgets, failures and messages after their retention period, not before', async () => {
     const tenant = freshTenant(bench())
     const { mfa, lastCode } = tenant
     const contact = freshPhone()
@@ -40,17 +40,17 @@ describeOnBothDatabases((bench, database) => {
     })
     const all = { challenge: 1, budget: 2, failures: 1, daily: 1, outbox: 1 }
     advance(DAY - 1)
-    await deleteOld(bench().store)
+    await deleteExpired(bench().store)
     expect(await counts()).toEqual(all)
     advance(302)
-    await deleteOld(bench().store)
+    await deleteExpired(bench().store)
     expect(await counts()).toEqual({ ...all, challenge: 0, budget: 0, failures: 0 })
     advance(7 * DAY)
-    await deleteOld(bench().store)
+    await deleteExpired(bench().store)
     expect(await counts()).toEqual({ challenge: 0, budget: 0, failures: 0, daily: 0, outbox: 0 })
   })
 
-  test('the lock of an account, its hard caps and its factors stay (R26, R28)', async () => {
+  test('keeps the lock of an account, its failure counts and its factors (R26, R28)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshPhone()
     const prepared = await tenant.mfa.enrollApp({ contact })
@@ -58,7 +58,7 @@ describeOnBothDatabases((bench, database) => {
     for (let i = 0; i < 10; i++)
       await tenant.mfa.verify({ method: 'app', contact, kind: 'code', code: '000000' })
     advance(60 * DAY)
-    await deleteOld(bench().store)
+    await deleteExpired(bench().store)
     expect(prepared.outcome).toBe('prepared')
     const kept = ['account', 'factor', 'app_secret', 'backup_set', 'backup_code']
     const counts = await Promise.all(kept.map((table) => rows(tenant, table)))
@@ -66,26 +66,26 @@ describeOnBothDatabases((bench, database) => {
     expect(await rows(tenant, 'account', 'lock_level = 1')).toBe(1)
   })
 
-  test('a message that still waits is not deleted, however old', async () => {
+  test('does not delete a queued message, however old', async () => {
     const tenant = freshTenant(bench())
     bench().failNext(new DeliveryError('down', 'outage'))
     await tenant.mfa.send({ method: 'email', contact: freshEmail() })
     advance(60 * DAY)
-    await deleteOld(bench().store)
+    await deleteExpired(bench().store)
     expect(await rows(tenant, 'outbox')).toBe(1)
   })
 
-  test('goes once: the next round finds nothing', async () => {
+  test('deletes everything in one run: the next run finds nothing', async () => {
     const tenant = freshTenant(bench())
     await tenant.mfa.send({ method: 'sms', contact: freshPhone() })
     advance(2 * DAY)
-    expect((await deleteOld(bench().store)).challenge).toBeGreaterThan(0)
-    expect((await deleteOld(bench().store)).challenge).toBe(0)
+    expect((await deleteExpired(bench().store)).challenge).toBeGreaterThan(0)
+    expect((await deleteExpired(bench().store)).challenge).toBe(0)
   })
 
-  // The embedded database has one connection: nobody can hold a row beside us.
+  // The embedded database has one connection, so no other one can lock a row.
   if (database === 'PostgreSQL') {
-    test('a row that another connection holds is passed over at once, and the next round has it', async () => {
+    test('skips a row that another connection has locked, and deletes it in the next run', async () => {
       const tenant = freshTenant(bench())
       await tenant.mfa.send({ method: 'sms', contact: freshPhone() })
       await tenant.mfa.send({ method: 'sms', contact: freshPhone() })
@@ -105,26 +105,26 @@ describeOnBothDatabases((bench, database) => {
             tenant.application.id,
           ])
         }
-        await deleteOld(bench().store)
+        await deleteExpired(bench().store)
         expect(await left()).toEqual({ challenge: 1, outbox: 1, budget: 1, account: 1 })
       })
-      await deleteOld(bench().store)
+      await deleteExpired(bench().store)
       expect(await left()).toEqual({ challenge: 0, outbox: 0, budget: 0, account: 0 })
     })
   }
 
-  test('more than one batch goes in one round', async () => {
+  test('deletes more than one batch in one run', async () => {
     const tenant = freshTenant(bench())
     await bench().store.query(
       `INSERT INTO budget (application, scope, key, times)
        SELECT $1, 'destination', n::text, ARRAY[1::bigint] FROM generate_series(1, 2500) AS n`,
       [tenant.application.id],
     )
-    expect((await deleteOld(bench().store)).budget).toBeGreaterThanOrEqual(2_500)
+    expect((await deleteExpired(bench().store)).budget).toBeGreaterThanOrEqual(2_500)
     expect(await rows(tenant, 'budget')).toBe(0)
   })
 
-  test('backup codes whose message left live on when the record of it is deleted (R61)', async () => {
+  test('keeps delivered backup codes valid when the record of their message is deleted (R61)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()
     bench().failNext(new DeliveryError('down', 'outage'))
@@ -132,10 +132,10 @@ describeOnBothDatabases((bench, database) => {
       outcome: 'queued',
     })
     advance(60)
-    await bench().core.outbox.work()
-    const code = tenant.sent().find((letter) => letter.codes)?.codes?.[0] ?? ''
+    await bench().context.outbox.poll()
+    const code = tenant.sent().find((message) => message.codes)?.codes?.[0] ?? ''
     advance(30 * DAY)
-    await deleteOld(bench().store)
+    await deleteExpired(bench().store)
     expect(await rows(tenant, 'outbox')).toBe(0)
     const answer = await tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
     expect(answer.outcome).toBe('valid')

@@ -2,7 +2,7 @@ import { type CountersignService, createService, OperatorError } from '@counters
 import type { Contact } from 'countersign/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { run } from '../src/cli/program.js'
-import { examine } from '../src/operator/diagnose-store.js'
+import { diagnoseStore } from '../src/operator/diagnose-store.js'
 import { rotateSecrets } from '../src/operator/rotate-secrets.js'
 import { keysFrom } from '../src/secrets/keys.js'
 import { reseal, seal } from '../src/secrets/seal.js'
@@ -16,7 +16,7 @@ const NEW = 'the secret that follows it, which is long enough as well'
 const oldKeys = keysFrom(OLD, [NEW])
 const newKeys = keysFrom(NEW, [OLD])
 
-test('what is sealed again is the same thing to SQL, and opens with the new key alone', () => {
+test('resealed text is identified by SQL as the same text, and opens with the new key only', () => {
   const sealed = seal(oldKeys, ['a', 'b'], 'text')
   const again = reseal(newKeys, ['a', 'b'], sealed)
   expect(again.split('.')[1]).toBe(newKeys.id)
@@ -25,7 +25,7 @@ test('what is sealed again is the same thing to SQL, and opens with the new key 
   expect(() => reseal(keysFrom(NEW), ['a', 'b'], sealed)).toThrow('another key')
 })
 
-describe('a secret is exchanged', () => {
+describe('a rotation of secrets', () => {
   if (postgresMissing) return test.skip(postgresMissing, () => {})
 
   let url: string
@@ -64,10 +64,10 @@ describe('a secret is exchanged', () => {
     return service
   }
   const rotate = (keys = newKeys, options = {}) =>
-    rotateSecrets({ store, as: 'ops', changed: () => {} }, keys, options)
+    rotateSecrets({ store, name: 'ops', onApplicationChanged: () => {} }, keys, options)
   const codeFor = async (service: CountersignService, to: string) => {
     const [message] = (await service.inbox?.messages({ to })) ?? []
-    return /\b\d{6}\b/.exec(message?.text ?? '')?.[0] ?? 'no code came'
+    return /\b\d{6}\b/.exec(message?.text ?? '')?.[0] ?? 'no code was sent'
   }
   const backupCodesFor = async (service: CountersignService, to: string) => {
     const [message] = (await service.inbox?.messages({ to })) ?? []
@@ -101,7 +101,7 @@ describe('a secret is exchanged', () => {
     return [...found]
   }
 
-  test('and each of two processes reads what the other wrote, whichever secret it writes with', async () => {
+  test('lets two processes read what the other one wrote, whichever secret it uses', async () => {
     const [a, b] = [await start(OLD, NEW), await start(NEW, OLD)]
     for (const [one, other] of [
       [a, b],
@@ -113,7 +113,7 @@ describe('a secret is exchanged', () => {
       const code = await codeFor(one, contact.phone)
       expect(await codeFor(other, contact.phone)).toBe(code)
       advance(30)
-      // A resend by the other repeats the same code (R39).
+      // A resend by the other process repeats the same code (R39).
       expect(await other.mfa.send({ method: 'sms', contact, challenge })).toMatchObject({ outcome: 'sent' })
       expect(await codeFor(one, contact.phone)).toBe(code)
       expect(await other.mfa.verify({ method: 'sms', contact, kind: 'code', code, challenge })).toEqual({
@@ -128,17 +128,17 @@ describe('a secret is exchanged', () => {
       expect(await backup(other, first)).toEqual({ outcome: 'invalid' })
       expect(await backup(one, second)).toMatchObject({ outcome: 'valid' })
 
-      const person = await enrolled(one)
+      const user = await enrolled(one)
       advance(30)
-      const app = { method: 'app', kind: 'code', code: appCode(person.secret) } as const
-      expect(await other.mfa.verify({ ...app, contact: person.contact })).toEqual({ outcome: 'valid' })
+      const app = { method: 'app', kind: 'code', code: appCode(user.secret) } as const
+      expect(await other.mfa.verify({ ...app, contact: user.contact })).toEqual({ outcome: 'valid' })
     }
   })
 
-  test('under load: no right code is refused while secrets move forth and back', async () => {
+  test('rejects no correct code under load, in both directions', async () => {
     const services = [await start(OLD, NEW), await start(NEW, OLD)] as const
-    const people: { contact: Contact; secret: string }[] = []
-    for (let i = 0; i < 40; i++) people.push(await enrolled(services[0]))
+    const users: { contact: Contact; secret: string }[] = []
+    for (let i = 0; i < 40; i++) users.push(await enrolled(services[0]))
     let rotating = true
     let moved = 0
     const rotation = (async () => {
@@ -151,7 +151,7 @@ describe('a secret is exchanged', () => {
     for (let round = 0; rotating || round < 2; round++) {
       advance(30)
       const answers = await Promise.all(
-        people.map(({ contact, secret }, index) =>
+        users.map(({ contact, secret }, index) =>
           services[(index + round) % 2 === 0 ? 0 : 1].mfa.verify({
             method: 'app',
             contact,
@@ -164,16 +164,16 @@ describe('a secret is exchanged', () => {
       verified += answers.length
     }
     await rotation
-    expect(moved).toBeGreaterThanOrEqual(9 * people.length)
-    expect(verified).toBeGreaterThanOrEqual(2 * people.length)
-    // Every step was used once, moved or not (R51).
-    for (const { contact, secret } of people.slice(0, 5)) {
+    expect(moved).toBeGreaterThanOrEqual(9 * users.length)
+    expect(verified).toBeGreaterThanOrEqual(2 * users.length)
+    // Every step was accepted once, whether its secret was moved or not (R51).
+    for (const { contact, secret } of users.slice(0, 5)) {
       const again = { method: 'app', contact, kind: 'code', code: appCode(secret) } as const
       expect(await services[1].mfa.verify(again)).toEqual({ outcome: 'invalid' })
     }
   })
 
-  test('everything sealed is moved, and a pending app can still be confirmed', async () => {
+  test('moves all sealed text, and a pending app can still be confirmed', async () => {
     const before = await start(OLD, NEW)
     const contact = freshEmail()
     await enrolled(before)
@@ -188,12 +188,12 @@ describe('a secret is exchanged', () => {
     const confirming = { method: 'app', contact, kind: 'confirm', code: appCode(secret) } as const
     expect(await after.mfa.verify(confirming)).toEqual({ outcome: 'valid' })
     expect((await after.inbox?.messages())?.length).toBeGreaterThanOrEqual(1)
-    expect(await before.operator('ops').listAudit({ most: 1 })).toMatchObject([
-      { who: 'ops', application: '', action: 'secrets.rotated' },
+    expect(await before.operator('ops').listAudit({ limit: 1 })).toMatchObject([
+      { actor: 'ops', application: '', action: 'secrets.rotated' },
     ])
   })
 
-  test('and the old one is needed until nothing depends on it', async () => {
+  test('requires the former secret until nothing depends on it', async () => {
     const before = await start(OLD)
     const [phone, mailbox] = [freshPhone(), freshEmail()]
     await before.mfa.send({ method: 'sms', contact: phone })
@@ -204,7 +204,7 @@ describe('a secret is exchanged', () => {
     expect(first.retired).toEqual([])
     expect(first.remaining).toEqual([
       { keyId: oldKeys.id, what: 'backup codes', count: 10, movable: false },
-      { keyId: oldKeys.id, what: 'codes on their way', count: 1, movable: false },
+      { keyId: oldKeys.id, what: 'delivered codes', count: 1, movable: false },
     ])
     expect((await rejection(start(NEW))).message).toContain('SERVICE_SECRET_PREVIOUS')
     const between = await start(NEW, OLD)
@@ -219,7 +219,7 @@ describe('a secret is exchanged', () => {
     expect((await rejection(start(OLD))).message).toContain(newKeys.id)
   })
 
-  test('never with a secret that cannot read what is there', async () => {
+  test('is refused with a secret that cannot decrypt the existing data', async () => {
     const before = await start(OLD)
     await enrolled(before)
     const error = await rejection(rotate(keysFrom(NEW)))
@@ -228,28 +228,28 @@ describe('a secret is exchanged', () => {
     expect(await keyIdsInStore()).toEqual([oldKeys.id])
   })
 
-  test('by the command line, which says what still depends on the old one; the doctor knows too', async () => {
+  test('by the command line shows what still depends on the former secret, and so does the doctor', async () => {
     const before = await start(OLD)
     await enrolled(before)
     const typed = async (env: Record<string, string>, ...args: string[]) => {
-      const said = { out: '', err: '' }
+      const printed = { out: '', err: '' }
       const code = await run(args, {
         env: { DATABASE_URL: url, ...env },
         out(text) {
-          said.out += text
+          printed.out += text
         },
         err(text) {
-          said.err += text
+          printed.err += text
         },
       })
-      return { code, ...said }
+      return { code, ...printed }
     }
     expect(await typed({}, 'rotate-secrets')).toMatchObject({
       code: 1,
       err: expect.stringContaining('SERVICE_SECRET'),
     })
     const unknown = await typed({ SERVICE_SECRET: NEW }, 'doctor')
-    expect([unknown.code, unknown.out.includes('which is unknown here')]).toEqual([1, true])
+    expect([unknown.code, unknown.out.includes('which is unknown')]).toEqual([1, true])
 
     const env = {
       SERVICE_SECRET: NEW,
@@ -270,15 +270,13 @@ describe('a secret is exchanged', () => {
       /ann .*backup codes of former keys dropped/,
     )
 
-    const findings = await examine(store, keysFrom(NEW), { production: true, environmentKey: true })
-    // The clock of this test is stopped in another year.
-    expect(findings.filter(({ about }) => about !== 'database').map(({ state }) => state)).toEqual([
-      'well',
-      'well',
-      'well',
-    ])
+    const diagnostics = await diagnoseStore(store, keysFrom(NEW), { production: true, hasOptionKey: true })
+    // The clock of this test is set to another year.
+    expect(
+      diagnostics.filter(({ subject }) => subject !== 'database').map(({ severity }) => severity),
+    ).toEqual(['ok', 'ok', 'ok'])
     expect((await typed({ SERVICE_SECRET: NEW, SERVICE_PORT: 'x' }, 'doctor')).out).toMatch(
-      /wrong +settings +SERVICE_PORT/,
+      /error +settings +SERVICE_PORT/,
     )
   })
 })

@@ -14,8 +14,8 @@ import {
 } from './kit.js'
 
 /*
- * Over HTTP, as the app that asks sees it: nothing in an answer tells whether the service has ever heard of a person. That
- * the work is the same, too, is in suites/same-work.ts.
+ * Over HTTP, as the calling app sees it: no response reveals whether an account is known. suites/same-work.ts tests that
+ * the work is the same too.
  */
 
 let bench: Bench
@@ -36,21 +36,21 @@ beforeEach(async () => {
       return queries.query(text, params)
     },
   })
-  const { core } = bench
+  const { context } = bench
   const store = {
-    ...core.store,
-    ...listening(core.store),
+    ...context.store,
+    ...listening(context.store),
     transaction: <T>(work: (tx: Queries) => Promise<T>) =>
-      core.store.transaction((tx) => work(listening(tx))),
+      context.store.transaction((tx) => work(listening(tx))),
   }
-  const server = await listen(apiOver({ ...core, store }, freshTenant(bench).application))
+  const server = await listen(apiOver({ ...context, store }, freshTenant(bench).application))
   close = server.close
   post = (path, form, key) =>
     postForm(server.url + path, form, key === undefined ? {} : { authorization: `Bearer ${key}` })
 })
 afterEach(() => close())
 
-/** Somebody with an app, backup codes and codes under way. A day later no budget remembers it. */
+/** An account with an app, backup codes and active codes. After a day its budgets are unused again. */
 async function somebodyKnown(User: string, Type: 'EMAIL' | 'SMS') {
   await post('/v1/mfa', { User, Type })
   const { body } = await post('/v1/mfa/app', { User })
@@ -61,11 +61,11 @@ async function somebodyKnown(User: string, Type: 'EMAIL' | 'SMS') {
   await post('/v1/mfa/verify', { User, Type: 'APP', Code: '000000' })
 }
 
-/** What an answer says, without what is drawn by lot or counts for the application as a whole. */
-function said({ status, headers, body }: Awaited<ReturnType<typeof postForm>>) {
-  // A picture is as long as what it shows makes it.
+/** A response, without random values and what counts for the whole application. */
+function comparable({ status, headers, body }: Awaited<ReturnType<typeof postForm>>) {
+  // The length of the QR image depends on its content.
   const varying = ['date', 'x-request-id', ...('qr' in body ? ['content-length'] : [])]
-  const told = Object.fromEntries(
+  const headersShown = Object.fromEntries(
     [...headers]
       .filter(([name]) => !varying.includes(name))
       .map(([name, value]) => [name, value.replace(/("application";r=)\d+/, '$1…')]),
@@ -75,7 +75,7 @@ function said({ status, headers, body }: Awaited<ReturnType<typeof postForm>>) {
     name,
     random.includes(name) ? typeof value : value,
   ])
-  return { status, told, fields: Object.fromEntries(fields) }
+  return { status, headers: headersShown, fields: Object.fromEntries(fields) }
 }
 
 const CALLS = [
@@ -92,27 +92,27 @@ describe.each(CALLS)('R44 %s with Type %s', (path, Type) => {
   const fresh = () => (isMail ? freshEmail().email : freshPhone().phone)
   const form = (User: string) => ({ User, ...(Type && { Type }) })
 
-  test('says the same of somebody with factors and of somebody it never heard of', async () => {
+  test('gives the same response for an account with factors and an unknown account', async () => {
     const known = fresh()
     await somebodyKnown(known, isMail ? 'EMAIL' : 'SMS')
-    const ofKnown = said(await post(path, form(known)))
+    const ofKnown = comparable(await post(path, form(known)))
     expect(ofKnown.status).toBe(200)
-    expect(said(await post(path, form(fresh())))).toEqual(ofKnown)
+    expect(comparable(await post(path, form(fresh())))).toEqual(ofKnown)
   })
 
   test.each(['key_of_nobody_0123456789', ''])(
-    'tells a caller with the key "%s" nothing, and asks the store the same for everybody',
+    'reveals nothing to a caller with the key "%s", and sends the store the same statements for every account',
     async (key) => {
       const known = fresh()
       await somebodyKnown(known, isMail ? 'EMAIL' : 'SMS')
-      const told = async (User: string) => {
+      const responseTo = async (User: string) => {
         asked.length = 0
-        return { ...said(await post(path, form(User), key)), steps: [...asked] }
+        return { ...comparable(await post(path, form(User), key)), steps: [...asked] }
       }
-      const ofKnown = await told(known)
+      const ofKnown = await responseTo(known)
       expect(ofKnown).toMatchObject({ status: 401, fields: { code: 'invalid_api_key' } })
-      expect(await told(fresh())).toEqual(ofKnown)
-      expect(await told('nobody at all')).toEqual(ofKnown)
+      expect(await responseTo(fresh())).toEqual(ofKnown)
+      expect(await responseTo('unknown account')).toEqual(ofKnown)
     },
   )
 })

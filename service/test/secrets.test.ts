@@ -9,7 +9,7 @@ import { SECRET } from './kit.js'
 
 const keys = keysFrom(SECRET)
 
-describe('the vectors of the RFCs (R49)', () => {
+describe('the test vectors of the RFCs (R49)', () => {
   const sha1 = Secret.fromLatin1('12345678901234567890')
 
   test('RFC 4226, appendix D', () => {
@@ -40,17 +40,14 @@ describe('the vectors of the RFCs (R49)', () => {
       }),
     )
     expect(made).toEqual(codes)
-    // Our own window sees the same: six digits are the last six of eight.
+    // The matched step confirms it: six digits are the last six of eight.
     const six = codes[0]?.slice(-6) ?? ''
     expect(matchStep(sha1.base32, six, seconds * 1000, 0).step).toBe(Math.floor(seconds / 30))
   })
 
-  test.each(['', '12345', '1234567', '١٢٣٤٥٦', 'ABCDEF', '12345\u0131'])(
-    '%j is no code of any step',
-    (code) => {
-      expect(matchStep(newAppSecret(), code, Date.now(), 1)).toEqual({ step: undefined, passed: undefined })
-    },
-  )
+  test.each(['', '12345', '1234567', '١٢٣٤٥٦', 'ABCDEF', '12345\u0131'])('%j matches no step', (code) => {
+    expect(matchStep(newAppSecret(), code, Date.now(), 1)).toEqual({ step: undefined, passed: undefined })
+  })
 })
 
 describe('a delivered code', () => {
@@ -64,7 +61,7 @@ describe('a delivered code', () => {
     digits: 6,
   }
 
-  test('is uniform, leading zeros kept (R35)', () => {
+  test('is uniformly distributed, leading zeros included (R35)', () => {
     const draws = 20_000
     const counts = Array.from({ length: 6 }, () => new Array<number>(10).fill(0))
     for (let i = 0; i < draws; i++) {
@@ -75,7 +72,7 @@ describe('a delivered code', () => {
         if (row) row[Number(digit)] = (row[Number(digit)] ?? 0) + 1
       }
     }
-    // Chi-squared with 9 degrees of freedom stays below 40 but for one set of keys in a hundred thousand.
+    // Chi-squared with 9 degrees of freedom exceeds 40 for one set of keys in a hundred thousand.
     for (const row of counts) {
       const expected = draws / 10
       expect(row.reduce((sum, n) => sum + (n - expected) ** 2 / expected, 0)).toBeLessThan(40)
@@ -93,16 +90,16 @@ describe('a delivered code', () => {
   })
 })
 
-test('a backup code uses the whole alphabet, each character as often', () => {
+test('a backup code uses all characters of its alphabet equally often', () => {
   const text = Array.from({ length: 500 }, () => newBackupCode(16)).join('')
   expect(new Set(text).size).toBe(32)
   expect(text).not.toMatch(/[ILOU]/)
 })
 
-describe('what is sealed', () => {
+describe('sealed text', () => {
   const sealed = seal(keys, ['app secret', 'a', 'c'], 'a secret')
 
-  test('opens under the identity it was sealed for, and never looks the same twice', () => {
+  test('opens with the identity that it was sealed for, and never looks the same twice', () => {
     expect(open(keys, ['app secret', 'a', 'c'], sealed)).toBe('a secret')
     expect(seal(keys, ['app secret', 'a', 'c'], 'a secret')).not.toBe(sealed)
   })
@@ -114,7 +111,7 @@ describe('what is sealed', () => {
     },
   )
 
-  test('does not open when a bit differs, is missing, or the key is another', () => {
+  test('does not open if a bit differs or is missing, or with another key', () => {
     const [version, id, body = ''] = sealed.split('.')
     const bytes = Buffer.from(body, 'base64url')
     for (let i = 0; i < bytes.length; i++) {

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { shutDown } from '../src/shutdown.js'
 
-/** A server that is told apart from its service, which writes down what happens to it. */
+/** A server and a stand-in for its service that records the calls. */
 async function running(handler: RequestListener) {
   const events: string[] = []
   const server = createServer(handler)
@@ -18,8 +18,8 @@ async function running(handler: RequestListener) {
   return { server, service, events, port, url: `http://127.0.0.1:${port}` }
 }
 
-describe('an orderly end', () => {
-  test('still takes requests while it drains, and then no more', async () => {
+describe('an orderly shutdown', () => {
+  test('accepts requests while it drains, and none afterwards', async () => {
     const { server, service, events, url } = await running((_request, response) => response.end('ok'))
     const patience = new AbortController()
     const ending = shutDown(server, service, { drainMs: 60_000, finishWithinMs: 1_000 }, patience.signal)
@@ -31,7 +31,7 @@ describe('an orderly end', () => {
     await expect(fetch(url)).rejects.toThrow()
   })
 
-  test('answers what was begun before it lets go of the store', async () => {
+  test('answers requests in progress before it closes the store', async () => {
     let finish = () => {}
     const { server, service, events, url } = await running((_request, response) => {
       finish = () => response.end('done')
@@ -52,7 +52,7 @@ describe('an orderly end', () => {
     expect(events).toEqual(['drained', 'closed'])
   })
 
-  test('does not wait for a connection that is stuck', async () => {
+  test('does not wait for a stuck connection', async () => {
     const { server, service, events, port } = await running(() => {})
     const socket = connect(port, '127.0.0.1')
     socket.on('error', () => {})

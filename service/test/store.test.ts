@@ -18,7 +18,7 @@ async function openPglite(): Promise<Opened> {
 
 async function openPostgres(): Promise<Opened> {
   const server = await startPostgres()
-  // Two processes that start together must not both migrate.
+  // Of two processes that start together, only one may migrate.
   const [store, other] = await Promise.all(
     [1, 2].map(() => openStore({ databaseUrl: server.url, dataDir: '', keyId: 'k' })),
   )
@@ -50,7 +50,7 @@ describe.each([
   })
   afterAll(() => opened.stop())
 
-  test('gives back what it was given, large numbers and lists as numbers', async () => {
+  test('returns stored values unchanged, with large numbers and lists as numbers', async () => {
     const now = Date.now()
     await store.query('INSERT INTO thing (id, n, times, note) VALUES ($1, $2, $3, $4)', [
       'a',
@@ -66,7 +66,7 @@ describe.each([
     ).toEqual([{ n: 1 }])
   })
 
-  test('takes text of any alphabet as text, never as SQL', async () => {
+  test('stores text of any alphabet as text, never as SQL', async () => {
     const id = `'; DROP TABLE thing; -- Ω語\u{1f511}`
     await store.query('INSERT INTO thing (id, n) VALUES ($1, 1)', [id])
     expect(await store.query('SELECT id FROM thing WHERE id = $1', [id])).toEqual([{ id }])
@@ -87,7 +87,7 @@ describe.each([
     `\u2019\uff07`,
     'NULL',
     '',
-  ])('takes %j for what it is, alone and in a list, first and again', async (note) => {
+  ])('stores %j unchanged, alone and in a list, the first time and again', async (note) => {
     for (let i = 0; i < 2; i++) {
       const [row] = await store.query<{ note: string; list: string[] }>(
         'SELECT $1::text AS note, $2::text[] AS list, $3::bigint[] AS none',
@@ -97,7 +97,7 @@ describe.each([
     }
   })
 
-  test('knows a statement again after one that failed, in and out of transactions', async () => {
+  test('runs a prepared statement again after an error, in and out of transactions', async () => {
     const text = 'SELECT 1 / $1::integer AS n'
     await rejection(store.query(text, [0]))
     await rejection(store.transaction((tx) => tx.query(text, [0])))
@@ -110,7 +110,7 @@ describe.each([
     expect(both).toEqual([[{ n: 1 }], [{ n: 1 }], [{ n: 2 }], [{ n: 2 }]])
   })
 
-  test('keeps all of a transaction or nothing', async () => {
+  test('commits all of a transaction or nothing', async () => {
     const error = await rejection(
       store.transaction(async (tx) => {
         await tx.query("INSERT INTO thing (id, n) VALUES ('gone', 1)")
@@ -126,21 +126,22 @@ describe.each([
     expect(await kept).toEqual([{ id: 'kept' }])
   })
 
-  test('lets a conditional update pass as often as its condition allows, of 200 at once', async () => {
-    await store.query("INSERT INTO thing (id, n) VALUES ('tries', 0)")
-    const spend = () => store.query("UPDATE thing SET n = n + 1 WHERE id = 'tries' AND n < 5 RETURNING n")
-    const answers = await Promise.all(Array.from({ length: 200 }, spend))
+  test('of 200 concurrent conditional updates, lets as many succeed as the condition allows', async () => {
+    await store.query("INSERT INTO thing (id, n) VALUES ('attempts', 0)")
+    const consume = () =>
+      store.query("UPDATE thing SET n = n + 1 WHERE id = 'attempts' AND n < 5 RETURNING n")
+    const answers = await Promise.all(Array.from({ length: 200 }, consume))
     expect(answers.filter((rows) => rows.length > 0)).toHaveLength(5)
   })
 
-  test('lets one of 200 deletions at once have the row', async () => {
+  test('of 200 concurrent deletions, lets one have the row', async () => {
     await store.query("INSERT INTO thing (id, n) VALUES ('once', 0)")
     const take = () => store.query("DELETE FROM thing WHERE id = 'once' RETURNING id")
     const answers = await Promise.all(Array.from({ length: 200 }, take))
     expect(answers.filter((rows) => rows.length > 0)).toHaveLength(1)
   })
 
-  test('makes transactions that hold one row wait for each other', async () => {
+  test('makes transactions that lock one row wait for each other', async () => {
     await store.query("INSERT INTO thing (id, n) VALUES ('held', 0)")
     const add = () =>
       store.transaction(async (tx) => {
@@ -159,7 +160,7 @@ describe.each([
     expect(applied.map((row) => row.name).sort()).toEqual(files.sort())
   })
 
-  test('every table but the two about the store itself carries the application (R86)', async () => {
+  test('every table except the two about the store itself has an application column (R86)', async () => {
     const rows = await store.query<{ table_name: string }>(
       `SELECT table_name FROM information_schema.tables t WHERE table_schema = 'public' AND NOT EXISTS (
          SELECT 1 FROM information_schema.columns c WHERE c.table_name = t.table_name AND c.column_name = 'application')`,
@@ -167,7 +168,7 @@ describe.each([
     expect(rows.map((row) => row.table_name).sort()).toEqual(['migration', 'sealing_key', 'thing'])
   })
 
-  test('whatever is one of its kind is so within its application (R86)', async () => {
+  test('every unique constraint includes the application (R86)', async () => {
     const rows = await store.query<{ name: string }>(
       `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
        JOIN pg_class t ON t.oid = i.indrelid JOIN pg_namespace n ON n.oid = t.relnamespace
@@ -175,7 +176,7 @@ describe.each([
          SELECT 1 FROM pg_attribute a
          WHERE a.attrelid = t.oid AND a.attnum = i.indkey[0] AND a.attname = 'application')`,
     )
-    // A key leads to its application, a position only orders rows, and the rest is about the store itself.
+    // A hash identifies its application, a position only orders rows, and the others are about the store itself.
     expect(rows.map(({ name }) => name).sort()).toEqual([
       'api_key_hash_key',
       'audit_pkey',
@@ -187,7 +188,7 @@ describe.each([
   })
 })
 
-test('says what is wrong when the database cannot be reached', async () => {
+test('explains that the database is unreachable', async () => {
   const error = await rejection(
     openStore({ databaseUrl: 'postgresql://nobody@127.0.0.1:1/none', dataDir: '', keyId: 'k' }),
   )

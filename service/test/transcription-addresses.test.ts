@@ -3,13 +3,13 @@ import type { RequestListener } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type Fetching, fromAddress } from '../src/transcription/sources/from-address.js'
-import { readHost } from '../src/transcription/sources/allowed-hosts.js'
+import { parseHost } from '../src/transcription/sources/allowed-hosts.js'
+import { type FetchOptions, fromAddress } from '../src/transcription/sources/from-address.js'
 import { collectGarbageSoon } from './collect-garbage.js'
 import { listen } from './kit.js'
 import { countingTarget, testFolder } from './recordings.js'
 
-/** What the names of these tests resolve to. */
+/** The addresses of the names in these tests. */
 const NAMES: Record<string, string[]> = {
   'rebound.test': ['127.0.0.1'],
   'rebound6.test': ['::1'],
@@ -57,22 +57,22 @@ afterAll(async () => {
   await folder.remove()
 })
 
-function receive(address: string, fetching: Partial<Fetching> = {}) {
+function receive(address: string, fetchOptions: Partial<FetchOptions> = {}) {
   const path = join(folder.path, String(++files))
-  const source = fromAddress(address, { hosts: [], lookup, ports: [443, target.port], ...fetching })
+  const source = fromAddress(address, { hosts: [], lookup, ports: [443, target.port], ...fetchOptions })
   return source.receive(path, new AbortController().signal)
 }
 
 const refused = (reason: string) => ({ outcome: 'refused', refusal: { reason } })
 
 const listed = (...hosts: string[]) =>
-  hosts.map((host) => readHost(host) ?? expect.fail(`${host} is no host`))
+  hosts.map((host) => parseHost(host) ?? expect.fail(`${host} is no host`))
 
 const PUBLIC_NAME = 'https://media.example'
 
-/** PORT stands for that of a listener on every address of this machine. */
+/** PORT stands for the port of a listener on every address of this machine. */
 const HOSTILE = [
-  // this machine, by name and by every spelling of its address
+  // this machine, by name and in every spelling of its address
   'https://localhost:PORT/a.mp3',
   'https://LOCALHOST.:PORT/a.mp3',
   'https://127.0.0.1:PORT/a.mp3',
@@ -98,7 +98,7 @@ const HOSTILE = [
   'https://[::1]:PORT/a.mp3',
   'https://[0:0:0:0:0:0:0:1]:PORT/a.mp3',
   'https://[::]:PORT/a.mp3',
-  // IPv4 dressed as IPv6
+  // IPv4 embedded in IPv6
   'https://[::ffff:127.0.0.1]:PORT/a.mp3',
   'https://[::ffff:7f00:1]:PORT/a.mp3',
   'https://[::127.0.0.1]:PORT/a.mp3',
@@ -136,7 +136,7 @@ const HOSTILE = [
   'https://224.0.0.1/a.mp3',
   'https://240.0.0.1/a.mp3',
   'https://255.255.255.255/a.mp3',
-  // names that lead inside, all the way or in part
+  // names that resolve to internal addresses, all or some of them
   'https://rebound.test:PORT/a.mp3',
   'https://rebound6.test:PORT/a.mp3',
   'https://mapped.test:PORT/a.mp3',
@@ -156,7 +156,7 @@ const HOSTILE = [
   'https://translated.test:PORT/a.mp3',
   'https://documented6.test/a.mp3',
   'https://late.test/a.mp3',
-  // not https, another port, somebody's name
+  // not https, another port, a user name
   'http://127.0.0.1:PORT/a.mp3',
   'http://media.example/a.mp3',
   `${PUBLIC_NAME}:8443/a.mp3`,
@@ -170,7 +170,7 @@ const HOSTILE = [
   'https://media.example:443@127.0.0.1:PORT/a.mp3',
   'https://127.0.0.1:PORT\\@media.example/a.mp3',
   'https://127.0.0.1:PORT#@media.example/a.mp3',
-  // no address of a file on the web at all
+  // not a web address
   'file:///etc/passwd',
   'file://localhost/etc/passwd',
   'data:audio/wav;base64,UklGRg==',
@@ -193,20 +193,20 @@ const HOSTILE = [
   '',
 ]
 
-describe('an address that leads where no stranger may (R87)', () => {
-  test.each(HOSTILE)('is refused: %s', async (hostile) => {
+describe('an address that leads to an internal host (R87)', () => {
+  test.each(HOSTILE)('refuses %s', async (hostile) => {
     const before = target.connections()
     expect(await receive(hostile.replace('PORT', String(target.port)))).toEqual(refused('address_refused'))
     expect(target.connections()).toBe(before)
   })
 
-  test('is met in at least 24 ways here, none of which touched the listener or left a file', async () => {
+  test('is tested in at least 24 forms, none of which reached the listener or left a file', async () => {
     expect(HOSTILE.length).toBeGreaterThanOrEqual(24)
     expect(target.connections()).toBe(0)
     expect(await readdir(folder.path)).toEqual([])
   })
 
-  test('would have reached the listener, were it listed', async () => {
+  test('would have reached the listener if it were allowed', async () => {
     const before = target.connections()
     const hosts = listed(`127.0.0.1:${target.port}`)
     expect(await receive(`https://127.0.0.1:${target.port}/a.mp3`, { hosts })).toEqual(
@@ -215,7 +215,7 @@ describe('an address that leads where no stranger may (R87)', () => {
     expect(target.connections()).toBe(before + 1)
   })
 
-  test('is asked for once, so that no second answer can differ from the first', async () => {
+  test('is resolved once, so that a second answer cannot differ from the first', async () => {
     asked = []
     await receive('https://rebound.test/a.mp3')
     expect(asked).toEqual(['rebound.test'])
@@ -226,14 +226,14 @@ describe('an address that leads where no stranger may (R87)', () => {
   })
 })
 
-describe('a host that the operator lists', () => {
+describe('a host that the operator allows', () => {
   const serve = async (handler: RequestListener) => {
     const server = await listen(handler)
     onTestFinished(() => server.close())
     return { url: server.url, hosts: listed(new URL(server.url).host) }
   }
 
-  test('is fetched from by http, as it is and without a proxy', async () => {
+  test('is reached by http, uncompressed and without a proxy', async () => {
     const headers: unknown[] = []
     const { url, hosts } = await serve((request, response) => {
       headers.push(request.headers)
@@ -252,7 +252,7 @@ describe('a host that the operator lists', () => {
     ])
   })
 
-  test('counts on its own port alone', async () => {
+  test('is allowed on its own port only', async () => {
     const before = target.connections()
     const { hosts } = await serve((_request, response) => void response.end())
     expect(await receive(`http://127.0.0.1:${target.port}/a.mp3`, { hosts })).toEqual(
@@ -261,7 +261,7 @@ describe('a host that the operator lists', () => {
     expect(target.connections()).toBe(before)
   })
 
-  test.each([301, 302, 303, 307, 308])('is not followed elsewhere by a %d', async (status) => {
+  test.each([301, 302, 303, 307, 308])('does not follow a redirect with %d', async (status) => {
     const before = target.connections()
     const { url, hosts } = await serve((_request, response) => {
       response.writeHead(status, { location: `http://127.0.0.1:${target.port}/a.mp3` }).end()
@@ -272,10 +272,10 @@ describe('a host that the operator lists', () => {
   })
 
   test.each<[string, string, RequestListener]>([
-    ['says 404', 'fetch_failed', (_q, r) => void r.writeHead(404).end('sound')],
-    ['says 206', 'fetch_failed', (_q, r) => void r.writeHead(206).end('sound')],
+    ['responds with 404', 'fetch_failed', (_q, r) => void r.writeHead(404).end('sound')],
+    ['responds with 206', 'fetch_failed', (_q, r) => void r.writeHead(206).end('sound')],
     [
-      'packs the file',
+      'compresses the file',
       'fetch_failed',
       (_q, r) => void r.writeHead(200, { 'content-encoding': 'gzip' }).end(),
     ],
@@ -293,7 +293,7 @@ describe('a host that the operator lists', () => {
       (_q, r) => void r.writeHead(200, { 'content-type': 'text/html' }).end('<p>secret'),
     ],
     [
-      'says that the file is too large',
+      'declares a file that is too large',
       'file_too_large',
       (_q, r) => void r.writeHead(200, { 'content-length': String(25 * 1024 * 1024 + 1) }).end(),
     ],
@@ -308,13 +308,13 @@ describe('a host that the operator lists', () => {
         more()
       },
     ],
-  ])('that %s is refused: %s', async (_title, reason, handler) => {
+  ])('that %s: %s', async (_title, reason, handler) => {
     const { url, hosts } = await serve(handler)
     const timeoutMs = reason === 'file_too_large' ? 20_000 : 300
     expect(await receive(`${url}/a.mp3`, { hosts, timeoutMs })).toEqual(refused(reason))
   })
 
-  test('a host that says nothing is waited for no longer, whenever memory is collected', async () => {
+  test('a host that does not respond is abandoned at the time limit, even after garbage collection', async () => {
     const { url, hosts } = await serve(() => {})
     const received = receive(`${url}/a.mp3`, { hosts, timeoutMs: 300 })
     collectGarbageSoon()
@@ -331,7 +331,7 @@ describe('a host that the operator lists', () => {
     ['media.internal:99999', undefined],
     ['a b', undefined],
     ['', undefined],
-  ])('is written %s', (text, host) => {
-    expect(readHost(text)).toEqual(host)
+  ])('is parsed from %s', (text, host) => {
+    expect(parseHost(text)).toEqual(host)
   })
 })

@@ -2,15 +2,15 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Busboy } from '@fastify/busboy'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { FaultsError } from '../src/configuration-error.js'
+import { ConfigurationError } from '../src/configuration-error.js'
 import { readOptions } from '../src/options.js'
-import { commandTranscriber } from '../src/transcription/engines/command.js'
-import { type Engine, readEngine, transcriberOf } from '../src/transcription/engines/engine-option.js'
-import { openAiTranscriber } from '../src/transcription/engines/openai.js'
+import { commandTranscriber } from '../src/transcription/engines/command-transcriber.js'
+import { type Engine, parseEngine, transcriberOf } from '../src/transcription/engines/engine-option.js'
+import { openAiTranscriber } from '../src/transcription/engines/openai-transcriber.js'
 import { listen, rejection, SECRET } from './kit.js'
 import { testFolder } from './recordings.js'
 
-const SOUND = 'RIFF….WAVE what was said'
+const SOUND = 'RIFF….WAVE speech'
 let folder: Awaited<ReturnType<typeof testFolder>>
 let path: string
 
@@ -30,7 +30,7 @@ interface Asked {
   readonly file: { readonly name: string; readonly type: string; readonly text: string }
 }
 
-/** A server with the API of OpenAI that writes down what it was asked. */
+/** A server with the API of OpenAI that records its requests. */
 async function openAiServer(status: number, answer: unknown, headers = {}) {
   const asked: Asked[] = []
   const server = await listen((request, response) => {
@@ -64,16 +64,16 @@ async function openAiServer(status: number, answer: unknown, headers = {}) {
 }
 
 function chosen(text: string, apiKey?: string) {
-  const engine = readEngine(text)
+  const engine = parseEngine(text)
   if (typeof engine === 'string' || engine.by !== 'server') throw new Error('no server')
   return openAiTranscriber({ ...engine, apiKey })
 }
 
 describe('a server with the API of OpenAI', () => {
-  test('is given the recording as a WAV file with the model and the key', async () => {
+  test('receives the recording as a WAV file with the model and the key', async () => {
     const server = await openAiServer(200, { text: ' go forward ten meters\n', language: 'english' })
-    const said = await chosen(server.url, 'sk-of-the-tests').transcribe(recording())
-    expect(said).toEqual({ text: 'go forward ten meters', language: 'english' })
+    const transcript = await chosen(server.url, 'sk-of-the-tests').transcribe(recording())
+    expect(transcript).toEqual({ text: 'go forward ten meters', language: 'english' })
     expect(server.asked).toEqual([
       {
         path: '/v1/audio/transcriptions',
@@ -84,10 +84,12 @@ describe('a server with the API of OpenAI', () => {
     ])
   })
 
-  test('may have a path and fields of its own, and no key', async () => {
+  test('can have another path and other fields, and no key', async () => {
     const server = await openAiServer(200, { text: '' })
-    const said = await chosen(`${server.url}/inference?model=base.en&temperature=0`).transcribe(recording())
-    expect(said).toEqual({ text: '' })
+    const transcript = await chosen(`${server.url}/inference?model=base.en&temperature=0`).transcribe(
+      recording(),
+    )
+    expect(transcript).toEqual({ text: '' })
     expect(server.asked).toMatchObject([
       {
         path: '/inference',
@@ -98,11 +100,11 @@ describe('a server with the API of OpenAI', () => {
   })
 
   test.each([
-    [401, { error: 'the key sk-of-the-tests is wrong' }, 'The transcription server answered 401.'],
-    [500, {}, 'The transcription server answered 500.'],
-    [200, { transcript: 'words' }, 'The transcription server answered without a text.'],
+    [401, { error: 'the key sk-of-the-tests is wrong' }, 'The transcription server responded with 401.'],
+    [500, {}, 'The transcription server responded with 500.'],
+    [200, { transcript: 'words' }, 'The response of the transcription server has no text.'],
     [302, {}, 'fetch failed'],
-  ])('that answers %d with %j has failed', async (status, answer, message) => {
+  ])('that responds with %d and %j has failed', async (status, answer, message) => {
     const elsewhere = await openAiServer(200, { text: 'words' })
     const server = await openAiServer(status, answer, { location: elsewhere.url })
     const error = await rejection(chosen(server.url, 'sk-of-the-tests').transcribe(recording()))
@@ -114,14 +116,14 @@ describe('a server with the API of OpenAI', () => {
 describe('a command', () => {
   const script = (text: string) => commandTranscriber([process.execPath, '-e', text, '{file}'])
 
-  test('is given the path of the recording, and what it prints is the text', async () => {
+  test('receives the path of the recording and prints the text', async () => {
     const transcriber = script("console.log(' go forward\\n\\n ten meters '); console.error('loading')")
     expect(await transcriber.transcribe(recording())).toEqual({ text: 'go forward ten meters' })
     const reader = script("process.stdout.write(require('fs').readFileSync(process.argv[1]))")
     expect(await reader.transcribe(recording())).toEqual({ text: SOUND })
   })
 
-  test('sees none of the secrets in our environment, and no shell reads its parameters', async () => {
+  test('sees none of the secrets in our environment, and is run without a shell', async () => {
     vi.stubEnv('SERVICE_SECRET', SECRET)
     onTestFinished(() => void vi.unstubAllEnvs())
     const { text } = await script('console.log(Object.keys(process.env).join())').transcribe(recording())
@@ -130,20 +132,20 @@ describe('a command', () => {
     expect((await echo.transcribe(recording())).text).toBe(`$(id);${path}`)
   })
 
-  test('that ends badly, does not exist or talks without end has failed', async () => {
+  test('that exits with an error, does not exist or prints endlessly has failed', async () => {
     const failing = await rejection(
       script("console.error('no model'); process.exit(3)").transcribe(recording()),
     )
-    expect(failing.message).toBe('command ended with status 3: no model')
+    expect(failing.message).toBe('command exited with status 3: no model')
     const absent = commandTranscriber(['/nowhere/whisper', '{file}']).transcribe(recording())
     expect(await rejection(absent)).toMatchObject({ code: 'ENOENT' })
     const endless = script("for (;;) require('fs').writeSync(1, 'word '.repeat(1000))").transcribe(
       recording(),
     )
-    expect((await rejection(endless)).message).toMatch(/^command ended with status none/)
+    expect((await rejection(endless)).message).toMatch(/^command exited with status none/)
   })
 
-  test('is killed when nobody waits for it any more', async () => {
+  test('is killed when its result is no longer needed', async () => {
     const gone = new AbortController()
     const started = join(folder.path, 'started')
     const waiting = script(
@@ -181,8 +183,8 @@ describe('the option transcriber', () => {
       'http://127.0.0.1:8080/inference?model=x&language=en',
       { by: 'server', url: 'http://127.0.0.1:8080/inference', fields: { model: 'x', language: 'en' } },
     ],
-  ])('may be %s', (text, engine) => {
-    expect(readEngine(text)).toEqual(engine)
+  ])('accepts %s', (text, engine) => {
+    expect(parseEngine(text)).toEqual(engine)
   })
 
   test.each([
@@ -190,16 +192,16 @@ describe('the option transcriber', () => {
     ['', 'must be auto'],
     ['https://', 'must be auto'],
     ['ftp://speech.example', 'must be auto'],
-    ['https://user:key@speech.example', 'give the key in transcriberKey'],
+    ['https://user:key@speech.example', 'set the key in transcriberKey'],
     ['command:', 'must name a program'],
-    ['command:whisper-cli', 'must have {file}'],
-  ])('may not be %j', (transcriber, told) => {
+    ['command:whisper-cli', 'must contain {file}'],
+  ])('refuses %j', (transcriber, fault) => {
     const read = () => readOptions({ secret: SECRET, delivery: 'inbox', transcriber })
-    expect(read).toThrow(FaultsError)
-    expect(read).toThrow(told)
+    expect(read).toThrow(ConfigurationError)
+    expect(read).toThrow(fault)
   })
 
-  test('is told with every other fault', () => {
+  test('reports its faults with all others', () => {
     const faulty = {
       secret: SECRET,
       delivery: 'inbox',
@@ -212,7 +214,7 @@ describe('the option transcriber', () => {
     )
   })
 
-  test('finds nothing where nothing is installed', () => {
+  test('selects no engine if none is installed', () => {
     vi.stubEnv('PATH', folder.path)
     onTestFinished(() => void vi.unstubAllEnvs())
     for (const by of ['auto', 'off', 'pocketsphinx'] as const) {

@@ -17,10 +17,10 @@ import {
 } from 'vitest'
 
 import type { LogEvent } from '../src/log/logger.js'
-import { fromPath } from '../src/transcription/sources/from-path.js'
-import type { Received, Source } from '../src/transcription/sources/recording-source.js'
 import type { Recording, Transcriber } from '../src/transcription/engines/transcriber.js'
-import { type TranscriptionParts, transcriptionOf } from '../src/transcription/transcription.js'
+import { fromPath } from '../src/transcription/sources/from-path.js'
+import type { Received, RecordingSource } from '../src/transcription/sources/recording-source.js'
+import { createTranscription, type TranscriptionParts } from '../src/transcription/transcription.js'
 import { apiOver } from './api-kit.js'
 import { API_KEY, type Bench, eventually, freshTenant, listen, openBench, rejection, SECRET } from './kit.js'
 import { countingTarget, ffmpeg, hasRealEngine, testFolder } from './recordings.js'
@@ -37,7 +37,7 @@ afterAll(async () => {
   await folder.remove()
 })
 
-/** An engine that hears what it is told to. */
+/** An engine with a fixed result. */
 function fakeEngine(text = 'words') {
   const heard: Recording[] = []
   const transcriber: Transcriber = {
@@ -50,13 +50,18 @@ function fakeEngine(text = 'words') {
   return { transcriber, heard }
 }
 
-/** A service over HTTP with a transcription of the test's own. */
+/** A service over HTTP with the test's own transcription. */
 async function serve(parts: Partial<TranscriptionParts>) {
   const events: LogEvent[] = []
   const log = (event: LogEvent) => void events.push(event)
-  const transcription = transcriptionOf({ transcriber: undefined, fetching: { hosts: [] }, log, ...parts })
+  const transcription = createTranscription({
+    transcriber: undefined,
+    fetchOptions: { hosts: [] },
+    log,
+    ...parts,
+  })
   const { application } = freshTenant(bench)
-  const server = await listen(apiOver({ ...bench.core, log, transcription }, application))
+  const server = await listen(apiOver({ ...bench.context, log, transcription }, application))
   onTestFinished(() => server.close())
   const post = async (body: NonNullable<RequestInit['body']>, headers = {}) => {
     const response = await fetch(`${server.url}/v1/transcribe`, {
@@ -75,13 +80,13 @@ function formWith(content: BlobPart, name = 'a.mp3'): FormData {
   return form
 }
 
-/** A source that waits until it is let go. */
+/** A source that waits until it is released. */
 function heldSource() {
   let resolve: (received: Received) => void = () => {}
   const promise = new Promise<Received>((give) => {
     resolve = give
   })
-  const source: Source = {
+  const source: RecordingSource = {
     name: 'held',
     receive: (_path, signal) =>
       Promise.race([
@@ -96,7 +101,7 @@ function heldSource() {
 }
 
 describe('a service without an engine', () => {
-  test('says so with 501 and how to get one, to an address and to an upload', async () => {
+  test('responds with 501 and how to install an engine, to an address and to an upload', async () => {
     const service = await createService({
       dataDir: 'memory://',
       secret: SECRET,
@@ -126,9 +131,9 @@ describe('a service without an engine', () => {
   })
 })
 
-describe('more recordings at once than are taken', () => {
-  test('are turned away with 429 and when to come again, until one is done', async () => {
-    const { transcription, post } = await serve({ transcriber: fakeEngine().transcriber, atOnce: 2 })
+describe('more concurrent recordings than allowed', () => {
+  test('get 429 with Retry-After until one is finished', async () => {
+    const { transcription, post } = await serve({ transcriber: fakeEngine().transcriber, maxConcurrent: 2 })
     const held = [heldSource(), heldSource()]
     const under = held.map(({ source }) => transcription.transcribe(source, { application: 'x' }))
     const file = 'https://127.0.0.1/a.mp3'
@@ -145,7 +150,7 @@ describe('more recordings at once than are taken', () => {
     await under[1]
   })
 
-  test('are as many as there are processor cores, when nothing is said', async () => {
+  test('are limited to the number of processor cores by default', async () => {
     const { transcription, events } = await serve({ transcriber: fakeEngine().transcriber })
     const held = Array.from({ length: availableParallelism() + 1 }, heldSource)
     const answers = held.map(({ source }) => transcription.transcribe(source, { application: 'x' }))
@@ -155,10 +160,10 @@ describe('more recordings at once than are taken', () => {
     await Promise.all(answers)
   })
 
-  test('of two applications take turns, though one asks all the time', async () => {
+  test('of two applications take turns, even if one of them asks all the time', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     onTestFinished(() => void vi.useRealTimers())
-    const { transcription } = await serve({ transcriber: fakeEngine().transcriber, atOnce: 2 })
+    const { transcription } = await serve({ transcriber: fakeEngine().transcriber, maxConcurrent: 2 })
     const ask = (application: string) => {
       const held = heldSource()
       const answer = transcription.transcribe(held.source, { application })
@@ -178,7 +183,7 @@ describe('more recordings at once than are taken', () => {
     expect(await ask('greedy').isTurnedAway()).toBe(true)
     expect(await ask('modest').isTurnedAway()).toBe(true)
     await first.done()
-    // Turned away before the other, so it is its turn; but only this once.
+    // It was turned away first, so it is its turn, but only once.
     const third = ask('greedy')
     expect(await third.isTurnedAway()).toBe(false)
     expect(await ask('greedy').isTurnedAway()).toBe(true)
@@ -189,14 +194,14 @@ describe('more recordings at once than are taken', () => {
     expect(await ask('modest').isTurnedAway()).toBe(true)
     await third.done()
     expect(await ask('modest').isTurnedAway()).toBe(true)
-    // Nobody is waited for longer than half a minute.
+    // A place in the queue is kept for half a minute.
     vi.setSystemTime(Date.now() + 30_000)
     const later = ask('modest')
     expect(await later.isTurnedAway()).toBe(false)
     await Promise.all([modest.done(), later.done()])
   })
 
-  test('are ended when the service closes', async () => {
+  test('are stopped when the service closes', async () => {
     const { transcription, events } = await serve({ transcriber: fakeEngine().transcriber })
     const ended = rejection(transcription.transcribe(heldSource().source, { application: 'x' }))
     await transcription.close()
@@ -205,24 +210,24 @@ describe('more recordings at once than are taken', () => {
     expect(await rejection(transcription.transcribe(heldSource().source, { application: 'x' }))).toBeTruthy()
   })
 
-  test('make room as soon as their caller hangs up', async () => {
-    const { url, events, post } = await serve({ transcriber: fakeEngine().transcriber, atOnce: 1 })
-    const half = request(`${url}/v1/transcribe`, {
+  test('free their slot as soon as the caller closes the connection', async () => {
+    const { url, events, post } = await serve({ transcriber: fakeEngine().transcriber, maxConcurrent: 1 })
+    const upload = request(`${url}/v1/transcribe`, {
       method: 'POST',
       headers: { ...bearer, 'content-type': 'multipart/form-data; boundary=x', 'content-length': '1000' },
     })
-    half.on('error', () => {})
-    half.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nsound')
+    upload.on('error', () => {})
+    upload.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nsound')
     await eventually(async () => {
       expect((await post(formWith('sound'))).status).toBe(429)
     })
-    half.destroy()
+    upload.destroy()
     await eventually(() => expect(events.map(({ event }) => event)).toContain('transcription.abandoned'))
     expect((await post(new URLSearchParams({ file: 'nowhere' }))).body.code).toBe('address_refused')
   })
 })
 
-describe('a request that is not one', () => {
+describe('an invalid transcription request', () => {
   const MULTIPART = 'multipart/form-data; boundary=x'
   test.each<[string, number, string, string | FormData, string | undefined]>([
     ['has no file', 400, 'invalid_request', '', 'application/x-www-form-urlencoded'],
@@ -247,7 +252,7 @@ describe('a request that is not one', () => {
       'file=/etc/passwd',
       'application/x-www-form-urlencoded',
     ],
-  ])('because it %s is refused with %d %s', async (_title, status, code, body, contentType) => {
+  ])('that %s is refused with %d %s', async (_title, status, code, body, contentType) => {
     const { transcriber, heard } = fakeEngine()
     const { post, events } = await serve({ transcriber })
     const answer = await post(body, contentType ? { 'content-type': contentType } : {})
@@ -263,7 +268,7 @@ describe('a request that is not one', () => {
     return form
   }
 
-  test('without a key learns nothing, and the service does not read what it sends', async () => {
+  test('without a key is refused before its body is read', async () => {
     const { url } = await serve({ transcriber: fakeEngine().transcriber })
     const response = await fetch(`${url}/v1/transcribe`, { method: 'POST', body: formWith('sound') })
     expect([response.status, (await response.json()).code]).toEqual([401, 'invalid_api_key'])
@@ -283,7 +288,7 @@ describe('a file that is too large', () => {
     expect(heard).toEqual([])
   })
 
-  test('is not even sent by the client, nor read in process', async () => {
+  test('is not sent by the client, or read in process', async () => {
     const { url, transcription, events } = await serve({ transcriber: fakeEngine().transcriber })
     const path = join(folder.path, 'large')
     await writeFile(path, tooMuch)
@@ -315,7 +320,8 @@ describe.skipIf(!hasRealEngine())('what ffmpeg is given', () => {
     await ffmpeg(...parameters, path)
     return fromPath(path)
   }
-  const transcribe = (source: Source) => service.transcription.transcribe(source, { application: 'x' })
+  const transcribe = (source: RecordingSource) =>
+    service.transcription.transcribe(source, { application: 'x' })
 
   test.each([
     ['an HLS playlist', () => `#EXTM3U\n#EXTINF:9,\nhttp://127.0.0.1:${target.port}/a.ts\n#EXT-X-ENDLIST\n`],
@@ -335,13 +341,13 @@ describe.skipIf(!hasRealEngine())('what ffmpeg is given', () => {
     ['a picture', () => '<svg xmlns="http://www.w3.org/2000/svg"/>'],
     ['a text', () => 'go forward ten meters'],
     ['nothing', () => ''],
-  ])('is refused when it is %s that calls itself .mp3', async (_what, content) => {
+  ])('is refused if it is %s named .mp3', async (_what, content) => {
     const { status, body } = await service.post(formWith(content()))
     expect([status, body.code]).toEqual([415, 'unsupported_media'])
     expect(engine.heard).toEqual([])
   })
 
-  test('is the first sound track of a video, made 16 kHz and one channel', async () => {
+  test('is decoded from the first audio track of a video, to 16 kHz mono', async () => {
     const tone = ['-f', 'lavfi', '-i', 'sine=frequency=300:sample_rate=44100:duration=2']
     const picture = ['-f', 'lavfi', '-i', 'color=size=16x16:duration=2']
     const video = await made('video.mkv', ...tone, ...picture, '-ac', '2')
@@ -350,12 +356,12 @@ describe.skipIf(!hasRealEngine())('what ffmpeg is given', () => {
     expect(engine.heard).toMatchObject([{ durationSeconds }])
   })
 
-  test('is refused when there is no sound in it', async () => {
+  test('is refused if it contains no audio', async () => {
     const silent = await made('silent.mkv', '-f', 'lavfi', '-i', 'color=size=16x16:duration=1')
     expect(await transcribe(silent)).toMatchObject({ refusal: { reason: 'unsupported_media' } })
   })
 
-  test('is refused when it is longer than ten minutes, and taken when it is not', async () => {
+  test('is refused if it is longer than ten minutes, and accepted otherwise', async () => {
     const hum = (seconds: number) => ['-f', 'lavfi', '-i', 'anullsrc=r=8000:cl=mono', '-t', String(seconds)]
     const long = await made('long.ogg', ...hum(601))
     expect(await transcribe(long)).toMatchObject({ refusal: { reason: 'recording_too_long' } })
@@ -363,14 +369,14 @@ describe.skipIf(!hasRealEngine())('what ffmpeg is given', () => {
     expect(await transcribe(fits)).toMatchObject({ outcome: 'transcribed', durationSeconds: 600 })
   })
 
-  test('is refused when nothing was said in it', async () => {
+  test('is refused if it contains no speech', async () => {
     const quiet = await serve({ transcriber: fakeEngine('').transcriber })
     const source = await made('quiet.wav', '-f', 'lavfi', '-i', 'anullsrc=r=16000', '-t', '1')
     const answer = await quiet.transcription.transcribe(source, { application: 'x' })
     expect(answer).toEqual({ outcome: 'refused', refusal: { reason: 'no_speech' } })
   })
 
-  test('is an error of the service when the engine fails, told to the operator alone', async () => {
+  test('leads to an internal error if the engine fails, which only the log explains', async () => {
     const transcriber: Transcriber = {
       name: 'broken',
       transcribe: () => Promise.reject(new Error('model of /srv/models is broken')),

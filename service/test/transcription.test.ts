@@ -18,7 +18,7 @@ const TRANSCRIBED = {
 }
 const bearer = { authorization: `Bearer ${API_KEY}` }
 
-describe.skipIf(!hasRealEngine())('a person who says "go forward ten meters"', () => {
+describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () => {
   const events: LogEvent[] = []
   const files = new Map<string, string>()
   let folder: Awaited<ReturnType<typeof testFolder>>
@@ -63,42 +63,42 @@ describe.skipIf(!hasRealEngine())('a person who says "go forward ten meters"', (
   const addressOf = (format: string) => `${host.url}/${format}?token=of-the-caller`
   const blobOf = async (format: string) => new Blob([await readFile(files.get(format) ?? '')])
 
-  test.each(['wav', 'ogg'])('is understood as %s by its address', async (format) => {
+  test.each(['wav', 'ogg'])('is transcribed from %s by its address', async (format) => {
     expect(await post(new URLSearchParams({ file: addressOf(format) }))).toEqual([200, SAID])
   })
 
-  test('is understood as mp3 by its address in JSON', async () => {
+  test('is transcribed from mp3 by its address in JSON', async () => {
     const json = JSON.stringify({ file: addressOf('mp3') })
     expect(await post(json, { 'content-type': 'application/json' })).toEqual([200, SAID])
   })
 
-  test('is understood as m4a by its address in a multipart form', async () => {
+  test('is transcribed from m4a by its address in a multipart form', async () => {
     const form = new FormData()
     form.set('file', addressOf('m4a'))
     expect(await post(form)).toEqual([200, SAID])
   })
 
-  test.each(FORMATS)('is understood as %s by upload', async (format) => {
+  test.each(FORMATS)('is transcribed from %s by upload', async (format) => {
     const form = new FormData()
     form.set('note', 'another field before it')
     form.set('file', await blobOf(format), '../../etc/passwd')
     expect(await post(form)).toEqual([200, SAID])
   })
 
-  test('is understood through the client, by address and by path', async () => {
+  test('is transcribed through the client, by address and by path', async () => {
     const client = mfaClient({ baseUrl: server.url, apiKey: API_KEY })
     expect(await client.transcribe({ file: addressOf('mp3') })).toEqual(TRANSCRIBED)
     expect(await client.transcribe({ file: files.get('m4a') ?? '' })).toEqual(TRANSCRIBED)
     await client.close()
   })
 
-  test('is understood in the same process, by address and by path', async () => {
+  test('is transcribed in the same process, by address and by path', async () => {
     expect(await service.mfa.transcribe({ file: addressOf('ogg') })).toEqual(TRANSCRIBED)
     expect(await service.mfa.transcribe({ file: files.get('ogg') ?? '' })).toEqual(TRANSCRIBED)
     await expect(service.mfa.transcribe({ file: '/nowhere.wav' })).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  test('leaves lines in the log that say how far it came, and nothing of the words or the query', async () => {
+  test('logs its progress, without the words or the query', async () => {
     events.length = 0
     await post(new URLSearchParams({ file: addressOf('mp3') }))
     const file = `${host.url}/mp3`

@@ -13,7 +13,7 @@ interface Delivered {
   readonly code: string
 }
 
-/** Two processes of the operating system, started as an operator starts them, over one real PostgreSQL. */
+/** Two operating system processes, started as an operator starts them, on one PostgreSQL. */
 describe('two processes over one PostgreSQL', () => {
   if (postgresMissing) return test.skip(postgresMissing, () => {})
 
@@ -32,7 +32,7 @@ describe('two processes over one PostgreSQL', () => {
     if (!existsSync(MAIN)) throw new Error('The service is not built: run npm run build first.')
     postgres = await startPostgres()
     pool = new pg.Pool({ connectionString: postgres.url, max: 2 })
-    // The server may be gone before the last of them has said goodbye.
+    // The server may be stopped before the last connection is closed.
     pool.on('error', () => {})
     receiver = await listen(async (request, response) => {
       let body = ''
@@ -57,7 +57,7 @@ describe('two processes over one PostgreSQL', () => {
     await postgres.stop()
   })
 
-  /** The status of the answer; 0 when there was none. */
+  /** The status of the response; 0 if there was none. */
   const post = async (
     { url }: Pick<Running, 'url'>,
     path: string,
@@ -81,7 +81,7 @@ describe('two processes over one PostgreSQL', () => {
   const attempts = async (phone: string) =>
     (await pool.query('SELECT attempts FROM challenge WHERE contact = $1', [phone])).rows[0]?.attempts
 
-  test('100 wrong codes at each of two: five are evaluated, then the right one is refused at both (R22, R28)', async () => {
+  test('of 100 wrong codes at each process five are evaluated, then both reject the correct one (R22, R28)', async () => {
     const [one, other] = await Promise.all([run(), run()])
     const { phone } = freshPhone()
     await send(one, phone)
@@ -91,12 +91,12 @@ describe('two processes over one PostgreSQL', () => {
     expect(statuses.filter((status) => status === 401)).toHaveLength(200)
     expect(await attempts(phone)).toBe(5)
     expect([await verify(one, phone, code), await verify(other, phone, code)]).toEqual([401, 401])
-    // Without the burst the code would have been taken: it is the counting that refused it.
+    // Without the burst the code would have been accepted: only the count rejected it.
     await send(other, phone)
     expect(await verify(one, phone, codeFor(phone))).toBe(200)
   })
 
-  test('kill -9 while codes are verified: none that was accepted is accepted again, no counted guess is lost', async () => {
+  test('kill -9 during verifications: no accepted code is accepted again, and no counted attempt is lost', async () => {
     const survivor = await run()
     for (let round = 0; round < 4; round++) {
       const victim = await run()
@@ -104,7 +104,7 @@ describe('two processes over one PostgreSQL', () => {
       await Promise.all(phones.map((phone) => send(survivor, phone)))
       let answered = 0
       const asked = phones.map(async (phone, i) => {
-        // Every third guess is wrong.
+        // Every third code is wrong.
         const right = i % 3 !== 0
         const status = await verify(victim, phone, right ? codeFor(phone) : wrong(codeFor(phone)))
         if (++answered === 4 + round * 4) victim.child.kill('SIGKILL')
@@ -127,7 +127,7 @@ describe('two processes over one PostgreSQL', () => {
     }
   }, 120_000)
 
-  test('kill -9 while messages are handed over: every one that was promised arrives, under one id', async () => {
+  test('kill -9 during deliveries: every promised message arrives, under one id', async () => {
     const survivor = await run()
     for (let round = 0; round < 3; round++) {
       const victim = await run()
@@ -141,7 +141,7 @@ describe('two processes over one PostgreSQL', () => {
       const answers = await Promise.all(asked)
       victim.child.kill('SIGKILL')
       await victim.ended
-      // As if the time had passed after which whoever took them counts as dead.
+      // As if the leases of the dead process had run out.
       await pool.query('UPDATE outbox SET due_at = 0 WHERE settled_at IS NULL')
       const waiting = async () => (await pool.query('SELECT 1 FROM outbox WHERE settled_at IS NULL')).rowCount
       await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 20_000, interval: 100 })
@@ -154,11 +154,13 @@ describe('two processes over one PostgreSQL', () => {
     }
   }, 120_000)
 
-  test('one in production makes no API key, takes those of the command line, and writes nothing but its log', async () => {
+  test('a process in production creates no API key, accepts those of the command line, and prints only its log', async () => {
     const { SERVICE_API_KEY: _key, ...others } = env
     const one = await startListening({ ...others, NODE_ENV: 'production', SERVICE_DRAIN_SECONDS: '0' })
     running.push(one)
-    expect(one.output()).toContain('SERVICE_API_KEY is not set: only keys made by `key create` are taken.')
+    expect(one.output()).toContain(
+      'SERVICE_API_KEY is not set: only keys created by `key create` are accepted.',
+    )
     const store = postgresStore(postgres.url)
     const { key } = await operator(store, 'ann').createKey('default', { mode: 'live' })
     await store.close()
@@ -176,7 +178,7 @@ describe('two processes over one PostgreSQL', () => {
     expect(events).toEqual(expect.arrayContaining(['http.request', 'delivery.sent', 'send.sent']))
   })
 
-  test('one whose port is taken says so, and what to do, and ends', async () => {
+  test('a process whose port is in use explains that and exits', async () => {
     const { port } = new URL((await run()).url)
     const late = start({ ...env, SERVICE_PORT: port })
     expect(await late.ended).toBe(1)

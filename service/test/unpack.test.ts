@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { emptyDatabase } from '../src/store/empty-database.js'
-import { unpack } from '../src/store/unpack-tar.js'
+import { unpackTar } from '../src/store/unpack-tar.js'
 
 const root = mkdtempSync(join(tmpdir(), 'countersign-unpack-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-test('the prepared database is written out whole, empty folders too, for this user alone', async () => {
+test('unpacks the prepared database completely, with empty folders, readable only by this user', async () => {
   const tar = await emptyDatabase()
   const folder = join(root, 'database')
-  unpack(tar ?? Buffer.alloc(0), folder)
+  unpackTar(tar ?? Buffer.alloc(0), folder)
 
   const found = readdirSync(folder, { recursive: true, withFileTypes: true })
   const files = found.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name))
@@ -19,7 +19,7 @@ test('the prepared database is written out whole, empty folders too, for this us
     folder,
     ...found.filter((one) => one.isDirectory()).map((one) => join(one.parentPath, one.name)),
   ]
-  // All of the tar file but its headers, what fills up the blocks, and the two blocks at the end.
+  // Everything in the tar file except for headers, padding and the two blocks at the end.
   const blocks = files.reduce((sum, file) => sum + Math.ceil(statSync(file).size / 512), 0)
   expect((blocks + found.length + 2) * 512).toBe(tar?.length)
   expect(readFileSync(join(folder, 'PG_VERSION'), 'utf8')).toMatch(/^\d+\n$/)

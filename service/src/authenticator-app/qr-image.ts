@@ -4,7 +4,7 @@ import { encodeQR } from 'qr'
 const PIXELS = 6
 const QUIET_MODULES = 4
 
-/** A QR code of `text` as a black and white PNG in base64, with the quiet zone that readers need. */
+/** A QR code of `text` as a black-and-white PNG in base64, with the quiet zone that readers need. */
 export function qrImage(text: string): string {
   const modules = encodeQR(text, 'raw', { border: QUIET_MODULES, ecc: 'medium' })
   return png(modules).toString('base64')
@@ -15,7 +15,7 @@ function png(modules: readonly (readonly boolean[])[]): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(size, 0)
   header.writeUInt32BE(size, 4)
-  header[8] = 1 // one bit a pixel, grey
+  header[8] = 1 // one bit per pixel, grayscale
   const rows = modules.flatMap((row) => new Array<Buffer>(PIXELS).fill(scanline(row, size)))
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),

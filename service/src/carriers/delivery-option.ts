@@ -1,43 +1,33 @@
-import { readAddress } from './delivery-address.js'
 import { CHANNELS, type Channel } from '../delivery/message.js'
-import type { SmtpSettings } from './smtp.js'
-import type { TwilioSettings } from './twilio.js'
-import type { WebhookSettings } from './webhook.js'
+import { parseAddress } from './delivery-address.js'
+import type { Route, Routes } from './route.js'
 
-/** One way for messages to leave. `check`: whether it can be reached is found out at the start. */
-export type Route =
-  | { readonly by: 'inbox' }
-  | { readonly by: 'smtp'; readonly settings: SmtpSettings; readonly check: boolean }
-  | { readonly by: 'twilio'; readonly settings: TwilioSettings; readonly check: boolean }
-  | {
-      readonly by: 'webhook'
-      readonly settings: Omit<WebhookSettings, 'secret'> & { readonly secret?: string }
-    }
-
-/** For each channel that is served its routes, in the order in which they are tried. */
-export type Routes = Readonly<Partial<Record<Channel, readonly Route[]>>>
-
-/** What the operator writes: routes for all channels, or for each (`'*'`: all the others); several parted by `|`. */
+/**
+ * How messages are delivered: one address for all channels, such as `inbox`, or one per channel; `'*'` stands for the
+ * channels that are not listed. Several addresses of one channel are separated by `|` and tried in order.
+ */
 export type Delivery = string | { readonly [Name in Channel | '*']?: string | undefined }
 
-/** The routes, and what is wrong with how they were written. */
-export interface RoutesRead {
+/** The routes, and the faults in the option. */
+export interface ParsedDelivery {
   readonly routes: Routes
   readonly faults: readonly string[]
 }
 
-/** The forms an address has, for messages about wrong ones. */
-const KNOWN =
+/** The address formats, for messages about invalid addresses. */
+const FORMATS =
   '`inbox`, `smtp://user:password@host:port?from=…`, `smtps://…`, `twilio://SID:TOKEN@host?from=…`, `http://…` or `https://…`'
 
-/** Reads a delivery setting like `inbox` or `email=smtp://…,sms=twilio://…|https://…,*=inbox`. */
-export function readRoutes(delivery: Delivery): RoutesRead {
+/** Parses the option `delivery`, such as `inbox` or `email=smtp://…,sms=twilio://…|https://…,*=inbox`. */
+export function parseDelivery(delivery: Delivery): ParsedDelivery {
   const faults: string[] = []
   const routes: Partial<Record<Channel, readonly Route[]>> = {}
-  const written = typeof delivery === 'string' ? split(delivery) : entriesOf(delivery)
-  for (const [name, addresses] of written) {
-    const rest = name === '*'
-    const channels = rest ? CHANNELS.filter((one) => !written.some(([other]) => other === one)) : [name]
+  const entries = typeof delivery === 'string' ? splitChannels(delivery) : entriesOf(delivery)
+  for (const [name, addresses] of entries) {
+    const isRest = name === '*'
+    const channels = isRest
+      ? CHANNELS.filter((channel) => !entries.some(([other]) => other === channel))
+      : [name]
     for (const channel of channels) {
       if (!isChannel(channel)) {
         faults.push(
@@ -45,16 +35,18 @@ export function readRoutes(delivery: Delivery): RoutesRead {
         )
         continue
       }
-      const read = inTurn(addresses).map((address) => readAddress(channel, address, rest))
+      const parsed = splitFallbacks(addresses).map((address) => parseAddress(channel, address, isRest))
       faults.push(
-        ...read.flatMap((fault) => (typeof fault === 'string' ? [fault.replace('{known}', KNOWN)] : [])),
+        ...parsed.flatMap((fault) =>
+          typeof fault === 'string' ? [fault.replace('{formats}', FORMATS)] : [],
+        ),
       )
-      const found = read.filter((route) => typeof route === 'object')
+      const found = parsed.filter((route) => typeof route === 'object')
       if (found.length > 0) routes[channel] = found
     }
   }
   if (faults.length === 0 && Object.keys(routes).length === 0) {
-    faults.push(`delivery reaches nobody: use ${KNOWN}.`)
+    faults.push(`delivery serves no channel: use ${FORMATS}.`)
   }
   return { routes, faults: [...new Set(faults)] }
 }
@@ -65,8 +57,8 @@ function entriesOf(delivery: Exclude<Delivery, string>): [string, string][] {
   )
 }
 
-function split(list: string): [string, string][] {
-  // Addresses may hold commas themselves, so only a comma before `channel=` parts them.
+function splitChannels(list: string): [string, string][] {
+  // Addresses may contain commas, so only a comma before `channel=` is a separator.
   return list.split(/,(?=\s*(?:[a-z]+|\*)\s*=)/i).map((entry) => {
     const [, name, address] = /^\s*([a-z]+|\*)\s*=(?=\s*\S)(.*)$/is.exec(entry) ?? []
     return name !== undefined && address !== undefined
@@ -75,8 +67,8 @@ function split(list: string): [string, string][] {
   })
 }
 
-function inTurn(addresses: string): string[] {
-  // A password may hold the sign too, so only one before another address parts them.
+function splitFallbacks(addresses: string): string[] {
+  // A password may contain the character, so it is only a separator before another address.
   return addresses.split(/\|(?=\s*(?:inbox\s*(?:\||$)|[a-z][a-z+]*:\/\/))/i).map((address) => address.trim())
 }
 

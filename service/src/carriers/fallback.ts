@@ -1,42 +1,43 @@
-import { withinTime } from '../time-limit.js'
-import { asDeliveryError, type Carrier, DeliveryError, type DeliveryFault, type Letter } from '../delivery/message.js'
+import { asDeliveryError, type Carrier, DeliveryError, type DeliveryFault } from '../delivery/carrier.js'
+import type { QueuedMessage } from '../delivery/message.js'
+import { withTimeLimit } from '../time-limit.js'
 
-/** A carrier that was asked and did not take the letter. */
-export interface Miss {
-  readonly letter: Letter
+/** A carrier that did not accept a message. */
+export interface FailedCarrier {
+  readonly message: QueuedMessage
   readonly carrier: string
   readonly fault: DeliveryFault
   readonly error: DeliveryError
 }
 
 /**
- * Several carriers as one: when one is down or will not take a letter, the next is asked, each with an equal share
- * of `withinMs`. A contact that cannot be reached is refused at once. When nobody takes the letter, it may be
- * tried again as long as one of them was only down.
+ * Several carriers as one: when one of them is down or refuses a message, the next one is tried, each with an equal
+ * share of `withinMs`. A contact that cannot be reached is refused at once. When no carrier accepts the message, it may
+ * be retried if the fault of at least one of them was an outage.
  */
-export function inTurn(
+export function fallbackCarrier(
   carriers: readonly Carrier[],
   withinMs: number,
-  missed: (miss: Miss) => void,
+  onFailure: (failed: FailedCarrier) => void,
 ): Carrier {
   const shareMs = Math.floor(withinMs / carriers.length)
   return {
     name: carriers.map((carrier) => carrier.name).join('|'),
-    async deliver(letter, signal) {
-      const misses: Miss[] = []
+    async deliver(message, signal) {
+      const failures: FailedCarrier[] = []
       for (const carrier of carriers) {
         try {
-          const receipt = await withinTime(shareMs, [signal], (share) => carrier.deliver(letter, share))
+          const receipt = await withTimeLimit(shareMs, [signal], (share) => carrier.deliver(message, share))
           return { id: receipt.id, carrier: carrier.name }
         } catch (thrown) {
           const error = asDeliveryError(thrown)
-          const miss = { letter, carrier: carrier.name, fault: error.fault, error }
-          misses.push(miss)
-          missed(miss)
+          const failed = { message, carrier: carrier.name, fault: error.fault, error }
+          failures.push(failed)
+          onFailure(failed)
           if (error.fault === 'contact' || signal.aborted) break
         }
       }
-      throw worst(misses)
+      throw decisiveError(failures)
     },
     async check(signal) {
       for (const carrier of carriers) await carrier.check?.(signal)
@@ -47,9 +48,10 @@ export function inTurn(
   }
 }
 
-function worst(misses: readonly Miss[]): DeliveryError {
-  const last = misses.at(-1)
-  const telling = last?.fault === 'contact' ? last : (misses.find(({ fault }) => fault === 'outage') ?? last)
-  if (!telling) return new DeliveryError('No carrier serves this channel.', 'carrier')
-  return new DeliveryError(telling.error.message, telling.fault, telling.carrier)
+function decisiveError(failures: readonly FailedCarrier[]): DeliveryError {
+  const last = failures.at(-1)
+  const decisive =
+    last?.fault === 'contact' ? last : (failures.find(({ fault }) => fault === 'outage') ?? last)
+  if (!decisive) return new DeliveryError('No carrier serves this channel.', 'carrier')
+  return new DeliveryError(decisive.error.message, decisive.fault, decisive.carrier)
 }

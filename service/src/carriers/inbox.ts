@@ -1,49 +1,48 @@
-import { inboxIdentity } from '../secrets/seal-identity.js'
+import { type Carrier, checkRecipient } from '../delivery/carrier.js'
+import type { Channel } from '../delivery/message.js'
 import type { Keys } from '../secrets/keys.js'
 import { open, seal } from '../secrets/seal.js'
+import { inboxIdentity } from '../secrets/seal-identity.js'
 import type { Store } from '../store/store.js'
-import { type Carrier, type Channel, checkRecipient } from '../delivery/message.js'
 
-const KEPT = 500
+const MAX_MESSAGES = 500
 
-/** A message as the development inbox shows it. */
+/** A message in the development inbox. */
 export interface InboxMessage {
+  /** The channel by which it would have been delivered. */
   readonly channel: Channel
+  /** The recipient: a mailbox or a phone number. */
   readonly to: string
+  /** What the user would read or hear. */
   readonly text: string
-  /** Email only. */
+  /** The subject of an email; absent on other channels. */
   readonly subject?: string
-  /** When it arrived, ISO 8601. */
+  /** When it arrived, in ISO 8601 format. */
   readonly at: string
 }
 
-/** Where messages arrive on a developer's machine instead of leaving it. */
+/** A carrier that keeps messages for developers to read, instead of sending them. */
 export interface Inbox extends Carrier {
-  /** The application's latest 500 messages at most, newest first; those of one recipient when `to` is given. */
+  /** At most 500 messages of the application, newest first; only those to one recipient when `to` is given. */
   messages(application: string, filter?: { readonly to?: string | undefined }): Promise<InboxMessage[]>
 }
 
-/** An inbox in the service's own store, so that it is the same for every process and after a restart. */
+/** An inbox in the service's store, shared by all processes and kept across restarts. */
 export function storedInbox(store: Store, keys: Keys): Inbox {
   return {
     name: 'inbox',
-    async deliver(letter) {
-      checkRecipient(letter)
-      const { channel, to, text, subject } = letter
+    async deliver(queued) {
+      checkRecipient(queued)
+      const { application, channel, to, text, subject } = queued
       const now = Date.now()
       const at = new Date(now).toISOString()
       const message: InboxMessage = { channel, to, text, ...(channel === 'email' && { subject }), at }
+      const sealed = seal(keys, inboxIdentity(application, to), JSON.stringify(message))
       await store.query(
         `WITH arrived AS (INSERT INTO inbox (application, recipient, sealed, arrived_at)
            VALUES ($1, $2, $3, $5) RETURNING position)
          DELETE FROM inbox USING arrived WHERE application = $1 AND inbox.position <= arrived.position - $4::bigint`,
-        [
-          letter.application,
-          to,
-          seal(keys, inboxIdentity(letter.application, to), JSON.stringify(message)),
-          KEPT,
-          now,
-        ],
+        [application, to, sealed, MAX_MESSAGES, now],
       )
       return {}
     },
@@ -51,7 +50,7 @@ export function storedInbox(store: Store, keys: Keys): Inbox {
       const rows = await store.query<{ recipient: string; sealed: string }>(
         `SELECT recipient, sealed FROM inbox WHERE application = $1 AND ($2::text IS NULL OR recipient = $2)
          ORDER BY position DESC LIMIT $3`,
-        [application, filter?.to ?? null, KEPT],
+        [application, filter?.to ?? null, MAX_MESSAGES],
       )
       return rows.map(
         (row) =>

@@ -1,6 +1,6 @@
-import { DeliveryError, type DeliveryFault } from '../delivery/message.js'
+import { DeliveryError, type DeliveryFault } from '../delivery/carrier.js'
 
-/** What nodemailer tells about a failure. */
+/** The properties of nodemailer's errors. */
 interface SmtpFailure {
   readonly code?: unknown
   readonly responseCode?: unknown
@@ -8,29 +8,28 @@ interface SmtpFailure {
   readonly command?: unknown
 }
 
-/** A mail server's refusal in our words. What it answered is not repeated: servers like to quote addresses. */
-export function smtpRefusal(error: unknown): DeliveryError {
+/** A mail server's error as a `DeliveryError`, without the server's own text, which often quotes the recipient. */
+export function smtpError(error: unknown): DeliveryError {
   const failure = (error ?? {}) as SmtpFailure
-  const answered = typeof failure.responseCode === 'number' ? failure.responseCode : undefined
+  const replyCode = typeof failure.responseCode === 'number' ? failure.responseCode : undefined
   const status = enhancedStatus(failure.response)
-  const about = answered === undefined ? codeOf(failure) : [answered, status].filter(Boolean).join(' ')
-  const message = `The mail server did not take the message (${about}).`
-  return new DeliveryError(message, faultOf(answered, status, failure))
+  const details = replyCode === undefined ? codeOf(failure) : [replyCode, status].filter(Boolean).join(' ')
+  const message = `The mail server did not accept the message (${details}).`
+  return new DeliveryError(message, faultOf(replyCode, status, failure))
 }
 
 function faultOf(
-  answered: number | undefined,
+  replyCode: number | undefined,
   status: string | undefined,
   failure: SmtpFailure,
 ): DeliveryFault {
-  // A connection without the encryption that we demand, or with a certificate nobody vouches for, is for the
-  // operator to mend.
-  if (answered === undefined) return failure.code === 'ETLS' ? 'carrier' : 'outage'
-  if (answered < 500) return 'outage'
-  // RFC 3463: x.1.x is about an address (7 and 8 the sender's), x.2.x about the mailbox, all else is between servers.
+  // The operator must fix a connection without the required encryption or with an untrusted certificate.
+  if (replyCode === undefined) return failure.code === 'ETLS' ? 'carrier' : 'outage'
+  if (replyCode < 500) return 'outage'
+  // RFC 3463: x.1.x is about an address (7 and 8: the sender's), x.2.x about the mailbox, the others about the servers.
   if (failure.command === 'MAIL FROM') return 'carrier'
   if (status) return /^5\.(1\.(?![78]$)|2\.)/.test(status) ? 'contact' : 'carrier'
-  return failure.command === 'RCPT TO' && [550, 551, 553].includes(answered) ? 'contact' : 'carrier'
+  return failure.command === 'RCPT TO' && [550, 551, 553].includes(replyCode) ? 'contact' : 'carrier'
 }
 
 function enhancedStatus(response: unknown): string | undefined {

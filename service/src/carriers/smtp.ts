@@ -1,36 +1,37 @@
 import { rootCertificates } from 'node:tls'
 import { createTransport } from 'nodemailer'
-import { type Carrier, checkRecipient, type Letter } from '../delivery/message.js'
-import { smtpRefusal } from './smtp-error.js'
+import { type Carrier, checkRecipient } from '../delivery/carrier.js'
+import type { QueuedMessage } from '../delivery/message.js'
+import { smtpError } from './smtp-error.js'
 
-const CONNECTIONS = 5
+const DEFAULT_CONNECTIONS = 5
 
-/** Where mail is handed over. */
+/** A mail server, and how to connect to it. */
 export interface SmtpSettings {
   readonly host: string
   readonly port: number
   /** TLS from the first byte (`smtps://`). */
   readonly secure: boolean
-  /** Otherwise STARTTLS: `required` hands nothing over without it, `optional` uses it when the server offers it. */
+  /** STARTTLS, unless `secure`: `required` sends nothing without it, `optional` uses it if the server offers it. */
   readonly tls: 'required' | 'optional'
-  /** Certificates (PEM) of an authority of one's own, beside the usual ones. */
+  /** PEM certificates of a private authority, trusted in addition to the usual ones. */
   readonly ca?: string | undefined
   readonly user?: string | undefined
   readonly password?: string | undefined
-  /** The sender, like `Vault <no-reply@vault.example>`. */
+  /** The sender, such as `Vault <no-reply@vault.example>`. */
   readonly from: string
-  /** Connections that are kept open at once. Defaults to 5. */
+  /** The maximum number of open connections. Defaults to 5. */
   readonly connections?: number | undefined
-  /** How deliveries and the log call it. Defaults to `smtp`. */
+  /** The carrier's name in delivery states and the log. Defaults to `smtp`. */
   readonly name?: string | undefined
 }
 
-/** Delivers email through a mail server, over connections that are kept open. */
+/** Delivers email through a mail server, over a pool of connections. */
 export function smtpCarrier(settings: SmtpSettings): Carrier {
   const { host, port, secure, tls, ca, user, password, from } = settings
   const transport = createTransport({
     pool: true,
-    maxConnections: settings.connections ?? CONNECTIONS,
+    maxConnections: settings.connections ?? DEFAULT_CONNECTIONS,
     host,
     port,
     secure,
@@ -45,32 +46,32 @@ export function smtpCarrier(settings: SmtpSettings): Carrier {
   })
   return {
     name: settings.name ?? 'smtp',
-    async deliver(letter, signal) {
-      checkRecipient(letter)
+    async deliver(message, signal) {
+      checkRecipient(message)
       try {
         const { response } = await transport.sendMail({
           from,
-          // As an object the address is taken as it is and never read as a list (R88).
-          to: { name: '', address: letter.to },
-          subject: letter.subject,
-          text: letter.text,
-          html: letter.html,
-          messageId: messageId(letter, from),
+          // nodemailer never parses an address object as a list (R88).
+          to: { name: '', address: message.to },
+          subject: message.subject,
+          text: message.text,
+          html: message.html,
+          messageId: messageId(message, from),
           headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
-          // A mail that still waits for a connection then never leaves, one under way is cut off.
+          // Aborting drops an email that waits for a connection and interrupts one that is being sent.
           signal,
         })
-        return { id: queueName(response) }
+        return { id: queueId(response) }
       } catch (error) {
-        throw smtpRefusal(error)
+        throw smtpError(error)
       }
     },
     async check(signal) {
-      const timeUp = new Promise<never>((_resolve, reject) => {
+      const timeout = new Promise<never>((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
       })
-      await Promise.race([transport.verify(), timeUp]).catch((error: unknown) => {
-        throw smtpRefusal(error)
+      await Promise.race([transport.verify(), timeout]).catch((error: unknown) => {
+        throw smtpError(error)
       })
     },
     async close() {
@@ -79,12 +80,12 @@ export function smtpCarrier(settings: SmtpSettings): Carrier {
   }
 }
 
-function messageId(letter: Letter, from: string): string {
+function messageId(message: QueuedMessage, from: string): string {
   const domain = /@([^\s<>@]+)>?\s*$/.exec(from)?.[1] ?? 'countersign.invalid'
-  return `<${letter.id}@${domain}>`
+  return `<${message.id}@${domain}>`
 }
 
-/** What most servers call the mail from now on: `250 2.0.0 Ok: queued as 4F2B1`. */
-function queueName(response: string): string | undefined {
+/** The server's id for the email, which most servers report: `250 2.0.0 Ok: queued as 4F2B1`. */
+function queueId(response: string): string | undefined {
   return /\bqueued as ([A-Za-z0-9._-]{1,128})/i.exec(response)?.[1]
 }

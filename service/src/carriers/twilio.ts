@@ -1,91 +1,96 @@
-import { type Carrier, checkRecipient, DeliveryError, type Letter } from '../delivery/message.js'
-import { type Answer, ask } from './http-request.js'
-import { twilioRefusal } from './twilio-error.js'
+import { type Carrier, checkRecipient, DeliveryError } from '../delivery/carrier.js'
+import type { QueuedMessage } from '../delivery/message.js'
+import { type HttpResponse, httpRequest } from './http-request.js'
+import { twilioError } from './twilio-error.js'
 import { twiml } from './twiml.js'
 
-/** An account with Twilio, or with a service that speaks like it. */
+/** An account with Twilio, or with a gateway that has the same API. */
 export interface TwilioSettings {
-  /** Up to `/2010-04-01`, which is added. */
+  /** The address before `/2010-04-01`. */
   readonly baseUrl: string
   readonly sid: string
   readonly token: string
-  /** The sender: a number, a short code or a name. Calls need a number. */
+  /** The sender: a phone number, a short code or a name. Calls need a phone number. */
   readonly from?: string | undefined
-  /** Messaging service (`MG…`) that chooses the sender of a message. */
+  /** The messaging service (`MG…`) that chooses the sender of a message. */
   readonly service?: string | undefined
-  /** Approved content template (`HX…`) of WhatsApp codes, by language; `*` for all others. Its variable 1 is the code. */
+  /** The approved content template (`HX…`) for WhatsApp codes of each language, `*` for all others. Variable 1 is the code. */
   readonly content: Readonly<Record<string, string>>
-  /** How deliveries and the log call it. Defaults to `twilio`. */
+  /** The carrier's name in delivery states and the log. Defaults to `twilio`. */
   readonly name?: string | undefined
 }
 
-/** Longest time for which Twilio holds a message back. */
-const LONGEST_VALIDITY_SECONDS = 36_000
+/** The longest `ValidityPeriod` that Twilio accepts. */
+const MAX_VALIDITY_SECONDS = 36_000
 
-/** Delivers text messages, WhatsApp messages and calls over Twilio's REST interface. */
+/** Delivers SMS, WhatsApp messages and calls over Twilio's REST API. */
 export function twilioCarrier(settings: TwilioSettings): Carrier {
   const { baseUrl, sid, token, name = 'twilio' } = settings
   const account = `${baseUrl}/2010-04-01/Accounts/${encodeURIComponent(sid)}`
   const authorization = `Basic ${Buffer.from(`${sid}:${token}`).toString('base64')}`
   return {
     name,
-    async deliver(letter, signal) {
-      checkRecipient(letter)
-      const form = letter.channel === 'call' ? call(settings, letter) : message(settings, letter)
-      const answer = await ask(
+    async deliver(message, signal) {
+      checkRecipient(message)
+      const isCall = message.channel === 'call'
+      const form = isCall ? callForm(settings, message) : messageForm(settings, message)
+      const response = await httpRequest(
         'The gateway',
-        `${account}/${letter.channel === 'call' ? 'Calls' : 'Messages'}.json`,
+        `${account}/${isCall ? 'Calls' : 'Messages'}.json`,
         {
           method: 'POST',
           headers: {
             authorization,
             'content-type': 'application/x-www-form-urlencoded',
             accept: 'application/json',
-            // Twilio itself takes no notice of it; gateways that do will not send the same letter twice.
-            'idempotency-key': letter.id,
+            // Twilio ignores it; a gateway that supports it does not send the same message twice.
+            'idempotency-key': message.id,
           },
           body: new URLSearchParams(form).toString(),
         },
         signal,
       )
-      return { id: acceptedId(answer) }
+      return { id: acceptedId(response) }
     },
     async check(signal) {
       const headers = { authorization, accept: 'application/json' }
-      const answer = await ask('The gateway', `${account}.json`, { method: 'GET', headers }, signal)
-      if (answer.status !== 200) throw twilioRefusal(answer)
+      const response = await httpRequest('The gateway', `${account}.json`, { method: 'GET', headers }, signal)
+      if (response.status !== 200) throw twilioError(response)
     },
     async close() {},
   }
 }
 
-function message(settings: TwilioSettings, letter: Letter): Record<string, string> {
-  const sender = senderOf(settings, letter.channel === 'whatsapp' ? 'whatsapp:' : '')
-  const secondsLeft = Math.floor((letter.expiresAt - Date.now()) / 1000)
+function messageForm(settings: TwilioSettings, message: QueuedMessage): Record<string, string> {
+  const sender = senderOf(settings, message.channel === 'whatsapp' ? 'whatsapp:' : '')
+  const secondsLeft = Math.floor((message.expiresAt - Date.now()) / 1000)
   const common = {
     ...sender,
-    // A code that arrives after its time only confuses.
-    ValidityPeriod: String(Math.min(Math.max(secondsLeft, 1), LONGEST_VALIDITY_SECONDS)),
+    // The gateway must not deliver a code after it has expired.
+    ValidityPeriod: String(Math.min(Math.max(secondsLeft, 1), MAX_VALIDITY_SECONDS)),
   }
-  if (letter.channel === 'sms') return { To: letter.to, ...common, Body: letter.text }
-  // WhatsApp takes no free text from a business: a template that it has approved, and the code for it.
-  const template = settings.content[letter.locale] ?? settings.content['*']
-  if (letter.channel !== 'whatsapp' || template === undefined || letter.code === undefined) {
-    throw new DeliveryError('The gateway has no way to send this message by this channel.', 'carrier')
+  if (message.channel === 'sms') return { To: message.to, ...common, Body: message.text }
+  // WhatsApp accepts no free text from a business, only an approved template with the code as its variable.
+  const template = settings.content[message.locale] ?? settings.content['*']
+  if (message.channel !== 'whatsapp' || template === undefined || message.code === undefined) {
+    throw new DeliveryError(
+      'The gateway cannot send this message by this channel: it has no template for it.',
+      'carrier',
+    )
   }
   return {
-    To: `whatsapp:${letter.to}`,
+    To: `whatsapp:${message.to}`,
     ...common,
     ContentSid: template,
-    ContentVariables: JSON.stringify({ 1: letter.code }),
+    ContentVariables: JSON.stringify({ 1: message.code }),
   }
 }
 
-function call(settings: TwilioSettings, letter: Letter): Record<string, string> {
+function callForm(settings: TwilioSettings, message: QueuedMessage): Record<string, string> {
   if (settings.from === undefined) {
-    throw new DeliveryError('The gateway has no number to call from.', 'carrier')
+    throw new DeliveryError('The gateway has no phone number to call from.', 'carrier')
   }
-  return { To: letter.to, From: settings.from, Twiml: twiml(letter) }
+  return { To: message.to, From: settings.from, Twiml: twiml(message) }
 }
 
 function senderOf({ service, from }: TwilioSettings, prefix: string): Record<string, string> {
@@ -93,11 +98,11 @@ function senderOf({ service, from }: TwilioSettings, prefix: string): Record<str
   return { From: `${prefix}${from ?? ''}` }
 }
 
-/** The gateway's name for what it took; throws what it refused. */
-function acceptedId(answer: Answer): string | undefined {
-  const fields = readJson(answer.body)
+/** The gateway's id for the message that it accepted. Throws a `DeliveryError` when it did not accept it. */
+function acceptedId(response: HttpResponse): string | undefined {
+  const fields = readJson(response.body)
   const failed = fields.status === 'failed' || fields.status === 'undelivered'
-  if (answer.status < 200 || answer.status >= 300 || failed) throw twilioRefusal(answer)
+  if (response.status < 200 || response.status >= 300 || failed) throw twilioError(response)
   return typeof fields.sid === 'string' && /^\w{1,128}$/.test(fields.sid) ? fields.sid : undefined
 }
 

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * The part of a client's address that one person commands: an IPv4 address, or the /64 of an IPv6 address (R31).
- * IPv4 addresses written as IPv6 count as IPv4.
+ * The part of a client address that one subscriber controls: an IPv4 address, or the /64 of an IPv6 address (R31).
+ * IPv4-mapped IPv6 addresses count as IPv4.
  */
 export function clientNetwork(address: string): string {
   if (!isIPv6(address)) return address

@@ -1,9 +1,9 @@
 import type { DeliveryState } from 'countersign/protocol'
 import type { Queries } from '../store/store.js'
 
-const FROM_BAD_TO_GOOD = ['refused', 'expired', 'queued', 'sent']
+const WORST_FIRST = ['refused', 'expired', 'queued', 'sent']
 
-/** How the latest message of a challenge stands; of the two of DUAL, the worse. Nothing when there is none. */
+/** The delivery state of a challenge's latest message, the worse one of the two of DUAL; `undefined` when there is none. */
 export async function deliveryState(
   queries: Queries,
   application: string,
@@ -21,7 +21,7 @@ export async function deliveryState(
        (SELECT max(created_at) FROM outbox WHERE application = $1 AND challenge = $2)`,
     [application, challenge],
   )
-  const [row] = rows.sort((a, b) => FROM_BAD_TO_GOOD.indexOf(a.state) - FROM_BAD_TO_GOOD.indexOf(b.state))
+  const [row] = rows.sort((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state))
   if (!row) return undefined
   const { state: status, channel, masked: to, carrier, updated_at: updatedAt } = row
   return { status, channel, to, ...(carrier !== null && { carrier }), updatedAt }

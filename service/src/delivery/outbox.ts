@@ -1,183 +1,177 @@
 import { type Application, isTestPartition } from '../application.js'
-import { describe, type Logger } from '../log/logger.js'
+import { describeError, type Logger } from '../log/logger.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
-import { withinTime } from '../time-limit.js'
-import { alarm } from './poll-timer.js'
-import {
-  aboutLetter,
-  asDeliveryError,
-  type Carrier,
-  type Channel,
-  DeliveryError,
-  type Letter,
-  type Message,
-  type Receipt,
-} from './message.js'
-import { type Enqueueing, outboxRows, type Tried } from './outbox-table.js'
-import { TRY_MS } from './attempt-timeout.js'
+import { withTimeLimit } from '../time-limit.js'
+import { ATTEMPT_TIMEOUT_MS, asDeliveryError, type Carrier, DeliveryError, type Receipt } from './carrier.js'
+import { type Channel, type Message, messageLogFields, type QueuedMessage } from './message.js'
+import { type AttemptRecord, type EnqueueDetails, outboxTable } from './outbox-table.js'
+import { pollTimer } from './poll-timer.js'
 
 const ANSWER_WITHIN_MS = 3_000
-const LOOK_EVERY_MS = 5_000
-const LOOK_APART_MS = 50
-const WAITS_MS = [2_000, 6_000, 15_000, 40_000]
-const AT_ONCE = 20
+const POLL_INTERVAL_MS = 5_000
+const MIN_POLL_DELAY_MS = 50
+const RETRY_DELAYS_MS = [2_000, 6_000, 15_000, 40_000]
+const MAX_CONCURRENT = 20
 
-/** How a letter stands when its sender is answered. */
+/** The state of a message when the caller who requested it is answered. */
 type Outcome = 'sent' | 'queued' | 'failed'
 
-/** Messages on their way. A row is written with what it tells about, so neither exists without the other. */
+/** Messages on their way. A message is written in the transaction that it is about, so that neither exists without the other. */
 export interface Outbox {
-  /** Whether any carrier serves the channel for the application. */
+  /** Whether a carrier serves the channel for the application. */
   serves(application: Application, channel: Channel): boolean
-  /** Writes messages inside the transaction of what they tell about. Nothing is tried past `expiresAt`. */
+  /** Writes messages in a transaction. No attempt to deliver them is made after `expiresAt`. */
   enqueue(
     tx: Queries,
     application: string,
     messages: readonly Message[],
-    times: Enqueueing,
-  ): Promise<Letter[]>
+    details: EnqueueDetails,
+  ): Promise<QueuedMessage[]>
   /**
-   * Tries letters of a transaction that has been committed; waits 3 s at most. Of several, `sent` when all left and
-   * `failed` when one is lost for good: whoever was promised two messages has not been served by one.
+   * Delivers messages whose transaction has been committed, and waits at most 3 s. For several messages, the result is
+   * `sent` when all were handed over, and `failed` when one of them was refused for good.
    */
-  dispatch(letters: readonly Letter[]): Promise<Outcome>
-  /** Tries whatever is due, of any process, until nothing is; then again when the next one is. */
-  work(): Promise<void>
-  /** Stops trying and waits for what is being tried. */
+  dispatch(messages: readonly QueuedMessage[]): Promise<Outcome>
+  /** Delivers all messages that are due, of any process, and schedules the next poll. */
+  poll(): Promise<void>
+  /** Stops delivering and waits for the attempts that are in progress. */
   close(): Promise<void>
 }
 
-/** An outbox in `store` that hands letters to the carrier of their channel. */
+/** An outbox in `store` that hands each message to the carrier of its channel. */
 export function storedOutbox(parts: {
   readonly store: Store
   readonly keys: Keys
   readonly carriers: Readonly<Partial<Record<Channel, Carrier>>>
-  /** Takes what test keys send, on every channel: none of it may leave. */
-  readonly rehearsal: Carrier
+  /** Receives the messages of test keys on every channel, since none of them may be sent. */
+  readonly simulated: Carrier
   readonly log: Logger
-  /** How long a sender waits for its answer. Defaults to 3 s. */
+  /** How long a caller waits for the outcome. Defaults to 3 s. */
   readonly answerWithinMs?: number
-  /** How long one try may take. Defaults to 10 s, which is also the most. */
-  readonly tryMs?: number
+  /** How long one attempt may take. Defaults to 10 s, which is also the maximum. */
+  readonly attemptTimeoutMs?: number
 }): Outbox {
-  const { store, keys, carriers, rehearsal, log } = parts
-  const { answerWithinMs = ANSWER_WITHIN_MS, tryMs = TRY_MS } = parts
-  const rows = outboxRows(store, keys)
-  const underWay = new Set<Promise<unknown>>()
+  const { store, keys, carriers, simulated, log } = parts
+  const { answerWithinMs = ANSWER_WITHIN_MS, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS } = parts
+  const table = outboxTable(store, keys)
+  const inProgress = new Set<Promise<unknown>>()
   let closing = false
-  const nextLook = alarm(() => void track(look()))
-  nextLook.ringIn(LOOK_EVERY_MS)
+  const timer = pollTimer(() => void track(pollRegularly()))
+  timer.scheduleIn(POLL_INTERVAL_MS)
 
-  async function look(): Promise<void> {
-    await work().catch(tellUnavailable)
-    nextLook.ringIn(LOOK_EVERY_MS)
+  async function pollRegularly(): Promise<void> {
+    await poll().catch(logUnavailable)
+    timer.scheduleIn(POLL_INTERVAL_MS)
   }
 
-  async function work(): Promise<void> {
-    await rows.expire(Date.now())
+  async function poll(): Promise<void> {
+    await table.expire(Date.now())
     const running = new Set<Promise<unknown>>()
-    let lookedAt = Date.now()
+    let takenAt = Date.now()
     while (!closing) {
-      lookedAt = Date.now()
-      const letters = await rows.take(lookedAt, AT_ONCE - running.size)
-      for (const letter of letters) {
-        const trying = attempt(letter)
-          .catch(tellUnavailable)
-          .finally(() => running.delete(trying))
-        running.add(trying)
+      takenAt = Date.now()
+      const messages = await table.takeDue(takenAt, MAX_CONCURRENT - running.size)
+      for (const message of messages) {
+        const attempt = attemptDelivery(message)
+          .catch(logUnavailable)
+          .finally(() => running.delete(attempt))
+        running.add(attempt)
       }
-      if (letters.length === 0) break
-      // One slow letter holds up no other, and the database is asked for several at a time.
-      while (running.size > AT_ONCE / 2) await Promise.race(running)
+      if (messages.length === 0) break
+      // One slow message must not hold up the others, and the database is asked for several at a time.
+      while (running.size > MAX_CONCURRENT / 2) await Promise.race(running)
     }
     await Promise.all(running)
-    // What became due since then was not among those taken.
-    const due = await rows.nextDue(lookedAt)
-    if (due !== undefined) nextLook.ringIn(Math.max(due - Date.now(), LOOK_APART_MS))
+    // A message that became due during the poll was not taken.
+    const due = await table.nextDue(takenAt)
+    if (due !== undefined) timer.scheduleIn(Math.max(due - Date.now(), MIN_POLL_DELAY_MS))
   }
 
-  async function attempt(letter: Letter): Promise<Outcome> {
-    const about = aboutLetter(letter)
-    const carrier = isTestPartition(letter.application) ? rehearsal : carriers[letter.channel]
-    const handed = await handOver(letter, carrier)
+  async function attemptDelivery(message: QueuedMessage): Promise<Outcome> {
+    const fields = messageLogFields(message)
+    const carrier = isTestPartition(message.application) ? simulated : carriers[message.channel]
+    const result = await handOver(message, carrier)
     const now = Date.now()
-    if (!(handed instanceof DeliveryError)) {
-      const tried = { carrier: handed.carrier ?? carrier?.name ?? null, carrierId: handed.id }
-      await rows.settle(letter, 'sent', tried, now)
-      log({ level: 'info', event: 'delivery.sent', ...about, ...named(tried) })
+    if (!(result instanceof DeliveryError)) {
+      const attempt = { carrier: result.carrier ?? carrier?.name ?? null, carrierId: result.id }
+      await table.finish(message, 'sent', attempt, now)
+      log({ level: 'info', event: 'delivery.sent', ...fields, ...carrierField(attempt) })
       return 'sent'
     }
-    const tried = { carrier: handed.carrier ?? carrier?.name ?? null, fault: handed.fault }
-    const delayMs = handed.fault === 'outage' ? nextDelay(letter, now) : undefined
+    const attempt = { carrier: result.carrier ?? carrier?.name ?? null, fault: result.fault }
+    const delayMs = result.fault === 'outage' ? retryDelay(message, now) : undefined
     if (delayMs === undefined) {
-      await rows.settle(letter, handed.fault === 'outage' ? 'expired' : 'refused', tried, now)
+      await table.finish(message, result.fault === 'outage' ? 'expired' : 'refused', attempt, now)
     } else {
-      await rows.postpone(letter, delayMs, tried, now)
-      nextLook.ringIn(delayMs)
+      await table.postpone(message, delayMs, attempt, now)
+      timer.scheduleIn(delayMs)
     }
     const event = delayMs === undefined ? 'delivery.failed' : 'delivery.postponed'
-    const told = { reason: handed.fault, detail: describe(handed) }
-    log({ level: 'warn', event, ...about, ...named(tried), ...told })
+    const why = { reason: result.fault, detail: describeError(result) }
+    log({ level: 'warn', event, ...fields, ...carrierField(attempt), ...why })
     return delayMs === undefined ? 'failed' : 'queued'
   }
 
-  async function handOver(letter: Letter, carrier: Carrier | undefined): Promise<Receipt | DeliveryError> {
+  async function handOver(
+    message: QueuedMessage,
+    carrier: Carrier | undefined,
+  ): Promise<Receipt | DeliveryError> {
     if (!carrier) return new DeliveryError('No carrier serves this channel.', 'carrier')
     try {
-      return await withinTime(tryMs, [], (signal) => carrier.deliver(letter, signal))
+      return await withTimeLimit(attemptTimeoutMs, [], (signal) => carrier.deliver(message, signal))
     } catch (error) {
       return asDeliveryError(error)
     }
   }
 
-  function tellUnavailable(error: unknown): 'queued' {
-    // The rows are still there and will be due again.
-    log({ level: 'error', event: 'outbox.unavailable', detail: describe(error) })
+  function logUnavailable(error: unknown): 'queued' {
+    // The messages are still in the store and will be due again.
+    log({ level: 'error', event: 'outbox.unavailable', detail: describeError(error) })
     return 'queued'
   }
 
   function track<T>(promise: Promise<T>): Promise<T> {
-    underWay.add(promise)
-    return promise.finally(() => underWay.delete(promise))
+    inProgress.add(promise)
+    return promise.finally(() => inProgress.delete(promise))
   }
 
   return {
     serves: (application, channel) => application.mode === 'test' || carriers[channel] !== undefined,
-    enqueue: rows.insert,
-    dispatch: (letters) =>
-      together(
-        letters.map((letter) => track(attempt(letter).catch(tellUnavailable))),
+    enqueue: table.insert,
+    dispatch: (messages) =>
+      combinedOutcome(
+        messages.map((message) => track(attemptDelivery(message).catch(logUnavailable))),
         answerWithinMs,
       ),
-    work,
+    poll,
     async close() {
       closing = true
-      nextLook.stop()
-      await Promise.allSettled(underWay)
+      timer.stop()
+      await Promise.allSettled(inProgress)
     },
   }
 }
 
-/** The wait before the next try; nothing when there is none left within the letter's life. */
-function nextDelay(letter: Letter, now: number): number | undefined {
-  const wait = WAITS_MS[letter.tries]
-  if (wait === undefined) return undefined
-  // Jitter keeps letters that failed together from coming back together.
-  const delay = Math.round(wait * (0.8 + Math.random() * 0.4))
-  return now + delay < letter.expiresAt ? delay : undefined
+/** The delay before the next attempt; `undefined` when no attempt is left within the message's lifetime. */
+function retryDelay(message: QueuedMessage, now: number): number | undefined {
+  const base = RETRY_DELAYS_MS[message.attempts]
+  if (base === undefined) return undefined
+  // Jitter spreads the retries of messages that failed together.
+  const delay = Math.round(base * (0.8 + Math.random() * 0.4))
+  return now + delay < message.expiresAt ? delay : undefined
 }
 
-function named({ carrier }: Tried): { carrier?: string } {
+function carrierField({ carrier }: AttemptRecord): { carrier?: string } {
   return carrier === null ? {} : { carrier }
 }
 
-async function together(attempts: readonly Promise<Outcome>[], withinMs: number): Promise<Outcome> {
+async function combinedOutcome(attempts: readonly Promise<Outcome>[], withinMs: number): Promise<Outcome> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<Outcome>((resolve) => {
+  const timeout = new Promise<Outcome>((resolve) => {
     timer = setTimeout(() => resolve('queued'), withinMs)
   })
-  const outcomes = await Promise.all(attempts.map((attempt) => Promise.race([attempt, late])))
+  const outcomes = await Promise.all(attempts.map((attempt) => Promise.race([attempt, timeout])))
   clearTimeout(timer)
   if (outcomes.includes('failed')) return 'failed'
   return outcomes.includes('queued') ? 'queued' : 'sent'

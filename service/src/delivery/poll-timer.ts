@@ -1,24 +1,24 @@
-/** A timer that rings at the earliest of the times it was set to, and keeps no process alive. */
-export interface Alarm {
-  ringIn(delayMs: number): void
-  /** Never rings again. */
+/** A timer that fires at the earliest of the times it was scheduled for, and does not keep the process alive. */
+export interface PollTimer {
+  scheduleIn(delayMs: number): void
+  /** Cancels the timer for good. */
   stop(): void
 }
 
-export function alarm(ring: () => void): Alarm {
+export function pollTimer(poll: () => void): PollTimer {
   let timer: NodeJS.Timeout | undefined
-  let ringsAt = Number.POSITIVE_INFINITY
+  let firesAt = Number.POSITIVE_INFINITY
   let stopped = false
   return {
-    ringIn(delayMs) {
+    scheduleIn(delayMs) {
       const at = performance.now() + delayMs
-      // Setting it later would let one failure after the other put it off for good.
-      if (stopped || at >= ringsAt) return
+      // Rescheduling to a later time would let a series of failures postpone the poll forever.
+      if (stopped || at >= firesAt) return
       clearTimeout(timer)
-      ringsAt = at
+      firesAt = at
       timer = setTimeout(() => {
-        ringsAt = Number.POSITIVE_INFINITY
-        ring()
+        firesAt = Number.POSITIVE_INFINITY
+        poll()
       }, delayMs).unref()
     },
     stop() {

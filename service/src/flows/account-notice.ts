@@ -1,72 +1,76 @@
 import type { Contact } from 'countersign/protocol'
+import type { AccountRow } from '../accounts/account.js'
 import type { Application, Notice } from '../application.js'
-import type { Core } from './context.js'
-import type { Channel, Letter } from '../delivery/message.js'
-import { describe } from '../log/logger.js'
-import type { Queries } from '../store/store.js'
+import type { Channel, QueuedMessage } from '../delivery/message.js'
+import { describeError } from '../log/logger.js'
 import { chooseLanguage } from '../message-texts/catalogue.js'
 import { noticeMessage, type Recipient } from '../message-texts/compose.js'
-import type { AccountRow } from '../accounts/account.js'
+import type { Queries } from '../store/store.js'
+import type { FlowContext } from './context.js'
 
 const DAY_MS = 86_400_000
 
-/** What a person is told of. */
-export interface Told {
+/** A notice to the account holder. */
+export interface AccountNotice {
   readonly notice: Notice
-  /** Where to when no contact has proven theirs. */
+  /** The recipient when the account has no proven contact. */
   readonly fallback?: Contact | undefined
-  /** A contact that learns of it anyway. */
-  readonly besides?: Contact | undefined
+  /** A contact that learns of the event anyway. */
+  readonly except?: Contact | undefined
+  /** The duration of a lock. */
   readonly seconds?: number
 }
 
+type NotifiedAccount = Pick<AccountRow, 'proven_email' | 'proven_phone' | 'locale'>
+
 /**
- * Writes a notice to the person (R34, R61, R63), to a contact that has proven theirs, else to `fallback`; to nobody
- * when neither can be reached, or the application leaves that notice to others. Returns the letters to dispatch once
- * they are committed.
+ * Writes a notice to the account holder (R34, R61, R63): to a proven contact, else to `fallback`. Writes nothing when
+ * neither can be reached, or when the application has switched this notice off. Returns the messages to dispatch after
+ * the transaction is committed.
  */
-export async function notify(
-  core: Core,
+export async function writeNotice(
+  context: FlowContext,
   tx: Queries,
   application: Application,
-  account: Pick<AccountRow, 'proven_email' | 'proven_phone' | 'locale'>,
-  told: Told,
+  account: NotifiedAccount,
+  notice: AccountNotice,
   now: number,
-): Promise<Letter[]> {
-  if (!application.notices.includes(told.notice)) return []
-  const locale = chooseLanguage(account.locale, application.locale)
-  const recipient = reachable(core, application, told.besides, [
+): Promise<QueuedMessage[]> {
+  if (!application.notices.includes(notice.notice)) return []
+  const { fallback, except } = notice
+  const recipient = firstReachable(context, application, except, [
     address('email', account.proven_email),
     address('sms', account.proven_phone),
-    told.fallback && told.fallback.kind !== 'phone' ? address('email', told.fallback.email) : undefined,
-    told.fallback && told.fallback.kind !== 'email' ? address('sms', told.fallback.phone) : undefined,
+    fallback && fallback.kind !== 'phone' ? address('email', fallback.email) : undefined,
+    fallback && fallback.kind !== 'email' ? address('sms', fallback.phone) : undefined,
   ])
   if (!recipient) return []
-  const message = noticeMessage(application, { ...recipient, locale }, told.notice, told.seconds)
-  const times = { now, expiresAt: now + DAY_MS, request: core.request }
-  return core.outbox.enqueue(tx, application.id, [message], times)
+  const locale = chooseLanguage(account.locale, application.locale)
+  const message = noticeMessage(application, { ...recipient, locale }, notice.notice, notice.seconds)
+  const details = { now, expiresAt: now + DAY_MS, request: context.requestId }
+  return context.outbox.enqueue(tx, application.id, [message], details)
 }
 
-/** The same in the transaction of an attempt, which counts even when the notice cannot be written. */
-export async function notifyOfAttempt(
-  core: Core,
+/** `writeNotice` in the transaction of an attempt, which is committed even if the notice cannot be written. */
+export async function writeNoticeOfAttempt(
+  context: FlowContext,
   tx: Queries,
   application: Application,
-  account: Parameters<typeof notify>[3],
-  told: Told,
+  account: NotifiedAccount,
+  notice: AccountNotice,
   now: number,
-): Promise<Letter[]> {
+): Promise<QueuedMessage[]> {
   await tx.query('SAVEPOINT notice')
   try {
-    return await notify(core, tx, application, account, told, now)
+    return await writeNotice(context, tx, application, account, notice, now)
   } catch (error) {
     await tx.query('ROLLBACK TO SAVEPOINT notice')
-    core.log({
+    context.log({
       level: 'error',
-      event: 'notice.lost',
+      event: 'notice.failed',
       application: application.id,
-      reason: told.notice,
-      detail: describe(error),
+      reason: notice.notice,
+      detail: describeError(error),
     })
     return []
   }
@@ -78,15 +82,15 @@ function address(channel: Channel, to: string | null): Address | undefined {
   return to === null ? undefined : { channel, to }
 }
 
-function reachable(
-  core: Core,
+function firstReachable(
+  context: FlowContext,
   application: Application,
-  besides: Contact | undefined,
+  except: Contact | undefined,
   candidates: readonly (Address | undefined)[],
 ): Address | undefined {
   return candidates.find((candidate) => {
-    if (!candidate || !core.outbox.serves(application, candidate.channel)) return false
-    return !besides || !addressesOf(besides).includes(candidate.to)
+    if (!candidate || !context.outbox.serves(application, candidate.channel)) return false
+    return !except || !addressesOf(except).includes(candidate.to)
   })
 }
 

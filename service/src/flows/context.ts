@@ -5,15 +5,15 @@ import type { Keys } from '../secrets/keys.js'
 import type { Store } from '../store/store.js'
 import type { Transcription } from '../transcription/transcription.js'
 
-/** What every verb works with, the same for all applications. */
-export interface Core {
+/** What every flow works with, the same for all applications. */
+export interface FlowContext {
   readonly store: Store
   readonly keys: Keys
   readonly outbox: Outbox
   readonly transcription: Transcription
   readonly log: Logger
-  /** The request that is being answered, as the log names it. */
-  readonly request?: string
-  /** Hears what is left of the budgets whenever a message was asked for. */
-  readonly tellBudgets?: (budgets: readonly BudgetLeft[]) => void
+  /** The id of the current request, for the log. */
+  readonly requestId?: string
+  /** Receives the state of the message budgets whenever a message was requested. */
+  readonly onBudgets?: (budgets: readonly BudgetLeft[]) => void
 }

@@ -1,37 +1,37 @@
 import { type EnrollAppAnswer, formatUser } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
-import { keepPending } from '../accounts/app-secret.js'
+import { storePendingSecret } from '../accounts/app-secret.js'
+import type { Application } from '../application.js'
 import { qrImage } from '../authenticator-app/qr-image.js'
 import { newAppSecret, otpauthUri } from '../authenticator-app/totp.js'
-import type { Application } from '../application.js'
-import type { Core } from './context.js'
-import { accountReference } from '../log/logger.js'
-import { stagedRefusal } from '../test-mode/answers.js'
-import type { Person } from '../requests/request-user.js'
 import { locked } from '../refusals.js'
+import type { RequestUser } from '../requests/request-user.js'
+import { accountReference } from '../secrets/account-reference.js'
+import { simulatedRefusal } from '../test-mode/simulated-outcomes.js'
+import type { FlowContext } from './context.js'
 
-/** Prepares an authenticator app. The secret proves nothing until its first right code (R54). */
+/** Creates a secret for an authenticator app. It proves nothing until its first valid code (R54). */
 export async function enrollApp(
-  core: Core,
+  context: FlowContext,
   application: Application,
-  input: Person,
+  input: RequestUser,
 ): Promise<EnrollAppAnswer> {
-  const staged = stagedRefusal(application, input.contact)
-  if (staged) return staged
+  const simulated = simulatedRefusal(application, input.contact)
+  if (simulated) return simulated
   const now = Date.now()
   const secret = newAppSecret()
-  const lockSeconds = await core.store.transaction(async (tx) => {
+  const lockSeconds = await context.store.transaction(async (tx) => {
     const account = await holdAccount(tx, application, input.account)
     const seconds = lockedForSeconds(account, now)
-    if (seconds === 0) await keepPending(core, tx, application, input.account, secret)
+    if (seconds === 0) await storePendingSecret(context.keys, tx, application, input.account, secret)
     return seconds
   })
   if (lockSeconds > 0) return locked(lockSeconds)
-  core.log({
+  context.log({
     level: 'info',
     event: 'factor.prepared',
     application: application.id,
-    account: accountReference(core.keys, application, input.account),
+    account: accountReference(context.keys, application, input.account),
     factor: 'APP',
   })
   const uri = otpauthUri(secret, application.name, formatUser(input.contact))

@@ -1,168 +1,160 @@
 import { canonicalBackupCode, canonicalCode, type Refused } from 'countersign/protocol'
-import { APP_FACTOR, attemptApp, findAppSecret, matchSealed } from '../accounts/app-secret.js'
-import type { Attempt, Attempted } from '../accounts/attempt.js'
-import { attemptBackup, BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
-import { attemptDelivered } from '../accounts/challenge.js'
-import { type Match, matchStep, newAppSecret, stepsFrom } from '../authenticator-app/totp.js'
+import { APP_FACTOR, attemptAppCode, findAppSecret, matchSealed } from '../accounts/app-secret.js'
+import type { Attempt, AttemptResult } from '../accounts/attempt.js'
+import { attemptBackupCode, BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
+import { attemptDeliveredCode } from '../accounts/challenge.js'
 import type { Application } from '../application.js'
-import { notTaken } from '../applications/offered-methods.js'
-import type { Core } from './context.js'
-import { isAlwaysRight } from '../test-mode/code.js'
+import { refuseType } from '../applications/offered-methods.js'
+import { clockStepsAt, matchStep, newAppSecret, type StepMatch } from '../authenticator-app/totp.js'
+import type { VerifyInput } from '../requests/inputs.js'
 import { isBackupShaped } from '../secrets/backup-code.js'
 import type { Queries } from '../store/store.js'
-import type { VerifyInput } from '../requests/inputs.js'
+import { isAlwaysValid } from '../test-mode/simulated-outcomes.js'
+import type { FlowContext } from './context.js'
 
-/** What a code can be taken as. */
-export type TakenAs = 'delivered' | 'app' | 'app-bound' | 'backup'
+/** The kind of code as which a code is evaluated. */
+export type EvaluatedAs = 'delivered' | 'app' | 'app-bound' | 'backup'
 
-/** Writes down, in the transaction of an attempt, what the person is told of it. */
-export type Tell = (tx: Queries, as: TakenAs, attempted: Attempted) => Promise<void>
+/** Writes the account notice of an attempt, in the transaction of the attempt. */
+export type NotifyOfAttempt = (tx: Queries, as: EvaluatedAs, result: AttemptResult) => Promise<void>
 
-/** What a code was taken as, and what came of it. */
-export type Judgement =
+/** The result of evaluating a code. */
+export type Evaluation =
   | {
-      readonly as: TakenAs
-      /** Nothing when there is no such account. */
-      readonly attempted: Attempted | undefined
-      /** After a right backup code: how many are left, if that could be counted. */
+      readonly as: EvaluatedAs
+      /** `undefined` when the account is unknown. */
+      readonly result: AttemptResult | undefined
+      /** After a valid backup code: how many are left, if they could be counted. */
       readonly backupCodesLeft?: number
-      /** Of a wrong app code that was right some steps ago and never used: how many, as a negative number. */
+      /** For an unused code of an authenticator app that has expired: how many steps ago it was valid, as a negative number. */
       readonly clockSteps?: number
     }
-  /** The application does not offer what the code is meant for. */
+  /** The application does not offer the methods that deliver such codes. */
   | { readonly as: 'off'; readonly answer: Refused }
 
-// Stands in for the secret of an account that has none, so that it takes the same time (R90).
-const NOBODYS_SECRET = newAppSecret()
+// Is matched in place of a missing secret, so that an account without one takes the same time (R90).
+const PLACEHOLDER_SECRET = newAppSecret()
 
-// A test key's code that is always right belongs to no step, so that it is right again at once.
+// The always valid code of test keys belongs to no step, so that it stays valid after use.
 const NO_STEP = -1
 
-/** No challenge has this name. */
+// No challenge has this id.
 const NO_CHALLENGE = ''
 
-/** Judges a code as what it is meant as (R91), or without a word about that, as what it looks like. */
-export function evaluate(
-  core: Core,
+/** Evaluates a code as the kind that the caller names (R91); without a kind, as what its form suggests. */
+export function evaluateCode(
+  context: FlowContext,
   application: Application,
   input: VerifyInput,
-  tell: Tell,
+  notify: NotifyOfAttempt,
   now: number,
-): Promise<Judgement> {
+): Promise<Evaluation> {
   const backupCode = canonicalBackupCode(input.code)
   const looksLikeBackup = isBackupShaped(backupCode, application.limits.backupCodeLength)
   if (input.kind === 'backup' || (input.kind === undefined && looksLikeBackup)) {
-    return evaluateBackup(core, application, input, backupCode, tell, now)
+    return evaluateBackup(context, application, input, backupCode, notify, now)
   }
   const code = canonicalCode(input.code)
-  const by = input.type === 'APP' ? evaluateApp : evaluateDelivered
-  return by(core, application, input, code, tell, now)
+  const evaluate = input.type === 'APP' ? evaluateApp : evaluateDelivered
+  return evaluate(context, application, input, code, notify, now)
 }
 
 async function evaluateDelivered(
-  core: Core,
+  context: FlowContext,
   application: Application,
   input: VerifyInput,
   code: string,
-  tell: Tell,
+  notify: NotifyOfAttempt,
   now: number,
-): Promise<Judgement> {
-  const { account, user, type, transaction, contact, locale } = input
-  const off = notTaken(application, type)
-  if (off) return { as: 'off', answer: off }
-  // A code to confirm an app with is never one that was delivered.
+): Promise<Evaluation> {
+  const { account, canonicalContact, type, transaction, contact, locale } = input
+  const refusal = refuseType(application, type)
+  if (refusal) return { as: 'off', answer: refusal }
+  // A code that confirms an authenticator app is never a delivered one.
   const challenge = input.kind === 'confirm' ? NO_CHALLENGE : input.challenge
-  const attempted: Attempt = {
+  const attempt: Attempt = {
     account,
-    factor: `${type}:${user}`,
+    factor: `${type}:${canonicalContact}`,
     transaction,
     proven: { contact, locale },
-    tell: (tx, found) => tell(tx, 'delivered', found),
+    notify: (tx, result) => notify(tx, 'delivered', result),
   }
-  return {
-    as: 'delivered',
-    attempted: await attemptDelivered(
-      core.store,
-      core.keys,
-      application,
-      { account, user, type, transaction },
-      { code, challenge, alwaysRight: isAlwaysRight(application, code) },
-      attempted,
-      now,
-    ),
-  }
+  const owner = { account, canonicalContact, type, transaction }
+  const typed = { code, challenge, alwaysValid: isAlwaysValid(application, code) }
+  const result = await attemptDeliveredCode(context, application, owner, typed, attempt, now)
+  return { as: 'delivered', result }
 }
 
 async function evaluateApp(
-  core: Core,
+  context: FlowContext,
   application: Application,
   input: VerifyInput,
   code: string,
-  tell: Tell,
+  notify: NotifyOfAttempt,
   now: number,
-): Promise<Judgement> {
-  const row = await findAppSecret(core.store, application, input.account)
+): Promise<Evaluation> {
+  const row = await findAppSecret(context.store, application, input.account)
   const pending = input.kind === 'code' ? null : (row?.pending ?? null)
   const confirmed = input.kind === 'confirm' ? null : (row?.sealed ?? null)
-  const alwaysRight = isAlwaysRight(application, code)
-  const match = (sealed: string | null): Match =>
-    alwaysRight && sealed
-      ? { step: NO_STEP, passed: undefined }
-      : matchIn(core, application, input.account, sealed, code, now)
+  const alwaysValid = isAlwaysValid(application, code)
+  const match = (sealed: string | null): StepMatch =>
+    alwaysValid && sealed
+      ? { step: NO_STEP, expiredStep: undefined }
+      : matchOrPlaceholder(context, application, input.account, sealed, code, now)
   const matches = { pending: match(pending), confirmed: match(confirmed) }
   const confirms =
     input.kind === 'confirm' ||
-    (matches.pending.step !== undefined && (alwaysRight || matches.confirmed.step === undefined))
+    (matches.pending.step !== undefined && (alwaysValid || matches.confirmed.step === undefined))
   const as = confirms ? 'app-bound' : 'app'
-  const attempted: Attempt = {
+  const attempt: Attempt = {
     account: input.account,
     factor: APP_FACTOR,
     transaction: input.transaction,
-    tell: (tx, found) => tell(tx, as, found),
+    notify: (tx, result) => notify(tx, as, result),
   }
   const typed = confirms
-    ? { as: 'pending' as const, sealed: pending, step: matches.pending.step, alwaysRight }
-    : { as: 'confirmed' as const, sealed: confirmed, step: matches.confirmed.step, alwaysRight }
-  const { passed } = confirms ? matches.pending : matches.confirmed
-  // A step that was used, or came before one that was, tells nothing to whoever replays its code.
-  const isUnused = passed !== undefined && (confirms || passed > (row?.last_step ?? NO_STEP))
+    ? { secretIs: 'pending' as const, sealed: pending, step: matches.pending.step, alwaysValid }
+    : { secretIs: 'confirmed' as const, sealed: confirmed, step: matches.confirmed.step, alwaysValid }
+  const { expiredStep } = confirms ? matches.pending : matches.confirmed
+  // A used step, or one before a used step, must reveal nothing to an attacker who replays its code.
+  const isUnused = expiredStep !== undefined && (confirms || expiredStep > (row?.last_step ?? NO_STEP))
   return {
     as,
-    attempted: await attemptApp(core.store, application, attempted, now, typed),
-    ...(isUnused && { clockSteps: stepsFrom(now, passed) }),
+    result: await attemptAppCode(context.store, application, attempt, now, typed),
+    ...(isUnused && { clockSteps: clockStepsAt(now, expiredStep) }),
   }
 }
 
-function matchIn(
-  core: Core,
+function matchOrPlaceholder(
+  context: FlowContext,
   application: Application,
   account: string,
   sealed: string | null,
   code: string,
   now: number,
-): Match {
-  if (sealed) return matchSealed(core, application, account, sealed, code, now)
-  matchStep(NOBODYS_SECRET, code, now, application.limits.appStepsAhead)
-  return { step: undefined, passed: undefined }
+): StepMatch {
+  if (sealed) return matchSealed(context.keys, application, account, sealed, code, now)
+  matchStep(PLACEHOLDER_SECRET, code, now, application.limits.appStepsAhead)
+  return { step: undefined, expiredStep: undefined }
 }
 
 async function evaluateBackup(
-  core: Core,
+  context: FlowContext,
   application: Application,
   input: VerifyInput,
   code: string,
-  tell: Tell,
+  notify: NotifyOfAttempt,
   now: number,
-): Promise<Judgement> {
+): Promise<Evaluation> {
   const attempt: Attempt = {
     account: input.account,
     factor: BACKUP_FACTOR,
     transaction: input.transaction,
-    tell: (tx, found) => tell(tx, 'backup', found),
+    notify: (tx, result) => notify(tx, 'backup', result),
   }
-  const attempted = await attemptBackup(core, application, input, code, attempt, now)
-  if (!attempted?.ok) return { as: 'backup', attempted }
-  // The code is used up: a count that cannot be had must not turn its answer into a failure.
-  const left = await backupCodesLeft(core.store, application, input.account).catch(() => undefined)
-  return { as: 'backup', attempted, ...(left !== undefined && { backupCodesLeft: left }) }
+  const result = await attemptBackupCode(context, application, input, code, attempt, now)
+  if (!result?.ok) return { as: 'backup', result }
+  // The code is used up: an error while counting must not make the verification fail.
+  const left = await backupCodesLeft(context.store, application, input.account).catch(() => undefined)
+  return { as: 'backup', result, ...(left !== undefined && { backupCodesLeft: left }) }
 }

@@ -1,93 +1,91 @@
 import type { BackupAnswer } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
 import {
+  activateWaitingSet,
   BACKUP_FACTOR,
-  dropWaiting,
-  keepWaiting,
+  dropWaitingSet,
   newBackupSet,
-  settleWaiting,
+  storeWaitingSet,
 } from '../accounts/backup-set.js'
-import { spendMessage } from '../accounts/message-budget.js'
-import { notify } from './account-notice.js'
+import { consumeMessageBudget } from '../accounts/message-budget.js'
 import type { Application } from '../application.js'
-import type { Core } from './context.js'
-import type { Letter } from '../delivery/message.js'
-import { accountReference } from '../log/logger.js'
-import { showBackupCode } from '../secrets/backup-code.js'
-import type { Queries } from '../store/store.js'
+import type { QueuedMessage } from '../delivery/message.js'
 import { backupMessage, type Recipient } from '../message-texts/compose.js'
-import { recipientsOf } from './recipients.js'
 import { deliveryFailed, limited, locked } from '../refusals.js'
 import type { BackupInput } from '../requests/inputs.js'
+import { accountReference } from '../secrets/account-reference.js'
+import { formatBackupCode } from '../secrets/backup-code.js'
+import type { Queries } from '../store/store.js'
+import { writeNotice } from './account-notice.js'
+import type { FlowContext } from './context.js'
+import { recipientsOf } from './recipients.js'
 
 const HOUR_MS = 3_600_000
 
-type Made =
+type Created =
   | {
-      readonly outcome: 'made'
+      readonly outcome: 'created'
       readonly salt: string
-      readonly codes: readonly Letter[]
-      readonly notices: readonly Letter[]
+      readonly messages: readonly QueuedMessage[]
+      readonly notices: readonly QueuedMessage[]
     }
   | (BackupAnswer & { readonly outcome: 'refused' })
 
-/**
- * Makes backup codes and delivers them to the person; the former set dies when they are on their way, not before
- * (R61).
- */
+/** Creates backup codes and sends them to the user. The former set stays valid until the new one was handed over (R61). */
 export async function sendBackupCodes(
-  core: Core,
+  context: FlowContext,
   application: Application,
   input: BackupInput,
 ): Promise<BackupAnswer> {
   const now = Date.now()
-  const recipients = recipientsOf(core, application, input.method, input)
-  const made =
+  const { store, outbox, keys, log } = context
+  const recipients = recipientsOf(context, application, input.method, input)
+  const created =
     'outcome' in recipients
       ? recipients
-      : await core.store.transaction((tx) => make(core, tx, application, input, recipients, now))
-  const about = {
+      : await store.transaction((tx) => create(context, tx, application, input, recipients, now))
+  const fields = {
     application: application.id,
-    account: accountReference(core.keys, application, input.account),
+    account: accountReference(keys, application, input.account),
     factor: BACKUP_FACTOR,
   }
-  if (made.outcome === 'refused') {
-    core.log({ level: 'info', event: 'backup.refused', ...about, reason: made.refusal.reason })
-    return made
+  if (created.outcome === 'refused') {
+    log({ level: 'info', event: 'backup.refused', ...fields, reason: created.refusal.reason })
+    return created
   }
-  core.log({ level: 'info', event: 'backup.made', ...about })
-  if (made.notices.length > 0) void core.outbox.dispatch(made.notices)
-  const outcome = await core.outbox.dispatch(made.codes)
-  if (outcome === 'failed') await dropWaiting(core.store, application, input.account, made.salt)
-  if (outcome === 'sent') await settleWaiting(core.store, application, input.account)
+  log({ level: 'info', event: 'backup.made', ...fields })
+  if (created.notices.length > 0) void outbox.dispatch(created.notices)
+  const outcome = await outbox.dispatch(created.messages)
+  if (outcome === 'failed') await dropWaitingSet(store, application, input.account, created.salt)
+  if (outcome === 'sent') await activateWaitingSet(store, application, input.account)
   return outcome === 'failed' ? deliveryFailed : { outcome, count: application.limits.backupCodes }
 }
 
-async function make(
-  core: Core,
+async function create(
+  context: FlowContext,
   tx: Queries,
   application: Application,
   input: BackupInput,
   recipients: readonly Recipient[],
   now: number,
-): Promise<Made> {
+): Promise<Created> {
   const account = await holdAccount(tx, application, input.account)
   const lockSeconds = lockedForSeconds(account, now)
   if (lockSeconds > 0) return locked(lockSeconds)
   const destinations = recipients.map((recipient) => recipient.to.toLowerCase())
-  const spending = { account: input.account, destinations, clientAddress: input.clientAddress }
-  const { waitSeconds, budgets } = await spendMessage(tx, application, spending, now)
-  core.tellBudgets?.(budgets)
+  const budgeted = { account: input.account, destinations, clientAddress: input.clientAddress }
+  const { waitSeconds, budgets } = await consumeMessageBudget(tx, application, budgeted, now)
+  context.onBudgets?.(budgets)
   if (waitSeconds > 0) return limited(waitSeconds)
 
   const set = newBackupSet(application)
-  const shown = set.codes.map(showBackupCode)
-  const messages = recipients.map((recipient) => backupMessage(application, recipient, shown))
-  const times = { now, expiresAt: now + HOUR_MS, request: core.request }
-  const letters = await core.outbox.enqueue(tx, application.id, messages, times)
-  const names = letters.map(({ id }) => id)
-  await keepWaiting(core, tx, application, input, set, names, now)
-  const told = { notice: 'backup-made', besides: input.contact } as const
-  const notices = await notify(core, tx, application, account, told, now)
-  return { outcome: 'made', salt: set.salt, codes: letters, notices }
+  const codes = set.codes.map(formatBackupCode)
+  const composed = recipients.map((recipient) => backupMessage(application, recipient, codes))
+  const details = { now, expiresAt: now + HOUR_MS, request: context.requestId }
+  const messages = await context.outbox.enqueue(tx, application.id, composed, details)
+  const ids = messages.map(({ id }) => id)
+  await storeWaitingSet(context.keys, tx, application, input, set, ids, now)
+  const notice = { notice: 'backup-made', except: input.contact } as const
+  const notices = await writeNotice(context, tx, application, account, notice, now)
+  return { outcome: 'created', salt: set.salt, messages, notices }
 }

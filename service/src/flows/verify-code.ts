@@ -1,15 +1,16 @@
 import type { VerifyAnswer } from 'countersign/protocol'
 import { lockedForSeconds } from '../accounts/account.js'
-import type { Attempted } from '../accounts/attempt.js'
-import { notifyOfAttempt, type Told } from './account-notice.js'
+import type { AttemptResult } from '../accounts/attempt.js'
 import type { Application } from '../application.js'
-import type { Core } from './context.js'
-import type { Letter } from '../delivery/message.js'
-import { accountReference, type LogEvent } from '../log/logger.js'
-import { stagedVerdict } from '../test-mode/answers.js'
-import { evaluate, type Judgement, type TakenAs, type Tell } from './evaluate-code.js'
+import type { QueuedMessage } from '../delivery/message.js'
+import type { LogEvent } from '../log/logger.js'
 import { factorDisabled, locked } from '../refusals.js'
 import type { VerifyInput } from '../requests/inputs.js'
+import { accountReference } from '../secrets/account-reference.js'
+import { simulatedVerdict } from '../test-mode/simulated-outcomes.js'
+import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
+import type { FlowContext } from './context.js'
+import { type EvaluatedAs, type Evaluation, evaluateCode, type NotifyOfAttempt } from './evaluate-code.js'
 
 interface Verdict {
   readonly answer: VerifyAnswer
@@ -19,60 +20,66 @@ interface Verdict {
 const invalid = { outcome: 'invalid' } as const
 
 /**
- * Checks a code and uses it up. Wrong, expired, used, exhausted and unknown are one answer (R33), except that an app's
- * code of the last minutes that nobody used is refused with a word about the clock that made it. Whatever happens
- * to one account happens one after the other, under its row's lock.
+ * Checks a code and uses it up. A wrong, expired, used, exhausted or unknown code gets one and the same answer (R33);
+ * only an unused code of an authenticator app from the last minutes is refused with a hint that the app's clock is
+ * slow. Attempts on one account run one after the other, because each locks the account's row.
  */
-export async function verify(
-  core: Core,
+export async function verifyCode(
+  context: FlowContext,
   application: Application,
   input: VerifyInput,
 ): Promise<VerifyAnswer> {
-  const staged = stagedVerdict(application, input.contact)
-  if (staged) return staged
+  const simulated = simulatedVerdict(application, input.contact)
+  if (simulated) return simulated
   const now = Date.now()
-  const letters: Letter[] = []
-  const tell: Tell = async (tx, as, attempted) => {
-    const told = toldOf(input, as, attempted, now)
-    if (told) letters.push(...(await notifyOfAttempt(core, tx, application, attempted, told, now)))
+  const notices: QueuedMessage[] = []
+  const notify: NotifyOfAttempt = async (tx, as, result) => {
+    const notice = noticeOf(input, as, result, now)
+    if (notice) notices.push(...(await writeNoticeOfAttempt(context, tx, application, result, notice, now)))
   }
-  const judgement = await evaluate(core, application, input, tell, now)
-  const { answer, events } = verdictOn(input, judgement, now)
-  const account = accountReference(core.keys, application, input.account)
-  for (const event of events) core.log({ ...event, application: application.id, account, factor: input.type })
-  // A notice must not make the answer wait, nor tell by its delay what happened.
-  if (letters.length > 0) void core.outbox.dispatch(letters)
+  const evaluation = await evaluateCode(context, application, input, notify, now)
+  const { answer, events } = verdictOn(input, evaluation, now)
+  const account = accountReference(context.keys, application, input.account)
+  for (const event of events)
+    context.log({ ...event, application: application.id, account, factor: input.type })
+  // A notice must not delay the answer, nor reveal by the delay what happened.
+  if (notices.length > 0) void context.outbox.dispatch(notices)
   return answer
 }
 
-/** What the person is told of an attempt (R34, R61, R63); mostly nothing. */
-function toldOf(input: VerifyInput, as: TakenAs, attempted: Attempted, now: number): Told | undefined {
-  if (attempted.ok && as === 'app-bound') return { notice: 'app-bound' }
-  if (attempted.ok && as === 'backup') return { notice: 'backup-used', fallback: input.contact }
-  if (!attempted.locks_until) return undefined
-  const seconds = lockedForSeconds({ locked_until: attempted.locks_until }, now)
+/** The notice that an attempt calls for (R34, R61, R63); mostly none. */
+function noticeOf(
+  input: VerifyInput,
+  as: EvaluatedAs,
+  result: AttemptResult,
+  now: number,
+): AccountNotice | undefined {
+  if (result.ok && as === 'app-bound') return { notice: 'app-bound' }
+  if (result.ok && as === 'backup') return { notice: 'backup-used', fallback: input.contact }
+  if (!result.locks_until) return undefined
+  const seconds = lockedForSeconds({ locked_until: result.locks_until }, now)
   return { notice: 'locked', fallback: input.type === 'APP' ? undefined : input.contact, seconds }
 }
 
-function verdictOn(input: VerifyInput, judgement: Judgement, now: number): Verdict {
-  if (judgement.as === 'off') {
+function verdictOn(input: VerifyInput, evaluation: Evaluation, now: number): Verdict {
+  if (evaluation.as === 'off') {
     const event = { level: 'info', event: 'verify.refused', reason: 'method_off' } as const
-    return { answer: judgement.answer, events: [event] }
+    return { answer: evaluation.answer, events: [event] }
   }
-  const { as, attempted, backupCodesLeft, clockSteps } = judgement
-  if (attempted?.locked) {
+  const { as, result, backupCodesLeft, clockSteps } = evaluation
+  if (result?.locked) {
     const event = { level: 'info', event: 'verify.refused', reason: 'locked' } as const
-    return { answer: locked(lockedForSeconds(attempted, now)), events: [event] }
+    return { answer: locked(lockedForSeconds(result, now)), events: [event] }
   }
-  if (attempted?.ok) return accepted(as, backupCodesLeft)
-  if (attempted?.disabled && attempted.ok === null) {
+  if (result?.ok) return accepted(as, backupCodesLeft)
+  if (result?.disabled && result.ok === null) {
     const event = { level: 'warn', event: 'verify.refused', reason: 'factor_disabled' } as const
     return { answer: factorDisabled, events: [event] }
   }
-  return refused(input, attempted, clockSteps)
+  return rejected(input, result, clockSteps)
 }
 
-function accepted(as: TakenAs, backupCodesLeft: number | undefined): Verdict {
+function accepted(as: EvaluatedAs, backupCodesLeft: number | undefined): Verdict {
   const answer = { outcome: 'valid', ...(backupCodesLeft !== undefined && { backupCodesLeft }) } as const
   const succeeded = { level: 'info', event: 'verify.succeeded', reason: as } as const
   if (as === 'app-bound') return { answer, events: [succeeded, { level: 'info', event: 'factor.bound' }] }
@@ -80,15 +87,15 @@ function accepted(as: TakenAs, backupCodesLeft: number | undefined): Verdict {
   return { answer, events: [succeeded] }
 }
 
-function refused(
+function rejected(
   input: VerifyInput,
-  attempted: Attempted | undefined,
+  result: AttemptResult | undefined,
   clockSteps: number | undefined,
 ): Verdict {
-  const tellsClock = attempted?.ok === false && input.kind !== undefined && clockSteps !== undefined
-  const answer = tellsClock ? { outcome: 'invalid' as const, clockSteps } : invalid
-  const reason = attempted?.ok === false ? 'wrong' : 'unevaluated'
+  const revealsClock = result?.ok === false && input.kind !== undefined && clockSteps !== undefined
+  const answer = revealsClock ? { outcome: 'invalid' as const, clockSteps } : invalid
+  const reason = result?.ok === false ? 'wrong' : 'unevaluated'
   const failed = { level: 'info', event: 'verify.failed', reason } as const
-  if (!attempted?.locks_until) return { answer, events: [failed] }
+  if (!result?.locks_until) return { answer, events: [failed] }
   return { answer, events: [failed, { level: 'warn', event: 'account.locked' }] }
 }

@@ -1,4 +1,4 @@
-/** Takes lines now, and writes them soon. */
+/** Collects lines and writes them together. */
 export interface LineBuffer {
   write(line: string): void
   /** Writes what has not been written yet. */
@@ -6,8 +6,8 @@ export interface LineBuffer {
 }
 
 /**
- * Writes the lines of one turn of the event loop to `stream` at once: under load, a write to a pipe for each line costs
- * more than what the line tells about. Whoever ends the process by itself must call `flush` before.
+ * Writes the lines of one turn of the event loop to `stream` in one call: under load, one write to a pipe per line
+ * costs more than the request that the line is about. Code that ends the process must call `flush` first.
  */
 export function lineBuffer(stream: { write(lines: string): unknown }): LineBuffer {
   let lines = ''

@@ -1,45 +1,53 @@
 import pino from 'pino'
-import type { Application } from '../application.js'
-import type { Keys } from '../secrets/keys.js'
-import { mac } from '../secrets/keys.js'
 
-/** What is worth writing down (R89). It holds no code, secret or contact; accounts appear as references. */
+/** One entry of the log (R89). It contains no code, secret or contact; accounts appear as references. */
 export interface LogEvent {
+  /** How urgent it is. */
   readonly level: 'info' | 'warn' | 'error'
-  /** What happened, in dotted words: `verify.failed`, `account.locked` … */
+  /** What happened, in dotted words such as `verify.failed` or `account.locked`. */
   readonly event: string
+  /** The application that it concerns. */
   readonly application?: string
-  /** Stands for the account: the same account always has the same reference, and none leads back. */
+  /** Stands for the account: one account always has the same reference, and nothing leads back from it. */
   readonly account?: string
+  /** The factor or method that was used. */
   readonly factor?: string
+  /** What a code is for. */
   readonly purpose?: string
+  /** The channel of a message. */
   readonly channel?: string
-  /** A message, by the id that the command `deliveries` shows. */
+  /** The id of a message, as the command `deliveries` lists it. */
   readonly message?: string
+  /** The name of the carrier. */
   readonly carrier?: string
+  /** Why, as a fixed word. */
   readonly reason?: string
-  /** A recording's name, or its address without the query. */
+  /** The name of a recording, or its address without the query. */
   readonly file?: string
+  /** Size of a recording. */
   readonly bytes?: number
   /** Length of a recording. */
   readonly seconds?: number
+  /** A sentence for the operator. */
   readonly detail?: string
-  /** The request it happened in: the answer's `X-Request-Id`. */
+  /** The request that it belongs to: the response's `X-Request-Id`. */
   readonly request?: string
+  /** The HTTP method. */
   readonly method?: string
-  /** Template of the address, without anything the caller wrote in it. */
+  /** The route's template, without anything that the caller sent. */
   readonly route?: string
+  /** The HTTP status. */
   readonly status?: number
-  /** The `code` of the problem that was answered. */
+  /** The `code` of the problem in the response. */
   readonly problem?: string
-  /** How long it took, in milliseconds. */
+  /** Duration in milliseconds. */
   readonly ms?: number
 }
 
-/** Takes each event as it happens. Must not throw. */
+/** Receives each event as it happens. It must not throw. */
 export type Logger = (event: LogEvent) => void
 
-/** One line of JSON for each event, with the time, to a stream such as `process.stdout`. */
+/** A logger that writes one JSON line per event, with the time, to a stream such as `process.stdout`. */
 export function jsonLogger(stream: { write(line: string): unknown }): Logger {
   const write = pino(
     {
@@ -50,17 +58,17 @@ export function jsonLogger(stream: { write(line: string): unknown }): Logger {
     },
     { write: (line) => void stream.write(line) },
   )
-  return ({ level, event, ...about }) => write[level](about, event)
+  return ({ level, event, ...fields }) => write[level](fields, event)
 }
 
-/** Tells several loggers. */
-export function toAll(...loggers: readonly Logger[]): Logger {
+/** A logger that passes each event to several loggers. */
+export function combinedLogger(...loggers: readonly Logger[]): Logger {
   return (event) => {
     for (const log of loggers) log(event)
   }
 }
 
-/** The default: only what an operator must know, on standard error. */
+/** The default logger: warnings and errors on standard error. */
 export function warningsOnly(): Logger {
   const write = jsonLogger(process.stderr)
   return (event) => {
@@ -68,13 +76,8 @@ export function warningsOnly(): Logger {
   }
 }
 
-/** Names an account in the log. */
-export function accountReference(keys: Keys, application: Application, account: string): string {
-  return mac(keys.references, [application.id, account]).toString('hex').slice(0, 12)
-}
-
-/** What may be told about an error: its own name and message, and the code of what caused it (R84). */
-export function describe(error: unknown): string {
+/** What the log may contain of an error: its name, its message and the code of its cause (R84). */
+export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return 'an unknown error'
   const { code, responseCode } = (error.cause ?? {}) as { code?: unknown; responseCode?: unknown }
   const causes = [code, responseCode].filter(

@@ -1,19 +1,19 @@
-import { describe, type Logger } from '../log/logger.js'
+import { describeError, type Logger } from '../log/logger.js'
 
 const HOUR_MS = 3_600_000
 
-/** Runs `sweep` every hour, keeping no process alive. A failure is told and tried again an hour later. */
-export function everyHour(sweep: () => Promise<void>, log: Logger): { stop(): Promise<void> } {
-  let underWay = Promise.resolve()
+/** Runs `task` every hour, without keeping the process alive. An error is logged, and the task runs again an hour later. */
+export function everyHour(task: () => Promise<void>, log: Logger): { stop(): Promise<void> } {
+  let running = Promise.resolve()
   const timer = setInterval(() => {
-    underWay = sweep().catch((error: unknown) =>
-      log({ level: 'warn', event: 'store.unswept', detail: describe(error) }),
+    running = task().catch((error: unknown) =>
+      log({ level: 'warn', event: 'store.maintenance_failed', detail: describeError(error) }),
     )
   }, HOUR_MS).unref()
   return {
     stop() {
       clearInterval(timer)
-      return underWay
+      return running
     },
   }
 }

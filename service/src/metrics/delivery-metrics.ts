@@ -1,25 +1,26 @@
 import { Histogram, type Registry } from 'prom-client'
-import type { Carrier, Channel } from '../delivery/message.js'
+import type { Carrier } from '../delivery/carrier.js'
+import type { Channel } from '../delivery/message.js'
 
 type Carriers = Readonly<Partial<Record<Channel, Carrier>>>
 
-/** Wraps carriers so that the time each handing over takes is known. */
+/** Returns the same carriers; the duration of each handover is measured. */
 export function timedCarriers(registry: Registry): (carriers: Carriers) => Carriers {
   const times = new Histogram({
     name: 'countersign_delivery_seconds',
-    help: 'Time to hand a message over to what carries it, by channel and outcome (sent, failed)',
+    help: 'Time to hand a message over to its carrier, by channel and outcome (sent, failed)',
     labelNames: ['channel', 'outcome'],
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
     registers: [registry],
   })
   const timed = (carrier: Carrier): Carrier => ({
     ...carrier,
-    async deliver(letter, signal) {
-      const begun = performance.now()
+    async deliver(message, signal) {
+      const start = performance.now()
       const observe = (outcome: string) =>
-        times.observe({ channel: letter.channel, outcome }, (performance.now() - begun) / 1000)
+        times.observe({ channel: message.channel, outcome }, (performance.now() - start) / 1000)
       try {
-        const receipt = await carrier.deliver(letter, signal)
+        const receipt = await carrier.deliver(message, signal)
         observe('sent')
         return receipt
       } catch (error) {

@@ -7,29 +7,29 @@ const VERDICTS: Readonly<Record<string, string>> = {
   'verify.refused': 'refused',
 }
 
-/** Counts what happened to codes and messages, as the events of the log tell it. */
+/** A logger that counts verifications, sends, deliveries and all other events. */
 export function eventCounter(registry: Registry): Logger {
   const verifications = new Counter({
     name: 'countersign_verifications_total',
-    help: 'Codes that were looked at, by method and outcome (valid, invalid, locked, factor_disabled)',
+    help: 'Verifications of codes, by method and outcome (valid, invalid, locked, factor_disabled)',
     labelNames: ['method', 'outcome'],
     registers: [registry],
   })
   const sends = new Counter({
     name: 'countersign_sends_total',
-    help: 'Codes asked for, by method and outcome (sent, queued, failed, or why it was refused)',
+    help: 'Requests for codes, by method and outcome (sent, queued, failed, or why the request was refused)',
     labelNames: ['method', 'outcome'],
     registers: [registry],
   })
   const deliveries = new Counter({
     name: 'countersign_deliveries_total',
-    help: 'Attempts to hand a message over, by channel and outcome (sent, missed, postponed, failed)',
+    help: 'Attempts to deliver a message, by channel and outcome (sent, missed, postponed, failed)',
     labelNames: ['channel', 'outcome'],
     registers: [registry],
   })
   const events = new Counter({
     name: 'countersign_events_total',
-    help: 'What the log tells beside requests, by event',
+    help: 'Events in the log other than requests, by event',
     labelNames: ['event'],
     registers: [registry],
   })
@@ -37,13 +37,14 @@ export function eventCounter(registry: Registry): Logger {
     if (event.event === 'http.request') return
     events.inc({ event: event.event })
     const verdict = VERDICTS[event.event]
-    if (verdict) verifications.inc({ method: event.factor ?? '', outcome: refusalOr(verdict, event) })
+    if (verdict) verifications.inc({ method: event.factor ?? '', outcome: outcomeOf(verdict, event) })
     const [kind, outcome = ''] = event.event.split('.')
-    if (kind === 'send') sends.inc({ method: event.factor ?? '', outcome: refusalOr(outcome, event) })
+    if (kind === 'send') sends.inc({ method: event.factor ?? '', outcome: outcomeOf(outcome, event) })
     if (kind === 'delivery' && event.channel) deliveries.inc({ channel: event.channel, outcome })
   }
 }
 
-function refusalOr(outcome: string, event: LogEvent): string {
+/** The outcome, or for a refusal its reason. */
+function outcomeOf(outcome: string, event: LogEvent): string {
   return outcome === 'refused' ? (event.reason ?? outcome) : outcome
 }

@@ -1,29 +1,29 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import type { Carrier, Channel } from '../delivery/message.js'
+import type { Carrier } from '../delivery/carrier.js'
+import type { Channel } from '../delivery/message.js'
 import type { Logger } from '../log/logger.js'
 import type { Store } from '../store/store.js'
 import { timedCarriers } from './delivery-metrics.js'
 import { eventCounter } from './event-metrics.js'
-import { queueDepth } from './queue.js'
 import { type RequestObserver, requestTimes } from './request-metrics.js'
-import { timedStore } from './store-metrics.js'
+import { queueDepth, timedStore } from './store-metrics.js'
 
-/** What the service counts. Labels are words from fixed lists, never a contact, account or address. */
+/** The metrics of a service. All labels are words from fixed lists, never a contact, account or address. */
 export interface Metrics {
   readonly observeRequest: RequestObserver
-  /** Counts what the events tell. */
+  /** Counts the events of the log. */
   readonly countEvent: Logger
-  /** The same store, timed; how many messages wait in it is counted when the metrics are read. */
+  /** The same store, measured; its queued messages are counted when the metrics are read. */
   timeStore(store: Store): Store
-  /** The same carriers, timed. */
+  /** The same carriers, measured. */
   timeCarriers(carriers: Carriers): Carriers
-  /** Everything in Prometheus' text format. */
+  /** All metrics in Prometheus' text format. */
   read(): Promise<{ readonly text: string; readonly contentType: string }>
 }
 
 type Carriers = Readonly<Partial<Record<Channel, Carrier>>>
 
-/** Metrics of one service; those of the process are the same for all services in it. */
+/** The metrics of one service; all services of a process share the metrics of the process. */
 export function serviceMetrics(): Metrics {
   const registry = new Registry()
   return {
@@ -35,7 +35,7 @@ export function serviceMetrics(): Metrics {
     },
     timeCarriers: timedCarriers(registry),
     async read() {
-      const texts = [await registry.metrics(), await ofProcess().metrics()]
+      const texts = [await registry.metrics(), await processMetrics().metrics()]
       return { text: texts.join('\n'), contentType: registry.contentType }
     },
   }
@@ -43,8 +43,8 @@ export function serviceMetrics(): Metrics {
 
 let processRegistry: Registry | undefined
 
-function ofProcess(): Registry {
-  // Made when somebody first asks: it watches the garbage collector, and one is enough.
+function processMetrics(): Registry {
+  // Created on first use and only once, because it observes the garbage collector.
   if (!processRegistry) {
     processRegistry = new Registry()
     collectDefaultMetrics({ register: processRegistry })

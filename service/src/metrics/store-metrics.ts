@@ -1,21 +1,21 @@
-import { Histogram, type Registry } from 'prom-client'
-import type { Store } from '../store/store.js'
+import { Gauge, Histogram, type Registry } from 'prom-client'
+import { queryOne, type Store } from '../store/store.js'
 
-/** The same store, with the time each statement and transaction takes. */
+/** The same store; the duration of each statement and transaction is measured. */
 export function timedStore(registry: Registry, store: Store): Store {
   const times = new Histogram({
     name: 'countersign_store_seconds',
-    help: 'Time in the database, waiting for a connection included, by operation (query, transaction)',
+    help: 'Time spent on the database, waiting for a connection included, by operation (query, transaction)',
     labelNames: ['operation'],
     buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2],
     registers: [registry],
   })
   const timed = async <T>(operation: string, work: Promise<T>): Promise<T> => {
-    const begun = performance.now()
+    const start = performance.now()
     try {
       return await work
     } finally {
-      times.observe({ operation }, (performance.now() - begun) / 1000)
+      times.observe({ operation }, (performance.now() - start) / 1000)
     }
   }
   return {
@@ -23,4 +23,22 @@ export function timedStore(registry: Registry, store: Store): Store {
     query: (text, params) => timed('query', store.query(text, params)),
     transaction: (work) => timed('transaction', store.transaction(work)),
   }
+}
+
+/** Counts the queued messages in the store whenever the metrics are read. */
+export function queueDepth(registry: Registry, store: Store): void {
+  new Gauge({
+    name: 'countersign_queue_messages',
+    help: 'Messages that wait to be delivered',
+    registers: [registry],
+    async collect() {
+      // When the store fails, the other metrics must still be readable.
+      const row = await queryOne<{ waiting: number }>(
+        store,
+        "SELECT count(*)::bigint AS waiting FROM outbox WHERE state = 'queued'",
+        [],
+      ).catch(() => undefined)
+      this.set(row ? Number(row.waiting) : Number.NaN)
+    },
+  })
 }

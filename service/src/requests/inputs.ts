@@ -12,17 +12,19 @@ import {
   type VerifyType,
   verifyBody,
 } from 'countersign/protocol'
-import { type Person, withPerson } from './request-user.js'
-import { type Reading, read } from './parse.js'
+import { type Parsed, parse } from './parse.js'
+import { type RequestUser, withUser } from './request-user.js'
 
-export interface SendInput extends Person {
+/** The input of `sendCode`. */
+export interface SendInput extends RequestUser {
   readonly method: DeliveredMethod
   readonly challenge: string | undefined
   readonly transaction: string | undefined
   readonly purpose: Purpose
 }
 
-export interface VerifyInput extends Person {
+/** The input of `verifyCode`. */
+export interface VerifyInput extends RequestUser {
   readonly type: VerifyType
   readonly code: string
   readonly kind: CodeKind | undefined
@@ -30,59 +32,61 @@ export interface VerifyInput extends Person {
   readonly transaction: string | undefined
 }
 
-export interface BackupInput extends Person {
+/** The input of `sendBackupCodes`. */
+export interface BackupInput extends RequestUser {
   readonly method: BackupMethod
 }
 
-/** Reads the parameters of `POST /v1/mfa`. */
-export function readSend(body: unknown): Reading<SendInput> {
-  return read(sendBody, body, (parsed) => {
-    const method = parsed.Type.toLowerCase() as DeliveredMethod
-    return withPerson(parsed, method, (person) => ({
-      ...person,
+/** Validates the parameters of `POST /v1/mfa`. */
+export function parseSend(body: unknown): Parsed<SendInput> {
+  return parse(sendBody, body, (fields) => {
+    const method = fields.Type.toLowerCase() as DeliveredMethod
+    return withUser(fields, method, (user) => ({
+      ...user,
       method,
-      challenge: parsed.Challenge,
-      transaction: parsed.Transaction,
-      purpose: parsed.Purpose ?? 'sign-in',
+      challenge: fields.Challenge,
+      transaction: fields.Transaction,
+      purpose: fields.Purpose ?? 'sign-in',
     }))
   })
 }
 
-const FITTING: Readonly<Record<VerifyType, Method>> = {
+/** A method whose contacts a verification of this type accepts. */
+const METHOD_OF: Readonly<Record<VerifyType, Method>> = {
   EMAIL: 'email',
   PHONE: 'sms',
   APP: 'app',
   DUAL: 'dual',
 }
 
-/** Reads the parameters of `POST /v1/mfa/verify`. */
-export function readVerify(body: unknown): Reading<VerifyInput> {
-  return read(verifyBody, body, (parsed) =>
-    withPerson(parsed, FITTING[parsed.Type], (person) => ({
-      ...person,
-      type: parsed.Type,
-      code: parsed.Code,
-      kind: parsed.Kind?.toLowerCase() as CodeKind | undefined,
-      challenge: parsed.Challenge,
-      transaction: parsed.Transaction,
+/** Validates the parameters of `POST /v1/mfa/verify`. */
+export function parseVerify(body: unknown): Parsed<VerifyInput> {
+  return parse(verifyBody, body, (fields) =>
+    withUser(fields, METHOD_OF[fields.Type], (user) => ({
+      ...user,
+      type: fields.Type,
+      code: fields.Code,
+      kind: fields.Kind?.toLowerCase() as CodeKind | undefined,
+      challenge: fields.Challenge,
+      transaction: fields.Transaction,
     })),
   )
 }
 
-/** Reads the parameters of `POST /v1/mfa/app`. */
-export function readEnrollApp(body: unknown): Reading<Person> {
-  return read(enrollAppBody, body, (parsed) => withPerson(parsed, 'app', (person) => person))
+/** Validates the parameters of `POST /v1/mfa/app`. */
+export function parseEnrollApp(body: unknown): Parsed<RequestUser> {
+  return parse(enrollAppBody, body, (fields) => withUser(fields, 'app', (user) => user))
 }
 
-/** Reads the parameters of `POST /v1/mfa/backup`. */
-export function readBackup(body: unknown): Reading<BackupInput> {
-  return read(backupBody, body, (parsed) => {
-    const method = parsed.Type.toLowerCase() as BackupMethod
-    return withPerson(parsed, method, (person) => ({ ...person, method }))
+/** Validates the parameters of `POST /v1/mfa/backup`. */
+export function parseBackup(body: unknown): Parsed<BackupInput> {
+  return parse(backupBody, body, (fields) => {
+    const method = fields.Type.toLowerCase() as BackupMethod
+    return withUser(fields, method, (user) => ({ ...user, method }))
   })
 }
 
-/** Reads the parameters of `POST /v1/transcribe` that are not an upload. */
-export function readTranscribe(body: unknown): Reading<TranscribeRequest> {
-  return read(transcribeBody, body, (value) => ({ ok: true, value }))
+/** Validates the parameters of `POST /v1/transcribe`, except for an uploaded file. */
+export function parseTranscribe(body: unknown): Parsed<TranscribeRequest> {
+  return parse(transcribeBody, body, (value) => ({ ok: true, value }))
 }

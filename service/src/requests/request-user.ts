@@ -1,19 +1,19 @@
 import { type Contact, canonicalUser, contactFits, type Method, parseUser } from 'countersign/protocol'
-import { type Reading, refuse } from './parse.js'
+import { invalid, type Parsed } from './parse.js'
 
-/** Who a call is about. */
-export interface Person {
-  /** Names the account in every row: the caller's own name for it, else the contact (R29). */
+/** The user that a request is about. */
+export interface RequestUser {
+  /** Identifies the account in every row: the caller's own name for it, else the contact (R29). */
   readonly account: string
-  /** The contact as messages go to it. */
+  /** The contact as the caller wrote it, to which messages are sent. */
   readonly contact: Contact
-  /** The contact in its one spelling. */
-  readonly user: string
+  /** The contact in its canonical form, the same for all spellings of one mailbox or number. */
+  readonly canonicalContact: string
   readonly locale: string | undefined
   readonly clientAddress: string | undefined
 }
 
-interface CallerFields {
+interface UserFields {
   readonly User: string
   readonly Account?: string | undefined
   readonly ClientAddress?: string | undefined
@@ -21,28 +21,26 @@ interface CallerFields {
 }
 
 const EXPECTED: Readonly<Record<Contact['kind'] | 'app', string>> = {
-  email: 'must be an email address like name@example.com',
-  phone: 'must be a telephone number in E.164 form, like +447700900123',
-  dual: 'must be <EMAIL>:<PHONE_E164>, like name@example.com:+447700900123',
-  app: 'must be an email address or a telephone number in E.164 form',
+  email: 'must be an email address such as name@example.com',
+  phone: 'must be a phone number in E.164 form, such as +447700900123',
+  dual: 'must be <EMAIL>:<PHONE_E164>, such as name@example.com:+447700900123',
+  app: 'must be an email address or a phone number in E.164 form',
 }
 
-/** What a number becomes in a form whose plus sign was not encoded. */
-const SPACED = /(^|:) \d/
+/** A number in a form whose plus sign was not encoded. */
+const DECODED_PLUS = /(^|:) \d/
 
-/** Reads who is meant, by a contact that the method can reach. */
-export function withPerson<T>(fields: CallerFields, method: Method, use: (person: Person) => T): Reading<T> {
+/** Validates the fields that identify the user; the contact must fit the method. */
+export function withUser<T>(fields: UserFields, method: Method, use: (user: RequestUser) => T): Parsed<T> {
   const contact = parseUser(fields.User)
   if (!contact || !contactFits(method, contact)) {
-    const wanted = method === 'app' || method === 'email' || method === 'dual' ? method : 'phone'
-    const hint = SPACED.test(fields.User) ? '; a plus sign in a form is written %2B' : ''
-    return refuse({ field: 'User', detail: EXPECTED[wanted] + hint })
+    const expected = method === 'app' || method === 'email' || method === 'dual' ? method : 'phone'
+    const hint = DECODED_PLUS.test(fields.User) ? '; in a form, write the plus sign as %2B' : ''
+    return invalid({ field: 'User', detail: EXPECTED[expected] + hint })
   }
-  const user = canonicalUser(contact)
-  // The two kinds of names are kept apart, so that no Account can be spelled like somebody else's contact.
-  const account = fields.Account === undefined ? `contact:${user}` : `account:${fields.Account}`
-  return {
-    ok: true,
-    value: use({ account, contact, user, locale: fields.Locale, clientAddress: fields.ClientAddress }),
-  }
+  const canonicalContact = canonicalUser(contact)
+  // The prefixes keep the two kinds of names apart, so that no Account can equal another user's contact.
+  const account = fields.Account === undefined ? `contact:${canonicalContact}` : `account:${fields.Account}`
+  const { Locale: locale, ClientAddress: clientAddress } = fields
+  return { ok: true, value: use({ account, contact, canonicalContact, locale, clientAddress }) }
 }

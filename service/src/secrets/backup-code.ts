@@ -8,22 +8,22 @@ export function newBackupCode(length: number): string {
   return Array.from(randomBytes(length), (byte) => CROCKFORD[byte & 31]).join('')
 }
 
-/** A backup code as a person reads it, in groups of four. */
-export function showBackupCode(code: string): string {
+/** A backup code as it is shown to the user, in groups of four. */
+export function formatBackupCode(code: string): string {
   return code.replace(/(.{4})(?=.)/g, '$1-')
 }
 
-/** Whether a canonical code has the form of a backup code; delivered and app codes are digits, 10 at most. */
+/** Whether a canonical code has the form of a backup code; delivered and app codes have at most 10 digits. */
 export function isBackupShaped(code: string, length: number): boolean {
   return code.length === length && [...code].every((character) => CROCKFORD.includes(character))
 }
 
-/** A salt for one set of backup codes, 128 bit (R59). */
+/** A salt of 128 random bits for one set of backup codes (R59). */
 export function newBackupSalt(): string {
   return randomBytes(16).toString('base64url')
 }
 
-/** What is stored of a backup code: a keyed hash bound to application, account and set (R59). */
+/** The stored form of a backup code: a keyed hash bound to application, account and set (R59). */
 export function backupMac(
   key: Buffer,
   of: {

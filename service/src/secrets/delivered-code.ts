@@ -1,6 +1,6 @@
 import { mac } from './keys.js'
 
-/** Everything a delivered code is bound to (R38); the challenge's id is 128 random bits and makes it unique. */
+/** Everything that a delivered code is bound to (R38); the challenge's id, 128 random bits, makes it unique. */
 export interface CodeIdentity {
   readonly application: string
   readonly id: string
@@ -14,8 +14,8 @@ export interface CodeIdentity {
 const RANGE = 2 ** 48
 
 /**
- * The challenge's code, uniform over all codes of its length with leading zeros kept (R35). It is derived and never
- * stored (R40), so that a resend repeats it (R39).
+ * The challenge's code, uniformly distributed over all codes of its length, leading zeros included (R35). It is derived
+ * and never stored (R40); a resend derives it again (R39).
  */
 export function deliveredCode(key: Buffer, of: CodeIdentity): string {
   const values = 10 ** of.digits
@@ -23,12 +23,12 @@ export function deliveredCode(key: Buffer, of: CodeIdentity): string {
   for (let draw = 0; ; draw++) {
     const parts = [of.application, of.id, of.account, of.contact, of.type, of.purpose, of.digits, draw]
     const number = mac(key, parts).readUIntBE(0, 6)
-    // Rejecting the last incomplete run of numbers keeps every code equally likely.
+    // Rejecting the incomplete last range of numbers keeps all codes equally likely.
     if (number < fair) return String(number % values).padStart(of.digits, '0')
   }
 }
 
-/** What a typed code is compared with: a keyed hash, bound to whom the code was sent to (R38, R40). */
+/** The stored form of a delivered code, with which a typed code is compared: a keyed hash, bound to the recipient (R38, R40). */
 export function deliveredCodeMac(
   key: Buffer,
   of: {

@@ -1,24 +1,24 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 
-/** What is made of the one secret: a key for each use, so that none can stand in for another (R40). */
+/** The keys derived from the one secret, one for each use, so that none can replace another (R40). */
 export interface Keys {
-  /** Names the secret without telling anything about it. */
+  /** Identifies the secret without revealing anything about it. */
   readonly id: string
-  /** Delivered codes are derived with it. */
+  /** Derives delivered codes. */
   readonly codes: Buffer
-  /** Backup codes are hashed with it. */
+  /** Hashes backup codes. */
   readonly backup: Buffer
-  /** Authenticator secrets and waiting messages are sealed with it. */
+  /** Encrypts authenticator secrets and queued messages. */
   readonly sealing: Buffer
-  /** Accounts are named in the log with it. */
+  /** Derives the references to accounts in the log. */
   readonly references: Buffer
-  /** Webhook messages are signed with it when the operator has set no secret for them. */
+  /** Signs webhook requests when the operator has set no secret for them. */
   readonly webhook: Buffer
-  /** Keys that are read with and never written with, while what they protect is moved to this one. */
+  /** Former keys, which still decrypt and compare until a rotation has moved what they protect. */
   readonly previous: readonly Keys[]
 }
 
-/** Derives every key from `secret` by HKDF-SHA-256; `previous` secrets are read with as well. */
+/** Derives every key from `secret` by HKDF-SHA-256; the keys of `previous` secrets only decrypt and compare. */
 export function keysFrom(secret: string, previous: readonly string[] = []): Keys {
   const derive = (use: string, bytes = 32) =>
     Buffer.from(hkdfSync('sha256', secret, 'countersign service', use, bytes))
@@ -33,17 +33,17 @@ export function keysFrom(secret: string, previous: readonly string[] = []): Keys
   }
 }
 
-/** Every key that is read with, the one that is written with first. */
+/** The current keys, then the former ones. */
 export function allKeys(keys: Keys): readonly Keys[] {
   return [keys, ...keys.previous]
 }
 
-/** The key of that id, if it is ours. */
+/** The current or former keys with this id. */
 export function keyById(keys: Keys, id: string): Keys | undefined {
   return allKeys(keys).find((key) => key.id === id)
 }
 
-/** A keyed hash as it is stored: with the id of its key, so that a store tells which keys it depends on. */
+/** A keyed hash as it is stored: with the id of its key, so that the store shows which keys it depends on. */
 export function withKeyId(keys: Keys, hash: string): string {
   return `${keys.id}.${hash}`
 }
@@ -53,7 +53,7 @@ export function keyIdOf(stored: string): string {
   return stored.slice(0, stored.indexOf('.'))
 }
 
-/** HMAC-SHA-256 over several parts, so written that no two lists of parts give the same text. */
+/** HMAC-SHA-256 over several parts, encoded so that no two lists of parts give the same input. */
 export function mac(key: Buffer, parts: readonly (string | number)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest()
 }

@@ -4,26 +4,26 @@ import { type Keys, keyById } from './keys.js'
 const ALGORITHM = 'aes-256-gcm'
 const IV_BYTES = 12
 const TAG_BYTES = 16
-// 12 bytes in base64url, without a remainder.
-const NONCE_CHARACTERS = 16
+// The base64url form of the 12 bytes, which has no padding.
+const IV_CHARACTERS = 16
 
-/** Encrypts `text` by AES-256-GCM. Only under the same `identity` can it be opened: no row passes for another. */
+/** Encrypts `text` by AES-256-GCM. It can only be opened with the same `identity`, so rows cannot be swapped. */
 export function seal(keys: Keys, identity: readonly string[], text: string): string {
   return sealWith(keys, identity, text, randomBytes(IV_BYTES))
 }
 
 /**
- * Seals with the key of today what may have been sealed with a former one. The nonce stays the same, which is safe
- * under another key, and by which what was sealed is still known to be the same thing.
+ * Encrypts sealed text again with the current key. The nonce stays the same, which is safe under another key, and which
+ * still identifies the sealed text.
  */
 export function reseal(keys: Keys, identity: readonly string[], sealed: string): string {
   const nonce = Buffer.from(sealed.split('.')[2] ?? '', 'base64url').subarray(0, IV_BYTES)
   return sealWith(keys, identity, open(keys, identity, sealed), nonce)
 }
 
-/** SQL for "the same thing was sealed, with whatever key": compares the nonces of a column and a parameter. */
+/** SQL for "the same text was sealed, with any key": compares the nonces of a column and a parameter. */
 export function sameSealedSql(column: string, parameter: string): string {
-  const nonce = (text: string) => `left(split_part(${text}, '.', 3), ${NONCE_CHARACTERS})`
+  const nonce = (text: string) => `left(split_part(${text}, '.', 3), ${IV_CHARACTERS})`
   return `${nonce(column)} = ${nonce(`${parameter}::text`)}`
 }
 
@@ -34,11 +34,11 @@ function sealWith(keys: Keys, identity: readonly string[], text: string, iv: Buf
   return `1.${keys.id}.${Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64url')}`
 }
 
-/** Opens what `seal` closed with any of the keys; throws when the key, the identity or a single bit differs. */
+/** Decrypts sealed text with any of the keys; throws when the key, the identity or a single bit differs. */
 export function open(keys: Keys, identity: readonly string[], sealed: string): string {
   const [version, keyId, body] = sealed.split('.')
   const key = version === '1' && keyId && keyById(keys, keyId)
-  if (!key || !body) throw new Error('This was sealed with another key.')
+  if (!key || !body) throw new Error('The text was sealed with another key.')
   const bytes = Buffer.from(body, 'base64url')
   const decipher = createDecipheriv(ALGORITHM, key.sealing, bytes.subarray(0, IV_BYTES), {
     authTagLength: TAG_BYTES,

@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { FaultsError } from '../configuration-error.js'
+import { ConfigurationError } from '../configuration-error.js'
 import { emptyDatabase } from './empty-database.js'
 import { lockFolder } from './folder-lock.js'
 import { loadPglite, type PgliteDatabase } from './pglite-module.js'
-import { unpack } from './unpack-tar.js'
+import { unpackTar } from './unpack-tar.js'
 
 /**
- * Opens PGlite, a PostgreSQL inside this process: on disk under `dataDir`, which is made when it is not there, or in
- * memory for `memory://`. The folder is locked until the database is closed: two processes writing to one PGlite
- * folder lose rows without an error. Throws a `FaultsError` when it is locked or cannot be opened, and when
- * `@electric-sql/pglite` is not installed.
+ * Opens PGlite, a PostgreSQL inside this process: on disk under `dataDir`, which is created if necessary, or in memory
+ * for `memory://`. The folder stays locked until the database is closed, because two processes that write to one
+ * PGlite folder lose rows without an error. Throws a `ConfigurationError` when the folder is locked or cannot be
+ * opened, and when `@electric-sql/pglite` is not installed.
  */
 export async function embeddedDatabase(dataDir: string): Promise<PgliteDatabase> {
   if (dataDir.startsWith('memory://')) {
@@ -34,7 +34,7 @@ export async function embeddedDatabase(dataDir: string): Promise<PgliteDatabase>
   }
 }
 
-/** Opens the folder, or makes it; one that a process died over while it was made holds nothing and is made anew. */
+/** Opens or creates the folder. A folder whose creation was interrupted contains no data and is created again. */
 async function openOnDisk(dataDir: string): Promise<PgliteDatabase> {
   const folder = join(dataDir, 'database')
   const unfinished = join(dataDir, 'database-unfinished')
@@ -42,8 +42,8 @@ async function openOnDisk(dataDir: string): Promise<PgliteDatabase> {
   if (existsSync(folder)) return open(folder)
   await writeFile(unfinished, '')
   const empty = await emptyDatabase()
-  // PGlite would do it by itself, and take three times as long for its thousand files.
-  if (empty) unpack(empty, folder)
+  // PGlite can unpack it too, but takes three times as long for its thousand files.
+  if (empty) unpackTar(empty, folder)
   const database = await open(folder)
   await rm(unfinished)
   return database
@@ -58,7 +58,7 @@ async function open(folder: string, loadDataDir?: Blob): Promise<PgliteDatabase>
   } catch (cause) {
     const fault =
       `The embedded database in ${folder} cannot be opened: it is damaged, or another version of PGlite wrote it. ` +
-      'Restore the data folder (DATA_DIR) from a backup, or name another one.'
-    throw new FaultsError([fault], { cause })
+      'Restore the data folder (DATA_DIR) from a backup, or choose another folder.'
+    throw new ConfigurationError([fault], { cause })
   }
 }

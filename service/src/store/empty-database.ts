@@ -6,29 +6,29 @@ import { promisify } from 'node:util'
 import { gunzip, gzip, type ZlibOptions } from 'node:zlib'
 import { loadPglite } from './pglite-module.js'
 
-// The sources and the build lie equally deep in the package, so one path serves both.
+// `src` and `dist` are at the same depth in the package, so one path fits both.
 const FOLDER = new URL('../../empty-database/', import.meta.url)
 
-// 40 MB in pieces of the default 16 KB take three times as long.
-const PIECES = { chunkSize: 8 * 1024 * 1024 }
+// Unpacking 40 MB in the default chunks of 16 KB takes three times as long.
+const GUNZIP_OPTIONS = { chunkSize: 8 * 1024 * 1024 }
 
 /**
- * The folder of an empty database as a tar file, which spares a new one the seconds that `initdb` takes. Nothing when
- * the package was built for another version of PGlite than the one that is installed.
+ * The folder of an empty database as a tar file, which saves the seconds that `initdb` takes; `undefined` when the
+ * package was built for another version of PGlite than the installed one.
  */
 export async function emptyDatabase(): Promise<Buffer<ArrayBuffer> | undefined> {
   try {
     return await promisify<Buffer, ZlibOptions, Buffer<ArrayBuffer>>(gunzip)(
       await readFile(await fileOfInstalled()),
-      PIECES,
+      GUNZIP_OPTIONS,
     )
   } catch {
-    // It only saves time: PGlite makes the database itself.
+    // The file only saves time: without it PGlite initializes the database itself.
     return undefined
   }
 }
 
-/** Makes the file that `emptyDatabase` reads, unless it is there. Part of the build. */
+/** Creates the file that `emptyDatabase` reads, unless it exists. Part of the build. */
 export async function makeEmptyDatabase(): Promise<void> {
   const file = await fileOfInstalled()
   if (existsSync(file)) return
@@ -38,13 +38,13 @@ export async function makeEmptyDatabase(): Promise<void> {
   const dump = await database.dumpDataDir('none')
   await database.close()
   await mkdir(FOLDER, { recursive: true })
-  // Never half a file, whoever else builds at the same time.
+  // The rename is atomic, so a concurrent build never reads half a file.
   const unfinished = new URL(`${randomUUID()}.tmp`, FOLDER)
   await writeFile(unfinished, await promisify(gzip)(Buffer.from(await dump.arrayBuffer())))
   await rename(unfinished, file)
 }
 
-/** The file for the version of PGlite that is installed: one version need not read what another one wrote. */
+/** The file for the installed version of PGlite: one version may be unable to read what another one wrote. */
 async function fileOfInstalled(): Promise<URL> {
   const main = createRequire(import.meta.url).resolve('@electric-sql/pglite')
   const { version } = JSON.parse(await readFile(new URL('../package.json', `file://${main}`), 'utf8'))

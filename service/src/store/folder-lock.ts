@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
-import { FaultsError } from '../configuration-error.js'
+import { ConfigurationError } from '../configuration-error.js'
 
 const holderSchema = z.object({ pid: z.number().int().positive(), started: z.string(), token: z.string() })
 type Holder = z.output<typeof holderSchema>
@@ -11,27 +11,27 @@ type Holder = z.output<typeof holderSchema>
 const TAKEOVER_MS = 10_000
 const STATE = 0
 const START_TIME = 19
-const heldHere = new Set<string>()
+const lockedByThisProcess = new Set<string>()
 
 /**
- * Takes the folder for this process alone and returns what gives it back. Throws a `FaultsError` when a living
- * process holds it; a lock whose process is dead is taken over.
+ * Locks the folder for this process and returns a function that unlocks it. Throws a `ConfigurationError` when a
+ * running process holds the lock; the lock of a process that has died is taken over.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = join(resolve(folder), 'lock')
-  if (heldHere.has(file)) throw inUse(folder, process.pid)
-  heldHere.add(file)
+  if (lockedByThisProcess.has(file)) throw inUse(folder, process.pid)
+  lockedByThisProcess.add(file)
   const mine: Holder = { pid: process.pid, started: startOf(process.pid), token: randomUUID() }
   try {
     if (!(await create(file, mine))) await takeOver(folder, file, mine)
   } catch (error) {
-    heldHere.delete(file)
+    lockedByThisProcess.delete(file)
     throw error
   }
   return async () => {
     if ((await holderOf(file))?.token === mine.token) await rm(file, { force: true })
-    heldHere.delete(file)
+    lockedByThisProcess.delete(file)
   }
 }
 
@@ -47,7 +47,7 @@ async function create(file: string, holder: Holder): Promise<boolean> {
 
 async function takeOver(folder: string, file: string, mine: Holder): Promise<void> {
   const gate = `${file}.takeover`
-  // Without the gate two processes could both find the same dead holder and each remove the other's new lock.
+  // Without the gate, two processes could both find the same dead holder and remove each other's new lock.
   await mkdir(gate).catch(async () => {
     const age =
       Date.now() -
@@ -86,9 +86,9 @@ function isAlive(holder: Holder): boolean {
   }
   const fields = statOf(holder.pid)
   if (fields.length === 0) return true
-  // A process that was killed answers signals until its parent has taken notice, in containers often never.
+  // A killed process accepts signals until its parent reaps it, which in containers may never happen.
   if (fields[STATE] === 'Z' || fields[STATE] === 'X') return false
-  // Process ids are used again: the start time tells two bearers of one id apart.
+  // Process ids are reused: the start time distinguishes two processes with the same id.
   return holder.started === '' || fields[START_TIME] === holder.started
 }
 
@@ -96,7 +96,7 @@ function startOf(pid: number): string {
   return statOf(pid)[START_TIME] ?? ''
 }
 
-/** The fields of Linux's `/proc/<pid>/stat` from the process state on; nothing where there is no such file. */
+/** The fields of Linux's `/proc/<pid>/stat` from the process state on; empty where the file does not exist. */
 function statOf(pid: number): string[] {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -106,10 +106,10 @@ function statOf(pid: number): string[] {
   }
 }
 
-function inUse(folder: string, pid?: number): FaultsError {
+function inUse(folder: string, pid?: number): ConfigurationError {
   const who = pid ? `process ${pid}` : 'another process'
-  return new FaultsError([
-    `The data folder ${folder} is in use by ${who}; two would lose each other's rows. ` +
-      'Stop the other one, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL database.',
+  return new ConfigurationError([
+    `The data folder ${folder} is in use by ${who}; two processes would lose each other's rows. ` +
+      'Stop the other process, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL database.',
   ])
 }

@@ -1,4 +1,4 @@
 import { makeEmptyDatabase } from './empty-database.js'
 
-// Run by the build.
+// The build runs this.
 await makeEmptyDatabase()

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type { Store } from './store.js'
 
-// The sources and the build lie equally deep in the package, so one path serves both.
+// `src` and `dist` are at the same depth in the package, so one path fits both.
 const FOLDER = new URL('../../migrations/', import.meta.url)
 const MIGRATION_LOCK = 7_224_616
 
@@ -22,7 +22,7 @@ export async function migrate(store: Store): Promise<void> {
   })
 }
 
-/** The files that have not been applied to the store. */
+/** The migrations that have not been applied to the store. */
 export async function pendingMigrations(store: Store): Promise<string[]> {
   const applied = await store.query<{ name: string }>('SELECT name FROM migration')
   const names = new Set(applied.map((row) => row.name))

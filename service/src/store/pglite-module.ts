@@ -1,32 +1,33 @@
-import { FaultsError } from '../configuration-error.js'
+import { ConfigurationError } from '../configuration-error.js'
 
-// PGlite's own types need the DOM's and Emscripten's: these are the few methods we call.
+// PGlite's own types need those of the DOM and of Emscripten, so the few methods that we call are declared here.
 
-/** What runs statements: a database of PGlite, or a transaction in it. */
+/** Runs statements: a PGlite database, or a transaction in it. */
 export interface PgliteClient {
-  /** One statement with numbered parameters. */
+  /** Runs one statement with numbered parameters. */
   query<Row>(text: string, params?: unknown[]): Promise<{ rows: Row[] }>
-  /** Several statements without parameters. */
+  /** Runs several statements without parameters. */
   exec(text: string): Promise<unknown>
 }
 
-/** A database of PGlite. */
+/** A PGlite database. */
 export interface PgliteDatabase extends PgliteClient {
-  /** Fails when it cannot be opened. */
+  /** Resolves when the database is open; rejects when it cannot be opened. */
   readonly waitReady: Promise<void>
-  /** All of it, or nothing. */
+  /** Runs `work` in one transaction, which is rolled back when it throws. */
   transaction<T>(work: (tx: PgliteClient) => Promise<T>): Promise<T>
-  /** Its data folder as a tar file. */
+  /** The data folder as a tar file. */
   dumpDataDir(compression: 'none'): Promise<Blob>
+  /** Closes the database and unlocks its folder. */
   close(): Promise<void>
 }
 
-/** What we use of `@electric-sql/pglite`. */
+/** The part of `@electric-sql/pglite` that is used. */
 export interface PgliteModule {
   readonly PGlite: new (folder: string, options?: { readonly loadDataDir?: Blob }) => PgliteDatabase
 }
 
-/** Loads PGlite, which is an optional dependency. Throws a `FaultsError` when it is not installed. */
+/** Loads PGlite, an optional dependency. Throws a `ConfigurationError` when it is not installed. */
 export async function loadPglite(): Promise<PgliteModule> {
   const name: string = '@electric-sql/pglite'
   try {
@@ -34,6 +35,6 @@ export async function loadPglite(): Promise<PgliteModule> {
   } catch (cause) {
     const fault =
       'The embedded database is not installed: install `@electric-sql/pglite`, or set `databaseUrl` (DATABASE_URL).'
-    throw new FaultsError([fault], { cause })
+    throw new ConfigurationError([fault], { cause })
   }
 }

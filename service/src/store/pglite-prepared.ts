@@ -4,25 +4,25 @@ import type { Value } from './store.js'
 /** Runs a statement's text as it is. */
 type Run<Row> = (text: string) => Promise<Row[]>
 
-/** Statements that one session of PGlite knows by name. */
-export interface Prepared {
-  /** Runs a statement by its name, after making it known if need be. */
+/** The prepared statements of one PGlite session. */
+export interface PreparedStatements {
+  /** Runs a statement by its name, and prepares it first if necessary. */
   execute<Row>(run: Run<Row>, text: string, params: readonly Value[]): Promise<Row[]>
 }
 
 /**
- * PGlite parses and plans what it is given anew each time, which costs five times as much as running it. It has no
- * protocol for named statements but SQL's own, and that takes values as literals only.
+ * Prepares statements by SQL's own PREPARE and EXECUTE. PGlite parses and plans every statement anew, which costs five
+ * times as much as running it, and has no protocol for named statements. EXECUTE takes values as literals only.
  */
-export function preparedStatements(): Prepared {
+export function preparedStatements(): PreparedStatements {
   const names = new Map<string, string>()
-  let made = 0
+  let count = 0
   return {
     async execute(run, text, params) {
       const known = names.get(text)
       if (known) return run(call(known, params))
-      // Two that come at once make two: to wait for the other could be to wait for oneself, inside a transaction.
-      const name = `s${++made}`
+      // Two concurrent calls each prepare one: waiting for the other could deadlock inside a transaction.
+      const name = `s${++count}`
       await run(`PREPARE ${name} AS ${text}`)
       names.set(text, name)
       return run(call(name, params))
@@ -39,7 +39,7 @@ function literal(value: Value): string {
   if (typeof value === 'string') return text(value)
   if (typeof value === 'boolean') return String(value)
   if (typeof value === 'number') return number(value)
-  // An empty list has no type of its own.
+  // An empty array has no element type.
   if (value.length === 0) return "'{}'"
   const items = value.map((item) => (typeof item === 'string' ? text(item) : number(item)))
   return `ARRAY[${items.join(', ')}]::${typeof value[0] === 'string' ? 'text' : 'bigint'}[]`

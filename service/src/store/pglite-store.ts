@@ -1,6 +1,6 @@
 import { embeddedDatabase } from './embedded-database.js'
 import type { PgliteClient } from './pglite-module.js'
-import { type Prepared, preparedStatements } from './pglite-prepared.js'
+import { type PreparedStatements, preparedStatements } from './pglite-prepared.js'
 import type { Queries, Store, Value } from './store.js'
 
 /** A store embedded in this process, on disk under `dataDir`, or in memory for `memory://`. */
@@ -14,7 +14,7 @@ export async function pgliteStore(dataDir: string): Promise<Store> {
     async script(tx, text) {
       await (tx as ScriptableQueries).exec(text)
     },
-    // PGlite has no processes in the background that would do it.
+    // PGlite has no background processes that would do this.
     async upkeep() {
       await database.exec('VACUUM')
       await database.exec('CHECKPOINT')
@@ -27,7 +27,7 @@ interface ScriptableQueries extends Queries {
   exec(text: string): Promise<unknown>
 }
 
-function queriesOn(client: PgliteClient, prepared: Prepared): ScriptableQueries {
+function queriesOn(client: PgliteClient, prepared: PreparedStatements): ScriptableQueries {
   return {
     async query<Row extends object>(text: string, params?: readonly Value[]) {
       const run = async (statement: string) => (await client.query<Row>(statement)).rows

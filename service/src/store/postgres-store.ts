@@ -5,7 +5,7 @@ import type { Queries, Store, Value } from './store.js'
 const INT8: number = 20
 const INT8_ARRAY: number = 1016
 
-/** A store on PostgreSQL 15 or later; any number of processes may share it. `databaseUrl` is what `pg` takes. */
+/** A store on PostgreSQL 15 or later, which any number of processes can share. `databaseUrl` is a connection string of `pg`. */
 export function postgresStore(databaseUrl: string): Store {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -13,8 +13,8 @@ export function postgresStore(databaseUrl: string): Store {
     connectionTimeoutMillis: 5_000,
     types: { getTypeParser: typeParser },
   })
-  // A connection that breaks is replaced by the pool, and its statement fails; its error, unheard, would end the
-  // process: the pool tells of one that is idle, the connection itself of one in the middle of a transaction.
+  // The pool replaces a broken connection, and its statement fails. Without these handlers the `error` event would end
+  // the process: the pool emits it for an idle connection, the connection itself during a transaction.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
@@ -31,7 +31,7 @@ export function postgresStore(databaseUrl: string): Store {
         client.release()
         return result
       } catch (error) {
-        // A connection whose state is unknown is not given to the next one.
+        // A connection in an unknown state must not be reused.
         const broken = await client.query('ROLLBACK').then(
           () => false,
           () => true,
@@ -51,7 +51,7 @@ export function postgresStore(databaseUrl: string): Store {
 function queriesOn(client: pg.Pool | pg.PoolClient): Queries {
   return {
     async query<Row extends object>(text: string, params?: readonly Value[]) {
-      // By its name a connection knows a statement again: parsing and planning cost more than running it.
+      // A named statement stays prepared on its connection: parsing and planning cost more than running it.
       const result = params
         ? await client.query({ name: nameOf(text), text, values: [...params] })
         : await client.query(text)

@@ -1,27 +1,27 @@
-/** One column's value as both databases give it: `bigint` columns arrive as numbers. */
+/** A column's value, the same from both databases: `bigint` columns arrive as numbers. */
 export type Value = string | number | boolean | null | readonly string[] | readonly number[]
 
-/** Runs one statement of PostgreSQL's SQL with `$1`-style parameters. */
+/** Runs PostgreSQL statements with `$1`-style parameters. */
 export interface Queries {
-  /** The rows that the statement returns. */
+  /** Runs one statement and returns its rows. */
   query<Row extends object = Record<string, Value>>(text: string, params?: readonly Value[]): Promise<Row[]>
 }
 
-/** Where everything that must outlive the process is kept (R28). PGlite and PostgreSQL speak the same SQL. */
+/** Everything that must outlive the process (R28). PGlite and PostgreSQL understand the same SQL. */
 export interface Store extends Queries {
-  /** What it is, for the log: `pglite` or `postgresql`. */
+  /** The kind of database, for the log. */
   readonly name: 'pglite' | 'postgresql'
-  /** Runs `work` in one transaction; a throw rolls it back and is passed on. */
+  /** Runs `work` in one transaction; when it throws, the transaction is rolled back and the error is passed on. */
   transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>
   /** Runs a script of several statements without parameters, for migrations. */
   script(tx: Queries, text: string): Promise<void>
-  /** Gives back the room of what was deleted and shortens the journal, where the database does not do so itself. */
+  /** Reclaims the space of deleted rows and truncates the journal, where the database does not do so itself. */
   upkeep(): Promise<void>
   close(): Promise<void>
 }
 
-/** The first row, if there is one. */
-export async function one<Row extends object>(
+/** The first row of a statement's result, if there is one. */
+export async function queryOne<Row extends object>(
   queries: Queries,
   text: string,
   params: readonly Value[],

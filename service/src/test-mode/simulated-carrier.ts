@@ -1,16 +1,17 @@
 import type { Inbox } from '../carriers/inbox.js'
-import { type Carrier, DeliveryError } from '../delivery/message.js'
-import { stagedFor } from './simulated-outcomes.js'
+import { type Carrier, DeliveryError } from '../delivery/carrier.js'
+import { simulatedOutcomeFor } from './simulated-outcomes.js'
 
-/** Where the messages of test keys go: to the inbox, or nowhere when the recipient is one of those that fail. */
-export function rehearsalCarrier(inbox: Inbox): Carrier {
+/** The carrier for messages of test keys: it keeps them in the inbox, and fails for recipients with a simulated outcome. */
+export function simulatedCarrier(inbox: Inbox): Carrier {
   return {
-    name: 'rehearsal',
-    async deliver(letter, signal) {
-      const staged = stagedFor(letter.to)
-      if (staged === 'fail') throw new DeliveryError('This recipient always fails.', 'contact')
-      if (staged === 'queued') throw new DeliveryError('This recipient is never reached.', 'outage')
-      return inbox.deliver(letter, signal)
+    name: 'simulated',
+    async deliver(message, signal) {
+      const outcome = simulatedOutcomeFor(message.to)
+      if (outcome === 'fail') throw new DeliveryError('Delivery to this recipient always fails.', 'contact')
+      if (outcome === 'queued')
+        throw new DeliveryError('This recipient is always unreachable for now.', 'outage')
+      return inbox.deliver(message, signal)
     },
     async close() {},
   }

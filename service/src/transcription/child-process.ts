@@ -2,29 +2,29 @@ import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-const OUTPUT_CHARACTERS = 1024 * 1024
-const COMPLAINT_CHARACTERS = 400
+const MAX_OUTPUT_CHARACTERS = 1024 * 1024
+const MAX_ERROR_CHARACTERS = 400
 
-/** How a program ended. */
-export interface Ended {
-  /** `undefined` when it was ended by a signal, ours or another. */
+/** The result of a program. */
+export interface ProgramResult {
+  /** The exit status; `undefined` when a signal ended the program. */
   readonly status: number | undefined
   readonly output: string
   /** The end of what it wrote to standard error. */
-  readonly complaint: string
+  readonly errorOutput: string
 }
 
 /**
- * Runs a program without a shell, without our environment's secrets and with nothing to read. When `signal` aborts it is killed and
- * the promise is rejected with the reason.
+ * Runs a program without a shell, without the secrets in our environment, and without input. When `signal` aborts, the
+ * program is killed and the promise is rejected with the reason.
  */
-export function run(
-  [program, ...parameters]: readonly [string, ...string[]],
+export function runProgram(
+  [program, ...args]: readonly [string, ...string[]],
   { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
-): Promise<Ended> {
+): Promise<ProgramResult> {
   return new Promise((resolve, reject) => {
     const { PATH, LANG } = process.env
-    const child = spawn(program, parameters, {
+    const child = spawn(program, args, {
       cwd: folder,
       env: { PATH, LANG, HOME: folder },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -32,36 +32,36 @@ export function run(
       killSignal: 'SIGKILL',
     })
     let output = ''
-    let complaint = ''
+    let errorOutput = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text
-      if (output.length > OUTPUT_CHARACTERS) child.kill('SIGKILL')
+      if (output.length > MAX_OUTPUT_CHARACTERS) child.kill('SIGKILL')
     })
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      complaint = (complaint + text).slice(-COMPLAINT_CHARACTERS)
+      errorOutput = (errorOutput + text).slice(-MAX_ERROR_CHARACTERS)
     })
     let failure: Error | undefined
     child.on('error', (error) => {
       failure = error
-      // A program that never started does not close; one that was killed does, and then lets go of its files.
+      // A program that did not start emits no `close`; a killed one does, after it has released its files.
       if (child.pid === undefined) reject(error)
     })
     child.on('close', (status) => {
       if (signal.aborted) reject(signal.reason)
       else if (failure) reject(failure)
-      else resolve({ status: status ?? undefined, output, complaint: complaint.trim() })
+      else resolve({ status: status ?? undefined, output, errorOutput: errorOutput.trim() })
     })
   })
 }
 
-/** Whether a program is to be found, by its name on the PATH or by its own path. */
+/** Whether a program exists, given by its name on the PATH or by its path. */
 export function isInstalled(program: string): boolean {
-  const places = program.includes('/')
+  const paths = program.includes('/')
     ? [program]
     : (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, program))
-  return places.some((place) => {
+  return paths.some((path) => {
     try {
-      accessSync(place, constants.X_OK)
+      accessSync(path, constants.X_OK)
       return true
     } catch {
       return false

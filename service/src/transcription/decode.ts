@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { withinTime } from '../time-limit.js'
-import { run } from './child-process.js'
+import { withTimeLimit } from '../time-limit.js'
+import { runProgram } from './child-process.js'
 import { type RecordingRefused, recordingTooLong, unsupportedMedia } from './sources/recording-source.js'
 
-const LONGEST_SECONDS = 600
-const DECODE_MS = 60_000
+const MAX_SECONDS = 600
+const TIMEOUT_MS = 60_000
 const WAV_HEADER_BYTES = 44
 const BYTES_PER_SECOND = 32_000
 
@@ -18,26 +18,29 @@ export interface Decoded {
   readonly durationSeconds: number
 }
 
-/** The first sound track of a file as WAV, 16 kHz, one channel. */
+/** Decodes the first audio track of a file to WAV, 16 kHz, mono. */
 export async function decode(path: string, signal: AbortSignal): Promise<Decoded | RecordingRefused> {
   const folder = dirname(path)
   const decoded = join(folder, 'decoded.wav')
-  // A playlist or script is a list of other addresses and files: the white lists keep ffmpeg to this one file.
-  const reading = ['-protocol_whitelist', 'file,pipe', '-format_whitelist', FORMATS]
-  // Half a second over, so that a recording which is too long can be told from one that just fits.
-  const limits = ['-t', String(LONGEST_SECONDS + 0.5), '-threads', '1']
-  const writing = ['-map', '0:a:0', '-vn', '-sn', '-dn', '-ac', '1', '-ar', '16000', '-c:a', 'pcm_s16le']
-  const plain = ['-map_metadata', '-1', '-fflags', '+bitexact', '-fs', '38400000', '-f', 'wav', decoded]
-  const input = [...reading, ...limits, '-i', path]
-  const decoding = ['-nostdin', '-hide_banner', '-v', 'error', ...input, ...writing, ...plain]
-  const ended = await withinTime(
-    DECODE_MS,
+  // A playlist or script refers to other addresses and files: the allowlists restrict ffmpeg to this one file.
+  const input = ['-protocol_whitelist', 'file,pipe', '-format_whitelist', FORMATS]
+  // Half a second more than the maximum, to distinguish a recording that is too long from one that just fits.
+  const limits = ['-t', String(MAX_SECONDS + 0.5), '-threads', '1']
+  const audio = ['-map', '0:a:0', '-vn', '-sn', '-dn', '-ac', '1', '-ar', '16000', '-c:a', 'pcm_s16le']
+  const output = ['-map_metadata', '-1', '-fflags', '+bitexact', '-fs', '38400000', '-f', 'wav', decoded]
+  const common = ['-nostdin', '-hide_banner', '-v', 'error']
+  const result = await withTimeLimit(
+    TIMEOUT_MS,
     [signal],
-    (within) => run(['ffmpeg', ...decoding], { folder, signal: within }),
+    (within) =>
+      runProgram(['ffmpeg', ...common, ...input, ...limits, '-i', path, ...audio, ...output], {
+        folder,
+        signal: within,
+      }),
     () => undefined,
   )
-  if (ended?.status !== 0) return unsupportedMedia
+  if (result?.status !== 0) return unsupportedMedia
   const durationSeconds = Math.max((await stat(decoded)).size - WAV_HEADER_BYTES, 0) / BYTES_PER_SECOND
-  if (durationSeconds > LONGEST_SECONDS) return recordingTooLong
+  if (durationSeconds > MAX_SECONDS) return recordingTooLong
   return { outcome: 'decoded', path: decoded, durationSeconds: Math.round(durationSeconds * 100) / 100 }
 }

@@ -1,35 +1,35 @@
-/** How long whoever was turned away is waited for, in milliseconds: longer than it was asked to wait. */
+/** How long a place in the queue is kept, in milliseconds: longer than callers are asked to wait. */
 const PLACE_KEPT_MS = 30_000
 
-/** Room for a few things at once, shared by several applications. */
+/** A limited number of slots, shared by several applications. */
 export interface FairSlots {
-  /** A slot, as what gives it back; nothing when there is none for this application now. */
+  /** Takes a slot and returns a function that frees it; `undefined` when none is available for this application now. */
   take(application: string): (() => void) | undefined
 }
 
 /**
- * `most` slots. An application that was turned away has a place in the queue for half a minute: a slot that gets free is
- * for the first in it, so that one application cannot take every slot again before another has had its turn. As long as
- * only one asks, all slots are its own.
+ * `count` slots. An application that was turned away keeps a place in the queue for half a minute, and a slot that
+ * becomes free is reserved for the first in the queue, so that one application cannot take every slot again before the
+ * others had their turn. A single application can use all slots.
  */
-export function fairSlots(most: number): FairSlots {
+export function fairSlots(count: number): FairSlots {
   let taken = 0
-  const places = new Map<string, number>()
+  const queue = new Map<string, number>()
 
-  function ahead(application: string): number {
+  function applicationsAhead(application: string): number {
     const now = Date.now()
-    for (const [other, keptUntil] of places) if (keptUntil <= now) places.delete(other)
-    const place = [...places.keys()].indexOf(application)
-    return place < 0 ? places.size : place
+    for (const [other, keptUntil] of queue) if (keptUntil <= now) queue.delete(other)
+    const place = [...queue.keys()].indexOf(application)
+    return place < 0 ? queue.size : place
   }
 
   return {
     take(application) {
-      if (taken + ahead(application) >= most) {
-        places.set(application, Date.now() + PLACE_KEPT_MS)
+      if (taken + applicationsAhead(application) >= count) {
+        queue.set(application, Date.now() + PLACE_KEPT_MS)
         return undefined
       }
-      places.delete(application)
+      queue.delete(application)
       taken++
       return () => void taken--
     },

@@ -1,74 +1,81 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { TranscribeAnswer } from 'countersign/protocol'
-import type { Logger } from '../log/logger.js'
-import { describe } from '../log/logger.js'
-import { untilAny, withinTime } from '../time-limit.js'
+import { describeError, type Logger } from '../log/logger.js'
+import { withSignals, withTimeLimit } from '../time-limit.js'
 import { decode } from './decode.js'
-import { fairSlots } from './fair-slots.js'
-import { type Fetching, fromAddress } from './sources/from-address.js'
-import { busy, noSpeech, type Source, SourceFault, unavailable } from './sources/recording-source.js'
-import { withTemporaryFolder } from './temporary-folder.js'
 import type { Transcriber } from './engines/transcriber.js'
+import { fairSlots } from './fair-slots.js'
+import { type FetchOptions, fromAddress } from './sources/from-address.js'
+import {
+  busy,
+  InvalidSourceError,
+  noSpeech,
+  type RecordingRefused,
+  type RecordingSource,
+  unavailable,
+} from './sources/recording-source.js'
+import { withTemporaryFolder } from './temporary-folder.js'
 
-const ENGINE_MS = 300_000
-const BUSY_SECONDS = 10
+const ENGINE_TIMEOUT_MS = 300_000
+const RETRY_AFTER_SECONDS = 10
 
-/** What transcription is made of. */
+/** The parts of the transcription. */
 export interface TranscriptionParts {
   readonly transcriber: Transcriber | undefined
-  readonly fetching: Fetching
+  readonly fetchOptions: FetchOptions
   readonly log: Logger
-  /** How many recordings are worked on at once. Defaults to the number of processor cores. */
-  readonly atOnce?: number
+  /** The maximum number of concurrent transcriptions. Defaults to the number of processor cores. */
+  readonly maxConcurrent?: number
 }
 
-/** Whose recording it is, for the log. */
-export interface About {
+/** The origin of a recording, for the log. */
+export interface Origin {
   readonly application: string
   readonly request?: string
 }
 
-/** Turns recordings into text, a few at a time. */
+/** Turns recordings into text, a limited number at a time. */
 export interface Transcription {
   /** A file that a caller names by its address. */
-  fromAddress(address: string): Source
+  fromAddress(address: string): RecordingSource
   /**
-   * Receives, decodes and transcribes. When `gone` aborts the work ends and the promise is rejected.
-   * @throws when the engine fails.
+   * Receives, decodes and transcribes a recording. When `callerGone` aborts, the work stops and the promise is rejected.
+   * Throws when the engine fails.
    */
-  transcribe(source: Source, about: About, gone?: AbortSignal): Promise<TranscribeAnswer>
-  /** Ends what is under way. */
+  transcribe(source: RecordingSource, origin: Origin, callerGone?: AbortSignal): Promise<TranscribeAnswer>
+  /** Stops all transcriptions in progress. */
   close(): Promise<void>
 }
 
-export function transcriptionOf({ transcriber, fetching, log, atOnce }: TranscriptionParts): Transcription {
-  const slots = fairSlots(atOnce ?? availableParallelism())
+export function createTranscription(parts: TranscriptionParts): Transcription {
+  const { transcriber, fetchOptions, log, maxConcurrent } = parts
+  const slots = fairSlots(maxConcurrent ?? availableParallelism())
   const running = new Set<Promise<unknown>>()
   const closing = new AbortController()
 
   return {
-    fromAddress: (address) => fromAddress(address, fetching),
+    fromAddress: (address) => fromAddress(address, fetchOptions),
 
-    async transcribe(source, about, gone) {
-      const tell = teller(log, about, source.name)
-      if (!transcriber) return tell.refused(unavailable)
-      const giveBack = slots.take(about.application)
-      if (!giveBack) return tell.refused(busy(BUSY_SECONDS))
-      const ends = [closing.signal, ...(gone ? [gone] : [])]
-      const work = untilAny(ends, (signal) =>
-        withTemporaryFolder((folder) => transcribeIn(folder, transcriber, source, signal, tell)),
+    async transcribe(source, origin, callerGone) {
+      const progress = progressLog(log, origin, source.name)
+      if (!transcriber) return progress.refused(unavailable)
+      const freeSlot = slots.take(origin.application)
+      if (!freeSlot) return progress.refused(busy(RETRY_AFTER_SECONDS))
+      const signals = [closing.signal, ...(callerGone ? [callerGone] : [])]
+      const work = withSignals(signals, (signal) =>
+        withTemporaryFolder((folder) => transcribeIn(folder, transcriber, source, signal, progress)),
       )
       running.add(work)
       try {
         return await work
       } catch (error) {
-        const isAborted = ends.some(({ aborted }) => aborted)
-        tell.failed(error, isAborted)
+        const isAborted = signals.some(({ aborted }) => aborted)
+        progress.failed(error, isAborted)
         throw error
       } finally {
         running.delete(work)
-        giveBack()
+        freeSlot()
       }
     },
 
@@ -82,42 +89,42 @@ export function transcriptionOf({ transcriber, fetching, log, atOnce }: Transcri
 async function transcribeIn(
   folder: string,
   transcriber: Transcriber,
-  source: Source,
+  source: RecordingSource,
   signal: AbortSignal,
-  tell: ReturnType<typeof teller>,
+  progress: ReturnType<typeof progressLog>,
 ): Promise<TranscribeAnswer> {
   signal.throwIfAborted()
   const received = await source.receive(join(folder, 'received'), signal)
-  if (received.outcome === 'refused') return tell.refused(received)
-  tell.step('received', { bytes: received.bytes })
+  if (received.outcome === 'refused') return progress.refused(received)
+  progress.step('received', { bytes: received.bytes })
   const decoded = await decode(received.path, signal)
-  if (decoded.outcome === 'refused') return tell.refused(decoded)
+  if (decoded.outcome === 'refused') return progress.refused(decoded)
   const { path, durationSeconds } = decoded
-  tell.step('decoded', { seconds: durationSeconds })
-  const { text, language } = await withinTime(ENGINE_MS, [signal], (within) =>
+  progress.step('decoded', { seconds: durationSeconds })
+  const { text, language } = await withTimeLimit(ENGINE_TIMEOUT_MS, [signal], (within) =>
     transcriber.transcribe({ path, durationSeconds, signal: within }),
   )
-  if (text === '') return tell.refused(noSpeech)
-  tell.step('done', { seconds: durationSeconds, detail: transcriber.name })
+  if (text === '') return progress.refused(noSpeech)
+  progress.step('done', { seconds: durationSeconds, detail: transcriber.name })
   return { outcome: 'transcribed', text, durationSeconds, ...(language && { language }) }
 }
 
-/** Writes down how far a recording has come; never what was said in it. */
-function teller(log: Logger, whose: About, file: string) {
-  const about = { ...whose, file }
+/** Logs the progress of a recording, but never its content. */
+function progressLog(log: Logger, origin: Origin, file: string) {
+  const fields = { ...origin, file }
   return {
-    step(what: 'received' | 'decoded' | 'done', more: { bytes?: number; seconds?: number; detail?: string }) {
-      log({ level: 'info', event: `transcription.${what}`, ...about, ...more })
+    step(step: 'received' | 'decoded' | 'done', more: { bytes?: number; seconds?: number; detail?: string }) {
+      log({ level: 'info', event: `transcription.${step}`, ...fields, ...more })
     },
-    refused(answer: Extract<TranscribeAnswer, { outcome: 'refused' }>) {
-      log({ level: 'info', event: 'transcription.refused', ...about, reason: answer.refusal.reason })
+    refused(answer: RecordingRefused) {
+      log({ level: 'info', event: 'transcription.refused', ...fields, reason: answer.refusal.reason })
       return answer
     },
     failed(error: unknown, isAborted: boolean) {
-      if (error instanceof SourceFault) {
-        log({ level: 'info', event: 'transcription.refused', ...about, reason: 'invalid_request' })
-      } else if (isAborted) log({ level: 'info', event: 'transcription.abandoned', ...about })
-      else log({ level: 'error', event: 'transcription.failed', ...about, detail: describe(error) })
+      if (error instanceof InvalidSourceError) {
+        log({ level: 'info', event: 'transcription.refused', ...fields, reason: 'invalid_request' })
+      } else if (isAborted) log({ level: 'info', event: 'transcription.abandoned', ...fields })
+      else log({ level: 'error', event: 'transcription.failed', ...fields, detail: describeError(error) })
     },
   }
 }

@@ -1,31 +1,32 @@
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Carrier, Channel } from '../../src/delivery/message.js'
+import type { Carrier } from '../../src/delivery/carrier.js'
+import type { Channel } from '../../src/delivery/message.js'
 import { eventually, rejection } from '../kit.js'
-import { CODE, letter } from './letters.js'
+import { CODE, message } from './queued-messages.js'
 
-/** How a receiver behaves next: takes it, has no such recipient, will not serve us, is overloaded, says nothing. */
-export type Answer = 'take' | 'no such contact' | 'not for you' | 'later' | 'silence'
+/** How the receiver responds: accepts, unknown recipient, refuses us, overloaded, no response. */
+export type Answer = 'accept' | 'unknown recipient' | 'refused' | 'overloaded' | 'no response'
 
-/** A carrier and the receiver at its other end. */
+/** A carrier and its receiver. */
 export interface OpenedCarrier {
   readonly carrier: Carrier
-  /** For whom messages arrived, and what they said. */
+  /** The messages that arrived, with recipients and content. */
   readonly arrived: readonly { readonly to: readonly string[]; readonly content: string }[]
-  /** Sets how the receiver behaves from now on. A carrier without one that could refuse has none. */
+  /** Sets how the receiver responds from now on; absent if the receiver cannot refuse. */
   answer?(how: Answer): void
-  /** What no error may tell. */
+  /** What no error may contain. */
   readonly secrets: readonly string[]
   close(): Promise<void>
 }
 
-/** What every carrier owes the outbox. */
+/** The contract that every carrier fulfills. */
 export function describeCarrier(
   name: string,
   channels: readonly Channel[],
   open: () => Promise<OpenedCarrier>,
 ): void {
-  describe(`${name}, as every carrier`, () => {
+  describe(`${name} as a carrier`, () => {
     let opened: OpenedCarrier
     beforeAll(async () => {
       opened = await open()
@@ -34,13 +35,13 @@ export function describeCarrier(
       await opened.carrier.close()
       await opened.close()
     })
-    const deliver = (one: ReturnType<typeof letter>, timeoutMs = 5_000) =>
+    const deliver = (one: ReturnType<typeof message>, timeoutMs = 5_000) =>
       opened.carrier.deliver(one, AbortSignal.timeout(timeoutMs))
 
     describe.each(channels)('by %s', (channel) => {
       test('hands one message with its code to exactly one recipient (R88)', async () => {
         const before = opened.arrived.length
-        const one = letter(channel)
+        const one = message(channel)
         await deliver(one)
         const arrived = opened.arrived.slice(before)
         expect(arrived).toHaveLength(1)
@@ -48,15 +49,15 @@ export function describeCarrier(
         expect(arrived[0]?.content.replace(/\D/g, '')).toContain(CODE)
       })
 
-      test('takes nothing for more or less than one plain recipient (R88)', async () => {
-        const { to } = letter(channel)
+      test('accepts nothing for more or less than one plain recipient (R88)', async () => {
+        const { to } = message(channel)
         const other = channel === 'email' ? '+447700900123' : 'zoe@example.com'
         const before = opened.arrived.length
         for (const hostile of [
           ...[`${to},${to}`, `${to} ${to}`, `${to};${to}`, `<${to}>`, `Group: ${to};`, `"${to}"`],
           ...[`${to}\r\nBcc: b@example.com`, `${to}\n`, `${to}\0`, `${to}&To=${to}`, '', ' ', other],
         ]) {
-          expect(await rejection(deliver(letter(channel, { to: hostile }))), hostile).toMatchObject({
+          expect(await rejection(deliver(message(channel, { to: hostile }))), hostile).toMatchObject({
             name: 'DeliveryError',
             fault: 'contact',
           })
@@ -64,36 +65,36 @@ export function describeCarrier(
         expect(opened.arrived).toHaveLength(before)
       })
 
-      test('tells apart whom to blame, and lets no secret, contact or code into the error', async () => {
+      test('distinguishes the faults, and puts no secret, contact or code into the error', async () => {
         if (!opened.answer) return
-        const one = letter(channel)
-        const faults = { 'no such contact': 'contact', 'not for you': 'carrier', later: 'outage' } as const
+        const one = message(channel)
+        const faults = { 'unknown recipient': 'contact', refused: 'carrier', overloaded: 'outage' } as const
         for (const [how, fault] of Object.entries(faults)) {
           opened.answer(how as Answer)
           const error = await rejection(deliver(one))
-          opened.answer('take')
+          opened.answer('accept')
           expect(error, how).toMatchObject({ name: 'DeliveryError', fault })
-          const told = inspect(error, { depth: 10, showHidden: true })
-          for (const secret of [...opened.secrets, one.to, CODE]) expect(told, how).not.toContain(secret)
+          const text = inspect(error, { depth: 10, showHidden: true })
+          for (const secret of [...opened.secrets, one.to, CODE]) expect(text, how).not.toContain(secret)
         }
       })
 
-      test('ends when its time is up, and works again afterwards', async () => {
+      test('stops at its time limit, and works again afterwards', async () => {
         if (!opened.answer) return
-        opened.answer('silence')
+        opened.answer('no response')
         const begun = performance.now()
-        expect(await rejection(deliver(letter(channel), 100))).toMatchObject({ fault: 'outage' })
+        expect(await rejection(deliver(message(channel), 100))).toMatchObject({ fault: 'outage' })
         expect(performance.now() - begun).toBeLessThan(2_000)
-        opened.answer('take')
+        opened.answer('accept')
         const before = opened.arrived.length
-        await deliver(letter(channel))
-        // On a slow machine the receiver may see the first one only now, and take it.
+        await deliver(message(channel))
+        // On a slow machine the receiver may accept the first one only now.
         await eventually(() => expect(opened.arrived.length).toBeGreaterThan(before))
       })
 
-      test('hands over 20 at once', async () => {
+      test('hands over 20 messages at once', async () => {
         const before = opened.arrived.length
-        await Promise.all(Array.from({ length: 20 }, () => deliver(letter(channel))))
+        await Promise.all(Array.from({ length: 20 }, () => deliver(message(channel))))
         expect(opened.arrived).toHaveLength(before + 20)
       })
     })

@@ -25,22 +25,22 @@ describe('the state of a delivery', () => {
 
   const challengeOf = (answer: object) => ('challenge' in answer ? String(answer.challenge) : 'none')
 
-  test('is queued until a carrier takes the message, then sent', async () => {
+  test('is queued until a carrier accepts the message, then sent', async () => {
     const { mfa } = freshTenant(bench)
     bench.failNext(new DeliveryError('down', 'outage'))
     const challenge = challengeOf(await mfa.send({ method: 'sms', contact: freshPhone() }))
-    const told = { channel: 'sms', to: expect.stringMatching(/^••• \d\d$/), carrier: 'recording' }
+    const state = { channel: 'sms', to: expect.stringMatching(/^••• \d\d$/), carrier: 'recording' }
     expect(await mfa.deliveryOf?.({ challenge })).toEqual({
-      ...told,
+      ...state,
       status: 'queued',
       updatedAt: Date.now(),
     })
     advance(3)
-    await bench.core.outbox.work()
-    expect(await mfa.deliveryOf?.({ challenge })).toEqual({ ...told, status: 'sent', updatedAt: Date.now() })
+    await bench.context.outbox.poll()
+    expect(await mfa.deliveryOf?.({ challenge })).toEqual({ ...state, status: 'sent', updatedAt: Date.now() })
   })
 
-  test('is that of the latest message when a code was sent again by another way', async () => {
+  test('is that of the latest message when a code was sent again by another method', async () => {
     const { mfa } = freshTenant(bench)
     const contact = freshPhone()
     const challenge = challengeOf(await mfa.send({ method: 'sms', contact }))
@@ -50,7 +50,7 @@ describe('the state of a delivery', () => {
     expect(await mfa.deliveryOf?.({ challenge })).toMatchObject({ status: 'refused', channel: 'call' })
   })
 
-  test('is the worse of the two of DUAL', async () => {
+  test('is the worse one of the two messages of DUAL', async () => {
     const { mfa } = freshTenant(bench)
     const contact = { kind: 'dual', email: freshEmail().email, phone: freshPhone().phone } as const
     bench.failNext(new DeliveryError('down', 'outage'))
@@ -60,7 +60,7 @@ describe('the state of a delivery', () => {
     expect(await mfa.deliveryOf?.({ challenge })).toMatchObject({ status: 'queued' })
     bench.failNext(new DeliveryError('no such mailbox', 'contact'))
     advance(3)
-    await bench.core.outbox.work()
+    await bench.context.outbox.poll()
     expect(await mfa.deliveryOf?.({ challenge })).toMatchObject({ status: 'refused' })
   })
 
@@ -69,13 +69,13 @@ describe('the state of a delivery', () => {
     bench.failNext(new DeliveryError('down', 'outage'))
     const challenge = challengeOf(await mfa.send({ method: 'sms', contact: freshPhone() }))
     advance(301)
-    await bench.core.outbox.work()
+    await bench.context.outbox.poll()
     expect(await mfa.deliveryOf?.({ challenge })).toMatchObject({ status: 'expired' })
   })
 
   describe('over HTTP', () => {
     const ask = async (application: Application, path: string, headers = {}, method = 'GET') => {
-      const server = await listen(apiOver(bench.core, application))
+      const server = await listen(apiOver(bench.context, application))
       const authorization = `Bearer ${API_KEY}`
       const response = await fetch(`${server.url}${path}`, { method, headers: { authorization, ...headers } })
       const text = await response.text()
@@ -83,7 +83,7 @@ describe('the state of a delivery', () => {
       return { status: response.status, text, body: JSON.parse(text) as Record<string, unknown> }
     }
 
-    test('names status, channel, carrier and time, and the contact only masked (R41, R46)', async () => {
+    test('shows status, channel, carrier and time, and the contact only masked (R41, R46)', async () => {
       const { mfa, application, lastCode } = freshTenant(bench)
       const contact = freshPhone()
       const challenge = challengeOf(await mfa.send({ method: 'sms', contact }))
@@ -102,7 +102,7 @@ describe('the state of a delivery', () => {
       expect(text).not.toContain(lastCode())
     })
 
-    test('is told to nobody but the application whose challenge it is (R86)', async () => {
+    test('is only available to the application that owns the challenge (R86)', async () => {
       const ours = freshTenant(bench)
       const theirs = freshTenant(bench)
       const challenge = challengeOf(await ours.mfa.send({ method: 'sms', contact: freshPhone() }))
@@ -113,7 +113,7 @@ describe('the state of a delivery', () => {
     })
 
     test.each(['nothing', '%00', '%F0%9F%94%91', "'--", 'x'.repeat(200), '..%2F..'])(
-      'does not know the challenge %s',
+      'responds with 404 for the challenge %s',
       async (challenge) => {
         const { application } = freshTenant(bench)
         const { status } = await ask(application, `/v1/mfa/deliveries/${challenge}`)
@@ -121,7 +121,7 @@ describe('the state of a delivery', () => {
       },
     )
 
-    test('is only asked for, with GET (R14)', async () => {
+    test('can only be read, by GET (R14)', async () => {
       const { application } = freshTenant(bench)
       expect(await ask(application, '/v1/mfa/deliveries/x', {}, 'POST')).toMatchObject({ status: 405 })
     })

@@ -1,7 +1,7 @@
 import { listen } from '../kit.js'
 import type { Answer } from './contract.js'
 
-/** A request as the gateway took it. */
+/** A request that the gateway received. */
 export interface GatewayRequest {
   readonly path: string
   readonly form: Readonly<Record<string, string>>
@@ -11,21 +11,21 @@ export interface GatewayRequest {
 export const ACCOUNT = 'AC0123456789abcdef'
 export const TOKEN = 'tok:en%41'
 
-const ANSWERS: Readonly<Record<Exclude<Answer, 'silence'>, readonly [number, object]>> = {
-  take: [201, { sid: 'SM7', status: 'queued', error_code: null }],
-  'no such contact': [
+const ANSWERS: Readonly<Record<Exclude<Answer, 'no response'>, readonly [number, object]>> = {
+  accept: [201, { sid: 'SM7', status: 'queued', error_code: null }],
+  'unknown recipient': [
     400,
     { code: 21_211, message: "The 'To' number +447700900123 is not valid for 012345.", status: 400 },
   ],
-  'not for you': [401, { code: 20_003, message: `Authenticate, not ${TOKEN}`, status: 401 }],
-  later: [429, { code: 20_429, message: 'Too Many Requests to +447700900123', status: 429 }],
+  refused: [401, { code: 20_003, message: `Authenticate, not ${TOKEN}`, status: 401 }],
+  overloaded: [429, { code: 20_429, message: 'Too Many Requests to +447700900123', status: 429 }],
 }
 
-/** A gateway that speaks like Twilio's REST interface: checks account and login, and wants a form. */
+/** A gateway with Twilio's REST API: checks account and credentials, and requires a form. */
 export async function gateway() {
   const requests: GatewayRequest[] = []
   let silent = false
-  let answer: readonly [number, object | string] = ANSWERS.take
+  let answer: readonly [number, object | string] = ANSWERS.accept
   const login = `Basic ${Buffer.from(`${ACCOUNT}:${TOKEN}`).toString('base64')}`
   const server = await listen(async (request, response) => {
     let body = ''
@@ -44,7 +44,7 @@ export async function gateway() {
     if (request.method !== 'POST' || !known.test(path)) return json(404, { code: 20_404, status: 404 })
     if (request.headers['content-type'] !== 'application/x-www-form-urlencoded') return json(415, {})
     const fields = [...new URLSearchParams(body)]
-    // A parameter given twice would be a second recipient.
+    // A repeated parameter would add a second recipient.
     if (new Set(fields.map(([name]) => name)).size !== fields.length) return json(400, { code: 21_604 })
     if (answer[0] === 201) requests.push({ path, form: Object.fromEntries(fields), headers: request.headers })
     json(...answer)
@@ -57,8 +57,8 @@ export async function gateway() {
       answer = [status, content]
     },
     answer(how: Answer) {
-      silent = how === 'silence'
-      if (how !== 'silence') answer = ANSWERS[how]
+      silent = how === 'no response'
+      if (how !== 'no response') answer = ANSWERS[how]
     },
   }
 }

@@ -4,7 +4,7 @@ import { keysFrom } from '../../src/secrets/keys.js'
 import { openStore } from '../../src/store/open.js'
 import { SECRET } from '../kit.js'
 import { describeCarrier } from './contract.js'
-import { VAULT } from './letters.js'
+import { VAULT } from './queued-messages.js'
 
 describeCarrier('the development inbox', CHANNELS, async () => {
   const keys = keysFrom(SECRET)
@@ -14,11 +14,11 @@ describeCarrier('the development inbox', CHANNELS, async () => {
   return {
     carrier: {
       ...inbox,
-      async deliver(letter, signal) {
-        const receipt = await inbox.deliver(letter, signal)
+      async deliver(message, signal) {
+        const receipt = await inbox.deliver(message, signal)
         const messages = await inbox.messages(VAULT.id)
         arrived.splice(0, arrived.length, ...messages.map(({ to, text }) => ({ to: [to], content: text })))
-        // Newest first in the inbox, oldest first here.
+        // The inbox lists the newest message first.
         arrived.reverse()
         return receipt
       },

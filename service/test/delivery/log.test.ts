@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { buildCarriers } from '../../src/carriers/build-carriers.js'
+import { parseDelivery } from '../../src/carriers/delivery-option.js'
 import { storedInbox } from '../../src/carriers/inbox.js'
 import { storedOutbox } from '../../src/delivery/outbox.js'
-import { readRoutes } from '../../src/carriers/delivery-option.js'
 import type { LogEvent } from '../../src/log/logger.js'
-import { rehearsalCarrier } from '../../src/test-mode/simulated-carrier.js'
+import { simulatedCarrier } from '../../src/test-mode/simulated-carrier.js'
 import { apiOver, postForm } from '../api-kit.js'
 import {
   advance,
@@ -31,7 +31,7 @@ afterAll(() => bench.close())
 beforeEach(async () => {
   stopClock()
   tenant = freshTenant(bench)
-  server = await listen(apiOver(bench.core, tenant.application))
+  server = await listen(apiOver(bench.context, tenant.application))
 })
 afterEach(async () => {
   vi.useRealTimers()
@@ -45,7 +45,7 @@ const deliveries = (events: readonly LogEvent[] = bench.events) =>
     return event.startsWith('delivery.') && application === tenant.application.id
   })
 
-test('a delivery is told with its message and the request it was written in, by whichever process tries it again', async () => {
+test('logs a delivery with its message id and request id, also when another process retries it', async () => {
   bench.failNext(new DeliveryError('down', 'outage'))
   await post('/v1/mfa', { User: freshEmail().email, Type: 'EMAIL' }, 'trace-1')
   const [row] = await bench.store.query('SELECT id FROM outbox WHERE application = $1', [
@@ -56,42 +56,42 @@ test('a delivery is told with its message and the request it was written in, by 
 
   const events: LogEvent[] = []
   const log = (event: LogEvent) => void events.push(event)
-  const { store, keys } = bench.core
-  const rehearsal = rehearsalCarrier(storedInbox(store, keys))
+  const { store, keys } = bench.context
+  const simulated = simulatedCarrier(storedInbox(store, keys))
   const carriers = { email: recordingCarrier().carrier }
-  const other = storedOutbox({ store, keys, carriers, rehearsal, log })
+  const other = storedOutbox({ store, keys, carriers, simulated, log })
   advance(3)
-  await other.work()
+  await other.poll()
   await other.close()
   expect(deliveries(events)).toEqual([expect.objectContaining({ event: 'delivery.sent', ...about })])
 })
 
-test('so are backup codes, and the notice of a lock', async () => {
+test('logs backup codes and the notice of a lock in the same way', async () => {
   const User = freshPhone().phone
   await post('/v1/mfa/backup', { User, Type: 'SMS' }, 'trace-2')
   const Code = 'AAAA-BBBB-CCCC-DDDD'
-  for (let i = 1; i <= 10; i++) await post('/v1/mfa/verify', { User, Type: 'PHONE', Code }, `guess-${i}`)
+  for (let i = 1; i <= 10; i++) await post('/v1/mfa/verify', { User, Type: 'PHONE', Code }, `attempt-${i}`)
   await eventually(() =>
     expect(deliveries().map(({ purpose, request }) => [purpose, request])).toEqual([
       ['backup', 'trace-2'],
-      ['notice', 'guess-10'],
+      ['notice', 'attempt-10'],
     ]),
   )
 })
 
-test('a carrier that did not take a message is told with it', async () => {
+test('logs a carrier that did not accept a message, with the message id', async () => {
   const events: LogEvent[] = []
   const log = (event: LogEvent) => void events.push(event)
-  const { store, keys } = bench.core
-  const { routes } = readRoutes('sms=http://127.0.0.1:1/gone|inbox')
+  const { store, keys } = bench.context
+  const { routes } = parseDelivery('sms=http://127.0.0.1:1/gone|inbox')
   const carriers = buildCarriers(routes, { inbox: storedInbox(store, keys), webhookSecret: 'x', log })
-  const rehearsal = rehearsalCarrier(storedInbox(store, keys))
-  const outbox = storedOutbox({ store, keys, carriers: carriers.byChannel, rehearsal, log })
+  const simulated = simulatedCarrier(storedInbox(store, keys))
+  const outbox = storedOutbox({ store, keys, carriers: carriers.byChannel, simulated, log })
   await server.close()
-  server = await listen(apiOver({ ...bench.core, outbox, log }, tenant.application))
+  server = await listen(apiOver({ ...bench.context, outbox, log }, tenant.application))
   await post('/v1/mfa', { User: freshPhone().phone, Type: 'SMS' }, 'trace-3')
-  const told = deliveries(events).map(({ event, carrier, request }) => [event, carrier, request])
-  expect(told).toEqual([
+  const lines = deliveries(events).map(({ event, carrier, request }) => [event, carrier, request])
+  expect(lines).toEqual([
     ['delivery.missed', 'webhook', 'trace-3'],
     ['delivery.sent', 'inbox', 'trace-3'],
   ])

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { SMTPServer } from 'smtp-server'
 import type { Answer, OpenedCarrier } from './contract.js'
 
-/** A refusal as real servers word it: they quote the address. */
+/** A refusal as real servers phrase it: with the recipient's address. */
 export interface SmtpAnswer {
   readonly at: 'mail' | 'to' | 'data'
   readonly code: number
@@ -16,14 +16,14 @@ export interface SmtpAnswer {
 type Answering = (recipient: string, at: SmtpAnswer['at']) => SmtpAnswer | undefined
 
 const ANSWERS: Readonly<Record<Answer, SmtpAnswer | undefined>> = {
-  take: undefined,
-  'no such contact': { at: 'to', code: 550, text: '5.1.1 <zoe@example.com>: unknown user' },
-  'not for you': { at: 'data', code: 554, text: '5.7.1 relaying 012345 for zoe@example.com denied' },
-  later: { at: 'to', code: 451, text: '4.3.0 zoe@example.com: try again later' },
-  silence: undefined,
+  accept: undefined,
+  'unknown recipient': { at: 'to', code: 550, text: '5.1.1 <zoe@example.com>: unknown user' },
+  refused: { at: 'data', code: 554, text: '5.7.1 relaying 012345 for zoe@example.com denied' },
+  overloaded: { at: 'to', code: 451, text: '4.3.0 zoe@example.com: try again later' },
+  'no response': undefined,
 }
 
-/** A mail server on a free port of this machine, that knows the user `vault`. */
+/** A mail server on a free port of this machine, with the user `vault`. */
 export async function mailServer(options: { readonly tls?: 'starttls' | 'smtps' | 'none' } = {}) {
   const { tls = 'none' } = options
   const certificate = tls === 'none' ? undefined : selfMadeCertificate()
@@ -71,21 +71,21 @@ export async function mailServer(options: { readonly tls?: 'starttls' | 'smtps' 
       })
     },
   })
-  // A client that hangs up, or does not trust our certificate, is part of the tests.
+  // Some tests close the connection, or do not trust the certificate.
   server.on('error', () => {})
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.server.address() as AddressInfo).port,
     certificate: certificate?.path,
     arrived,
-    /** How many connections there have been. */
+    /** The number of connections so far. */
     connections: () => connections,
-    /** Answers every mail like this, or each as its recipient has it. */
+    /** Sets the response to every email, or to each recipient. */
     answerWith(next: SmtpAnswer | undefined | Answering) {
       answerTo = typeof next === 'function' ? next : () => next
     },
     answer(how: Answer) {
-      silent = how === 'silence'
+      silent = how === 'no response'
       answerTo = () => ANSWERS[how]
     },
     close: () =>
@@ -98,13 +98,13 @@ export async function mailServer(options: { readonly tls?: 'starttls' | 'smtps' 
 
 export type MailServer = Awaited<ReturnType<typeof mailServer>>
 
-/** The server as the far end of a carrier. */
+/** The server as the receiver of a carrier. */
 export function farEnd(server: MailServer): Omit<OpenedCarrier, 'carrier'> {
   const { arrived, answer, close } = server
   return { arrived, answer, close, secrets: ['p%w@rd', Buffer.from('\0vault\0p%w@rd').toString('base64')] }
 }
 
-/** Why certificates cannot be made; nothing when they can. In CI they must be. */
+/** Why certificates cannot be created; `undefined` if they can. In CI this is an error. */
 export const opensslMissing = [
   '/usr/bin/openssl',
   '/usr/local/bin/openssl',

@@ -1,16 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import type { Route } from '../../src/carriers/delivery-option.js'
-import { readRoutes } from '../../src/carriers/delivery-option.js'
+import { parseDelivery } from '../../src/carriers/delivery-option.js'
+import type { Route } from '../../src/carriers/route.js'
 
 const kinds = (text: string) =>
   Object.fromEntries(
-    Object.entries(readRoutes(text).routes).map(([channel, routes]) => [channel, routes.map(({ by }) => by)]),
+    Object.entries(parseDelivery(text).routes).map(([channel, routes]) => [
+      channel,
+      routes.map(({ by }) => by),
+    ]),
   )
 
-const smtp = (text: string): Route | undefined => readRoutes(text).routes.email?.[0]
+const smtp = (text: string): Route | undefined => parseDelivery(text).routes.email?.[0]
 
 describe('delivery', () => {
-  test('one address serves every channel it can', () => {
+  test('one address serves every channel that it can', () => {
     expect(Object.keys(kinds('inbox'))).toEqual(['email', 'sms', 'whatsapp', 'call'])
     expect(Object.keys(kinds('smtp://h?from=a@b.example'))).toEqual(['email'])
     expect(kinds('twilio://AC1:t@h?service=MG1')).toEqual({ sms: ['twilio'] })
@@ -22,9 +25,9 @@ describe('delivery', () => {
     })
   })
 
-  test('a list says it by channel, and * means the rest', () => {
+  test('a list has an address per channel, and * stands for the rest', () => {
     const from = encodeURIComponent('Vault, Inc <no-reply@vault.example>')
-    const { routes, faults } = readRoutes(
+    const { routes, faults } = parseDelivery(
       `email=smtp://us%40er:p%25w@mail.example:2525?from=${from},sms=https://hook.example/a?x=1&secret=s3cret#gateway,*=inbox`,
     )
     expect(faults).toEqual([])
@@ -53,7 +56,7 @@ describe('delivery', () => {
     })
   })
 
-  test('several are tried in the order in which they are written', () => {
+  test('several addresses are tried in the order in which they are written', () => {
     const list =
       'sms=twilio://AC1:a|b@h?from=Vault | https://backup.example/send|inbox,*=smtp://h?from=a@b.example|https://hook.example'
     expect(kinds(list)).toEqual({
@@ -62,11 +65,11 @@ describe('delivery', () => {
       whatsapp: ['webhook'],
       call: ['webhook'],
     })
-    const [first] = readRoutes(list).routes.sms ?? []
+    const [first] = parseDelivery(list).routes.sms ?? []
     expect(first).toMatchObject({ settings: { token: 'a|b' } })
   })
 
-  test('a password goes unencrypted to this machine alone, unless somebody says so', () => {
+  test('a password is only sent unencrypted to this machine, unless the operator allows it', () => {
     const tls = (text: string) => {
       const route = smtp(text)
       return route?.by === 'smtp' ? route.settings.tls : undefined
@@ -78,9 +81,9 @@ describe('delivery', () => {
     expect(tls('smtp://u:p@mail.example?from=a@b.example&tls=optional')).toBe('optional')
   })
 
-  test('a gateway is spoken to over https, but for this machine or when told otherwise', () => {
+  test('a gateway is reached by https, except on this machine or with twilio+http', () => {
     const base = (text: string) => {
-      const [route] = readRoutes(text).routes.sms ?? []
+      const [route] = parseDelivery(text).routes.sms ?? []
       return route?.by === 'twilio' ? route.settings.baseUrl : undefined
     }
     expect(base('twilio://AC1:t@api.twilio.com?from=Vault')).toBe('https://api.twilio.com')
@@ -112,8 +115,8 @@ describe('delivery', () => {
     'sms=twilio://AC1:t@h?from=Vault&region=eu',
     'sms=inbox|carrier-pigeon://loft',
     'carrier=inbox',
-  ])('%j is refused with what would be right', (text) => {
-    const { faults } = readRoutes(text)
+  ])('refuses %j and says what is expected', (text) => {
+    const { faults } = parseDelivery(text)
     expect(faults).toHaveLength(1)
     expect(faults[0]).toMatch(/:/)
   })

@@ -1,23 +1,23 @@
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Letter } from '../../src/delivery/message.js'
-import { readRoutes } from '../../src/carriers/delivery-option.js'
+import { parseDelivery } from '../../src/carriers/delivery-option.js'
 import { type SmtpSettings, smtpCarrier } from '../../src/carriers/smtp.js'
+import type { QueuedMessage } from '../../src/delivery/message.js'
 import { backupMessage, noticeMessage } from '../../src/message-texts/compose.js'
 import { rejection } from '../kit.js'
 import { describeCarrier } from './contract.js'
-import { letter, onItsWay, VAULT } from './letters.js'
 import { farEnd, type MailServer, mailServer, opensslMissing } from './mail-server.js'
+import { message, queued, VAULT } from './queued-messages.js'
 
-/** The settings that an address stands for. */
+/** The settings of an address. */
 function settingsOf(address: string): SmtpSettings {
-  const { routes, faults } = readRoutes(address)
+  const { routes, faults } = parseDelivery(address)
   const [route] = routes.email ?? []
   if (route?.by !== 'smtp') throw new Error(faults.join())
   return route.settings
 }
 
-async function deliver(address: string, one: Letter) {
+async function deliver(address: string, one: QueuedMessage) {
   const carrier = smtpCarrier(settingsOf(address))
   return await carrier.deliver(one, AbortSignal.timeout(5_000)).finally(() => carrier.close())
 }
@@ -45,22 +45,22 @@ else {
   })
 
   describe('encryption', () => {
-    test.each(['starttls', 'smtps'] as const)('holds for %s with a self-made authority', async (tls) => {
+    test.each(['starttls', 'smtps'] as const)('works for %s with a private authority', async (tls) => {
       const server = await mailServer({ tls })
       const scheme = tls === 'smtps' ? 'smtps' : 'smtp'
       const address = `${scheme}://127.0.0.1:${server.port}?${FROM}`
-      await deliver(`${address}&ca=${server.certificate}`, letter('email'))
+      await deliver(`${address}&ca=${server.certificate}`, message('email'))
       expect(server.arrived.map((mail) => mail.encrypted)).toEqual([true])
-      const distrusted = await rejection(deliver(address, letter('email')))
+      const distrusted = await rejection(deliver(address, message('email')))
       await server.close()
       expect(distrusted).toMatchObject({ name: 'DeliveryError', fault: 'outage' })
       expect(server.arrived).toHaveLength(1)
     })
 
-    test('is not given up when the server does not offer it and it is required', async () => {
+    test('is not skipped when it is required and the server does not offer it', async () => {
       const server = await mailServer()
       const address = `smtp://vault:p%25w%40rd@127.0.0.1:${server.port}?${FROM}&tls=required`
-      const error = await rejection(deliver(address, letter('email')))
+      const error = await rejection(deliver(address, message('email')))
       await server.close()
       expect(error).toMatchObject({ name: 'DeliveryError', fault: 'carrier' })
       expect(server.arrived).toEqual([])
@@ -68,21 +68,21 @@ else {
   })
 }
 
-describe('a mail', () => {
+describe('an email', () => {
   let server: MailServer
   beforeAll(async () => {
     server = await mailServer()
   })
   afterAll(() => server.close())
   const address = () => `smtp://127.0.0.1:${server.port}?${FROM}`
-  const parsed = async (one: Letter) => {
+  const parsed = async (one: QueuedMessage) => {
     const receipt = await deliver(address(), one)
     const mail = server.arrived.at(-1)
     return { receipt, mail, source: mail?.content ?? '', ...(await PostalMime.parse(mail?.content ?? '')) }
   }
 
-  test('has the code in its subject, text and HTML, and says that a machine wrote it', async () => {
-    const one = letter('email', { to: "zoe.o'neil+x@example.com" })
+  test('has the code in its subject, text and HTML, and is marked as auto-generated', async () => {
+    const one = message('email', { to: "zoe.o'neil+x@example.com" })
     const { mail, receipt, ...read } = await parsed(one)
     expect(mail).toMatchObject({ from: 'no-reply@vault.example', to: ["zoe.o'neil+x@example.com"] })
     expect(receipt).toEqual({ id: '4F2B1' })
@@ -100,14 +100,14 @@ describe('a mail', () => {
     expect(read.headers.find((header) => header.key === 'auto-submitted')?.value).toBe('auto-generated')
   })
 
-  test('gets no header of anybody’s making from the application’s name (R88)', async () => {
+  test('gets no additional header from the application’s name (R88)', async () => {
     const hostile = { ...VAULT, name: 'V\r\nBcc: eve@example.com\r\n\r\n<script>&"\u2028x\u202e 🔐' }
     const recipient = { channel: 'email', to: 'zoe@example.com', locale: 'en' } as const
     for (const message of [
       noticeMessage(hostile, recipient, 'app-bound'),
       backupMessage(hostile, recipient, ['AAAA-BBBB']),
     ]) {
-      const { mail, ...read } = await parsed(onItsWay(message))
+      const { mail, ...read } = await parsed(queued(message))
       expect(mail?.to).toEqual(['zoe@example.com'])
       expect(read.headers.map((header) => header.key)).not.toContain('bcc')
       expect(read.subject).toContain('V Bcc: eve@example.com <script>&"')
@@ -129,50 +129,50 @@ describe('a mail', () => {
     [{ at: 'to', code: 451 }, 'outage'],
     [{ at: 'to', code: 450, text: '4.2.0 greylisted' }, 'outage'],
     [{ at: 'data', code: 421 }, 'outage'],
-  ] as const)('that is answered with %j counts as %s', async (answer, fault) => {
+  ] as const)('that gets the response %j counts as %s', async (answer, fault) => {
     server.answerWith(answer)
-    const error = await rejection(deliver(address(), letter('email')))
+    const error = await rejection(deliver(address(), message('email')))
     server.answerWith(undefined)
     expect(error).toMatchObject({ name: 'DeliveryError', fault })
     expect(error.message).toContain(String(answer.code))
   })
 
-  test('is not at fault for our login, nor for a server that is down', async () => {
+  test('is not blamed for wrong credentials or a server that is down', async () => {
     const wrongLogin = `smtp://vault:wrong@127.0.0.1:${server.port}?${FROM}`
-    expect(await rejection(deliver(wrongLogin, letter('email')))).toMatchObject({ fault: 'carrier' })
+    expect(await rejection(deliver(wrongLogin, message('email')))).toMatchObject({ fault: 'carrier' })
     const down = `smtp://127.0.0.1:1?${FROM}`
-    expect(await rejection(deliver(down, letter('email')))).toMatchObject({ fault: 'outage' })
+    expect(await rejection(deliver(down, message('email')))).toMatchObject({ fault: 'outage' })
   })
 
-  test('goes over one of a few connections, which are kept for the next', async () => {
+  test('is sent over a pool of connections, which are reused', async () => {
     const before = server.connections()
     const carrier = smtpCarrier(settingsOf(`${address()}&connections=3`))
     for (let round = 0; round < 3; round++) {
       await Promise.all(
-        Array.from({ length: 20 }, () => carrier.deliver(letter('email'), AbortSignal.timeout(5_000))),
+        Array.from({ length: 20 }, () => carrier.deliver(message('email'), AbortSignal.timeout(5_000))),
       )
     }
     await carrier.close()
     expect(server.connections() - before).toBeLessThanOrEqual(3)
   })
 
-  test('that still waits for a connection when its time is up never leaves', async () => {
+  test('that still waits for a connection at its time limit is never sent', async () => {
     const carrier = smtpCarrier(settingsOf(`${address()}&connections=1`))
     const before = server.arrived.length
-    server.answer('silence')
-    const stuck = carrier.deliver(letter('email'), AbortSignal.timeout(300))
-    const waiting = carrier.deliver(letter('email'), AbortSignal.timeout(50))
+    server.answer('no response')
+    const stuck = carrier.deliver(message('email'), AbortSignal.timeout(300))
+    const waiting = carrier.deliver(message('email'), AbortSignal.timeout(50))
     expect(await rejection(waiting)).toMatchObject({ fault: 'outage' })
     expect(await rejection(stuck)).toMatchObject({ fault: 'outage' })
-    server.answer('take')
-    await carrier.deliver(letter('email'), AbortSignal.timeout(5_000))
+    server.answer('accept')
+    await carrier.deliver(message('email'), AbortSignal.timeout(5_000))
     await carrier.close()
     expect(server.arrived).toHaveLength(before + 1)
   })
 })
 
 describe('the check of a mail server', () => {
-  test('passes with the right login, fails with a wrong one and when nobody is there', async () => {
+  test('passes with the right credentials, and fails with wrong ones or without a server', async () => {
     const server = await mailServer()
     const check = async (address: string) => {
       const carrier = smtpCarrier(settingsOf(address))

@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Channel, Letter } from '../../src/delivery/message.js'
-import { readRoutes } from '../../src/carriers/delivery-option.js'
+import { parseDelivery } from '../../src/carriers/delivery-option.js'
 import { type TwilioSettings, twilioCarrier } from '../../src/carriers/twilio.js'
+import type { Channel, QueuedMessage } from '../../src/delivery/message.js'
 import { CATALOGUE } from '../../src/message-texts/catalogue.js'
 import { codeMessage } from '../../src/message-texts/compose.js'
 import { rejection } from '../kit.js'
 import { describeCarrier } from './contract.js'
 import { ACCOUNT, gateway, TOKEN } from './gateway.js'
-import { letter, onItsWay, VAULT } from './letters.js'
+import { message, queued, VAULT } from './queued-messages.js'
 
-/** The settings that an address stands for. */
+/** The settings of an address. */
 function settingsOf(address: string, channel: Channel = 'sms'): TwilioSettings {
-  const { routes, faults } = readRoutes(`${channel}=${address}`)
+  const { routes, faults } = parseDelivery(`${channel}=${address}`)
   const [route] = routes[channel] ?? []
   if (route?.by !== 'twilio') throw new Error(faults.join())
   return route.settings
@@ -40,18 +40,22 @@ let server: Awaited<ReturnType<typeof gateway>>
 beforeAll(async () => {
   server = await gateway()
 })
-afterEach(() => server.answer('take'))
+afterEach(() => server.answer('accept'))
 afterAll(() => server.close())
 
-async function deliver(one: Letter, query = 'from=+447700900999&content=HX77&content.de=HX78', path = '') {
+async function deliver(
+  one: QueuedMessage,
+  query = 'from=+447700900999&content=HX77&content.de=HX78',
+  path = '',
+) {
   const address = `twilio://${LOGIN}@${server.host}${path}?${query}`
   const receipt = await twilioCarrier(settingsOf(address)).deliver(one, AbortSignal.timeout(5_000))
   return { receipt, request: server.requests.at(-1) }
 }
 
 describe('a text message', () => {
-  test('goes to the account’s Messages, from the number, valid for as long as the code', async () => {
-    const one = letter('sms', { expiresAt: Date.now() + 299_900 })
+  test('is posted to the account’s Messages, from the phone number, valid as long as the code', async () => {
+    const one = message('sms', { expiresAt: Date.now() + 299_900 })
     const { receipt, request } = await deliver(one)
     expect(receipt).toEqual({ id: 'SM7' })
     expect(request?.path).toBe(`/2010-04-01/Accounts/${ACCOUNT}/Messages.json`)
@@ -64,8 +68,8 @@ describe('a text message', () => {
     expect(request?.headers['idempotency-key']).toBe(one.id)
   })
 
-  test('goes over a messaging service, and to gateways with a path of their own', async () => {
-    const { request } = await deliver(letter('sms'), 'service=MG12', '/api/laml/')
+  test('can use a messaging service, and gateways with another path', async () => {
+    const { request } = await deliver(message('sms'), 'service=MG12', '/api/laml/')
     expect(request?.path).toBe(`/api/laml/2010-04-01/Accounts/${ACCOUNT}/Messages.json`)
     expect(request?.form).toMatchObject({ MessagingServiceSid: 'MG12' })
     expect(request?.form).not.toHaveProperty('From')
@@ -74,7 +78,7 @@ describe('a text message', () => {
 
 describe('a WhatsApp message', () => {
   test('is an approved template with the code as its variable, and never free text', async () => {
-    const { request } = await deliver(letter('whatsapp'))
+    const { request } = await deliver(message('whatsapp'))
     expect(request?.form).toEqual({
       To: 'whatsapp:+447700900123',
       From: 'whatsapp:+447700900999',
@@ -82,16 +86,16 @@ describe('a WhatsApp message', () => {
       ContentVariables: '{"1":"012345"}',
       ValidityPeriod: expect.any(String),
     })
-    const german = await deliver(letter('whatsapp', { locale: 'de' }))
+    const german = await deliver(message('whatsapp', { locale: 'de' }))
     expect(german.request?.form.ContentSid).toBe('HX78')
   })
 
-  test('is refused when there is no template or no code for it', async () => {
+  test('is refused without a template or a code', async () => {
     const before = server.requests.length
-    expect(await rejection(deliver(letter('whatsapp'), 'from=+447700900999'))).toMatchObject({
+    expect(await rejection(deliver(message('whatsapp'), 'from=+447700900999'))).toMatchObject({
       fault: 'carrier',
     })
-    expect(await rejection(deliver(letter('whatsapp', { code: undefined })))).toMatchObject({
+    expect(await rejection(deliver(message('whatsapp', { code: undefined })))).toMatchObject({
       fault: 'carrier',
     })
     expect(server.requests).toHaveLength(before)
@@ -101,31 +105,31 @@ describe('a WhatsApp message', () => {
 describe('a call', () => {
   const spoken = (twiml = '') => [...twiml.matchAll(/<Say language="([\w-]+)">([^<]*)<\/Say>/g)]
 
-  test.each(Object.keys(CATALOGUE))('says the digits one by one, twice, in %s', async (locale) => {
-    const told = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
-    const message = codeMessage(VAULT, { channel: 'call', to: '+447700900123', locale }, told)
-    const { request } = await deliver(onItsWay(message))
+  test.each(Object.keys(CATALOGUE))('reads the digits one by one, twice, in %s', async (locale) => {
+    const challenge = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
+    const message = codeMessage(VAULT, { channel: 'call', to: '+447700900123', locale }, challenge)
+    const { request } = await deliver(queued(message))
     expect(request?.path).toBe(`/2010-04-01/Accounts/${ACCOUNT}/Calls.json`)
     expect(request?.form).toMatchObject({ To: '+447700900123', From: '+447700900999' })
-    const said = spoken(request?.form.Twiml)
-    expect(said.filter(([, , text]) => text === '0, 1, 2, 3, 4, 5')).toHaveLength(2)
-    expect(new Set(said.map(([, language]) => language?.slice(0, 2)))).toEqual(new Set([locale]))
+    const parts = spoken(request?.form.Twiml)
+    expect(parts.filter(([, , text]) => text === '0, 1, 2, 3, 4, 5')).toHaveLength(2)
+    expect(new Set(parts.map(([, language]) => language?.slice(0, 2)))).toEqual(new Set([locale]))
     expect(request?.form.Twiml).toMatch(/^<Response><Pause length="1"\/><Say .*<\/Say><\/Response>$/)
     expect(request?.form.Twiml?.match(/<Pause length="1"\/>/g)?.length).toBeGreaterThanOrEqual(4)
     expect(request?.form.Twiml).not.toContain('012345')
   })
 
-  test('has no markup in it that is not ours', async () => {
+  test('contains no markup from its text', async () => {
     const named = { ...VAULT, name: `A&B <Dial>"+1900'</Dial>\u0007` }
-    const told = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
+    const challenge = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
     const recipient = { channel: 'call', to: '+447700900123', locale: 'en' } as const
-    const { request } = await deliver(onItsWay(codeMessage(named, recipient, told)))
+    const { request } = await deliver(queued(codeMessage(named, recipient, challenge)))
     expect(request?.form.Twiml).toContain('A&amp;B &lt;Dial&gt;&quot;+1900&apos;&lt;/Dial&gt;')
     expect(request?.form.Twiml?.replace(/<\/?(Response|Say|Pause)\b[^>]*>/g, '')).not.toMatch(/[<>\p{Cc}]/u)
   })
 })
 
-describe('an answer', () => {
+describe('a response', () => {
   test.each([
     [400, { code: 21_211 }, 'contact'],
     [400, { code: 21_614 }, 'contact'],
@@ -141,22 +145,22 @@ describe('an answer', () => {
     [429, { code: 20_429 }, 'outage'],
     [500, { code: 20_500 }, 'outage'],
     [503, '', 'outage'],
-  ] as const)('of %i with %j counts as %s', async (status, content, fault) => {
+  ] as const)('with status %i and %j counts as %s', async (status, content, fault) => {
     server.answerWith(status, content)
-    const error = await rejection(deliver(letter('sms')))
+    const error = await rejection(deliver(message('sms')))
     expect(error).toMatchObject({ name: 'DeliveryError', fault })
     expect(error.message).toContain(String(status))
   })
 
-  test('that is no JSON, or holds no name, still takes the message', async () => {
+  test('that is not JSON, or has no id, still accepts the message', async () => {
     for (const content of ['', 'OK', 'null', { sid: 7 }, { sid: 'with space' }]) {
       server.answerWith(200, content)
-      expect((await deliver(letter('sms'))).receipt).toEqual({ id: undefined })
+      expect((await deliver(message('sms'))).receipt).toEqual({ id: undefined })
     }
   })
 })
 
-test('the check asks for the account and sends nothing', async () => {
+test('the check reads the account and sends nothing', async () => {
   const check = (login: string) =>
     twilioCarrier(settingsOf(`twilio://${login}@${server.host}?from=Vault`)).check?.(
       AbortSignal.timeout(5_000),

@@ -4,7 +4,7 @@ import type { Answer, OpenedCarrier } from './contract.js'
 
 export const SECRET = 'shared with the receiver'
 
-/** A receiver that takes only what is signed, within a minute. */
+/** A receiver that accepts only signed requests, within a minute. */
 export async function webhookReceiver() {
   const requests: { headers: Record<string, unknown>; body: string }[] = []
   const state: { status: number; body: string; silent: boolean } = { status: 200, body: '{}', silent: false }
@@ -26,14 +26,14 @@ export async function webhookReceiver() {
 }
 
 const STATUS: Readonly<Record<Answer, number>> = {
-  take: 200,
-  silence: 200,
-  'no such contact': 422,
-  'not for you': 403,
-  later: 503,
+  accept: 200,
+  'no response': 200,
+  'unknown recipient': 422,
+  refused: 403,
+  overloaded: 503,
 }
 
-/** A carrier at whose other end the receiver is. */
+/** A carrier that posts to the receiver. */
 export function leadingTo(
   server: Awaited<ReturnType<typeof webhookReceiver>>,
   carrier: OpenedCarrier['carrier'],
@@ -47,9 +47,9 @@ export function leadingTo(
       })
     },
     answer(how) {
-      server.state.silent = how === 'silence'
+      server.state.silent = how === 'no response'
       server.state.status = STATUS[how]
-      server.state.body = how === 'take' ? '{}' : 'no zoe@example.com +447700900123 012345 address-key'
+      server.state.body = how === 'accept' ? '{}' : 'no zoe@example.com +447700900123 012345 address-key'
     },
     secrets: [SECRET, 'address-key'],
     close: server.close,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CHANNELS, type Letter } from '../../src/delivery/message.js'
 import { webhookCarrier } from '../../src/carriers/webhook.js'
+import { CHANNELS, type QueuedMessage } from '../../src/delivery/message.js'
 import { backupMessage } from '../../src/message-texts/compose.js'
 import { listen, rejection } from '../kit.js'
 import { describeCarrier } from './contract.js'
-import { letter, onItsWay, VAULT } from './letters.js'
+import { message, queued, VAULT } from './queued-messages.js'
 import { leadingTo, SECRET, webhookReceiver } from './webhook-receiver.js'
 
 describeCarrier('a webhook', CHANNELS, async () => {
@@ -18,11 +18,11 @@ describe('a webhook', () => {
     server = await webhookReceiver()
   })
   afterAll(() => server.close())
-  const deliver = (one: Letter, secret = SECRET) =>
+  const deliver = (one: QueuedMessage, secret = SECRET) =>
     webhookCarrier({ url: `${server.url}/hook`, secret }).deliver(one, AbortSignal.timeout(5_000))
 
   test('gets the message with its code, signed with the time', async () => {
-    const one = letter('sms')
+    const one = message('sms')
     server.state.body = '{"id":"gateway-7"}'
     expect(await deliver(one)).toEqual({ id: 'gateway-7' })
     server.state.body = '<html>'
@@ -40,16 +40,16 @@ describe('a webhook', () => {
     expect(headers['idempotency-key']).toBe(one.id)
   })
 
-  test('that is given another secret is refused by its receiver', async () => {
-    expect(await rejection(deliver(letter('sms'), 'not shared with anybody'))).toMatchObject({
+  test('with another secret is refused by its receiver', async () => {
+    expect(await rejection(deliver(message('sms'), 'not shared with anybody'))).toMatchObject({
       fault: 'carrier',
     })
   })
 
-  test('gets backup codes as a list, a mail with its subject', async () => {
+  test('gets backup codes as a list, and an email with its subject', async () => {
     const recipient = { channel: 'email', to: 'a@example.com', locale: 'en' } as const
     const codes = ['AAAA-BBBB', 'CCCC-DDDD']
-    await deliver(onItsWay(backupMessage(VAULT, recipient, codes)))
+    await deliver(queued(backupMessage(VAULT, recipient, codes)))
     expect(JSON.parse(server.requests.at(-1)?.body ?? '')).toMatchObject({
       channel: 'email',
       purpose: 'backup',
@@ -67,19 +67,19 @@ describe('a webhook', () => {
     [425, 'outage'],
     [429, 'outage'],
     [503, 'outage'],
-  ] as const)('that answers %i counts as %s, and no redirect is followed', async (status, fault) => {
+  ] as const)('that responds with %i counts as %s, and no redirect is followed', async (status, fault) => {
     server.state.status = status
     const before = server.requests.length
-    expect(await rejection(deliver(letter('email')))).toMatchObject({ name: 'DeliveryError', fault })
+    expect(await rejection(deliver(message('email')))).toMatchObject({ name: 'DeliveryError', fault })
     server.state.status = 200
     expect(server.requests).toHaveLength(before)
   })
 
-  test('that cannot be reached is an outage', async () => {
+  test('that is unreachable counts as an outage', async () => {
     const gone = await listen(() => {})
     await gone.close()
     const carrier = webhookCarrier({ url: gone.url, secret: SECRET })
-    const error = await rejection(carrier.deliver(letter('sms'), AbortSignal.timeout(5_000)))
+    const error = await rejection(carrier.deliver(message('sms'), AbortSignal.timeout(5_000)))
     expect(error).toMatchObject({ fault: 'outage' })
     expect(error.message).toContain('ECONNREFUSED')
   })

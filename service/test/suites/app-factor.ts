@@ -24,7 +24,7 @@ async function enroll(mfa: MfaService, contact: Contact & { kind: 'email' }): Pr
 }
 
 export function appFactorSuite(bench: () => Bench): void {
-  test('prepares a QR code that a reader reads, label and issuer encoded, 160 bits (R53, R56)', async () => {
+  test('creates a readable QR code with encoded label and issuer and a secret of 160 bits (R53, R56)', async () => {
     const { mfa } = freshTenant(bench(), { name: 'Va:ult & Söhne' })
     const contact = { kind: 'email', email: 'a+b@example.com' } as const
     const { qr, uri, secret } = await prepare(mfa, contact)
@@ -37,7 +37,7 @@ export function appFactorSuite(bench: () => Bench): void {
     expect(secret).toMatch(/^[A-Z2-7]{32}$/)
   })
 
-  test('does not take codes of an app before it is confirmed (R54)', async () => {
+  test('does not accept codes of an app before it is confirmed (R54)', async () => {
     const { mfa } = freshTenant(bench())
     const contact = freshEmail()
     const { secret } = await prepare(mfa, contact)
@@ -49,7 +49,7 @@ export function appFactorSuite(bench: () => Bench): void {
     expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: appCode(secret) })).toEqual(valid)
   })
 
-  test('the step that confirmed an app is used (R51)', async () => {
+  test('does not accept the step that confirmed an app again (R51)', async () => {
     const { mfa } = freshTenant(bench())
     const contact = freshEmail()
     const { secret } = await prepare(mfa, contact)
@@ -58,7 +58,7 @@ export function appFactorSuite(bench: () => Bench): void {
     expect(await mfa.verify({ method: 'app', contact, kind: 'code', code })).toEqual(invalid)
   })
 
-  test('takes the current and the previous step, no other (R50)', async () => {
+  test('accepts the current and the previous step, and no other (R50)', async () => {
     for (const [offsetSeconds, expected] of [
       [-60, refusedWithHint(-2)],
       [-30, valid],
@@ -75,7 +75,7 @@ export function appFactorSuite(bench: () => Bench): void {
     }
   })
 
-  test('takes one step ahead when the operator allows it, not two', async () => {
+  test('accepts one step ahead if the operator allows it, but not two', async () => {
     const { mfa } = freshTenant(bench(), { limits: { appStepsAhead: 1 } })
     const contact = freshEmail()
     const secret = await enroll(mfa, contact)
@@ -85,7 +85,7 @@ export function appFactorSuite(bench: () => Bench): void {
     expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: at(1) })).toEqual(valid)
   })
 
-  test('takes a step once, also for the step before it and when the clock goes back (R51, R52, R57)', async () => {
+  test('accepts each step once, and no earlier step afterwards, even if the clock goes back (R51, R52, R57)', async () => {
     const { mfa } = freshTenant(bench())
     const contact = freshEmail()
     const secret = await enroll(mfa, contact)
@@ -99,7 +99,7 @@ export function appFactorSuite(bench: () => Bench): void {
     expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: before })).toEqual(invalid)
   })
 
-  test('accepts one of 200 submissions of an app code at once (R51)', async () => {
+  test('accepts one of 200 concurrent submissions of an app code (R51)', async () => {
     const { mfa } = freshTenant(bench())
     const contact = freshEmail()
     const secret = await enroll(mfa, contact)
@@ -108,7 +108,7 @@ export function appFactorSuite(bench: () => Bench): void {
     expect(answers.filter((answer) => answer.outcome === 'valid')).toHaveLength(1)
   })
 
-  test('the old app works until the new one is confirmed, and no longer (R55)', async () => {
+  test('accepts the former app until the new one is confirmed (R55)', async () => {
     const { mfa } = freshTenant(bench())
     const contact = freshEmail()
     const old = await enroll(mfa, contact)
@@ -125,7 +125,7 @@ export function appFactorSuite(bench: () => Bench): void {
     expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: appCode(secret) })).toEqual(valid)
   })
 
-  test('tells of how many steps ago an unused code is, ten minutes at most, and nothing of one to come', async () => {
+  test('reveals how many steps ago an unused code was valid, up to ten minutes, and nothing about a future code', async () => {
     for (const [steps, expected] of [
       [-21, invalid],
       [-20, refusedWithHint(-20)],
@@ -144,7 +144,7 @@ export function appFactorSuite(bench: () => Bench): void {
     }
   })
 
-  test('tells it of the first code of a new app too, which binds nothing (R54)', async () => {
+  test('reveals it for the first code of a new app too, without binding the app (R54)', async () => {
     const { mfa } = freshTenant(bench())
     const contact = freshEmail()
     const { secret } = await prepare(mfa, contact)
@@ -153,7 +153,7 @@ export function appFactorSuite(bench: () => Bench): void {
     expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: appCode(secret) })).toEqual(invalid)
   })
 
-  test('tells nothing to whoever replays a used code or one before it, nor of another account (R33, R51)', async () => {
+  test('reveals nothing for a used code, an earlier one, or a code of another account (R33, R51)', async () => {
     const { mfa } = freshTenant(bench())
     const [contact, other] = [freshEmail(), freshEmail()]
     const secret = await enroll(mfa, contact)
@@ -173,7 +173,7 @@ export function appFactorSuite(bench: () => Bench): void {
     expect(await verify(passed)).toEqual(refusedWithHint(-4))
   })
 
-  test('counts a code that it tells of as every wrong one, and tells nothing of it while locked (R23, R32)', async () => {
+  test('counts such a code as a wrong one, and reveals nothing while the account is locked (R23, R32)', async () => {
     const { mfa } = freshTenant(bench())
     const contact = freshEmail()
     const secret = await enroll(mfa, contact)
@@ -190,17 +190,17 @@ export function appFactorSuite(bench: () => Bench): void {
     }
   })
 
-  test('tells the person at a proven contact that an app was bound (R61)', async () => {
+  test('notifies a proven contact that an app was bound (R61)', async () => {
     const { mfa, sent, lastCode } = freshTenant(bench())
     const contact = freshEmail()
     await mfa.send({ method: 'email', contact })
     await mfa.verify({ method: 'email', contact, kind: 'code', code: lastCode() })
     await enroll(mfa, contact)
     await eventually(() => expect(sent().at(-1)).toMatchObject({ purpose: 'notice', to: contact.email }))
-    expect(sent().at(-1)?.subject).toBe('Authenticator app added to Vault')
+    expect(sent().at(-1)?.subject).toBe('Authenticator app added to your Vault account')
   })
 
-  test('disables an app at 100 unforgiven failures, until it is bound again (R26)', async () => {
+  test('disables an app after 100 unforgiven failures until it is bound again (R26)', async () => {
     const { mfa } = freshTenant(bench())
     const contact = freshEmail()
     const secret = await enroll(mfa, contact)
@@ -218,7 +218,7 @@ export function appFactorSuite(bench: () => Bench): void {
     expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: appCode(again) })).toEqual(valid)
   })
 
-  test('keeps no secret in clear, and opens none in another account (R53)', async () => {
+  test('stores secrets encrypted, and bound to their account (R53)', async () => {
     const { mfa, application } = freshTenant(bench())
     const [victim, attacker] = [freshEmail(), freshEmail()]
     const secret = await enroll(mfa, victim)

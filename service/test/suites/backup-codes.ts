@@ -14,7 +14,7 @@ import {
 const invalid = { outcome: 'invalid' }
 const valid = expect.objectContaining({ outcome: 'valid' })
 
-const codesOf = (tenant: Tenant) => tenant.sent().findLast((letter) => letter.codes)?.codes ?? []
+const codesOf = (tenant: Tenant) => tenant.sent().findLast((message) => message.codes)?.codes ?? []
 
 export function backupCodesSuite(bench: () => Bench): void {
   test('delivers ten codes of 80 bits, grouped for reading (R58)', async () => {
@@ -30,7 +30,7 @@ export function backupCodesSuite(bench: () => Bench): void {
     expect(tenant.sent()[0]?.text).toContain(codes.join('\n'))
   })
 
-  test('takes each code once, however it is typed (R60)', async () => {
+  test('accepts each code once, in every spelling (R60)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })
@@ -42,7 +42,7 @@ export function backupCodesSuite(bench: () => Bench): void {
     expect(await verify(second)).toEqual(valid)
   })
 
-  test('tells after a right one, and only then, how many are left', async () => {
+  test('reports after a valid code, and only then, how many are left', async () => {
     const tenant = freshTenant(bench())
     const [contact, other] = [freshEmail(), freshEmail()]
     await tenant.mfa.sendBackupCodes({ method: 'email', contact: other })
@@ -59,7 +59,7 @@ export function backupCodesSuite(bench: () => Bench): void {
     })
   })
 
-  test('accepts one of 200 submissions of a backup code at once (R60)', async () => {
+  test('accepts one of 200 concurrent submissions of a backup code (R60)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })
@@ -69,14 +69,14 @@ export function backupCodesSuite(bench: () => Bench): void {
     expect(answers.filter((answer) => answer.outcome === 'valid')).toHaveLength(1)
   })
 
-  test('a new set kills every code of the old one (R61)', async () => {
+  test('a new set invalidates every code of the former one (R61)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })
     const old = codesOf(tenant)
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })
     const verify = (code = '') => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
-    // The tenth wrong one would lock the account.
+    // Ten wrong codes would lock the account.
     for (const code of old.slice(0, 9)) expect(await verify(code)).toEqual(invalid)
     expect(await verify(codesOf(tenant)[0])).toEqual(valid)
     const left = await bench().store.query('SELECT 1 FROM backup_code WHERE application = $1', [
@@ -85,7 +85,7 @@ export function backupCodesSuite(bench: () => Bench): void {
     expect(left).toHaveLength(9)
   })
 
-  test('the old set lives on when the new message fails for good (R61)', async () => {
+  test('keeps the former set if the message with the new one fails for good (R61)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()
     const verify = (code: string) => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
@@ -102,7 +102,7 @@ export function backupCodesSuite(bench: () => Bench): void {
     expect(counted).toHaveLength(9)
   })
 
-  test('the old set lives until the new message left, then the new one alone (R61)', async () => {
+  test('keeps the former set until the message with the new one was handed over, then only the new one (R61)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()
     const verify = (code: string) => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
@@ -114,14 +114,14 @@ export function backupCodesSuite(bench: () => Bench): void {
     })
     expect(await verify(one)).toEqual(valid)
     advance(60)
-    await bench().core.outbox.work()
+    await bench().context.outbox.poll()
     const [newer = ''] = codesOf(tenant)
     expect(newer).not.toBe(one)
     expect(await verify(two)).toEqual(invalid)
     expect(await verify(newer)).toEqual(valid)
   })
 
-  test('a newer set that waits replaces one that waited before it, and one set lives (R61)', async () => {
+  test('a newer waiting set replaces an earlier waiting one, and exactly one set is active (R61)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()
     const down = () => new DeliveryError('down', 'outage')
@@ -129,16 +129,16 @@ export function backupCodesSuite(bench: () => Bench): void {
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })
     advance(60)
-    await bench().core.outbox.work()
-    const letters = tenant.sent().flatMap((letter) => (letter.codes ? [letter.codes[0] ?? ''] : []))
-    expect(letters).toHaveLength(2)
+    await bench().context.outbox.poll()
+    const messages = tenant.sent().flatMap((message) => (message.codes ? [message.codes[0] ?? ''] : []))
+    expect(messages).toHaveLength(2)
     const answers = await Promise.all(
-      letters.map((code) => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })),
+      messages.map((code) => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })),
     )
     expect(answers.filter((answer) => answer.outcome === 'valid')).toHaveLength(1)
   })
 
-  test('DUAL codes live when both messages left (R61)', async () => {
+  test('activates DUAL codes when both messages were handed over (R61)', async () => {
     const tenant = freshTenant(bench())
     const contact = { kind: 'dual', email: freshEmail().email, phone: freshPhone().phone } as const
     const verify = (code: string) => tenant.mfa.verify({ method: 'dual', contact, kind: 'backup', code })
@@ -147,11 +147,11 @@ export function backupCodesSuite(bench: () => Bench): void {
     const [code = ''] = codesOf(tenant)
     expect(await verify(code)).toEqual(invalid)
     advance(60)
-    await bench().core.outbox.work()
+    await bench().context.outbox.poll()
     expect(await verify(code)).toEqual(valid)
   })
 
-  test('counts only for the contact and account that received it', async () => {
+  test('accepts a code only for the contact and account that received it', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()
     await tenant.mfa.sendBackupCodes({ method: 'email', contact, account: 'one' })
@@ -162,7 +162,7 @@ export function backupCodesSuite(bench: () => Bench): void {
     expect(await tenant.mfa.verify(right)).toEqual(valid)
   })
 
-  test('never takes a backup code as a delivered one, nor the other way round (R91)', async () => {
+  test('never accepts a backup code as a delivered one, or the reverse (R91)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshPhone()
     await tenant.mfa.sendBackupCodes({ method: 'sms', contact })
@@ -178,7 +178,7 @@ export function backupCodesSuite(bench: () => Bench): void {
     expect(await verify('backup', backup)).toEqual(valid)
   })
 
-  test('tells the person that a backup code was used (R63)', async () => {
+  test('notifies the user that a backup code was used (R63)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshPhone()
     await tenant.mfa.sendBackupCodes({ method: 'sms', contact })
@@ -188,7 +188,7 @@ export function backupCodesSuite(bench: () => Bench): void {
     )
   })
 
-  test('tells another proven contact that codes were made (R61)', async () => {
+  test('notifies another proven contact that codes were created (R61)', async () => {
     const tenant = freshTenant(bench())
     const email = freshEmail()
     await tenant.mfa.send({ method: 'email', contact: email, account: 'one' })
@@ -200,19 +200,19 @@ export function backupCodesSuite(bench: () => Bench): void {
     )
   })
 
-  test('guesses count in the budget of the account (R62)', async () => {
+  test('counts wrong backup codes as failures of the account (R62)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshPhone()
     for (let i = 0; i < 5; i++) {
       await tenant.mfa.verify({ method: 'sms', contact, kind: 'backup', code: '0000000000000000' })
     }
     await tenant.mfa.send({ method: 'sms', contact })
-    const guess = { method: 'sms', contact, kind: 'code', code: wrong(tenant.lastCode()) } as const
-    for (let i = 0; i < 5; i++) await tenant.mfa.verify(guess)
-    expect(await tenant.mfa.verify(guess)).toMatchObject({ refusal: { reason: 'locked' } })
+    const attempt = { method: 'sms', contact, kind: 'code', code: wrong(tenant.lastCode()) } as const
+    for (let i = 0; i < 5; i++) await tenant.mfa.verify(attempt)
+    expect(await tenant.mfa.verify(attempt)).toMatchObject({ refusal: { reason: 'locked' } })
   })
 
-  test('keeps only salted, keyed hashes, which differ between sets (R59)', async () => {
+  test('stores only salted, keyed hashes, which differ between sets (R59)', async () => {
     const tenant = freshTenant(bench())
     await tenant.mfa.sendBackupCodes({ method: 'email', contact: freshEmail() })
     const where = [tenant.application.id]

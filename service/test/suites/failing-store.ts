@@ -6,15 +6,15 @@ import { API_KEY, type Bench, freshEmail, freshTenant, listen, rejection } from 
 
 export function failingStoreSuite(bench: () => Bench): void {
   const broken = () => ({
-    ...bench().core,
+    ...bench().context,
     store: {
-      ...bench().core.store,
+      ...bench().context.store,
       query: () => Promise.reject(new Error('connection to 10.0.0.7 lost')),
       transaction: () => Promise.reject(new Error('connection to 10.0.0.7 lost')),
     },
   })
 
-  test('is a failure of the service, never an answer (R77)', async () => {
+  test('makes a verification fail with an error, never with an answer (R77)', async () => {
     const { application } = freshTenant(bench())
     const mfa = inProcessService(broken(), async () => application)
     const contact = freshEmail()
@@ -28,7 +28,7 @@ export function failingStoreSuite(bench: () => Bench): void {
     }
   })
 
-  test('tells whoever logs the failure nothing of the person it was about (R89)', async () => {
+  test('reveals nothing about the user in the error (R89)', async () => {
     const { mfa } = freshTenant(bench())
     const { store } = bench()
     const contact = freshEmail()
@@ -42,7 +42,7 @@ export function failingStoreSuite(bench: () => Bench): void {
     expect(logged).not.toContain(contact.email)
   })
 
-  test('is answered with 500 and no word about its inside (R84)', async () => {
+  test('gets a 500 response that reveals no internals (R84)', async () => {
     const { application } = freshTenant(bench())
     const server = await listen(apiOver(broken(), application))
     const response = await fetch(`${server.url}/v1/mfa`, {

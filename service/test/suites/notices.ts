@@ -1,6 +1,6 @@
 import type { Contact, MfaService } from 'countersign/protocol'
 import { expect, test } from 'vitest'
-import type { Core } from '../../src/flows/context.js'
+import type { FlowContext } from '../../src/flows/context.js'
 import { inProcessService } from '../../src/flows/in-process-service.js'
 import {
   advance,
@@ -18,19 +18,19 @@ const invalid = { outcome: 'invalid' }
 const valid = expect.objectContaining({ outcome: 'valid' })
 const locked = expect.objectContaining({ refusal: expect.objectContaining({ reason: 'locked' }) })
 
-/** What people are told of an attempt, as `verify` writes it down. */
+/** The notices of an attempt, as `verifyCode` writes them. */
 export function noticesSuite(bench: () => Bench): void {
   const rows = (tenant: Tenant, columns: string, table: string, where = 'true') =>
     bench().store.query<Record<string, unknown>>(
       `SELECT ${columns} FROM ${table} WHERE application = $1 AND ${where}`,
       [tenant.application.id],
     )
-  /** The tenant's service with other parts. */
-  const over = (tenant: Tenant, parts: Partial<Core>) =>
-    inProcessService({ ...bench().core, ...parts }, async () => tenant.application)
-  /** A service that dies after each commit: what it wrote is all that happens. */
+  /** The tenant's service with some parts replaced. */
+  const over = (tenant: Tenant, parts: Partial<FlowContext>) =>
+    inProcessService({ ...bench().context, ...parts }, async () => tenant.application)
+  /** A service that dies after each commit: nothing happens beyond what it wrote. */
   const dyingAfterwards = (tenant: Tenant) =>
-    over(tenant, { outbox: { ...bench().core.outbox, dispatch: async () => 'queued' } })
+    over(tenant, { outbox: { ...bench().context.outbox, dispatch: async () => 'queued' } })
   /** A service that dies before it can commit a transaction. */
   const dyingBefore = (tenant: Tenant) => {
     const { store } = bench()
@@ -47,14 +47,14 @@ export function noticesSuite(bench: () => Bench): void {
   }
   const notices = async (tenant: Tenant) => {
     advance(15)
-    await bench().core.outbox.work()
+    await bench().context.outbox.poll()
     return tenant
       .sent()
       .filter(({ purpose }) => purpose === 'notice')
       .map(({ to }) => to)
   }
 
-  const guess = (mfa: MfaService, contact: Contact & { kind: 'email' | 'phone' }) =>
+  const attempt = (mfa: MfaService, contact: Contact & { kind: 'email' | 'phone' }) =>
     mfa.verify({ method: 'app', contact, kind: 'code', code: '000000' })
   const backupCode = async (tenant: Tenant, contact: Contact & { kind: 'email' }) => {
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })
@@ -64,17 +64,17 @@ export function noticesSuite(bench: () => Bench): void {
   test('a lock and its notice are written together or not at all (R34)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshPhone()
-    for (let i = 0; i < 9; i++) expect(await guess(tenant.mfa, contact)).toEqual(invalid)
+    for (let i = 0; i < 9; i++) expect(await attempt(tenant.mfa, contact)).toEqual(invalid)
     const wrongCode = { method: 'sms', contact, kind: 'backup', code: 'AAAA-BBBB-CCCC-DDDD' } as const
     await rejection(dyingBefore(tenant).verify(wrongCode))
     expect(await rows(tenant, 'jsonb_array_length(failures) AS n', 'account')).toEqual([{ n: 9 }])
     expect(await notices(tenant)).toEqual([])
     expect(await dyingAfterwards(tenant).verify(wrongCode)).toEqual(invalid)
-    expect(await guess(tenant.mfa, contact)).toEqual(locked)
+    expect(await attempt(tenant.mfa, contact)).toEqual(locked)
     expect(await notices(tenant)).toEqual([contact.phone])
   })
 
-  test('so are the binding of an app and its notice (R61)', async () => {
+  test('the binding of an app and its notice are written together or not at all (R61)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()
     await tenant.mfa.send({ method: 'email', contact })
@@ -89,7 +89,7 @@ export function noticesSuite(bench: () => Bench): void {
     expect(await notices(tenant)).toEqual([contact.email])
   })
 
-  test('and the use of a backup code and its notice (R63)', async () => {
+  test('the use of a backup code and its notice are written together or not at all (R63)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()
     const code = await backupCode(tenant, contact)
@@ -105,29 +105,29 @@ export function noticesSuite(bench: () => Bench): void {
       'the database refuses it',
       (tx: { query(text: string): Promise<unknown> }) => tx.query('SELECT nonsense'),
     ],
-    ['it cannot be written at all', () => Promise.reject(new Error('no words for it'))],
-  ])('an attempt counts even when its notice is lost because %s', async (_why, fail) => {
+    ['it cannot be written at all', () => Promise.reject(new Error('the notice cannot be composed'))],
+  ])('an attempt counts even if its notice fails because %s', async (_why, fail) => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()
     const code = await backupCode(tenant, contact)
     const mfa = over(tenant, {
-      outbox: { ...bench().core.outbox, enqueue: (tx) => fail(tx).then(() => []) },
+      outbox: { ...bench().context.outbox, enqueue: (tx) => fail(tx).then(() => []) },
     })
     expect(await mfa.verify({ method: 'email', contact, kind: 'backup', code })).toEqual(valid)
     expect(await mfa.verify({ method: 'email', contact, kind: 'backup', code })).toEqual(invalid)
     for (let i = 0; i < 9; i++)
       expect(await mfa.verify({ method: 'email', contact, kind: 'backup', code })).toEqual(invalid)
-    expect(await guess(mfa, contact)).toEqual(locked)
+    expect(await attempt(mfa, contact)).toEqual(locked)
     const lost = bench().events.filter(({ event, application }) => {
-      return event === 'notice.lost' && application === tenant.application.id
+      return event === 'notice.failed' && application === tenant.application.id
     })
     expect(lost.map(({ reason }) => reason)).toEqual(['backup-used', 'locked'])
   })
 
-  test('of 100 last guesses at once one is evaluated, and the person is told once (R22, R23)', async () => {
+  test('of 100 concurrent last attempts one is evaluated, and the user is notified once (R22, R23)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshPhone()
-    for (let i = 0; i < 9; i++) await guess(tenant.mfa, contact)
+    for (let i = 0; i < 9; i++) await attempt(tenant.mfa, contact)
     const last = { method: 'sms', contact, kind: 'backup', code: 'AAAA-BBBB-CCCC-DDDD' } as const
     const answers = await Promise.all(Array.from({ length: 100 }, () => tenant.mfa.verify(last)))
     expect(answers.filter(({ outcome }) => outcome === 'invalid')).toHaveLength(1)
@@ -136,17 +136,17 @@ export function noticesSuite(bench: () => Bench): void {
     expect(await notices(tenant)).toEqual([contact.phone])
   })
 
-  test('of 100 times the right code before a lock one is accepted (R21, R37)', async () => {
+  test('of 100 submissions of the correct code before a lock one is accepted (R21, R37)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshPhone()
     await tenant.mfa.send({ method: 'sms', contact })
-    for (let i = 0; i < 9; i++) await guess(tenant.mfa, contact)
+    for (let i = 0; i < 9; i++) await attempt(tenant.mfa, contact)
     const right = { method: 'sms', contact, kind: 'code', code: tenant.lastCode() } as const
     const answers = await Promise.all(Array.from({ length: 100 }, () => tenant.mfa.verify(right)))
     expect(answers.filter(({ outcome }) => outcome === 'valid')).toHaveLength(1)
   })
 
-  /** The tenant's service, and how often it has asked the database. */
+  /** The tenant's service, and how many statements it has sent to the database. */
   const counting = (tenant: Tenant) => {
     const asked = { statements: 0, transactions: 0 }
     const { store } = bench()
@@ -166,7 +166,7 @@ export function noticesSuite(bench: () => Bench): void {
     return { mfa, asked }
   }
 
-  test('a right code and a wrong one that lead to no notice cost one statement each', async () => {
+  test('a correct code and a wrong one without a notice cost one statement each', async () => {
     const tenant = freshTenant(bench())
     const contact = freshPhone()
     await tenant.mfa.send({ method: 'sms', contact })
@@ -179,12 +179,12 @@ export function noticesSuite(bench: () => Bench): void {
     expect(asked).toEqual({ statements: 2, transactions: 0 })
   })
 
-  test('no guess at a locked account opens a transaction, of whatever kind it is', async () => {
+  test('no attempt at a locked account opens a transaction, whatever its kind', async () => {
     const tenant = freshTenant(bench())
     const contact = freshPhone()
-    for (let i = 0; i < 10; i++) await guess(tenant.mfa, contact)
+    for (let i = 0; i < 10; i++) await attempt(tenant.mfa, contact)
     const { mfa, asked } = counting(tenant)
-    expect(await guess(mfa, contact)).toEqual(locked)
+    expect(await attempt(mfa, contact)).toEqual(locked)
     const backup = { method: 'sms', contact, kind: 'backup', code: 'AAAA-BBBB-CCCC-DDDD' } as const
     expect(await mfa.verify(backup)).toEqual(locked)
     expect(await mfa.verify({ method: 'app', contact, kind: 'confirm', code: '000000' })).toEqual(locked)

@@ -1,12 +1,12 @@
 import type { Contact, MfaService, VerifyRequest } from 'countersign/protocol'
 import { expect, test } from 'vitest'
-import type { Queries } from '../../src/store/store.js'
 import { inProcessService } from '../../src/flows/in-process-service.js'
+import type { Queries } from '../../src/store/store.js'
 import { appCode, type Bench, freshEmail, freshTenant } from '../kit.js'
 
-type Guess = Pick<VerifyRequest, 'method' | 'kind' | 'code'>
+type Attempt = Pick<VerifyRequest, 'method' | 'kind' | 'code'>
 
-const GUESSES: readonly (readonly [what: string, guess: Guess])[] = [
+const ATTEMPTS: readonly (readonly [what: string, attempt: Attempt])[] = [
   ['a delivered code', { method: 'email', kind: 'code', code: '000000' }],
   ['an app code', { method: 'app', kind: 'code', code: '000000' }],
   ['the first code of an app', { method: 'app', kind: 'confirm', code: '000000' }],
@@ -18,13 +18,13 @@ type Ask = (mfa: MfaService, contact: Contact & { kind: 'email' }) => Promise<{ 
 const REQUESTS: readonly (readonly [what: string, ask: Ask, messages: number])[] = [
   ['a code', (mfa, contact) => mfa.send({ method: 'email', contact, purpose: 'sign-in' }), 1],
   [
-    'a code for something else',
+    'a code for another purpose',
     (mfa, contact) => mfa.send({ method: 'email', contact, purpose: 'step-up' }),
     1,
   ],
   [
-    'a code in a challenge that nobody has',
-    (mfa, contact) => mfa.send({ method: 'email', contact, challenge: 'made-up-by-somebody' }),
+    'a code in an unknown challenge',
+    (mfa, contact) => mfa.send({ method: 'email', contact, challenge: 'unknown-challenge' }),
     1,
   ],
   ['backup codes', (mfa, contact) => mfa.sendBackupCodes({ method: 'email', contact }), 1],
@@ -32,10 +32,10 @@ const REQUESTS: readonly (readonly [what: string, ask: Ask, messages: number])[]
 ]
 
 export function sameWorkSuite(bench: () => Bench): void {
-  /** The service of an application, and the statements that it asks its store for. */
+  /** The service of an application, and the statements that it sends to its store. */
   function watched() {
     const tenant = freshTenant(bench())
-    const { core } = bench()
+    const { context } = bench()
     const asked: string[] = []
     const listening = (queries: Queries): Queries => ({
       query: (text, params) => {
@@ -44,12 +44,12 @@ export function sameWorkSuite(bench: () => Bench): void {
       },
     })
     const store = {
-      ...core.store,
-      ...listening(core.store),
+      ...context.store,
+      ...listening(context.store),
       transaction: <T>(work: (tx: Queries) => Promise<T>) =>
-        core.store.transaction((tx) => work(listening(tx))),
+        context.store.transaction((tx) => work(listening(tx))),
     }
-    return { ...tenant, asked, mfa: inProcessService({ ...core, store }, async () => tenant.application) }
+    return { ...tenant, asked, mfa: inProcessService({ ...context, store }, async () => tenant.application) }
   }
 
   async function withEverything(mfa: MfaService, contact: Contact & { kind: 'email' }) {
@@ -61,9 +61,9 @@ export function sameWorkSuite(bench: () => Bench): void {
     await mfa.sendBackupCodes({ method: 'email', contact })
   }
 
-  test.each(GUESSES)(
-    '%s is refused by the same steps whether there is anything to guess (R90)',
-    async (_what, guess) => {
+  test.each(ATTEMPTS)(
+    'refuses %s with the same steps whether or not the account has such a factor (R90)',
+    async (_what, attempt) => {
       const { mfa, asked } = watched()
       const everything = freshEmail()
       await withEverything(mfa, everything)
@@ -71,7 +71,7 @@ export function sameWorkSuite(bench: () => Bench): void {
       await mfa.send({ method: 'email', contact: known })
       const stepsFor = async (contact: Contact) => {
         asked.length = 0
-        expect(await mfa.verify({ ...guess, contact })).toEqual({ outcome: 'invalid' })
+        expect(await mfa.verify({ ...attempt, contact })).toEqual({ outcome: 'invalid' })
         return [...asked]
       }
       const steps = await stepsFor(everything)
@@ -81,7 +81,7 @@ export function sameWorkSuite(bench: () => Bench): void {
   )
 
   test.each(REQUESTS)(
-    'who asks for %s is served by the same steps whether the person was ever heard of (R44 R90)',
+    'handles a request for %s with the same steps whether or not the account is known (R44 R90)',
     async (_what, ask, messages) => {
       const { mfa, asked, sent } = watched()
       const everything = freshEmail()
@@ -93,7 +93,7 @@ export function sameWorkSuite(bench: () => Bench): void {
         const before = sent().length
         const answer = await ask(mfa, contact)
         expect(sent().length - before).toBe(messages)
-        return { outcome: answer.outcome, tells: Object.keys(answer).sort(), steps: [...asked] }
+        return { outcome: answer.outcome, fields: Object.keys(answer).sort(), steps: [...asked] }
       }
       const first = await served(freshEmail())
       expect(first.steps.length).toBeGreaterThan(1)

@@ -12,30 +12,30 @@ import {
 } from '../kit.js'
 
 export function sendingSuite(bench: () => Bench): void {
-  test('sends a code by every channel and takes it back (R35)', async () => {
+  test('sends a code by every channel and accepts it (R35)', async () => {
     const { mfa, sent } = freshTenant(bench())
     const contact = freshPhone()
     for (const [index, method] of (['sms', 'whatsapp', 'call'] as const).entries()) {
       const answer = await mfa.send({ method, contact, account: 'a' })
       expect(answer).toMatchObject({ outcome: 'sent', expiresInSeconds: 300, resendInSeconds: 30 })
-      const letter = sent()[index]
-      expect(letter).toMatchObject({ channel: method, to: contact.phone, purpose: 'sign-in' })
-      expect(letter?.code).toMatch(/^\d{6}$/)
-      const code = letter?.code ?? ''
+      const message = sent()[index]
+      expect(message).toMatchObject({ channel: method, to: contact.phone, purpose: 'sign-in' })
+      expect(message?.code).toMatch(/^\d{6}$/)
+      const code = message?.code ?? ''
       expect(await mfa.verify({ method, contact, account: 'a', kind: 'code', code })).toEqual({
         outcome: 'valid',
       })
     }
   })
 
-  test('tells an email address twice as long as a telephone (R36)', async () => {
+  test('lets a code sent by email live twice as long as one sent to a phone (R36)', async () => {
     const { mfa } = freshTenant(bench())
     expect(await mfa.send({ method: 'email', contact: freshEmail() })).toMatchObject({
       expiresInSeconds: 600,
     })
   })
 
-  test('sends one DUAL code to the mailbox and to the telephone', async () => {
+  test('sends one DUAL code to the mailbox and to the phone', async () => {
     const { mfa, sent } = freshTenant(bench())
     const contact = { kind: 'dual', email: freshEmail().email, phone: freshPhone().phone } as const
     await mfa.send({ method: 'dual', contact })
@@ -61,7 +61,7 @@ export function sendingSuite(bench: () => Bench): void {
     },
   )
 
-  test('repeats the same code inside a challenge, without more life or tries (R39)', async () => {
+  test('repeats the same code within a challenge, without extending its lifetime or attempts (R39)', async () => {
     const { mfa, sent } = freshTenant(bench())
     const contact = freshPhone()
     const first = await mfa.send({ method: 'sms', contact })
@@ -86,7 +86,7 @@ export function sendingSuite(bench: () => Bench): void {
   })
 
   test('waits 30, 60, then 120 seconds before it repeats a code', async () => {
-    const { mfa } = freshTenant(bench(), { limits: { emailCodeLifeSeconds: 600 } })
+    const { mfa } = freshTenant(bench(), { limits: { emailCodeLifetime: '10m' } })
     const contact = freshEmail()
     const first = await mfa.send({ method: 'email', contact })
     const challenge = first.outcome === 'refused' ? '' : (first.challenge ?? '')
@@ -103,7 +103,7 @@ export function sendingSuite(bench: () => Bench): void {
     }
   })
 
-  test('begins a new challenge when none is named, and the older code is dead (R39)', async () => {
+  test('begins a new challenge when none is named, and voids the older code (R39)', async () => {
     const { mfa, sent } = freshTenant(bench())
     const contact = freshPhone()
     await mfa.send({ method: 'sms', contact })
@@ -161,7 +161,7 @@ export function sendingSuite(bench: () => Bench): void {
     })
   })
 
-  test('sends 5 messages in an hour to one destination, whichever accounts ask, DUAL included (R43)', async () => {
+  test('sends 5 messages per hour to one destination, over all accounts and DUAL included (R43)', async () => {
     const { mfa } = freshTenant(bench())
     const { phone } = freshPhone()
     for (let i = 0; i < 4; i++)
@@ -172,7 +172,7 @@ export function sendingSuite(bench: () => Bench): void {
     expect(await mfa.send(sixth)).toMatchObject({ refusal: { reason: 'limited', retryAfterSeconds: 3_600 } })
   })
 
-  test('sends 10 messages in an hour for one client network, a /64 of IPv6 being one (R31, R43)', async () => {
+  test('sends 10 messages per hour for one client network, such as a /64 of IPv6 (R31, R43)', async () => {
     const { mfa } = freshTenant(bench())
     const ask = (clientAddress: string) => mfa.send({ method: 'email', contact: freshEmail(), clientAddress })
     for (let i = 0; i < 10; i++)
@@ -194,7 +194,7 @@ export function sendingSuite(bench: () => Bench): void {
     expect(await mfa.send({ method: 'email', contact: freshEmail() })).toMatchObject({ outcome: 'sent' })
   })
 
-  test('spends the daily budget of the application to the last message, and no further, when 60 ask at once (R43)', async () => {
+  test('uses the daily budget of the application exactly, with 60 concurrent requests (R43)', async () => {
     const { mfa, sent } = freshTenant(bench(), { limits: { sendsPerApplicationDay: 37 } })
     const asked = Array.from({ length: 60 }, () => mfa.send({ method: 'email', contact: freshEmail() }))
     const sentOnes = (await Promise.all(asked)).filter((answer) => answer.outcome === 'sent')
@@ -202,7 +202,7 @@ export function sendingSuite(bench: () => Bench): void {
     expect(sent()).toHaveLength(37)
   })
 
-  test('lets no budget pass when 40 ask at once for one destination (R43)', async () => {
+  test('exceeds no budget with 40 concurrent requests for one destination (R43)', async () => {
     const { mfa, sent } = freshTenant(bench())
     const contact = freshPhone()
     const asked = Array.from({ length: 40 }, (_, i) => mfa.send({ method: 'sms', contact, account: `p${i}` }))
@@ -214,7 +214,7 @@ export function sendingSuite(bench: () => Bench): void {
   test.each([
     ['a premium-rate number', '+19005550123'],
     ['a toll-free number', '+18005550123'],
-    ['a number that cannot be in use', '+12345678'],
+    ['an unassignable number', '+12345678'],
   ])('refuses %s', async (_what, phone) => {
     const { mfa, sent } = freshTenant(bench())
     expect(await mfa.send({ method: 'sms', contact: { kind: 'phone', phone } })).toEqual({
@@ -224,7 +224,7 @@ export function sendingSuite(bench: () => Bench): void {
     expect(sent()).toEqual([])
   })
 
-  test('says that a message was refused for good, and the code is dead', async () => {
+  test('reports that a message was refused for good, and voids its code', async () => {
     const { mfa, application } = freshTenant(bench())
     bench().failNext(new DeliveryError('no such mailbox', 'contact'))
     expect(await mfa.send({ method: 'email', contact: freshEmail() })).toEqual({
@@ -232,20 +232,20 @@ export function sendingSuite(bench: () => Bench): void {
       refusal: { reason: 'delivery_failed' },
     })
     const challenges = await bench().store.query<{ dead: boolean }>(
-      'SELECT ended_at IS NOT NULL AS dead FROM challenge WHERE application = $1',
+      'SELECT ended_at IS NOT NULL AS ended FROM challenge WHERE application = $1',
       [application.id],
     )
-    expect(challenges).toEqual([{ dead: true }])
+    expect(challenges).toEqual([{ ended: true }])
   })
 
-  test('answers queued when a carrier is down, and delivers when it is back', async () => {
+  test('answers queued while a carrier is down, and delivers when it is back', async () => {
     const { mfa, sent, application } = freshTenant(bench())
     const contact = freshEmail()
     bench().failNext(new DeliveryError('down', 'outage'))
     expect(await mfa.send({ method: 'email', contact })).toMatchObject({ outcome: 'queued' })
     expect(sent()).toEqual([])
     advance(3)
-    await bench().core.outbox.work()
+    await bench().context.outbox.poll()
     expect(sent()).toHaveLength(1)
     const rows = await bench().store.query(
       'SELECT state, sealed, attempts FROM outbox WHERE application = $1',
@@ -254,7 +254,7 @@ export function sendingSuite(bench: () => Bench): void {
     expect(rows).toEqual([{ state: 'sent', sealed: null, attempts: 2 }])
   })
 
-  test('tries 5 times and never past the life of the code', async () => {
+  test('makes 5 attempts to deliver, and none after the code has expired', async () => {
     const { mfa, sent, application } = freshTenant(bench())
     const states = () =>
       bench().store.query<{ state: string }>('SELECT state FROM outbox WHERE application = $1', [
@@ -265,18 +265,18 @@ export function sendingSuite(bench: () => Bench): void {
     await mfa.send({ method: 'email', contact: freshEmail() })
     for (let i = 0; i < 4; i++) {
       advance(50)
-      await bench().core.outbox.work()
+      await bench().context.outbox.poll()
     }
     expect(await states()).toEqual([{ state: 'expired' }])
     bench().failNext(down())
     await mfa.send({ method: 'sms', contact: freshPhone() })
     advance(301)
-    await bench().core.outbox.work()
+    await bench().context.outbox.poll()
     expect((await states()).map((row) => row.state)).toEqual(['expired', 'expired'])
     expect(sent()).toEqual([])
   })
 
-  test('keeps no code in its tables, and no message after it left (R40)', async () => {
+  test('stores no code, and no message after it was handed over (R40)', async () => {
     const { mfa, lastCode, application } = freshTenant(bench())
     const contact = freshPhone()
     await mfa.send({ method: 'sms', contact })
@@ -290,7 +290,7 @@ export function sendingSuite(bench: () => Bench): void {
       expect(JSON.stringify(rows)).not.toContain(lastCode())
     }
     advance(10)
-    await bench().core.outbox.work()
+    await bench().context.outbox.poll()
     const kept = await bench().store.query(
       'SELECT 1 FROM outbox WHERE application = $1 AND sealed IS NOT NULL',
       [application.id],
@@ -298,7 +298,7 @@ export function sendingSuite(bench: () => Bench): void {
     expect(kept).toEqual([])
   })
 
-  test('writes events without codes or contacts (R89)', async () => {
+  test('logs events without codes or contacts (R89)', async () => {
     const { mfa, lastCode, application } = freshTenant(bench())
     const contact = freshPhone()
     await mfa.send({ method: 'sms', contact })
@@ -315,7 +315,7 @@ export function sendingSuite(bench: () => Bench): void {
     expect(JSON.stringify(events)).not.toContain(lastCode())
   })
 
-  test('throws a ServiceError that names the parameter for a request that is not valid', async () => {
+  test('throws a ServiceError that names the invalid parameter', async () => {
     const { mfa } = freshTenant(bench())
     const contact = { kind: 'email', email: 'not a mailbox' } as const
     const error = await rejection(mfa.send({ method: 'email', contact }))

@@ -16,11 +16,11 @@ const valid = { outcome: 'valid' }
 const contact = freshPhone()
 const of = { contact, account: 'one' } as const
 
-/** Wrong app codes in a transaction; the clock moves as for a person who types. */
+/** Wrong app codes in a transaction; the clock moves as while a user types. */
 async function failApp({ mfa }: Tenant, times: number, transaction?: string): Promise<void> {
   for (let i = 0; i < times; i++) {
-    const guess = { ...of, method: 'app', kind: 'code', code: '000000' } as const
-    expect(await mfa.verify({ ...guess, ...(transaction && { transaction }) })).toEqual(invalid)
+    const attempt = { ...of, method: 'app', kind: 'code', code: '000000' } as const
+    expect(await mfa.verify({ ...attempt, ...(transaction && { transaction }) })).toEqual(invalid)
     advance(1)
   }
 }
@@ -54,7 +54,7 @@ async function send(tenant: Tenant, transaction?: string) {
 }
 
 export function transactionsSuite(bench: () => Bench): void {
-  test('a right code forgives the wrong app and backup codes of its transaction (R25)', async () => {
+  test('a valid code forgives the wrong app and backup codes of its transaction (R25)', async () => {
     const tenant = freshTenant(bench())
     const secret = await enroll(tenant)
     for (let day = 0; day < 4; day++) {
@@ -77,7 +77,7 @@ export function transactionsSuite(bench: () => Bench): void {
     expect(await isLocked(tenant)).toBe(true)
   })
 
-  test("the victim's success forgives nothing of the attacker's transaction, nor of none (R25)", async () => {
+  test("the victim's success forgives no failures of the attacker's transaction, or without a transaction (R25)", async () => {
     const tenant = freshTenant(bench())
     const secret = await enroll(tenant)
     await failApp(tenant, 5, 'attacker')
@@ -91,7 +91,7 @@ export function transactionsSuite(bench: () => Bench): void {
     expect(await isLocked(tenant)).toBe(true)
   })
 
-  test('a success in a transaction forgives no wrong delivered code but those of its own challenge (R24, R25)', async () => {
+  test('a success in a transaction forgives only the wrong delivered codes of its own challenge (R24, R25)', async () => {
     const tenant = freshTenant(bench())
     for (let round = 0; round < 2; round++) {
       const { code, ...first } = await send(tenant, 't')
@@ -105,7 +105,7 @@ export function transactionsSuite(bench: () => Bench): void {
     expect(await isLocked(tenant)).toBe(true)
   })
 
-  test("an attacker's transaction does not void the code of the victim's (R38, R39)", async () => {
+  test("an attacker's transaction does not void the victim's code (R38, R39)", async () => {
     const tenant = freshTenant(bench())
     const victim = await send(tenant, 'victim')
     await send(tenant, 'attacker')
@@ -113,7 +113,7 @@ export function transactionsSuite(bench: () => Bench): void {
     expect(await tenant.mfa.verify(victim)).toEqual(valid)
   })
 
-  test("a code counts in no other transaction, with or without its challenge's name (R38)", async () => {
+  test('a code is not accepted in another transaction, with or without its challenge (R38)', async () => {
     const tenant = freshTenant(bench())
     const victim = await send(tenant, 'victim')
     const { challenge: _challenge, ...unnamed } = victim
@@ -146,7 +146,7 @@ export function transactionsSuite(bench: () => Bench): void {
     expect(await tenant.mfa.verify(newer)).toEqual(valid)
   })
 
-  test('a new code without a transaction voids those of every transaction, as without any (R39)', async () => {
+  test('a new code without a transaction voids those of every transaction (R39)', async () => {
     const tenant = freshTenant(bench())
     const older = await send(tenant, 't')
     const newer = await send(tenant)
@@ -154,29 +154,29 @@ export function transactionsSuite(bench: () => Bench): void {
     expect(await tenant.mfa.verify(newer)).toEqual(valid)
   })
 
-  test('challenges of many transactions share the five tries of each and the ten of the account (R22, R23)', async () => {
+  test('challenges of many transactions have five attempts each and share the ten of the account (R22, R23)', async () => {
     const tenant = freshTenant(bench())
-    const guess = async (transaction: string) => {
+    const attempt = async (transaction: string) => {
       const { code, ...rest } = await send(tenant, transaction)
       const answers = await Promise.all(
         Array.from({ length: 50 }, () => tenant.mfa.verify({ ...rest, code: wrong(code) })),
       )
       return answers.filter((answer) => answer.outcome === 'invalid').length
     }
-    await guess('a')
+    await attempt('a')
     const row = () =>
-      bench().store.query<{ tries: number }>(
-        'SELECT sum(attempts)::integer AS tries FROM challenge WHERE application = $1',
+      bench().store.query<{ attempts: number }>(
+        'SELECT sum(attempts)::integer AS attempts FROM challenge WHERE application = $1',
         [tenant.application.id],
       )
-    expect(await row()).toEqual([{ tries: 5 }])
+    expect(await row()).toEqual([{ attempts: 5 }])
     const challenges = [await send(tenant, 'b'), await send(tenant, 'c')]
     await Promise.all(
       challenges.flatMap(({ code, ...rest }) =>
         Array.from({ length: 50 }, () => tenant.mfa.verify({ ...rest, code: wrong(code) })),
       ),
     )
-    expect(await row()).toEqual([{ tries: 10 }])
+    expect(await row()).toEqual([{ attempts: 10 }])
     expect(await isLocked(tenant)).toBe(true)
   })
 }

@@ -5,7 +5,7 @@ const invalid = { outcome: 'invalid' }
 const valid = { outcome: 'valid' }
 
 export function verifyingSuite(bench: () => Bench): void {
-  test('takes a code until the last millisecond of its life and not after (R36)', async () => {
+  test('accepts a code until the last millisecond of its lifetime, and not after (R36)', async () => {
     for (const [ageSeconds, expected] of [
       [299.999, valid],
       [300, invalid],
@@ -18,7 +18,7 @@ export function verifyingSuite(bench: () => Bench): void {
     }
   })
 
-  test('takes a code once (R37)', async () => {
+  test('accepts a code once (R37)', async () => {
     const { mfa, lastCode } = freshTenant(bench())
     const contact = freshPhone()
     await mfa.send({ method: 'sms', contact })
@@ -26,7 +26,7 @@ export function verifyingSuite(bench: () => Bench): void {
     expect(await mfa.verify({ method: 'sms', contact, kind: 'code', code: lastCode() })).toEqual(invalid)
   })
 
-  test('takes a code with spaces, dashes and full-width digits as the same code (R30)', async () => {
+  test('accepts a code with spaces, dashes and full-width digits (R30)', async () => {
     const { mfa, lastCode } = freshTenant(bench())
     const contact = freshPhone()
     await mfa.send({ method: 'sms', contact })
@@ -35,7 +35,7 @@ export function verifyingSuite(bench: () => Bench): void {
     expect(await mfa.verify({ method: 'sms', contact, kind: 'code', code })).toEqual(valid)
   })
 
-  test('evaluates five guesses for a challenge; then the right code is refused too (R22)', async () => {
+  test('evaluates five attempts per challenge; then the correct code is rejected too (R22)', async () => {
     const { mfa, lastCode } = freshTenant(bench())
     const contact = freshPhone()
     await mfa.send({ method: 'sms', contact })
@@ -47,12 +47,12 @@ export function verifyingSuite(bench: () => Bench): void {
     expect(await mfa.verify({ method: 'sms', contact, kind: 'code', code: lastCode() })).toEqual(invalid)
   })
 
-  test('evaluates exactly five of 200 guesses at once, and counts no more as failures (R22)', async () => {
+  test('evaluates exactly five of 200 concurrent attempts, and counts no more as failures (R22)', async () => {
     const { mfa, lastCode, application } = freshTenant(bench())
     const contact = freshPhone()
     await mfa.send({ method: 'sms', contact })
-    const guess = { method: 'sms', contact, kind: 'code', code: wrong(lastCode()) } as const
-    const answers = await Promise.all(Array.from({ length: 200 }, () => mfa.verify(guess)))
+    const attempt = { method: 'sms', contact, kind: 'code', code: wrong(lastCode()) } as const
+    const answers = await Promise.all(Array.from({ length: 200 }, () => mfa.verify(attempt)))
     expect(answers.every((answer) => answer.outcome === 'invalid')).toBe(true)
     const rows = await bench().store.query('SELECT attempts FROM challenge WHERE application = $1', [
       application.id,
@@ -63,10 +63,10 @@ export function verifyingSuite(bench: () => Bench): void {
       [application.id],
     )
     expect(failures).toEqual([{ counted: 5 }])
-    expect(await mfa.verify({ ...guess, code: lastCode() })).toEqual(invalid)
+    expect(await mfa.verify({ ...attempt, code: lastCode() })).toEqual(invalid)
   })
 
-  test('accepts exactly one of 200 right codes at once (R21, R37)', async () => {
+  test('accepts exactly one of 200 concurrent submissions of the correct code (R21, R37)', async () => {
     const { mfa, lastCode } = freshTenant(bench())
     const contact = freshPhone()
     await mfa.send({ method: 'sms', contact })
@@ -77,9 +77,9 @@ export function verifyingSuite(bench: () => Bench): void {
 
   test.each([
     ['another contact', { contact: freshPhone() }],
-    ['another account', { account: 'somebody else' }],
-    ['another challenge', { challenge: 'somebody-elses' }],
-  ])('does not take a code for %s (R38)', async (_what, other) => {
+    ['another account', { account: 'another' }],
+    ['another challenge', { challenge: 'another-challenge' }],
+  ])('does not accept a code for %s (R38)', async (_what, other) => {
     const { mfa, lastCode } = freshTenant(bench())
     const contact = freshPhone()
     await mfa.send({ method: 'sms', contact, account: 'one' })
@@ -88,7 +88,7 @@ export function verifyingSuite(bench: () => Bench): void {
     expect(await mfa.verify(right)).toEqual(valid)
   })
 
-  test('does not take a code of another application (R86)', async () => {
+  test('does not accept a code of another application (R86)', async () => {
     const [one, other] = [freshTenant(bench()), freshTenant(bench())]
     const contact = freshPhone()
     await one.mfa.send({ method: 'sms', contact })
@@ -97,7 +97,7 @@ export function verifyingSuite(bench: () => Bench): void {
     expect(await one.mfa.verify(right)).toEqual(valid)
   })
 
-  test('knows a mailbox however it is spelled (R29)', async () => {
+  test('recognizes a mailbox in every spelling (R29)', async () => {
     const { mfa, lastCode } = freshTenant(bench())
     await mfa.send({ method: 'email', contact: { kind: 'email', email: 'Zoe@Example.COM' } })
     const contact = { kind: 'email', email: 'zoe@example.com' } as const
@@ -142,8 +142,8 @@ export function verifyingSuite(bench: () => Bench): void {
     })
   })
 
-  test('doubles the lock each time, up to 24 hours, and begins again after a quiet day', async () => {
-    const { mfa } = freshTenant(bench(), { limits: { disableAfter: 100 } })
+  test('doubles the lock each time, up to 24 hours, and starts again after a day without failures', async () => {
+    const { mfa } = freshTenant(bench(), { limits: { failuresBeforeDisable: 100 } })
     const contact = freshEmail()
     const fail = () => mfa.verify({ method: 'email', contact, kind: 'backup', code: 'AAAABBBBCCCCDDDD' })
     const lockSeconds = async () => {
@@ -195,7 +195,7 @@ export function verifyingSuite(bench: () => Bench): void {
   })
 
   test('disables a contact after its hard cap until a code for binding it comes back (R26)', async () => {
-    const { mfa, lastCode } = freshTenant(bench(), { limits: { disableAfter: 20 } })
+    const { mfa, lastCode } = freshTenant(bench(), { limits: { failuresBeforeDisable: 20 } })
     const contact = freshPhone()
     for (let failures = 0; failures < 20; ) {
       if (failures > 0 && failures % 10 === 0) advance(86_400)

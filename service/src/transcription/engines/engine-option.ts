@@ -1,43 +1,45 @@
-import { commandTranscriber } from './command.js'
-import { type OpenAiSettings, openAiTranscriber } from './openai.js'
-import { hasPocketsphinx, pocketsphinx } from './pocketsphinx.js'
 import { isInstalled } from '../child-process.js'
+import { commandTranscriber } from './command-transcriber.js'
+import { type OpenAiSettings, openAiTranscriber } from './openai-transcriber.js'
+import { hasPocketsphinx, pocketsphinx } from './pocketsphinx.js'
 import type { Transcriber } from './transcriber.js'
 
-/** What transcribes, as the option `transcriber` names it. */
+/** The engine that the option `transcriber` selects. */
 export type Engine =
   | { readonly by: 'auto' | 'off' | 'pocketsphinx' }
   | { readonly by: 'command'; readonly words: readonly [string, ...string[]] }
   | { readonly by: 'server'; readonly url: string; readonly fields: Readonly<Record<string, string>> }
 
-const PATH = '/v1/audio/transcriptions'
+const DEFAULT_PATH = '/v1/audio/transcriptions'
 
-/** Reads `auto`, `off`, `pocketsphinx`, `command:…` or an address; a text is a fault. */
-export function readEngine(text: string): Engine | string {
+/** Parses `auto`, `off`, `pocketsphinx`, `command:…` or an address. The result is a string if the option is invalid. */
+export function parseEngine(text: string): Engine | string {
   if (text === 'auto' || text === 'off' || text === 'pocketsphinx') return { by: text }
-  if (text.startsWith('command:')) return readCommand(text.slice('command:'.length))
+  if (text.startsWith('command:')) return parseCommand(text.slice('command:'.length))
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
     return 'transcriber must be auto, off, pocketsphinx, command:… or the address of a transcription server'
   }
   const url = new URL(text)
   if (url.username || url.password) {
-    return 'transcriber must not hold a user name or password: give the key in transcriberKey (SERVICE_TRANSCRIBER_KEY)'
+    return 'transcriber must not contain a user name or password: set the key in transcriberKey (SERVICE_TRANSCRIBER_KEY)'
   }
   const fields = { model: 'whisper-1', ...Object.fromEntries(url.searchParams) }
-  return { by: 'server', url: `${url.origin}${url.pathname === '/' ? PATH : url.pathname}`, fields }
+  return { by: 'server', url: `${url.origin}${url.pathname === '/' ? DEFAULT_PATH : url.pathname}`, fields }
 }
 
-function readCommand(text: string): Engine | string {
+function parseCommand(text: string): Engine | string {
   const words = [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
-  const [program, ...parameters] = words
-  if (!program) return 'transcriber command: must name a program, like command:whisper-cli -nt -f {file}'
-  if (!parameters.some((parameter) => parameter.includes('{file}'))) {
-    return 'transcriber command: must have {file} where the recording belongs, like command:whisper-cli -nt -f {file}'
+  const [program, ...args] = words
+  if (!program) {
+    return 'transcriber command: must name a program, for example command:whisper-cli -nt -f {file}'
   }
-  return { by: 'command', words: [program, ...parameters] }
+  if (!args.some((arg) => arg.includes('{file}'))) {
+    return 'transcriber command: must contain {file} in place of the recording, for example command:whisper-cli -nt -f {file}'
+  }
+  return { by: 'command', words: [program, ...args] }
 }
 
-/** The engine that was chosen; `undefined` when there is none, or nothing to decode recordings with. */
+/** The selected engine; `undefined` when there is none, or when ffmpeg is not installed. */
 export function transcriberOf(engine: Engine, apiKey: OpenAiSettings['apiKey']): Transcriber | undefined {
   if (!isInstalled('ffmpeg')) return undefined
   switch (engine.by) {

@@ -1,16 +1,16 @@
-import { commandTranscriber } from './command.js'
 import { isInstalled } from '../child-process.js'
+import { commandTranscriber } from './command-transcriber.js'
 import type { Transcriber } from './transcriber.js'
 
 const PROGRAM = 'pocketsphinx_continuous'
 
-/** Whether Debian's `pocketsphinx` and its English model are there. */
+/** Whether Debian's `pocketsphinx` is installed. */
 export function hasPocketsphinx(): boolean {
   return isInstalled(PROGRAM)
 }
 
-/** CMU PocketSphinx with its default English model: needs no network, and is good enough to try things out. */
+/** CMU PocketSphinx with its default English model: needs no network and is good enough to try transcription out. */
 export function pocketsphinx(): Transcriber {
-  const parameters = ['-infile', '{file}', '-logfn', '/dev/null']
-  return commandTranscriber([PROGRAM, ...parameters], { name: 'pocketsphinx', language: 'en' })
+  const args = ['-infile', '{file}', '-logfn', '/dev/null']
+  return commandTranscriber([PROGRAM, ...args], { name: 'pocketsphinx', language: 'en' })
 }

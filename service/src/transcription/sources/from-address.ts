@@ -3,48 +3,48 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { MAX_RECORDING_BYTES } from 'countersign/protocol'
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent'
-import { withinTime } from '../../time-limit.js'
+import { withTimeLimit } from '../../time-limit.js'
+import { type AllowedHost, isAllowedHost } from './allowed-hosts.js'
 import { globalLookup, isGlobalIPv6, NotGlobalError } from './public-address.js'
-import { isListed, type ListedHost } from './allowed-hosts.js'
-import { keepFile } from './save-recording.js'
 import {
   addressRefused,
   fetchFailed,
   fileTooLarge,
   type Received,
-  type Source,
+  type RecordingSource,
   unsupportedMedia,
 } from './recording-source.js'
+import { saveRecording } from './save-recording.js'
 
-const FETCH_MS = 30_000
+const DEFAULT_TIMEOUT_MS = 30_000
 
-/** How addresses are fetched from. */
-export interface Fetching {
-  /** Hosts to which http and private addresses are allowed. */
-  readonly hosts: readonly ListedHost[]
+/** How recordings are fetched. */
+export interface FetchOptions {
+  /** Hosts from which http and private addresses are allowed. */
+  readonly hosts: readonly AllowedHost[]
   /** Resolves names. Defaults to the system's resolver. */
   readonly lookup?: LookupFunction
-  /** Ports that hosts which are not listed may be asked at. Defaults to that of https. */
+  /** The allowed ports of all other hosts. Defaults to 443. */
   readonly ports?: readonly number[]
-  /** How long one file may take in all, in milliseconds. Defaults to 30,000. */
+  /** The time limit for one file, in milliseconds. Defaults to 30,000. */
   readonly timeoutMs?: number
 }
 
 /**
- * A file that somebody names by its address (R87). Only https to public addresses is fetched, or what the operator
- * lists; the name is resolved once, every address it has is checked, and one of these is connected to. No redirect is
- * followed, no proxy used, and nothing of an answer is ever shown to the caller.
+ * A file that a caller names by its address (R87). It is fetched only by https from a public address, or from a host
+ * that the operator allows. The host name is resolved once, all its addresses are checked, and the connection goes to
+ * one of them. Redirects are not followed, no proxy is used, and the caller never sees any part of the response.
  */
-export function fromAddress(address: string, fetching: Fetching): Source {
+export function fromAddress(address: string, options: FetchOptions): RecordingSource {
   const url = URL.canParse(address) ? new URL(address) : undefined
   return {
-    name: url ? `${url.protocol}//${url.host}${url.pathname}` : 'no address',
+    name: url ? `${url.protocol}//${url.host}${url.pathname}` : 'invalid address',
     async receive(path, signal) {
-      const agent = url && agentFor(url, fetching)
+      const agent = url && agentFor(url, options)
       if (!url || !agent) return addressRefused
       try {
-        const limitMs = fetching.timeoutMs ?? FETCH_MS
-        return await withinTime(limitMs, [signal], (within) => fetchFile(url, agent, path, within))
+        const limitMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
+        return await withTimeLimit(limitMs, [signal], (within) => fetchFile(url, agent, path, within))
       } catch (error) {
         if (signal.aborted) throw error
         return isForbidden(error) ? addressRefused : fetchFailed
@@ -55,13 +55,13 @@ export function fromAddress(address: string, fetching: Fetching): Source {
   }
 }
 
-/** The agent that may go to an address; `undefined` when none may. */
-function agentFor(url: URL, { hosts, lookup, ports = [443] }: Fetching): HttpAgent | undefined {
+/** The agent for an address; `undefined` when the address is not allowed. */
+function agentFor(url: URL, { hosts, lookup, ports = [443] }: FetchOptions): HttpAgent | undefined {
   if (url.username || url.password) return undefined
-  const options = { keepAlive: false, ...(lookup && { lookup }) }
-  if (isListed(hosts, url)) {
-    if (url.protocol === 'https:') return new HttpsAgent(options)
-    return url.protocol === 'http:' ? new HttpAgent(options) : undefined
+  const agentOptions = { keepAlive: false, ...(lookup && { lookup }) }
+  if (isAllowedHost(hosts, url)) {
+    if (url.protocol === 'https:') return new HttpsAgent(agentOptions)
+    return url.protocol === 'http:' ? new HttpAgent(agentOptions) : undefined
   }
   if (url.protocol !== 'https:' || !ports.includes(Number(url.port || 443))) return undefined
   if (url.hostname.startsWith('[') && !isGlobalIPv6(url.hostname.slice(1))) return undefined
@@ -69,22 +69,22 @@ function agentFor(url: URL, { hosts, lookup, ports = [443] }: Fetching): HttpAge
 }
 
 async function fetchFile(url: URL, agent: HttpAgent, path: string, signal: AbortSignal): Promise<Received> {
-  const response = await head(url, agent, signal)
+  const response = await openResponse(url, agent, signal)
   try {
     const { statusCode = 0, headers } = response
     if (statusCode >= 300 && statusCode < 400) return addressRefused
     if (statusCode !== 200) return fetchFailed
-    // We asked for the file as it is; what was packed could be larger than it looks.
+    // The request asked for no encoding; a compressed file could be larger than it seems.
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') return fetchFailed
     if (!isMedia(headers['content-type'])) return unsupportedMedia
     if (Number(headers['content-length'] ?? 0) > MAX_RECORDING_BYTES) return fileTooLarge
-    return await keepFile(response, path, signal)
+    return await saveRecording(response, path, signal)
   } finally {
     response.destroy()
   }
 }
 
-function head(url: URL, agent: HttpAgent, signal: AbortSignal): Promise<IncomingMessage> {
+function openResponse(url: URL, agent: HttpAgent, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = url.protocol === 'https:' ? requestHttps : requestHttp
     request(url, {
@@ -112,6 +112,6 @@ const OTHER_TYPES = new Set([
 
 function isForbidden(error: unknown): boolean {
   if (error instanceof NotGlobalError) return true
-  // The agent has no class of its own for the address that it does not allow.
+  // The agent does not throw a special error class for a forbidden address.
   return error instanceof Error && error.message.includes('is not allowed. Because')
 }

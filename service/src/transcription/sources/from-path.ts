@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
-import { keepFile } from './save-recording.js'
-import type { Source } from './recording-source.js'
+import type { RecordingSource } from './recording-source.js'
+import { saveRecording } from './save-recording.js'
 
-/** A file of this machine, named by code in this process; never by a call over HTTP. */
-export function fromPath(path: string): Source {
+/** A file on this machine, named by code in this process and never by an HTTP request. */
+export function fromPath(path: string): RecordingSource {
   return {
     name: basename(path),
-    receive: (kept, signal) => keepFile(createReadStream(path), kept, signal),
+    receive: (savedPath, signal) => saveRecording(createReadStream(path), savedPath, signal),
   }
 }

@@ -2,14 +2,14 @@ import { lookup as systemLookup } from 'node:dns'
 import { isIPv6, type LookupFunction } from 'node:net'
 
 /**
- * Whether an IPv6 address is global unicast (RFC 4291 §2.4, 2000::/3). All else is reserved or local; the filter of
- * the agent goes by a list of what is known to be, on which `::127.0.0.1` (RFC 4291 §2.5.5.1) is missing.
+ * Whether an IPv6 address is global unicast (RFC 4291 §2.4, 2000::/3); all others are reserved or local. The agent's
+ * own filter is a list of reserved ranges that lacks `::127.0.0.1` (RFC 4291 §2.5.5.1).
  */
 export function isGlobalIPv6(address: string): boolean {
   return /^[23][0-9a-f]{3}:/i.test(address)
 }
 
-/** Resolves names as `lookup` does, and fails for a name that has an IPv6 address which is not global. */
+/** Resolves names like `lookup`, and fails for a name with an IPv6 address that is not global. */
 export function globalLookup(lookup: LookupFunction = systemLookup as LookupFunction): LookupFunction {
   return (hostname, options, done) => {
     lookup(hostname, options, (error, found, family) => {
@@ -21,7 +21,7 @@ export function globalLookup(lookup: LookupFunction = systemLookup as LookupFunc
   }
 }
 
-/** A name leads to an address that is not to be connected to. */
+/** A name resolves to an address that must not be connected to. */
 export class NotGlobalError extends Error {
   override readonly name = 'NotGlobalError'
 }

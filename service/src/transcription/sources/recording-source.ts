@@ -3,21 +3,22 @@ import type { TranscribeAnswer } from 'countersign/protocol'
 /** A refusal of a recording. */
 export type RecordingRefused = Extract<TranscribeAnswer, { readonly outcome: 'refused' }>
 
-/** A file of the service's own, made of what a caller gave; or why there is none. */
+/** A received file, or why it was refused. */
 export type Received =
   | { readonly outcome: 'received'; readonly path: string; readonly bytes: number }
   | RecordingRefused
 
-/** Where a recording comes from: writes it to `path`. */
-export interface Source {
-  /** For the log; without a query. */
+/** Where a recording comes from. */
+export interface RecordingSource {
+  /** The name in the log; of an address, without its query. */
   readonly name: string
+  /** Writes the recording to `path`. */
   receive(path: string, signal: AbortSignal): Promise<Received>
 }
 
-/** What was given is no recording at all; the message says what is wrong with the parameter `file`. */
-export class SourceFault extends Error {
-  override readonly name = 'SourceFault'
+/** The request names no recording; the message says what is wrong with the parameter `file`. */
+export class InvalidSourceError extends Error {
+  override readonly name = 'InvalidSourceError'
 }
 
 export const addressRefused: RecordingRefused = { outcome: 'refused', refusal: { reason: 'address_refused' } }

@@ -4,27 +4,27 @@ import { pipeline } from 'node:stream/promises'
 import { MAX_RECORDING_BYTES } from 'countersign/protocol'
 import { fileTooLarge, type Received } from './recording-source.js'
 
-class TooLarge extends Error {}
+class TooLargeError extends Error {}
 
-/** Writes a stream to a new file, and gives up at the first byte over the limit whatever its length was said to be. */
-export async function keepFile(
-  from: NodeJS.ReadableStream,
+/** Writes a stream to a new file, and stops at the first byte over the limit, whatever its declared length. */
+export async function saveRecording(
+  stream: NodeJS.ReadableStream,
   path: string,
   signal: AbortSignal,
 ): Promise<Received> {
   let bytes = 0
-  const counted = new Transform({
+  const counter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
-      if (bytes > MAX_RECORDING_BYTES) done(new TooLarge())
+      if (bytes > MAX_RECORDING_BYTES) done(new TooLargeError())
       else done(null, chunk)
     },
   })
   try {
-    await pipeline(from, counted, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal })
+    await pipeline(stream, counter, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal })
     return { outcome: 'received', path, bytes }
   } catch (error) {
-    if (error instanceof TooLarge) return fileTooLarge
+    if (error instanceof TooLargeError) return fileTooLarge
     throw error
   }
 }

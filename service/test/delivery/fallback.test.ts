@@ -1,28 +1,29 @@
 import { expect, test } from 'vitest'
-import { inTurn, type Miss } from '../../src/carriers/fallback.js'
-import { type Carrier, CHANNELS, DeliveryError, type DeliveryFault } from '../../src/delivery/message.js'
+import { type FailedCarrier, fallbackCarrier } from '../../src/carriers/fallback.js'
 import { webhookCarrier } from '../../src/carriers/webhook.js'
+import { type Carrier, DeliveryError, type DeliveryFault } from '../../src/delivery/carrier.js'
+import { CHANNELS } from '../../src/delivery/message.js'
 import { collectGarbageSoon } from '../collect-garbage.js'
 import { rejection } from '../kit.js'
 import { describeCarrier } from './contract.js'
-import { letter } from './letters.js'
+import { message } from './queued-messages.js'
 import { leadingTo, SECRET, webhookReceiver } from './webhook-receiver.js'
 
-type Behaviour = DeliveryFault | 'take' | 'silence' | 'bug'
+type Behaviour = DeliveryFault | 'accept' | 'no response' | 'bug'
 
-/** Carriers that behave as told, tried in turn; who was asked and who did not take the letter. */
+/** A fallback over carriers with these results; which ones were tried, and which did not accept the message. */
 function several(...behaviours: readonly Behaviour[]) {
-  const asked: string[] = []
-  const misses: Miss[] = []
+  const tried: string[] = []
+  const failures: FailedCarrier[] = []
   const carriers = behaviours.map((behaviour, index): Carrier => {
     const name = `carrier-${index + 1}`
     return {
       name,
       async deliver(_letter, signal) {
-        asked.push(name)
-        if (behaviour === 'take') return { id: 'x1' }
+        tried.push(name)
+        if (behaviour === 'accept') return { id: 'x1' }
         if (behaviour === 'bug') throw new TypeError('not foreseen')
-        if (behaviour !== 'silence') throw new DeliveryError('no', behaviour)
+        if (behaviour !== 'no response') throw new DeliveryError('no', behaviour)
         return await new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason as Error))
         })
@@ -30,8 +31,8 @@ function several(...behaviours: readonly Behaviour[]) {
       async close() {},
     }
   })
-  const carrier = inTurn(carriers, 300, (miss) => void misses.push(miss))
-  return { asked, misses, deliver: () => carrier.deliver(letter('sms'), AbortSignal.timeout(10_000)) }
+  const carrier = fallbackCarrier(carriers, 300, (miss) => void failures.push(miss))
+  return { tried, failures, deliver: () => carrier.deliver(message('sms'), AbortSignal.timeout(10_000)) }
 }
 
 describeCarrier('a carrier after one that will not serve us', CHANNELS, async () => {
@@ -42,7 +43,7 @@ describeCarrier('a carrier after one that will not serve us', CHANNELS, async ()
   ]
   const end = leadingTo(
     server,
-    inTurn(carriers, 10_000, () => {}),
+    fallbackCarrier(carriers, 10_000, () => {}),
   )
   const close = async () => {
     await Promise.all([stranger.close(), server.close()])
@@ -50,41 +51,38 @@ describeCarrier('a carrier after one that will not serve us', CHANNELS, async ()
   return Object.assign(end, { close })
 })
 
-test.each(['carrier', 'outage', 'silence', 'bug'] as const)(
-  'the next carrier is asked after a fault of kind %s',
+test.each(['carrier', 'outage', 'no response', 'bug'] as const)(
+  'tries the next carrier after the fault %s',
   async (first) => {
-    const { deliver, asked, misses } = several(first, 'take', 'take')
+    const { deliver, tried, failures } = several(first, 'accept', 'accept')
     expect(await deliver()).toEqual({ id: 'x1', carrier: 'carrier-2' })
-    expect(asked).toEqual(['carrier-1', 'carrier-2'])
-    expect(misses.map(({ carrier, fault }) => [carrier, fault])).toEqual([
+    expect(tried).toEqual(['carrier-1', 'carrier-2'])
+    expect(failures.map(({ carrier, fault }) => [carrier, fault])).toEqual([
       ['carrier-1', first === 'carrier' ? 'carrier' : 'outage'],
     ])
   },
 )
 
-test('a carrier that says nothing has its share and no more, whenever memory is collected', async () => {
-  const { deliver, asked } = several('silence', 'silence', 'take')
+test('a carrier that does not respond gets only its share of the time, even after garbage collection', async () => {
+  const { deliver, tried } = several('no response', 'no response', 'accept')
   const delivered = deliver()
   collectGarbageSoon()
   expect(await delivered).toEqual({ id: 'x1', carrier: 'carrier-3' })
-  expect(asked).toEqual(['carrier-1', 'carrier-2', 'carrier-3'])
+  expect(tried).toEqual(['carrier-1', 'carrier-2', 'carrier-3'])
 })
 
 test('a contact that cannot be reached is refused at once', async () => {
-  const { deliver, asked } = several('outage', 'contact', 'take')
+  const { deliver, tried } = several('outage', 'contact', 'accept')
   expect(await rejection(deliver())).toMatchObject({ fault: 'contact', carrier: 'carrier-2' })
-  expect(asked).toEqual(['carrier-1', 'carrier-2'])
+  expect(tried).toEqual(['carrier-1', 'carrier-2'])
 })
 
 test.each([
   [['carrier', 'carrier'], 'carrier', 'carrier-2'],
   [['carrier', 'outage', 'carrier'], 'outage', 'carrier-2'],
   [['outage', 'carrier'], 'outage', 'carrier-1'],
-] as const)(
-  'of %j the letter may be tried again only when somebody was down',
-  async (behaviours, fault, who) => {
-    const { deliver, asked } = several(...behaviours)
-    expect(await rejection(deliver())).toMatchObject({ fault, carrier: who })
-    expect(asked).toHaveLength(behaviours.length)
-  },
-)
+] as const)('allows a retry after %j only if a carrier was down', async (behaviours, fault, who) => {
+  const { deliver, tried } = several(...behaviours)
+  expect(await rejection(deliver())).toMatchObject({ fault, carrier: who })
+  expect(tried).toHaveLength(behaviours.length)
+})

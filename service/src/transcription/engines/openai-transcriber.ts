@@ -4,16 +4,16 @@ import type { Transcriber } from './transcriber.js'
 
 /** A server with the API of OpenAI's `/v1/audio/transcriptions`. */
 export interface OpenAiSettings {
-  /** The whole address to post to. */
+  /** The full address to post to. */
   readonly url: string
   readonly apiKey: string | undefined
-  /** Form fields besides the file: `model`, `language`, `prompt` … */
+  /** Form fields in addition to the file: `model`, `language`, `prompt` … */
   readonly fields: Readonly<Record<string, string>>
 }
 
-const answerSchema = z.object({ text: z.string(), language: z.string().optional() })
+const responseSchema = z.object({ text: z.string(), language: z.string().optional() })
 
-/** Has a server write it down: OpenAI, vLLM, speaches, LocalAI, or whisper.cpp at `/inference`. */
+/** Transcribes on a server: OpenAI, vLLM, speaches, LocalAI, or whisper.cpp at `/inference`. */
 export function openAiTranscriber({ url, apiKey, fields }: OpenAiSettings): Transcriber {
   return {
     name: new URL(url).host,
@@ -26,17 +26,17 @@ export function openAiTranscriber({ url, apiKey, fields }: OpenAiSettings): Tran
         method: 'POST',
         body: form,
         headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {},
-        // The key goes to the address that was set, and to no other.
+        // A redirect must not send the key to another address.
         redirect: 'error',
         signal,
       })
       if (!response.ok) {
         await response.body?.cancel()
-        throw new Error(`The transcription server answered ${response.status}.`)
+        throw new Error(`The transcription server responded with ${response.status}.`)
       }
-      const answer = answerSchema.safeParse(await response.json())
-      if (!answer.success) throw new Error('The transcription server answered without a text.')
-      const { text, language } = answer.data
+      const body = responseSchema.safeParse(await response.json())
+      if (!body.success) throw new Error('The response of the transcription server has no text.')
+      const { text, language } = body.data
       return { text: text.trim(), ...(language && { language }) }
     },
   }

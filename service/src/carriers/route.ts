@@ -1,0 +1,17 @@
+import type { Channel } from '../delivery/message.js'
+import type { SmtpSettings } from './smtp.js'
+import type { TwilioSettings } from './twilio.js'
+import type { WebhookSettings } from './webhook.js'
+
+/** One configured carrier. `check`: whether its connection is checked when the service starts. */
+export type Route =
+  | { readonly by: 'inbox' }
+  | { readonly by: 'smtp'; readonly settings: SmtpSettings; readonly check: boolean }
+  | { readonly by: 'twilio'; readonly settings: TwilioSettings; readonly check: boolean }
+  | {
+      readonly by: 'webhook'
+      readonly settings: Omit<WebhookSettings, 'secret'> & { readonly secret?: string }
+    }
+
+/** The routes of each channel that is served, in the order in which they are tried. */
+export type Routes = Readonly<Partial<Record<Channel, readonly Route[]>>>

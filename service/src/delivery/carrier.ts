@@ -1,0 +1,61 @@
+import type { QueuedMessage } from './message.js'
+
+/** How long one attempt to deliver a message may take, all fallback carriers included; shorter than a message's lease. */
+export const ATTEMPT_TIMEOUT_MS = 10_000
+
+/** What a carrier answers when it has accepted a message. */
+export interface Receipt {
+  /** The carrier's own id for the message, if it has one. */
+  readonly id?: string | undefined
+  /** The name of the carrier that accepted it, when several are tried in turn. */
+  readonly carrier?: string | undefined
+}
+
+/** Hands messages over to a mail server, a gateway or a webhook, for one or several channels. */
+export interface Carrier {
+  readonly name: string
+  /** Hands a message over. Throws, if possible a `DeliveryError`, when it is not accepted. Stops when the signal aborts. */
+  deliver(message: QueuedMessage, signal: AbortSignal): Promise<Receipt>
+  /** Checks, without sending anything, that the carrier is reachable and accepts our credentials. Throws when not. */
+  check?(signal: AbortSignal): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Why a message was not accepted. `contact`: the recipient cannot be reached, by this carrier or another.
+ * `carrier`: this carrier will never accept it (wrong credentials, missing template, unsupported country), another
+ * one may. `outage`: overload, timeout, no connection; the same carrier may accept it later.
+ */
+export type DeliveryFault = 'contact' | 'carrier' | 'outage'
+
+/** A message could not be handed over. The error contains no code, contact or secret, and has no `cause` that might. */
+export class DeliveryError extends Error {
+  readonly fault: DeliveryFault
+  /** The carrier that refused it, when several are tried in turn. */
+  readonly carrier: string | undefined
+
+  constructor(message: string, fault: DeliveryFault, carrier?: string) {
+    super(message)
+    this.name = 'DeliveryError'
+    this.fault = fault
+    this.carrier = carrier
+  }
+}
+
+/** The error of a carrier as a `DeliveryError`; an unexpected one counts as an outage. */
+export function asDeliveryError(error: unknown): DeliveryError {
+  if (error instanceof DeliveryError) return error
+  const name = error instanceof Error ? error.name : 'unknown error'
+  return new DeliveryError(`The carrier failed (${name}).`, 'outage')
+}
+
+const CONTROL = /\p{Cc}/u
+
+/** Throws a `DeliveryError` unless the message has exactly one plain recipient (R88). */
+export function checkRecipient(message: QueuedMessage): void {
+  const pattern =
+    message.channel === 'email' ? /^[^\s,;:<>"()[\]\\@]+@[^\s,;:<>"()[\]\\@]+$/ : /^\+[1-9]\d{6,14}$/
+  if (!pattern.test(message.to) || CONTROL.test(message.to) || CONTROL.test(message.subject)) {
+    throw new DeliveryError('The recipient or the subject is not allowed.', 'contact')
+  }
+}

@@ -1,0 +1,22 @@
+import type { Logger } from '../log/logger.js'
+import { type Engine, transcriberOf } from './engines/engine-option.js'
+import type { AllowedHost } from './sources/allowed-hosts.js'
+import { createTranscription, type Transcription } from './transcription.js'
+
+/** The options of transcription. */
+export interface TranscriptionSettings {
+  readonly transcriber: Engine
+  readonly transcriberKey?: string | undefined
+  readonly transcribeHosts: readonly AllowedHost[]
+}
+
+/** Creates the transcription that the options select, and logs a warning when the engine is not installed. */
+export function openTranscription(settings: TranscriptionSettings, log: Logger): Transcription {
+  const transcriber = transcriberOf(settings.transcriber, settings.transcriberKey)
+  const { by } = settings.transcriber
+  if (!transcriber && by !== 'auto' && by !== 'off') {
+    const detail = `SERVICE_TRANSCRIBER selects ${by}, but ${by === 'pocketsphinx' ? 'it or ffmpeg' : 'ffmpeg'} is not installed.`
+    log({ level: 'warn', event: 'transcription.unavailable', detail })
+  }
+  return createTranscription({ transcriber, fetchOptions: { hosts: settings.transcribeHosts }, log })
+}
