@@ -51,7 +51,7 @@ it('R63 customers read in their mailbox what happened, and end everything by the
   const browser = await trustedBrowser()
   const mailbox = 'mallory@vault.example'
   const [letter] = (await browser.get(`/inbox?to=${mailbox}`).then(expectStatus(200))).body.messages
-  expect(letter).toMatchObject({ channel: 'email', to: mailbox, subject: 'Vault: a browser is trusted now' })
+  expect(letter).toMatchObject({ channel: 'email', to: mailbox, subject: 'Vault: new trusted browser' })
   const link = /^http:\/\/localhost:3000(\/mfa\/not-me\?token=(\S+))$/m.exec(letter.text)
   const somebody = vault.browser()
   await somebody.get(link?.[1] ?? '').then(expectStatus(200))

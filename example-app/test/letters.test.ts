@@ -50,7 +50,7 @@ it('one event is one message: an app, backup codes, the use of one', async () =>
   await signIn(other, 'alice').then(expectStatus(200))
   await other.post('/mfa/challenge').send({ factor: 'sms' }).then(expectStatus(200))
   const since = (await messages()).filter((text) => !before.includes(text))
-  const about = [/new way to confirm/, isSet, /backup code was used to confirm/, /\b\d{6}\b is your/]
+  const about = [/in a new way/, isSet, /backup code was used to sign in/, /\b\d{6}\b is your/]
   expect(about.map((what) => since.filter((text) => what.test(text)).length)).toEqual([1, 1, 1, 1])
   expect(since).toHaveLength(4)
 })

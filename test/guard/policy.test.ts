@@ -75,12 +75,12 @@ describe('a policy', () => {
   })
 
   it.each([
-    ['en', 'Please set up a second step by January 31, 2027.'],
-    ['de-AT', 'Bitte richten Sie bis zum 31. Januar 2027 einen zweiten Schritt ein.'],
-    ['es', 'Configura un segundo paso antes del 31 de enero de 2027.'],
-    ['fr', 'Veuillez configurer une seconde étape avant le 31 janvier 2027.'],
-    ['pt', 'Configure uma segunda etapa até 31 de janeiro de 2027.'],
-    ['ja', '2027年1月31日までに2段階目を設定してください。'],
+    ['en', 'Please set up two-step verification by January 31, 2027.'],
+    ['de-AT', 'Bitte richten Sie bis zum 31. Januar 2027 die Bestätigung in zwei Schritten ein.'],
+    ['es', 'Configura la verificación en dos pasos antes del 31 de enero de 2027.'],
+    ['fr', 'Veuillez configurer la validation en deux étapes avant le 31 janvier 2027.'],
+    ['pt', 'Configure a verificação em duas etapas até 31 de janeiro de 2027.'],
+    ['ja', '2027年1月31日までに2段階認証を設定してください。'],
   ])('has a sentence about that time for the pages of the app, in %s', async (language, sentence) => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2027, 0, 2) })
     const { app } = decided({ graceUntil: new Date('2027-01-31') })
@@ -113,7 +113,7 @@ describe('a policy', () => {
     await nina.get('/quiet').expect(200, { status: 'none' })
     expect(asked).toBe(before)
     const { body } = await nina.get('/banner').expect(200)
-    expect(body.banner).toBe('Veuillez configurer une seconde étape avant le 31 janvier 2100.')
+    expect(body.banner).toBe('Veuillez configurer la validation en deux étapes avant le 31 janvier 2100.')
     await jsonAgent(app).get('/banner').expect(200, { banner: null })
   })
 

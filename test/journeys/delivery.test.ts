@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)('a code that does not leave at once', () => {
     await passwordStep(page, url, name)
     await page.getByRole('button', { name: way }).first().click()
     await page.waitForURL(/\/mfa\/verify/)
-    await page.getByText(/is waiting to be delivered/).waitFor()
+    await page.getByText(/is waiting to be sent/).waitFor()
   }
 
   it('tells walt by itself that the carrier refuses it, and offers the telephone', async () => {
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)('a code that does not leave at once', () => {
     const { page, context } = await newUser(browser, LOOKS['desktop-light'])
     await waiting(page, 'bob', /Text a code/)
     gateway.answer(200)
-    await page.getByText('We texted a code to ••• 22.').waitFor({ timeout: 30_000 })
+    await page.getByText('We texted a verification code to ••• 22.').waitFor({ timeout: 30_000 })
     await context.close()
   })
 

@@ -41,12 +41,12 @@ describe.skipIf(!hasBrowser)('saying "this was not me" in the example app', () =
 
       const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
       await page.goto(`${url}/inbox?to=${name}%40vault.example`)
-      await page.getByText('Vault: a browser is trusted now').waitFor()
+      await page.getByText('Vault: new trusted browser').waitFor()
       await snap(page, `${name}-letter`)
       const link = page.getByRole('link', { name: /\/mfa\/not-me\?token=/ }).first()
       const address = (await link.getAttribute('href')) ?? ''
       await link.click()
-      await page.getByRole('heading', { name: 'That wasn’t you?' }).waitFor()
+      await page.getByRole('heading', { name: 'Secure your account' }).waitFor()
       if (javaScriptEnabled) expect(await objections(page)).toEqual([])
       await snap(page, `${name}-not-me`)
       // Looking at the page has ended nothing.
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('saying "this was not me" in the example app', () =
       expect(intruder.page.url()).toBe(`${url}/account`)
 
       await page.getByRole('button', { name: /It wasn’t me/ }).click()
-      await page.getByRole('heading', { name: 'Everybody is signed out' }).waitFor()
+      await page.getByRole('heading', { name: 'Everyone is signed out' }).waitFor()
       if (javaScriptEnabled) expect(await objections(page)).toEqual([])
       await snap(page, `${name}-secured`)
 
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)('saying "this was not me" in the example app', () =
       expect(new URL(intruder.page.url()).pathname).toBe('/mfa')
 
       await page.goto(address)
-      await page.getByRole('heading', { name: /doesn’t work any more/ }).waitFor()
+      await page.getByRole('heading', { name: /no longer works/ }).waitFor()
       if (javaScriptEnabled) expect(await objections(page)).toEqual([])
       expect(await page.getByRole('link', { name: 'Sign in' }).isVisible()).toBe(true)
       await snap(page, `${name}-link-is-used`)

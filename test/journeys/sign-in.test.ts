@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
   it('brings dora in by one code that reaches mailbox and phone alike', async () => {
     const { page, context } = await newUser(browser, LOOKS['desktop-dark'])
     await passwordStep(page, url, 'dora')
-    await page.getByRole('button', { name: /to both/ }).click()
+    await page.getByRole('button', { name: /by email and text/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
     await snap(page, 'dora-code')
     const bySms = await newestCode(url, DORA, 'sms')
@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
   it('lets somebody cancel halfway and sign in as somebody else', async () => {
     const { page, context } = await newUser(browser)
     await passwordStep(page, url, 'bob')
-    await page.getByRole('button', { name: /somebody else/i }).click()
+    await page.getByRole('button', { name: /use another account/i }).click()
     expect(new URL(page.url()).pathname).toBe('/login')
     await page.getByLabel('User name').fill('nina')
     await page.getByLabel('Password').fill('nina-opens-vault')

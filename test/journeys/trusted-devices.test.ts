@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)('trusting a browser in the example app', () => {
       await page.getByRole('link', { name: 'Trusted devices' }).click()
       await page.waitForURL(/\/mfa\/devices/)
       await snap(page, `${name}-devices`)
-      await page.getByRole('button', { name: /Stop trusting Chrome on/ }).click()
+      await page.getByRole('button', { name: /Remove Chrome on/ }).click()
       await page.waitForLoadState()
       // The session lived by that trust alone.
       expect(new URL(page.url()).pathname).toBe('/mfa')

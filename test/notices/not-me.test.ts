@@ -59,7 +59,7 @@ describe('the link "this was not me"', () => {
     ])
     const [compromise] = host.compromises
     expect(compromise?.notice.notMeUrl).toBeUndefined()
-    expect(compromise?.notice.text).toContain('Then change your password.')
+    expect(compromise?.notice.text).toContain('Please also change your password.')
   })
 
   it('works once, also for twenty at once', async () => {
@@ -324,15 +324,15 @@ describe('the page behind the link', () => {
     const link = linkIn(host.newest('device_trusted'))
     const browser = browserAgent(host.app)
     const asked = await browser.get(link).expect(200)
-    expect(asked.text).toContain('It wasn’t me: sign everybody out')
+    expect(asked.text).toContain('It wasn’t me: sign everyone out')
     expect(asked.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'same-origin' })
     const token = /name="token" value="([^"]+)"/.exec(asked.text)?.[1]
     const done = await browser.post('/mfa/not-me').type('form').send({ token }).expect(303)
     expect(done.headers.location).toBe('/mfa/not-me?done')
     const page = await browser.get('/mfa/not-me?done').expect(200)
-    expect(page.text).toContain('Everybody is signed out')
+    expect(page.text).toContain('Everyone is signed out')
     expect(page.text).toContain('href="/login"')
     const late = await browser.get(link).expect(404)
-    expect(late.text).toContain('This link doesn’t work any more')
+    expect(late.text).toContain('This link no longer works')
   })
 })

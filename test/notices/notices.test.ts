@@ -27,7 +27,7 @@ describe('somebody is told', () => {
       address: '203.0.113.7',
       location: 'Lyon, France',
       locale: 'en',
-      subject: 'Testbed: a backup code was used',
+      subject: 'Testbed: backup code used',
     })
     expect(Math.abs((notice?.at ?? 0) - Date.now())).toBeLessThan(10_000)
     for (const part of [
@@ -47,7 +47,7 @@ describe('somebody is told', () => {
     const made = noticingHost()
     await (await pass(made, 'bob')).post('/mfa/backup').send({}).expect(200)
     const notice = made.newest('backup_codes_sent')
-    expect(notice.text).toContain('Older ones no longer work.')
+    expect(notice.text).toContain('Your earlier codes no longer work.')
     expect(notice).toMatchObject({ method: 'sms', to: '••• 02' })
   })
 
@@ -84,7 +84,7 @@ describe('somebody is told', () => {
     await guess(4)
     expect(made.notices).toEqual([])
     await guess(1)
-    expect(made.newest('repeated_failures').text).toContain('right password')
+    expect(made.newest('repeated_failures').text).toContain('correct password')
     await guess(3)
     expect(made.notices).toHaveLength(1)
   })
@@ -124,10 +124,10 @@ describe('somebody is told', () => {
     const agent = jsonAgent(made.app).set('Accept-Language', 'de-CH,de;q=0.9')
     await pass(made, 'bob', { trust: true }, agent)
     const notice = made.newest('device_trusted')
-    expect(notice).toMatchObject({ locale: 'de', subject: 'Testbed: einem Browser wird jetzt vertraut' })
+    expect(notice).toMatchObject({ locale: 'de', subject: 'Testbed: neuer vertrauenswürdiger Browser' })
     expect(notice.inLanguage('fr-CA')).toMatchObject({
       locale: 'fr',
-      subject: 'Testbed : un navigateur est désormais de confiance',
+      subject: 'Testbed\u00a0: nouveau navigateur de confiance',
     })
     expect(notice.inLanguage('fr').text).toContain(notice.notMeUrl)
   })
@@ -145,7 +145,7 @@ describe('somebody is told', () => {
     const bare = plain.newest('device_trusted')
     expect(bare.notMeUrl).toBeUndefined()
     expect(bare.text).not.toContain('http')
-    expect(bare.text).toContain('change your password in Testbed now')
+    expect(bare.text).toContain('change your Testbed password now and contact Testbed')
     await jsonAgent(plain.app).get('/mfa/not-me?token=x').expect(404, {})
   })
 
@@ -154,7 +154,9 @@ describe('somebody is told', () => {
       options: { location: () => 'Lyon\n\nAll is well: https://evil.example\u2028' },
     })
     await pass(made, 'bob', { trust: true })
-    expect(made.newest('device_trusted').text).toMatch(/^Place: Lyon All is well: https:\/\/evil\.example$/m)
+    expect(made.newest('device_trusted').text).toMatch(
+      /^Location: Lyon All is well: https:\/\/evil\.example$/m,
+    )
   })
 
   it('and whatever goes wrong in it changes nothing for the person', async () => {

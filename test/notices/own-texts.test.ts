@@ -30,7 +30,7 @@ describe('a host’s own texts in notices', () => {
       'en-GB',
     )
     expect(trusted).toMatchObject({ locale: 'en', subject: 'A browser, Testbed' })
-    expect(trusted.text).toContain('signs in to your Testbed account without the second step')
+    expect(trusted.text).toContain('sign in to your Testbed account without the second step')
     expect(trusted.text).toContain(`\n${trusted.notMeUrl}\nCall us then.\n`)
     expect(linkIn(trusted)).toContain('/mfa/not-me?token=')
     expect(secured.subject).toBe('Testbed: your account was secured')
@@ -45,7 +45,7 @@ describe('a host’s own texts in notices', () => {
     const { trusted } = await noticesIn(texts, 'de-CH,en')
     expect(trusted).toMatchObject({ locale: 'de-ch', subject: 'Grüezi von Testbed' })
     expect(trusted.text).toContain('Alles gut, wenn Sie es waren.')
-    expect(trusted.inLanguage('de-AT').subject).toBe('Testbed: einem Browser wird jetzt vertraut')
+    expect(trusted.inLanguage('de-AT').subject).toBe('Testbed: neuer vertrauenswürdiger Browser')
     expect(trusted.inLanguage('de-AT').text).toContain('Alles gut, wenn Sie es waren.')
   })
 

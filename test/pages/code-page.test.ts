@@ -10,7 +10,7 @@ describe('the field for a code', () => {
   it('is one, and tells browsers and keyboards what it takes', () => {
     const page = renderView(codeView(sms), frame)
     expect(page.match(/<input (?!type="hidden")/g)).toHaveLength(1)
-    expect(page).toContain('<label class="mfa-label" for="mfa-code">Code</label>')
+    expect(page).toContain('<label class="mfa-label" for="mfa-code">Verification code</label>')
     const input = inputOf(page)
     for (const attribute of [
       'id="mfa-code"',
@@ -41,7 +41,7 @@ describe('the field for a code', () => {
     const message = { tone: 'error', code: 'invalid_code', attemptsLeft: 3 } as const
     const page = renderView(codeView(sms), { ...frame, message })
     expect(page).toContain('id="mfa-message" role="alert"')
-    expect(page).toContain('You have 3 tries left.')
+    expect(page).toContain('You have 3 attempts left.')
     expect(inputOf(page)).toContain('aria-describedby="mfa-message mfa-lead" aria-invalid="true"')
   })
 
@@ -68,7 +68,7 @@ describe('the code page', () => {
 
   it('says where the code went and how long it lives', () => {
     const page = renderView(codeView(sms), frame)
-    expect(page).toContain('We texted a code to <bdi class="mfa-to" dir="ltr">••• 57</bdi>.')
+    expect(page).toContain('We texted a verification code to <bdi class="mfa-to" dir="ltr">••• 57</bdi>.')
     expect(page).toContain('The code expires in 10 minutes.')
   })
 
@@ -77,13 +77,13 @@ describe('the code page', () => {
     expect(page).toMatch(
       /action="\/mfa\/challenge"><input type="hidden" name="factor" value="sms-1"><button[^>]*>Send the code again/,
     )
-    expect(page).toContain('You can ask again in 30 seconds.')
+    expect(page).toContain('You can request the code again in 30 seconds.')
     expect(page).not.toContain('disabled')
   })
 
   it('waits for the longer of challenge and refusal', () => {
     const page = renderView(codeView(sms), { ...frame, message: problem('too_many_messages', 3600) })
-    expect(page).toContain('You can ask again in 60 minutes.')
+    expect(page).toContain('You can request the code again in 60 minutes.')
   })
 
   it('offers every other way and a backup code', () => {
@@ -97,8 +97,8 @@ describe('the code page', () => {
     const page = renderView(codeView(sms, { others: FACTORS }), { ...frame, help: 'Call 0800.' })
     const steps = [
       'Send the code again',
-      'You can ask again in 30 seconds.',
-      'Can’t get the code?',
+      'You can request the code again in 30 seconds.',
+      'Didn’t get the code?',
       'name="factor" value="email-1"',
       'name="factor" value="call-1"',
       'href="/mfa/verify?factor=backup"',

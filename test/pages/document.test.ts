@@ -68,7 +68,7 @@ describe('the title of the document', () => {
       'Error: Check your text messages – Vault',
     )
     expect(titleOf(renderView({ page: 'stop', message: problem('locked', 60) }, frame))).toBe(
-      'Error: Locked for a while – Vault',
+      'Error: Temporarily locked – Vault',
     )
   })
 
@@ -84,7 +84,7 @@ describe('the ways out', () => {
   it('lets somebody in a half-login cancel, and says when it ends', () => {
     const page = renderView(choose, frame)
     expect(page).toContain('<form method="post" action="/mfa/cancel">')
-    expect(page).toContain('this sign-in ends in 9 minutes.')
+    expect(page).toContain('this sign-in expires in 9 minutes.')
     expect(page).toContain('data-mfa-leads-to="/mfa"')
   })
 

@@ -69,10 +69,10 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
     await page.keyboard.type('12')
     expect(await lineOf(page).getAttribute('aria-live')).toBe('polite')
     await passUntilAsked(page, 2)
-    expect(await lineOf(page).textContent()).toContain('is waiting to be delivered')
+    expect(await lineOf(page).textContent()).toContain('is waiting to be sent')
     site.tell(stateOf('sent'))
     await passUntilAsked(page, 3)
-    await page.getByText('We texted a code to ••• 57.').waitFor()
+    await page.getByText('We texted a verification code to ••• 57.').waitFor()
     expect(await page.evaluate('document.activeElement.id')).toBe('mfa-code')
     expect(await page.locator('#mfa-code').inputValue()).toBe('12')
     expect(await isOpen(page)).toBe(false)
@@ -86,10 +86,10 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
     const page = await open()
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('mfa-code')
     await passUntilAsked(page, 1)
-    await page.getByText(/could not be delivered. Try another way below/).waitFor()
+    await page.getByText(/could not be delivered to ••• 57. Try another way below/).waitFor()
     await expect.poll(() => isOpen(page)).toBe(true)
     expect(await page.getByRole('button', { name: /Email a code/ }).isVisible()).toBe(true)
-    expect(await page.getByText('Texts can take a minute').count()).toBe(0)
+    expect(await page.getByText('Text messages can take a minute').count()).toBe(0)
     expect(await page.evaluate('document.activeElement.id')).toBe('mfa-code')
   })
 
@@ -114,7 +114,7 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
     await passUntilAsked(page, 2)
     site.tell(stateOf('sent'))
     await passUntilAsked(page, 3)
-    await page.getByText('We texted a code').waitFor()
+    await page.getByText('We texted a verification code').waitFor()
   })
 
   it.each([
@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
     await passUntilAsked(page, 1)
     await page.clock.runFor(120_000)
     expect(site.asked).toHaveLength(1)
-    expect(await lineOf(page).textContent()).toContain('is waiting to be delivered')
+    expect(await lineOf(page).textContent()).toContain('is waiting to be sent')
   })
 
   it('rests while nobody sees the page', async () => {
@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
 
   it('is the one that the page was drawn with, when there are no scripts', async () => {
     const page = await open(view, false)
-    expect(await lineOf(page).textContent()).toContain('is waiting to be delivered')
-    expect(await page.getByText('We texted a code').count()).toBe(0)
+    expect(await lineOf(page).textContent()).toContain('is waiting to be sent')
+    expect(await page.getByText('We texted a verification code').count()).toBe(0)
   })
 })

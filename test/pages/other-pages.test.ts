@@ -25,14 +25,14 @@ describe('the chooser', () => {
       'Text a code to ••• 57',
       'Call ••• 57',
       'Email a code to a•••@e•••',
-      'one code to both',
+      'one code by email and text',
     ]) {
       expect(text).toContain(words)
     }
   })
 
   it('calls email the weakest', () => {
-    expect(page).toContain('The weakest choice')
+    expect(page).toContain('Least secure')
   })
 })
 
@@ -71,7 +71,7 @@ describe('setting up an app', () => {
   it('advises to add a contact where backup codes could not be sent to any', () => {
     const page = renderView({ page: 'enrolled', backup: false }, frame)
     expect(page).not.toContain('/mfa/backup')
-    expect(page).toContain('Add an email address or phone number to your account in Vault')
+    expect(page).toContain('Also add an email address or phone number to your Vault account')
   })
 })
 
@@ -95,7 +95,7 @@ describe('backup codes', () => {
 
   it('are not offered when there is nowhere to send them', () => {
     const page = renderView({ page: 'backup' }, { ...frame, purpose: 'manage' })
-    expect(page).toContain('There is nowhere to send backup codes')
+    expect(page).toContain('We have no contact for backup codes')
     expect(page).not.toContain('<form')
   })
 })
@@ -105,7 +105,7 @@ describe('a page where nothing goes on', () => {
     const page = renderView({ page: 'stop', message: problem('locked', 7000), next: 'retry' }, frame)
     expect(page).toContain('You can try again in 2 hours.')
     expect(page).toContain('data-mfa-left="7000"')
-    expect(page).not.toContain('this sign-in ends')
+    expect(page).not.toContain('this sign-in expires')
   })
 
   it.each([

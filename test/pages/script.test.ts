@@ -67,11 +67,13 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     const live = page.locator('[data-mfa-live]')
     expect(await again.isDisabled()).toBe(true)
     await page.clock.runFor(20_000)
-    expect(await page.getByText(/You can ask again/).textContent()).toBe('You can ask again in 10 seconds.')
+    expect(await page.getByText(/You can request the code again/).textContent()).toBe(
+      'You can request the code again in 10 seconds.',
+    )
     expect(await live.textContent()).toBe('')
     await page.clock.runFor(11_000)
     expect(await again.isEnabled()).toBe(true)
-    expect(await live.textContent()).toBe('You can ask for the code again now.')
+    expect(await live.textContent()).toBe('You can request the code again now.')
     await page.context().close()
   })
 
@@ -79,7 +81,7 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     const page = await open(VIEWS.choose)
     await page.clock.runFor(481_000)
     expect(await page.locator('[data-mfa-live]').textContent()).toMatch(
-      /this sign-in ends in (59|60) seconds/,
+      /this sign-in expires in (59|60) seconds/,
     )
     await page.clock.runFor(61_000)
     await page.waitForURL(/\/mfa$/)
@@ -104,7 +106,7 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     await page.getByLabel('Code').fill('123-456')
     await page.getByRole('button', { name: 'Continue' }).click()
     await expect.poll(() => site.posts[1]).toEqual({ path: '/mfa/verify', body: 'factor=sms-1&code=123-456' })
-    await page.getByText('Can’t get the code?').click()
+    await page.getByText('Didn’t get the code?').click()
     await page.getByRole('button', { name: /Email a code/ }).click()
     await expect.poll(() => site.posts[2]).toEqual({ path: '/mfa/challenge', body: 'factor=email-1' })
     await context.close()

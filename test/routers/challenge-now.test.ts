@@ -51,9 +51,11 @@ describe('a message that had not left when it was asked for', () => {
       const browser = await browserOf(made)
       clock.move(2_000)
       const page = await browser.get('/mfa/verify').expect(200)
-      expect(page.text).toMatch(/Your code for .* could not be delivered. Try another way below./)
+      expect(page.text).toMatch(
+        /Your verification code could not be delivered to .*\. Try another way below\./,
+      )
       expect(page.text).toContain('<details class="mfa-trouble" open>')
-      expect(page.text).not.toContain('Texts can take a minute')
+      expect(page.text).not.toContain('Text messages can take a minute')
       expect(page.text).toContain('value="email')
       expect(made.asked).toHaveLength(1)
       expect(made.standIn.count('send')).toBe(1)
@@ -71,9 +73,9 @@ describe('a message that had not left when it was asked for', () => {
 
   it('is shown as sent once it has left', async () => {
     const browser = await browserOf(queueing(async () => stateOf('sent')))
-    expect((await browser.get('/mfa/verify')).text).toContain('is waiting to be delivered')
+    expect((await browser.get('/mfa/verify')).text).toContain('is waiting to be sent')
     clock.move(2_000)
-    expect((await browser.get('/mfa/verify')).text).toContain('We texted a code to')
+    expect((await browser.get('/mfa/verify')).text).toContain('We texted a verification code to')
   })
 
   it('stays what it was found to be, without asking again, on every page that is loaded', async () => {
@@ -105,7 +107,7 @@ describe('a message that had not left when it was asked for', () => {
     const sent = queueing(async () => stateOf('refused'), 'sent')
     const other = await browserOf(sent)
     clock.move(60_000)
-    expect((await other.get('/mfa/verify').expect(200)).text).toContain('We texted a code to')
+    expect((await other.get('/mfa/verify').expect(200)).text).toContain('We texted a verification code to')
     expect([...fresh.asked, ...sent.asked]).toEqual([])
   })
 
@@ -119,14 +121,14 @@ describe('a message that had not left when it was asked for', () => {
     for (const tell of tells) {
       const browser = await browserOf(queueing(tell))
       clock.move(2_000)
-      expect((await browser.get('/mfa/verify').expect(200)).text).toContain('is waiting to be delivered')
+      expect((await browser.get('/mfa/verify').expect(200)).text).toContain('is waiting to be sent')
     }
   })
 
   it('keeps nobody waiting for a service that does not answer', async () => {
     const browser = await browserOf(queueing(() => new Promise(() => {})))
     clock.move(2_000)
-    expect((await browser.get('/mfa/verify').expect(200)).text).toContain('is waiting to be delivered')
+    expect((await browser.get('/mfa/verify').expect(200)).text).toContain('is waiting to be sent')
   })
 
   it('is told to no session that ended meanwhile (R07)', async () => {

@@ -32,7 +32,7 @@ describe('an app code that is refused because it is old', () => {
     const typed = { code: '111111', factor: 'app' }
     const page = await browser.post('/mfa/verify').type('form').send(typed).expect(401)
     expect(page.text).toContain(
-      'That code is from about 4 minutes ago: your phone’s clock seems to be wrong. Set it to automatic.',
+      'This code is from about 4 minutes ago, so the clock of your phone seems to be wrong. Set it to automatic.',
     )
   })
 
@@ -49,6 +49,8 @@ describe('an app code that is refused because it is old', () => {
 
   it('is no word against the clock of whoever types slowly', () => {
     const message = { tone: 'error', code: 'invalid_code', attemptsLeft: 4, clockSteps: -2 } as const
-    expect(renderView(codeView(factorOf('app')), { ...frame, message })).not.toContain('clock seems')
+    expect(renderView(codeView(factorOf('app')), { ...frame, message })).not.toContain(
+      'clock of your phone seems',
+    )
   })
 })

@@ -35,9 +35,9 @@ describe('R14 methods', () => {
       }
       expect(standIn.calls).toHaveLength(before + 1)
     }
-    await sends('/mfa/challenge', { factor: 'sms' }, 'We texted a code to')
+    await sends('/mfa/challenge', { factor: 'sms' }, 'We texted a verification code to')
     await browser.post('/mfa/verify').type('form').send({ code: standIn.newestCode() }).expect(303)
-    await sends('/mfa/backup', {}, 'There are 2 codes; each works once.')
+    await sends('/mfa/backup', {}, 'There are 2 codes. Each works once.')
   })
 
   it.each(Object.entries(ALLOW))('%s answers to %s and tells it to everybody else', async (path, allow) => {

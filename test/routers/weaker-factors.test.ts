@@ -26,20 +26,20 @@ const STRENGTH = {
 }
 
 const WEAKEST = {
-  en: 'The weakest choice',
-  de: 'Der schwächste Weg',
-  es: 'La opción más débil',
-  fr: 'Le choix le moins sûr',
+  en: 'Least secure',
+  de: 'Am wenigsten sicher',
+  es: 'La opción menos segura',
+  fr: 'La méthode la moins sûre',
   ja: '最も',
-  pt: 'A opção mais fraca',
+  pt: 'A opção menos segura',
 } as const
 const LESS_SAFE = {
-  en: 'Less safe than an authenticator app',
+  en: 'Less secure than an authenticator app',
   de: 'Weniger sicher als eine Authenticator-App',
   es: 'Menos segura que una aplicación de autenticación',
   fr: 'Moins sûr qu’une application d’authentification',
-  ja: '認証アプリより安全性は低くなります',
-  pt: 'Menos segura que um aplicativo autenticador',
+  ja: '認証アプリより安全性が低い方法です',
+  pt: 'Menos segura que um app autenticador',
 } as const
 const LANGUAGES = Object.keys(LESS_SAFE) as (keyof typeof LESS_SAFE)[]
 
@@ -140,7 +140,7 @@ describe.each(WAYS)('R48 %s switched off', (method, factor) => {
     expect(body.code).toBe('method_off')
     const browser = await browserOf(made)
     const page = await browser.post('/mfa/challenge').type('form').send({ factor: method }).expect(403)
-    expect(page.text).toContain('That way is not offered here')
+    expect(page.text).toContain('This option is not offered here')
     expect(hintsOn(page.text)).toHaveProperty('app')
     made.standIn.setApp('alice@example.com', '123456')
     await browser.post('/mfa/verify').type('form').send({ code: '123456', factor: 'app' }).expect(303)

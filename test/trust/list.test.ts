@@ -185,10 +185,12 @@ describe('the page of trusted devices', () => {
     const done = await browser.post('/mfa/devices/revoke').type('form').send({ device }).expect(303)
     expect(done.headers.location).toBe('/mfa/devices?revoked=one')
     expect((await browser.get('/mfa/devices?revoked=one')).text).toContain(
-      'That browser is no longer trusted.',
+      'The browser is no longer trusted.',
     )
     await browser.post('/mfa/devices/revoke-all').type('form').send({}).expect(303)
-    expect((await browser.get('/mfa/devices?revoked=all')).text).toContain('No browser is trusted any more.')
+    expect((await browser.get('/mfa/devices?revoked=all')).text).toContain(
+      'All trusted browsers were removed.',
+    )
   })
 
   it('offers no box to whom the host allows none, for a backup code, and in stepping up', async () => {

@@ -3,35 +3,36 @@ import type { NoticeCatalogue } from '../catalogue.js'
 /** German. */
 export const de: NoticeCatalogue = {
   subject: {
-    factor_added: '{app}: neuer Weg zum Bestätigen',
-    factor_removed: '{app}: ein Weg zum Bestätigen wurde entfernt',
+    factor_added: '{app}: neue Anmeldemethode',
+    factor_removed: '{app}: Anmeldemethode entfernt',
     backup_codes_sent: '{app}: neue Backup-Codes',
-    backup_code_used: '{app}: ein Backup-Code wurde verwendet',
-    device_trusted: '{app}: einem Browser wird jetzt vertraut',
-    repeated_failures: '{app}: jemand kennt vielleicht Ihr Passwort',
-    account_secured: '{app}: Ihr Konto wurde gesichert',
+    backup_code_used: '{app}: Backup-Code verwendet',
+    device_trusted: '{app}: neuer vertrauenswürdiger Browser',
+    repeated_failures: '{app}: Jemand kennt möglicherweise Ihr Passwort',
+    account_secured: '{app}: Ihr Konto wurde geschützt',
   },
   what: {
-    factor_added: 'Für Anmeldungen bei {app} gibt es einen neuen Weg zum Bestätigen: {factor}.',
-    factor_removed: 'Für Anmeldungen bei {app} wurde ein Weg zum Bestätigen entfernt: {factor}.',
-    backup_codes_sent: 'Für Ihr Konto bei {app} wurden neue Backup-Codes erstellt. Ältere gelten nicht mehr.',
+    factor_added: 'Sie können Anmeldungen bei {app} jetzt mit einer neuen Methode bestätigen: {factor}.',
+    factor_removed: 'Diese Methode zum Bestätigen von Anmeldungen bei {app} wurde entfernt: {factor}.',
+    backup_codes_sent:
+      'Für Ihr Konto bei {app} wurden neue Backup-Codes erstellt. Frühere Codes gelten nicht mehr.',
     backup_code_used:
-      'Eine Anmeldung bei {app} wurde mit einem Ihrer Backup-Codes bestätigt. Keinem Browser wird mehr vertraut.',
+      'Mit einem Backup-Code wurde eine Anmeldung bei Ihrem Konto bei {app} bestätigt. Alle vertrauenswürdigen Browser wurden entfernt.',
     device_trusted:
-      'Einem Browser wird von jetzt an vertraut: Er meldet sich ohne den zweiten Schritt bei Ihrem Konto bei {app} an.',
+      'Ein neuer Browser ist vertrauenswürdig. In ihm ist die Anmeldung bei Ihrem Konto bei {app} ohne zweiten Schritt möglich.',
     repeated_failures:
-      'Jemand hat für Ihr Konto bei {app} das richtige Passwort und danach mehrere falsche Codes eingegeben. Damit kam niemand hinein.',
+      'Jemand hat das richtige Passwort für Ihr Konto bei {app} und danach mehrere falsche Codes eingegeben. Mit diesen Codes war keine Anmeldung möglich.',
     account_secured:
-      'Über den Link in einer Nachricht wurde uns gesagt, dass Sie das darin Beschriebene nicht waren. Alle wurden von Ihrem Konto bei {app} abgemeldet, und keinem Browser wird mehr vertraut.',
+      'Über den Link in einer Sicherheitsnachricht wurde gemeldet, dass eine Aktivität nicht von Ihnen war. Alle wurden von Ihrem Konto bei {app} abgemeldet und alle vertrauenswürdigen Browser entfernt.',
   },
-  when: 'Wann: {value}',
+  when: 'Zeit: {value}',
   browser: 'Browser: {value}',
-  address: 'Netzwerkadresse: {value}',
+  address: 'IP-Adresse: {value}',
   location: 'Ort: {value}',
   fine: 'Wenn Sie das waren, müssen Sie nichts tun.',
   notYou:
-    'Wenn Sie es nicht waren, öffnen Sie diese Seite. Dort werden alle von Ihrem Konto abgemeldet, und keinem Browser wird mehr vertraut:',
-  thenPassword: 'Ändern Sie danach Ihr Passwort.',
+    'Wenn Sie das nicht waren, öffnen Sie diese Seite. Dort können Sie alle von Ihrem Konto abmelden und alle vertrauenswürdigen Browser entfernen:',
+  thenPassword: 'Bitte ändern Sie auch Ihr Passwort.',
   notYouHere:
-    'Wenn Sie es nicht waren, ändern Sie jetzt Ihr Passwort bei {app} und sagen Sie den Betreibern Bescheid.',
+    'Wenn Sie das nicht waren, ändern Sie jetzt Ihr Passwort bei {app} und wenden Sie sich an {app}.',
 }

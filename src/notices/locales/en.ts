@@ -3,34 +3,34 @@ import type { NoticeCatalogue } from '../catalogue.js'
 /** English. */
 export const en: NoticeCatalogue = {
   subject: {
-    factor_added: '{app}: a way to confirm was added',
-    factor_removed: '{app}: a way to confirm was removed',
+    factor_added: '{app}: new sign-in option',
+    factor_removed: '{app}: sign-in option removed',
     backup_codes_sent: '{app}: new backup codes',
-    backup_code_used: '{app}: a backup code was used',
-    device_trusted: '{app}: a browser is trusted now',
-    repeated_failures: '{app}: somebody may know your password',
+    backup_code_used: '{app}: backup code used',
+    device_trusted: '{app}: new trusted browser',
+    repeated_failures: '{app}: someone may know your password',
     account_secured: '{app}: your account was secured',
   },
   what: {
-    factor_added: 'A new way to confirm your sign-ins to {app} was added: {factor}.',
-    factor_removed: 'A way to confirm your sign-ins to {app} was removed: {factor}.',
-    backup_codes_sent: 'New backup codes for your {app} account were made. Older ones no longer work.',
+    factor_added: 'You can now confirm your sign-ins to {app} in a new way: {factor}.',
+    factor_removed: 'This option to confirm your sign-ins to {app} was removed: {factor}.',
+    backup_codes_sent:
+      'New backup codes were created for your {app} account. Your earlier codes no longer work.',
     backup_code_used:
-      'A backup code was used to confirm a sign-in to your {app} account. No browser is trusted any more.',
-    device_trusted:
-      'A browser is trusted from now on: it signs in to your {app} account without the second step.',
+      'A backup code was used to sign in to your {app} account. All trusted browsers were removed.',
+    device_trusted: 'A new browser is trusted. It can sign in to your {app} account without the second step.',
     repeated_failures:
-      'Somebody gave the right password for your {app} account, and then several wrong codes. They did not get in with those.',
+      'Someone entered the correct password for your {app} account and then several wrong codes. Those codes did not let them in.',
     account_secured:
-      'Somebody told us by the link in a message that they did not do what it was about. Everybody was signed out of your {app} account, and no browser is trusted any more.',
+      'The link in a security message was used to report activity that wasn’t yours. Everyone was signed out of your {app} account, and all trusted browsers were removed.',
   },
-  when: 'When: {value}',
+  when: 'Time: {value}',
   browser: 'Browser: {value}',
-  address: 'Network address: {value}',
-  location: 'Place: {value}',
-  fine: 'If this was you, there is nothing to do.',
+  address: 'IP address: {value}',
+  location: 'Location: {value}',
+  fine: 'If this was you, you don’t need to do anything.',
   notYou:
-    'If it wasn’t you, open this page. It signs everybody out of your account and trusts no browser any more:',
-  thenPassword: 'Then change your password.',
-  notYouHere: 'If it wasn’t you, change your password in {app} now, and tell the people who run it.',
+    'If this wasn’t you, open this page. There you can sign everyone out of your account and remove all trusted browsers:',
+  thenPassword: 'Please also change your password.',
+  notYouHere: 'If this wasn’t you, change your {app} password now and contact {app}.',
 }

@@ -3,35 +3,35 @@ import type { NoticeCatalogue } from '../catalogue.js'
 /** Spanish. */
 export const es: NoticeCatalogue = {
   subject: {
-    factor_added: '{app}: nueva forma de confirmar',
-    factor_removed: '{app}: se quitó una forma de confirmar',
+    factor_added: '{app}: nuevo método de inicio de sesión',
+    factor_removed: '{app}: método de inicio de sesión eliminado',
     backup_codes_sent: '{app}: códigos de respaldo nuevos',
-    backup_code_used: '{app}: se usó un código de respaldo',
-    device_trusted: '{app}: un navegador es ahora de confianza',
-    repeated_failures: '{app}: puede que alguien sepa tu contraseña',
+    backup_code_used: '{app}: código de respaldo usado',
+    device_trusted: '{app}: nuevo navegador de confianza',
+    repeated_failures: '{app}: es posible que alguien conozca tu contraseña',
     account_secured: '{app}: tu cuenta está protegida',
   },
   what: {
-    factor_added: 'Se añadió una forma de confirmar que entras en {app}: {factor}.',
-    factor_removed: 'Se quitó una forma de confirmar que entras en {app}: {factor}.',
+    factor_added: 'Ahora puedes confirmar tus inicios de sesión en {app} con un método nuevo: {factor}.',
+    factor_removed: 'Se ha eliminado este método para confirmar tus inicios de sesión en {app}: {factor}.',
     backup_codes_sent:
-      'Se crearon códigos de respaldo nuevos para tu cuenta de {app}. Los anteriores ya no sirven.',
+      'Se han creado códigos de respaldo nuevos para tu cuenta de {app}. Los anteriores ya no sirven.',
     backup_code_used:
-      'Se usó un código de respaldo para entrar en tu cuenta de {app}. Ningún navegador es ya de confianza.',
+      'Se ha usado un código de respaldo para iniciar sesión en tu cuenta de {app}. Se han eliminado todos los navegadores de confianza.',
     device_trusted:
-      'Un navegador es de confianza desde ahora: entra en tu cuenta de {app} sin el segundo paso.',
+      'Hay un nuevo navegador de confianza. Con él se puede iniciar sesión en tu cuenta de {app} sin el segundo paso.',
     repeated_failures:
-      'Alguien escribió la contraseña correcta de tu cuenta de {app} y después varios códigos incorrectos. Con ellos no entró.',
+      'Alguien ha introducido la contraseña correcta de tu cuenta de {app} y después varios códigos incorrectos. Con esos códigos no ha podido entrar.',
     account_secured:
-      'Con el enlace de un mensaje nos dijeron que no fuiste tú. Se cerraron todas las sesiones de tu cuenta de {app}, y ningún navegador es ya de confianza.',
+      'Se ha usado el enlace de un mensaje de seguridad para avisar de una actividad que no era tuya. Se han cerrado todas las sesiones de tu cuenta de {app} y se han eliminado todos los navegadores de confianza.',
   },
-  when: 'Cuándo: {value}',
+  when: 'Fecha: {value}',
   browser: 'Navegador: {value}',
-  address: 'Dirección de red: {value}',
+  address: 'Dirección IP: {value}',
   location: 'Lugar: {value}',
   fine: 'Si fuiste tú, no tienes que hacer nada.',
   notYou:
-    'Si no fuiste tú, abre esta página. Cierra todas las sesiones de tu cuenta y retira la confianza a todos los navegadores:',
-  thenPassword: 'Después cambia tu contraseña.',
-  notYouHere: 'Si no fuiste tú, cambia ahora tu contraseña en {app} y avisa a sus responsables.',
+    'Si no fuiste tú, abre esta página. En ella puedes cerrar todas las sesiones de tu cuenta y eliminar todos los navegadores de confianza:',
+  thenPassword: 'Cambia también tu contraseña.',
+  notYouHere: 'Si no fuiste tú, cambia ahora tu contraseña de {app} y ponte en contacto con {app}.',
 }

@@ -3,36 +3,36 @@ import type { NoticeCatalogue } from '../catalogue.js'
 /** French. */
 export const fr: NoticeCatalogue = {
   subject: {
-    factor_added: '{app} : un moyen de confirmer a été ajouté',
-    factor_removed: '{app} : un moyen de confirmer a été retiré',
-    backup_codes_sent: '{app} : nouveaux codes de secours',
-    backup_code_used: '{app} : un code de secours a servi',
-    device_trusted: '{app} : un navigateur est désormais de confiance',
-    repeated_failures: '{app} : quelqu’un connaît peut-être votre mot de passe',
-    account_secured: '{app} : votre compte a été protégé',
+    factor_added: '{app} : nouvelle méthode de connexion',
+    factor_removed: '{app} : méthode de connexion supprimée',
+    backup_codes_sent: '{app} : nouveaux codes de secours',
+    backup_code_used: '{app} : code de secours utilisé',
+    device_trusted: '{app} : nouveau navigateur de confiance',
+    repeated_failures: '{app} : quelqu’un connaît peut-être votre mot de passe',
+    account_secured: '{app} : votre compte a été sécurisé',
   },
   what: {
-    factor_added: 'Un moyen de confirmer vos connexions à {app} a été ajouté : {factor}.',
-    factor_removed: 'Un moyen de confirmer vos connexions à {app} a été retiré : {factor}.',
+    factor_added:
+      'Vous pouvez désormais confirmer vos connexions à {app} avec une nouvelle méthode : {factor}.',
+    factor_removed: 'Cette méthode de confirmation de vos connexions à {app} a été supprimée : {factor}.',
     backup_codes_sent:
-      'De nouveaux codes de secours ont été créés pour votre compte {app}. Les anciens ne fonctionnent plus.',
+      'De nouveaux codes de secours ont été créés pour votre compte {app}. Les anciens ne sont plus valables.',
     backup_code_used:
-      'Un code de secours a servi à confirmer une connexion à votre compte {app}. Plus aucun navigateur n’est de confiance.',
+      'Un code de secours a été utilisé pour se connecter à votre compte {app}. Tous les navigateurs de confiance ont été supprimés.',
     device_trusted:
-      'Un navigateur est désormais de confiance : il se connecte à votre compte {app} sans la seconde étape.',
+      'Un nouveau navigateur est de confiance. Il permet de se connecter à votre compte {app} sans la seconde étape.',
     repeated_failures:
-      'Quelqu’un a saisi le bon mot de passe de votre compte {app}, puis plusieurs codes faux. Il n’est pas entré avec ceux-ci.',
+      'Quelqu’un a saisi le bon mot de passe de votre compte {app}, puis plusieurs codes incorrects. Ces codes ne lui ont pas permis de se connecter.',
     account_secured:
-      'Le lien d’un message nous a appris que ce n’était pas vous. Toutes les sessions de votre compte {app} ont été fermées, et plus aucun navigateur n’est de confiance.',
+      'Le lien d’un message de sécurité a été utilisé pour signaler une activité qui n’était pas la vôtre. Toutes les sessions de votre compte {app} ont été fermées et tous les navigateurs de confiance ont été supprimés.',
   },
-  when: 'Quand : {value}',
-  browser: 'Navigateur : {value}',
-  address: 'Adresse réseau : {value}',
-  location: 'Lieu : {value}',
+  when: 'Date : {value}',
+  browser: 'Navigateur : {value}',
+  address: 'Adresse IP : {value}',
+  location: 'Lieu : {value}',
   fine: 'Si c’était vous, vous n’avez rien à faire.',
   notYou:
-    'Si ce n’était pas vous, ouvrez cette page. Elle ferme toutes les sessions de votre compte et retire la confiance à tous les navigateurs :',
-  thenPassword: 'Changez ensuite votre mot de passe.',
-  notYouHere:
-    'Si ce n’était pas vous, changez tout de suite votre mot de passe dans {app} et prévenez ceux qui s’en occupent.',
+    'Si ce n’était pas vous, ouvrez cette page. Vous pourrez y fermer toutes les sessions de votre compte et supprimer tous les navigateurs de confiance :',
+  thenPassword: 'Veuillez également changer votre mot de passe.',
+  notYouHere: 'Si ce n’était pas vous, changez dès maintenant votre mot de passe {app} et contactez {app}.',
 }

@@ -1,37 +1,37 @@
 import type { NoticeCatalogue } from '../catalogue.js'
 
-/** Portuguese. */
+/** Portuguese: Brazilian forms, without words that are unusual in Portugal. */
 export const pt: NoticeCatalogue = {
   subject: {
-    factor_added: '{app}: uma forma de confirmar foi incluída',
-    factor_removed: '{app}: uma forma de confirmar foi removida',
-    backup_codes_sent: '{app}: novos códigos de reserva',
-    backup_code_used: '{app}: um código de reserva foi usado',
-    device_trusted: '{app}: um navegador agora é confiável',
-    repeated_failures: '{app}: talvez alguém saiba sua senha',
+    factor_added: '{app}: novo método de acesso',
+    factor_removed: '{app}: método de acesso removido',
+    backup_codes_sent: '{app}: novos códigos de backup',
+    backup_code_used: '{app}: código de backup usado',
+    device_trusted: '{app}: novo navegador de confiança',
+    repeated_failures: '{app}: talvez alguém conheça sua senha',
     account_secured: '{app}: sua conta foi protegida',
   },
   what: {
-    factor_added: 'Uma nova forma de confirmar suas entradas em {app} foi incluída: {factor}.',
-    factor_removed: 'Uma forma de confirmar suas entradas em {app} foi removida: {factor}.',
+    factor_added: 'Agora você pode confirmar seus acessos a {app} com um novo método: {factor}.',
+    factor_removed: 'Este método para confirmar seus acessos a {app} foi removido: {factor}.',
     backup_codes_sent:
-      'Novos códigos de reserva foram criados para sua conta em {app}. Os antigos não valem mais.',
+      'Novos códigos de backup foram criados para sua conta em {app}. Os anteriores não funcionam mais.',
     backup_code_used:
-      'Um código de reserva foi usado para confirmar uma entrada em sua conta em {app}. Nenhum navegador é mais confiável.',
+      'Um código de backup foi usado para entrar na sua conta em {app}. Todos os navegadores de confiança foram removidos.',
     device_trusted:
-      'Um navegador é confiável a partir de agora: ele entra em sua conta em {app} sem a segunda etapa.',
+      'Há um novo navegador de confiança. Com ele, é possível entrar na sua conta em {app} sem a segunda etapa.',
     repeated_failures:
-      'Alguém digitou a senha certa de sua conta em {app} e depois vários códigos errados. Com eles, não entrou.',
+      'Alguém digitou a senha correta da sua conta em {app} e depois vários códigos incorretos. Com esses códigos, a pessoa não entrou.',
     account_secured:
-      'Pelo link de uma mensagem soubemos que não foi você. Todas as sessões de sua conta em {app} foram encerradas, e nenhum navegador é mais confiável.',
+      'O link de uma mensagem de segurança foi usado para informar uma atividade que não era sua. Todas as sessões da sua conta em {app} foram encerradas e todos os navegadores de confiança foram removidos.',
   },
-  when: 'Quando: {value}',
+  when: 'Data: {value}',
   browser: 'Navegador: {value}',
-  address: 'Endereço de rede: {value}',
-  location: 'Lugar: {value}',
+  address: 'Endereço IP: {value}',
+  location: 'Local: {value}',
   fine: 'Se foi você, não é preciso fazer nada.',
   notYou:
-    'Se não foi você, abra esta página. Ela encerra todas as sessões de sua conta e deixa de confiar em todos os navegadores:',
-  thenPassword: 'Depois troque sua senha.',
-  notYouHere: 'Se não foi você, troque sua senha em {app} agora e avise os responsáveis.',
+    'Se não foi você, abra esta página. Nela você pode encerrar todas as sessões da sua conta e remover todos os navegadores de confiança:',
+  thenPassword: 'Altere também sua senha.',
+  notYouHere: 'Se não foi você, altere agora sua senha em {app} e entre em contato com {app}.',
 }

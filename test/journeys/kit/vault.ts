@@ -47,7 +47,7 @@ export async function typeCode(page: Page, code: string): Promise<void> {
   await page.waitForLoadState()
   const answered = page.waitForEvent('load')
   await page.getByRole('textbox').fill(code)
-  const button = page.getByRole('button', { name: 'Continue' })
+  const button = page.getByRole('button', { name: 'Continue', exact: true })
   await Promise.race([answered, button.click().catch(() => answered)])
   await answered
 }
