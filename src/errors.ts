@@ -13,7 +13,9 @@ export abstract class MfaError extends Error {
 
 /** The options are invalid. Thrown when the app starts; the message lists all faults and how to fix them (R18). */
 export class OptionsError extends MfaError {
+  /** Always `ERR_MFA_OPTIONS`, for programs. */
   readonly code = 'ERR_MFA_OPTIONS'
+  /** The status is always 500: the app cannot work. */
   readonly status = 500
   /** One sentence for each fault. */
   readonly faults: readonly string[]
@@ -38,7 +40,9 @@ export type HostErrorCode =
 
 /** The app around this package is set up in a way that cannot work. Thrown at the first request that shows it. */
 export class HostError extends MfaError {
+  /** What is set up wrongly, for programs. */
   readonly code: HostErrorCode
+  /** The status is always 500: the app cannot work. */
   readonly status = 500
 
   constructor(code: HostErrorCode, message: string, options?: ErrorOptions) {
@@ -49,25 +53,33 @@ export class HostError extends MfaError {
 
 /** The session ended or changed during a request, so the result of the request was discarded (R06, R07). */
 export class SessionEndedError extends MfaError {
+  /** Always `ERR_MFA_SESSION_ENDED`, for programs. */
   readonly code = 'ERR_MFA_SESSION_ENDED'
+  /** The status is always 401: the user signs in again. */
   readonly status = 401
 }
 
 /** The session store failed. A user whose session was not saved is not signed in (R09). */
 export class SessionStoreError extends MfaError {
+  /** Always `ERR_MFA_SESSION_STORE`, for programs. */
   readonly code = 'ERR_MFA_SESSION_STORE'
+  /** The status is always 503: try again later. */
   readonly status = 503
 }
 
 /** The counter store failed. No code is checked and no message sent without being counted. */
 export class LimitsStoreError extends MfaError {
+  /** Always `ERR_MFA_LIMITS_STORE`, for programs. */
   readonly code = 'ERR_MFA_LIMITS_STORE'
+  /** The status is always 503: try again later. */
   readonly status = 503
 }
 
 /** The store of trusted devices and "this wasn't me" links failed. A sign-in then requires the second factor. */
 export class TrustStoreError extends MfaError {
+  /** Always `ERR_MFA_TRUST_STORE`, for programs. */
   readonly code = 'ERR_MFA_TRUST_STORE'
+  /** The status is always 503: try again later. */
   readonly status = 503
 }
 
@@ -97,7 +109,9 @@ export type ServiceEffect = 'none' | 'unknown'
  * contact, API key or text of the service's response (R78, R84).
  */
 export class ServiceError extends MfaError {
+  /** How the service failed, for programs. */
   readonly code: ServiceErrorCode
+  /** The HTTP status: 502 for an invalid response of the service, otherwise 503. */
   readonly status: 502 | 503
   /** When to try again, if that is known. */
   readonly retryAfterSeconds: number | undefined

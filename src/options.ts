@@ -191,7 +191,7 @@ export interface LanguageOptions {
    */
   offer?: readonly string[] | undefined
   /**
-   * Saves the language that the user chose, so that `locale` returns it at the next request. Without it, the choice is
+   * Saves the language that the user chose, so that `locale` returns it at the next request. By default, the choice is
    * saved in a cookie (`mfa_language`), which counts before `locale` and `Accept-Language`.
    */
   remember?: ((req: Request, res: Response, language: string) => unknown) | undefined
@@ -208,7 +208,7 @@ export interface LanguageOptions {
 export interface PolicyContext<User = Express.User> {
   /** The user who is signing in. */
   readonly user: User
-  /** The request. */
+  /** The request that signs in. */
   readonly req: Request
   /** The user's factors. */
   readonly factors: readonly { readonly id: string; readonly method: Method }[]

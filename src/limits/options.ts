@@ -8,7 +8,7 @@ import type { CounterStore } from '../stores/counter-store.js'
 export interface LimitOptions {
   /**
    * Where the counters are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with the
-   * functions of `CounterStore`. In `memory`, the default, counts are lost at a restart, and each process counts for
+   * functions of `CounterStore`. Defaults to `memory`, where counts are lost at a restart, and each process counts for
    * itself.
    */
   store?: StoreConfig<CounterStore> | undefined

@@ -2,13 +2,17 @@ import type { NoticeType } from './notice.js'
 
 /** The texts of the account notices in one language. `{app}` is the app's name, `{factor}` a factor with its masked contact. */
 export interface NoticeCatalogue {
+  /** Subject of the message, by the type of the notice. It contains `{app}`. */
   readonly subject: Readonly<Record<NoticeType, string>>
   /** What happened, in one or two sentences. */
   readonly what: Readonly<Record<NoticeType, string>>
-  /** Labels with their `{value}`. */
+  /** The line with the date and time. It contains `{value}`. */
   readonly when: string
+  /** The line with the browser. It contains `{value}`. */
   readonly browser: string
+  /** The line with the IP address. It contains `{value}`. */
   readonly address: string
+  /** The line with the location. It contains `{value}`. */
   readonly location: string
   /** What to do if it was the user. */
   readonly fine: string

@@ -18,6 +18,7 @@ export type NoticeType = (typeof NOTICE_TYPES)[number]
 
 /** The facts of an account notice. */
 export interface NoticeFacts {
+  /** What happened to the account. */
   readonly type: NoticeType
   /** When it happened, in milliseconds since 1970. */
   readonly at: number
@@ -37,6 +38,7 @@ export interface NoticeFacts {
 export interface AccountNotice extends NoticeFacts {
   /** The language of `subject` and `text`: that of the request, unless the host chose another. */
   readonly locale: string
+  /** The subject of the message, in one line. */
   readonly subject: string
   /** Plain text; lines end with `\n`. */
   readonly text: string

@@ -2,7 +2,9 @@ import type { Method } from '../protocol/methods.js'
 
 /** A factor as a page shows it. */
 export interface FactorView {
+  /** The id of the factor, as forms post it. */
   readonly id: string
+  /** The method of the factor. */
   readonly method: Method
   /** The masked contact; for an authenticator app, that of its account. */
   readonly to: string
@@ -12,11 +14,13 @@ export interface FactorView {
 
 /** A challenge as a page shows it. Times are milliseconds since 1970. */
 export interface ChallengeView {
+  /** The factor that the challenge belongs to. */
   readonly factor: FactorView
   /** `refused`: the service reports that the message could not be delivered. */
   readonly delivery: 'sent' | 'queued' | 'none' | 'refused'
   /** While the message is queued: whether the page may poll its state from `{base}/verify` in JSON. */
   readonly follow?: boolean
+  /** When the code expires. */
   readonly expiresAt: number
   /** When the code can be sent again. Absent for an authenticator app. */
   readonly resendAt?: number
@@ -24,12 +28,17 @@ export interface ChallengeView {
 
 /** A trusted browser, as a page shows it. Times are milliseconds since 1970. */
 export interface DeviceView {
+  /** The public id of the device, as forms post it. */
   readonly id: string
+  /** The name of the browser, like `Firefox`, if it is known. */
   readonly browser?: string
+  /** The name of the operating system, like `Windows`, if it is known. */
   readonly system?: string
   /** Where the browser was when it was trusted, as the host describes it. */
   readonly location?: string
+  /** When it last skipped the second factor, or was trusted. */
   readonly lastUsedAt: number
+  /** When the trust ends. */
   readonly expiresAt: number
   /** Whether it is the browser that shows the page. */
   readonly current: boolean
@@ -37,6 +46,7 @@ export interface DeviceView {
 
 /** An entry of an interrupted form, for the user to check. */
 export interface ResumeEntry {
+  /** The label of the field, in the language of the page. */
   readonly label: string
   /** Absent if the field looks like a secret, which no page shows. */
   readonly value?: string
@@ -82,17 +92,21 @@ export type PageMessage =
 export interface PageFrame {
   /** The preferred languages of the browser or the host, as BCP 47 tags, best first. */
   readonly locales: readonly string[]
+  /** The name of the app, from the options. */
   readonly appName: string
   /** Where the routers are mounted, for example `/mfa`. The forms post to paths below it. */
   readonly base: string
+  /** The sign-in page of the app. */
   readonly signInPath: string
   /** The target of "back" if there is no other. */
   readonly homePath: string
+  /** Why the user is on the page: to sign in, to step up, or to manage factors. */
   readonly purpose: 'sign-in' | 'step-up' | 'manage'
   /** When the pending login ends, in milliseconds since 1970. Absent unless a login is pending. */
   readonly pendingLoginEndsAt?: number
   /** The time of the server in milliseconds since 1970, so that countdowns do not depend on the browser's clock. */
   readonly now: number
+  /** The message to show above the form. Absent if there is none. */
   readonly message?: PageMessage
   /** The languages to choose from, as BCP 47 tags. The form posts `language` and `back`, the page's path, to `{base}/language`. */
   readonly languages?: { readonly offer: readonly string[]; readonly back: string }

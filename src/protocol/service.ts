@@ -19,7 +19,9 @@ export interface Caller {
 
 /** Requests a one-time code. */
 export interface SendRequest extends Caller {
+  /** The method that delivers the code. */
   readonly method: DeliveredMethod
+  /** The contact that the code is sent to. */
   readonly contact: Contact
   /** The id of a valid challenge, to send its code again. */
   readonly challenge?: string
@@ -68,6 +70,7 @@ export type SendAnswer =
 export interface VerifyRequest extends Caller {
   /** The method of the factor that the code belongs to. */
   readonly method: Method
+  /** The contact that the code was sent to, or that the app is enrolled under. */
   readonly contact: Contact
   /** The code in canonical form. */
   readonly code: string
@@ -117,7 +120,9 @@ export type EnrollAppAnswer =
 
 /** Requests new backup codes, which are sent to the user and replace the old ones. */
 export interface BackupRequest extends Caller {
+  /** The method that delivers the codes. */
   readonly method: BackupMethod
+  /** The contact that the codes are sent to. */
   readonly contact: Contact
 }
 
@@ -134,6 +139,7 @@ export type BackupAnswer =
 export interface DeliveryState {
   /** `refused`: a carrier permanently refused the message. `expired`: it was not delivered in time. */
   readonly status: 'queued' | 'sent' | 'refused' | 'expired'
+  /** How the message is sent. */
   readonly channel: 'email' | 'sms' | 'whatsapp' | 'call'
   /** The masked recipient (R46). */
   readonly to: string

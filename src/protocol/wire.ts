@@ -56,7 +56,7 @@ const transaction = text(128)
     examples: ['login-7f3a'],
   })
 
-/** `POST /v1/mfa` */
+/** The body of `POST /v1/mfa`, which requests a code. */
 export const sendBody = z.object({
   User: user,
   Type: oneOf(SEND_TYPES).meta({ description: 'How the code is sent.' }),
@@ -69,7 +69,7 @@ export const sendBody = z.object({
   ...caller,
 })
 
-/** `POST /v1/mfa/verify` */
+/** The body of `POST /v1/mfa/verify`, which verifies a code. */
 export const verifyBody = z.object({
   User: user,
   Type: oneOf(VERIFY_TYPES).meta({
@@ -89,17 +89,17 @@ export const verifyBody = z.object({
   ...caller,
 })
 
-/** `POST /v1/mfa/app` */
+/** The body of `POST /v1/mfa/app`, which prepares an authenticator app. */
 export const enrollAppBody = z.object({ User: user, ...caller })
 
-/** `POST /v1/mfa/backup` */
+/** The body of `POST /v1/mfa/backup`, which requests backup codes. */
 export const backupBody = z.object({
   User: user,
   Type: oneOf(BACKUP_TYPES).meta({ description: 'How the codes are sent.' }),
   ...caller,
 })
 
-/** `POST /v1/transcribe`, when the file is named by its address; an upload is multipart, its part is called `file` too. */
+/** The body of `POST /v1/transcribe` for a file at an address. An upload is multipart, and its part is named `file` too. */
 export const transcribeBody = z.object({
   file: text(2_048).meta({
     description: 'Address of the recording: https, public, and answering with the file itself.',
@@ -112,7 +112,7 @@ const deliveryStatus = z
   .enum(['sent', 'queued'])
   .meta({ description: '`queued`: it has not left yet and is being tried again.' })
 
-/** 200 of `POST /v1/mfa`, as our service answers. */
+/** The response to `POST /v1/mfa` with status 200, as the self-hosted service sends it. */
 export const sendAnswer = z.object({
   status: deliveryStatus,
   challenge: z
@@ -128,7 +128,7 @@ export const sendAnswer = z.object({
   resend_in: seconds.meta({ description: 'Seconds until it may be sent again.', examples: [30] }),
 })
 
-/** 200 of `POST /v1/mfa/verify`, as our service answers. */
+/** The response to `POST /v1/mfa/verify` with status 200, as the self-hosted service sends it. */
 export const verifyAnswer = z.object({
   valid: z.literal(true),
   type: z.enum(VERIFY_TYPES),
@@ -140,7 +140,7 @@ export const verifyAnswer = z.object({
     .meta({ description: 'After a backup code: how many of them are left.', examples: [9] }),
 })
 
-/** 200 of `POST /v1/mfa/app`, as our service answers. `qr` is a PNG in base64. */
+/** The response to `POST /v1/mfa/app` with status 200, as the self-hosted service sends it. `qr` is a PNG in base64. */
 export const enrollAppAnswer = z.object({
   qr: z
     .base64()
@@ -159,7 +159,7 @@ export const enrollAppAnswer = z.object({
     .meta({ description: 'For typing, where nothing can be scanned.', examples: ['JBSWY3DPEHPK3PXP'] }),
 })
 
-/** 200 of `POST /v1/mfa/backup`, as our service answers. */
+/** The response to `POST /v1/mfa/backup` with status 200, as the self-hosted service sends it. */
 export const backupAnswer = z.object({
   status: deliveryStatus,
   count: z
@@ -169,7 +169,7 @@ export const backupAnswer = z.object({
     .meta({ description: 'How many codes the person got.', examples: [10] }),
 })
 
-/** 200 of `GET /v1/mfa/deliveries/{challenge}`. `to` is masked; `updated_at` is ISO 8601 in UTC. */
+/** The response to `GET /v1/mfa/deliveries/{challenge}` with status 200. `to` is masked; `updated_at` is ISO 8601 in UTC. */
 export const deliveryAnswer = z.object({
   status: z.enum(['queued', 'sent', 'refused', 'expired']).meta({
     description:
@@ -191,7 +191,7 @@ export const deliveryAnswer = z.object({
   }),
 })
 
-/** 200 of `POST /v1/transcribe`, as our service answers. */
+/** The response to `POST /v1/transcribe` with status 200, as the self-hosted service sends it. */
 export const transcribeAnswer = z.object({
   text: z
     .string()
@@ -207,7 +207,7 @@ export const transcribeAnswer = z.object({
     .meta({ description: 'The language that was heard, if the engine tells.', examples: ['en'] }),
 })
 
-/** What a recording is refused for; each is the `reason` of a `TranscriptionRefusal` and the `code` of a problem. */
+/** Why a recording is refused: each is a `reason` of `TranscriptionRefusal` and the `code` of a problem. */
 export const TRANSCRIPTION_REFUSALS = [
   'transcription_unavailable',
   'busy',
@@ -219,7 +219,7 @@ export const TRANSCRIPTION_REFUSALS = [
   'no_speech',
 ] as const satisfies readonly TranscriptionRefusal['reason'][]
 
-/** The stable `code` of each problem our service answers with. */
+/** The stable `code` of each problem response of the self-hosted service. */
 export const SERVICE_PROBLEMS = [
   'invalid_request',
   'invalid_code',
@@ -241,9 +241,11 @@ export const SERVICE_PROBLEMS = [
   'idempotency_key_in_flight',
   'internal_error',
 ] as const
+
+/** The stable `code` of a problem response of the self-hosted service. */
 export type ServiceProblemCode = (typeof SERVICE_PROBLEMS)[number]
 
-/** An error of our service, RFC 9457 problem+json. */
+/** A problem response of the self-hosted service (RFC 9457). */
 export const serviceProblem = z.object({
   type: z.string(),
   title: z.string(),
@@ -257,4 +259,6 @@ export const serviceProblem = z.object({
   }),
   errors: z.array(z.object({ field: z.string(), detail: z.string() })).optional(),
 })
+
+/** A problem response of the self-hosted service (RFC 9457). */
 export type ServiceProblem = z.output<typeof serviceProblem>

@@ -1,5 +1,6 @@
 /** An item in a store: a value that belongs to an owner and has an id. */
 export interface StoredItem {
+  /** The id of the item, unique for its owner. */
   readonly id: string
   /** Opaque text; only this package reads it. */
   readonly value: string

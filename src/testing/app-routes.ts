@@ -1,11 +1,14 @@
 /** A route of an app, with its path parameters replaced by values. */
 export interface AppRoute {
+  /** The HTTP method in upper case. */
   readonly method: string
+  /** The path, as a request asks for it. */
   readonly path: string
 }
 
 /** A route that was not probed. */
 export interface SkippedRoute extends AppRoute {
+  /** Why the route was skipped, in words. */
   readonly reason: string
 }
 

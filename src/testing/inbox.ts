@@ -2,6 +2,7 @@
 export interface TestMessage {
   /** An email address, a phone number, or `<email>:<phone>` for one code sent to both. */
   readonly to: string
+  /** The method that delivered the message. */
   readonly method: 'email' | 'sms' | 'whatsapp' | 'call' | 'dual'
   /** The code; the first one in a message with backup codes. */
   readonly code: string

@@ -27,9 +27,13 @@ export interface TestApps {
 export interface MfaTestKit {
   /** The MFA service. Pass it to the plugin as the option `service`. */
   readonly service: MfaService
+  /** The messages that the service has delivered. */
   readonly inbox: TestInbox
+  /** The authenticator apps of the users. */
   readonly apps: TestApps
+  /** The carrier that delivers the messages, or refuses them. */
   readonly carrier: TestCarrier
+  /** The clock of the process, which tests can move. */
   readonly clock: TestClock
   /** Makes the next call to the service fail, or the next few calls. */
   fail(how: TestFailure, options?: FailureOptions): void

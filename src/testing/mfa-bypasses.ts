@@ -11,7 +11,7 @@ export interface BypassOptions {
   readonly logins: Readonly<Record<string, ProbeLogin>>
   /**
    * Paths whose response to a pending login may differ from the one to an anonymous request. A request with a user is
-   * reported there too.
+   * reported there too. Defaults to `[]`.
    */
   readonly pendingPaths?: readonly string[] | undefined
   /**
@@ -21,7 +21,7 @@ export interface BypassOptions {
   readonly methods?: readonly string[] | undefined
   /** Values of path parameters by name. Defaults to `1` for each. */
   readonly values?: Readonly<Record<string, string>> | undefined
-  /** Headers to send with each request, such as `X-Forwarded-Proto`. */
+  /** Headers to send with each request, such as `X-Forwarded-Proto`. Defaults to none. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Where the plugin's routes are mounted. They are not probed. Defaults to `/mfa`. */
   readonly path?: string | undefined
@@ -29,6 +29,7 @@ export interface BypassOptions {
 
 /** The result of `findMfaBypasses`. */
 export interface BypassReport {
+  /** The routes that a pending login can use like a signed-in user. */
   readonly bypasses: readonly MfaBypass[]
   /** Routes that were requested. */
   readonly probed: readonly AppRoute[]

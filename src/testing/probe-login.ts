@@ -11,8 +11,11 @@ export type ProbeLogin =
 export interface MfaBypass {
   /** The name of the login in `BypassOptions.logins`. */
   readonly login: string
+  /** The HTTP method of the request. */
   readonly method: string
+  /** The path of the request. */
   readonly route: string
+  /** Why the route counts as a bypass, in words. */
   readonly reason: string
 }
 

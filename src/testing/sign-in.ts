@@ -4,19 +4,25 @@ import type { MfaTestKit } from './kit.js'
 
 /** The part of a response that `signInWithMfa` reads. */
 export interface AgentAnswer {
+  /** The HTTP status of the response. */
   readonly status: number
+  /** The parsed body of the response. */
   readonly body: unknown
 }
 
 /** A request under construction, as in supertest and superagent. */
 export interface AgentRequest extends PromiseLike<AgentAnswer> {
+  /** Sets a header of the request. */
   set(name: string, value: string): AgentRequest
+  /** Sets the body of the request, as JSON. */
   send(body: object): AgentRequest
 }
 
 /** The user's browser: an agent of supertest or superagent, which keeps cookies. */
 export interface TestAgent {
+  /** Begins a GET request. */
   get(path: string): AgentRequest
+  /** Begins a POST request. */
   post(path: string): AgentRequest
 }
 
@@ -28,12 +34,13 @@ export type FetchAgent = (
 
 /** Options of `signInWithMfa`. */
 export interface SignInOptions {
+  /** The test kit whose service the app uses. */
   readonly kit: MfaTestKit
   /** The id or method of a factor, or `backup`. Defaults to the first factor that the app offers. */
   readonly factor?: string | undefined
   /**
-   * The first factor: the fields to post to the app's login route, whose `path` defaults to `/login`. Omit it if the
-   * agent has already passed the first factor.
+   * The first factor: the fields to post to the app's login route, whose `path` defaults to `/login`. By
+   * default, the agent has already passed the first factor.
    */
   readonly login?:
     | { readonly path?: string | undefined; readonly fields: Readonly<Record<string, string>> }

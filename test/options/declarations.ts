@@ -15,7 +15,7 @@ export interface Declaration {
 }
 
 const DECLARATION = /^export (?:declare |abstract |async )*(interface|type|function|class|const) (\w+)/
-const MEMBER = /^ {2}(?:readonly |abstract |override |static |async )*(\w+)(\?)?[(:<]/
+const MEMBER = /^ {2}(?:readonly |abstract |override |static |async )*(\w+)(\?)?(?:[(:<]| =)/
 
 /**
  * The exported declarations of a source file. It reads lines, as the formatter leaves them: a declaration begins at the

@@ -21,6 +21,7 @@ type CodeKind = Method | 'backup'
  * as formatted by `Intl.RelativeTimeFormat`.
  */
 export interface Catalogue {
+  /** The direction of writing: from left to right, or from right to left. */
   readonly dir: 'ltr' | 'rtl'
   /** The title of the document: `{page}` and `{app}`. */
   readonly documentTitle: Phrase
@@ -30,6 +31,7 @@ export interface Catalogue {
   readonly later: Phrase
   /** For the host's own pages; `{date}` is the day from which a second factor is required. */
   readonly grace: Phrase
+  /** The page on which the user chooses a factor. */
   readonly choose: {
     readonly title: Phrase
     readonly lead: Readonly<Record<PageFrame['purpose'], Phrase>>
@@ -43,6 +45,7 @@ export interface Catalogue {
     /** Shown if the user has no factor. */
     readonly none: Phrase
   }
+  /** The page on which the user enters a code. */
   readonly code: {
     readonly title: Readonly<Record<CodeKind, Phrase>>
     /** No code was sent yet. */
@@ -74,12 +77,14 @@ export interface Catalogue {
     readonly otherFactors: Phrase
     readonly allFactors: Phrase
   }
+  /** The end of a page: how long the login is pending, and how to leave it. */
   readonly leave: {
     readonly ends: Phrase
     readonly cancel: Phrase
     readonly notNow: Phrase
     readonly back: Phrase
   }
+  /** The pages for enrolling an authenticator app. */
   readonly enroll: {
     readonly title: Phrase
     readonly lead: Phrase
@@ -98,6 +103,7 @@ export interface Catalogue {
     readonly copied: Phrase
     readonly confirm: Phrase
   }
+  /** The page after enrolling an authenticator app. */
   readonly enrolled: {
     readonly title: Phrase
     readonly lead: Phrase
@@ -107,6 +113,7 @@ export interface Catalogue {
     readonly backup: Phrase
     readonly done: Phrase
   }
+  /** The pages for requesting backup codes. */
   readonly backup: {
     readonly title: Phrase
     readonly lead: Phrase
@@ -118,6 +125,7 @@ export interface Catalogue {
     readonly count: PluralPhrase
     readonly keep: Phrase
   }
+  /** The page after a sign-in with one of the last backup codes. */
   readonly codesLeft: {
     readonly title: Phrase
     readonly left: PluralPhrase
@@ -125,6 +133,7 @@ export interface Catalogue {
     readonly none: Phrase
     readonly advice: Phrase
   }
+  /** The page of a signed-in user: factors, and what can be set up. */
   readonly overview: {
     readonly title: Phrase
     readonly lead: Phrase
@@ -135,6 +144,7 @@ export interface Catalogue {
     readonly replace: Phrase
     readonly backup: Phrase
   }
+  /** The page on which the user sends an interrupted form again. */
   readonly resume: {
     readonly title: Phrase
     readonly lead: Phrase
@@ -142,6 +152,7 @@ export interface Catalogue {
     readonly hidden: Phrase
     readonly confirm: Phrase
   }
+  /** The list of trusted devices. */
   readonly devices: {
     readonly title: Phrase
     readonly lead: Phrase
@@ -156,6 +167,7 @@ export interface Catalogue {
     readonly revoke: Phrase
     readonly revokeAll: Phrase
   }
+  /** The pages behind the "this wasn't me" link of a notice. */
   readonly notMe: {
     readonly title: Phrase
     readonly lead: Phrase
@@ -168,12 +180,16 @@ export interface Catalogue {
   }
   /** Label of the language switch. */
   readonly language: Phrase
+  /** The link of a page on which the user cannot continue, by where it leads. */
   readonly stop: Readonly<Record<'sign-in' | 'retry' | 'home', Phrase>>
   /** Replaces the countdown of a stop page when it ends. */
   readonly stopReady: Phrase
+  /** How many attempts are left. It contains `{count}`. */
   readonly attemptsLeft: PluralPhrase
   /** The app code was valid some time ago; `{time}`: "4 minutes". */
   readonly clockSlow: Phrase
+  /** Messages about an action that succeeded, by its code. */
   readonly success: Readonly<Record<SuccessCode, Phrase>>
+  /** Messages about an error, by the code of the problem. */
   readonly problems: Readonly<Record<ProblemCode, ProblemText>>
 }
