@@ -1,4 +1,4 @@
--- Times are milliseconds since 1970, handed in by the service: SQL never asks the clock.
+-- Times are milliseconds since 1970 from the service's clock; SQL never reads the database's clock.
 
 CREATE TABLE sealing_key (
   key_id text PRIMARY KEY
@@ -16,7 +16,7 @@ CREATE TABLE account (
   PRIMARY KEY (application, account)
 );
 
--- One row for each wrong code of the last day that nothing has forgiven.
+-- One row for each unforgiven wrong code of the last day.
 CREATE TABLE failure (
   application text NOT NULL,
   account text NOT NULL,
@@ -26,7 +26,7 @@ CREATE TABLE failure (
 );
 CREATE INDEX failure_of_account ON failure (application, account, at);
 
--- Wrong codes since a factor was bound: the hard cap.
+-- The number of wrong codes since a factor was bound.
 CREATE TABLE factor (
   application text NOT NULL,
   account text NOT NULL,
@@ -35,7 +35,7 @@ CREATE TABLE factor (
   PRIMARY KEY (application, account, factor)
 );
 
--- The code itself is not here: it is derived from a key outside the database and the row's identity.
+-- The code is not stored: it is derived from a key outside the database and the row's identity.
 CREATE TABLE challenge (
   application text NOT NULL,
   id text NOT NULL,
@@ -82,7 +82,7 @@ CREATE TABLE backup_code (
   PRIMARY KEY (application, account, mac)
 );
 
--- When the latest messages of an account, to a destination or for a client address were sent.
+-- The times of the latest messages of an account, to a destination or for a client address.
 CREATE TABLE budget (
   application text NOT NULL,
   scope text NOT NULL,
@@ -98,7 +98,7 @@ CREATE TABLE daily_budget (
   PRIMARY KEY (application, day)
 );
 
--- `sealed` holds the message until it is delivered or given up, then nothing.
+-- `sealed` is the encrypted message; NULL after it was delivered or given up.
 CREATE TABLE outbox (
   application text NOT NULL,
   id text NOT NULL,

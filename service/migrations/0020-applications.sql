@@ -1,4 +1,4 @@
--- Applications and their API keys. Settings are JSON text; what is not set there has the default of the release.
+-- Applications and their API keys. Settings are JSON text; what is not set has the default of the release.
 
 CREATE TABLE application (
   application text PRIMARY KEY,
@@ -6,7 +6,7 @@ CREATE TABLE application (
   settings text NOT NULL DEFAULT '{}'
 );
 
--- The key itself is shown once and kept nowhere: `hash` is its SHA-256, `hint` the end of its checksum.
+-- The key itself is not stored: `hash` is its SHA-256, `hint` the end of its checksum.
 CREATE TABLE api_key (
   application text NOT NULL REFERENCES application,
   id text NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE api_key (
   PRIMARY KEY (application, id)
 );
 
--- Every change by an operator. An empty application means the service as a whole.
+-- Every change by an operator. An empty application stands for the whole service.
 CREATE TABLE audit (
   position bigserial PRIMARY KEY,
   application text NOT NULL,

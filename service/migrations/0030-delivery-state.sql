@@ -1,5 +1,5 @@
--- How each message stands: queued, sent, refused (a carrier said never), expired (its time or tries ran out).
--- `masked` is what may be shown of the recipient; `fault` is why the last try failed.
+-- The state of each message: queued, sent, refused (by a carrier, for good) or expired (no time or attempts left).
+-- `masked` is the recipient as it may be shown; `fault` is why the last attempt failed.
 
 DROP INDEX outbox_waiting;
 UPDATE outbox SET state = 'queued' WHERE state = 'waiting';

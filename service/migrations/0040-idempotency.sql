@@ -1,5 +1,5 @@
--- One row for each Idempotency-Key of the last day. `key` and `request` are keyed hashes; `answer` is what was
--- answered, and holds neither code nor contact. Without an answer the request is being worked on by `claim`.
+-- One row for each Idempotency-Key of the last day. `key` and `request` are keyed hashes; `answer` is the response, which
+-- contains neither code nor contact. Without an answer, the request that wrote `claim` is in progress.
 CREATE TABLE idempotent_request (
   application text NOT NULL,
   key text NOT NULL,
