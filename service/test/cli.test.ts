@@ -150,7 +150,7 @@ describe('the command line on PostgreSQL', () => {
     const shown = await succeed('user', 'show', 'default', 'ann@example.com')
     expect(shown.out).toContain('a•••@e•••')
     expect(shown.out).toMatch(/locked until +20\d\d-/)
-    expect(shown.out).toMatch(/authenticator app +awaits its first code/)
+    expect(shown.out).toMatch(/authenticator app +waits for its first code/)
     expect(await json('user', 'show', 'default', 'b@example.com')).toMatchObject({
       lockedUntil: null,
       backupCodesLeft: 10,

@@ -161,18 +161,18 @@ describe('a request with an Idempotency-Key', () => {
   test('runs again a minute after its process died, not before', async () => {
     const requests = idempotentRequests(bench.store, bench.context.keys)
     const request = { application: tenant.application.id, key: 'one', content: ['/v1/mfa', '{}'] }
-    const dead = await requests.claim(request)
+    const dead = await requests.acquire(request)
     expect(dead.outcome).toBe('first')
     advance(59)
-    expect((await requests.claim(request)).outcome).toBe('in_flight')
+    expect((await requests.acquire(request)).outcome).toBe('in_flight')
     advance(1)
-    const heir = await requests.claim(request)
-    if (heir.outcome !== 'first' || dead.outcome !== 'first') throw new Error('no claim was first')
+    const heir = await requests.acquire(request)
+    if (heir.outcome !== 'first' || dead.outcome !== 'first') throw new Error('neither request was first')
     await heir.keep({ by: 'heir' })
     // The process was only slow: it must not overwrite the stored response.
     await dead.keep({ by: 'dead' })
     await dead.release()
-    expect(await requests.claim(request)).toEqual({ outcome: 'answered', answer: { by: 'heir' } })
+    expect(await requests.acquire(request)).toEqual({ outcome: 'answered', answer: { by: 'heir' } })
   })
 
   test('leaves neither contact, code nor key in the store', async () => {
@@ -237,11 +237,11 @@ describe('a rotation', () => {
         [after, before],
       ] as const) {
         const request = fresh()
-        const claim = await one.claim(request)
-        expect(await other.claim(request)).toEqual({ outcome: 'in_flight' })
-        if (claim.outcome === 'first') await claim.keep({ by: 'one' })
-        expect(await other.claim(request)).toEqual({ outcome: 'answered', answer: { by: 'one' } })
-        expect(await other.claim({ ...request, content: ['/v1/mfa', '{"x":1}'] })).toEqual({
+        const acquired = await one.acquire(request)
+        expect(await other.acquire(request)).toEqual({ outcome: 'in_flight' })
+        if (acquired.outcome === 'first') await acquired.keep({ by: 'one' })
+        expect(await other.acquire(request)).toEqual({ outcome: 'answered', answer: { by: 'one' } })
+        expect(await other.acquire({ ...request, content: ['/v1/mfa', '{"x":1}'] })).toEqual({
           outcome: 'other_request',
         })
       }
@@ -249,9 +249,9 @@ describe('a rotation', () => {
 
     test('of secrets lets a refused request be repeated, by any process', async () => {
       const request = fresh()
-      const claim = await knowing(SECRET, NEXT).claim(request)
-      if (claim.outcome === 'first') await claim.release()
-      expect((await knowing(NEXT, SECRET).claim(request)).outcome).toBe('first')
+      const acquired = await knowing(SECRET, NEXT).acquire(request)
+      if (acquired.outcome === 'first') await acquired.release()
+      expect((await knowing(NEXT, SECRET).acquire(request)).outcome).toBe('first')
     })
 
     test('of secrets runs a request once that reaches old and new processes at the same time', async () => {
@@ -259,14 +259,14 @@ describe('a rotation', () => {
         const request = fresh()
         const processes = [knowing(SECRET, NEXT), knowing(NEXT, SECRET)]
         const claims = await Promise.all(
-          Array.from({ length: 20 }, (_, i) => processes[i % 2]?.claim(request)),
+          Array.from({ length: 20 }, (_, i) => processes[i % 2]?.acquire(request)),
         )
-        const outcomes = claims.map((claim) => claim?.outcome)
+        const outcomes = claims.map((result) => result?.outcome)
         const firsts = outcomes.filter((outcome) => outcome === 'first').length
         expect(outcomes.filter((outcome) => outcome !== 'first' && outcome !== 'in_flight')).toEqual([])
         expect(firsts).toBeLessThanOrEqual(1)
         // Two requests that saw each other both released the key: a repetition, as 409 asks for, is then the first.
-        if (firsts === 0) expect((await processes[0]?.claim(request))?.outcome).toBe('first')
+        if (firsts === 0) expect((await processes[0]?.acquire(request))?.outcome).toBe('first')
       }
     })
   })

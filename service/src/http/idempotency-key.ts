@@ -21,13 +21,13 @@ export function onceByKey(requests: IdempotentRequests, log: Logger): Once {
       return problem(response, 'invalid_request', { errors: [{ field: HEADER, detail }] })
     }
     const content = [request.path, JSON.stringify(input)]
-    const claim = await requests.claim({ application, key, content })
-    if (claim.outcome === 'other_request') return problem(response, 'idempotency_key_reused')
-    if (claim.outcome === 'in_flight') {
+    const acquired = await requests.acquire({ application, key, content })
+    if (acquired.outcome === 'other_request') return problem(response, 'idempotency_key_reused')
+    if (acquired.outcome === 'in_flight') {
       return problem(response, 'idempotency_key_in_flight', { retryAfterSeconds: RETRY_AFTER_SECONDS })
     }
-    if (claim.outcome === 'answered') {
-      response.set('Idempotency-Replayed', 'true').json(claim.answer)
+    if (acquired.outcome === 'answered') {
+      response.set('Idempotency-Replayed', 'true').json(acquired.answer)
       return
     }
     const logUnavailable = (error: unknown) => {
@@ -35,13 +35,13 @@ export function onceByKey(requests: IdempotentRequests, log: Logger): Once {
       const fields = { application, request: requestId(request), detail: describeError(error) }
       log({ level: 'error', event: 'idempotency.unavailable', ...fields })
     }
-    const release = () => claim.release().catch(logUnavailable)
+    const release = () => acquired.release().catch(logUnavailable)
     const outcome = await work().catch(async (error: unknown) => {
       await release()
       throw error
     })
     // Before responding, so that an immediate repetition finds the stored response.
-    if ('body' in outcome) await claim.keep(outcome.body).catch(logUnavailable)
+    if ('body' in outcome) await acquired.keep(outcome.body).catch(logUnavailable)
     else await release()
     respond(response, outcome)
   }

@@ -4,8 +4,8 @@ import { statement } from '../store/statement.js'
 import { queryOne, type Store } from '../store/store.js'
 
 const RETENTION_MS = 24 * 3_600_000
-// Longer than any request takes: after that, the process that claimed the request counts as dead.
-const CLAIM_MS = 60_000
+// Longer than any request takes: after that, the process that handles the request counts as dead.
+const LEASE_MS = 60_000
 
 /** A request with an Idempotency-Key. */
 export interface KeyedRequest {
@@ -16,7 +16,7 @@ export interface KeyedRequest {
 }
 
 /** How a request with an Idempotency-Key is to be handled. */
-export type Claim =
+export type Acquisition =
   | {
       readonly outcome: 'first'
       /** Stores the response for repetitions of the request. */
@@ -30,7 +30,8 @@ export type Claim =
 
 /** Stores the response to each Idempotency-Key for 24 h, for all processes of the service. */
 export interface IdempotentRequests {
-  claim(request: KeyedRequest): Promise<Claim>
+  /** Acquires the key for the first request; distinguishes a repetition from another request. */
+  acquire(request: KeyedRequest): Promise<Acquisition>
   /** Deletes responses that are older than 24 h. */
   deleteExpired(): Promise<void>
 }
@@ -46,7 +47,7 @@ const IS_ABANDONED =
   'known.answer IS NULL AND known.request = :request AND known.claimed_until <= :now::bigint'
 
 // A single statement, so that of any number of concurrent requests, in any number of processes, one is the first.
-const CLAIM = statement<{
+const ACQUIRE = statement<{
   application: string
   name: string
   request: string
@@ -68,9 +69,9 @@ const CLAIM = statement<{
 export function idempotentRequests(store: Store, keys: Keys): IdempotentRequests {
   /**
    * During a rotation of secrets, another process may have stored the request under the name of a former key. Each
-   * request looks for it after making its own claim, so of two concurrent requests at least one sees the other.
+   * request looks for it after acquiring its own key, so of two concurrent requests at least one sees the other.
    */
-  async function findUnderFormerKey(keyed: KeyedRequest, now: number): Promise<Claim | undefined> {
+  async function findUnderFormerKey(keyed: KeyedRequest, now: number): Promise<Acquisition | undefined> {
     for (const former of keys.previous) {
       const { name, request } = storedNames(former, keyed)
       const row = await queryOne<Row>(
@@ -89,14 +90,14 @@ export function idempotentRequests(store: Store, keys: Keys): IdempotentRequests
   }
 
   return {
-    async claim(keyed) {
+    async acquire(keyed) {
       const { application } = keyed
       const now = Date.now()
       const claim = randomUUID()
       const { name, request } = storedNames(keys, keyed)
-      const times = { now, claimedUntil: now + CLAIM_MS, expiresAt: now + RETENTION_MS }
-      const params = CLAIM.values({ application, name, request, claim, ...times })
-      const row = await queryOne<Row>(store, CLAIM.text, params)
+      const times = { now, claimedUntil: now + LEASE_MS, expiresAt: now + RETENTION_MS }
+      const params = ACQUIRE.values({ application, name, request, claim, ...times })
+      const row = await queryOne<Row>(store, ACQUIRE.text, params)
       if (!row) throw new Error('The store returned no row for an Idempotency-Key.')
       if (row.request !== request) return { outcome: 'other_request' }
       if (row.answer !== null) return { outcome: 'answered', answer: JSON.parse(row.answer) }

@@ -49,7 +49,7 @@ export interface UserState {
   readonly phone: string | null
   /** The language of the latest verification; `null` when it is unknown. */
   readonly locale: string | null
-  readonly authenticatorApp: 'none' | 'awaits its first code' | 'set up'
+  readonly authenticatorApp: 'none' | 'waits for its first code' | 'set up'
   readonly backupCodesLeft: number
   readonly factors: readonly FactorState[]
 }
@@ -95,7 +95,7 @@ export async function showUser(actor: Actor, user: UserReference): Promise<UserS
     email: account.proven_email && masked(account.proven_email),
     phone: account.proven_phone && masked(account.proven_phone),
     locale: account.locale,
-    authenticatorApp: app?.sealed ? 'set up' : app?.pending ? 'awaits its first code' : 'none',
+    authenticatorApp: app?.sealed ? 'set up' : app?.pending ? 'waits for its first code' : 'none',
     backupCodesLeft: await backupCodesLeft(store, { id: partition }, accountOf(user)),
     factors: factors.map((row) => ({
       factor: maskedFactor(row.factor),

@@ -1,0 +1,87 @@
+import type { ServiceProblemCode } from 'countersign/protocol'
+import type * as z from 'zod'
+import type { ZodOpenApiOperationObject } from 'zod-openapi'
+import { header } from './headers.js'
+import { problemResponses, WITH_BODY } from './problems.js'
+
+const REQUEST_ID = { $ref: '#/components/parameters/RequestId' } as const
+const IDEMPOTENCY_KEY = { $ref: '#/components/parameters/IdempotencyKey' } as const
+
+const UPLOAD = {
+  type: 'object' as const,
+  required: ['file'],
+  properties: { file: { description: 'The file itself.', contentMediaType: 'application/octet-stream' } },
+}
+
+/** A POST with an API key and parameters as JSON or as a form. */
+export function post(about: {
+  readonly id: string
+  readonly summary: string
+  readonly description: string
+  readonly body: z.ZodType
+  readonly answer: z.ZodType
+  readonly problems: readonly ServiceProblemCode[]
+  /** Whether the call sends messages: its response shows the budgets, and it accepts an Idempotency-Key. */
+  readonly sends?: boolean
+  /** Whether a file can be uploaded instead. */
+  readonly acceptsFile?: boolean
+  readonly tag?: string
+}): { readonly post: ZodOpenApiOperationObject } {
+  const { id, summary, description, body, answer, problems, sends = false, acceptsFile = false } = about
+  return {
+    post: {
+      operationId: id,
+      summary,
+      description,
+      tags: [about.tag ?? 'Second factor'],
+      security: [{ apiKey: [] }],
+      parameters: sends ? [REQUEST_ID, IDEMPOTENCY_KEY] : [REQUEST_ID],
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': { schema: body },
+          'application/x-www-form-urlencoded': { schema: body },
+          ...(acceptsFile && { 'multipart/form-data': { schema: UPLOAD } }),
+        },
+      },
+      responses: {
+        200: {
+          description: 'Success.',
+          headers: {
+            'X-Request-Id': header('RequestId'),
+            ...(sends && {
+              RateLimit: header('RateLimit'),
+              'RateLimit-Policy': header('RateLimitPolicy'),
+              'Idempotency-Replayed': header('IdempotencyReplayed'),
+            }),
+          },
+          content: { 'application/json': { schema: answer } },
+        },
+        ...problemResponses([...WITH_BODY, ...problems]),
+      },
+    },
+  }
+}
+
+/** A GET. */
+export function get(about: {
+  readonly id: string
+  readonly summary: string
+  readonly tag: string
+  readonly key?: boolean
+  readonly parameters?: ZodOpenApiOperationObject['parameters']
+  readonly responses: ZodOpenApiOperationObject['responses']
+  readonly problems?: readonly ServiceProblemCode[]
+}): { readonly get: ZodOpenApiOperationObject } {
+  const { id, summary, tag, key = false, parameters = [], responses, problems = [] } = about
+  return {
+    get: {
+      operationId: id,
+      summary,
+      tags: [tag],
+      security: key ? [{ apiKey: [] }] : [],
+      parameters: [REQUEST_ID, ...parameters],
+      responses: { ...responses, ...problemResponses(key ? ['invalid_api_key', ...problems] : problems) },
+    },
+  }
+}
