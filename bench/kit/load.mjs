@@ -1,43 +1,63 @@
-import autocannon from 'autocannon'
-import { API_KEY, processorMs } from './server.mjs'
+import { openConnection } from './http-client.mjs'
+import { percentile } from './statistics.mjs'
 
-/** Posts each body once, over `connections` sockets, and tells what it cost. `pids` are the processes to watch. */
-export async function load({ url, path, bodies, connections = 32, pids }) {
+/**
+ * Sends each request once, over `connections` connections that are kept alive, and has `check` look at each response:
+ * what it throws ends the run, so that a wrong answer is never measured. The connections are open before the clock
+ * starts. `meter` reads what the server has used so far, by name and in microseconds, before and after; the result has
+ * what a request used, by the same names.
+ */
+export async function load({ port, requests, connections = 16, check = expectOk, meter = async () => ({}) }) {
+  const open = await Promise.all(
+    Array.from({ length: Math.min(connections, requests.length) }, () => openConnection(port)),
+  )
+  const latencies = new Float64Array(requests.length)
+  const responses = new Array(requests.length)
   let next = 0
-  const before = pids.map(processorMs)
-  const own = process.cpuUsage()
-  const begun = performance.now()
-  let ended = begun
-  const running = autocannon({
-    url,
-    connections,
-    amount: bodies.length,
-    requests: [
-      {
-        method: 'POST',
-        path,
-        headers: {
-          authorization: `Bearer ${API_KEY}`,
-          'content-type': 'application/x-www-form-urlencoded',
-        },
-        setupRequest: (request) => ({ ...request, body: bodies[next++ % bodies.length] }),
-      },
-    ],
-  })
-  // autocannon itself ends at the next full second.
-  running.on('response', () => (ended = performance.now()))
-  const result = await running
-  const after = pids.map(processorMs)
-  const { user, system } = process.cpuUsage(own)
-  if (result.non2xx > 0)
-    throw new Error(`${result.non2xx} answers were refusals: this measures something else.`)
-  const requests = result.requests.total
-  return {
-    perSecond: Math.round(requests / ((ended - begun) / 1000)),
-    p50Ms: result.latency.p50,
-    p99Ms: result.latency.p99,
-    errors: result.errors + result.timeouts,
-    processorUs: after.map((ms, i) => Math.round(((ms - before[i]) / requests) * 1000)),
-    generatorUs: Math.round((user + system) / requests),
+  const work = async (connection) => {
+    while (next < requests.length) {
+      const i = next++
+      const sent = performance.now()
+      const response = await connection.send(requests[i])
+      latencies[i] = performance.now() - sent
+      check(response, i)
+      responses[i] = response
+    }
+  }
+  try {
+    const usedBefore = await meter()
+    const began = performance.now()
+    await Promise.all(open.map(work))
+    const seconds = (performance.now() - began) / 1000
+    const usedAfter = await meter()
+    latencies.sort()
+    const used = Object.entries(usedAfter).map(([name, us]) => [
+      name,
+      (us - usedBefore[name]) / requests.length,
+    ])
+    return {
+      responses,
+      ...Object.fromEntries(used),
+      perSecond: requests.length / seconds,
+      p50Ms: percentile(latencies, 0.5),
+      p99Ms: percentile(latencies, 0.99),
+    }
+  } finally {
+    for (const connection of open) connection.close()
+  }
+}
+
+/** Throws unless the response has status 200. */
+export function expectOk({ status, body }) {
+  if (status !== 200) throw new Error(`Expected status 200, got ${status}: ${body.slice(0, 300)}`)
+}
+
+/** A check that the response has status 200 and a body that contains `text`. */
+export function expectText(text) {
+  return (response) => {
+    expectOk(response)
+    if (!response.body.includes(text)) {
+      throw new Error(`Expected a body with ${JSON.stringify(text)}, got ${response.body.slice(0, 300)}`)
+    }
   }
 }

@@ -1,6 +1,6 @@
 import { deliveredCodeMac } from '../../service/dist/secrets/delivered-code.js'
 import { keysFrom, withKeyId } from '../../service/dist/secrets/keys.js'
-import { SECRET } from './server.mjs'
+import { SECRET } from './service.mjs'
 
 const keys = keysFrom(SECRET)
 

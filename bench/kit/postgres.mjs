@@ -1,9 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { freePort } from './free-port.mjs'
 
 const BINARIES = process.env.POSTGRES_BINARIES ?? '/usr/lib/postgresql/15/bin'
 
@@ -38,6 +38,7 @@ export async function startPostgres() {
   await ready(url)
   return {
     url,
+    port,
     pid: server.pid,
     async stop() {
       server.kill('SIGINT')
@@ -67,12 +68,4 @@ async function ready(url) {
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
-}
-
-async function freePort() {
-  const server = createServer()
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -1,0 +1,30 @@
+import express from 'express'
+import passport from 'passport'
+import { serve } from '../kit/serve.mjs'
+import { openStores, sessions } from './stores.mjs'
+import { configurePassport } from './users.mjs'
+
+// The same pages in an app that has a Passport login and no second factor.
+serve(async () => {
+  const { sessionStore } = await openStores()
+  const fixed = new Map()
+  const app = express()
+  configurePassport(passport)
+  app.use(sessions(sessionStore), passport.session())
+  app.post('/login', express.json(), passport.authenticate('id'), (req, res) => {
+    res.json({ status: 'signed_in', id: req.user.id })
+  })
+  app.get('/account', (req, res) => {
+    if (!req.user) return res.status(401).json({ code: 'sign_in_required' })
+    res.send(`Account of ${req.user.id}`)
+  })
+  app.get('/greeting', (req, res) => {
+    res.send(`Hello ${req.user?.id ?? 'visitor'}`)
+  })
+  app.get('/fixed/:length', (req, res) => {
+    const { length } = req.params
+    if (!fixed.has(length)) fixed.set(length, `<!doctype html>${'x'.repeat(Number(length) - 15)}`)
+    res.send(fixed.get(length))
+  })
+  return app
+})

@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { browsersOf, CHALLENGE, HTML, LOGIN, newUserIds, sendFromAll, VERIFY } from '../kit/browsers.mjs'
+import { figure } from '../kit/comparison.mjs'
+import { median } from '../kit/statistics.mjs'
+
+export const title = 'Import and first requests of a new process'
+export const meaning = `Medians of new processes. Memory is what the process has more of after the import. The first requests are those of a process
+that has just started, one after the other on one connection.`
+
+const IMPORT_COST = fileURLToPath(new URL('../apps/import-cost.mjs', import.meta.url))
+
+const STEPS = [
+  ['login', LOGIN],
+  ['`GET /mfa`', () => ({ path: '/mfa', accept: HTML })],
+  ['`POST /mfa/challenge`', CHALLENGE],
+  ['`GET /mfa/verify`', () => ({ path: '/mfa/verify', accept: HTML })],
+  ['`POST /mfa/verify`', VERIFY],
+  ['verified page', () => ({ path: '/account', accept: HTML })],
+]
+
+export async function run(bench) {
+  const rows = await importCost(bench)
+  rows.push(...(await firstRequests(bench)))
+  return rows
+}
+
+async function importCost({ node, isQuick }) {
+  const costs = []
+  for (let process = 0; process < (isQuick ? 5 : 9); process++) {
+    const { stdout } = await promisify(execFile)(node, [IMPORT_COST])
+    costs.push(JSON.parse(stdout))
+  }
+  const of = (name) => median(costs.map((cost) => cost[name]))
+  return [
+    figure("`import 'countersign'` over express", Math.round(of('ms')), 'ms', { most: 60 }),
+    figure("`import 'countersign'` over express, memory", Number(of('megabytes').toFixed(1)), 'MB', {
+      most: 10,
+    }),
+    figure("`import 'express'`, for scale", Math.round(of('expressMs')), 'ms'),
+  ]
+}
+
+/** Each step of ten sign-ins in a new process: how much longer the first took than the tenth. */
+async function firstRequests(bench) {
+  const differences = STEPS.map(() => [])
+  const firsts = STEPS.map(() => [])
+  for (let process = 0; process < (bench.isQuick ? 3 : 9); process++) {
+    const app = await bench.start('countersign')
+    const times = STEPS.map(() => [])
+    for (const userId of newUserIds(10)) {
+      const browsers = browsersOf(app, [userId])
+      for (const [i, [, step]] of STEPS.entries()) {
+        const began = performance.now()
+        await sendFromAll(app, browsers, step)
+        times[i].push(performance.now() - began)
+      }
+    }
+    await app.stop()
+    times.forEach((each, i) => {
+      firsts[i].push(each[0])
+      differences[i].push(each[0] - each[9])
+    })
+  }
+  return STEPS.map(([what], i) =>
+    figure(`first ${what} of a process, slower than the tenth by`, Math.round(median(differences[i])), 'ms', {
+      most: 50,
+      note: `the first takes ${Math.round(median(firsts[i]))} ms`,
+    }),
+  )
+}

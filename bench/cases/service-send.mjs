@@ -1,0 +1,94 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { buildBaseline } from '../kit/baseline.mjs'
+import { comparison, figure } from '../kit/comparison.mjs'
+import { delayingProxy } from '../kit/delaying-proxy.mjs'
+import { load } from '../kit/load.mjs'
+import { script, startPostgres } from '../kit/postgres.mjs'
+import { ROOT, serviceRequest, startService } from '../kit/service.mjs'
+import { medians, sideBySide } from '../kit/side-by-side.mjs'
+
+export const title = 'The service: codes sent on PostgreSQL'
+export const meaning = `Each code is for another user, is written to the outbox and handed to a gateway that takes it at once. Round trips are told
+by holding each answer of PostgreSQL up for 40 ms.`
+
+const PATH = '/v1/mfa'
+const DELAY_MS = 40
+
+export async function run(bench) {
+  const gateway = await startGateway()
+  bench.defer(gateway.stop)
+  const sides = [await sideOf(bench, gateway, 'countersign', ROOT)]
+  if (bench.baseline) {
+    const { root, remove } = buildBaseline(bench.baseline)
+    bench.defer(remove)
+    sides.push(await sideOf(bench, gateway, `the service at ${bench.baseline}`, root))
+  }
+  const measured = await sideBySide(sides, { rounds: bench.rounds, warmUpRounds: bench.warmUpRounds })
+  const [ours, baseline] = sides.map(({ name }) => measured[name])
+  const what = 'service: send on PostgreSQL'
+  const { perSecond, processorUs, postgresUs, p99Ms } = medians(ours)
+  return [
+    ...(baseline ? [comparison(what, sides[1].name, ours, baseline, 3.5, 'rate')] : []),
+    figure(`${what}, rate`, Math.round(perSecond), '/s', {
+      note: `${Math.round(processorUs)} µs, of PostgreSQL ${Math.round(postgresUs)} µs; p99 ${Math.round(p99Ms)} ms`,
+    }),
+    figure(`${what}, round trips in a row`, await roundTrips(bench, gateway), '', { most: 3 }),
+  ]
+}
+
+async function sideOf(bench, gateway, name, root) {
+  const postgres = await startPostgres()
+  bench.defer(postgres.stop)
+  const app = await startService({ node: bench.node, root, postgres, env: gateway.env })
+  bench.defer(app.stop)
+  const { sends } = await import(`${root}/bench/kit/people.mjs`)
+  const count = 100
+  let first = 0
+  return {
+    name,
+    app,
+    async requests(round) {
+      // PostgreSQL plans anew when it knows the tables, as it does by itself within minutes.
+      if (round === -1) await script(postgres.url, 'VACUUM ANALYZE')
+      const bodies = sends(first, count)
+      first += count
+      return bodies.map((body) => serviceRequest(app.port, PATH, body))
+    },
+  }
+}
+
+async function roundTrips(bench, gateway) {
+  const postgres = await startPostgres()
+  bench.defer(postgres.stop)
+  const proxy = await delayingProxy(postgres.port)
+  bench.defer(proxy.stop)
+  const url = new URL(postgres.url)
+  url.port = String(proxy.port)
+  const app = await startService({ node: bench.node, env: { ...gateway.env, DATABASE_URL: url.href } })
+  bench.defer(app.stop)
+  const { sends } = await import('../kit/people.mjs')
+  const requests = sends(0, 52).map((body) => serviceRequest(app.port, PATH, body))
+  await load({ port: app.port, requests: requests.slice(0, 50), connections: 1 })
+  const plain = await load({ port: app.port, requests: requests.slice(50, 51), connections: 1 })
+  proxy.setDelay(DELAY_MS)
+  const delayed = await load({ port: app.port, requests: requests.slice(51), connections: 1 })
+  proxy.setDelay(0)
+  return Math.round((delayed.p50Ms - plain.p50Ms) / DELAY_MS)
+}
+
+async function startGateway() {
+  const server = createServer((request, response) => request.resume().on('end', () => response.end()))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    env: {
+      SERVICE_DELIVERY: `http://127.0.0.1:${server.address().port}`,
+      SERVICE_SENDS_PER_APPLICATION_DAY: '1000000',
+    },
+    stop() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

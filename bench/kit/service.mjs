@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { processorTimeUs } from './processor-time.mjs'
+
+export const API_KEY = 'key_for_benchmarks_0123456789'
+export const SECRET = 'a secret for benchmarks, long enough to be taken'
+
+/** The root of this checkout. */
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+const WITHOUT_STORE = 'bench/apps/service-without-store.mjs'
+
+/**
+ * Starts the service of a checkout as `npm run service` does, or with `withoutStore` the same service without the store
+ * call of a verification. `readyMs` is the time from its start until it listens; its meter reads the processor time of the
+ * service and, when it is given, of PostgreSQL.
+ */
+export async function startService({ node, env = {}, root = ROOT, withoutStore = false, postgres }) {
+  const began = performance.now()
+  const child = spawn(node, [`${root}/${withoutStore ? WITHOUT_STORE : 'service/dist/main.js'}`], {
+    env: {
+      PATH: process.env.PATH,
+      SERVICE_PORT: '0',
+      SERVICE_API_KEY: API_KEY,
+      SERVICE_SECRET: SECRET,
+      ...(postgres && { DATABASE_URL: postgres.url }),
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  const url = await new Promise((resolve, reject) => {
+    let text = ''
+    const look = (chunk) => {
+      if (text.length > 100_000) return
+      text += chunk
+      const found = /listens on (http:\S+)/.exec(text)?.[1]
+      if (found) resolve(found)
+    }
+    child.stdout.on('data', look)
+    child.stderr.on('data', look)
+    gone.then(() => reject(new Error(`The service ended: ${text}`)))
+  })
+  return {
+    url,
+    port: Number(new URL(url).port),
+    pid: child.pid,
+    readyMs: performance.now() - began,
+    meter: async () => ({
+      processorUs: processorTimeUs(child.pid),
+      ...(postgres && { postgresUs: processorTimeUs(postgres.pid) }),
+    }),
+    async stop() {
+      child.kill('SIGTERM')
+      await gone
+    },
+  }
+}
+
+/** The bytes of a form that is posted to the service. */
+export function serviceRequest(port, path, body) {
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    `Host: 127.0.0.1:${port}`,
+    `Authorization: Bearer ${API_KEY}`,
+    'Content-Type: application/x-www-form-urlencoded',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ]
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
+}

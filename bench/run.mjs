@@ -1,0 +1,123 @@
+import { existsSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { createBench } from './kit/bench.mjs'
+import { describeMachine, loadAverage } from './kit/machine.mjs'
+import { findNode } from './kit/node-binary.mjs'
+import { hasPeers, installPeers } from './kit/peers.mjs'
+import { writePage } from './report/performance-page.mjs'
+import { readResults, saveResult } from './report/results.mjs'
+import { printRows } from './report/table.mjs'
+
+const HELP = `npm run bench -- [case …] [options]
+
+Without a case, all are run on Node 20 and 24, and docs/performance.md is written.
+
+  --quick             a few short rounds
+  --rounds N          rounds that count, instead of 45 (15 with --quick)
+  --node WHICH        the Node of the servers: a major, or the path of a binary; may be given more than once
+  --sign-ins N        how many sign-ins the soak test does
+  --baseline REF      a commit whose service is measured beside this one
+  --page              writes the page from the results that are kept, without measuring
+  --output FILE       where the page goes, instead of docs/performance.md
+
+Cases:`
+
+/** In the order of the page. The value tells whether a case needs the packages of bench/package.json. */
+const CASES = {
+  page: false,
+  statuses: false,
+  verify: false,
+  challenge: false,
+  redis: false,
+  'redis-commands': false,
+  'app-code': true,
+  'mfa-pages': false,
+  import: false,
+  'session-size': false,
+  cluster: false,
+  overload: false,
+  'hanging-service': false,
+  soak: false,
+  'service-verify': false,
+  'service-verify-pglite': false,
+  'service-send': false,
+  'service-scale': false,
+  'service-start': false,
+  outbox: false,
+  'unknown-users': false,
+}
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    help: { type: 'boolean' },
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    node: { type: 'string', multiple: true },
+    'sign-ins': { type: 'string' },
+    baseline: { type: 'string' },
+    page: { type: 'boolean' },
+    output: { type: 'string' },
+  },
+})
+
+const unknown = positionals.filter((name) => !(name in CASES))
+if (options.help || unknown.length > 0) {
+  console.log(`${HELP}\n  ${Object.keys(CASES).join(' ')}`)
+  if (unknown.length > 0) {
+    console.error(`\nThere is no case ${unknown.join(', ')}.`)
+    process.exitCode = 1
+  }
+} else if (options.page) {
+  writePage(readResults(), options.output)
+} else {
+  await measure()
+}
+
+async function measure() {
+  const isEverything = positionals.length === 0
+  const names = isEverything ? Object.keys(CASES) : positionals
+  if (!existsSync(new URL('../dist/', import.meta.url))) {
+    throw new Error('There is no build in dist/. Run `npm run build` first.')
+  }
+  const nodes = (options.node ?? (isEverything ? ['20', '24'] : [process.execPath])).map(findNode)
+  if (names.some((name) => CASES[name]) && !hasPeers()) installPeers()
+
+  for (const { path, version, major } of nodes) {
+    for (const name of names) {
+      const { title, meaning, run } = await import(`./cases/${name}.mjs`)
+      console.log(`\n${title}, Node ${version}`)
+      const bench = createBench({
+        node: path,
+        major,
+        isQuick: options.quick,
+        rounds: options.rounds === undefined ? undefined : Number(options.rounds),
+        signIns: options['sign-ins'] === undefined ? undefined : Number(options['sign-ins']),
+        baseline: options.baseline,
+      })
+      const loadBefore = loadAverage()
+      try {
+        const rows = await run(bench)
+        printRows(rows)
+        saveResult({
+          name,
+          title,
+          meaning,
+          major,
+          nodeVersion: version,
+          isQuick: options.quick,
+          rounds: bench.rounds,
+          machine: describeMachine(),
+          loadAverage: [loadBefore, loadAverage()],
+          rows,
+        })
+      } catch (error) {
+        console.error(bench.errors())
+        throw error
+      } finally {
+        await bench.close()
+      }
+    }
+  }
+  if (isEverything && (!options.quick || options.output)) writePage(readResults(), options.output)
+}
