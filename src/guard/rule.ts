@@ -1,12 +1,9 @@
 import * as z from 'zod'
-import { type Duration, durationMs } from '../duration.js'
+import type { Duration } from '../duration.js'
 import { OptionsError } from '../errors.js'
-import { onlyGiven } from '../option-rules.js'
+import { duration, onlyGiven } from '../option-rules.js'
 import { METHODS, type Method } from '../protocol/methods.js'
 import { isAtLeast, STRENGTHS, type Strength } from '../protocol/strength.js'
-
-const MIN_AGE_MS = 30_000
-const MAX_AGE_MS = 24 * 60 * 60_000
 
 /** A form field that the user sees again before the form is sent again. */
 export interface ResumeField {
@@ -55,15 +52,7 @@ const resumeField = z.strictObject({
 })
 
 const schema = z.strictObject({
-  maxAge: z
-    .string({ error: 'must be a time like "5m", from 30s to 24h' })
-    .default('15m')
-    .transform((text, context) => {
-      const ms = durationMs(text)
-      if (ms !== undefined && ms >= MIN_AGE_MS && ms <= MAX_AGE_MS) return ms
-      context.addIssue({ code: 'custom', message: 'must be a time like "5m", from 30s to 24h' })
-      return z.NEVER
-    }),
+  maxAge: duration('30s', '24h', '5m').prefault('15m'),
   methods: z
     .array(z.enum(ALL_METHODS, { error: `must be one of ${ALL_METHODS.join(', ')}` }), {
       error: 'must be a list of methods',

@@ -3,7 +3,7 @@ import { type Duration, durationMs } from '../duration.js'
 /** The clock of this process, which a test can move. */
 export interface TestClock {
   /** Moves the time by a duration like `5m`, or by milliseconds; a negative number moves it backward. */
-  advance(by: Duration | number): void
+  advance(by: Duration): void
   /** Restores the real time. */
   reset(): void
 }
@@ -32,7 +32,7 @@ export const testClock: TestClock = {
  * Converts a duration to milliseconds.
  * @throws {TypeError} if it is not a duration; the message starts with `parameter`.
  */
-export function millisecondsIn(duration: Duration | number, parameter: string): number {
+export function millisecondsIn(duration: Duration, parameter: string): number {
   const ms = typeof duration === 'number' ? duration : durationMs(duration)
   if (ms !== undefined && Number.isFinite(ms)) return ms
   throw new TypeError(

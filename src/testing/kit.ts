@@ -18,7 +18,7 @@ export interface TestApps {
    * milliseconds, it returns the code of an app whose clock is slow by that much and leaves the test clock alone.
    * @throws if the user has no app.
    */
-  code(user: string, clock?: { readonly slowBy?: Duration | number | undefined }): string
+  code(user: string, clock?: { readonly slowBy?: Duration | undefined }): string
   /** The users who have an app. */
   users(): readonly string[]
 }

@@ -175,12 +175,22 @@ describe('a step-up', () => {
     { resume: [{ name: 'amount', label: true }] },
     { resume: [{ name: 'amount', labels: 'Amount' }] },
     { resume: [{ label: 'Amount' }] },
+    { maxAge: '29s' },
+    { maxAge: 29_999 },
+    { maxAge: '25h' },
+    { maxAge: '5' },
+    { maxAge: -1 },
+    { maxAge: null },
     { methods: [] },
     { methods: ['pigeon'] },
     { minStrength: 'huge' },
     { methods: ['email'], minStrength: 'strong' },
   ])('R18 refuses the rule %j when the app starts', (rule) => {
     expect(() => requireMfa(rule as never)).toThrow(/requireMfa: /)
+  })
+
+  it.each(['30s', 30_000, '24h', undefined] as const)('takes the age %s', (maxAge) => {
+    expect(requireMfa({ maxAge })).toBeInstanceOf(Function)
   })
 
   it('lets nobody who is not signed in leave anything behind', async () => {
