@@ -172,6 +172,7 @@ describe('the documents', () => {
       'docs/notices.md',
       'docs/testing.md',
       'docs/sessions.md',
+      'docs/upgrading.md',
     ]) {
       const folder = path.includes('/') ? path.replace(/[^/]+$/, '') : ''
       const links = [...(await read(path)).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)]
