@@ -67,7 +67,7 @@ function pendingPaths(settings: Settings): (req: Request) => boolean {
   const { path, signInPath, signOutPath, open } = settings
   const paths = [path, `${path}-login`, signInPath, signOutPath, ...open]
   return (req) => {
-    const [asked = ''] = requestedUrl(req, settings).split('?')
-    return paths.some((one) => asked === one || asked.startsWith(`${one}/`))
+    const [requested = ''] = requestedUrl(req, settings).split('?')
+    return paths.some((one) => requested === one || requested.startsWith(`${one}/`))
   }
 }

@@ -19,12 +19,12 @@ export interface Undelivered {
  * The other factors that the option `outage` allows when the service failed to deliver a code. This never approves a code.
  * @throws the error of the service, if there is no other factor.
  */
-export function otherFactorsAfter(context: RouteContext, error: unknown, asked: string): Undelivered {
+export function otherFactorsAfter(context: RouteContext, error: unknown, requested: string): Undelivered {
   const { deps, user } = context
   const { outage, logger } = deps.settings
   if (outage === 'closed' || !(error instanceof ServiceError) || error.code === 'ERR_MFA_SERVICE_KEY')
     throw error
-  const failed = findFactor(user, asked)
+  const failed = findFactor(user, requested)
   const factors = outage === 'other-factor' ? user.factors.filter(({ id }) => id !== failed?.id) : []
   const backup = hasBackup(context)
   if (factors.length === 0 && !backup) throw error

@@ -31,7 +31,7 @@ export interface Route {
   readonly get?: Handler
   readonly post?: Handler
   readonly delete?: Handler
-  /** Responds with JSON when nobody is signed in, instead of a 401. */
+  /** Responds with JSON when no user is signed in, instead of a 401. */
   readonly signedOut?: (res: Response) => void
 }
 
