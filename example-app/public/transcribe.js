@@ -1,5 +1,5 @@
-// Sends the form without leaving the page, and shows how far it has come. XMLHttpRequest, since fetch does not tell
-// how much of a body was sent.
+// Sends the form without leaving the page, and shows the progress. It uses XMLHttpRequest, because fetch does not report
+// the progress of an upload.
 const form = document.querySelector('#recording')
 const progress = document.querySelector('#progress')
 const bar = progress.querySelector('progress')
@@ -16,43 +16,43 @@ form.addEventListener('submit', (event) => {
   request.upload.addEventListener('progress', ({ loaded, total }) => {
     bar.max = total
     bar.value = loaded
-    tell(`Sent ${Math.floor((loaded / total) * 100)} %`)
+    setStep(`Sent ${Math.floor((loaded / total) * 100)} %`)
   })
   request.upload.addEventListener('load', () => {
     bar.removeAttribute('value')
-    tell('Listening…')
+    setStep('Transcribing…')
   })
   request.addEventListener('load', () => {
     const answer = request.response ?? {}
-    if (request.status === 200) show(answer)
+    if (request.status === 200) showTranscript(answer)
     else if (answer.next) location.assign(answer.next)
-    else refuse(`${answer.title ?? 'Something went wrong'}. ${answer.detail ?? 'Please try again.'}`)
+    else showError(`${answer.title ?? 'Something went wrong'}. ${answer.detail ?? 'Please try again.'}`)
   })
-  request.addEventListener('error', () => refuse('The connection broke. Please try again.'))
+  request.addEventListener('error', () => showError('The connection was lost. Please try again.'))
   request.addEventListener('loadend', () => {
     progress.hidden = true
     button.disabled = false
   })
-  document.querySelector('.notice')?.remove()
+  document.querySelector('.callout')?.remove()
   outcome.replaceChildren()
   bar.removeAttribute('value')
   progress.hidden = false
   button.disabled = true
-  tell('Sending…')
+  setStep('Sending…')
   request.send(new FormData(form))
 })
 
-function tell(text) {
+function setStep(text) {
   if (step.textContent !== text) step.textContent = text
 }
 
-function show({ text, durationSeconds }) {
-  outcome.replaceChildren(element('h2', 'What was said'), element('blockquote', text, 'transcript'))
+function showTranscript({ text, durationSeconds }) {
+  outcome.replaceChildren(element('h2', 'Transcript'), element('blockquote', text, 'transcript'))
   if (durationSeconds !== undefined) outcome.append(element('p', `${durationSeconds} seconds`, 'muted'))
 }
 
-function refuse(text) {
-  outcome.replaceChildren(element('p', text, 'notice error'))
+function showError(text) {
+  outcome.replaceChildren(element('p', text, 'callout error'))
 }
 
 function element(name, text, className = '') {

@@ -20,7 +20,7 @@ import { vaultSession } from './session.js'
 
 const PUBLIC = fileURLToPath(new URL('../public', import.meta.url))
 
-/** Vault as an Express app. The order of its parts is the lesson: session, Passport, gate, then everything else. */
+/** Vault as an Express app. The order matters: session, Passport, gate, then all routes. */
 export function createApp(context: VaultContext): Express {
   const { config, mfa } = context
   const passport = vaultPassport(context)

@@ -5,7 +5,7 @@ import * as z from 'zod'
 
 type Limits = NonNullable<MfaOptions['limits']>
 
-/** Where the MFA service is: another process, or inside this one. */
+/** Whether the MFA service runs in another process or in this one. */
 export type ServiceChoice =
   | {
       readonly kind: 'external'
@@ -20,26 +20,26 @@ export type ServiceChoice =
       readonly env: Readonly<Record<string, string | undefined>>
     }
 
-/** Everything the environment decides, complete. */
+/** The configuration from the environment, with all defaults. */
 export interface Config {
   readonly production: boolean
   readonly host: string
   readonly port: number
-  /** How many proxies in front of this process may be believed about addresses and https. */
+  /** How many proxies in front of this process are trusted to forward the client address and scheme. */
   readonly trustedProxies: number
   readonly sessionSecret: string | undefined
   readonly redisUrl: string | undefined
   readonly databaseUrl: string | undefined
-  /** Absolute path of the folder for everything that is kept without a database. */
+  /** Absolute path of the folder for data that is not in PostgreSQL. */
   readonly dataDir: string
   readonly service: ServiceChoice
   readonly limits: Limits
   readonly pendingLoginMs: number | undefined
-  /** The address in the letters that Vault writes; without one they have no link. */
+  /** The public address of the app, for links in account notices; without it they have no link. */
   readonly publicUrl: string | undefined
-  /** How long a browser is trusted to skip the second factor. */
+  /** How long a trusted device skips the second factor. */
   readonly trustMaxAge: Duration
-  /** How fresh a second factor must be for a withdrawal or a new password. */
+  /** The largest age of a second factor for a withdrawal or a new password. */
   readonly stepUpMaxAge: Duration
 }
 
@@ -102,21 +102,21 @@ const environment = z
   .superRefine((env, context) => {
     const fault = (name: keyof typeof env, message: string) =>
       context.addIssue({ code: 'custom', path: [name], message })
-    if (env.MFA_BASE_URL && !env.MFA_API_KEY) fault('MFA_API_KEY', 'must be set beside MFA_BASE_URL')
-    if (env.MFA_API_KEY && !env.MFA_BASE_URL) fault('MFA_BASE_URL', 'must be set beside MFA_API_KEY')
+    if (env.MFA_BASE_URL && !env.MFA_API_KEY) fault('MFA_API_KEY', 'must be set together with MFA_BASE_URL')
+    if (env.MFA_API_KEY && !env.MFA_BASE_URL) fault('MFA_BASE_URL', 'must be set together with MFA_API_KEY')
     if (env.NODE_ENV !== 'production') return
     if (!env.SESSION_SECRET) fault('SESSION_SECRET', 'must be set in production')
     if (env.MFA_BASE_URL) return
-    if (!env.SERVICE_SECRET) fault('SERVICE_SECRET', 'must be set in production, or MFA_BASE_URL instead')
+    if (!env.SERVICE_SECRET) fault('SERVICE_SECRET', 'must be set in production, unless MFA_BASE_URL is set')
     if (/\binbox\b/.test(env.SERVICE_DELIVERY)) {
       fault(
         'SERVICE_DELIVERY',
-        'must say how messages are delivered, like smtp://mail.example.com; the development inbox shows every code to everybody and stays shut in production',
+        'must name a carrier in production, like smtp://mail.example.com; the development inbox would show every code to everyone',
       )
     }
   })
 
-/** The environment cannot be used; `message` lists every fault. */
+/** The environment is invalid; `message` lists all faults. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`Vault cannot start with this environment:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
@@ -125,8 +125,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the environment; an empty variable counts as not set.
- * @throws {ConfigError} with all faults together.
+ * Reads the environment. An empty variable counts as not set.
+ * @throws {ConfigError} with all faults.
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const given = Object.fromEntries(
@@ -145,7 +145,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     sessionSecret: vars.SESSION_SECRET,
     redisUrl: vars.REDIS_URL,
     databaseUrl: vars.DATABASE_URL,
-    // npm runs a workspace's scripts inside the workspace; INIT_CWD is where the person stood.
+    // npm runs the scripts of a workspace in the workspace's folder; INIT_CWD is the folder where npm was started.
     dataDir: resolve(env.INIT_CWD ?? '.', vars.DATA_DIR),
     service:
       vars.MFA_BASE_URL && vars.MFA_API_KEY
@@ -173,7 +173,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
 }
 
-/** Where a developer's browser finds the app; in production nobody can guess it. */
+/** The address of the app in development; in production it must be configured. */
 function localUrl({ NODE_ENV, PORT }: { NODE_ENV?: string | undefined; PORT: number }): string | undefined {
   return NODE_ENV === 'production' || PORT === 0 ? undefined : `http://localhost:${PORT}`
 }

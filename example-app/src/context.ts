@@ -7,28 +7,28 @@ import type { SignInFailures } from './store/sign-in-failures.js'
 import type { Users, VaultUser } from './store/users.js'
 import type { AppCode, InboxMessage } from './views/inbox-page.js'
 
-/** Everybody's messages, where the service keeps them instead of sending them. */
+/** The development inbox: all messages, which are not really sent. */
 export interface Inbox {
-  /** Newest first; of one contact alone when `to` is given. */
+  /** The messages, newest first; with `to`, only those to one contact. */
   messages(filter: { to?: string }): Promise<readonly InboxMessage[]>
-  /** What the authenticator apps of the seed show now. */
+  /** The codes that the authenticator apps of the seed users show now. */
   apps(): readonly AppCode[]
 }
 
-/** What the app is built from; tests hand in their own. */
+/** What the app is built from. */
 export interface VaultContext {
   readonly config: Pick<Config, 'production' | 'trustedProxies' | 'publicUrl' | 'stepUpMaxAge'>
   readonly users: Users
   readonly ledger: Ledger
   readonly signInFailures: SignInFailures
   readonly mfa: MfaOptions<VaultUser>
-  /** Writes down what is said in a recording. */
-  readonly speech: Pick<MfaService, 'transcribe'>
+  /** Turns a recording into text. */
+  readonly transcriber: Pick<MfaService, 'transcribe'>
   readonly sessionSecret: string
   /** Defaults to this process's memory. */
   readonly sessionStore?: Store | undefined
-  /** Only in development, and only with the embedded service. */
+  /** Present in development with the embedded service. */
   readonly inbox?: Inbox | undefined
-  /** Who is listed on the sign-in page; empty in production. */
-  readonly people: readonly SeedUser[]
+  /** The users that the sign-in page lists; empty in production. */
+  readonly seedUsers: readonly SeedUser[]
 }

@@ -7,16 +7,16 @@ import {
 } from '@countersign/service'
 import type { ServiceChoice } from './config.js'
 
-/** What Vault is to its service, which leaves to Vault's own letters whatever those tell of: they know more of it. */
+/** The settings of Vault in its service. Vault sends most account notices itself, since it knows more about the event. */
 export const VAULT_APPLICATION = {
   applicationName: 'Vault',
   notices: ['locked'],
 } satisfies Partial<ServiceOptions>
 
 /**
- * The MFA service inside this process: no HTTP between it and the app, and its own store beside ours. It reads the
- * SERVICE_ variables as it does when it runs alone.
- * @throws a `ConfigurationError` with everything that is wrong with them.
+ * The MFA service inside this process, without HTTP and with a store of its own. It reads the `SERVICE_` variables as the
+ * stand-alone service does.
+ * @throws {ConfigurationError} with all faults in them.
  */
 export function embeddedService(
   { env }: Extract<ServiceChoice, { kind: 'embedded' }>,

@@ -1,15 +1,15 @@
 import type { Request } from 'express'
 import type { VaultUser } from './store/users.js'
 
-/** How a login ended, and where to go now. */
+/** The result of a login, and the next address. */
 export interface LoggedIn {
   readonly status: 'mfa_required' | 'signed_in'
   readonly next: string
 }
 
 /**
- * Opens a session for somebody whose password was right. Countersign wraps `req.logIn`: for a person with second
- * factors this is only half of it, and the target is kept until the other half is done.
+ * Signs in a user whose password was correct. Countersign replaces `req.logIn`: for a user with a second factor this starts a
+ * pending login, and the target is kept until the second factor is shown.
  */
 export async function logIn(req: Request, user: VaultUser, target: string): Promise<LoggedIn> {
   req.session.returnTo = target

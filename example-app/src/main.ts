@@ -2,14 +2,14 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApp } from './app.js'
 import { type Config, ConfigError, readConfig } from './config.js'
-import { tellFault } from './fault.js'
+import { reportFault } from './fault.js'
 import { type OpenVault, openVault } from './open-vault.js'
 import { seed } from './seed.js'
 
 async function main(): Promise<void> {
   const config = readConfig(process.env)
   const vault = await openVault(config)
-  if ((await vault.context.users.count()) === 0) await seedOrSay(config, vault)
+  if ((await vault.context.users.count()) === 0) await seedOrWarn(config, vault)
 
   const server = createServer(createApp(vault.context))
   await listen(server, config).catch(async (error: unknown) => {
@@ -29,9 +29,11 @@ async function main(): Promise<void> {
   }
 }
 
-async function seedOrSay(config: Config, vault: OpenVault): Promise<void> {
+async function seedOrWarn(config: Config, vault: OpenVault): Promise<void> {
   if (config.production) {
-    console.warn('Nobody can sign in yet. `npm run seed` adds people whose passwords are public knowledge.')
+    console.warn(
+      'There are no users yet. `npm run seed` adds users with public passwords: use it for tests only.',
+    )
     return
   }
   for (const line of await seed(vault.seeding)) console.log(line)
@@ -41,7 +43,9 @@ function listen(server: Server, { port, host }: Config): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(
-        error.code === 'EADDRINUSE' ? new ConfigError([`PORT ${port} is in use; choose another`]) : error,
+        error.code === 'EADDRINUSE'
+          ? new ConfigError([`PORT ${port} is in use by another process; set another port`])
+          : error,
       ),
     )
     server.listen(port, host, resolve)
@@ -57,20 +61,20 @@ function closeServer(server: Server): Promise<void> {
 
 function greeting(config: Config, { context }: OpenVault, port: number): string {
   const address = `http://${config.host === '127.0.0.1' ? 'localhost' : config.host}:${port}`
-  const people = context.people.map(
+  const seedUsers = context.seedUsers.map(
     ({ username, password, shows }) => `  ${username.padEnd(8)} ${password.padEnd(20)} ${shows}`,
   )
   return [
     '',
-    `Vault is open on ${address}`,
+    `Vault runs on ${address}`,
     '',
-    ...(people.length > 0 ? ['Who can sign in, with which password, and then how:', ...people, ''] : []),
+    ...(seedUsers.length > 0 ? ['Test users (name, password, second factors):', ...seedUsers, ''] : []),
     context.inbox
-      ? `Texts, calls and emails arrive on ${address}/inbox`
-      : 'Texts, calls and emails are delivered by the MFA service',
-    ...(context.inbox || people.length > 0
+      ? `Text messages, calls and emails appear on ${address}/inbox`
+      : 'The MFA service delivers text messages, calls and emails',
+    ...(context.inbox || seedUsers.length > 0
       ? [
-          `What the authenticator apps show: ${context.inbox ? 'the same page, or ' : ''}npm run code -w example-app -- alice`,
+          `Codes of the authenticator apps: ${context.inbox ? 'the same page, or ' : ''}npm run code -w example-app -- alice`,
         ]
       : []),
     '',
@@ -78,7 +82,7 @@ function greeting(config: Config, { context }: OpenVault, port: number): string 
 }
 
 function fail(error: unknown): void {
-  tellFault(error)
+  reportFault(error)
   process.exit(1)
 }
 

@@ -2,22 +2,22 @@ import type { FactorInput, MfaOptions, StoreConfig } from 'countersign'
 import type { Config } from './config.js'
 import { chosenLanguage, isLanguage, LANGUAGES, rememberLanguage } from './language.js'
 import type { Database } from './store/database.js'
-import type { Letters } from './store/letters.js'
+import type { Messages } from './store/messages.js'
 import type { Users, VaultUser } from './store/users.js'
 
-/** Where several processes of Vault meet. */
+/** The stores that several processes of Vault share. */
 export interface SharedStores {
   readonly db: Pick<Database, 'query'>
-  readonly letters: Letters
+  readonly messages: Messages
   readonly redis?: Extract<StoreConfig, { redis: unknown }>['redis'] | undefined
 }
 
-/** What Vault gives to every part of countersign. */
+/** The options for every part of countersign. */
 export function vaultMfa(
   config: Pick<Config, 'limits' | 'pendingLoginMs' | 'trustMaxAge' | 'publicUrl'>,
   service: MfaOptions['service'],
   users: Users,
-  { db, redis, letters }: SharedStores,
+  { db, redis, messages }: SharedStores,
 ): MfaOptions<VaultUser> {
   return {
     service,
@@ -29,18 +29,18 @@ export function vaultMfa(
     appName: 'Vault',
     notices: {
       async onNotice({ email }, { type, method, subject, text }) {
-        // Backup codes that were mailed need no notice.
+        // Backup codes that were sent by email need no notice, since it would go to the same address.
         if (type === 'backup_codes_sent' && method !== 'sms') return
-        await letters.post({ to: email, subject, text })
+        await messages.add({ to: email, subject, text })
       },
-      // The user opened the link in a notice, and countersign has revoked everything.
+      // The user confirmed a "this wasn't me" link, and countersign has ended all sessions.
       onCompromise: async ({ userId, notice: { subject, text } }) => {
         const user = await users.find(Number(userId))
-        if (user) await letters.post({ to: user.email, subject, text })
+        if (user) await messages.add({ to: user.email, subject, text })
       },
     },
     urls: { publicUrl: config.publicUrl },
-    // The pages of countersign in Vault's colours.
+    // Vault's colors for the pages of countersign.
     pages: { stylesheet: '/mfa-theme.css' },
     languages: {
       // The language that the user chose on Vault's own pages, from the same cookie; otherwise the browser's.
@@ -59,25 +59,25 @@ export function vaultMfa(
     trustedDevices: {
       store: redis ? { redis } : inDatabase(db),
       maxAge: config.trustMaxAge,
-      // A new password ends the trust in every browser.
+      // A new password revokes all trusted devices.
       fingerprint: (user) => user.passwordVersion,
     },
   }
 }
 
-/** Vault's database, with the few words of a `pg` pool that countersign speaks; PGlite understands them too. */
+/** Vault's database in the form of a `pg` pool, as far as countersign uses it. It may be PGlite. */
 function inDatabase(db: Pick<Database, 'query'>): StoreConfig {
   return { postgres: { pool: { query: ({ text, values }) => db.query(text, values) } } }
 }
 
-/** The second factors in a customer's own record. */
+/** The second factors of a user, from Vault's own table. */
 export function factorsOf({ appUser, methods, email, phone }: VaultUser): FactorInput[] {
   const app: FactorInput[] = appUser === null ? [] : [{ method: 'app', user: appUser }]
   return [
     ...app,
     ...methods.map((method): FactorInput => {
       if (method === 'email') return { method, email }
-      if (phone === null) throw new Error(`A customer has ${method} as a second factor and no telephone.`)
+      if (phone === null) throw new Error(`The user has the factor ${method} but no phone number.`)
       return method === 'dual' ? { method, email, phone } : { method, phone }
     }),
   ]

@@ -12,22 +12,22 @@ import { seedAppCodes } from './seed-apps.js'
 import { SEED_USERS } from './seed-users.js'
 import { appSecretsIn } from './store/app-secrets.js'
 import { type Database, pgliteDatabase, postgresDatabase } from './store/database.js'
-import { keptSecret } from './store/kept-secret.js'
 import { ledgerIn } from './store/ledger.js'
-import { type Letters, lettersIn } from './store/letters.js'
+import { type Messages, messagesIn } from './store/messages.js'
+import { secretFromFile } from './store/secret-file.js'
 import { signInFailuresIn } from './store/sign-in-failures.js'
 import { createTables } from './store/tables.js'
 import { usersIn } from './store/users.js'
 
-/** Everything the environment asked for, running. */
+/** Everything that the configuration requires, opened. */
 export interface OpenVault {
   readonly context: VaultContext
   readonly seeding: SeedContext
-  /** Gives back sockets, files and locks. */
+  /** Closes sockets and files and releases locks. */
   close(): Promise<void>
 }
 
-/** Opens stores and service as the configuration says. What was opened is closed again when a later part fails. */
+/** Opens stores and service. If one of them fails, those that were opened before are closed again. */
 export async function openVault(config: Config): Promise<OpenVault> {
   const opened: (() => Promise<unknown>)[] = []
   const close = async () => {
@@ -39,7 +39,7 @@ export async function openVault(config: Config): Promise<OpenVault> {
     await createTables(db)
     const users = usersIn(db)
     const ledger = ledgerIn(db)
-    const letters = lettersIn(db)
+    const messages = messagesIn(db)
 
     const service = await openService(config)
     if (service) opened.push(() => service.close())
@@ -52,15 +52,15 @@ export async function openVault(config: Config): Promise<OpenVault> {
       users,
       ledger,
       signInFailures: signInFailuresIn(db),
-      mfa: vaultMfa(config, service?.mfa ?? addressOf(config), users, { db, redis, letters }),
-      speech: mfa,
-      sessionSecret: config.sessionSecret ?? (await keptSecret(join(config.dataDir, 'session-secret'))),
+      mfa: vaultMfa(config, service?.mfa ?? addressOf(config), users, { db, redis, messages }),
+      transcriber: mfa,
+      sessionSecret: config.sessionSecret ?? (await secretFromFile(join(config.dataDir, 'session-secret'))),
       sessionStore: redis && new RedisStore({ client: redis, prefix: 'vault:session:' }),
-      inbox: service && inboxOf(service, letters),
-      people: config.production ? [] : SEED_USERS,
+      inbox: service && inboxOf(service, messages),
+      seedUsers: config.production ? [] : SEED_USERS,
     }
-    const outside = service ? undefined : { mfa, secrets: appSecretsIn(config.dataDir) }
-    return { context, seeding: { people: SEED_USERS, users, ledger, service, outside }, close }
+    const external = service ? undefined : { mfa, secrets: appSecretsIn(config.dataDir) }
+    return { context, seeding: { seedUsers: SEED_USERS, users, ledger, service, external }, close }
   } catch (error) {
     await close()
     throw error
@@ -71,14 +71,14 @@ function openDatabase({ databaseUrl, dataDir }: Config): Promise<Database> {
   return databaseUrl === undefined ? pgliteDatabase(join(dataDir, 'vault')) : postgresDatabase(databaseUrl)
 }
 
-/** Everybody's messages, when the service keeps them on this machine, with the letters that Vault writes itself. */
-export function inboxOf({ inbox }: CountersignService, letters: Letters): Inbox | undefined {
+/** The development inbox, if the service has one, together with the messages that Vault sends itself. */
+export function inboxOf({ inbox }: CountersignService, messages: Messages): Inbox | undefined {
   return (
     inbox && {
       async messages(filter) {
-        const [sent, posted] = await Promise.all([inbox.messages(filter), letters.posted(filter)])
-        const mails = posted.map((letter) => ({ channel: 'email', ...letter }))
-        return [...sent, ...mails].sort((one, other) => other.at.localeCompare(one.at))
+        const [fromService, fromVault] = await Promise.all([inbox.messages(filter), messages.list(filter)])
+        const emails = fromVault.map((message) => ({ channel: 'email', ...message }))
+        return [...fromService, ...emails].sort((one, other) => other.at.localeCompare(one.at))
       },
       apps: seedAppCodes,
     }

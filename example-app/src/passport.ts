@@ -10,7 +10,7 @@ declare global {
   }
 }
 
-/** Passport as this app uses it: passwords of its own, and the second factor by countersign. */
+/** Passport with Vault's own password strategy and the second factor of countersign. */
 export function vaultPassport({ users, mfa }: VaultContext) {
   const vault = new passport.Passport()
 
@@ -21,7 +21,7 @@ export function vaultPassport({ users, mfa }: VaultContext) {
   )
   vault.use(new MfaStrategy(mfa))
 
-  // The version goes along, so that a new password ends every session that the old one opened, half-logins too.
+  // With the version in the session, a new password ends all sessions and pending logins that the old one started.
   vault.serializeUser((user, done) => done(null, `${user.id}.${user.passwordVersion}`))
   vault.deserializeUser((kept: unknown, done) => {
     const [id, version] = String(kept).split('.').map(Number)
@@ -32,5 +32,5 @@ export function vaultPassport({ users, mfa }: VaultContext) {
   return vault
 }
 
-/** Vault's own Passport, apart from the one that `import passport` shares. */
+/** An instance of Passport, separate from the one that `import passport` shares. */
 export type VaultPassport = ReturnType<typeof vaultPassport>

@@ -1,16 +1,16 @@
 import type { NewUser } from './store/users.js'
 
-/** A customer for trying things out. */
+/** A user for trying out the app. */
 export interface SeedUser extends NewUser {
-  /** What is in the authenticator app on the phone, in base32. Public knowledge, like the passwords here. */
+  /** The secret of the user's authenticator app, in base32. It is public, like the passwords here. */
   readonly appSecret?: string
-  /** Gets backup codes mailed. */
+  /** Whether the user gets backup codes by email. */
   readonly backupCodes: boolean
-  /** What this customer is there to show, in a few words. */
+  /** The user's second factors, in a few words. */
   readonly shows: string
 }
 
-/** Telephone numbers from the range set aside for fiction (555-0100 to 555-0199), mailboxes on a reserved domain. */
+/** The seed users. Their phone numbers are reserved for fiction (555-0100 to 555-0199), and so is their email domain. */
 export const SEED_USERS: readonly SeedUser[] = [
   {
     username: 'alice',
@@ -44,7 +44,7 @@ export const SEED_USERS: readonly SeedUser[] = [
     methods: ['dual'],
     backupCodes: false,
     balance: 9100,
-    shows: 'one code to mailbox and phone together',
+    shows: 'one code, half by email and half by text message',
   },
   {
     username: 'mallory',
@@ -55,7 +55,7 @@ export const SEED_USERS: readonly SeedUser[] = [
     methods: ['sms'],
     backupCodes: false,
     balance: 13,
-    shows: 'text message; up to no good',
+    shows: 'text message (plays the attacker)',
   },
   {
     username: 'nina',
@@ -66,7 +66,7 @@ export const SEED_USERS: readonly SeedUser[] = [
     methods: [],
     backupCodes: false,
     balance: 640,
-    shows: 'no second step yet',
+    shows: 'no second factor yet',
   },
   {
     username: 'walt',
@@ -89,6 +89,6 @@ export const SEED_USERS: readonly SeedUser[] = [
     appSecret: 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU',
     backupCodes: false,
     balance: 760,
-    shows: 'authenticator app alone',
+    shows: 'authenticator app only',
   },
 ]

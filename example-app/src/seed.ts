@@ -1,106 +1,106 @@
 import type { CountersignService } from '@countersign/service'
 import { type Contact, ServiceError } from 'countersign/protocol'
-import { bindOutside, type OutsideService } from './bind-outside.js'
+import { type ExternalService, enrollSeedApp } from './enroll-seed-app.js'
 import type { SeedUser } from './seed-users.js'
-import type { KeptAppSecrets } from './store/app-secrets.js'
+import type { AppSecretFile } from './store/app-secrets.js'
 import type { Ledger } from './store/ledger.js'
 import type { Users, VaultUser } from './store/users.js'
 
 const DAY_MS = 86_400_000
 
-/** What seeding needs. */
+/** What `seed` works with. */
 export interface SeedContext {
-  readonly people: readonly SeedUser[]
+  readonly seedUsers: readonly SeedUser[]
   readonly users: Users
   readonly ledger: Ledger
-  /** The MFA service, when it runs in this process; only then are secrets documented, and backup codes sent. */
+  /** The MFA service, if it runs in this process. Only then the apps have the documented secrets. */
   readonly service: CountersignService | undefined
-  /** Another service, and where the secrets are kept that it gives to apps. */
-  readonly outside?: { readonly mfa: OutsideService; readonly secrets: KeptAppSecrets } | undefined
+  /** An external service, and the file for the secrets that it creates. */
+  readonly external?: { readonly mfa: ExternalService; readonly secrets: AppSecretFile } | undefined
 }
 
 /**
- * Adds the customers who are missing, and the authenticator apps of those who should have one. Running it again, or
- * in several processes at once, changes nothing more. Returns what was done, one line each.
+ * Adds missing seed users and their authenticator apps. Running it again, or in several processes at once, adds nothing
+ * twice. Returns one line for each change.
  */
 export async function seed(context: SeedContext): Promise<string[]> {
-  const { people, users, ledger, service } = context
+  const { seedUsers, users, ledger, service } = context
   const done: string[] = []
-  const appless: Appless[] = []
-  for (const person of people) {
-    const added = await users.add(person)
-    const user = added ?? (await users.findByName(person.username))
+  const missing: MissingApp[] = []
+  for (const seedUser of seedUsers) {
+    const added = await users.add(seedUser)
+    const user = added ?? (await users.findByName(seedUser.username))
     if (added) {
-      await notePast(ledger, added, person)
-      done.push(`${person.username} was added`)
+      await addHistory(ledger, added, seedUser)
+      done.push(`${seedUser.username} was added`)
     }
-    if (user && user.appUser === null && person.appSecret) {
-      appless.push({ user, documented: person.appSecret })
+    if (user && user.appUser === null && seedUser.appSecret) {
+      missing.push({ user, documented: seedUser.appSecret })
     }
-    // Only into the development inbox: nobody reads the mailboxes of invented people.
-    if (added && person.backupCodes && service?.inbox) done.push(await sendBackupCodes(service, added))
+    // Only into the development inbox, since the email addresses do not exist.
+    if (added && seedUser.backupCodes && service?.inbox) done.push(await sendBackupCodes(service, added))
   }
-  return [...done, ...(await bindApps(context, appless))]
+  return [...done, ...(await enrollApps(context, missing))]
 }
 
-/** Somebody who should have an app, and the secret that should be in it. */
-interface Appless {
+/** A user whose authenticator app is missing, and its documented secret. */
+interface MissingApp {
   readonly user: VaultUser
   readonly documented: string
 }
 
-/** Binds the apps until the service fails: then whoever starts Vault is not kept waiting for it again. */
-async function bindApps(context: SeedContext, appless: readonly Appless[]): Promise<string[]> {
+/** Enrolls the apps. Stops when the service fails, so that the start does not wait for it again and again. */
+async function enrollApps(context: SeedContext, missing: readonly MissingApp[]): Promise<string[]> {
   const done: string[] = []
-  for (const one of appless) {
+  for (const one of missing) {
     try {
-      done.push(await bindApp(context, one))
+      done.push(await enrollApp(context, one))
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      const names = appless.slice(done.length).map(({ user }) => user.username)
+      const names = missing.slice(done.length).map(({ user }) => user.username)
       return [
         ...done,
-        `no authenticator app yet for ${names.join(', ')}: ${error.message} npm run seed tries again`,
+        `no authenticator app yet for ${names.join(', ')}: ${error.message} Run \`npm run seed\` to try again.`,
       ]
     }
   }
   return done
 }
 
-async function notePast(ledger: Ledger, user: VaultUser, person: SeedUser): Promise<void> {
+async function addHistory(ledger: Ledger, user: VaultUser, seedUser: SeedUser): Promise<void> {
   const now = Date.now()
-  const salary = Math.round(person.balance * 0.8)
-  await ledger.note(user.id, { at: new Date(now - 19 * DAY_MS), what: 'Salary', amount: salary })
-  await ledger.note(user.id, { at: new Date(now - 12 * DAY_MS), what: 'Withdrawal', amount: -40 })
-  await ledger.note(user.id, { at: new Date(now - 3 * DAY_MS), what: 'From a friend', amount: 25 })
+  const salary = Math.round(seedUser.balance * 0.8)
+  await ledger.addPast(user.id, { at: new Date(now - 19 * DAY_MS), what: 'Salary', amount: salary })
+  await ledger.addPast(user.id, { at: new Date(now - 12 * DAY_MS), what: 'Withdrawal', amount: -40 })
+  await ledger.addPast(user.id, { at: new Date(now - 3 * DAY_MS), what: 'From a friend', amount: 25 })
 }
 
-async function bindApp(
-  { users, service, outside }: SeedContext,
-  { user, documented }: Appless,
+async function enrollApp(
+  { users, service, external }: SeedContext,
+  { user, documented }: MissingApp,
 ): Promise<string> {
   if (service) {
-    await service.importApp({ ...reach(user), secret: documented })
+    await service.importApp({ ...identityOf(user), secret: documented })
     await users.rememberApp(user.id, user.email)
     return `${user.username} has an authenticator app`
   }
-  const secret = outside && (await bindOutside(outside.mfa, reach(user), documented))
+  const secret = external && (await enrollSeedApp(external.mfa, identityOf(user), documented))
   if (secret === undefined) {
-    return `no authenticator app yet for ${user.username}: sign in and set one up at /mfa/enroll-app`
+    return `no authenticator app yet for ${user.username}: sign in and set it up at /mfa/enroll-app`
   }
-  if (secret !== documented) await outside?.secrets.keep(user.username, secret)
+  if (secret !== documented) await external?.secrets.save(user.username, secret)
   await users.rememberApp(user.id, user.email)
   return `${user.username} has an authenticator app with the secret ${secret}`
 }
 
 async function sendBackupCodes({ mfa }: CountersignService, user: VaultUser): Promise<string> {
-  const answer = await mfa.sendBackupCodes({ ...reach(user), method: 'email' })
+  const answer = await mfa.sendBackupCodes({ ...identityOf(user), method: 'email' })
   return answer.outcome === 'refused'
     ? `${user.username} has no backup codes: ${answer.refusal.reason}`
-    : `${user.username} has backup codes in the mailbox`
+    : `${user.username} received backup codes by email`
 }
 
-/** How the service knows a customer: by mailbox, and by the account name that the plugin gives, too. */
-function reach(user: VaultUser): { contact: Contact; account: string } {
+/** How the service identifies a user: by email address, and by the same account name that the plugin uses. */
+function identityOf(user: VaultUser): { contact: Contact; account: string } {
   return { contact: { kind: 'email', email: user.email }, account: String(user.id) }
 }

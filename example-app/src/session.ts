@@ -1,18 +1,18 @@
 import type { Request } from 'express'
 import session from 'express-session'
 import type { VaultContext } from './context.js'
-import type { Notice } from './views/notice.js'
+import type { PageMessage } from './views/page-message.js'
 
 declare module 'express-session' {
   interface SessionData {
-    /** Where somebody wanted to go before they were asked to sign in; the name that connect-ensure-login uses. */
+    /** The address that the user requested before signing in, under the name that connect-ensure-login uses. */
     returnTo?: string
-    /** Told on the next page, once. */
-    notice?: Notice
+    /** Shown once, on the next page. */
+    pageMessage?: PageMessage
   }
 }
 
-/** The session middleware, wired as any app would. */
+/** The session middleware. */
 export function vaultSession({ sessionSecret, sessionStore }: VaultContext) {
   return session({
     name: 'vault.sid',
@@ -24,9 +24,9 @@ export function vaultSession({ sessionSecret, sessionStore }: VaultContext) {
   })
 }
 
-/** The notice that an earlier request left for this page. */
-export function takeNotice(req: Request): Notice | undefined {
-  const { notice } = req.session
-  delete req.session.notice
-  return notice
+/** The message that an earlier request left for this page. */
+export function takePageMessage(req: Request): PageMessage | undefined {
+  const { pageMessage } = req.session
+  delete req.session.pageMessage
+  return pageMessage
 }

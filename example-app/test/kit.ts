@@ -11,7 +11,7 @@ import { type SeedContext, seed } from '../src/seed.js'
 import { SEED_USERS } from '../src/seed-users.js'
 import { pgliteDatabase } from '../src/store/database.js'
 import { ledgerIn } from '../src/store/ledger.js'
-import { lettersIn } from '../src/store/letters.js'
+import { messagesIn } from '../src/store/messages.js'
 import { scryptPasswords } from '../src/store/passwords.js'
 import { signInFailuresIn } from '../src/store/sign-in-failures.js'
 import { createTables } from '../src/store/tables.js'
@@ -50,20 +50,20 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
   })
   const users = usersIn(db, quickPasswords)
   const ledger = ledgerIn(db)
-  const letters = lettersIn(db)
-  const inbox = inboxOf(service, letters)
+  const messages = messagesIn(db)
+  const inbox = inboxOf(service, messages)
   const context: VaultContext = {
     config,
     users,
     ledger,
     signInFailures: signInFailuresIn(db),
-    mfa: { ...vaultMfa(config, service.mfa, users, { db, letters }), onEvent: undefined },
-    speech: service.mfa,
+    mfa: { ...vaultMfa(config, service.mfa, users, { db, messages }), onEvent: undefined },
+    transcriber: service.mfa,
     sessionSecret: SECRET,
     inbox,
-    people: SEED_USERS,
+    seedUsers: SEED_USERS,
   }
-  const seeding = { people: SEED_USERS, users, ledger, service }
+  const seeding = { seedUsers: SEED_USERS, users, ledger, service }
   await seed(seeding)
   const app = createApp(context)
   return {

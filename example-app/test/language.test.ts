@@ -16,10 +16,10 @@ const choose = (fields: object, headers: Record<string, string> = {}) =>
     .send(fields)
 
 describe('the language switch', () => {
-  it('stands on every page, and says that these are in English alone', async () => {
+  it('stands on every page, and says that these are in English', async () => {
     for (const path of ['/', '/login', '/inbox', '/nowhere']) {
       const { text } = await vault.pages().get(path)
-      expect(text).toContain('Vault’s own pages are in English alone.')
+      expect(text).toContain('Vault’s own pages are in English.')
       for (const [tag, name] of Object.entries(LANGUAGES)) {
         const current = tag === 'en' ? ' aria-current="true"' : ''
         expect(text).toContain(`value="${tag}" lang="${tag}"${current}>${name}</button>`)

@@ -7,7 +7,7 @@ import { mfaClient } from 'countersign'
 import { ServiceError } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { appCode } from '../src/app-code.js'
-import type { OutsideService } from '../src/bind-outside.js'
+import type { ExternalService } from '../src/enroll-seed-app.js'
 import { seed } from '../src/seed.js'
 import { seedAppCode } from '../src/seed-apps.js'
 import { appSecretsIn } from '../src/store/app-secrets.js'
@@ -51,15 +51,15 @@ describe('seeding', () => {
 
 describe('seeding with a service outside', () => {
   /** Adds somebody with an app, by what a service outside answers; what was kept of its secret. */
-  async function seedOutside(username: string, mfa: OutsideService | undefined) {
+  async function seedOutside(username: string, mfa: ExternalService | undefined) {
     const folder = await mkdtemp(join(tmpdir(), 'vault-'))
     onTestFinished(() => rm(folder, { recursive: true }))
-    const { people, ...rest } = vault.seeding
-    const [alice] = people
+    const { seedUsers, ...rest } = vault.seeding
+    const [alice] = seedUsers
     if (!alice) throw new Error('alice')
     const person = { ...alice, username, email: `${username}@vault.example` }
     const secrets = appSecretsIn(folder)
-    const context = { ...rest, service: undefined, people: [person], outside: mfa && { mfa, secrets } }
+    const context = { ...rest, service: undefined, seedUsers: [person], external: mfa && { mfa, secrets } }
     return { done: await seed(context), again: await seed(context), kept: await secrets.read(), alice }
   }
 
@@ -90,7 +90,7 @@ describe('seeding with a service outside', () => {
 
   it('finds the documented app with a service that tells no secret and knows it', async () => {
     const codes: string[] = []
-    const shown = () => appCode(vault.seeding.people[0]?.appSecret ?? '', Date.now() - 30_000)
+    const shown = () => appCode(vault.seeding.seedUsers[0]?.appSecret ?? '', Date.now() - 30_000)
     const before = shown()
     const { done, kept, alice } = await seedOutside('eve', {
       enrollApp: async () => ({ outcome: 'prepared', qr: 'data:image/png;base64,AAAA' }),
@@ -109,10 +109,14 @@ describe('seeding with a service outside', () => {
     throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'The MFA service is down.')
   }
 
-  it.each<[string, OutsideService | undefined, RegExp]>([
-    ['there is none', undefined, /set one up at/],
-    ['it refuses', { enrollApp: async () => refused, verify: async () => refused }, /set one up at/],
-    ['it is down', { enrollApp: down, verify: down }, /The MFA service is down. npm run seed tries again$/],
+  it.each<[string, ExternalService | undefined, RegExp]>([
+    ['there is none', undefined, /set it up at/],
+    ['it refuses', { enrollApp: async () => refused, verify: async () => refused }, /set it up at/],
+    [
+      'it is down',
+      { enrollApp: down, verify: down },
+      /The MFA service is down. Run `npm run seed` to try again\.$/,
+    ],
   ])('says so and goes on when %s', async (what, mfa, why) => {
     const name = what.replaceAll(' ', '-')
     const { done, again } = await seedOutside(name, mfa)
@@ -127,13 +131,13 @@ describe('seeding with a service outside', () => {
       asked++
       return down()
     }
-    const { people, ...rest } = vault.seeding
-    const two = people.slice(0, 2).map((person) => {
+    const { seedUsers, ...rest } = vault.seeding
+    const two = seedUsers.slice(0, 2).map((person) => {
       const username = `${person.username}-again`
       return { ...person, username, email: `${username}@vault.example`, appSecret: 'A'.repeat(32) }
     })
-    const outside = { mfa: { enrollApp, verify: down }, secrets: appSecretsIn('nowhere') }
-    const done = await seed({ ...rest, service: undefined, people: two, outside })
+    const external = { mfa: { enrollApp, verify: down }, secrets: appSecretsIn('nowhere') }
+    const done = await seed({ ...rest, service: undefined, seedUsers: two, external })
     expect(asked).toBe(1)
     expect(done.at(-1)).toMatch(
       /^no authenticator app yet for alice-again, bob-again: The MFA service is down/,

@@ -15,13 +15,13 @@ let app: ReturnType<typeof createApp>
 let nina: Browser
 beforeAll(async () => {
   vault = await openTestVault()
-  const speech = {
+  const transcriber = {
     async transcribe({ file }: { readonly file: string }) {
       given.push({ file, content: existsSync(file) ? readFileSync(file, 'utf8') : undefined })
       return answer
     },
   }
-  app = createApp({ ...vault.context, speech })
+  app = createApp({ ...vault.context, transcriber })
   nina = supertest.agent(app).accept('application/json')
   await signIn(nina, 'nina').then(({ status }) => expect(status).toBe(200))
 })
@@ -151,6 +151,6 @@ describe('a recording', () => {
     })
     if (refusal.reason === 'busy') expect(told.headers['retry-after']).toBe('10')
     const page = asPage(nina.post('/transcribe')).field('file', 'https://media.example/a.mp3')
-    expect((await page.expect(status)).text).toContain('<p class="notice error" role="alert">')
+    expect((await page.expect(status)).text).toContain('<p class="callout error" role="alert">')
   })
 })

@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser || !hasRealEngine())('having a recording written dow
       await page.getByLabel('A file').setInputFiles(recording)
       await page.getByRole('button', { name: 'Transcribe' }).click()
       if (javaScriptEnabled) {
-        expect(await page.getByRole('status').textContent()).toMatch(/Sending|Sent|Listening/)
+        expect(await page.getByRole('status').textContent()).toMatch(/Sending|Sent|Transcribing/)
         await snap(page, `transcribe-${look}-progress`)
       }
       await page.getByText('go forward ten meters').waitFor({ timeout: 25_000 })

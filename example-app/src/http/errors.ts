@@ -1,26 +1,26 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { problemPage } from '../views/problem-page.js'
-import { aroundOf } from './around.js'
+import { frameOf } from './frame.js'
 import { wantsJson } from './negotiate.js'
 import { Problem } from './problem.js'
 
-/** Answers whatever no route took. */
+/** Responds to a request that no route handled. */
 export const notFound: RequestHandler = function notFound(_req, _res, next) {
   next(new Problem('not_found', 'There is no page at this address.'))
 }
 
-/** Turns everything thrown into a page or problem+json that tells no more than the person may know. */
+/** Turns an error into a page or problem+json that reveals no internals. */
 export const errorHandler: ErrorRequestHandler = function errorHandler(error, req, res, next) {
   if (res.headersSent) return next(error)
   answerProblem(req, res, asProblem(error))
 }
 
-/** Answers a problem in the form the caller asked for. */
+/** Responds with a problem, as a page or as JSON. */
 export function answerProblem(req: Request, res: Response, problem: Problem): void {
   res.status(problem.status).set('Cache-Control', 'no-store')
   if (problem.retryAfterSeconds !== undefined) res.set('Retry-After', String(problem.retryAfterSeconds))
   if (!wantsJson(req)) {
-    res.send(problemPage(problem, req.user, aroundOf(req, {})))
+    res.send(problemPage(problem, req.user, frameOf(req, {})))
     return
   }
   const { status, code, title, detail } = problem
@@ -32,16 +32,16 @@ export function answerProblem(req: Request, res: Response, problem: Problem): vo
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   const status = statusOf(error)
-  if (status === 413) return new Problem('body_too_large', 'At most 4 KB are taken.')
+  if (status === 413) return new Problem('body_too_large', 'Send at most 4 KB.')
   if (status === 415)
     return new Problem('unsupported_media_type', 'Send application/json or a form in UTF-8.')
-  // The session ended while the request was under way.
+  // The session ended during the request.
   if (status === 401) return new Problem('sign_in_required', 'Sign in and try again.')
   if (status >= 400 && status < 500) return new Problem('invalid_request', 'The request could not be read.')
   console.error(error)
   return status === 503 || status === 502
     ? new Problem('unavailable', 'Please try again in a minute.')
-    : new Problem('internal_error', 'Please try again. If it goes on, tell us when it happened.')
+    : new Problem('internal_error', 'Please try again. If it happens again, let us know the time.')
 }
 
 function statusOf(error: unknown): number {

@@ -1,6 +1,6 @@
 import type { TranscriptionRefusal } from 'countersign'
 
-/** Every `code` this app's own problem answers carry; the codes of `/mfa` are the plugin's. */
+/** Every `code` of this app's own problems. The codes of `/mfa` belong to the plugin. */
 export type VaultProblemCode =
   | 'invalid_request'
   | 'invalid_credentials'
@@ -42,35 +42,35 @@ const STATUS: Readonly<Record<VaultProblemCode, number>> = {
 }
 
 const TITLE: Readonly<Record<VaultProblemCode, string>> = {
-  invalid_request: 'That could not be understood',
-  invalid_credentials: 'Wrong name or password',
+  invalid_request: 'The request is invalid',
+  invalid_credentials: 'Wrong user name or password',
   too_many_attempts: 'Too many attempts',
   sign_in_required: 'Sign in first',
-  cross_site: 'That came from another site',
+  cross_site: 'The request came from another site',
   wrong_password: 'Wrong current password',
   insufficient_funds: 'Not enough money',
-  not_found: 'Nothing here',
-  not_available: 'Not available here',
-  unsupported_media_type: 'That kind of content is not understood',
-  body_too_large: 'That was too much',
+  not_found: 'Page not found',
+  not_available: 'Not available',
+  unsupported_media_type: 'Unsupported content type',
+  body_too_large: 'The request is too large',
   internal_error: 'Something went wrong on our side',
-  unavailable: 'This is not working right now',
-  transcription_unavailable: 'Nobody here can listen',
-  busy: 'Too much to listen to at once',
-  address_refused: 'That address cannot be used',
-  fetch_failed: 'There is no file at that address',
-  file_too_large: 'That file is too large',
-  recording_too_long: 'That recording is too long',
-  unsupported_media: 'That is not a recording',
-  no_speech: 'No words were heard',
+  unavailable: 'Not available right now',
+  transcription_unavailable: 'Transcription is not available',
+  busy: 'Too many recordings at once',
+  address_refused: 'This address cannot be used',
+  fetch_failed: 'No file was found at this address',
+  file_too_large: 'The file is too large',
+  recording_too_long: 'The recording is too long',
+  unsupported_media: 'The file is not a recording',
+  no_speech: 'No speech was found',
 }
 
-/** A "no" on its way to the person: thrown by a handler, answered by the error handler as a page or as JSON. */
+/** A refusal that a handler throws. The error handler responds with a page or JSON. */
 export class Problem extends Error {
   readonly code: VaultProblemCode
-  /** One sentence for the person; holds nothing that is not theirs to know. */
+  /** One sentence for the user, without internals. */
   readonly detail: string
-  /** When asking again makes sense. */
+  /** When to try again. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(code: VaultProblemCode, detail: string, retryAfterSeconds?: number) {
@@ -81,12 +81,12 @@ export class Problem extends Error {
     this.retryAfterSeconds = retryAfterSeconds
   }
 
-  /** The HTTP status that goes with the code. */
+  /** The HTTP status of the code. */
   get status(): number {
     return STATUS[this.code]
   }
 
-  /** A short heading for the code. */
+  /** A short title of the code. */
   get title(): string {
     return TITLE[this.code]
   }

@@ -4,7 +4,7 @@ import { Problem } from './problem.js'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Refuses requests that change something when a browser says that they come from another site. */
+/** Refuses requests that change something and come from another site, according to the browser. */
 export function sameOrigin({ publicUrl }: Pick<Config, 'publicUrl'>): RequestHandler {
   return function checkOrigin(req, _res, next) {
     if (SAFE.has(req.method) || isOurs(req, publicUrl)) return next()
@@ -13,16 +13,16 @@ export function sameOrigin({ publicUrl }: Pick<Config, 'publicUrl'>): RequestHan
 }
 
 function isOurs(req: Request, publicUrl: string | undefined): boolean {
-  // Fetch Metadata cannot be set by a script. `none`: typed into the address bar or a bookmark.
+  // A script cannot set Fetch Metadata. `none` means the address bar or a bookmark.
   const site = req.get('sec-fetch-site')
   if (site !== undefined) return site === 'same-origin' || site === 'none'
   const origin = req.get('origin')
-  // Neither header: not a browser, so there is no cookie that another site could ride on.
+  // Without both headers the client is not a browser, and another site cannot make it send its cookies.
   if (origin === undefined) return true
-  // As Express sees the request: behind a proxy that is trusted, as the proxy does.
-  const asked = `${req.protocol}://${req.host}`
-  const ours = [publicUrl, asked].flatMap((url) => (url && URL.canParse(url) ? [new URL(url)] : []))
-  // A page that came without encryption may be anybody's, whatever its name.
+  // Behind a trusted proxy, Express takes both parts from the proxy's headers.
+  const requested = `${req.protocol}://${req.host}`
+  const ours = [publicUrl, requested].flatMap((url) => (url && URL.canParse(url) ? [new URL(url)] : []))
+  // Anyone on the network can forge a page that was loaded without TLS.
   const isEncrypted = ours.some(({ protocol }) => protocol === 'https:')
   return ours.some((url) => url.origin === origin && (url.protocol === 'https:' || !isEncrypted))
 }

@@ -13,17 +13,17 @@ const HEADERS = {
   'Content-Security-Policy': POLICY.join('; '),
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'same-origin',
-  // Every page is somebody's own; the files under public/ say otherwise for themselves.
+  // Pages belong to one user. The files in public/ set their own header.
   'Cache-Control': 'no-store',
 }
 
-/** What every answer carries: nothing from elsewhere, no framing, no sniffing, no copies kept. */
+/** Sets the headers of every response: no foreign content, no framing, no sniffing, no caching. */
 export const securityHeaders: RequestHandler = function securityHeaders(_req, res, next) {
   res.set(HEADERS)
   next()
 }
 
-/** For a page with a script of ours, which may ask this app alone. */
+/** Allows the app's own scripts on a page, which may send requests to this app only. */
 export const ownScripts: RequestHandler = function ownScripts(_req, res, next) {
   res.set('Content-Security-Policy', [...POLICY, "script-src 'self'", "connect-src 'self'"].join('; '))
   next()

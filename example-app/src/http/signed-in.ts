@@ -4,8 +4,8 @@ import { wantsJson } from './negotiate.js'
 import { Problem } from './problem.js'
 
 /**
- * This app's own guard, which knows nothing of second factors: whoever has shown only a password is nobody to it,
- * since countersign withholds them.
+ * The app's own guard, which knows nothing about second factors: during a pending login, countersign withholds the user, so
+ * the request counts as signed out.
  */
 export const signedIn: RequestHandler = function signedIn(req, res, next) {
   if (req.isAuthenticated()) return next()
@@ -15,8 +15,8 @@ export const signedIn: RequestHandler = function signedIn(req, res, next) {
 }
 
 /**
- * Who is signed in, on a route behind the guard.
- * @throws {Problem} when the route forgot the guard.
+ * The signed-in user of a route behind the guard.
+ * @throws {Problem} when the route has no guard.
  */
 export function customer(req: Request): VaultUser {
   if (!req.user) throw new Problem('sign_in_required', 'Sign in and try again.')

@@ -9,15 +9,15 @@ import { Problem } from './problem.js'
 
 const MAX_BYTES = 25 * 1024 * 1024
 
-/** A multipart form with at most one file, which was written away while it arrived. */
+/** A multipart form with at most one file, which is written to a temporary folder. */
 export interface Upload {
-  /** Path of the file; nothing when none was chosen. */
+  /** The path of the file; `undefined` if no file was chosen. */
   readonly path: string | undefined
-  /** What the field `file` says. */
+  /** The value of the field `file`. */
   readonly address: string | undefined
 }
 
-/** Receives a form and hands it to `use`; the file is gone afterwards, whatever happens. */
+/** Receives a form, passes it to `use`, and deletes the file afterwards, also after an error. */
 export async function withUpload<Answer>(
   req: Request,
   use: (upload: Upload) => Promise<Answer>,
@@ -27,7 +27,7 @@ export async function withUpload<Answer>(
   try {
     return await use(await receive(req, folder, over.signal))
   } finally {
-    // Of a form that breaks off nobody would end the file, which stays on the disk while it is open.
+    // If the upload breaks off, the file would stay open and keep its disk space until the process ends.
     over.abort()
     req.unpipe()
     req.resume()
@@ -46,7 +46,7 @@ function receive(req: Request, folder: string, over: AbortSignal): Promise<Uploa
       if (name === 'file') address = value
     })
     form.on('file', (_name, stream, filename: string | undefined) => {
-      // A browser sends an empty part when no file was chosen, other programs one without a name.
+      // Without a chosen file, a browser sends an empty part, and other programs one without a file name.
       if (written || !filename) return void stream.resume()
       written = keep(stream, join(folder, `recording${extensionOf(filename)}`), over)
       written.catch(reject)
@@ -73,11 +73,11 @@ function parserFor(req: Request) {
 
 async function keep(stream: BusboyFileStream, path: string, over: AbortSignal): Promise<string> {
   await pipeline(stream, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal: over })
-  if (stream.truncated) throw new Problem('file_too_large', 'At most 25 MB are taken.')
+  if (stream.truncated) throw new Problem('file_too_large', 'Choose a file of at most 25 MB.')
   return path
 }
 
-/** The only part of somebody else's file name that is kept; a service may go by it. */
+/** The extension of the uploaded file's name, which a service may need. The rest of the name is not used. */
 function extensionOf(filename: string): string {
   return /^\.[a-z0-9]{1,5}$/i.test(extname(filename)) ? extname(filename).toLowerCase() : ''
 }

@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import type { VaultContext } from '../context.js'
-import { aroundOf } from '../http/around.js'
+import { frameOf } from '../http/frame.js'
 import { frontPage, homePage } from '../views/home-page.js'
 
 /** `GET /` */
@@ -8,8 +8,8 @@ export function homeRoutes(context: VaultContext): Router {
   const { ledger } = context
   const router = Router()
   router.get('/', async (req, res) => {
-    const around = aroundOf(req, context)
-    const page = req.user ? homePage(req.user, await ledger.balance(req.user.id), around) : frontPage(around)
+    const frame = frameOf(req, context)
+    const page = req.user ? homePage(req.user, await ledger.balance(req.user.id), frame) : frontPage(frame)
     res.send(page)
   })
   return router

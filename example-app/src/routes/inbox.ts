@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
-import { aroundOf } from '../http/around.js'
+import { frameOf } from '../http/frame.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
 import { inboxPage } from '../views/inbox-page.js'
@@ -14,13 +14,16 @@ const filter = z.object({
     .optional(),
 })
 
-/** `GET /inbox`: what everybody received, in development. Without an inbox, and in production, there is no such page. */
+/** `GET /inbox`: all messages, in development. In production, and with an external service, there is no such page. */
 export function inboxRoutes({ config, inbox }: VaultContext): Router {
   const router = Router()
   router.get('/inbox', async (req, res) => {
     if (config.production) throw new Problem('not_found', 'There is no page at this address.')
     if (!inbox) {
-      throw new Problem('not_available', 'Messages are delivered by another service and cannot be read here.')
+      throw new Problem(
+        'not_available',
+        'Another service delivers the messages, so they cannot be shown here.',
+      )
     }
     const parsed = filter.safeParse(req.query)
     if (!parsed.success) throw new Problem('invalid_request', 'to must be one contact.')
@@ -29,7 +32,7 @@ export function inboxRoutes({ config, inbox }: VaultContext): Router {
     if (wantsJson(req)) res.json({ messages })
     else
       res.send(
-        inboxPage({ messages, apps: inbox.apps(), to, viewer: req.user, around: aroundOf(req, { inbox }) }),
+        inboxPage({ messages, apps: inbox.apps(), to, viewer: req.user, frame: frameOf(req, { inbox }) }),
       )
   })
   return router

@@ -5,13 +5,13 @@ import { localPath } from '../http/local-path.js'
 import { wantsJson } from '../http/negotiate.js'
 import { isLanguage, LANGUAGES, rememberLanguage } from '../language.js'
 
-const oneOfThem = `must be one of ${Object.keys(LANGUAGES).join(', ')}`
+const tagText = `must be one of ${Object.keys(LANGUAGES).join(', ')}`
 const choice = z.object({
-  to: z.custom<keyof typeof LANGUAGES>(isLanguage, { error: oneOfThem }),
+  to: z.custom<keyof typeof LANGUAGES>(isLanguage, { error: tagText }),
   back: z.string({ error: 'must be text' }).max(2_048).optional(),
 })
 
-/** `POST /language`: a choice for this browser, and back to the page it was made on. */
+/** `POST /language`: remembers a language for this browser, and redirects back to the page. */
 export function languageRoutes(): Router {
   const router = Router()
   router.post('/language', (req, res) => {
@@ -24,7 +24,7 @@ export function languageRoutes(): Router {
   return router
 }
 
-/** The page of ours that the browser came from. */
+/** The page of this site that the browser came from. */
 function pageBefore(req: Request): string {
   const referer = req.get('referer')
   if (!referer || !URL.canParse(referer)) return '/'

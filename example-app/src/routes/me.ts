@@ -1,6 +1,6 @@
 import { Router } from 'express'
 
-/** `GET /me`: who the app takes the caller for, and where their second factor stands. Always JSON. */
+/** `GET /me`: the signed-in user and the MFA status, always as JSON. */
 export function meRoutes(): Router {
   const router = Router()
   router.get('/me', (req, res) => {

@@ -2,13 +2,13 @@ import { mfaAccount, requireMfa } from 'countersign'
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
-import { aroundOf } from '../http/around.js'
 import { readBody } from '../http/body.js'
+import { frameOf } from '../http/frame.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
 import { customer, signedIn } from '../http/signed-in.js'
 import { factorsOf } from '../mfa.js'
-import { takeNotice } from '../session.js'
+import { takePageMessage } from '../session.js'
 import { passwordPage } from '../views/password-page.js'
 
 const MIN_LENGTH = 8
@@ -28,13 +28,13 @@ export function passwordRoutes(context: VaultContext): Router {
   const router = Router()
 
   const fresh = requireMfa({ maxAge: config.stepUpMaxAge })
-  // Somebody without a second factor can still change their password; the guard would send them away.
+  // A user without a second factor can change the password, too; `requireMfa` would refuse that.
   const freshIfAny: RequestHandler = function freshIfAny(req, res, next) {
     return factorsOf(customer(req)).length > 0 ? fresh(req, res, next) : next()
   }
 
   router.get('/password', signedIn, freshIfAny, (req, res) => {
-    res.send(passwordPage(customer(req), takeNotice(req), aroundOf(req, context)))
+    res.send(passwordPage(customer(req), takePageMessage(req), frameOf(req, context)))
   })
 
   router.post('/password', signedIn, freshIfAny, async (req, res) => {
@@ -44,18 +44,18 @@ export function passwordRoutes(context: VaultContext): Router {
     const wait = await signInFailures.waitSeconds(user.username, address)
     if (wait > 0) throw new Problem('too_many_attempts', 'Too many wrong passwords. Try again later.', wait)
     if (!(await users.signIn(user.username, current))) {
-      await signInFailures.note(user.username, address)
+      await signInFailures.record(user.username, address)
       throw new Problem('wrong_password', 'That is not your current password.')
     }
-    if (current === next) throw new Problem('invalid_request', 'The new password is the old one.')
+    if (current === next)
+      throw new Problem('invalid_request', 'Choose a password that is not the current one.')
 
     const changed = await users.changePassword(user.id, next)
-    req.session.notice = {
+    req.session.pageMessage = {
       tone: 'success',
-      text: 'Your password is changed. Every other browser has to sign in again.',
+      text: 'Your password is changed. You are signed out in every other browser.',
     }
-    // This session gets another id and stays what it is, now with the new password's version in it; all the others
-    // hold a version that is past.
+    // This session gets another id and the version of the new password; all other sessions have an older version.
     await account.renewSession(req, changed)
     if (wantsJson(req)) res.json({ status: 'changed', next: '/account' })
     else res.redirect(303, '/account')

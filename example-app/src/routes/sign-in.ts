@@ -1,9 +1,9 @@
 import { type Request, type Response, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
-import { aroundOf } from '../http/around.js'
 import { readBody } from '../http/body.js'
 import { answerProblem } from '../http/errors.js'
+import { frameOf } from '../http/frame.js'
 import { localPath } from '../http/local-path.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
@@ -17,24 +17,24 @@ const credentials = z.object({
     .string({ error: 'must be text' })
     .min(1, { error: 'must not be empty' })
     .max(100)
-    // No database keeps a NUL, and nobody is called by a control character.
+    // PostgreSQL accepts no NUL, and no name contains control characters.
     .regex(/^[^\p{Cc}\p{Surrogate}]*$/u, { error: 'must not hold control characters' }),
   password: z.string({ error: 'must be text' }).min(1, { error: 'must not be empty' }).max(200),
 })
 
 /** `GET /login`, `POST /login`, `POST /logout` */
 export function signInRoutes(context: VaultContext, passport: VaultPassport): Router {
-  const { people, signInFailures } = context
+  const { seedUsers, signInFailures } = context
   const router = Router()
 
   function page(req: Request, view: Partial<SignInView>) {
-    const halfway = req.mfa?.status === 'pending'
-    return signInPage({ halfway, people, around: aroundOf(req, context), ...view })
+    const isPending = req.mfa?.status === 'pending'
+    return signInPage({ isPending, seedUsers, frame: frameOf(req, context), ...view })
   }
 
   router.get('/login', (req, res) => {
     if (req.user) return res.redirect(303, '/')
-    const person = people.find(({ username }) => username === req.query.as)
+    const person = seedUsers.find(({ username }) => username === req.query.as)
     res.send(page(req, { username: person?.username, password: person?.password }))
   })
 
@@ -45,7 +45,7 @@ export function signInRoutes(context: VaultContext, passport: VaultPassport): Ro
       const username = typeof req.body?.username === 'string' ? req.body.username.slice(0, 100) : undefined
       res
         .status(problem.status)
-        .send(page(req, { username, notice: { tone: 'error', text: problem.detail } }))
+        .send(page(req, { username, message: { tone: 'error', text: problem.detail } }))
     }
     const { username } = readBody(req, credentials)
     const address = req.ip ?? ''
@@ -54,12 +54,12 @@ export function signInRoutes(context: VaultContext, passport: VaultPassport): Ro
 
     const user = await passwordOwner(passport, req, res)
     if (!user) {
-      await signInFailures.note(username, address)
-      return refuse(new Problem('invalid_credentials', 'That name and password do not go together.'))
+      await signInFailures.record(username, address)
+      return refuse(new Problem('invalid_credentials', 'The user name or the password is wrong.'))
     }
     await signInFailures.forget(username, address)
 
-    // Passport empties the session at a login, so the address is read before it.
+    // Passport empties the session at a login, so the return address is read before.
     const target = localPath(req.session.returnTo)
     const { status, next } = await logIn(req, user, target)
     if (wantsJson(req)) res.json({ status, next })
@@ -78,12 +78,12 @@ export function signInRoutes(context: VaultContext, passport: VaultPassport): Ro
   return router
 }
 
-/** Asks the local strategy whose password this is, without signing anybody in. */
+/** The user with this name and password, by the local strategy. Does not sign the user in. */
 function passwordOwner(passport: VaultPassport, req: Request, res: Response): Promise<VaultUser | undefined> {
   return new Promise((resolve, reject) => {
-    const answer = (error: unknown, user: VaultUser | false | null) =>
+    const done = (error: unknown, user: VaultUser | false | null) =>
       error ? reject(error) : resolve(user || undefined)
-    passport.authenticate('local', answer)(req, res, reject)
+    passport.authenticate('local', done)(req, res, reject)
   })
 }
 

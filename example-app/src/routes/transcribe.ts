@@ -2,8 +2,8 @@ import type { TranscribeAnswer, TranscriptionRefusal } from 'countersign'
 import { type Request, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
-import { aroundOf } from '../http/around.js'
 import { readBody } from '../http/body.js'
+import { frameOf } from '../http/frame.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
 import { ownScripts } from '../http/security-headers.js'
@@ -11,7 +11,7 @@ import { customer, signedIn } from '../http/signed-in.js'
 import { withUpload } from '../http/upload.js'
 import { transcribePage } from '../views/transcribe-page.js'
 
-// countersign takes anything that is no address for a path of this machine: what a person types must be one.
+// `transcribe` treats anything that is not an address as a path on this machine, so users may only enter addresses.
 const addressed = z.object({
   file: z
     .string({ error: 'must be the address of a recording' })
@@ -20,53 +20,56 @@ const addressed = z.object({
 })
 
 const DETAILS: Readonly<Record<TranscriptionRefusal['reason'], string>> = {
-  transcription_unavailable: 'The service behind Vault has nothing to transcribe with.',
-  busy: 'Others are being listened to. Try again in a moment.',
-  address_refused: 'Give a public https address at which the file itself lies, or choose a file.',
-  fetch_failed: 'Check that it opens without signing in, or choose a file.',
-  file_too_large: 'At most 25 MB are taken.',
-  recording_too_long: 'At most 10 minutes are taken.',
-  unsupported_media: 'Sound and video files are understood, like MP3, M4A, Ogg, WAV, MP4 and WebM.',
-  no_speech: 'Is somebody speaking in it, in English?',
+  transcription_unavailable: 'The MFA service has no transcription engine.',
+  busy: 'Other recordings are being transcribed. Try again in a moment.',
+  address_refused: 'Enter a public https address of the file itself, or choose a file.',
+  fetch_failed: 'Check that the address opens without signing in, or choose a file.',
+  file_too_large: 'Choose a file of at most 25 MB.',
+  recording_too_long: 'Choose a recording of at most 10 minutes.',
+  unsupported_media: 'Choose an audio or video file, such as MP3, M4A, Ogg, WAV, MP4 or WebM.',
+  no_speech: 'Choose a recording in which someone speaks English.',
 }
 
 /** `GET /transcribe`, `POST /transcribe` */
 export function transcribeRoutes(context: VaultContext): Router {
-  const { speech } = context
+  const { transcriber } = context
   const router = Router()
 
-  const listen = (req: Request): Promise<TranscribeAnswer> => {
-    if (!req.is('multipart/form-data')) return speech.transcribe(readBody(req, addressed))
+  const transcribe = (req: Request): Promise<TranscribeAnswer> => {
+    if (!req.is('multipart/form-data')) return transcriber.transcribe(readBody(req, addressed))
     return withUpload(req, async ({ path, address }) => {
-      if (path !== undefined) return speech.transcribe({ file: path })
+      if (path !== undefined) return transcriber.transcribe({ file: path })
       const { success, data } = addressed.safeParse({ file: address })
-      if (!success) throw new Problem('invalid_request', 'Choose a file, or give an https address.')
-      return speech.transcribe(data)
+      if (!success) throw new Problem('invalid_request', 'Choose a file, or enter an https address.')
+      return transcriber.transcribe(data)
     })
   }
 
   router.get('/transcribe', signedIn, ownScripts, (req, res) => {
-    res.send(transcribePage({ user: customer(req), around: aroundOf(req, context) }))
+    res.send(transcribePage({ user: customer(req), frame: frameOf(req, context) }))
   })
 
   router.post('/transcribe', signedIn, ownScripts, async (req, res) => {
-    const shared = { user: customer(req), around: aroundOf(req, context) }
+    const shared = { user: customer(req), frame: frameOf(req, context) }
     try {
-      const { text, durationSeconds } = heard(await listen(req))
+      const { text, durationSeconds } = transcriptOf(await transcribe(req))
       if (wantsJson(req)) res.json({ text, durationSeconds })
       else res.send(transcribePage({ ...shared, transcript: { text, durationSeconds } }))
     } catch (error) {
       if (!(error instanceof Problem) || wantsJson(req)) throw error
-      const notice = { tone: 'error', text: `${error.title}. ${error.detail}` } as const
-      res.status(error.status).send(transcribePage({ ...shared, notice }))
+      const message = { tone: 'error', text: `${error.title}. ${error.detail}` } as const
+      res.status(error.status).send(transcribePage({ ...shared, message }))
     }
   })
 
   return router
 }
 
-/** @throws {Problem} for whatever the service refused. */
-function heard(answer: TranscribeAnswer) {
+/**
+ * The transcript in an answer of the service.
+ * @throws {Problem} when the service refused.
+ */
+function transcriptOf(answer: TranscribeAnswer) {
   if (answer.outcome === 'transcribed') return answer
   const { refusal } = answer
   const wait = 'retryAfterSeconds' in refusal ? refusal.retryAfterSeconds : undefined

@@ -2,20 +2,20 @@ import { requireMfa } from 'countersign'
 import { Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
-import { aroundOf } from '../http/around.js'
 import { readBody } from '../http/body.js'
+import { frameOf } from '../http/frame.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
 import { customer, signedIn } from '../http/signed-in.js'
 import type { Language } from '../language.js'
-import { takeNotice } from '../session.js'
+import { takePageMessage } from '../session.js'
 import { money } from '../views/format.js'
 import { vaultPage } from '../views/vault-page.js'
 
-const MOST = 1_000_000_000
-const wholeDollars = `must be a whole number of dollars from 1 to ${MOST}`
+const MAX_AMOUNT = 1_000_000_000
+const wholeDollars = `must be a whole number of dollars from 1 to ${MAX_AMOUNT}`
 
-/** What the field is called where the second step offers the withdrawal once more, in the languages of that page. */
+/** The label of the field on the page that offers an interrupted withdrawal again, in the languages of that page. */
 const AMOUNT: Readonly<Record<Language, string>> = {
   en: 'Withdraw, in dollars',
   de: 'Auszahlen, in Dollar',
@@ -38,7 +38,9 @@ const withdrawal = z.object({
       ],
       { error: wholeDollars },
     )
-    .refine((amount) => Number.isInteger(amount) && amount >= 1 && amount <= MOST, { error: wholeDollars }),
+    .refine((amount) => Number.isInteger(amount) && amount >= 1 && amount <= MAX_AMOUNT, {
+      error: wholeDollars,
+    }),
 })
 
 /** `GET /vault`, `POST /vault/withdraw` */
@@ -54,14 +56,14 @@ export function vaultRoutes(context: VaultContext): Router {
       return
     }
     const movements = await ledger.movements(user.id)
-    const notice = takeNotice(req)
-    res.send(vaultPage({ user, balance, movements, notice, around: aroundOf(req, context) }))
+    const message = takePageMessage(req)
+    res.send(vaultPage({ user, balance, movements, message, frame: frameOf(req, context) }))
   })
 
   router.post(
     '/vault/withdraw',
     signedIn,
-    // What was typed is offered again after the second factor, and paid with one click.
+    // After the second factor, the user can send the same amount again with one click.
     requireMfa({ maxAge: config.stepUpMaxAge, resume: [{ name: 'amount', label: AMOUNT }] }),
     async (req, res) => {
       const { amount } = readBody(req, withdrawal)
@@ -71,12 +73,12 @@ export function vaultRoutes(context: VaultContext): Router {
         res.json({ balance })
         return
       }
-      req.session.notice = { tone: 'success', text: `${money(amount)} is on its way to you.` }
+      req.session.pageMessage = { tone: 'success', text: `${money(amount)} is on its way to you.` }
       res.redirect(303, '/vault')
     },
   )
 
-  // Whoever loads the page of a refused withdrawal anew, or chooses a language on it, comes by GET.
+  // The page of a refused withdrawal has this address; loading it again, or choosing a language on it, is a GET.
   router.get('/vault/withdraw', (_req, res) => res.redirect(303, '/vault'))
 
   return router

@@ -5,17 +5,18 @@ import * as z from 'zod'
 /** Secrets of authenticator apps by user name. */
 export type AppSecrets = Readonly<Record<string, string>>
 
-/** Where the secrets are kept that a service outside gave to the apps of invented people. Nobody else's belong here. */
-export interface KeptAppSecrets {
-  /** All of them; none when there is no such file. */
+/** The secrets that an external service created for the apps of seed users. It must not hold secrets of real users. */
+export interface AppSecretFile {
+  /** All secrets; none if there is no file. */
   read(): Promise<AppSecrets>
-  keep(username: string, secret: string): Promise<void>
+  /** Adds a secret. */
+  save(username: string, secret: string): Promise<void>
 }
 
 const secrets = z.record(z.string(), z.string())
 
-/** They are in a file of that folder, which only its owner may read. */
-export function appSecretsIn(folder: string): KeptAppSecrets {
+/** The secrets in a file of that folder, which only its owner can read. */
+export function appSecretsIn(folder: string): AppSecretFile {
   const file = join(folder, 'app-secrets.json')
   const read = async (): Promise<AppSecrets> => {
     try {
@@ -27,10 +28,10 @@ export function appSecretsIn(folder: string): KeptAppSecrets {
   }
   return {
     read,
-    async keep(username, secret) {
+    async save(username, secret) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const text = JSON.stringify({ ...(await read()), [username]: secret }, undefined, 2)
-      // Whoever reads it meanwhile finds the old file or the new one, whole.
+      // A concurrent reader sees either the complete old file or the complete new one.
       await writeFile(`${file}.new`, text, { mode: 0o600 })
       await rename(`${file}.new`, file)
     },

@@ -1,11 +1,11 @@
 import { embeddedDatabase } from '@countersign/service'
 import pg from 'pg'
 
-/** The few words of SQL this app needs, the same for PostgreSQL and for the embedded PGlite. */
+/** What this app needs of a database: PostgreSQL, or the embedded PGlite. */
 export interface Database {
   /** One statement with numbered parameters. */
   query<Row>(text: string, params?: readonly unknown[]): Promise<{ rows: Row[] }>
-  /** Several statements without parameters, all or none. */
+  /** Several statements without parameters, in one transaction. */
   script(text: string): Promise<void>
   close(): Promise<void>
 }
@@ -13,7 +13,7 @@ export interface Database {
 /** PostgreSQL at a `postgres://` address. */
 export async function postgresDatabase(connectionString: string): Promise<Database> {
   const pool = new pg.Pool({ connectionString, max: 10 })
-  // Without a listener, a connection lost while idle would end the process.
+  // Without a listener, an idle connection that is lost would end the process.
   pool.on('error', (error) => console.warn(`Vault's database: ${error.message}`))
   return {
     async query<Row>(text: string, params: readonly unknown[] = []) {
@@ -27,7 +27,7 @@ export async function postgresDatabase(connectionString: string): Promise<Databa
   }
 }
 
-/** PGlite in a folder that belongs to this process alone, or in memory for `memory://`. */
+/** PGlite in a folder that no other process uses, or in memory for `memory://`. */
 export async function pgliteDatabase(folder: string): Promise<Database> {
   const db = await embeddedDatabase(folder)
   return {
@@ -40,7 +40,7 @@ export async function pgliteDatabase(folder: string): Promise<Database> {
   }
 }
 
-/** PGlite's errors carry what was to be written, such as a password's hash, and errors are written to the log. */
+/** Removes the parameters from an error of PGlite: they may hold a password's hash, and errors go to the log. */
 function withoutValues(error: unknown): never {
   if (error instanceof Error) Reflect.deleteProperty(error, 'params')
   throw error

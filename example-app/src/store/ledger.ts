@@ -1,25 +1,25 @@
 import type { Database } from './database.js'
 
-/** Money that went in (positive) or out (negative), in whole dollars. */
+/** A deposit (positive) or a withdrawal (negative), in whole dollars. */
 export interface Movement {
   readonly at: Date
   readonly what: string
   readonly amount: number
 }
 
-/** What each customer has. */
+/** The balances and movements of all users. */
 export interface Ledger {
-  /** In whole dollars. */
+  /** The balance in whole dollars. */
   balance(userId: number): Promise<number>
-  /** The balance afterwards, or `undefined` when there was not enough. */
+  /** Withdraws an amount. Returns the new balance, or `undefined` if the old one was too small. */
   withdraw(userId: number, amount: number): Promise<number | undefined>
-  /** Newest first. */
+  /** The last movements, newest first. */
   movements(userId: number, limit?: number): Promise<readonly Movement[]>
-  /** Notes a movement of the past without touching the balance. */
-  note(userId: number, movement: Movement): Promise<void>
+  /** Adds a past movement without changing the balance. */
+  addPast(userId: number, movement: Movement): Promise<void>
 }
 
-/** The ledger in a database that has our tables. */
+/** The ledger in a database with Vault's tables. */
 export function ledgerIn(db: Database): Ledger {
   return {
     async balance(userId) {
@@ -30,7 +30,7 @@ export function ledgerIn(db: Database): Ledger {
     },
 
     async withdraw(userId, amount) {
-      // One statement: two withdrawals at once cannot both consume the same money.
+      // One statement, so that two withdrawals at once cannot both spend the same money.
       const { rows } = await db.query<{ balance: number }>(
         `WITH paid AS (
            UPDATE vault_users SET balance = balance - $2::int
@@ -53,7 +53,7 @@ export function ledgerIn(db: Database): Ledger {
       return rows
     },
 
-    async note(userId, { at, what, amount }) {
+    async addPast(userId, { at, what, amount }) {
       await db.query('INSERT INTO vault_movements (user_id, at, what, amount) VALUES ($1, $2, $3, $4)', [
         userId,
         at,

@@ -3,18 +3,20 @@ import type { Database } from './database.js'
 const FAILURES = 20
 const WINDOW_MS = 15 * 60_000
 
-/** Wrong passwords, counted for each name and address together. */
+/** Counts wrong passwords for each user name and client address. */
 export interface SignInFailures {
-  /** Seconds to wait before another password is looked at; 0 when it may be now. */
+  /** Seconds until another password is checked; 0 if one can be checked now. */
   waitSeconds(username: string, address: string): Promise<number>
-  note(username: string, address: string): Promise<void>
+  /** Counts a wrong password. */
+  record(username: string, address: string): Promise<void>
+  /** Forgets the wrong passwords after a correct one. */
   forget(username: string, address: string): Promise<void>
 }
 
 /**
- * Counts in the database: 20 wrong passwords in 15 minutes, then a wait for the rest of them. Guesses that arrive
- * together may overshoot by as many as are being checked at once, which the cost of scrypt keeps small; counting
- * before checking would instead turn away people who sign in on several devices at once.
+ * Counts in the database: after 20 wrong passwords within 15 minutes, no more are checked until the 15 minutes are over.
+ * Concurrent guesses can exceed the limit by the number that is checked at once, which the cost of scrypt keeps small.
+ * Counting before checking would instead refuse users who sign in on several devices at once.
  */
 export function signInFailuresIn(db: Database): SignInFailures {
   return {
@@ -28,7 +30,7 @@ export function signInFailuresIn(db: Database): SignInFailures {
       return Math.max(0, Math.ceil((row.since.getTime() + WINDOW_MS - Date.now()) / 1000))
     },
 
-    async note(username, address) {
+    async record(username, address) {
       const now = Date.now()
       await db.query(
         `INSERT INTO vault_sign_in_failures AS f (who, count, since) VALUES ($1, 1, $2)

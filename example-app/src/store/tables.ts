@@ -1,6 +1,6 @@
 import type { Database } from './database.js'
 
-// Two processes may start on one PostgreSQL at once, and CREATE TABLE IF NOT EXISTS alone is no match for that.
+// The lock is for processes that start at the same time: concurrent CREATE TABLE IF NOT EXISTS statements can fail.
 const TABLES = `
 SELECT pg_advisory_xact_lock(86287);
 
@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS vault_movements (
 
 CREATE INDEX IF NOT EXISTS vault_movements_by_user ON vault_movements (user_id, id DESC);
 
-CREATE TABLE IF NOT EXISTS vault_letters (
+CREATE TABLE IF NOT EXISTS vault_messages (
   id        integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   recipient text NOT NULL,
   subject   text NOT NULL,
@@ -42,7 +42,7 @@ CREATE TABLE IF NOT EXISTS vault_sign_in_failures (
 );
 `
 
-/** Makes this app's tables where they are missing. */
+/** Creates the missing tables of this app. */
 export async function createTables(db: Database): Promise<void> {
   await db.script(TABLES)
 }

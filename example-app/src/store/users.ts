@@ -1,10 +1,10 @@
 import type { Database } from './database.js'
 import { type Passwords, scryptPasswords } from './passwords.js'
 
-/** The ways of delivery a person has turned on as second factors; an authenticator app is `appUser`. */
+/** A method that delivers codes, as a second factor of a user. For authenticator apps see `appUser`. */
 type DeliveredFactor = 'email' | 'sms' | 'whatsapp' | 'call' | 'dual'
 
-/** One of Vault's customers. */
+/** A user of Vault. */
 export interface VaultUser {
   readonly id: number
   readonly username: string
@@ -12,13 +12,13 @@ export interface VaultUser {
   readonly email: string
   readonly phone: string | null
   readonly methods: readonly DeliveredFactor[]
-  /** Under which contact the MFA service knows this person's authenticator app; `null` without one. */
+  /** The contact under which the MFA service stores the user's authenticator app; `null` without an app. */
   readonly appUser: string | null
-  /** Goes up with every change of password; a session that holds an older one is over. */
+  /** Increases with every change of password; a session with a lower one is void. */
   readonly passwordVersion: number
 }
 
-/** What a new customer brings. */
+/** The data of a new user. */
 export interface NewUser {
   readonly username: string
   readonly name: string
@@ -29,24 +29,27 @@ export interface NewUser {
   readonly balance: number
 }
 
-/** Vault's own table of customers. */
+/** Vault's own table of users. */
 export interface Users {
-  /** `undefined` when there is no such customer. */
+  /** The user with that id, if there is one. */
   find(id: number): Promise<VaultUser | undefined>
+  /** The user with that name, if there is one. */
   findByName(username: string): Promise<VaultUser | undefined>
-  /** The customer whose password this is. Unknown names take as long as wrong passwords. */
+  /** The user, if the password is correct. An unknown name takes as long as a wrong password. */
   signIn(username: string, password: string): Promise<VaultUser | undefined>
-  /** The new customer, or `undefined` when the name is taken. */
+  /** Adds a user. `undefined` if the name is taken. */
   add(user: NewUser): Promise<VaultUser | undefined>
-  /** Replaces the password and ends every session that was opened with the old one. */
+  /** Replaces the password and ends all sessions that the old one started. */
   changePassword(id: number, password: string): Promise<VaultUser>
+  /** Remembers the contact of the user's authenticator app. */
   rememberApp(id: number, appUser: string): Promise<void>
+  /** The number of users. */
   count(): Promise<number>
 }
 
 const COLUMNS = `id, username, name, email, phone, methods, app_user AS "appUser", password_version AS "passwordVersion"`
 
-/** The customers in a database that has our tables. */
+/** The users in a database with Vault's tables. */
 export function usersIn(db: Database, passwords: Passwords = scryptPasswords()): Users {
   async function one(where: string, params: readonly unknown[]) {
     const { rows } = await db.query<VaultUser>(`SELECT ${COLUMNS} FROM vault_users WHERE ${where}`, params)
@@ -90,7 +93,7 @@ export function usersIn(db: Database, passwords: Passwords = scryptPasswords()):
         [id, await passwords.hash(password)],
       )
       const user = rows[0]
-      if (!user) throw new Error('The password of somebody who does not exist cannot be changed.')
+      if (!user) throw new Error(`There is no user with the id ${id} whose password could be changed.`)
       return user
     },
 

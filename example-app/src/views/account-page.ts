@@ -3,24 +3,24 @@ import type { VaultUser } from '../store/users.js'
 import { contact } from './contact.js'
 import { factorsInWords, moment } from './format.js'
 import { html } from './html.js'
-import { type Around, layout } from './layout.js'
-import { type Notice, noticeBox } from './notice.js'
+import { type Frame, layout } from './layout.js'
+import { type PageMessage, pageMessageBox } from './page-message.js'
 
-/** The page about the account: who this is, and what protects them. */
+/** The account page: the user's data and second factors. */
 export function accountPage(
   user: VaultUser,
   mfa: MfaStatus | undefined,
-  notice: Notice | undefined,
-  around: Around,
+  message: PageMessage | undefined,
+  frame: Frame,
 ): string {
   const factors = factorsInWords(user)
   return layout({
     title: 'Account',
     viewer: user,
     here: 'account',
-    around,
+    frame,
     body: html`<h1>Account</h1>
-${noticeBox(notice)}
+${pageMessageBox(message)}
 <div class="grid">
   <section class="card">
     <h2>You</h2>
@@ -37,10 +37,10 @@ ${noticeBox(notice)}
     ${
       factors.length > 0
         ? html`<dl>${factors.map(({ name, to }) => html`<dt>${name}</dt><dd>${contact(to)}</dd>`)}</dl>`
-        : html`<p class="notice">You have none yet. Without one, whoever knows your password can sign in, and nothing can be withdrawn.</p>`
+        : html`<p class="callout">You have no second step yet. Anyone who knows your password can sign in, and you cannot withdraw money.</p>`
     }
-    ${mfa?.verifiedAt && html`<p class="muted">Last shown ${moment(mfa.verifiedAt)}.</p>`}
-    ${mfa?.trusted && html`<p class="muted">Not asked for at this sign-in: you trust this browser.</p>`}
+    ${mfa?.verifiedAt && html`<p class="muted">Last confirmed ${moment(mfa.verifiedAt)}.</p>`}
+    ${mfa?.trusted && html`<p class="muted">Skipped at this sign-in, because you trust this browser.</p>`}
     <ul class="actions">
       <li><a href="/mfa/enroll-app">${user.appUser === null ? 'Set up an authenticator app' : 'Replace the authenticator app'}</a></li>
       ${

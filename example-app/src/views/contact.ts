@@ -1,6 +1,6 @@
 import { type Html, html } from './html.js'
 
-/** A contact that may end its line after an @ or before a dot rather than in the middle of a word. */
+/** A contact with line break opportunities after `@` and before dots. */
 export function contact(text: string): Html {
   const [first = '', ...others] = text.split(/(?<=@)|(?=\.)/)
   return html`${first}${others.map((part) => html`<wbr>${part}`)}`

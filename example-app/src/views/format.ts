@@ -26,13 +26,13 @@ export const date = (at: Date): string => day.format(at)
 /** `Nov 20, 2026, 9:42:11 AM` */
 export const moment = (at: Date | number): string => clock.format(at)
 
-/** A second factor as its owner reads it: what it is, and where it reaches them. */
+/** A second factor in words: its method and its contact. */
 export interface NamedFactor {
   readonly name: string
   readonly to: string
 }
 
-/** The second factors a customer has, in words. Shown to the owner alone, so nothing is masked. */
+/** The second factors of a user, in words. Only the user sees them, so the contacts are not masked. */
 export function factorsInWords(user: VaultUser): NamedFactor[] {
   const phone = user.phone ?? ''
   const words = {

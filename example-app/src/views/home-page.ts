@@ -1,38 +1,38 @@
 import type { VaultUser } from '../store/users.js'
 import { factorsInWords, money } from './format.js'
 import { html } from './html.js'
-import { type Around, layout } from './layout.js'
+import { type Frame, layout } from './layout.js'
 
-/** The front page for somebody who has not signed in. */
-export function frontPage(around: Around): string {
+/** The home page of a signed-out visitor. */
+export function frontPage(frame: Frame): string {
   return layout({
     title: 'Welcome',
     viewer: undefined,
     here: 'home',
-    around,
+    frame,
     body: html`<section class="hero">
-  <p class="eyebrow">A small bank with a good lock</p>
-  <h1>Your password opens the door. <span>Only you open the safe.</span></h1>
-  <p class="lead">Vault signs people in with its own user table, its own session and its own Passport strategy.
-  The second step, a code by text, call, email, WhatsApp or authenticator app, is added by countersign.</p>
+  <p class="eyebrow">A demo bank</p>
+  <h1>Your password is the first step. <span>Vault asks for a second one.</span></h1>
+  <p class="lead">Vault has its own user table, its own session and its own Passport login.
+  countersign adds the second step: a code by text message, call, email, WhatsApp or authenticator app.</p>
   <p><a class="button" href="/login">Sign in</a></p>
 </section>
 <ul class="facts">
-  <li><h2>Half signed in is not signed in</h2><p>Until the second step is done, every page behaves as if nobody were there.</p></li>
-  <li><h2>Money asks again</h2><p>A withdrawal needs a second step that is only a few minutes old.</p></li>
-  <li><h2>A way back</h2><p>Backup codes wait in your mailbox for the day the phone is gone.</p></li>
+  <li><h2>Signed in after both steps</h2><p>Until the second step is done, every page treats you as signed out.</p></li>
+  <li><h2>Withdrawals ask again</h2><p>A withdrawal requires a second step from the last few minutes.</p></li>
+  <li><h2>Backup codes</h2><p>If you lose your phone, sign in with a backup code from your email.</p></li>
 </ul>`,
   })
 }
 
-/** The front page for somebody who is in. */
-export function homePage(user: VaultUser, balance: number, around: Around): string {
+/** The home page of a signed-in user. */
+export function homePage(user: VaultUser, balance: number, frame: Frame): string {
   const factors = factorsInWords(user)
   return layout({
     title: 'Home',
     viewer: user,
     here: 'home',
-    around,
+    frame,
     body: html`<h1>Good to see you, ${user.name}</h1>
 <div class="grid">
   <section class="card balance">
@@ -45,13 +45,13 @@ export function homePage(user: VaultUser, balance: number, around: Around): stri
     ${
       factors.length > 0
         ? html`<ul class="plain">${factors.map(({ name }) => html`<li>${name}</li>`)}</ul>`
-        : html`<p>Your account is protected by a password alone.</p>`
+        : html`<p>Only a password protects your account.</p>`
     }
-    <p><a href="/account">${factors.length > 0 ? 'Look after your account' : 'Set up a second step'}</a></p>
+    <p><a href="/account">${factors.length > 0 ? 'Manage your account' : 'Set up a second step'}</a></p>
   </section>
   <section class="card">
     <h2>Voice messages</h2>
-    <p>Have a recording written down, from a file or from its address.</p>
+    <p>Turn a recording into text, from a file or an address.</p>
     <p><a href="/transcribe">Transcribe a recording</a></p>
   </section>
 </div>`,

@@ -1,4 +1,4 @@
-/** Markup that is safe to send: made by `html`, never from a string. */
+/** Safe markup. Only `html` creates it. */
 export class Html {
   readonly markup: string
 
@@ -7,7 +7,7 @@ export class Html {
   }
 }
 
-/** What may stand in a template. Nothing is written for `null`, `undefined` and `false`. */
+/** A value in a template. `null`, `undefined` and `false` add nothing. */
 export type HtmlPart = Html | string | number | null | undefined | false | readonly HtmlPart[]
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** A template whose values are escaped. Attribute values must stand in quotes. */
+/** A template that escapes its values. Attribute values must be quoted. */
 export function html(literals: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return new Html(literals.reduce((before, literal, index) => before + write(parts[index - 1]) + literal))
 }

@@ -1,9 +1,9 @@
 import { moment } from './format.js'
 import { html } from './html.js'
-import { type Around, layout, type Viewer } from './layout.js'
+import { type Frame, layout, type Viewer } from './layout.js'
 import { linked } from './linked.js'
 
-/** A message somebody would have received. */
+/** A message in the development inbox. */
 export interface InboxMessage {
   readonly channel: string
   readonly to: string
@@ -13,21 +13,21 @@ export interface InboxMessage {
   readonly at: string
 }
 
-/** What a seeded authenticator app shows at the moment. */
+/** The code that a seed user's authenticator app shows now. */
 export interface AppCode {
   readonly username: string
   readonly code: string
   readonly secondsLeft: number
 }
 
-/** What the development inbox shows. */
+/** The data of the inbox page. */
 export interface InboxView {
   readonly messages: readonly InboxMessage[]
   readonly apps: readonly AppCode[]
-  /** The contact whose messages alone are shown. */
+  /** The contact that the messages are filtered by. */
   readonly to: string | undefined
   readonly viewer: Viewer | undefined
-  readonly around: Around
+  readonly frame: Frame
 }
 
 const CHANNELS: Readonly<Record<string, string>> = {
@@ -37,17 +37,17 @@ const CHANNELS: Readonly<Record<string, string>> = {
   email: 'Email',
 }
 
-/** Everybody's phones and mailboxes on one page; only in development. */
-export function inboxPage({ messages, apps, to, viewer, around }: InboxView): string {
+/** The development inbox: the messages to all phones and email addresses. */
+export function inboxPage({ messages, apps, to, viewer, frame }: InboxView): string {
   return layout({
     title: 'Inbox',
     viewer,
     here: 'inbox',
-    around,
+    frame,
     refreshSeconds: 10,
-    body: html`<h1>Everybody’s inbox</h1>
-<p class="lead">In development nothing is really sent: every text, call and email lands here. The page renews itself.</p>
-${to && html`<p class="notice">Only what went to <b>${to}</b>. <a href="/inbox">Show everything</a></p>`}
+    body: html`<h1>Inbox of all users</h1>
+<p class="lead">In development nothing is really sent. Every text message, call and email appears here, and the page reloads by itself.</p>
+${to && html`<p class="callout">Only messages to <b>${to}</b>. <a href="/inbox">Show all messages</a></p>`}
 ${
   apps.length > 0 &&
   html`<section class="apps" aria-label="Authenticator apps">
@@ -60,7 +60,7 @@ ${
 </section>`
 }
 <h2>Messages</h2>
-${messages.length === 0 ? html`<p class="muted">Nothing yet. Sign in as somebody with a second step.</p>` : null}
+${messages.length === 0 ? html`<p class="muted">No messages yet. Sign in as a user with a second step.</p>` : null}
 <ol class="messages">${messages.map(
       (message) => html`
   <li class="card">

@@ -1,34 +1,34 @@
 import { LANGUAGES, type Language } from '../language.js'
 import { type Html, html } from './html.js'
 
-/** What a page needs to know about whoever looks at it. */
+/** The signed-in user, as far as a page shows it. */
 export interface Viewer {
   readonly username: string
   readonly name: string
 }
 
-/** What stands around every page. */
-export interface Around {
-  /** Whether the development inbox can be looked at; puts it into the menu. */
+/** The frame of every page: menu and footer. */
+export interface Frame {
+  /** Whether the menu has the development inbox. */
   readonly inbox: boolean
-  /** In which the second step would be shown. */
+  /** The language of the second step, which the footer marks. */
   readonly language: Language
 }
 
-/** A whole page. */
+/** The data of a page. */
 export interface Page {
   readonly title: string
-  /** Nobody, for pages outside. */
+  /** The signed-in user; `undefined` without one. */
   readonly viewer: Viewer | undefined
-  /** Which item of the menu this is. */
+  /** The current item of the menu. */
   readonly here?: 'home' | 'vault' | 'account' | 'inbox' | 'sign-in'
-  readonly around: Around
-  /** Loads the page again after so many seconds. */
+  readonly frame: Frame
+  /** The page reloads after this number of seconds. */
   readonly refreshSeconds?: number
   readonly body: Html
 }
 
-/** The document around a page: head, menu, foot. */
+/** The HTML document of a page: head, menu, body, footer. */
 export function layout(page: Page): string {
   const link = (href: string, name: Page['here'], text: string) =>
     html`<a href="${href}"${page.here === name ? html` aria-current="page"` : null}>${text}</a>`
@@ -49,7 +49,7 @@ ${page.refreshSeconds && html`<meta http-equiv="refresh" content="${page.refresh
   <a class="brand" href="/">${mark}<span>Vault</span></a>
   <nav aria-label="Main">
     ${page.viewer && [link('/vault', 'vault', 'Money'), link('/account', 'account', 'Account')]}
-    ${page.around.inbox && link('/inbox', 'inbox', 'Inbox')}
+    ${page.frame.inbox && link('/inbox', 'inbox', 'Inbox')}
     ${
       page.viewer
         ? html`<form method="post" action="/logout"><button class="quiet">Sign out</button></form>`
@@ -59,18 +59,18 @@ ${page.refreshSeconds && html`<meta http-equiv="refresh" content="${page.refresh
 </header>
 <main id="main">${page.body}</main>
 <footer>
-  <p>Vault is not a bank. It shows what <b>countersign</b> adds to a sign-in.</p>
-  ${languageSwitch(page.around.language)}
+  <p>Vault is not a real bank. It shows what <b>countersign</b> adds to a sign-in.</p>
+  ${languageSwitch(page.frame.language)}
 </footer>
 </body>
 </html>
 `.markup
 }
 
-/** Sent without an address to return to: the browser says which page this was. */
+/** The form has no return address, because the browser sends the address of the page as the referrer. */
 function languageSwitch(current: Language): Html {
-  return html`<form method="post" action="/language" class="languages" aria-labelledby="speaks">
-    <p id="speaks">Vault’s own pages are in English alone. The second step and its messages can be in:</p>
+  return html`<form method="post" action="/language" class="languages" aria-labelledby="languages">
+    <p id="languages">Vault’s own pages are in English. Choose the language of the second step and its messages:</p>
     <p>${Object.entries(LANGUAGES).map(
       ([tag, name]) =>
         html`<button class="quiet" name="to" value="${tag}" lang="${tag}"${tag === current && html` aria-current="true"`}>${name}</button> `,
@@ -78,5 +78,5 @@ function languageSwitch(current: Language): Html {
   </form>`
 }
 
-/** The drawing beside the name: a dial. */
+/** The logo: a dial. */
 const mark = html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><circle cx="16" cy="16" r="14" fill="none" stroke="currentColor" stroke-width="2.5"/><circle cx="16" cy="16" r="5" fill="none" stroke="currentColor" stroke-width="2.5"/><path d="M16 2v7M16 23v7M2 16h7M23 16h7" stroke="currentColor" stroke-width="2.5"/></svg>`

@@ -1,6 +1,6 @@
 import { type HtmlPart, html } from './html.js'
 
-/** A text whose web addresses can be followed, as mail programs show it. */
+/** A text with its web addresses as links, as email programs show it. */
 export function linked(text: string): readonly HtmlPart[] {
   return text
     .split(/(https?:\/\/\S+)/)

@@ -1,18 +1,18 @@
 import type { VaultUser } from '../store/users.js'
 import { html } from './html.js'
-import { type Around, layout } from './layout.js'
-import { type Notice, noticeBox } from './notice.js'
+import { type Frame, layout } from './layout.js'
+import { type PageMessage, pageMessageBox } from './page-message.js'
 
-/** The form for a new password. */
-export function passwordPage(user: VaultUser, notice: Notice | undefined, around: Around): string {
+/** The page for changing the password. */
+export function passwordPage(user: VaultUser, message: PageMessage | undefined, frame: Frame): string {
   return layout({
     title: 'Change password',
     viewer: user,
     here: 'account',
-    around,
+    frame,
     body: html`<section class="card narrow">
   <h1>Change password</h1>
-  ${noticeBox(notice)}
+  ${pageMessageBox(message)}
   <form method="post" action="/password" class="stack">
     <input type="text" name="username" value="${user.username}" autocomplete="username" hidden>
     <label>Current password
@@ -21,10 +21,10 @@ export function passwordPage(user: VaultUser, notice: Notice | undefined, around
     <label>New password
       <input name="next" type="password" autocomplete="new-password" required minlength="8" maxlength="200" aria-describedby="rule">
     </label>
-    <p class="muted" id="rule">At least 8 characters. A few words in a row do well.</p>
+    <p class="muted" id="rule">At least 8 characters, for example a few random words.</p>
     <button>Change password</button>
   </form>
-  <p class="muted">Every other browser where you are signed in, or halfway in, will have to sign in again.</p>
+  <p class="muted">This signs you out in every other browser.</p>
 </section>`,
   })
 }

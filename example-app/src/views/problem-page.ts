@@ -1,18 +1,18 @@
 import type { Problem } from '../http/problem.js'
 import { html } from './html.js'
-import { type Around, layout, type Viewer } from './layout.js'
+import { type Frame, layout, type Viewer } from './layout.js'
 
-/** The page for whatever went wrong. */
-export function problemPage(problem: Problem, viewer: Viewer | undefined, around: Around): string {
+/** The page for a problem. */
+export function problemPage(problem: Problem, viewer: Viewer | undefined, frame: Frame): string {
   return layout({
     title: problem.title,
     viewer,
-    around,
+    frame,
     body: html`<section class="narrow card problem">
   <p class="eyebrow">${problem.status}</p>
   <h1>${problem.title}</h1>
   <p>${problem.detail}</p>
-  <p><a class="button" href="/">Back to the start</a></p>
+  <p><a class="button" href="/">Back to the home page</a></p>
 </section>`,
   })
 }

@@ -1,32 +1,32 @@
 import type { SeedUser } from '../seed-users.js'
 import { html } from './html.js'
-import { type Around, layout } from './layout.js'
-import { type Notice, noticeBox } from './notice.js'
+import { type Frame, layout } from './layout.js'
+import { type PageMessage, pageMessageBox } from './page-message.js'
 
-/** What the sign-in page shows. */
+/** The data of the sign-in page. */
 export interface SignInView {
   readonly username?: string | undefined
   readonly password?: string | undefined
-  readonly notice?: Notice | undefined
-  /** Somebody is halfway through signing in in this browser. */
-  readonly halfway: boolean
-  /** Who can sign in; empty in production. */
-  readonly people: readonly SeedUser[]
-  readonly around: Around
+  readonly message?: PageMessage | undefined
+  /** Whether this browser has a pending login. */
+  readonly isPending: boolean
+  /** The users that the page lists; empty in production. */
+  readonly seedUsers: readonly SeedUser[]
+  readonly frame: Frame
 }
 
-/** The page to sign in on. */
+/** The sign-in page. */
 export function signInPage(view: SignInView): string {
   return layout({
     title: 'Sign in',
     viewer: undefined,
     here: 'sign-in',
-    around: view.around,
-    body: html`<div class="${view.people.length > 0 ? 'beside' : 'narrow'}">
+    frame: view.frame,
+    body: html`<div class="${view.seedUsers.length > 0 ? 'beside' : 'narrow'}">
 <section class="card">
   <h1>Sign in</h1>
-  ${noticeBox(view.notice)}
-  ${view.halfway && html`<p class="notice">Your password was right and the second step is waiting. <a href="/mfa">Go on with it</a>, or sign in as somebody else.</p>`}
+  ${pageMessageBox(view.message)}
+  ${view.isPending && html`<p class="callout">Your password is correct, and the second step is missing. <a href="/mfa">Continue</a>, or sign in as another user.</p>`}
   <form method="post" action="/login" class="stack">
     <label>User name
       <input name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="100" value="${view.username}"${!view.username && html` autofocus`}>
@@ -37,16 +37,16 @@ export function signInPage(view: SignInView): string {
     <button>Sign in</button>
   </form>
 </section>
-${view.people.length > 0 && peopleList(view.people)}
+${view.seedUsers.length > 0 && seedUserList(view.seedUsers)}
 </div>`,
   })
 }
 
-function peopleList(people: readonly SeedUser[]) {
-  return html`<section class="people">
-  <h2>Who you can be</h2>
-  <p class="muted">Only shown in development. Pick one, and the form is filled in.</p>
-  <ul>${people.map(
+function seedUserList(seedUsers: readonly SeedUser[]) {
+  return html`<section class="users">
+  <h2>Test users</h2>
+  <p class="muted">Shown only in development. Choose a user to fill in the form.</p>
+  <ul>${seedUsers.map(
     (person) => html`
     <li><a href="/login?as=${person.username}"><b>${person.username}</b> <span>${person.shows}</span> <code>${person.password}</code></a></li>`,
   )}

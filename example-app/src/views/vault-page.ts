@@ -2,27 +2,27 @@ import type { Movement } from '../store/ledger.js'
 import type { VaultUser } from '../store/users.js'
 import { date, money, signedMoney } from './format.js'
 import { html } from './html.js'
-import { type Around, layout } from './layout.js'
-import { type Notice, noticeBox } from './notice.js'
+import { type Frame, layout } from './layout.js'
+import { type PageMessage, pageMessageBox } from './page-message.js'
 
-/** What the page about money shows. */
+/** The data of the money page. */
 export interface VaultView {
   readonly user: VaultUser
   readonly balance: number
   readonly movements: readonly Movement[]
-  readonly notice: Notice | undefined
-  readonly around: Around
+  readonly message: PageMessage | undefined
+  readonly frame: Frame
 }
 
-/** The page about money: what there is, what happened, and taking some out. */
-export function vaultPage({ user, balance, movements, notice, around }: VaultView): string {
+/** The money page: balance, movements and withdrawal. */
+export function vaultPage({ user, balance, movements, message, frame }: VaultView): string {
   return layout({
     title: 'Money',
     viewer: user,
     here: 'vault',
-    around,
+    frame,
     body: html`<h1>Money</h1>
-${noticeBox(notice)}
+${pageMessageBox(message)}
 <div class="grid">
   <section class="card balance">
     <h2>Balance</h2>
@@ -33,20 +33,20 @@ ${noticeBox(notice)}
       </label>
       <button>Withdraw</button>
     </form>
-    <p class="muted">We ask for your second step again if it was longer ago than a few minutes.</p>
+    <p class="muted">If your last second step is more than a few minutes old, we ask for it again.</p>
   </section>
   <section class="card">
-    <h2>Lately</h2>
+    <h2>Recent movements</h2>
     ${
       movements.length > 0
         ? html`<table class="movements">
-      <thead class="hidden"><tr><th scope="col">Day</th><th scope="col">What</th><th scope="col">Amount</th></tr></thead>
+      <thead class="hidden"><tr><th scope="col">Date</th><th scope="col">Description</th><th scope="col">Amount</th></tr></thead>
       <tbody>${movements.map(
         (movement) => html`
         <tr><td class="muted">${date(movement.at)}</td><td>${movement.what}</td><td class="${movement.amount > 0 ? 'in' : 'out'}">${signedMoney(movement.amount)}</td></tr>`,
       )}
       </tbody></table>`
-        : html`<p class="muted">Nothing yet.</p>`
+        : html`<p class="muted">No movements yet.</p>`
     }
   </section>
 </div>`,

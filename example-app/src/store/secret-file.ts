@@ -3,10 +3,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * A random secret that stays the same over restarts, in a file that only its owner may read. For development: in
- * production secrets come from the environment.
+ * A random secret in a file that only its owner can read, created at the first start. For development only: in production,
+ * secrets come from the environment.
  */
-export async function keptSecret(file: string): Promise<string> {
+export async function secretFromFile(file: string): Promise<string> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   try {
     await writeFile(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 })

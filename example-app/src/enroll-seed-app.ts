@@ -1,27 +1,27 @@
 import type { Contact, MfaService } from 'countersign/protocol'
 import { appCode } from './app-code.js'
 
-/** A service outside, as far as it is asked to bind an app. */
-export type OutsideService = Pick<MfaService, 'enrollApp' | 'verify'>
+/** The functions of an external service that enrolling an app needs. */
+export type ExternalService = Pick<MfaService, 'enrollApp' | 'verify'>
 
-/** Whose app it is, as the service knows them. */
+/** The user of the app, as the service identifies users. */
 interface Owner {
   readonly contact: Contact
   readonly account: string
 }
 
 /**
- * Binds an authenticator app with a service that takes no secret from anybody: sets one up as a person does, with the
- * secret that the service makes. Where it does not tell that secret, it may know the documented one already.
- * Returns the secret in the app; nothing when there is none that works.
+ * Enrolls an authenticator app for a seed user with an external service, which creates the secret itself. If the service does
+ * not return the secret, the documented one is tried: the service may know it from an earlier start. Returns the secret of
+ * the app, or `undefined` if neither works.
  */
-export async function bindOutside(
-  service: OutsideService,
+export async function enrollSeedApp(
+  service: ExternalService,
   owner: Owner,
   documented: string,
 ): Promise<string | undefined> {
   const works = async (secret: string, kind: 'confirm' | 'code') => {
-    // The code before the present one, so that the present one is left for signing in.
+    // The previous code, so that the current one can still be used to sign in.
     const code = appCode(secret, Date.now() - STEP_MS)
     return (await service.verify({ ...owner, method: 'app', kind, code })).outcome === 'valid'
   }
