@@ -66,7 +66,7 @@ function greeting(config: Config, { context }: OpenVault, port: number): string 
   )
   return [
     '',
-    `Vault runs on ${address}`,
+    `Vault is open on ${address}`,
     '',
     ...(seedUsers.length > 0 ? ['Test users (name, password, second factors):', ...seedUsers, ''] : []),
     context.inbox

@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser || !hasRealEngine())('having a recording written dow
       await passwordStep(page, url, 'nina', '/transcribe')
       await snap(page, `transcribe-${look}`)
 
-      await page.getByLabel('A file').setInputFiles(recording)
+      await page.getByLabel('Audio or video file').setInputFiles(recording)
       await page.getByRole('button', { name: 'Transcribe' }).click()
       if (javaScriptEnabled) {
         expect(await page.getByRole('status').textContent()).toMatch(/Sending|Sent|Transcribing/)
@@ -46,10 +46,10 @@ describe.skipIf(!hasBrowser || !hasRealEngine())('having a recording written dow
       await snap(page, `transcribe-${look}-done`)
       expect(await page.getByRole('button', { name: 'Transcribe' }).isEnabled()).toBe(true)
 
-      await page.getByLabel('Or the address of one').fill('https://127.0.0.1/a.mp3')
-      await page.getByLabel('A file').setInputFiles([])
+      await page.getByLabel('Or its https address').fill('https://127.0.0.1/a.mp3')
+      await page.getByLabel('Audio or video file').setInputFiles([])
       await page.getByRole('button', { name: 'Transcribe' }).click()
-      await page.getByText('That address cannot be used').waitFor()
+      await page.getByText('This address cannot be used').waitFor()
       await snap(page, `transcribe-${look}-refused`)
       expect(refused.filter((text) => /security policy/i.test(text))).toEqual([])
       await context.close()

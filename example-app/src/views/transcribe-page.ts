@@ -21,10 +21,10 @@ export function transcribePage({ user, frame, message, transcript }: TranscribeV
   <h1>Transcribe a recording</h1>
   ${pageMessageBox(message)}
   <form method="post" action="/transcribe" enctype="multipart/form-data" class="stack" id="recording">
-    <label>File
+    <label>Audio or video file
       <input name="recording" type="file" accept="audio/*,video/*" aria-describedby="limits">
     </label>
-    <label>Or the address of a file
+    <label>Or its https address
       <input name="file" type="url" inputmode="url" maxlength="2048" placeholder="https://" autocomplete="off">
     </label>
     <p class="muted" id="limits">English, up to 10&nbsp;minutes and 25&nbsp;MB. The recording is not stored.</p>
