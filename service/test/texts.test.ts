@@ -8,7 +8,7 @@ import { inGsm7 } from '../src/message-texts/gsm-7.js'
 import { en } from '../src/message-texts/locales/en.js'
 
 const application = { name: 'Vault', origin: 'sign-in.vault.example' }
-const PURPOSES: readonly Purpose[] = ['sign-in', 'step-up', 'enrolment']
+const PURPOSES: readonly Purpose[] = ['sign-in', 'step-up', 'enrollment']
 const NOTICES = Object.keys(en.notices) as Notice[]
 const LANGUAGES = Object.keys(CATALOGUE)
 const GSM_7 = /^[@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà^{}\\[~\]|€]*$/

@@ -2,7 +2,7 @@ import type { Contact } from './contact.js'
 import type { BackupMethod, CodeKind, DeliveredMethod, Method } from './methods.js'
 
 /** The purpose of a code. Messages mention it (R45), and the service binds the code to it (R38). */
-export type Purpose = 'sign-in' | 'step-up' | 'enrolment'
+export type Purpose = 'sign-in' | 'step-up' | 'enrollment'
 
 /** The user and browser behind a request, for services that support these parameters. */
 export interface Caller {

@@ -12,7 +12,7 @@ const svgUrl = asUrl('svg+xml', Buffer.from(svg).toString('base64'))
 const uri = 'otpauth://totp/Vault:alice%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Vault'
 const html = { 'Content-Type': 'text/html; charset=utf-8' }
 
-const enrol = (client: MfaService) =>
+const enroll = (client: MfaService) =>
   client.enrollApp({ contact: { kind: 'email', email: 'alice@example.com' } })
 
 describe('a QR code is known by what it is, and shown as a data: URL', () => {
@@ -60,7 +60,7 @@ describe('a QR code is known by what it is, and shown as a data: URL', () => {
   ]
   it.each(found)('%s', async (_title, behaviour, expected) => {
     const { client } = await pair(behaviour)
-    expect(await enrol(client)).toEqual({ outcome: 'prepared', qr: expected })
+    expect(await enroll(client)).toEqual({ outcome: 'prepared', qr: expected })
   })
 })
 
@@ -90,7 +90,7 @@ describe('what is no picture is refused', () => {
   ]
   it.each(junk)('%s', async (_title, behaviour) => {
     const { client, service } = await pair(behaviour)
-    expect((await failure(enrol(client))).code).toBe('ERR_MFA_SERVICE_ANSWER')
+    expect((await failure(enroll(client))).code).toBe('ERR_MFA_SERVICE_ANSWER')
     expect(service.calls).toHaveLength(1)
   })
 
@@ -99,7 +99,7 @@ describe('what is no picture is refused', () => {
       answer(200, { qr: `${'<!-- -->'.repeat(7_000)}<p>`, b: `<svg ${'</svg> '.repeat(500)}x` }),
     )
     const before = process.cpuUsage()
-    expect((await failure(enrol(client))).code).toBe('ERR_MFA_SERVICE_ANSWER')
+    expect((await failure(enroll(client))).code).toBe('ERR_MFA_SERVICE_ANSWER')
     expect(process.cpuUsage(before).user).toBeLessThan(500_000)
   })
 })
@@ -107,7 +107,7 @@ describe('what is no picture is refused', () => {
 describe('what stands beside the QR code', () => {
   const beside = async (body: object) => {
     const { client } = await pair(answer(200, { qr: png, ...body }))
-    const prepared = await enrol(client)
+    const prepared = await enroll(client)
     if (prepared.outcome !== 'prepared') throw new Error('refused')
     return { uri: prepared.uri, secret: prepared.secret }
   }

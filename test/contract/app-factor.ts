@@ -10,7 +10,7 @@ const valid = { outcome: 'valid' }
 const invalid = { outcome: 'invalid' }
 
 export function describeAppFactor({ opened, isTold }: Contract): void {
-  const enrol = async () => {
+  const enroll = async () => {
     const { service } = opened()
     const { email: contact, account } = somebody()
     const prepared = await service.enrollApp({ contact, account })
@@ -27,14 +27,14 @@ export function describeAppFactor({ opened, isTold }: Contract): void {
     afterEach(() => void vi.useRealTimers())
 
     it('is set up by a QR code that says the same as the typed secret (R56)', async () => {
-      const { prepared, uri, secret } = await enrol()
+      const { prepared, uri, secret } = await enroll()
       expect(uri.protocol + uri.host).toBe('otpauth:totp')
       expect(secret).toMatch(/^[A-Z2-7]{32}$/)
       expect(prepared).toMatchObject({ outcome: 'prepared', secret, uri: uri.href })
     })
 
     it('is bound by its first right code, and then signs in (R54)', async () => {
-      const { verify, secret } = await enrol()
+      const { verify, secret } = await enroll()
       expect(await verify('confirm', wrong(totp(secret, Date.now())))).toEqual(invalid)
       expect(await verify('confirm')).toEqual(valid)
       vi.setSystemTime(Date.now() + STEP_MS)
@@ -42,7 +42,7 @@ export function describeAppFactor({ opened, isTold }: Contract): void {
     })
 
     it('counts each step once, for whatever it is used (R51)', async () => {
-      const { verify } = await enrol()
+      const { verify } = await enroll()
       expect(await verify('confirm')).toEqual(valid)
       expect(await verify('code')).toEqual(invalid)
       vi.setSystemTime(Date.now() + STEP_MS)
@@ -51,7 +51,7 @@ export function describeAppFactor({ opened, isTold }: Contract): void {
     })
 
     it('may be one step behind, not two, and not ahead (R50)', async () => {
-      const { verify, secret } = await enrol()
+      const { verify, secret } = await enroll()
       await verify('confirm')
       vi.setSystemTime(Date.now() + 10 * STEP_MS)
       const at = (steps: number) => totp(secret, Date.now() + steps * STEP_MS)
@@ -63,7 +63,7 @@ export function describeAppFactor({ opened, isTold }: Contract): void {
 
     if (isTold)
       it('proves nothing before it is bound (R54)', async () => {
-        const { verify } = await enrol()
+        const { verify } = await enroll()
         expect(await verify('code')).toEqual(invalid)
         expect(await verify('confirm')).toEqual(valid)
       })

@@ -183,8 +183,8 @@ const IS_VALID = '(code_mac = ANY (:macs::text[]) OR :alwaysValid::boolean)'
 const evaluation = (id: string) => `evaluated AS (
     UPDATE challenge SET attempts = attempts + 1, ended_at = CASE WHEN ${IS_VALID} THEN :now::bigint END
     FROM gate
-    WHERE gate.open AND (NOT gate.disabled OR purpose = 'enrolment') AND ${ACTIVE} AND id = ${id}
-    RETURNING ${IS_VALID} AS ok, id AS challenge, purpose = 'enrolment' AS rebound
+    WHERE gate.open AND (NOT gate.disabled OR purpose = 'enrollment') AND ${ACTIVE} AND id = ${id}
+    RETURNING ${IS_VALID} AS ok, id AS challenge, purpose = 'enrollment' AS rebound
   )`
 const EVALUATE_BY_ID = attemptStatement<CodeParameters & { id: string }>(evaluation(':id'))
 const EVALUATE_NEWEST = attemptStatement<CodeParameters>(

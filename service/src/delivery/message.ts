@@ -10,7 +10,11 @@ export const messageSchema = z.object({
   channel: z.enum(CHANNELS),
   /** One mailbox or one phone number. */
   to: z.string(),
-  purpose: z.enum(['sign-in', 'step-up', 'enrolment', 'backup', 'notice']),
+  purpose: z.preprocess(
+    // Messages that release 0.1 queued.
+    (purpose) => (purpose === 'enrolment' ? 'enrollment' : purpose),
+    z.enum(['sign-in', 'step-up', 'enrollment', 'backup', 'notice']),
+  ),
   locale: z.string(),
   subject: z.string(),
   text: z.string(),

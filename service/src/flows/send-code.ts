@@ -81,7 +81,7 @@ async function begin(
   const lockSeconds = lockedForSeconds(account, now)
   if (lockSeconds > 0) return locked(lockSeconds)
   // A disabled contact is enabled by binding it again, so a code for that may still be sent (R26).
-  if (account.disabled && input.purpose !== 'enrolment') return factorDisabled
+  if (account.disabled && input.purpose !== 'enrollment') return factorDisabled
 
   const active = input.challenge
     ? await findActiveChallenge(tx, application, owner, input.challenge, now)

@@ -50,7 +50,7 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
       'Too many wrong codes were entered since the factor was set up, so it no longer proves anything.',
     helps: [
       'Let the user sign in with another factor and set this one up again.',
-      'To set up a contact again, request a code with Purpose=enrolment after the user has verified another factor.',
+      'To set up a contact again, request a code with Purpose=enrollment after the user has verified another factor.',
     ],
   },
   method_off: {

@@ -208,7 +208,7 @@ export function verifyingSuite(bench: () => Bench): void {
     const disabled = { outcome: 'refused', refusal: { reason: 'factor_disabled' } }
     expect(await mfa.send({ method: 'sms', contact })).toEqual(disabled)
     expect(await mfa.verify({ method: 'sms', contact, kind: 'code', code: '123456' })).toEqual(disabled)
-    await mfa.send({ method: 'sms', contact, purpose: 'enrolment' })
+    await mfa.send({ method: 'sms', contact, purpose: 'enrollment' })
     expect(await mfa.verify({ method: 'sms', contact, kind: 'code', code: lastCode() })).toEqual(valid)
     await mfa.send({ method: 'sms', contact })
     expect(await mfa.verify({ method: 'sms', contact, kind: 'code', code: lastCode() })).toEqual(valid)

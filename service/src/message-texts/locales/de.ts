@@ -4,7 +4,7 @@ export const de: MessageTexts = {
   purposes: {
     'sign-in': 'zum Anmelden',
     'step-up': 'zum Bestätigen einer Aktion',
-    enrolment: 'zum Einrichten einer Anmeldemethode',
+    enrollment: 'zum Einrichten einer Anmeldemethode',
   },
   code: {
     subject: '{code} ist Ihr Code für {app}',

@@ -4,7 +4,7 @@ export const en: MessageTexts = {
   purposes: {
     'sign-in': 'to sign in',
     'step-up': 'to confirm an action',
-    enrolment: 'to set up a sign-in method',
+    enrollment: 'to set up a sign-in method',
   },
   code: {
     subject: '{code} is your {app} code',

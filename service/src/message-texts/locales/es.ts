@@ -4,7 +4,7 @@ export const es: MessageTexts = {
   purposes: {
     'sign-in': 'para iniciar sesión',
     'step-up': 'para confirmar una operación',
-    enrolment: 'para configurar un método de acceso',
+    enrollment: 'para configurar un método de acceso',
   },
   code: {
     subject: '{code} es tu código de {app}',

@@ -4,7 +4,7 @@ export const fr: MessageTexts = {
   purposes: {
     'sign-in': 'pour vous connecter',
     'step-up': 'pour confirmer une opération',
-    enrolment: 'pour configurer une méthode de connexion',
+    enrollment: 'pour configurer une méthode de connexion',
   },
   code: {
     subject: '{code} est votre code {app}',

@@ -4,7 +4,7 @@ export const ja: MessageTexts = {
   purposes: {
     'sign-in': 'ログイン用',
     'step-up': '操作の確認用',
-    enrolment: 'ログイン方法の設定用',
+    enrollment: 'ログイン方法の設定用',
   },
   code: {
     subject: '{code} は {app} の確認コードです',

@@ -4,7 +4,7 @@ export const pt: MessageTexts = {
   purposes: {
     'sign-in': 'para fazer login',
     'step-up': 'para confirmar uma operação',
-    enrolment: 'para configurar um método de login',
+    enrollment: 'para configurar um método de login',
   },
   code: {
     subject: '{code} é o seu código de {app}',
