@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { type Duration, durationMs } from './duration.js'
 
-/** A function. Its parameters cannot be checked when the app starts; that it is one can. */
+/** A function. Only that it is one can be checked when the app starts. */
 export const callback = <Callback>(remedy: string) =>
   z.custom<Callback>((value) => typeof value === 'function', { error: remedy })
 
-/** Whether something has functions of these names. */
+/** Whether a value has functions of these names. */
 export function hasFunctions(value: unknown, ...names: readonly string[]): boolean {
   return (
     typeof value === 'object' &&
@@ -14,13 +14,13 @@ export function hasFunctions(value: unknown, ...names: readonly string[]): boole
   )
 }
 
-/** A whole number in its range; outside it the app does not start. */
+/** A whole number in a range. */
 export function wholeNumber(min: number, max: number, unit: string) {
   const error = `must be a whole number of ${unit} from ${min} to ${max}`
   return z.number({ error }).int({ error }).min(min, { error }).max(max, { error })
 }
 
-/** A duration in its range, read as milliseconds; outside it the app does not start. */
+/** A duration in a range, read as milliseconds. */
 export function duration(min: Duration, max: Duration, example: Duration) {
   const [minMs = 0, maxMs = 0] = [durationMs(min), durationMs(max)]
   const inRange = (given: unknown) => {
@@ -30,7 +30,7 @@ export function duration(min: Duration, max: Duration, example: Duration) {
   const inWords = (limit: Duration) => (typeof limit === 'number' ? `${limit} ms` : limit)
   return z
     .custom<Duration>(inRange, {
-      // Or the rules of the object around it would not run, and their faults would come one start later.
+      // Otherwise zod skips the rules of the object around it, and their faults would only show at the next start.
       abort: false,
       error: `must be a time like "${example}", from ${inWords(min)} to ${inWords(max)}`,
     })

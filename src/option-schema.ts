@@ -14,7 +14,7 @@ import { trustedDevicesSchema } from './trust/options.js'
 
 const docsText = 'must be the address of a page without #, like https://docs.example.com/mfa-errors'
 const publicUrlText =
-  'must be the https address of the app without a path, like https://app.example (http on this machine alone)'
+  'must be the https address of the app without a path, like https://app.example (http on this machine only)'
 
 function isOrigin(url: string): boolean {
   if (!URL.canParse(url)) return false
@@ -27,7 +27,7 @@ function isOrigin(url: string): boolean {
 const urls = z.strictObject(
   {
     path: sitePath('/mfa')
-      .regex(/[^/]$/, { error: 'must not end with a slash, and must not be the whole site' })
+      .regex(/[^/]$/, { error: 'must not end with a slash, and must not be the root of the site' })
       .default('/mfa'),
     pathPrefix: sitePath('/bank').regex(/[^/]$/, { error: 'must not end with a slash' }).default(''),
     publicUrl: z
@@ -93,7 +93,7 @@ const languages = z.strictObject(
   {
     offer: z
       .array(z.string({ error: 'must be a language like nl' }), { error: 'must be a list like ["en", "de"]' })
-      .min(2, { error: 'must name two languages at least, or there is nothing to choose' })
+      .min(2, { error: 'must contain at least two languages to choose from' })
       .optional(),
     remember: callback<NonNullable<LanguageOptions['remember']>>('must be a function').optional(),
     locale: callback<NonNullable<LanguageOptions['locale']>>(
@@ -118,7 +118,7 @@ export const optionsSchema = z.strictObject({
   ).optional(),
   onAppEnrolled: callback<NonNullable<MfaOptions['onAppEnrolled']>>('must be a function').optional(),
   policy: callback<NonNullable<MfaOptions['policy']>>(
-    'must be a function that answers "require", "skip" or { graceUntil }',
+    'must be a function that returns "require", "skip" or { graceUntil }',
   ).optional(),
   onEvent: callback<NonNullable<MfaOptions['onEvent']>>('must be a function').optional(),
   logger: z

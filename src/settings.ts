@@ -59,13 +59,13 @@ function combinationFaults(given: CompleteOptions): string[] {
   const { publicUrl, path, pathPrefix } = urls
   return [
     ...(publicUrl && !trustedDevices && !notices.store
-      ? [
-          'urls.publicUrl puts links into notices, and these have to be kept: give notices.store, or trustedDevices',
-        ]
+      ? ['urls.publicUrl adds links to notices, which need a store: give notices.store or trustedDevices']
       : []),
     ...(path.startsWith(`${pathPrefix}/`)
       ? []
-      : [`urls.path must be as a browser sees it, with pathPrefix: ${pathPrefix}${path}`]),
+      : [
+          `urls.path must be the path that a browser sees, which begins with pathPrefix: ${pathPrefix}${path}`,
+        ]),
     ...languageFaults(given),
   ]
 }
@@ -74,20 +74,20 @@ function languageFaults({ languages }: CompleteOptions): string[] {
   const { offer, remember, locale, texts } = languages
   if (!offer) {
     return remember
-      ? ['languages.remember saves a choice that nobody is offered: give languages.offer as well']
+      ? ['languages.remember saves a choice that no page offers: give languages.offer as well']
       : []
   }
   const unknown = offer.filter((tag) => !Object.hasOwn(texts, tag.toLowerCase()))
   return [
     ...unknown.map(
       (tag) =>
-        `languages.offer names ${tag}, which the pages do not speak; give its words in languages.texts`,
+        `languages.offer contains ${tag}, which the pages are not available in; give its texts in languages.texts`,
     ),
     ...(new Set(offer.map((tag) => tag.toLowerCase())).size < offer.length
-      ? ['languages.offer names a language twice']
+      ? ['languages.offer contains a language twice']
       : []),
     ...(remember && !locale
-      ? ['languages.remember keeps the choice, and nothing finds it again: give languages.locale as well']
+      ? ['languages.remember saves the choice, but nothing reads it: give languages.locale as well']
       : []),
   ]
 }
@@ -119,7 +119,7 @@ function readService(
     }
   }
   if (given !== undefined && object !== given) {
-    return { faults: ['service must be { baseUrl, apiKey } or an object that speaks for a service'] }
+    return { faults: ['service must be { baseUrl, apiKey } or an object that implements MfaService'] }
   }
   const address = serviceAddress.safeParse(onlyGiven(asObject(object)))
   return address.success ? { service: address.data } : { faults: faultsIn(address.error, ['service']) }
@@ -133,6 +133,6 @@ function faultsIn(error: z.ZodError, above: readonly string[]): string[] {
   return error.issues.flatMap((issue) => {
     const name = [...above, ...issue.path.map(String)]
     if (issue.code !== 'unrecognized_keys') return `${name.join('.')} ${issue.message}`
-    return issue.keys.map((key) => `${[...name, key].join('.')} is not an option; is it misspelt?`)
+    return issue.keys.map((key) => `${[...name, key].join('.')} is not an option; check its spelling`)
   })
 }

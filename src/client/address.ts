@@ -44,11 +44,12 @@ const baseUrl = z.url({ protocol: /^https?$/, error: aUrl }).superRefine((text, 
   if (!URL.canParse(text)) return
   const url = new URL(text)
   const fault = (message: string) => context.addIssue({ code: 'custom', message })
-  if (url.username || url.password) fault('must not hold a user name or password; the key belongs in apiKey')
-  if (/[?#]/.test(text)) fault('must end with its path: remove what follows ? or #')
+  if (url.username || url.password)
+    fault('must not contain a user name or password; the key belongs in apiKey')
+  if (/[?#]/.test(text)) fault('must end with its path: remove everything from ? or # on')
 })
 
-/** The option `service` when it is an address: how the service is reached, and how it speaks. */
+/** The rules of the option `service` for an address. */
 export const serviceAddress = z
   .strictObject({
     baseUrl,
@@ -80,24 +81,24 @@ export const serviceAddress = z
   })
   .refine((address) => isSafe(address.baseUrl) || address.allowInsecureServiceUrl === true, {
     path: ['baseUrl'],
-    // Also when another part is faulty: all faults are told together.
+    // Also when another member has a fault: all faults are reported together.
     when: () => true,
     error: ({ input }) =>
-      `must be https (got http://${hostOf(input)}). If that network is yours and trusted, set allowInsecureServiceUrl: true`,
+      `must be https (got http://${hostOf(input)}). If you own and trust that network, set allowInsecureServiceUrl: true`,
   })
   .transform(({ apiKey, baseUrl, timeout, transcribeTimeout, ...rest }) => ({
     ...rest,
     timeoutMs: timeout,
     transcribeTimeoutMs: transcribeTimeout,
     baseUrl: baseUrl.replace(/\/+$/, ''),
-    // A function, so that no log, `inspect` or JSON of what holds these settings can show it (R78).
+    // A function, so that no log, `inspect` or JSON of these settings can show it (R78).
     apiKey: () => apiKey,
   }))
 
-/** A checked address of a service. */
+/** A validated address of a service. */
 export type ServiceSettings = Readonly<z.output<typeof serviceAddress>>
 
-/** Whether nobody can listen on the way (R73); an address that is none has its own fault. */
+/** Whether the connection cannot be intercepted on the way (R73). A malformed address has its own fault. */
 function isSafe(address: unknown): boolean {
   if (typeof address !== 'string' || !URL.canParse(address)) return true
   const { protocol, hostname } = new URL(address)

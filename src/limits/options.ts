@@ -43,7 +43,7 @@ export const limitsSchema = z
       sendsPerDay: wholeNumber(1, 10, 'messages').default(10),
       resendWaits: z
         .array(duration('20s', '1h', '30s'), { error: 'must be a list of times like ["30s", "60s", "120s"]' })
-        .min(1, { error: 'must name at least one wait, like ["30s"]' })
+        .min(1, { error: 'must contain at least one time, like ["30s"]' })
         .prefault(['30s', '60s', '120s']),
       codeLifetime: duration('1m', '10m', '5m').prefault('5m'),
     },

@@ -52,14 +52,14 @@ const redisConfig = z.strictObject({
   redis: z.custom<RedisClient>(
     (value) => hasFunctions(value, 'eval') && Reflect.has(Object(value), 'isReady'),
     {
-      error: 'must be a connected client of the package "redis"; one of ioredis does not fit',
+      error: 'must be a connected client of the package "redis"; a client of ioredis does not fit',
     },
   ),
   prefix,
 })
 
 const poolText = 'must be { pool: new Pool(), tableName? } with a Pool of the package "pg"'
-const tableText = 'must be the name of a table: small letters, digits and _, like mfa_counters'
+const tableText = 'must be the name of a table: lower-case letters, digits and _, like mfa_counters'
 const postgresConfig = z.strictObject({
   postgres: z.strictObject(
     {
@@ -83,10 +83,10 @@ function storeConfig<Own>(...functions: readonly (keyof Own & string)[]) {
     if (given === 'memory' || hasFunctions(given, ...functions)) return given as 'memory' | Own
     const place = typeof given === 'object' && given !== null ? onlyGiven({ ...given }) : {}
     if ('redis' in place && 'postgres' in place) {
-      context.addIssue('must name redis or postgres, not both: the data is kept in one place')
+      context.addIssue('must have redis or postgres, not both')
       return z.NEVER
     }
-    // Its own members would each be a misspelt option.
+    // A pool in its place would give one fault for each of its members.
     if (hasFunctions(place.postgres, 'query')) {
       context.addIssue({ code: 'custom', path: ['postgres'], message: poolText })
       return z.NEVER

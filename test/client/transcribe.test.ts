@@ -170,7 +170,7 @@ describe('mfaClient', () => {
     const make = () => mfaClient({ baseUrl: 'mfa.example.com', apiKey: 'short', transcribeTimeout: 1 })
     expect(make).toThrow(OptionsError)
     expect(make).toThrow(
-      /baseUrl must be the address.*\n.*apiKey must have.*\n.*transcribeTimeoutMs must be a whole number of milliseconds from 1000 to 600000/,
+      /baseUrl must be the address.*\n.*apiKey must have.*\n.*transcribeTimeout must be a time like "60s", from 1s to 10m/,
     )
   })
 })

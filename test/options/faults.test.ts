@@ -108,7 +108,7 @@ describe('undefined means "not given"', () => {
   })
 })
 
-describe('a misspelt name is a fault', () => {
+describe('an unknown name is a fault', () => {
   it.each<[object, string]>([
     [{ Factors: 1 }, 'Factors is not an option'],
     [{ limits: { attempts: 5 } }, 'limits.attempts is not an option'],
@@ -128,7 +128,7 @@ describe('a misspelt name is a fault', () => {
 
   it('also when it is spelt __proto__', () => {
     const options: unknown = { ...WORKING, ...JSON.parse('{"__proto__":{"path":"/evil"}}') }
-    expect(faultsOfAll(options)).toEqual(['__proto__ is not an option; is it misspelt?'])
+    expect(faultsOfAll(options)).toEqual(['__proto__ is not an option; check its spelling'])
   })
 })
 
@@ -218,7 +218,7 @@ describe('everything else must be what it is meant to be', () => {
       'an object with the functions add, read, set and remove',
     ],
     [{ limits: { store: { redis: 'redis://localhost' } } }, 'limits.store.redis must be a connected client'],
-    [{ limits: { store: { redis: ioredisClient } } }, 'package "redis"; one of ioredis does not fit'],
+    [{ limits: { store: { redis: ioredisClient } } }, 'package "redis"; a client of ioredis does not fit'],
     [
       { limits: { store: { postgres: { pool: 'postgres://' } } } },
       'limits.store.postgres.pool must be a Pool',
@@ -229,7 +229,7 @@ describe('everything else must be what it is meant to be', () => {
     ],
     [
       { limits: { store: { redis: redisClient, postgres: { pool: { query() {} } } } } },
-      'limits.store must name redis or postgres, not both',
+      'limits.store must have redis or postgres, not both',
     ],
     [{ urls: { docsUrl: 'docs/errors.md' } }, 'urls.docsUrl must be the address of a page'],
     [{ urls: { docsUrl: 'https://docs.example.com/#errors' } }, 'urls.docsUrl must be the address of a page'],
@@ -237,14 +237,17 @@ describe('everything else must be what it is meant to be', () => {
       { limits: { store: { redis: redisClient, prefix: 'two words' } } },
       'limits.store.prefix must be 1 to 32 letters',
     ],
-    [{ limits: { resendWaits: [] } }, 'limits.resendWaits must name at least one wait'],
+    [{ limits: { resendWaits: [] } }, 'limits.resendWaits must contain at least one time'],
     [{ limits: { resendWaits: '30s' } }, 'limits.resendWaits must be a list of times'],
     [{ appName: 7 }, 'appName must be text'],
     [{ appName: 'x'.repeat(61) }, 'appName must have at most 60 characters'],
     [{ login: { firstFactor: 'password' } }, 'login.firstFactor must be a value of RFC 8176'],
     [{ urls: { path: '/' } }, 'urls.path must not end with a slash'],
     [{ urls: { pathPrefix: '/bank/', path: '/bank/mfa' } }, 'urls.pathPrefix must not end with a slash'],
-    [{ urls: { pathPrefix: '/bank' } }, 'urls.path must be as a browser sees it, with pathPrefix: /bank/mfa'],
+    [
+      { urls: { pathPrefix: '/bank' } },
+      'urls.path must be the path that a browser sees, which begins with pathPrefix: /bank/mfa',
+    ],
     [{ urls: { path: '//evil.example' } }, 'urls.path must be a path on this site'],
     [{ urls: { path: '/\\evil.example' } }, 'urls.path must be a path on this site'],
     [{ login: { signInPath: 'https://evil.example' } }, 'login.signInPath must be a path on this site'],

@@ -27,10 +27,10 @@ describe('the option urls.publicUrl', () => {
     ])
   })
 
-  it('needs a place for the links', () => {
+  it('needs a store for the links', () => {
     const publicUrl = 'https://app.example'
     const urls = { publicUrl }
-    expect(faultsOf({ urls })).toEqual([expect.stringContaining('give notices.store, or trustedDevices')])
+    expect(faultsOf({ urls })).toEqual([expect.stringContaining('give notices.store or trustedDevices')])
     expect(faultsOf({ urls, trustedDevices: { store: 'memory' } })).toEqual([])
     expect(faultsOf({ urls, notices: { store: 'redis' } })).toEqual([
       expect.stringContaining('notices.store must be'),

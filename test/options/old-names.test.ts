@@ -27,7 +27,7 @@ describe('an option name of an earlier release', () => {
       'halfLoginMs is now login.pendingLifetime',
       'limits.lockMs is now limits.lockDuration',
       'limits.sendsPerDay must be a whole number of messages from 1 to 10',
-      'misspelt is not an option; is it misspelt?',
+      'misspelt is not an option; check its spelling',
     ])
   })
 

@@ -36,8 +36,8 @@ describe('the address of the service (R73)', () => {
     ['/v1', 'must be the address of the MFA service'],
     ['', 'must be the address of the MFA service'],
     ['https://', 'must be the address of the MFA service'],
-    ['https://user:password@mfa.example.com', 'must not hold a user name or password'],
-    ['https://token@mfa.example.com', 'must not hold a user name or password'],
+    ['https://user:password@mfa.example.com', 'must not contain a user name or password'],
+    ['https://token@mfa.example.com', 'must not contain a user name or password'],
     ['https://mfa.example.com/?tenant=7', 'must end with its path'],
     ['https://mfa.example.com/?', 'must end with its path'],
     ['https://mfa.example.com#v1', 'must end with its path'],
@@ -159,7 +159,7 @@ describe('a service that is an object', () => {
 
   it.each(['https://mfa.example.com', 7, null])('is not %j', (service) => {
     expect(faultsOf({ service })).toEqual([
-      'service must be { baseUrl, apiKey } or an object that speaks for a service',
+      'service must be { baseUrl, apiKey } or an object that implements MfaService',
     ])
   })
 })

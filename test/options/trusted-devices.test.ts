@@ -37,12 +37,12 @@ describe('the option trustedDevices', () => {
     [{}, 'trustedDevices.store must be "memory"'],
     [{ store: 'redis' }, 'trustedDevices.store must be'],
     [{ store: { redis: {} } }, 'trustedDevices.store.redis must be a connected client'],
-    [{ store: { redis: ioredisClient } }, 'of the package "redis"; one of ioredis does not fit'],
+    [{ store: { redis: ioredisClient } }, 'of the package "redis"; a client of ioredis does not fit'],
     [{ store: { redis: redisClient, tableName: 'x' } }, 'trustedDevices.store.tableName is not an option'],
     [{ store: { redis: redisClient, prefix: 'a b' } }, 'trustedDevices.store.prefix must be 1 to 32 letters'],
     [
       { store: { redis: redisClient, postgres: { pool: { query() {} } } } },
-      'trustedDevices.store must name redis or postgres, not both',
+      'trustedDevices.store must have redis or postgres, not both',
     ],
     [
       { store: { postgres: { pool: { query() {} }, tableName: 'x"; DROP' } } },

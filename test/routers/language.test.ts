@@ -193,12 +193,12 @@ describe('the languages that are offered', () => {
   })
 
   it.each([
-    [{ offer: ['en'] }, /languages.offer must name two languages at least/],
+    [{ offer: ['en'] }, /languages.offer must contain at least two languages/],
     [
       { offer: ['en', 'tlh'] },
-      /languages.offer names tlh, which the pages do not speak; give its words in languages.texts/,
+      /languages.offer contains tlh, which the pages are not available in; give its texts in languages.texts/,
     ],
-    [{ offer: ['en', 'de', 'EN'] }, /names a language twice/],
+    [{ offer: ['en', 'de', 'EN'] }, /contains a language twice/],
     [{ offer: ['en', 'de'], remember: () => {} }, /give languages.locale as well/],
     [{ remember: () => {}, locale: () => 'en' }, /give languages.offer as well/],
     [{ offer: ['en', 'de'], keep: 1 }, /languages.keep is not an option/],
