@@ -50,6 +50,7 @@ const login = z.strictObject(
     homePath: sitePath('/home').default('/'),
     pendingPaths: z.array(sitePath('/about'), { error: 'must be a list of paths' }).default([]),
     pendingLifetime: duration('2m', '15m', '10m').prefault('10m'),
+    allowWeakFactorsToChangeFactors: z.boolean({ error: 'must be true or false' }).default(false),
     firstFactor: z.enum(AMR_VALUES, { error: 'must be a value of RFC 8176, like "pwd"' }).default('pwd'),
   } satisfies Record<keyof LoginOptions, z.ZodType>,
   { error: 'must be an object like { signInPath: "/login" }' },

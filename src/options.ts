@@ -145,6 +145,12 @@ export interface LoginOptions {
   pendingPaths?: readonly string[] | undefined
   /** How long the user has for the second factor after the first, `2m` to `15m`. Defaults to `10m`. */
   pendingLifetime?: Duration | undefined
+  /**
+   * Lets any fresh second factor change the factors of an account, request backup codes and trust a browser, even one that
+   * is weaker than the strongest factor of the account. An attacker with the password and the mailbox can then replace the
+   * user's authenticator app. Defaults to `false`.
+   */
+  allowWeakFactorsToChangeFactors?: boolean | undefined
   /** What your own login proves, as an RFC 8176 value for `amr`. Defaults to `pwd`. */
   firstFactor?: Amr | undefined
 }

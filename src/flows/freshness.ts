@@ -1,13 +1,31 @@
 import type { Method } from '../protocol/methods.js'
+import { isAtLeast, strongestOf } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
+import type { Settings } from '../settings.js'
+import type { MfaUser } from './user.js'
 
-/** How fresh a second factor must be to change factors: 5 minutes, with any method (R55, R61). */
-export const FACTOR_CHANGE: Freshness = { maxAgeMs: 5 * 60_000, accepts: () => true }
+/** How old a second factor may be to change factors (R55, R61). */
+const FACTOR_CHANGE_MS = 5 * 60_000
 
 /** How fresh a second factor must be, and which methods are accepted. */
 export interface Freshness {
   readonly maxAgeMs: number
   readonly accepts: (method: Method | 'backup') => boolean
+}
+
+/**
+ * What a change of factors and the trust in a browser require: a second factor of the last 5 minutes that is at least as
+ * strong as the strongest one of the account. Otherwise an attacker with the mailbox could replace the authenticator app (R92).
+ */
+export function factorChange(
+  { allowWeakFactorsToChangeFactors }: Pick<Settings, 'allowWeakFactorsToChangeFactors'>,
+  user: Pick<MfaUser, 'factors'>,
+): Freshness {
+  const strongest = strongestOf(user.factors.map(({ method }) => method))
+  return {
+    maxAgeMs: FACTOR_CHANGE_MS,
+    accepts: (method) => allowWeakFactorsToChangeFactors || isAtLeast(method, strongest),
+  }
 }
 
 /** Whether an accepted second factor was shown recently enough. A time in the future proves nothing (R17). */

@@ -1,6 +1,7 @@
 import { SessionEndedError } from '../errors.js'
 import { revokeDevices } from '../flows/account-security.js'
 import { type Refused, refuse } from '../flows/deps.js'
+import { factorChange, isFresh } from '../flows/freshness.js'
 import { type AcceptedCode, emitVerified, type TypedCode, verifyCode } from '../flows/verify.js'
 import type { Method } from '../protocol/methods.js'
 import { newTransaction } from '../session/find-state.js'
@@ -166,6 +167,9 @@ async function trustBrowser(
 ): Promise<string | undefined> {
   // A user who needs a backup code may have lost a factor to an attacker, so the browser is not trusted (R63).
   if (method === 'backup') return undefined
+  // The trust outlives the session, so it requires as much as a change of factors (R92).
+  const required = factorChange(deps.settings, user)
+  if (!required.accepts(method) && !isFresh(state.record, required)) return undefined
   const account = { user: state.user, userId: state.userId, factors: user.factors }
   return deps.browsers?.remember(req, account, state.record.startedAt)
 }

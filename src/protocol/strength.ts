@@ -23,6 +23,12 @@ export function strengthOf(method: Method | 'backup'): Strength {
   return STRENGTH[method]
 }
 
+/** The strength of the strongest of these methods; `weak` if there are none. */
+export function strongestOf(methods: readonly Method[]): Strength {
+  const ranks = methods.map((method) => STRENGTHS.indexOf(strengthOf(method)))
+  return STRENGTHS[Math.max(0, ...ranks)] ?? 'weak'
+}
+
 /** Whether a method has at least this strength. */
 export function isAtLeast(method: Method | 'backup', strength: Strength): boolean {
   return STRENGTHS.indexOf(strengthOf(method)) >= STRENGTHS.indexOf(strength)

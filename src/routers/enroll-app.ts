@@ -10,6 +10,7 @@ import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../http/s
 import { completeVerification } from '../http/verification.js'
 import { type Contact, formatUser, parseUser } from '../protocol/contact.js'
 import { maskContact } from '../protocol/destination.js'
+import type { MfaRecord } from '../session/record.js'
 import { storeRecord } from '../session/store.js'
 import { addAssets } from './assets.js'
 import type { RouteContext } from './context.js'
@@ -69,11 +70,11 @@ async function confirm(context: RouteContext): Promise<void> {
   const { req, res, deps, state, user, html } = context
   const body = await readBody(req, res, confirmBody)
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
-  if (state.stage === 'pending' && user.factors.length > 0) {
-    return sendRefusal(context, { code: 'mfa_required' })
-  }
-  const contact = appContact(context)
   const { enrollment } = state.record
+  // Checked again, since the account may have got a stronger factor after this enrollment began.
+  const refusal = await factorChangeRefusal(context, '/enroll-app', ageOf(enrollment))
+  if (refusal) return sendRefusal(context, refusal)
+  const contact = appContact(context)
   const outcome = await completeVerification(context, {
     check: () => confirmApp(deps, user, enrollment, contact, body.fields.code),
     approval: enrollment?.id ?? '',
@@ -90,6 +91,11 @@ async function confirm(context: RouteContext): Promise<void> {
   }
   if (html) return showPage(context, { page: 'enrolled', backup: hasBackup(context) })
   res.json({ status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>)
+}
+
+/** How long ago an enrollment began, in milliseconds. */
+function ageOf(enrollment: MfaRecord['enrollment']): number {
+  return enrollment ? Math.max(0, Date.now() - enrollment.startedAt) : 0
 }
 
 /** Reports the new app to the host (`onAppEnrolled`), and notifies the user. */

@@ -1,22 +1,47 @@
-import { FACTOR_CHANGE, isFresh } from '../flows/freshness.js'
+import { type Freshness, factorChange, isFresh } from '../flows/freshness.js'
 import type { Refusal } from '../flows/refusal.js'
+import { backupTarget } from '../flows/user.js'
+import { listFactors } from '../http/factors.js'
+import type { Problem } from '../http/problem.js'
 import { sessionEnded, storeIfCurrent } from '../session/store.js'
 import type { RouteContext } from './context.js'
 
 /**
  * Why a user may not change factors now, or `undefined` if they may. A user who has a factor must have shown one in the last
- * five minutes, so that neither a password alone nor an unattended session can add one (R55, R61).
+ * five minutes that is as strong as the strongest one of the account, so that neither a password, nor a weaker factor,
+ * nor an unattended session can add one (R55, R61, R92). `sinceMs` is how long ago the user began the change: the factor
+ * need have been fresh only then.
  * @throws {SessionEndedError} when the session ended in the meantime.
  */
 export async function factorChangeRefusal(
   { req, deps, state, user }: RouteContext,
   path: string,
+  sinceMs = 0,
 ): Promise<Refusal | undefined> {
   const { record, stage } = state
   if (user.factors.length === 0) return undefined
   if (stage === 'pending') return { code: 'mfa_required' }
-  if (isFresh(record, FACTOR_CHANGE)) return undefined
+  const required = factorChange(deps.settings, user)
+  if (isFresh(record, { ...required, maxAgeMs: required.maxAgeMs + sinceMs })) return undefined
+  const { factors, backup } = acceptedFactors(user, required)
+  const stepUp = { factors: factors.map(({ id }) => id), backup }
   const returnTo = `${deps.settings.path}${path}`
-  if (!(await storeIfCurrent(req, { ...record, stepUp: {}, returnTo }))) throw sessionEnded()
+  if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo }))) throw sessionEnded()
   return { code: 'step_up_required' }
+}
+
+/** What a JSON client can use for the step-up that a change of factors requires. */
+export function factorChangeChoice({
+  deps,
+  user,
+}: Pick<RouteContext, 'deps' | 'user'>): Pick<Problem, 'factors' | 'backup'> {
+  const { factors, backup } = acceptedFactors(user, factorChange(deps.settings, user))
+  return { factors: listFactors(factors), backup }
+}
+
+function acceptedFactors(user: RouteContext['user'], { accepts }: Freshness) {
+  return {
+    factors: user.factors.filter(({ method }) => accepts(method)),
+    backup: accepts('backup') && backupTarget(user) !== undefined,
+  }
 }

@@ -1,12 +1,15 @@
+import { factorChange } from '../flows/freshness.js'
 import type { Refusal } from '../flows/refusal.js'
 import { backupTarget, findFactor } from '../flows/user.js'
 import { trustField } from '../http/body.js'
 import { factorView, lastUsedFactor } from '../http/factors.js'
 import { setRetryAfter } from '../http/headers.js'
 import { localesOf } from '../http/locale.js'
-import { sendProblem, statusOf } from '../http/problem.js'
+import { type Problem, sendProblem, statusOf } from '../http/problem.js'
 import type { PageFrame, PageMessage, View } from '../pages/view.js'
+import type { Factor } from '../protocol/factor.js'
 import { factorViews, liveChallenge, type RouteContext } from './context.js'
+import { factorChangeChoice } from './factor-change.js'
 import { languageChoice } from './language-choice.js'
 
 /** Responds with a page. */
@@ -61,13 +64,17 @@ export function codePage(context: RouteContext, name: string | undefined, exhaus
       exhausted || (found !== undefined && found.method !== 'app' && challenge?.factor.id !== found.id),
     others: factorViews(context).filter((other) => other.id !== found?.id),
     backup: id !== 'backup' && hasBackup(context),
-    ...(found && trustOffer(context)),
+    ...(found && trustOffer(context, found)),
   }
 }
 
-/** The checkbox for trusting this browser, if the user signs in and may trust it. */
-function trustOffer({ req, deps, state }: RouteContext): Pick<Extract<View, { page: 'code' }>, 'trust'> {
-  const forMs = state.stage === 'pending' ? deps.browsers?.offer(req, state.user) : undefined
+/** The checkbox for trusting this browser, if the user signs in and may trust it with this factor (R92). */
+function trustOffer(
+  { req, deps, state, user }: RouteContext,
+  { method }: Factor,
+): Pick<Extract<View, { page: 'code' }>, 'trust'> {
+  const isAccepted = state.stage === 'pending' && factorChange(deps.settings, user).accepts(method)
+  const forMs = isAccepted ? deps.browsers?.offer(req, state.user) : undefined
   if (forMs === undefined) return {}
   const body: unknown = req.body
   const given: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'trust') : undefined
@@ -82,7 +89,7 @@ export function hasBackup({ user, state }: RouteContext): boolean {
 /** Responds with a refusal: a page on which the user can continue, or problem+json. */
 export function sendRefusal(context: RouteContext, refusal: Refusal, factor?: string): void {
   const { res, deps, html } = context
-  if (!html) return sendProblem(res, { ...refusal, ...nextFor(refusal, context) })
+  if (!html) return sendProblem(res, { ...refusal, ...continuationOf(refusal, context) })
   const { settings } = deps
   if (refusal.code === 'mfa_required' || refusal.code === 'step_up_required')
     return res.redirect(303, settings.path)
@@ -125,9 +132,15 @@ function pageFor(context: RouteContext, refusal: Refusal, factor: string | undef
   }
 }
 
-function nextFor({ code }: Refusal, { deps }: RouteContext): { next?: string } {
-  const { settings } = deps
+/** How the client of a refused request continues. */
+function continuationOf(
+  { code }: Refusal,
+  context: RouteContext,
+): Pick<Problem, 'next' | 'factors' | 'backup'> {
+  const { settings } = context.deps
   if (ENDS_SIGN_IN.has(code)) return { next: settings.signInPath }
-  if (code === 'mfa_required' || code === 'step_up_required') return { next: settings.path }
+  if (code === 'mfa_required') return { next: settings.path }
+  // In the routes that use this, only a change of factors requires a step-up.
+  if (code === 'step_up_required') return { next: settings.path, ...factorChangeChoice(context) }
   return code === 'enrollment_required' ? { next: `${settings.path}/enroll-app` } : {}
 }

@@ -156,14 +156,31 @@ export async function signIn(app: App, name: string) {
   return agent
 }
 
-/** Signs somebody in with both, by a code sent to their first delivered factor. */
-export async function signInFully(
-  { app, standIn }: Pick<Host, 'app' | 'standIn'>,
+/** Starts a challenge for the strongest factor of a user, and returns its code. */
+export async function challengeStrongest(
+  { standIn }: Pick<Host, 'standIn'>,
+  agent: ReturnType<typeof jsonAgent>,
   name: string,
-  factor = 'sms',
-) {
-  const agent = await signIn(app, name)
+): Promise<string> {
+  const factors = people()[name]?.factors ?? []
+  const app = factors.find(({ method }) => method === 'app')
+  if (app?.method === 'app') standIn.setApp(app.user, '424242')
+  await agent
+    .post('/mfa/challenge')
+    .send({ factor: app ? 'app' : (factors[0]?.method ?? 'sms') })
+    .expect(200)
+  return app ? '424242' : standIn.newestCode()
+}
+
+/** Signs a user in with both factors: the strongest one, or a code that is sent to the named one. */
+export async function signInFully(host: Pick<Host, 'app' | 'standIn'>, name: string, factor?: string) {
+  const agent = await signIn(host.app, name)
+  if (factor === undefined) {
+    const code = await challengeStrongest(host, agent, name)
+    await agent.post('/mfa/verify').send({ code }).expect(200)
+    return agent
+  }
   await agent.post('/mfa/challenge').send({ factor }).expect(200)
-  await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+  await agent.post('/mfa/verify').send({ code: host.standIn.newestCode() }).expect(200)
   return agent
 }

@@ -251,7 +251,7 @@ describe('R23 ten wrong codes in a day', () => {
   it('R20 may be those of a step-up, and of an app that is set up, as well', async () => {
     stopClock()
     const made = host()
-    const owner = await signInFully(made, 'alice', 'email')
+    const owner = await signInFully(made, 'alice')
     await owner.post('/mfa/enroll-app').expect(200)
     for (let attempt = 0; attempt < 5; attempt++) {
       await owner.post('/mfa/enroll-app/confirm').send({ code: '000000' }).expect(401)

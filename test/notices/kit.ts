@@ -1,5 +1,5 @@
 import type { AccountNotice, Compromise, MfaOptions } from '../../src/index.js'
-import { type HostSetup, jsonAgent, type TestUser } from '../kit/host.js'
+import { challengeStrongest, type HostSetup, jsonAgent, type TestUser } from '../kit/host.js'
 import { type Agent, login, trustingHost } from '../trust/kit.js'
 
 export const PUBLIC_URL = 'https://shop.example'
@@ -39,10 +39,10 @@ export type NoticingHost = ReturnType<typeof noticingHost>
 /** Both factors, by a code to a mailbox or telephone. */
 export async function pass(host: NoticingHost, name: string, more: object = {}, agent = jsonAgent(host.app)) {
   await login(agent, name)
-  await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+  const code = await challengeStrongest(host, agent, name)
   await agent
     .post('/mfa/verify')
-    .send({ code: host.standIn.newestCode(), ...more })
+    .send({ code, ...more })
     .expect(200)
   return agent
 }

@@ -5,7 +5,7 @@ import type * as z from 'zod'
 import * as wire from '../../src/http/schemas.js'
 import { type MfaState, mfaRouter } from '../../src/index.js'
 import { mfaTestKit, signInWithMfa } from '../../src/testing/index.js'
-import { host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+import { challengeStrongest, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
 import { openApi } from './document.js'
 
 const text = `${JSON.stringify(openApi, null, 2)}\n`
@@ -61,7 +61,7 @@ describe('the answers', () => {
     fits(wire.problemAnswer, (await agent.post('/mfa/verify').send({ code: '000000' }).expect(401)).body)
     fits(wire.problemAnswer, (await agent.post('/mfa/verify').send({}).expect(400)).body)
     fits(wire.problemAnswer, (await agent.get('/secret').expect(401)).body)
-    const code = made.standIn.newestCode()
+    const code = await challengeStrongest(made, agent, 'alice')
     fits(wire.verifiedAnswer, (await agent.post('/mfa/verify').send({ code, trust: true }).expect(200)).body)
     fits(wire.devicesAnswer, (await agent.get('/mfa/devices').expect(200)).body)
     fits(wire.revokedAnswer, (await agent.delete('/mfa/devices').expect(200)).body)
@@ -84,7 +84,8 @@ describe('the answers', () => {
     onTestFinished(() => kit.reset())
     const made = host({ options: { service: kit.service } })
     const agent = await signIn(made.app, 'alice')
-    await signInWithMfa(agent, { kit, factor: 'sms' })
+    kit.apps.enroll('alice@example.com')
+    await signInWithMfa(agent, { kit, factor: 'app' })
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     kit.clock.advance('1m')
     kit.fail('wrong')

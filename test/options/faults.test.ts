@@ -10,7 +10,15 @@ const MINUTE = 60_000
 /** The options that hold others, with the names of those. */
 const GROUPS = {
   urls: ['path', 'pathPrefix', 'publicUrl', 'docsUrl'],
-  login: ['signInPath', 'signOutPath', 'homePath', 'pendingPaths', 'pendingLifetime', 'firstFactor'],
+  login: [
+    'signInPath',
+    'signOutPath',
+    'homePath',
+    'pendingPaths',
+    'pendingLifetime',
+    'firstFactor',
+    'allowWeakFactorsToChangeFactors',
+  ],
   limits: [
     'store',
     'attemptsPerChallenge',
@@ -177,6 +185,7 @@ describe('numbers keep to their range (R18)', () => {
   it('which are the documented ones when nothing is said', () => {
     expect(readOptions(WORKING)).toMatchObject({
       firstFactor: 'pwd',
+      allowWeakFactorsToChangeFactors: false,
       path: '/mfa',
       signInPath: '/login',
       signOutPath: '/logout',
@@ -241,6 +250,10 @@ describe('everything else must be what it is meant to be', () => {
     [{ limits: { resendWaits: '30s' } }, 'limits.resendWaits must be a list of times'],
     [{ appName: 7 }, 'appName must be text'],
     [{ appName: 'x'.repeat(61) }, 'appName must have at most 60 characters'],
+    [
+      { login: { allowWeakFactorsToChangeFactors: 'yes' } },
+      'login.allowWeakFactorsToChangeFactors must be true or false',
+    ],
     [{ login: { firstFactor: 'password' } }, 'login.firstFactor must be a value of RFC 8176'],
     [{ urls: { path: '/' } }, 'urls.path must not end with a slash'],
     [{ urls: { pathPrefix: '/bank/', path: '/bank/mfa' } }, 'urls.pathPrefix must not end with a slash'],

@@ -27,7 +27,7 @@ async function withLeft(left: number | undefined) {
         res.end()
       }),
   })
-  const agent = await signInFully(made, 'alice')
+  const agent = await signInFully(made, 'bob')
   await agent.post('/mfa/backup').send({}).expect(200)
   return made
 }
@@ -35,13 +35,13 @@ async function withLeft(left: number | undefined) {
 async function browserOf(made: Awaited<ReturnType<typeof withLeft>>, target?: string) {
   const browser = browserAgent(made.app)
   if (target) await browser.post('/wants').type('form').send({ target }).expect(200)
-  await browser.post('/login').type('form').send({ name: 'alice' }).expect(200)
+  await browser.post('/login').type('form').send({ name: 'bob' }).expect(200)
   return browser
 }
 
 describe('whoever signs in by one of the last backup codes', () => {
   it.each([0, 2, 3])('learns in JSON that %d are left', async (left) => {
-    const agent = await signIn((await withLeft(left)).app, 'alice')
+    const agent = await signIn((await withLeft(left)).app, 'bob')
     const answer = await agent.post('/mfa/verify').send(LAST).expect(200)
     expect(answer.body).toEqual({ status: 'verified', next: '/', backupCodesLeft: left })
   })
@@ -82,7 +82,7 @@ describe('whoever signs in by one of the last backup codes', () => {
 describe('whoever has more backup codes left', () => {
   it('is told how many, and not warned', async () => {
     const made = await withLeft(4)
-    const agent = await signIn(made.app, 'alice')
+    const agent = await signIn(made.app, 'bob')
     const answer = await agent.post('/mfa/verify').send(LAST).expect(200)
     expect(answer.body).toEqual({ status: 'verified', next: '/', backupCodesLeft: 4 })
 
@@ -105,7 +105,7 @@ describe('whoever has more backup codes left', () => {
 
 describe('nobody is told how many backup codes are left', () => {
   it('where the service does not tell', async () => {
-    const agent = await signIn((await withLeft(undefined)).app, 'alice')
+    const agent = await signIn((await withLeft(undefined)).app, 'bob')
     expect((await agent.post('/mfa/verify').send(LAST).expect(200)).body).toEqual({
       status: 'verified',
       next: '/',

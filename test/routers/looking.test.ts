@@ -7,7 +7,7 @@ import { openStore } from '../../service/src/store/open.js'
 import type { Store, Value } from '../../service/src/store/store.js'
 import { requireMfa } from '../../src/index.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
-import { type HostSetup, jsonAgent } from '../kit/host.js'
+import { challengeStrongest, type HostSetup, jsonAgent } from '../kit/host.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { noticingHost, pass } from '../notices/kit.js'
 import { openApi } from '../openapi/document.js'
@@ -127,12 +127,12 @@ async function halfway(host: Watched, name = 'alice') {
 const STALE = 16 * MINUTE
 
 /**
- * Who comes to change factors without a fresh second one is asked for it, and the session notes for what (R55). Nothing
+ * A user who comes to change factors without a fresh one as strong as any must show it, and the session notes for what (R55, R92). Nothing
  * is sent or proven by that.
  */
 const notesStepUp: Place['after'] = (before, path) => {
   if (path !== '/enroll-app' && path !== '/backup') return {}
-  const noted = { stepUp: {}, returnTo: `/mfa${path}` }
+  const noted = { stepUp: { factors: ['app'], backup: false }, returnTo: `/mfa${path}` }
   const [[id, data] = ['', {}], ...others] = Object.entries(before.sessions).reverse()
   const { mfa } = data
   const changed = { ...data, mfa: { ...(typeof mfa === 'string' ? { record: mfa } : Object(mfa)), ...noted } }
@@ -240,6 +240,7 @@ const PLACES: Record<string, Place> = {
       await agent.post('/mfa/verify').send({ code: host.standIn.newestCode() }).expect(200)
       return agent
     },
+    after: notesStepUp,
   },
   'few backup codes are left': {
     async come(host) {
@@ -254,13 +255,13 @@ const PLACES: Record<string, Place> = {
       await agent.post('/mfa/verify').send({ code: 'AAAABBBBCCCCDDDD', factor: 'backup' }).expect(200)
       return agent
     },
+    after: notesStepUp,
   },
   'the browser is trusted': {
     async come(host) {
       const first = jsonAgent(host.app)
       await login(first, 'alice')
-      await challenge(first)
-      const code = host.standIn.newestCode()
+      const code = await challengeStrongest(host, first, 'alice')
       const trusting = await first.post('/mfa/verify').send({ code, trust: true }).expect(200)
       const agent = browserWith(host.app, trustCookieOf(trusting))
       await login(agent, 'alice')

@@ -198,7 +198,7 @@ describe('R43 R77 a person whose message may have gone out, though the service f
   it('finds the way to backup codes where it was, with the wait', async () => {
     const clock = stopClock()
     const made = host()
-    const browser = await browserOf(made, 'alice')
+    const browser = await browserOf(made, 'bob')
     await ask(browser, 'sms').expect(303)
     await browser.post('/mfa/verify').type('form').send({ code: made.standIn.newestCode() }).expect(303)
     made.standIn.setTrouble(late)

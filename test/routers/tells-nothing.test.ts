@@ -98,7 +98,7 @@ describe('R91 a code counts only as what it is', () => {
     stopClock()
     const made = host()
     const { app, standIn } = made
-    const owner = await signInFully(made, 'alice', 'email')
+    const owner = await signInFully(made, 'alice')
     await owner.post('/mfa/backup').send({}).expect(200)
     const agent = await signIn(app, 'alice')
     await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
@@ -135,7 +135,7 @@ describe('R89 events', () => {
     const events: MfaEvent[] = []
     const made = host({ options: { onEvent: (event) => void events.push(event) } })
     const { app, standIn } = made
-    const agent = await signIn(app, 'alice')
+    const agent = await signIn(app, 'bob')
     await agent.post('/mfa/challenge').send({ factor: 'sms' })
     await agent.post('/mfa/verify').send({ code: '000000' })
     await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
@@ -145,7 +145,7 @@ describe('R89 events', () => {
     await agent.post('/mfa/backup').send({}).expect(200)
     clock.move(6 * MINUTE)
     await agent.post('/mfa/verify').send({ code: 'AAAABBBBCCCCDDDD', factor: 'backup' }).expect(200)
-    const other = await signIn(app, 'alice')
+    const other = await signIn(app, 'bob')
     await other.post('/mfa/cancel').send({}).expect(200)
     expect(events.map(({ at: _at, ...event }) => event)).toEqual(
       [
@@ -159,7 +159,7 @@ describe('R89 events', () => {
         { type: 'verified', method: 'backup', purpose: 'step-up' },
         { type: 'pending_login_started' },
         { type: 'given_up', reason: 'cancelled' },
-      ].map((event) => ({ userId: 'u-alice', ...event })),
+      ].map((event) => ({ userId: 'u-bob', ...event })),
     )
     for (const { at } of events) {
       expect(at).toBeLessThanOrEqual(Date.now())
@@ -169,7 +169,7 @@ describe('R89 events', () => {
       ...standIn.delivered.map(({ code }) => code),
       '999999',
       'JBSWY3',
-      '0900101',
+      '0900102',
       '@',
       'AAAA',
     ]) {

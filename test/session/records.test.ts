@@ -278,7 +278,7 @@ describe('R10 what is stored', () => {
     const { app, standIn, store } = made
     const seen: string[] = []
     const look = () => seen.push(...Object.values(store.stored))
-    const browser = await signIn(app, 'alice')
+    const browser = await signIn(app, 'bob')
     look()
     await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
     look()
@@ -300,8 +300,8 @@ describe('R10 what is stored', () => {
       '999999',
       '123456',
       'AAAABBBBCCCCDDDD',
-      '+447700900101',
-      'alice@example.com',
+      '+447700900102',
+      'bob@example.com',
     ]) {
       expect(all).not.toContain(hidden)
     }

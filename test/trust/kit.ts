@@ -1,6 +1,6 @@
 import type { Response } from 'supertest'
 import type { MfaEvent } from '../../src/index.js'
-import { type Host, type HostSetup, host, jsonAgent } from '../kit/host.js'
+import { challengeStrongest, type Host, type HostSetup, host, jsonAgent } from '../kit/host.js'
 
 export const COOKIE = 'mfa-devices'
 
@@ -30,15 +30,15 @@ export async function login(agent: Agent, name: string) {
 
 /** Both factors in this browser, and its trust. */
 export async function signInAndTrust(
-  { app, standIn }: Pick<Host, 'app' | 'standIn'>,
+  host: Pick<Host, 'app' | 'standIn'>,
   name: string,
-  { agent = jsonAgent(app), factor = 'sms' } = {},
+  { agent = jsonAgent(host.app) } = {},
 ) {
   await login(agent, name)
-  await agent.post('/mfa/challenge').send({ factor }).expect(200)
+  const code = await challengeStrongest(host, agent, name)
   await agent
     .post('/mfa/verify')
-    .send({ code: standIn.newestCode(), trust: true })
+    .send({ code, trust: true })
     .expect(200, { status: 'verified', next: '/', trusted: true })
   return agent
 }

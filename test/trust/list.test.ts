@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, stopClock } from '../kit/clock.js'
-import { browserAgent, jsonAgent, signInFully } from '../kit/host.js'
+import { browserAgent, challengeStrongest, jsonAgent, signInFully } from '../kit/host.js'
 import { type Agent, login, signInAndTrust, type TrustingHost, trustingHost } from './kit.js'
 
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0'
@@ -14,7 +14,7 @@ const listOf = async (agent: Agent) =>
   (await agent.get('/mfa/devices').expect(200)).body.devices as { id: string; current: boolean }[]
 
 const trust = (host: TrustingHost, name: string, userAgent: string) =>
-  signInAndTrust(host, name, { agent: jsonAgent(host.app).set('User-Agent', userAgent), factor: 'email' })
+  signInAndTrust(host, name, { agent: jsonAgent(host.app).set('User-Agent', userAgent) })
 
 /** A host on which alice trusts a Firefox and, an hour later, an iPhone. */
 async function aliceWithTwo(options = {}) {
@@ -139,8 +139,8 @@ describe('R68 the list of trusted devices', () => {
     const host = trustingHost()
     const agent = await trust(host, 'alice', FIREFOX)
     clock.move(HOUR)
-    await agent.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
-    await agent.post('/mfa/verify').send({ code: host.standIn.newestCode(), trust: true }).expect(200)
+    const code = await challengeStrongest(host, agent, 'alice')
+    await agent.post('/mfa/verify').send({ code, trust: true }).expect(200)
     expect(await listOf(agent)).toHaveLength(1)
   })
 })
@@ -151,13 +151,14 @@ describe('the page of trusted devices', () => {
     const host = trustingHost()
     const browser = browserAgent(host.app).set('User-Agent', FIREFOX)
     await browser.post('/login').send({ name: 'alice' })
-    await browser.post('/mfa/challenge').type('form').send({ factor: 'email' }).expect(303)
-    const page = await browser.get('/mfa/verify').expect(200)
-    return { host, browser, page }
+    host.standIn.setApp('alice@example.com', '424242')
+    await browser.post('/mfa/challenge').type('form').send({ factor: 'app' }).expect(303)
+    const page = await browser.get('/mfa/verify?factor=app').expect(200)
+    return { browser, page }
   }
 
   it('is reached by ticking a box, which stays ticked after a wrong code', async () => {
-    const { host, browser, page } = await onPages()
+    const { browser, page } = await onPages()
     expect(page.text).toMatch(/<input type="checkbox" name="trust" value="true">/)
     expect(page.text).toContain('Don’t ask again in this browser for 30 days')
     const again = await browser
@@ -169,7 +170,7 @@ describe('the page of trusted devices', () => {
     await browser
       .post('/mfa/verify')
       .type('form')
-      .send({ code: host.standIn.newestCode(), trust: 'true' })
+      .send({ code: '424242', factor: 'app', trust: 'true' })
       .expect(303)
     const list = await browser.get('/mfa/devices').expect(200)
     expect(list.text).toContain('Firefox on Windows')
@@ -178,8 +179,8 @@ describe('the page of trusted devices', () => {
   })
 
   it('revokes with a button, without scripts', async () => {
-    const { host, browser } = await onPages()
-    await browser.post('/mfa/verify').type('form').send({ code: host.standIn.newestCode(), trust: 'true' })
+    const { browser } = await onPages()
+    await browser.post('/mfa/verify').type('form').send({ code: '424242', factor: 'app', trust: 'true' })
     const list = await browser.get('/mfa/devices')
     const device = /name="device" value="([^"]+)"/.exec(list.text)?.[1]
     const done = await browser.post('/mfa/devices/revoke').type('form').send({ device }).expect(303)
@@ -194,9 +195,9 @@ describe('the page of trusted devices', () => {
   })
 
   it('offers no box to whom the host allows none, for a backup code, and in stepping up', async () => {
-    const { browser, host } = await onPages()
+    const { browser } = await onPages()
     expect((await browser.get('/mfa/verify?factor=backup')).text).not.toContain('name="trust"')
-    await browser.post('/mfa/verify').type('form').send({ code: host.standIn.newestCode() }).expect(303)
+    await browser.post('/mfa/verify').type('form').send({ code: '424242', factor: 'app' }).expect(303)
     expect((await browser.get('/mfa/verify?factor=app')).text).not.toContain('name="trust"')
 
     const strict = trustingHost({ options: { trustedDevices: { store: 'memory', canTrust: () => false } } })

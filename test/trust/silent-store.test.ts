@@ -14,7 +14,7 @@ describe.skipIf(redisMissing)('R77 a Redis of trusted devices that says nothing'
     onTestFinished(() => redis.stop())
     const host = trustingHost({ options: { trustedDevices: { store: { redis: await redis.connect() } } } })
     const asked = await signInAndTrust(host, 'bob')
-    const trusted = await signInAndTrust(host, 'dora', { factor: 'dual' })
+    const trusted = await signInAndTrust(host, 'dora')
     expect((await login(trusted, 'dora')).mfa).toMatchObject({ trusted: true })
     const halfway = jsonAgent(host.app)
     await login(halfway, 'alice')

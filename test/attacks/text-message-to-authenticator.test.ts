@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { MINUTE, stopClock } from '../kit/clock.js'
+import { host } from '../kit/host.js'
+import { breakIn, expectAppWorks, signInWithApp } from './intruder.js'
+
+describe("R92 an attacker with the password and the user's text messages", () => {
+  it("cannot replace the user's authenticator app", async () => {
+    const made = host()
+    await signInWithApp(made, 'alice')
+    const attacker = await breakIn(made, 'alice', 'sms')
+    const { body } = await attacker.post('/mfa/enroll-app').send({}).expect(401)
+    expect(body).toMatchObject({ code: 'step_up_required', factors: [{ id: 'app', strength: 'strong' }] })
+    expect(made.standIn.count('enrollApp')).toBe(0)
+    await expectAppWorks(made, 'alice')
+  })
+
+  it('cannot make an old code of the app count again with a fresh text message', async () => {
+    const clock = stopClock()
+    const made = host()
+    const session = await signInWithApp(made, 'alice')
+    clock.move(5 * MINUTE - 1)
+    await session.post('/mfa/enroll-app').send({}).expect(200)
+    await session.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await session.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
+    clock.move(1)
+    await session.post('/mfa/enroll-app').send({}).expect(401)
+  })
+
+  it('gets as far as the user does, if a text message is the strongest factor of the account', async () => {
+    const made = host()
+    const session = await breakIn(made, 'bob', 'sms')
+    await session.post('/mfa/enroll-app').send({}).expect(200)
+  })
+})

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { browserAgent, jsonAgent, signIn } from '../kit/host.js'
+import { COOKIE, trustingHost } from '../trust/kit.js'
+
+describe('R92 an attacker who signs in with a weaker factor than the strongest one of the account', () => {
+  it.each([
+    ['the mailbox', 'email'],
+    ['a text message', 'sms'],
+  ])('cannot have a browser trusted with %s', async (_what, factor) => {
+    const made = trustingHost()
+    const attacker = await signIn(made.app, 'alice')
+    await attacker.post('/mfa/challenge').send({ factor }).expect(200)
+    const answer = await attacker
+      .post('/mfa/verify')
+      .send({ code: made.standIn.newestCode(), trust: true })
+      .expect(200)
+    expect(answer.body).toMatchObject({ status: 'verified', trusted: false })
+    expect(String(answer.headers['set-cookie'])).not.toContain(COOKIE)
+    expect(made.told('device_trusted')).toEqual([])
+    await attacker.post('/logout').expect(200)
+    const { body } = await attacker.post('/login').send({ name: 'alice' }).expect(200)
+    expect(body).toMatchObject({ user: null, mfa: { status: 'pending' } })
+  })
+
+  it('sees no box for it, while the strongest factor has one', async () => {
+    const { app } = trustingHost()
+    const browser = browserAgent(app)
+    await browser.post('/login').type('form').send({ name: 'alice' })
+    for (const factor of ['email', 'sms']) {
+      await browser.post('/mfa/challenge').type('form').send({ factor }).expect(303)
+      const page = await browser.get(`/mfa/verify?factor=${factor}`).expect(200)
+      expect(page.text).not.toContain('name="trust"')
+    }
+    const page = await browser.get('/mfa/verify?factor=app').expect(200)
+    expect(page.text).toContain('name="trust"')
+  })
+
+  it('cannot have a browser trusted by the Passport strategy', async () => {
+    const made = trustingHost({
+      routes: (app, _mfa, auth) => {
+        app.post('/mfa-login', auth.authenticate('mfa'), (_req, res) => void res.json({ done: true }))
+      },
+    })
+    const attacker = jsonAgent(made.app)
+    await attacker.post('/login').send({ name: 'alice' })
+    await attacker.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
+    await attacker.post('/mfa-login').send({ code: made.standIn.newestCode(), trust: true }).expect(200)
+    expect(made.told('device_trusted')).toEqual([])
+  })
+
+  it('can, if the app allows weak factors to change factors', async () => {
+    const made = trustingHost({ options: { login: { allowWeakFactorsToChangeFactors: true } } })
+    const session = await signIn(made.app, 'alice')
+    await session.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
+    const sent = { code: made.standIn.newestCode(), trust: true }
+    expect((await session.post('/mfa/verify').send(sent).expect(200)).body).toMatchObject({ trusted: true })
+  })
+})
