@@ -120,11 +120,11 @@ describe('the documents', () => {
   it('explain every event', async () => {
     const source = await read('src/flows/events.ts')
     const types = [...source.matchAll(/\btype: '(\w+)'/g)].map(([, type = '']) => type)
-    const [events = ''] = (await read('docs/events.md')).split('## Counts')
+    const [events = ''] = (await read('docs/events.md')).split('## Metrics')
     expect([...explained(events)].filter((name) => name !== 'type').sort()).toEqual(types.sort())
   })
 
-  it('have a heading for every finding of the doctor, with its remedy', async () => {
+  it('have a section for every warning of the diagnostics, with its remedy', async () => {
     const text = await read('docs/diagnostics.md')
     const headings = [...text.matchAll(/^## (\S+)\n\n([\s\S]*?)\n\n/gm)]
     expect(

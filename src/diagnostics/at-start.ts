@@ -3,30 +3,30 @@ import type { WarningCode } from './warnings.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What can be told from the options and the environment alone. */
+/** The warnings that follow from the options and the environment. */
 export function warningsAtStart(
   { limits, service, trustedDevices }: Pick<Settings, 'limits' | 'service' | 'trustedDevices'>,
   env: Environment = process.env,
 ): WarningCode[] {
-  const findings: WarningCode[] = []
+  const warnings: WarningCode[] = []
   if (limits.store === 'memory') {
-    if (isOneOfSeveral(env)) findings.push('MFA_WARN_SEPARATE_COUNTERS')
-    else if (env.NODE_ENV === 'production') findings.push('MFA_WARN_MEMORY_COUNTERS')
+    if (isOneOfSeveral(env)) warnings.push('MFA_WARN_SEPARATE_COUNTERS')
+    else if (env.NODE_ENV === 'production') warnings.push('MFA_WARN_MEMORY_COUNTERS')
   }
   if (trustedDevices?.store === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
-    findings.push('MFA_WARN_MEMORY_DEVICES')
+    warnings.push('MFA_WARN_MEMORY_DEVICES')
   }
   if (trustedDevices && !trustedDevices.fingerprint && env.NODE_ENV === 'production') {
-    findings.push('MFA_WARN_TRUST_OUTLIVES_PASSWORD')
+    warnings.push('MFA_WARN_TRUST_OUTLIVES_PASSWORD')
   }
-  // Plain http got through the options only for this machine, or by the switch that allows it.
+  // The options allow plain http only to this machine, or with allowInsecureServiceUrl.
   if ('baseUrl' in service && service.allowInsecureServiceUrl && service.baseUrl.startsWith('http:')) {
-    findings.push('MFA_WARN_PLAIN_HTTP')
+    warnings.push('MFA_WARN_PLAIN_HTTP')
   }
-  return findings
+  return warnings
 }
 
-/** Whether a process manager says so: node:cluster, pm2 in cluster mode, or what Heroku and its like set. */
+/** Whether the environment shows several processes: node:cluster, pm2 in cluster mode, or variables of Heroku and others. */
 function isOneOfSeveral({
   NODE_UNIQUE_ID,
   NODE_APP_INSTANCE,

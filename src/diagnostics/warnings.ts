@@ -1,42 +1,42 @@
-/** What the doctor can find, each with what to do about it. `docs/diagnostics.md` has a heading for each. */
+/** Every warning: what is configured insecurely, and what to do. `docs/diagnostics.md` has a section for each. */
 export const WARNINGS = {
   MFA_WARN_MEMORY_COUNTERS:
-    'Wrong codes and messages are counted in the memory of this process, where counts are lost at a restart and multiply with the number of processes: give limits.store { redis } or { postgres }.',
+    'Wrong codes and messages are counted in the memory of this process. The counts are lost at a restart and not shared with other processes. Set limits.store to { redis } or { postgres }.',
   MFA_WARN_SEPARATE_COUNTERS:
-    'Several processes seem to serve this app, and each counts wrong codes and messages for itself: give limits.store { redis } or { postgres }, so that they count together.',
+    'This app seems to run in several processes, and each one counts wrong codes and messages separately. Set limits.store to { redis } or { postgres }, so that they share the counts.',
   MFA_WARN_MEMORY_SESSIONS:
-    'Sessions are kept in the memory of this process, which loses them at a restart and grows without end: give express-session a store, such as connect-redis or connect-pg-simple.',
+    'Sessions are stored in the memory of this process. They are lost at a restart, and their memory is never freed. Give express-session a store, such as connect-redis or connect-pg-simple.',
   MFA_WARN_TRUST_PROXY:
-    "Requests come through a proxy that Express was not told about, so it sees neither https nor the browser's address: app.set('trust proxy', 1), or the proxy's own address.",
+    "Requests come through a proxy that Express does not trust, so Express sees neither https nor the browser's address. Set app.set('trust proxy', 1), or the address of the proxy.",
   MFA_WARN_PATH_PREFIX:
-    'A proxy says that it takes a part off each path (X-Forwarded-Prefix), which the option path does not begin with, so the pages would lead elsewhere: give pathPrefix, and path with it.',
+    'A proxy removes a prefix from each path (X-Forwarded-Prefix), but the option urls.path does not begin with it, so links on the pages lead to wrong addresses. Set urls.pathPrefix to the prefix, and let urls.path begin with it.',
   MFA_WARN_COOKIE_SECURE:
-    'The session cookie also travels over plain http, where it can be read: give express-session cookie: { secure: true }.',
+    'The session cookie is also sent over plain http, where others can read it. Set cookie: { secure: true } in express-session.',
   MFA_WARN_COOKIE_HTTP_ONLY:
-    'Scripts on the page can read the session cookie: leave cookie.httpOnly of express-session at true.',
+    'Scripts on the page can read the session cookie. Leave cookie.httpOnly of express-session at true.',
   MFA_WARN_COOKIE_SAME_SITE:
-    "Other sites can send requests with the session cookie: give express-session cookie: { sameSite: 'lax' }.",
+    "Other sites can send requests with the session cookie. Set cookie: { sameSite: 'lax' } in express-session.",
   MFA_WARN_RESAVE:
-    'Every request writes its session back, also one that was ended meanwhile by a logout: give express-session resave: false.',
+    'Every request saves its session, even one that a logout has ended in the meantime. Set resave: false in express-session.',
   MFA_WARN_SAVE_UNINITIALIZED:
-    'A session is stored for everybody who looks at a page: give express-session saveUninitialized: false.',
+    'A session is stored for every visitor. Set saveUninitialized: false in express-session.',
   MFA_WARN_BODY_PARSER:
-    "A body of more than 100 KB was parsed before the routers could refuse it: mount mfaRouter before the app's body parser, or give that parser a smaller limit.",
+    "A body of more than 100 KB was parsed before the routers could refuse it. Mount mfaRouter before the app's body parser, or lower the limit of that parser.",
   MFA_WARN_RESUME_UNPARSED:
-    'A form that requireMfa stopped could not be kept, as it was not parsed yet: mount express.urlencoded() before requireMfa({ resume }).',
+    'A form that requireMfa blocked could not be kept, because its body was not parsed. Mount express.urlencoded() before requireMfa({ resume }).',
   MFA_WARN_ROUTES_BEFORE_GATE:
-    'Routes stand between passport.session() and mfaSession, where somebody without the second factor counts as signed in: mount mfaSession right behind passport.session().',
+    'Routes are mounted between passport.session() and mfaSession, where a user without the second factor counts as signed in. Mount mfaSession directly after passport.session().',
   MFA_WARN_MEMORY_DEVICES:
-    'Trusted devices are kept in the memory of this process, which forgets them at a restart and shares them with no other: give trustedDevices.store { redis } or { postgres }.',
+    'Trusted devices are stored in the memory of this process. They are lost at a restart and not shared with other processes. Set trustedDevices.store to { redis } or { postgres }.',
   MFA_WARN_TRUST_OUTLIVES_PASSWORD:
-    'Browsers stay trusted after a new password: give trustedDevices.fingerprint, or call mfaAccount(options).revokeDevices(user) with each new password and leave this finding out by diagnostics.ignore.',
+    'Browsers stay trusted after the user changes the password. Set trustedDevices.fingerprint, or call mfaAccount(options).revokeDevices(user) after each change and add this code to diagnostics.ignore.',
   MFA_WARN_PLAIN_HTTP:
-    'The MFA service is reached over plain http, so the API key and every code travel readable: give service.baseUrl an https address.',
+    'The MFA service is called over plain http, so others can read the API key and every code. Set service.baseUrl to an https address.',
   MFA_WARN_KEY_REFUSED:
-    'The MFA service does not accept the API key, so nobody can pass a second factor: check service.apiKey (MFA_API_KEY) and that it was not revoked.',
+    'The MFA service does not accept the API key, so no user can pass the second factor. Check service.apiKey (MFA_API_KEY), and that the key was not revoked.',
 } as const
 
-/** Names a finding in the log, in events and in the option `diagnostics`. */
+/** The code of a warning, in the log, in events and in the option `diagnostics.ignore`. */
 export type WarningCode = keyof typeof WARNINGS
 
 /** Every code. */
