@@ -1,8 +1,9 @@
 import { maskContact } from '../protocol/destination.js'
+import { type Strength, strengthOf } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
-import { backupTarget, type MfaUser } from './user.js'
+import { backupShown, backupTarget, type MfaUser } from './user.js'
 
 /** New backup codes were sent; the old ones are void. */
 export interface BackupSent {
@@ -10,6 +11,8 @@ export interface BackupSent {
   /** The masked contact that receives them. */
   readonly to: string
   readonly count?: number
+  /** How hard the codes are to take over: as hard as the contact that receives them (R93). */
+  readonly strength: Strength
 }
 
 /** Has the service create backup codes and deliver them to the user. */
@@ -33,6 +36,7 @@ export async function sendBackupCodes(
   return {
     outcome: 'sent',
     to: maskContact(target.contact),
+    strength: strengthOf(backupShown(user) ?? 'backup'),
     ...(count !== undefined && { count }),
   }
 }

@@ -1,5 +1,4 @@
-import type { Method } from '../protocol/methods.js'
-import { isAtLeast, strongestOf } from '../protocol/strength.js'
+import { isAtLeast, type ShownMethod, strongestOf } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
 import type { Settings } from '../settings.js'
 import type { MfaUser } from './user.js'
@@ -10,7 +9,7 @@ const FACTOR_CHANGE_MS = 5 * 60_000
 /** How fresh a second factor must be, and which methods are accepted. */
 export interface Freshness {
   readonly maxAgeMs: number
-  readonly accepts: (method: Method | 'backup') => boolean
+  readonly accepts: (shown: ShownMethod) => boolean
 }
 
 /**
@@ -24,15 +23,15 @@ export function factorChange(
   const strongest = strongestOf(user.factors.map(({ method }) => method))
   return {
     maxAgeMs: FACTOR_CHANGE_MS,
-    accepts: (method) => allowWeakFactorsToChangeFactors || isAtLeast(method, strongest),
+    accepts: (shown) => allowWeakFactorsToChangeFactors || isAtLeast(shown, strongest),
   }
 }
 
 /** Whether an accepted second factor was shown recently enough. A time in the future proves nothing (R17). */
 export function isFresh(record: MfaRecord | undefined, { maxAgeMs, accepts }: Freshness): boolean {
   if (record?.stage !== 'verified') return false
-  return Object.entries(record.shown).some(([method, at]) => {
+  return Object.entries(record.shown).some(([shown, at]) => {
     const ageMs = Date.now() - at
-    return accepts(method as Method | 'backup') && ageMs >= 0 && ageMs < maxAgeMs
+    return accepts(shown as ShownMethod) && ageMs >= 0 && ageMs < maxAgeMs
   })
 }

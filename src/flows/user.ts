@@ -28,3 +28,9 @@ export function backupTarget(user: MfaUser): { method: BackupMethod; contact: Co
   }
   return undefined
 }
+
+/** What a backup code of this user counts as, by the contact that receives it; `undefined` if the user can have none (R93). */
+export function backupShown(user: MfaUser): 'backup' | 'phone_backup' | undefined {
+  const target = backupTarget(user)
+  return target && (target.method === 'sms' ? 'phone_backup' : 'backup')
+}

@@ -1,5 +1,6 @@
 import type { NextFunction, Request, Response } from 'express'
 import { isFresh } from '../flows/freshness.js'
+import { backupShown } from '../flows/user.js'
 import { requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
@@ -64,6 +65,8 @@ async function requireFactor(
   const { path, signInPath } = settings
   const { user } = await requestContext(req, deps, state)
   const factors = user.factors.filter(({ method }) => rule.accepts(method))
+  const shown = backupShown(user)
+  const backup = shown !== undefined && rule.accepts(shown)
   const problem: Problem =
     factors.length === 0
       ? { code: 'enrollment_required', next: `${path}/enroll-app` }
@@ -77,7 +80,7 @@ async function requireFactor(
   const current = await storeIfCurrent(req, {
     ...state.record,
     ...(state.stage !== 'pending' && {
-      stepUp: { factors: factors.map(({ id }) => id), backup: rule.accepts('backup') },
+      stepUp: { factors: factors.map(({ id }) => id), backup },
     }),
     ...(html && continuationOf(req, settings, rule)),
   })

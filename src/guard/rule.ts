@@ -3,7 +3,7 @@ import type { Duration } from '../duration.js'
 import { OptionsError } from '../errors.js'
 import { duration, onlyGiven } from '../option-rules.js'
 import { METHODS, type Method } from '../protocol/methods.js'
-import { isAtLeast, STRENGTHS, type Strength } from '../protocol/strength.js'
+import { isAtLeast, type ShownMethod, STRENGTHS, type Strength } from '../protocol/strength.js'
 
 /** A form field that the user sees again before the form is sent again. */
 export interface ResumeField {
@@ -23,7 +23,10 @@ export interface MfaRule {
   readonly maxAge?: Duration | undefined
   /** The accepted methods. Defaults to all. */
   readonly methods?: readonly (Method | 'backup')[] | undefined
-  /** The least accepted strength: email is `weak`, an authenticator app `strong`, others `medium`. Defaults to `weak`. */
+  /**
+   * The least accepted strength: email is `weak`, an authenticator app `strong`, others `medium`. A backup code that was
+   * delivered by email is `weak`, one that was delivered only to a phone `medium`. Defaults to `weak`.
+   */
   readonly minStrength?: Strength | undefined
   /**
    * Fields of a posted form that the user can send again after the second factor. The session keeps them in the meantime, so
@@ -36,7 +39,7 @@ export interface MfaRule {
 export interface Rule {
   readonly maxAgeMs: number
   /** Whether the route accepts a method. */
-  readonly accepts: (method: Method | 'backup') => boolean
+  readonly accepts: (shown: ShownMethod) => boolean
   readonly resume: readonly ResumeField[]
 }
 
@@ -77,9 +80,9 @@ export function readRule(rule: MfaRule): Rule {
   const parsed = schema.safeParse(onlyGiven({ ...rule }))
   if (!parsed.success) throw new OptionsError(parsed.error.issues.flatMap(faultsIn))
   const { maxAge, methods, minStrength, resume } = parsed.data
-  const accepts = (method: Method | 'backup') =>
-    (methods?.includes(method) ?? true) && isAtLeast(method, minStrength)
-  if (ALL_METHODS.some(accepts)) return { maxAgeMs: maxAge, accepts, resume }
+  const accepts = (shown: ShownMethod) =>
+    (methods?.includes(shown === 'phone_backup' ? 'backup' : shown) ?? true) && isAtLeast(shown, minStrength)
+  if ([...ALL_METHODS, 'phone_backup' as const].some(accepts)) return { maxAgeMs: maxAge, accepts, resume }
   throw new OptionsError([
     'requireMfa: methods has no method as strong as minStrength; add a stronger method or lower minStrength',
   ])

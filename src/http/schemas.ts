@@ -156,6 +156,13 @@ export const enrolledAnswer = z.object({ status: z.literal('enrolled') })
 export const backupSentAnswer = z.object({
   status: z.literal('sent'),
   to,
+  strength: z
+    .enum(STRENGTHS)
+    .meta(
+      described(
+        'What the codes are worth to `requireMfa`: `weak` if a mailbox received them, `medium` if only a phone did.',
+      ),
+    ),
   count: z.int().optional().meta(described('How many codes were sent, if the service says.')),
 })
 
@@ -209,7 +216,14 @@ export const problemAnswer = z.object({
     ),
   next: path.optional(),
   factors: z.array(factorAnswer).optional().meta(described('The factors that can be used.')),
-  backup: z.boolean().optional().meta(described('Whether a backup code is accepted instead.')),
+  backup: z
+    .boolean()
+    .optional()
+    .meta(
+      described(
+        'Whether a backup code is accepted instead. It is as strong as the contact that received it: `weak` for a mailbox, `medium` for a phone.',
+      ),
+    ),
   errors: z
     .array(z.object({ field: z.string(), detail: z.string() }))
     .optional()

@@ -2,6 +2,7 @@ import { SessionEndedError } from '../errors.js'
 import { revokeDevices } from '../flows/account-security.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import { factorChange, isFresh } from '../flows/freshness.js'
+import { backupShown } from '../flows/user.js'
 import { type AcceptedCode, emitVerified, type TypedCode, verifyCode } from '../flows/verify.js'
 import type { Method } from '../protocol/methods.js'
 import { newTransaction } from '../session/find-state.js'
@@ -57,7 +58,7 @@ export async function completeVerification(
   context: RequestContext,
   steps: VerificationSteps,
 ): Promise<Verified | Refused> {
-  const { req, deps, state } = context
+  const { req, deps, state, user } = context
   const checked = await steps.check()
   await notifyOfAttempt(context, checked)
   if (checked.outcome === 'refused') {
@@ -73,6 +74,7 @@ export async function completeVerification(
   const pending: PendingVerification = {
     userId: state.userId,
     method,
+    shown: method === 'backup' ? (backupShown(user) ?? 'backup') : method,
     record: state.record,
     keepReturnTo: steps.finish === 'passport',
     ...(backupCodes && { backupCodes }),

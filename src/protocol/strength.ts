@@ -2,25 +2,32 @@ import type { Method } from './methods.js'
 
 /**
  * How hard a factor is to take over. Email is `weak`: it needs one more password (R48). A phone number is `medium`: an
- * attacker must deceive the carrier. So are backup codes, which can be found. An authenticator app is `strong`: its secret
- * is never transmitted after enrollment.
+ * attacker must deceive the carrier. An authenticator app is `strong`: its secret is never transmitted after enrollment. A
+ * backup code is as strong as the contact that received it (R93).
  */
 export const STRENGTHS = ['weak', 'medium', 'strong'] as const
 export type Strength = (typeof STRENGTHS)[number]
 
-const STRENGTH: Readonly<Record<Method | 'backup', Strength>> = {
+/**
+ * What a user can show as a second factor. `backup` is a backup code that a mailbox received, alone or beside a phone;
+ * `phone_backup` is one that only a phone received.
+ */
+export type ShownMethod = Method | 'backup' | 'phone_backup'
+
+const STRENGTH: Readonly<Record<ShownMethod, Strength>> = {
   email: 'weak',
   sms: 'medium',
   whatsapp: 'medium',
   call: 'medium',
   dual: 'medium',
-  backup: 'medium',
+  backup: 'weak',
+  phone_backup: 'medium',
   app: 'strong',
 }
 
 /** The strength of a method. */
-export function strengthOf(method: Method | 'backup'): Strength {
-  return STRENGTH[method]
+export function strengthOf(shown: ShownMethod): Strength {
+  return STRENGTH[shown]
 }
 
 /** The strength of the strongest of these methods; `weak` if there are none. */
@@ -30,6 +37,6 @@ export function strongestOf(methods: readonly Method[]): Strength {
 }
 
 /** Whether a method has at least this strength. */
-export function isAtLeast(method: Method | 'backup', strength: Strength): boolean {
-  return STRENGTHS.indexOf(strengthOf(method)) >= STRENGTHS.indexOf(strength)
+export function isAtLeast(shown: ShownMethod, strength: Strength): boolean {
+  return STRENGTHS.indexOf(strengthOf(shown)) >= STRENGTHS.indexOf(strength)
 }

@@ -78,7 +78,7 @@ async function respondSent(context: RouteContext, outcome: Outcome): Promise<voi
       ? showPage(context, startView(context), { tone: 'error', ...refusal })
       : sendRefusal(context, refusal)
   }
-  const { to, count } = outcome
+  const { to, count, strength } = outcome
   const counted = count !== undefined && { count }
   const { backupCodes: before, ...rest } = state.record
   await storeRecord(req, {
@@ -87,7 +87,7 @@ async function respondSent(context: RouteContext, outcome: Outcome): Promise<voi
     ...(count !== undefined && { backupCodes: { left: count } }),
   })
   if (html) return res.redirect(303, `${deps.settings.path}/backup?sent`)
-  res.json({ status: 'sent', to, ...counted } satisfies z.output<typeof backupSentAnswer>)
+  res.json({ status: 'sent', to, strength, ...counted } satisfies z.output<typeof backupSentAnswer>)
 }
 
 /** Why the user may not request backup codes now. Backup codes replace a factor, so a user without factors gets none. */

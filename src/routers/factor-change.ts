@@ -1,6 +1,6 @@
 import { type Freshness, factorChange, isFresh } from '../flows/freshness.js'
 import type { Refusal } from '../flows/refusal.js'
-import { backupTarget } from '../flows/user.js'
+import { backupShown } from '../flows/user.js'
 import { listFactors } from '../http/factors.js'
 import type { Problem } from '../http/problem.js'
 import { sessionEnded, storeIfCurrent } from '../session/store.js'
@@ -40,8 +40,9 @@ export function factorChangeChoice({
 }
 
 function acceptedFactors(user: RouteContext['user'], { accepts }: Freshness) {
+  const backup = backupShown(user)
   return {
     factors: user.factors.filter(({ method }) => accepts(method)),
-    backup: accepts('backup') && backupTarget(user) !== undefined,
+    backup: backup !== undefined && accepts(backup),
   }
 }

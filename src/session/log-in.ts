@@ -156,7 +156,7 @@ async function regenerate(
 }
 
 function verifiedRecord(
-  { record, method, backupCodes }: PendingVerification,
+  { record, method, shown, backupCodes }: PendingVerification,
   settings: Settings,
 ): VerifiedRecord {
   const earlier = record.stage === 'verified' ? record : undefined
@@ -167,7 +167,7 @@ function verifiedRecord(
     startedAt: record.startedAt,
     verifiedAt,
     amr: addAmr(earlier?.amr ?? [settings.firstFactor], method),
-    shown: { ...earlier?.shown, [method]: verifiedAt },
+    shown: { ...earlier?.shown, [shown]: verifiedAt },
     ...(record.interrupted && { interrupted: record.interrupted }),
     ...(backupCodes && { backupCodes }),
   }

@@ -1,5 +1,5 @@
 import type { Amr } from '../protocol/amr.js'
-import type { Method } from '../protocol/methods.js'
+import type { ShownMethod } from '../protocol/strength.js'
 import { type Activity, activitySchema, type Challenge, type MfaRecord, type Shown } from './record.js'
 import { readEarlierRecord } from './record-v1.js'
 
@@ -28,14 +28,16 @@ const AMR_LETTERS: Readonly<Record<Amr, string>> = {
   user: 'u',
   mfa: 'm',
 }
-const METHOD_LETTERS: Readonly<Record<Method | 'backup', string>> = {
+const METHOD_LETTERS: Readonly<Record<ShownMethod, string>> = {
   app: 'a',
   email: 'e',
   sms: 's',
   whatsapp: 'w',
   call: 'c',
   dual: 'd',
+  // Before backup codes counted by their contact, `b` stood for all of them, so it is the weaker kind.
   backup: 'b',
+  phone_backup: 'p',
 }
 const AMR_OF = inverted(AMR_LETTERS)
 const METHOD_OF = inverted(METHOD_LETTERS)
@@ -144,15 +146,14 @@ function readLetters(letters: string): Amr[] | undefined {
 
 function shownText(shown: Shown, verifiedAt: number): string {
   const parts = Object.entries(shown).map(
-    ([method, at]) =>
-      METHOD_LETTERS[method as Method | 'backup'] + (at === verifiedAt ? '' : at.toString(36)),
+    ([method, at]) => METHOD_LETTERS[method as ShownMethod] + (at === verifiedAt ? '' : at.toString(36)),
   )
   return parts.join(',') || NONE
 }
 
 function readShown(text: string, verifiedAt: number): Shown | undefined {
   if (text === NONE) return {}
-  const shown: { [Name in Method | 'backup']?: number } = {}
+  const shown: { [Name in ShownMethod]?: number } = {}
   for (const part of text.split(',')) {
     const method = METHOD_OF[part.charAt(0)]
     const at = part.length === 1 ? verifiedAt : readTime(part.slice(1))

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Amr } from '../protocol/amr.js'
 import { METHODS, type Method } from '../protocol/methods.js'
+import type { ShownMethod } from '../protocol/strength.js'
 
 /*
  * The session's record: what `req.session.mfa` holds. It never holds a code, a secret or a contact (R10), and no counter:
@@ -45,8 +46,8 @@ export interface ExemptRecord extends RecordBase {
   readonly exemption: 'policy' | 'not_required'
 }
 
-/** When each method was last shown, in milliseconds since 1970. */
-export type Shown = Readonly<Partial<Record<Method | 'backup', number>>>
+/** When each method was last shown, in milliseconds since 1970. A backup code counts by the contact that received it (R93). */
+export type Shown = Readonly<Partial<Record<ShownMethod, number>>>
 
 interface RecordBase extends Activity {
   /** The user that the record belongs to; it is void for any other (R04). */

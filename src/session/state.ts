@@ -3,6 +3,7 @@ import type { MfaStatus } from '../host.js'
 import type { Amr } from '../protocol/amr.js'
 import type { Factor } from '../protocol/factor.js'
 import type { Method } from '../protocol/methods.js'
+import type { ShownMethod } from '../protocol/strength.js'
 import type { SessionDeps } from './deps.js'
 import type { MfaRecord } from './record.js'
 
@@ -38,6 +39,8 @@ export interface ActiveState {
 export interface PendingVerification {
   readonly userId: string
   readonly method: Method | 'backup'
+  /** What it counts as, by its strength. */
+  readonly shown: ShownMethod
   /** The record of the session in which it was shown. */
   readonly record: MfaRecord
   /** Whether the return address is kept in `req.session.returnTo`, for Passport's `successReturnToOrRedirect`. */

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { isFresh } from '../../src/flows/freshness.js'
+import { strengthOf } from '../../src/protocol/strength.js'
 import type { MfaRecord } from '../../src/session/record.js'
 import { readRecord, writeRecord } from '../../src/session/record-text.js'
 
@@ -32,7 +34,10 @@ const records: readonly [string, MfaRecord][] = [
     { ...base, stage: 'pending', returnTo: '/vault', challenge },
   ],
   ['verified', verified],
-  ['verified by several methods', { ...verified, shown: { ...verified.shown, sms: 1, backup: 2 } }],
+  [
+    'verified by several methods',
+    { ...verified, shown: { ...verified.shown, sms: 1, backup: 2, phone_backup: 3 } },
+  ],
   ['verified, with nothing shown', { ...verified, amr: [], shown: {} }],
   ['verified, in a step-up', { ...verified, stepUp: { factors: ['app'], backup: false }, returnTo: '/pay' }],
   [
@@ -82,6 +87,20 @@ describe('a record in the session', () => {
   it('takes less than 300 bytes while a challenge is pending', () => {
     const pending: MfaRecord = { ...base, stage: 'pending', returnTo: '/vault', challenge }
     expect(Buffer.byteLength(JSON.stringify(writeRecord(pending)))).toBeLessThan(300)
+  })
+})
+
+describe('R93 a backup code in a record that does not name its contact', () => {
+  it('counts as one that a mailbox received', () => {
+    const text = `2v IkK-Wc6VxZovorPo mwtn6qkg mwtn81v4 pom b ${owner.sessionId} ${owner.userId}`
+    const record = readRecord(text, owner)
+    expect(record).toMatchObject({ stage: 'verified', shown: { backup: expect.any(Number) } })
+    expect(
+      isFresh(record, {
+        maxAgeMs: Number.MAX_SAFE_INTEGER,
+        accepts: (shown) => strengthOf(shown) !== 'weak',
+      }),
+    ).toBe(false)
   })
 })
 
