@@ -53,8 +53,10 @@ let hosts = 0
 /** A host that offers all it can, with its counters and its trust in a database of its own to look into. */
 function watchedHost(setup: HostSetup = {}) {
   const names = { counters: `counters_${++hosts}`, trust: `trust_${hosts}` }
+  const unchanged = new Map<string, Promise<object[]>>()
   const pool = {
     async query({ text, values }: { text: string; values?: unknown[] }) {
+      if (!/^\s*SELECT\s/i.test(text)) unchanged.clear()
       const rows = await database.query<Record<string, Value>>(text, values as Value[] | undefined)
       return { rows, rowCount: rows.length }
     },
@@ -79,14 +81,15 @@ function watchedHost(setup: HostSetup = {}) {
       ...setup.options,
     },
   })
-  const made = new Set<string>()
-  const rowsOf = async (table: string) => {
-    if (!made.has(table)) {
-      const [found] = await database.query('SELECT to_regclass($1) AS it', [table])
-      if (!found?.it) return []
-      made.add(table)
-    }
-    return database.query(`SELECT * FROM ${table} AS one ORDER BY one::text`)
+  const readRows = async (table: string) => {
+    const [found] = await database.query('SELECT to_regclass($1) AS it', [table])
+    return found?.it ? database.query(`SELECT * FROM ${table} AS one ORDER BY one::text`) : []
+  }
+  // Every statement goes through the pool: while it only reads, the tables stay as they are.
+  const rowsOf = (table: string) => {
+    const rows = unchanged.get(table) ?? readRows(table)
+    unchanged.set(table, rows)
+    return rows
   }
   return {
     ...host,
