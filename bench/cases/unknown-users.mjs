@@ -1,6 +1,6 @@
 import { figure } from '../kit/comparison.mjs'
 
-export const title = 'The service: a wrong code for users it knows and does not know (R90)'
+export const title = 'The service: a wrong code for users it knows and does not know'
 export const meaning = `Medians of wrong codes for users that are known and unknown, asked in turn without HTTP. A ratio near 1 tells nobody who has an
 account.`
 
