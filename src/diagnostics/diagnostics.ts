@@ -13,8 +13,14 @@ export interface Diagnostics {
   warn(code: WarningCode): void
 }
 
-/** How many requests are checked. */
+/** What most requests would show, the first ones show. A rare one, such as behind a second proxy, is found by a sample. */
+const FIRST_REQUESTS = 50
+const SAMPLED_EVERY = 100
 const MAX_INSPECTED_REQUESTS = 10_000
+
+function isInspected(nth: number): boolean {
+  return nth < FIRST_REQUESTS || (nth < MAX_INSPECTED_REQUESTS && nth % SAMPLED_EVERY === 0)
+}
 
 const DISABLED: Diagnostics = { inspect() {}, warn() {} }
 
@@ -29,7 +35,7 @@ export function diagnosticsFor(
   if (settings.diagnostics === false) return DISABLED
   const silenced = new Set<WarningCode>(settings.diagnostics.ignore)
   const unchecked = { resave: true, saveUninitialized: true }
-  let inspected = 0
+  let requests = 0
 
   const warn = (code: WarningCode) => {
     if (silenced.has(code)) return
@@ -49,7 +55,7 @@ export function diagnosticsFor(
   return {
     warn,
     inspect(req, res) {
-      if (inspected++ >= MAX_INSPECTED_REQUESTS) return
+      if (!isInspected(requests++)) return
       for (const code of warningsAtRequest(req, settings)) warn(code)
       if (unchecked.resave || unchecked.saveUninitialized) watch(req, res)
     },
