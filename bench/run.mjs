@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { CASES } from './cases.mjs'
 import { createBench } from './kit/bench.mjs'
 import { describeMachine, loadAverage } from './kit/machine.mjs'
 import { findNode } from './kit/node-binary.mjs'
@@ -21,31 +22,6 @@ Without a case, all are run on Node 20 and 24, and docs/performance.md is writte
   --output FILE       where the page goes, instead of docs/performance.md
 
 Cases:`
-
-/** In the order of the page. The value tells whether a case needs the packages of bench/package.json. */
-const CASES = {
-  page: false,
-  statuses: false,
-  verify: false,
-  challenge: false,
-  redis: false,
-  'redis-commands': false,
-  'app-code': true,
-  'mfa-pages': false,
-  import: false,
-  'session-size': false,
-  cluster: false,
-  overload: false,
-  'hanging-service': false,
-  soak: false,
-  'service-verify': false,
-  'service-verify-pglite': false,
-  'service-send': false,
-  'service-scale': false,
-  'service-start': false,
-  outbox: false,
-  'unknown-users': false,
-}
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,

@@ -106,7 +106,7 @@ serve(
           await enqueue(i, Math.min(i + 500, mails), Date.now() - 15_000)
         }
         return timed(mails, async () => {
-          await outbox.work()
+          await outbox.poll()
           await untilAllLeft()
         })
       }),

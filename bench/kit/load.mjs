@@ -37,6 +37,7 @@ export async function load({ port, requests, connections = 16, check = expectOk,
     ])
     return {
       responses,
+      latencies,
       ...Object.fromEntries(used),
       perSecond: requests.length / seconds,
       p50Ms: percentile(latencies, 0.5),

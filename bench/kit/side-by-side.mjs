@@ -15,7 +15,11 @@ export async function sideBySide(sides, { rounds, warmUpRounds }) {
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       const { name, app, check } = side
       const requests = await side.requests(round)
-      const { responses: _checked, ...figures } = await load({
+      const {
+        responses: _checked,
+        latencies: _summed,
+        ...figures
+      } = await load({
         port: app.port,
         requests,
         check,

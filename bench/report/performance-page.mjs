@@ -4,7 +4,18 @@ import { micros, perSecond } from './table.mjs'
 
 const PAGE = fileURLToPath(new URL('../../docs/performance.md', import.meta.url))
 const FLOORS = new URL('./floors.json', import.meta.url)
-const PACKAGES = ['express', 'express-session', 'passport', 'undici', 'redis', 'connect-redis']
+const PACKAGES = [
+  'express',
+  'express-session',
+  'passport',
+  'undici',
+  'redis',
+  'connect-redis',
+  'pg',
+  'nodemailer',
+  'passport-totp',
+  'better-auth',
+]
 
 /**
  * Writes the page of the results. Why a target is not reached is written by hand in `floors.json`, by the name of the row.
@@ -39,9 +50,7 @@ ${howToRead(results)}
 
 ${table(
   ['What', 'Beside', ...majors.map((major) => `Node ${major}`), 'Target', 'Reached'],
-  cases.flatMap(({ rows }) =>
-    rows.filter(({ hasTarget }) => hasTarget).map((row) => summaryRow(row, majors)),
-  ),
+  cases.flatMap(({ rows }) => rows.filter(({ hasTarget }) => hasTarget).map((row) => summaryRow(row))),
 )}
 
 ${cases.map((one) => section(one, majors)).join('\n\n')}
@@ -70,7 +79,7 @@ ratio. Every response is checked; a wrong one ends the run.
 - Compare within one Node major. Express takes three times as long on Node 20 as on Node 24, whatever is built on it.`
 }
 
-function section({ title, meaning, rows }, majors) {
+function section({ name, title, meaning, rows }, majors) {
   const comparisons = rows.filter(({ isComparison }) => isComparison)
   const figures = rows.filter(({ isComparison }) => !isComparison)
   const parts = [`## ${title}`]
@@ -97,6 +106,7 @@ function section({ title, meaning, rows }, majors) {
       ),
     )
   }
+  parts.push(`\`npm run bench -- ${name}\``)
   return parts.join('\n\n')
 }
 
@@ -111,7 +121,7 @@ function comparisonRow({ label }, major, { against, ours, theirs, ratio, note })
   ]
 }
 
-function summaryRow({ label, against, byMajor }, _majors) {
+function summaryRow({ label, against, byMajor }) {
   const reached = byMajor.flatMap((row) => (row?.reached === undefined ? [] : [row.reached]))
   const verdict = reached.every(Boolean) ? 'yes' : reached.some(Boolean) ? 'in part' : 'no'
   return [
@@ -161,7 +171,7 @@ function byCase(results) {
         hasTarget: byMajor.some((row) => row?.target !== undefined),
       }
     })
-    return { title, meaning, rows }
+    return { name, title, meaning, rows }
   })
 }
 
@@ -180,13 +190,16 @@ function machines(results) {
     `- ${PACKAGES.map((name) => `${name} ${versionOf(name)}`).join(', ')}`,
     `- load average ${Math.min(...loads)} to ${Math.max(...loads)}, of which about 2 are the benchmark's own`,
     '',
-    'Again: `npm run bench`. One case: `npm run bench -- verify --node 24`. [All cases and options](../bench/README.md).',
+    'To measure again: `npm run bench`. [All cases and options](../bench/README.md).',
   ].join('\n')
 }
 
 function versionOf(name) {
-  const file = new URL(`../../node_modules/${name}/package.json`, import.meta.url)
-  return JSON.parse(readFileSync(file, 'utf8')).version
+  const places = ['../../node_modules', '../node_modules'].map(
+    (folder) => new URL(`${folder}/${name}/package.json`, import.meta.url),
+  )
+  const file = places.find((place) => existsSync(place))
+  return file ? JSON.parse(readFileSync(file, 'utf8')).version : 'not installed'
 }
 
 function table(head, rows) {
