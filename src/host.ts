@@ -18,7 +18,7 @@ export interface MfaStatus {
   /** The end of the grace period for setting up a second factor, in milliseconds since 1970; `null` if there is none. */
   readonly graceUntil: number | null
   /**
-   * A sentence about the grace period in the language of the request, such as "Please set up a second step by
+   * A sentence about the grace period in the language of the request, such as "Please set up two-step verification by
    * January 31, 2027."; `null` if there is none. It is plain text: escape it in HTML.
    */
   readonly banner: string | null

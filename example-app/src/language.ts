@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 
-/** The languages of the second step, each in its own language. Vault's own pages are in English only. */
+/** The languages of the MFA pages, each in its own language. Vault's own pages are in English only. */
 export const LANGUAGES = {
   en: 'English',
   de: 'Deutsch',
@@ -10,13 +10,13 @@ export const LANGUAGES = {
   ja: '日本語',
 } as const
 
-/** The tag of a language of the second step. */
+/** The tag of a language of the MFA pages. */
 export type Language = keyof typeof LANGUAGES
 
 const COOKIE = 'lang'
 const YEAR_MS = 365 * 24 * 60 * 60_000
 
-/** Whether the second step is available in this language. */
+/** Whether the MFA pages are available in this language. */
 export function isLanguage(tag: unknown): tag is Language {
   return typeof tag === 'string' && Object.hasOwn(LANGUAGES, tag)
 }
@@ -27,7 +27,7 @@ export function chosenLanguage(req: Request): Language | undefined {
   return isLanguage(tag) ? tag : undefined
 }
 
-/** The language of the second step for this request: the chosen one, else the browser's first available one. */
+/** The language of the MFA pages for this request: the chosen one, else the browser's first available one. */
 export function languageOf(req: Request): Language {
   const best = chosenLanguage(req) ?? req.acceptsLanguages(Object.keys(LANGUAGES))
   return isLanguage(best) ? best : 'en'

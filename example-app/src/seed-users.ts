@@ -44,7 +44,7 @@ export const SEED_USERS: readonly SeedUser[] = [
     methods: ['dual'],
     backupCodes: false,
     balance: 9100,
-    shows: 'one code, half by email and half by text message',
+    shows: 'the same code by email and text message',
   },
   {
     username: 'mallory',

@@ -33,11 +33,11 @@ ${pageMessageBox(message)}
     <p><a href="/password">Change password</a></p>
   </section>
   <section class="card">
-    <h2>Second step</h2>
+    <h2>Two-step verification</h2>
     ${
       factors.length > 0
         ? html`<dl>${factors.map(({ name, to }) => html`<dt>${name}</dt><dd>${contact(to)}</dd>`)}</dl>`
-        : html`<p class="callout">You have no second step yet. Anyone who knows your password can sign in, and you cannot withdraw money.</p>`
+        : html`<p class="callout">Not set up yet. Anyone who knows your password can sign in, and you cannot withdraw money.</p>`
     }
     ${mfa?.verifiedAt && html`<p class="muted">Last confirmed ${moment(mfa.verifiedAt)}.</p>`}
     ${mfa?.trusted && html`<p class="muted">Skipped at this sign-in, because you trust this browser.</p>`}

@@ -41,13 +41,13 @@ export function homePage(user: VaultUser, balance: number, frame: Frame): string
     <p><a class="button" href="/vault">Open the vault</a></p>
   </section>
   <section class="card">
-    <h2>Second step</h2>
+    <h2>Two-step verification</h2>
     ${
       factors.length > 0
         ? html`<ul class="plain">${factors.map(({ name }) => html`<li>${name}</li>`)}</ul>`
         : html`<p>Only a password protects your account.</p>`
     }
-    <p><a href="/account">${factors.length > 0 ? 'Manage your account' : 'Set up a second step'}</a></p>
+    <p><a href="/account">${factors.length > 0 ? 'Manage your account' : 'Set up two-step verification'}</a></p>
   </section>
   <section class="card">
     <h2>Voice messages</h2>

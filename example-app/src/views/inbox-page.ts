@@ -60,7 +60,7 @@ ${
 </section>`
 }
 <h2>Messages</h2>
-${messages.length === 0 ? html`<p class="muted">No messages yet. Sign in as a user with a second step.</p>` : null}
+${messages.length === 0 ? html`<p class="muted">No messages yet. Sign in as a user with two-step verification.</p>` : null}
 <ol class="messages">${messages.map(
       (message) => html`
   <li class="card">

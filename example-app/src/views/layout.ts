@@ -11,7 +11,7 @@ export interface Viewer {
 export interface Frame {
   /** Whether the menu has the development inbox. */
   readonly inbox: boolean
-  /** The language of the second step, which the footer marks. */
+  /** The language of the MFA pages, which the footer marks. */
   readonly language: Language
 }
 
@@ -70,7 +70,7 @@ ${page.refreshSeconds && html`<meta http-equiv="refresh" content="${page.refresh
 /** The form has no return address, because the browser sends the address of the page as the referrer. */
 function languageSwitch(current: Language): Html {
   return html`<form method="post" action="/language" class="languages" aria-labelledby="languages">
-    <p id="languages">Vault’s own pages are in English. Choose the language of the second step and its messages:</p>
+    <p id="languages">Vault’s own pages are in English. Choose the language of two-step verification and its messages:</p>
     <p>${Object.entries(LANGUAGES).map(
       ([tag, name]) =>
         html`<button class="quiet" name="to" value="${tag}" lang="${tag}"${tag === current && html` aria-current="true"`}>${name}</button> `,

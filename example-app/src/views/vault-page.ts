@@ -33,10 +33,10 @@ ${pageMessageBox(message)}
       </label>
       <button>Withdraw</button>
     </form>
-    <p class="muted">If your last second step is more than a few minutes old, we ask for it again.</p>
+    <p class="muted">If your last verification is more than a few minutes old, we ask for a new code.</p>
   </section>
   <section class="card">
-    <h2>Recent movements</h2>
+    <h2>Recent transactions</h2>
     ${
       movements.length > 0
         ? html`<table class="movements">
@@ -46,7 +46,7 @@ ${pageMessageBox(message)}
         <tr><td class="muted">${date(movement.at)}</td><td>${movement.what}</td><td class="${movement.amount > 0 ? 'in' : 'out'}">${signedMoney(movement.amount)}</td></tr>`,
       )}
       </tbody></table>`
-        : html`<p class="muted">No movements yet.</p>`
+        : html`<p class="muted">No transactions yet.</p>`
     }
   </section>
 </div>`,
