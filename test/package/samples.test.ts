@@ -22,7 +22,7 @@ const PRELUDE = `
 import express, { type RequestHandler } from 'express'
 import session from 'express-session'
 import passport from 'passport'
-import type { MfaOptions as Options, FactorInput as Input, MfaService } from 'countersign'
+import type { Mfa, MfaOptions as Options, FactorInput as Input, MfaService } from 'countersign'
 declare global { namespace Express { interface User { id: string; email: string; phone: string } } }
 declare const app: ReturnType<typeof express>
 declare const secret: string
@@ -86,7 +86,12 @@ describe('the samples of the documents', () => {
           !/import[^\n]*mfaAccount/.test(sample) &&
           "import { mfaAccount } from 'countersign'",
         uses('mfaMetrics') && "import { mfaMetrics } from 'countersign'",
-        uses('mfa') && !/const mfa\b/.test(sample) && 'declare const mfa: Options',
+        uses('createMfa') &&
+          !/import[^\n]*createMfa/.test(sample) &&
+          "import { createMfa } from 'countersign'",
+        uses('mfa') &&
+          !/const mfa\b/.test(sample) &&
+          `declare const mfa: ${/\bmfa\.\w/.test(sample) ? 'Mfa' : 'Options'}`,
         /\bfactors(,| })/.test(sample) &&
           !/const factors/.test(sample) &&
           "declare const factors: Options['factors']",
