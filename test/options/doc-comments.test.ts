@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { type Declaration, declarationsIn, reexportsIn } from './declarations.js'
 
-const read = (path: string) => readFile(new URL(`../../src/${path}`, import.meta.url), 'utf8')
+const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
 
 /** The declarations behind the exports of an entry, each with the name of its file. */
 async function exportsOf(entry: string): Promise<(Declaration & { readonly file: string })[]> {
@@ -20,15 +20,15 @@ async function exportsOf(entry: string): Promise<(Declaration & { readonly file:
 
 /** The files that declare options, including those whose types no entry exports by name. */
 const OPTION_FILES = [
-  'options.ts',
-  'client/address.ts',
-  'limits/options.ts',
-  'trust/options.ts',
-  'stores/config.ts',
-  'guard/rule.ts',
-  'testing/failures.ts',
-  'testing/mfa-bypasses.ts',
-  'testing/sign-in.ts',
+  'src/options.ts',
+  'src/client/address.ts',
+  'src/limits/options.ts',
+  'src/trust/options.ts',
+  'src/stores/config.ts',
+  'src/guard/rule.ts',
+  'src/testing/failures.ts',
+  'src/testing/mfa-bypasses.ts',
+  'src/testing/sign-in.ts',
 ]
 
 const OPTIONS = /(?:Options|UserId|Address|Config|Table|MfaRule|ResumeField)$/
@@ -44,7 +44,7 @@ async function optionInterfaces(): Promise<Declaration[]> {
 const isSentence = (doc: string) => /^[A-Z`"]/.test(doc) && /^\S+(?:\s+\S+){2,}?[.:](?:\s|$)/.test(doc)
 
 describe('doc comments', () => {
-  it.each(['index.ts', 'protocol/index.ts', 'testing/index.ts'])(
+  it.each(['src/index.ts', 'src/protocol/index.ts', 'src/testing/index.ts', 'service/src/index.ts'])(
     'describe every export of %s and every member of an exported interface or class',
     async (entry) => {
       const declarations = await exportsOf(entry)
