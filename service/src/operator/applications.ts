@@ -31,6 +31,7 @@ export interface ApplicationSummary {
 
 /** A setting of an application. */
 export interface Setting {
+  /** As commands and `ApplicationSettings` spell it. */
   readonly name: string
   /** As an operator writes it, lists with commas. */
   readonly value: string

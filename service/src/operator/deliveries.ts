@@ -28,6 +28,7 @@ export interface DeliverySummary {
 
 /** Which deliveries are listed. */
 export interface DeliveryFilter {
+  /** The name of the application. */
   readonly application: string
   /** `test` lists the messages of test keys. */
   readonly mode: Mode

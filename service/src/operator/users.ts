@@ -10,11 +10,13 @@ import { OperatorError } from './operator-error.js'
 
 /** Identifies an account: by a contact, or by the application's own name for it. */
 export interface UserReference {
+  /** The name of the application. */
   readonly application: string
   /** `test` stands for the data of test keys. */
   readonly mode: Mode
-  /** A mailbox, a phone number or `mailbox:number`; with `isAccount`, the `Account` that the application sends. */
+  /** A mailbox, a phone number or `mailbox:number`; if `isAccount`, the `Account` that the application sends. */
   readonly user: string
+  /** Whether `user` is the application's own name for the account. */
   readonly isAccount: boolean
 }
 
@@ -24,6 +26,7 @@ interface FactorState {
   readonly factor: string
   /** Unforgiven wrong codes since it was bound. */
   readonly failures: number
+  /** Whether its codes are refused until it is bound again, and why. */
   readonly disabled: 'no' | 'too many wrong codes' | 'by an operator'
 }
 
@@ -49,8 +52,11 @@ export interface UserState {
   readonly phone: string | null
   /** The language of the latest verification; `null` when it is unknown. */
   readonly locale: string | null
+  /** Whether an authenticator app is set up, or its enrollment is unconfirmed. */
   readonly authenticatorApp: 'none' | 'waits for its first code' | 'set up'
+  /** The number of unused backup codes. */
   readonly backupCodesLeft: number
+  /** The factors with failures, and those that an operator disabled. */
   readonly factors: readonly FactorState[]
 }
 

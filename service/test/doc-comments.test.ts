@@ -1,0 +1,57 @@
+import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { type Declaration, declarationsIn, reexportsIn } from '../../test/options/declarations.js'
+
+const SOURCES = new URL('../src/', import.meta.url)
+const read = (path: string) => readFile(new URL(path, SOURCES), 'utf8')
+
+/** Whether a doc comment begins with a sentence: an upper-case word or code, three words at least, and a full stop. */
+const isSentence = (doc: string) => /^[A-Z`"]/.test(doc) && /^\S+(?:\s+\S+){2,}?[.:](?:\s|$)/.test(doc)
+
+/** What a declaration lacks: its own doc comment, or that of a member. */
+function undocumented({ name, doc, members }: Declaration): string[] {
+  const silent = members.filter((member) => !isSentence(member.doc)).map((member) => `${name}.${member.name}`)
+  return isSentence(doc) ? silent : [name, ...silent]
+}
+
+test('a doc comment describes every export of the service, and every member of an exported interface or class', async () => {
+  const exports = reexportsIn(await read('index.ts'))
+  expect(exports.length).toBeGreaterThan(15)
+  const declarations = await Promise.all(
+    exports.map(async ({ name, file }) => {
+      const found = declarationsIn(await read(file)).find((declaration) => declaration.name === name)
+      if (!found) throw new Error(`${file} does not declare ${name}, which index.ts exports`)
+      return found
+    }),
+  )
+  expect(declarations.flatMap(undocumented)).toEqual([])
+})
+
+test('a doc comment describes everything that the methods of an operator accept and return', async () => {
+  const files = readdirSync(new URL('operator/', SOURCES)).map((name) => `operator/${name}`)
+  const interfaces = (await Promise.all(files.map(read))).flatMap(declarationsIn)
+  const signatures = await read('operator/operator.ts')
+  const used = interfaces.filter(
+    ({ kind, name }) => kind === 'interface' && new RegExp(`\\b${name}\\b`).test(signatures),
+  )
+  expect(used.length).toBeGreaterThan(10)
+  expect(used.flatMap(undocumented)).toEqual([])
+})
+
+test.each([
+  ['options.ts', /^const schema = z\.strictObject\(\{\n([\s\S]*?)^\}\)/m],
+  ['limits.ts', /^export const LIMIT_RANGES = \{\n([\s\S]*?)^\}/m],
+  ['applications/settings.ts', /^export const settingsSchema = z\.strictObject\(\{\n([\s\S]*?)^\}\)/m],
+])('a doc comment describes every option in %s, and its default', async (file, pattern) => {
+  const [, body = ''] = pattern.exec(await read(file)) ?? []
+  // As members of an interface, so that the same scanner reads them.
+  const [options] = declarationsIn(
+    `export interface Options {\n${body.replace(/^ {2}(delivery),/m, '  $1:')}\n}`,
+  )
+  const members = options?.members ?? []
+  expect(members.length).toBeGreaterThan(6)
+  expect(members.filter(({ doc }) => !isSentence(doc)).map(({ name }) => name)).toEqual([])
+  const saysDefault = /\bDefaults to\b|\bRequired\b|\bWithout it\b|its own default/
+  expect(members.filter(({ doc }) => !saysDefault.test(doc)).map(({ name }) => name)).toEqual([])
+})
