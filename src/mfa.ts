@@ -5,6 +5,7 @@ import { diagnosticsFor } from './diagnostics/diagnostics.js'
 import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
 import { eventMetrics } from './flows/metrics.js'
+import { withCheckedCallbacks } from './host-callbacks.js'
 import type { RouteDeps } from './http/deps.js'
 import { graceBannerFor } from './http/locale.js'
 import { browsersWith } from './http/trusted-browsers.js'
@@ -38,7 +39,7 @@ export function depsOf(options: object): RouteDeps {
 }
 
 function build(options: unknown): RouteDeps {
-  const settings = readOptions(options)
+  const settings = withCheckedCallbacks(readOptions(options))
   const { logger, onEvent, render } = settings
   const metrics = eventMetrics()
   const emit: Deps['emit'] = (event) => {

@@ -97,10 +97,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
 
   // The client by itself, without Express.
+  'host-callbacks.ts': { uses: [], types: ['settings.ts'] },
   'mfa-client.ts': { uses: ['settings.ts', 'client'], types: ['options.ts', 'protocol'] },
 
   'mfa.ts': {
     uses: [
+      'host-callbacks.ts',
       'settings.ts',
       'diagnostics',
       'client',

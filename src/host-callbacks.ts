@@ -1,0 +1,69 @@
+import type { Settings } from './settings.js'
+
+/**
+ * The settings with functions of the host that are safe to call: one that must answer at once and returns a promise or another
+ * wrong value fails the request, and a logger that fails changes nothing. Without this, the rejection of such a promise would
+ * end the process, and an asynchronous `canTrust` would always count as "yes".
+ */
+export function withCheckedCallbacks(settings: Settings): Settings {
+  const { logger, locale, preferred, userId, appContact, place, render, trustedDevices } = settings
+  return {
+    ...settings,
+    logger: safeLogger(logger),
+    locale: checked('languages.locale', locale, isOptionalText, 'a language tag or undefined'),
+    preferred: checked('pages.preferred', preferred, isOptionalText, 'the id of a factor or undefined'),
+    userId: checked('userId', userId, () => true, 'a string or a number'),
+    appContact: checked('appContact', appContact, () => true, 'a contact or undefined'),
+    place: checked('location', place, isOptionalText, 'text or undefined'),
+    render: checked('pages.render', render, isText, 'an HTML document as text'),
+    trustedDevices: trustedDevices && {
+      ...trustedDevices,
+      canTrust: checked('trustedDevices.canTrust', trustedDevices.canTrust, isBoolean, 'true or false'),
+      fingerprint: checked(
+        'trustedDevices.fingerprint',
+        trustedDevices.fingerprint,
+        isTextOrNumber,
+        'text or a number',
+      ),
+    },
+  }
+}
+
+function checked<Args extends unknown[], Answer>(
+  name: string,
+  call: ((...args: Args) => Answer) | undefined,
+  isValid: (answer: unknown) => boolean,
+  expected: string,
+): ((...args: Args) => Answer) | undefined {
+  if (!call) return undefined
+  return (...args) => {
+    const answer = call(...args)
+    if (isPromise(answer)) {
+      // Its rejection would otherwise be unhandled. The error below is reported instead.
+      Promise.resolve(answer).catch(() => {})
+      throw new TypeError(`The option ${name} returned a promise. Return ${expected} directly.`)
+    }
+    if (isValid(answer)) return answer
+    throw new TypeError(`The option ${name} returned an invalid value. Return ${expected}.`)
+  }
+}
+
+/** There is nowhere to report the failure of the logger itself. */
+function safeLogger(logger: Settings['logger']): Settings['logger'] {
+  const safely = async (call: () => unknown) => {
+    await call()
+  }
+  return {
+    warn: (message) => void safely(() => logger.warn(message)).catch(() => {}),
+    error: (message, error) => void safely(() => logger.error(message, error)).catch(() => {}),
+  }
+}
+
+function isPromise(answer: unknown): boolean {
+  return typeof answer === 'object' && answer !== null && typeof Reflect.get(answer, 'then') === 'function'
+}
+
+const isText = (answer: unknown) => typeof answer === 'string'
+const isOptionalText = (answer: unknown) => answer === undefined || answer === null || isText(answer)
+const isTextOrNumber = (answer: unknown) => isText(answer) || typeof answer === 'number'
+const isBoolean = (answer: unknown) => typeof answer === 'boolean'

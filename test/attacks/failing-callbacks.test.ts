@@ -1,0 +1,3 @@
+import { survivesFailingCallbacks } from './failing-callbacks.js'
+
+survivesFailingCallbacks('Express 5')
