@@ -3,7 +3,7 @@ import { type Browser, chromium } from 'playwright-core'
 
 const PATHS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome']
 const path = PATHS.find((candidate) => existsSync(candidate))
-const REMEDY = `There is no Chromium at ${PATHS.join(', ')}. On Debian: apt-get install chromium`
+const REMEDY = `There is no Chromium at ${PATHS.join(', ')}. On Debian: apt-get install chromium-headless-shell`
 
 // Chromium obeys only the last --disable-features, so these take the place of Playwright's own list.
 const DISABLED_FEATURES = [
