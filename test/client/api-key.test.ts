@@ -55,14 +55,14 @@ describe('the API key (R78)', () => {
     expect(told).not.toContain('123456')
   })
 
-  it('is in no error when nobody listens', async () => {
+  it('is in no error when the service is not running', async () => {
     const client = clientFor({ baseUrl: 'http://127.0.0.1:1', apiKey: API_KEY })
     const error = await failure(client.verify(BOBS_CODE))
     expect(error.cause).toBeInstanceOf(Error)
     expect(everythingAbout(error)).not.toContain(API_KEY)
   })
 
-  it('is not to be seen in the client, the settings, the strategy or the gate', () => {
+  it('is not visible in the client, the settings, the strategy or the gate', () => {
     const options = { service: { baseUrl: 'https://mfa.example', apiKey: API_KEY }, factors: () => [] }
     const built = [
       clientFor(options.service),
@@ -73,7 +73,7 @@ describe('the API key (R78)', () => {
     for (const part of built) expect(everythingAbout(part)).not.toContain(API_KEY)
   })
 
-  it('is not in the fault that refuses it', () => {
+  it('is not in the fault that rejects it', () => {
     const options = {
       service: { baseUrl: 'https://mfa.example', apiKey: `${API_KEY} \n` },
       factors: () => [],

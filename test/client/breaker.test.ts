@@ -39,7 +39,7 @@ function guarded() {
 const PAUSED = { code: 'ERR_MFA_SERVICE_PAUSED', status: 503 }
 
 describe('R77 the circuit breaker', () => {
-  it.each(OUTAGES)('leaves the service alone after three %s in a row', async (code) => {
+  it.each(OUTAGES)('stops calling the service after three %s in a row', async (code) => {
     const { service, standIn, told, fail } = guarded()
     fail(code)
     for (let call = 0; call < 3; call++) await expect(service.verify(guess)).rejects.toMatchObject({ code })
@@ -48,14 +48,14 @@ describe('R77 the circuit breaker', () => {
     expect(standIn.count('verify')).toBe(3)
   })
 
-  it.each(ANSWERS)('takes %s for an answer', async (code) => {
+  it.each(ANSWERS)('counts %s as a response', async (code) => {
     const { service, standIn, fail } = guarded()
     fail(code)
     for (let call = 0; call < 20; call++) await expect(service.verify(guess)).rejects.toMatchObject({ code })
     expect(standIn.count('verify')).toBe(20)
   })
 
-  it('is never tripped by wrong codes and refusals', async () => {
+  it('is never opened by wrong codes and refusals', async () => {
     const { service, standIn } = guarded()
     for (let call = 0; call < 50; call++) expect(await service.verify(guess)).toEqual({ outcome: 'invalid' })
     standIn.service.send = async () => ({ outcome: 'refused', refusal: { reason: 'contact_refused' } })
@@ -63,7 +63,7 @@ describe('R77 the circuit breaker', () => {
     for (let call = 0; call < 50; call++) expect((await refusing.send(message)).outcome).toBe('refused')
   })
 
-  it('is never tripped by a contact that nothing can be delivered to: a 502 that says so is an answer', async () => {
+  it('is never opened by an unreachable contact: a 502 response that says so is a response', async () => {
     const { client, service } = await pair(answer(502, { code: 'delivery_failed' }))
     const told: ServicePart[] = []
     const guarding = withBreaker(client, { failures: 3, pauseMs: 10_000 }, (part) => void told.push(part))
@@ -74,7 +74,7 @@ describe('R77 the circuit breaker', () => {
     expect(told).toEqual([])
   })
 
-  it('counts failures in a row: one answer sets it to zero', async () => {
+  it('counts failures in a row, and a response resets the count', async () => {
     const { service, standIn, told, fail, heal } = guarded()
     for (let round = 0; round < 5; round++) {
       fail()
@@ -86,7 +86,7 @@ describe('R77 the circuit breaker', () => {
     expect(told).toEqual([])
   })
 
-  it('tells when to come back, by the second', async () => {
+  it('reports the remaining wait in seconds', async () => {
     const { clock, service, fail } = guarded()
     fail()
     for (let call = 0; call < 3; call++) await expect(service.send(message)).rejects.toThrow()
@@ -95,7 +95,7 @@ describe('R77 the circuit breaker', () => {
     await expect(service.send(message)).rejects.toMatchObject({ ...PAUSED, retryAfterSeconds: 2 })
   })
 
-  it('lets one call try whether the service is back, and uses it again by itself', async () => {
+  it('lets one call check whether the service works again, and then uses it again', async () => {
     const { clock, service, standIn, told, fail, heal } = guarded()
     fail()
     for (let call = 0; call < 3; call++) await expect(service.verify(guess)).rejects.toThrow()
@@ -118,7 +118,7 @@ describe('R77 the circuit breaker', () => {
     ])
   })
 
-  it('pauses anew, and tells it once, as long as each try fails', async () => {
+  it('pauses again, and reports it once, as long as each check fails', async () => {
     const { clock, service, standIn, told, fail } = guarded()
     fail()
     for (let call = 0; call < 3; call++) await expect(service.verify(guess)).rejects.toThrow()
@@ -131,7 +131,7 @@ describe('R77 the circuit breaker', () => {
     expect(told).toEqual([['checking', 10]])
   })
 
-  it('tries again after a try that tripped over a bug', async () => {
+  it('checks again after a check that failed because of a bug', async () => {
     const { clock, service, standIn, fail, heal } = guarded()
     fail()
     for (let call = 0; call < 3; call++) await expect(service.verify(guess)).rejects.toThrow()
@@ -144,7 +144,7 @@ describe('R77 the circuit breaker', () => {
     expect(await service.verify(guess)).toEqual({ outcome: 'invalid' })
   })
 
-  it('keeps delivering and checking apart', async () => {
+  it('counts delivering and checking separately', async () => {
     const { service, standIn, codeOf } = guarded()
     const down = withBreaker(
       {
@@ -161,7 +161,7 @@ describe('R77 the circuit breaker', () => {
     expect(await codeOf(service.send(message))).toBe('sent')
   })
 
-  it('keeps word of messages apart: it closes nothing else, and is closed by nothing else', async () => {
+  it('counts delivery states separately: they pause nothing else, and nothing else pauses them', async () => {
     const { standIn } = guarded()
     const told: [ServicePart, number | undefined][] = []
     let asked = 0
@@ -187,7 +187,7 @@ describe('R77 the circuit breaker', () => {
     )
   })
 
-  it('is not held open by a clock that is set back', async () => {
+  it('does not stay open longer when the clock is set back', async () => {
     const { clock, service, fail, heal } = guarded()
     fail()
     for (let call = 0; call < 3; call++) await expect(service.verify(guess)).rejects.toThrow()
@@ -196,12 +196,12 @@ describe('R77 the circuit breaker', () => {
     expect(await service.verify(guess)).toEqual({ outcome: 'invalid' })
   })
 
-  it('is not there when it is switched off', async () => {
+  it('does not wrap the service when it is turned off', async () => {
     const standIn = standInService()
     expect(withBreaker(standIn.service, false, () => {})).toBe(standIn.service)
   })
 
-  it('passes on what else the service can do', async () => {
+  it('passes the other methods of the service on', async () => {
     const standIn = standInService()
     const closed: string[] = []
     const service = withBreaker(

@@ -62,18 +62,18 @@ describe.each(Object.entries(verbs))('R43 R77 what a failed %s did', (_verb, ask
     expect(service.calls).toHaveLength(1)
   })
 
-  it.each(sure)('is nothing when the service %s', async (_title, behaviour) => {
+  it.each(sure)('is none when the service %s', async (_title, behaviour) => {
     const { client } = await pair(behaviour)
     expect(await effectOf(ask(client))).toBe('none')
   })
 
-  it('is nothing when nobody is there', async () => {
+  it('is none when the service is not running', async () => {
     const { url, close } = await hostileService(() => {})
     await close()
     expect(await effectOf(ask(clientFor({ baseUrl: url, apiKey: API_KEY })))).toBe('none')
   })
 
-  it('is nothing when no connection came about in time', async () => {
+  it('is none when no connection was established in time', async () => {
     // As behind a firewall that drops every packet: a connection that is never made, nor refused.
     const dispatcher = new Agent({ connect: () => {} })
     onTestFinished(() => dispatcher.destroy())
@@ -86,7 +86,7 @@ describe.each(Object.entries(verbs))('R43 R77 what a failed %s did', (_verb, ask
     expect(rung).toEqual([150])
   })
 
-  it('is nothing when the request waited for a free socket all the time, and it is never sent later', async () => {
+  it('is none when the request only waited for a free socket, and it is never sent later', async () => {
     const { client, service, transcript } = await busy()
     expect(await effectOf(ask(client))).toBe('none')
     expect(await transcript).toBe('unknown')
@@ -95,7 +95,7 @@ describe.each(Object.entries(verbs))('R43 R77 what a failed %s did', (_verb, ask
   })
 })
 
-it('R76 a call is over in its own time, also while a longer one has the only socket', async () => {
+it('R76 a call ends within its own time limit, even while a longer one uses the only socket', async () => {
   const { client, transcript } = await busy()
   const rung = timesPassed(150, 800)
   await expect(client.verify(BOBS_CODE)).rejects.toMatchObject({ code: 'ERR_MFA_SERVICE_TIMEOUT' })

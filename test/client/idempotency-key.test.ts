@@ -21,7 +21,7 @@ async function keysOf(dialect?: ServiceAddress['dialect']) {
 }
 
 describe('an Idempotency-Key', () => {
-  it('goes with whatever sends messages, a fresh one each time, and with nothing else', async () => {
+  it('is sent with every request that sends a message, new each time, and with no other', async () => {
     const keys = await keysOf('countersign')
     const sending = keys.slice(0, 4)
     for (const key of sending) expect(key).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
@@ -29,7 +29,7 @@ describe('an Idempotency-Key', () => {
     expect(keys.slice(4)).toEqual([undefined, undefined])
   })
 
-  it('is not sent to a service that only knows the published API', async () => {
+  it('is not sent to a service that only supports the published API', async () => {
     expect(await keysOf()).toEqual(Array(6).fill(undefined))
   })
 })

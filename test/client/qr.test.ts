@@ -94,7 +94,7 @@ describe('what is no picture is refused', () => {
     expect(service.calls).toHaveLength(1)
   })
 
-  it('in no time, however it is made to be looked at for long', async () => {
+  it('takes little time, even with input that is made to be slow', async () => {
     const { client } = await pair(
       answer(200, { qr: `${'<!-- -->'.repeat(7_000)}<p>`, b: `<svg ${'</svg> '.repeat(500)}x` }),
     )
@@ -113,19 +113,19 @@ describe('what stands beside the QR code', () => {
   }
   const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
 
-  it('the address is found under any field, and the secret in it', async () => {
+  it('finds the URI in any field, and the secret in it', async () => {
     expect(await beside({ otpauth_uri: uri })).toEqual({ uri, secret })
     expect(await beside({ data: { key_uri: uri } })).toEqual({ uri, secret })
   })
 
-  it('a secret of its own is taken when it is base32', async () => {
+  it('uses a separate secret if it is base32', async () => {
     expect(await beside({ secret })).toEqual({ uri: undefined, secret })
     for (const wrong of ['not base32', '', 'JBSW', 7, null, [secret]]) {
       expect(await beside({ secret: wrong })).toEqual({ uri: undefined, secret: undefined })
     }
   })
 
-  it('an address of another kind is not taken', async () => {
+  it('ignores a URI of another kind', async () => {
     expect(await beside({ uri: 'otpauth://hotp/x?secret=JBSWY3DPEHPK3PXP' })).toMatchObject({
       uri: undefined,
     })

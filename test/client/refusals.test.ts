@@ -21,7 +21,7 @@ describe('a 401 of verify for an app code', () => {
     const { client } = await pair(answer(401, body))
     return client.verify({ ...BOBS_CODE, method })
   }
-  it('tells how old the code is, when our own service does', async () => {
+  it('reports how old the code is, if the Countersign service does', async () => {
     const problem = { code: 'invalid_code', clock_steps: -8 }
     expect(await asked(problem)).toEqual({ outcome: 'invalid', clockSteps: -8 })
     expect(await asked(problem, 'sms')).toEqual({ outcome: 'invalid' })
@@ -83,7 +83,7 @@ describe.each(Object.entries(verbs))('%s', (verb, ask) => {
   })
 
   if (verb !== 'verify')
-    it('takes every 401 for a wrong key', async () => {
+    it('treats every 401 as a wrong key', async () => {
       const { client } = await pair(answer(401))
       expect((await failure(ask(client))).code).toBe(KEY)
     })
@@ -96,13 +96,13 @@ describe.each(Object.entries(verbs))('%s', (verb, ask) => {
     },
   )
 
-  it('hears that there is too much of it: of codes when one is verified, else of messages', async () => {
+  it('reports a 429 as too many codes for verify, and as too many messages otherwise', async () => {
     const { client } = await pair(answer(429, 'slow down', { 'Retry-After': '30' }))
     const reason = verb === 'verify' ? 'locked' : 'limited'
     expect(await ask(client)).toEqual({ outcome: 'refused', refusal: { reason, retryAfterSeconds: 30 } })
   })
 
-  it('hears that it is locked, and for how long (R27)', async () => {
+  it('reports that the account is locked, and for how long (R27)', async () => {
     const { client } = await pair(answer(429, { code: 'locked' }, { 'Retry-After': '1800' }))
     const refusal = { reason: 'locked', retryAfterSeconds: 1_800 }
     expect(await ask(client)).toEqual({ outcome: 'refused', refusal })

@@ -109,7 +109,7 @@ describe('keys that mean something to JavaScript', () => {
   it.each([
     ['__proto__', '{"__proto__":{"valid":true,"type":"PHONE"}}'],
     ['constructor', '{"constructor":{"prototype":{"valid":true,"type":"PHONE"}}}'],
-  ])('%s is no yes and changes no other object (R80)', async (_name, body) => {
+  ])('%s does not mean a valid code and changes no other object (R80)', async (_name, body) => {
     const { client } = await pair(answer(200, body, { 'Content-Type': 'application/json' }), {
       dialect: 'countersign',
     })
@@ -117,19 +117,19 @@ describe('keys that mean something to JavaScript', () => {
     expect(Reflect.get({}, 'valid')).toBeUndefined()
   })
 
-  it('__proto__ cannot turn a no into a yes (R80)', async () => {
+  it('__proto__ cannot turn a wrong code into a valid one (R80)', async () => {
     const { client } = await pair(answer(200, '{"valid":false,"__proto__":{"valid":true}}'))
     expect(await verdict(client)).toBe('invalid')
   })
 
-  it('a send is not given a challenge by __proto__ (R80)', async () => {
+  it('__proto__ cannot give a challenge to a send (R80)', async () => {
     const { client } = await pair(answer(200, '{"__proto__":{"challenge":"planted","status":"queued"}}'))
     const sent = await client.send({ method: 'email', contact: { kind: 'email', email: 'a@example.com' } })
     expect(sent).toEqual({ outcome: 'sent' })
   })
 })
 
-it('a service of another kind may be asked to say valid: true as well', async () => {
+it('another service can be required to respond with valid: true as well', async () => {
   const yes = await pair(answer(200, { valid: true }), { dialect: { validWhen: 'body' } })
   expect(await verdict(yes.client)).toBe('valid')
   const silent = await pair(answer(200), { dialect: { validWhen: 'body' } })

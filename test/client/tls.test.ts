@@ -28,7 +28,7 @@ describe.skipIf(!hasOpenssl)('a service whose certificate nobody vouches for (R7
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   afterEach(() => vi.unstubAllEnvs())
 
-  it('is told nothing, neither key nor code', async () => {
+  it('receives neither the key nor a code', async () => {
     const service = await hostileService(answer(200), tls)
     const client = clientFor({ baseUrl: service.url, apiKey: API_KEY })
     const error = await failure(client.verify(BOBS_CODE))
@@ -37,7 +37,7 @@ describe.skipIf(!hasOpenssl)('a service whose certificate nobody vouches for (R7
     expect(service.calls).toEqual([])
   })
 
-  it('is told nothing either when the environment switches verification off', async () => {
+  it('receives nothing either when the environment turns verification off', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     const service = await hostileService(answer(200), tls)
     const client = clientFor({ baseUrl: service.url, apiKey: API_KEY })

@@ -22,7 +22,7 @@ async function fileOf(content: string | Uint8Array, name = 'a.mp3'): Promise<str
 }
 
 describe('an address', () => {
-  it('travels as the form parameter file, or in JSON where the dialect says so', async () => {
+  it('is sent as the form parameter file, or in JSON if the dialect says so', async () => {
     const published = await pair(said)
     const transcribed = {
       outcome: 'transcribed',
@@ -51,7 +51,7 @@ describe('an address', () => {
 })
 
 describe('a path', () => {
-  it('is read and uploaded as the part file of a form, whatever it is called', async () => {
+  it('is read and uploaded as the part file of a form, whatever its name', async () => {
     const { client, service } = await pair(said)
     await client.transcribe({ file: await fileOf('sound\r\n--x', 'a "b"\r\nX-Evil: 1.mp3') })
     const [call] = service.calls
@@ -66,7 +66,7 @@ describe('a path', () => {
     expect(call?.headers.authorization).toBe(`Bearer ${API_KEY}`)
   })
 
-  it('may be that of an empty file, or of one of several megabytes', async () => {
+  it('can belong to an empty file or one of several megabytes', async () => {
     const { client, service } = await pair(said)
     await client.transcribe({ file: await fileOf('', 'empty') })
     await client.transcribe({ file: await fileOf('s'.repeat(3_000_000), 'megabytes') })
@@ -82,7 +82,7 @@ describe('a path', () => {
     expect(service.calls).toEqual([])
   })
 
-  it('that leads to no file is an error of the caller', async () => {
+  it('without a file is an error', async () => {
     const { client, service } = await pair(said)
     for (const file of [join(folder, 'nothing'), 'file:///etc/hostname', 'ftp://media.example/a.mp3']) {
       await expect(client.transcribe({ file })).rejects.toMatchObject({ code: 'ENOENT' })
@@ -91,7 +91,7 @@ describe('a path', () => {
     expect(service.calls).toEqual([])
   })
 
-  it('may be sent again when the service refused it halfway', async () => {
+  it('can be sent again after the service refused it during the upload', async () => {
     const { client } = await pair(answer(413))
     const file = await fileOf('s'.repeat(1_000_000), 'refused')
     for (const _again of [1, 2]) {
@@ -145,7 +145,7 @@ describe('what a service answers', () => {
     expect((await failure(ask(behaviour))).code).toBe(code)
   })
 
-  it('may take longer than a code may, and not for ever', async () => {
+  it('can take longer than a code, but not forever', async () => {
     const slowly: Behaviour = (response, call) => void setTimeout(() => said(response, call), 400)
     const { client } = await pair(slowly, { timeout: 100 })
     expect(await client.transcribe({ file: address })).toMatchObject({ outcome: 'transcribed' })
@@ -159,14 +159,14 @@ describe('what a service answers', () => {
 })
 
 describe('mfaClient', () => {
-  it('speaks to a service by its address alone, with every verb', async () => {
+  it('calls every method of a service by its address', async () => {
     const { service } = await pair(said)
     const client = mfaClient({ baseUrl: service.url, apiKey: API_KEY })
     expect(await client.transcribe({ file: address })).toMatchObject({ text: 'go forward ten meters' })
     await client.close()
   })
 
-  it('tells every fault of the address together, under its own name', () => {
+  it('reports all faults of the address together', () => {
     const make = () => mfaClient({ baseUrl: 'mfa.example.com', apiKey: 'short', transcribeTimeout: 1 })
     expect(make).toThrow(OptionsError)
     expect(make).toThrow(

@@ -11,7 +11,7 @@ const DOWN = 'ERR_MFA_SERVICE_UNAVAILABLE'
 const TIMEOUT = 'ERR_MFA_SERVICE_TIMEOUT'
 
 describe.each([301, 302, 303, 307, 308])('a redirect with status %i', (status) => {
-  it('is not followed, and is a fault of the service (R74)', async () => {
+  it('is not followed, and counts as a failure of the service (R74)', async () => {
     const elsewhere = await hostileService(answer(200, { valid: true, type: 'PHONE' }))
     const { client, service } = await pair(answer(status, '', { Location: `${elsewhere.url}/v1/mfa/verify` }))
     expect(await verdict(client)).toBe(FAULT)
@@ -31,7 +31,7 @@ describe('the time a call may take (R76)', () => {
     ['sends its headers byte by byte', dribbleHeaders],
     ['sends one 103 after another', sendHintsForever],
   ]
-  it.each(slow)('is over when a service %s', async (_title, behaviour) => {
+  it.each(slow)('ends when a service %s', async (_title, behaviour) => {
     const { client, service } = await pair(behaviour, { timeout: 200 })
     const rung = timesPassed(150, 800)
     expect(await verdict(client)).toBe(TIMEOUT)
@@ -39,14 +39,14 @@ describe('the time a call may take (R76)', () => {
     expect(service.calls).toHaveLength(1)
   })
 
-  it('is one second at most for word of a message', async () => {
+  it('is at most one second for a delivery state', async () => {
     const { client } = await pair(() => {}, { timeout: 5_000, dialect: 'countersign' })
     const rung = timesPassed(950, 4_000)
     await expect(client.deliveryOf?.({ challenge: 'one' })).rejects.toMatchObject({ code: TIMEOUT })
     expect(rung).toEqual([950])
   })
 
-  it('counts the wait for a free socket', async () => {
+  it('includes the wait for a free socket', async () => {
     const { client } = await pair(() => {}, { timeout: 200, maxConnections: 1 })
     const rung = timesPassed(150, 800)
     const verdicts = await Promise.all([verdict(client), verdict(client), verdict(client)])
@@ -54,7 +54,7 @@ describe('the time a call may take (R76)', () => {
     expect(rung).toEqual([150])
   })
 
-  it('does not end an answer that comes in time', async () => {
+  it('does not end a response that comes in time', async () => {
     const { client } = await pair((response) => dribble(response, '{"valid":true}', 5), { timeout: 2_000 })
     expect(await verdict(client)).toBe('valid')
   })
@@ -90,7 +90,7 @@ describe('an answer that is not whole (R75, R80)', () => {
     ['never begins', raw(''), DOWN],
     ['is reset before it begins', (response) => void response.socket?.resetAndDestroy(), DOWN],
   ]
-  it.each(broken)('is believed by nobody when it %s', async (_title, behaviour, expected) => {
+  it.each(broken)('is an error when it %s', async (_title, behaviour, expected) => {
     const { client, service } = await pair(behaviour)
     expect(await verdict(client)).toBe(expected)
     expect(service.calls).toHaveLength(1)
@@ -103,12 +103,12 @@ describe('an answer that is not whole (R75, R80)', () => {
 })
 
 describe('a service that is not there (R77)', () => {
-  it('is told apart from a no', async () => {
+  it('is distinguished from a refusal', async () => {
     const client = clientFor({ baseUrl: await closedPort(), apiKey: API_KEY })
     expect(await verdict(client)).toBe(DOWN)
   })
 
-  it('is answered for as soon as it is back', async () => {
+  it('is used as soon as it is back', async () => {
     const gone: Behaviour = (response) => void response.socket?.destroy()
     let behave = gone
     const { client } = await pair((response, call) => behave(response, call))
@@ -118,7 +118,7 @@ describe('a service that is not there (R77)', () => {
   })
 })
 
-it('asks once and never again, also when a kept connection breaks (R76)', async () => {
+it('sends a request once and never repeats it, even when a kept-alive connection breaks (R76)', async () => {
   let asked = 0
   const behave: Behaviour = (response, call) => {
     asked += 1
@@ -131,7 +131,7 @@ it('asks once and never again, also when a kept connection breaks (R76)', async 
   expect(service.sockets.size).toBe(1)
 })
 
-it('opens no more sockets than maxConnections, and asks one thing at a time on each (R76)', async () => {
+it('opens at most maxConnections sockets, with one request at a time on each (R76)', async () => {
   let busy = 0
   let busiest = 0
   const { client, service } = await pair(

@@ -32,7 +32,7 @@ describe('the published API, as it stands on the wire', () => {
     ['whatsapp', 'User=%2B447700900104&Type=WHATSAPP'],
     ['call', 'User=%2B447700900104&Type=CALL'],
     ['dual', 'User=dora%40example.com%3A%2B447700900104&Type=DUAL'],
-  ])('asks for a code by %s', async (method, body) => {
+  ])('requests a code by %s', async (method, body) => {
     const wire = await onTheWire((client) => client.send({ method, contact: contactFor(method), ...caller }))
     expect(wire).toBe(`POST /v1/mfa ${form}\n${body}`)
   })
@@ -52,7 +52,7 @@ describe('the published API, as it stands on the wire', () => {
     expect(wire).toBe(`POST /v1/mfa/verify ${form}\n${body}`)
   })
 
-  it('asks for an authenticator app', async () => {
+  it('requests an authenticator app', async () => {
     const wire = await onTheWire((client) => client.enrollApp({ contact: email, ...caller }))
     expect(wire).toBe(`POST /v1/mfa/app ${form}\nUser=dora%2Bbank%40example.com`)
   })
@@ -61,14 +61,14 @@ describe('the published API, as it stands on the wire', () => {
     ['email', 'User=dora%2Bbank%40example.com&Type=EMAIL'],
     ['sms', 'User=%2B447700900104&Type=SMS'],
     ['dual', 'User=dora%40example.com%3A%2B447700900104&Type=DUAL'],
-  ])('asks for backup codes by %s', async (method, body) => {
+  ])('requests backup codes by %s', async (method, body) => {
     const wire = await onTheWire((client) =>
       client.sendBackupCodes({ method, contact: contactFor(method), ...caller }),
     )
     expect(wire).toBe(`POST /v1/mfa/backup ${form}\n${body}`)
   })
 
-  it('sends a challenge back that the service named itself (R38)', async () => {
+  it('sends the challenge of the service back (R38)', async () => {
     const wire = await onTheWire((client) =>
       client.verify({ method: 'sms', contact: phone, code: '1 2&3', kind: 'code', challenge: 'c/1' }),
     )
@@ -79,7 +79,7 @@ describe('the published API, as it stands on the wire', () => {
 })
 
 describe('our own dialect', () => {
-  it('says besides who asks, what for and what the code is meant as (R91)', async () => {
+  it('also sends the account, the purpose and the kind of the code (R91)', async () => {
     const sent = await onTheWire(
       (client) =>
         client.send({ method: 'sms', contact: phone, purpose: 'step-up', challenge: 'c1', ...caller }),
@@ -111,13 +111,13 @@ describe('a service that differs', () => {
   const send = (client: MfaService) => client.send({ method: 'dual', contact: dual })
   const backup = (client: MfaService) => client.sendBackupCodes({ method: 'dual', contact: dual })
 
-  it('is spoken to in JSON when it wants JSON', async () => {
+  it('gets JSON if the dialect says so', async () => {
     const wire = await onTheWire(send, { contentType: 'json' })
     const body = '{"User":"dora@example.com:+447700900104","Type":"DUAL"}'
     expect(wire).toBe(`POST /v1/mfa application/json\n${body}`)
   })
 
-  it('is asked at the paths and in the words that were given, and at the published ones for the rest', async () => {
+  it('is called with the given paths and types, and the published ones otherwise', async () => {
     const dialect = {
       paths: { sendDual: '/v2/dual', backupDual: '/v1/mfa', verify: undefined },
       sendTypes: { dual: 'BOTH', sms: undefined },
@@ -133,7 +133,7 @@ describe('a service that differs', () => {
     expect(await onTheWire(verify, dialect)).toMatch(/^POST \/v1\/mfa\/verify .*Code=123456$/s)
   })
 
-  it('may live below a path, with or without a slash at its end', async () => {
+  it('can be mounted below a path, with or without a trailing slash', async () => {
     for (const end of ['', '/', '//']) {
       const { client, service } = await pair(answer(200))
       const below = await pair(answer(200), { baseUrl: `${service.url}/tenants/7${end}` })
@@ -157,17 +157,17 @@ describe('what a service says to a send', () => {
     ['204', 204, '', undefined],
     ['some JSON', 200, { message: 'sent' }, undefined],
     ['plain words', 200, 'OK', { 'Content-Type': 'text/plain; charset=utf-8' }],
-  ])('%s: the code is on its way', async (_title, status, body, headers) => {
+  ])('%s: the code was sent', async (_title, status, body, headers) => {
     expect(await send(status, body, headers)).toEqual({ outcome: 'sent' })
   })
 
-  it('all that our own service tells is heard', async () => {
+  it('reads every member of a response of the Countersign service', async () => {
     const body = { status: 'queued', challenge: 'c1', type: 'SMS', expires_in: 300, resend_in: 30 }
     const expected = { outcome: 'queued', challenge: 'c1', expiresInSeconds: 300, resendInSeconds: 30 }
     expect(await send(200, body)).toEqual(expected)
   })
 
-  it('what cannot be meant is not heard', async () => {
+  it('ignores invalid members', async () => {
     const wrong = [-1, 1.5, '300', 1e9, null, [300]]
     for (const value of wrong) {
       const body = { challenge: value, expires_in: value, resend_in: value }
@@ -188,7 +188,7 @@ describe('what a service says to a send', () => {
     ['an array', [], undefined],
     ['success: false', { success: false }, undefined],
     ['an error', { error: 'no credit' }, undefined],
-  ])('%s: nobody knows, so it failed', async (_title, body, headers) => {
+  ])('%s: the result is unknown, so it is a failure', async (_title, body, headers) => {
     expect(await send(200, body, headers)).toBe('ERR_MFA_SERVICE_ANSWER')
   })
 })

@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
     await page.evaluate('for (const details of document.querySelectorAll("details")) details.open = true')
   }
 
-  it.each(ALL_VIEWS)('has nothing that axe objects to: %s', async (_, view) => {
+  it.each(ALL_VIEWS)('passes axe: %s', async (_, view) => {
     await open(view, { ...manyTongued, message: problem('invalid_code', 60) }, 390)
     expect(await objections(page)).toEqual([])
     await page.emulateMedia({ colorScheme: 'dark' })
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
       { message: { tone: 'error', code: 'invalid_code', attemptsLeft: 1, clockSteps: -8 } },
     ],
     ['an outage', { page: 'stop', message: problem('service_unavailable', 30), next: 'retry' }, {}],
-  ])('has nothing that axe objects to in other states either: %s', async (_, view, state) => {
+  ])('passes axe in other states: %s', async (_, view, state) => {
     await open(view, { ...manyTongued, ...state }, 390)
     expect(await objections(page)).toEqual([])
     await page.emulateMedia({ colorScheme: 'dark' })
@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
     expect(complaints).toEqual([])
   })
 
-  it('takes colours and corners from the host’s style sheet', async () => {
+  it('uses colors and corners of the host’s style sheet', async () => {
     const look = () =>
       page.evaluate<string[]>(
         `[getComputedStyle(document.querySelector('.mfa-primary')).backgroundColor, getComputedStyle(document.querySelector('main')).borderRadius]`,
@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
     expect(await page.evaluate(WIDER_THAN_THEIR_PLACE)).toEqual([])
   })
 
-  it('stands still for people whom movement troubles', async () => {
+  it('does not move for users who prefer reduced motion', async () => {
     const moving = `[...document.querySelectorAll('*')].filter((one) => getComputedStyle(one).transitionDuration !== '0s').length`
     await open(VIEWS.choose, manyTongued, 390)
     expect(await page.evaluate(moving)).toBe(0)
@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
     await page.emulateMedia({ reducedMotion: 'reduce' })
   })
 
-  it('keeps what it tells by colour when the colours are the person’s own', async () => {
+  it('keeps what it shows by color in forced-colors mode', async () => {
     await page.emulateMedia({ forcedColors: 'active' })
     await open(VIEWS.choose, manyTongued, 390)
     expect(
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
     await page.emulateMedia({ forcedColors: 'none' })
   })
 
-  it('mirrors itself for a language that is written from right to left', async () => {
+  it('is mirrored for a language that is written from right to left', async () => {
     const arabic = { ...catalogues, ar: { ...catalogues.en, dir: 'rtl' as const } }
     site.show(VIEWS.choose, { ...manyTongued, locales: ['ar'] }, arabic)
     await page.setViewportSize({ width: 390, height: 800 })
@@ -145,7 +145,7 @@ describe.skipIf(!hasBrowser)('a page with letters twice as large', () => {
     await site?.close()
   })
 
-  it.each(ALL_VIEWS)('fits a telephone: %s', async (_, view) => {
+  it.each(ALL_VIEWS)('fits a phone: %s', async (_, view) => {
     site.show(view, { ...manyTongued, message: problem('invalid_code', 60) })
     await page.goto(site.url)
     await page.evaluate('for (const details of document.querySelectorAll("details")) details.open = true')

@@ -7,7 +7,7 @@ describe('the assets', () => {
     expect(assets['mfa.js'].type).toBe('text/javascript; charset=utf-8')
   })
 
-  it.each(Object.entries(assets))('carry a version that fits an address: %s', (_, { version }) => {
+  it.each(Object.entries(assets))('have a version that fits into a URL: %s', (_, { version }) => {
     expect(version).toMatch(/^[\w-]{10}$/)
   })
 
@@ -15,7 +15,7 @@ describe('the assets', () => {
     expect(body).not.toMatch(/https?:|url\(|@import|\bimport\(|fetch\((?!mfaFollow,)|innerHTML|eval\(/)
   })
 
-  it('name every custom property that the sheet uses', () => {
+  it('define every custom property that the style sheet uses', () => {
     const { body } = assets['mfa.css']
     const used = new Set([...body.matchAll(/var\((--mfa-[\w-]+)/g)].map(([, name]) => name))
     const given = new Set([...body.matchAll(/^\s+(--mfa-[\w-]+):/gm)].map(([, name]) => name))

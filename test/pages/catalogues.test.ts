@@ -29,11 +29,11 @@ describe.each(Object.entries(catalogues))('the catalogue %s', (locale, catalogue
     }
   })
 
-  it('leaves no phrase empty or untidy', () => {
+  it('has no phrase that is empty or has surrounding spaces', () => {
     for (const [path, phrase] of phrases(catalogue)) expect(phrase, path).toMatch(/^\S(.*\S)?$/)
   })
 
-  it('has its own words', () => {
+  it('differs from the English one', () => {
     const own = new Map(phrases(catalogue))
     const same = [...english].filter(([path, phrase]) => phrase.length > 24 && own.get(path) === phrase)
     expect(locale === 'en' ? [] : same).toEqual([])
@@ -56,7 +56,7 @@ describe('the language of a page', () => {
   it.each([
     ['one wish', [`de${'-a'.repeat(7_500)}`]],
     ['many wishes', ['de-AT', ...Array.from({ length: 5_000 }, (_, i) => `x${i}`)].reverse()],
-  ])('costs little to find, whatever is sent: %s', (_what, wishes) => {
+  ])('takes little time to find, whatever is sent: %s', (_what, wishes) => {
     let looks = 0
     const watched = new Proxy(catalogues, {
       getOwnPropertyDescriptor(all, tag) {
@@ -69,7 +69,7 @@ describe('the language of a page', () => {
     expect(looks).toBeLessThan(600)
   })
 
-  it('bends words by number', () => {
+  it('has plural forms', () => {
     const { words, count } = textFor(['de'], catalogues)
     expect(count(words.attemptsLeft, 1).markup).toBe('Sie haben noch 1 Versuch.')
     expect(count(words.attemptsLeft, 3).markup).toBe('Sie haben noch 3 Versuche.')
@@ -90,7 +90,7 @@ describe('a wait in words', () => {
     expect(inTime('en', seconds)).toBe(words)
   })
 
-  it('is worded as the language does', () => {
+  it('follows the language', () => {
     expect(inTime('de', 3 * 86_400)).toBe('in 3 Tagen')
     expect(inTime('fr', 120)).toBe('dans 2 minutes')
   })

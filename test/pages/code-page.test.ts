@@ -7,7 +7,7 @@ const backup = VIEWS['backup code']
 const inputOf = (page: string) => /<input class="mfa-code"[^>]*>/.exec(page)?.[0] ?? ''
 
 describe('the field for a code', () => {
-  it('is one, and tells browsers and keyboards what it takes', () => {
+  it('is a single input with the attributes that browsers and keyboards need', () => {
     const page = renderView(codeView(sms), frame)
     expect(page.match(/<input (?!type="hidden")/g)).toHaveLength(1)
     expect(page).toContain('<label class="mfa-label" for="mfa-code">Verification code</label>')
@@ -25,19 +25,19 @@ describe('the field for a code', () => {
     expect(input).not.toContain('pattern')
   })
 
-  it('takes letters for a backup code, and never sends itself then', () => {
+  it('accepts letters for a backup code, and is not submitted automatically then', () => {
     const input = inputOf(renderView(backup, frame))
     expect(input).toContain('inputmode="text" autocapitalize="characters"')
     expect(input).not.toContain('data-mfa-digits')
   })
 
-  it('sends itself at the length the service has, or never', () => {
+  it('is submitted automatically at the length of the service’s codes, or never', () => {
     expect(inputOf(renderView(codeView(sms), frame))).toContain('data-mfa-digits="6"')
     expect(inputOf(renderView(codeView(sms, { digits: 8 }), frame))).toContain('data-mfa-digits="8"')
     expect(inputOf(renderView(codeView(sms, { digits: 0 }), frame))).not.toContain('data-mfa-digits')
   })
 
-  it('is tied to the error above it', () => {
+  it('refers to the error above it', () => {
     const message = { tone: 'error', code: 'invalid_code', attemptsLeft: 3 } as const
     const page = renderView(codeView(sms), { ...frame, message })
     expect(page).toContain('id="mfa-message" role="alert"')
@@ -45,13 +45,13 @@ describe('the field for a code', () => {
     expect(inputOf(page)).toContain('aria-describedby="mfa-message mfa-lead" aria-invalid="true"')
   })
 
-  it('is not called invalid for what is not its fault', () => {
+  it('is not marked invalid for problems other than the code', () => {
     const input = inputOf(renderView(codeView(sms), { ...frame, message: problem('resend_too_soon', 20) }))
     expect(input).toContain('aria-describedby="mfa-message mfa-lead"')
     expect(input).not.toContain('aria-invalid')
   })
 
-  it('does not steal the view from the QR code', () => {
+  it('does not take the focus on the page with the QR code', () => {
     const enroll = { page: 'enroll', qr: 'data:image/png;base64,AAAA' } as const
     expect(inputOf(renderView(enroll, frame))).not.toContain('autofocus')
     expect(inputOf(renderView(enroll, { ...frame, message: problem('invalid_code') }))).toContain('autofocus')
@@ -66,13 +66,13 @@ describe('the code page', () => {
     expect(renderView(backup, frame)).toContain('name="factor" value="backup"')
   })
 
-  it('says where the code went and how long it lives', () => {
+  it('says where the code was sent and how long it is valid', () => {
     const page = renderView(codeView(sms), frame)
     expect(page).toContain('We texted a verification code to <bdi class="mfa-to" dir="ltr">••• 57</bdi>.')
     expect(page).toContain('The code expires in 10 minutes.')
   })
 
-  it('lets the code be sent again, with the wait that the server tells', () => {
+  it('lets the user request the code again after the wait that the server sets', () => {
     const page = renderView(codeView(sms), frame)
     expect(page).toMatch(
       /action="\/mfa\/challenge"><input type="hidden" name="factor" value="sms-1"><button[^>]*>Send the code again/,
@@ -81,19 +81,19 @@ describe('the code page', () => {
     expect(page).not.toContain('disabled')
   })
 
-  it('waits for the longer of challenge and refusal', () => {
+  it('uses the longer wait of challenge and refusal', () => {
     const page = renderView(codeView(sms), { ...frame, message: problem('too_many_messages', 3600) })
     expect(page).toContain('You can request the code again in 60 minutes.')
   })
 
-  it('offers every other way and a backup code', () => {
+  it('offers every other factor and a backup code', () => {
     const page = renderView(codeView(sms, { others: FACTORS }), frame)
     expect(page).toContain('name="factor" value="call-1"')
     expect(page).toContain('href="/mfa/verify?factor=app-1"')
     expect(page).toContain('href="/mfa/verify?factor=backup"')
   })
 
-  it('offers them in order: the same code again, another way, a backup code, the host’s help', () => {
+  it('offers in this order: the same code again, another factor, a backup code, the host’s help', () => {
     const page = renderView(codeView(sms, { others: FACTORS }), { ...frame, help: 'Call 0800.' })
     const steps = [
       'Send the code again',
@@ -124,7 +124,7 @@ describe('the code page', () => {
       codeView(factorOf('call'), { challenge: challengeOf('email') }),
       'Get a new code',
     ],
-  ])('asks for no code when it is %s, but offers to send one', (_, view, title) => {
+  ])('has no code field when the code is %s, but offers to send one', (_, view, title) => {
     const page = renderView(view, frame)
     expect(inputOf(page)).toBe('')
     expect(page).toContain(`<h1>${title}</h1>`)

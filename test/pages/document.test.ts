@@ -14,12 +14,12 @@ const MESSAGES: readonly PageMessage[] = [
 ]
 
 describe.each(LOCALES)('a page in %s', (locale) => {
-  it.each(ALL_VIEWS)('says everything there is to say: %s', (_, view) => {
+  it.each(ALL_VIEWS)('is complete: %s', (_, view) => {
     for (const purpose of PURPOSES)
       expectWhole(renderView(view, { ...frame, purpose, locales: [locale] }), locale)
   })
 
-  it.each(MESSAGES)('tells of $code', (message) => {
+  it.each(MESSAGES)('shows the message $code', (message) => {
     expectWhole(renderView(codeView(factorOf('sms')), { ...frame, message, locales: [locale] }), locale)
     expectWhole(renderView({ page: 'stop', message, next: 'retry' }, { ...frame, locales: [locale] }), locale)
   })
@@ -37,7 +37,7 @@ function expectWhole(page: string, locale: string): void {
 }
 
 describe('a page under a strict content security policy', () => {
-  it.each(ALL_VIEWS)('carries no inline code or style: %s', (_, view) => {
+  it.each(ALL_VIEWS)('has no inline script or style: %s', (_, view) => {
     const page = renderView(view, frame)
     expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:|<base|<iframe/i)
     expect(page.match(/<script[^>]*>[^<]*/g)).toEqual([
@@ -48,7 +48,7 @@ describe('a page under a strict content security policy', () => {
     }
   })
 
-  it('links the style sheet by its content, and the host’s own after it', () => {
+  it('links the style sheet with its version, and the host’s own after it', () => {
     const page = renderView({ page: 'enrolled', backup: true }, { ...frame, stylesheet: '/brand.css' })
     const sheets = [...page.matchAll(/<link rel="stylesheet" href="([^"]*)">/g)].map(([, address]) => address)
     expect(sheets).toEqual([`/mfa/assets/mfa.css?v=${assets['mfa.css'].version}`, '/brand.css'])
@@ -58,11 +58,11 @@ describe('a page under a strict content security policy', () => {
 describe('the title of the document', () => {
   const titleOf = (page: string) => /<title>(.*)<\/title>/.exec(page)?.[1]
 
-  it('says what the page is for, then the app', () => {
+  it('names the page, then the app', () => {
     expect(titleOf(renderView(codeView(factorOf('sms')), frame))).toBe('Check your text messages – Vault')
   })
 
-  it('begins with the error if there is one', () => {
+  it('begins with "Error" if there is one', () => {
     const failed = { ...frame, message: problem('invalid_code') }
     expect(titleOf(renderView(codeView(factorOf('sms')), failed))).toBe(
       'Error: Check your text messages – Vault',
@@ -72,7 +72,7 @@ describe('the title of the document', () => {
     )
   })
 
-  it('does not call good news an error', () => {
+  it('does not call a success an error', () => {
     const message = { tone: 'success', code: 'code_sent' } as const
     expect(titleOf(renderView(codeView(factorOf('sms')), { ...frame, message }))).not.toContain('Error')
   })
@@ -81,20 +81,20 @@ describe('the title of the document', () => {
 describe('the ways out', () => {
   const choose = VIEWS['choose from nothing']
 
-  it('lets somebody in a half-login cancel, and says when it ends', () => {
+  it('let the user cancel a pending login, and say when it ends', () => {
     const page = renderView(choose, frame)
     expect(page).toContain('<form method="post" action="/mfa/cancel">')
     expect(page).toContain('this sign-in expires in 9 minutes.')
     expect(page).toContain('data-mfa-leads-to="/mfa"')
   })
 
-  it('leads somebody who is signed in back to the app without confirming', () => {
+  it('lead a signed-in user back to the app without confirming', () => {
     const page = renderView(choose, { ...frame, purpose: 'step-up' })
     expect(page).toContain('<a class="mfa-link" href="/account">Not now</a>')
     expect(page).not.toContain('/mfa/cancel')
   })
 
-  it('starts over at the root when the routers are mounted there', () => {
+  it('start over at the root if the routers are mounted there', () => {
     expect(renderView(choose, { ...frame, base: '' })).toContain('data-mfa-leads-to="/"')
   })
 })

@@ -13,17 +13,17 @@ describe('the html template', () => {
     expect(html`${'&amp;'}`.markup).toBe('&amp;amp;')
   })
 
-  it('keeps what the template made itself, also in lists', () => {
+  it('keeps markup of the template itself, also in lists', () => {
     expect(html`<ul>${['<', '>'].map((item) => html`<li>${item}</li>`)}</ul>`.markup).toBe(
       '<ul><li>&lt;</li><li>&gt;</li></ul>',
     )
   })
 
-  it('leaves nothing for nothing, but keeps a zero', () => {
+  it('renders nothing for undefined and false, but keeps a zero', () => {
     expect(html`${undefined}${false}${[]}${0}`.markup).toBe('0')
   })
 
-  it('does not fill a placeholder that a value brought along', () => {
+  it('does not fill a placeholder inside a value', () => {
     expect(fill('{a} {b}', { a: '{b}', b: 'x' }).markup).toBe('{b} x')
   })
 })
@@ -50,7 +50,7 @@ describe('a page with hostile values', () => {
     renderView({ page: 'backup', to: HOSTILE }, dressed),
     renderView({ page: 'stop', message: problem('not_found'), next: 'sign-in' }, dressed),
     renderView({ page: 'stop', message: problem('service_misconfigured'), next: 'home' }, dressed),
-  ])('holds no markup of theirs', (page) => {
+  ])('contains no markup from these values', (page) => {
     expect(page.match(/<script/g)).toHaveLength(1)
     expect(page).not.toMatch(/<img|onerror='|javascript:|evil\.example/)
   })

@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
   const lineOf = (page: Page) => page.locator('#mfa-lead')
   const isOpen = (page: Page) => page.evaluate('document.querySelector(".mfa-trouble").open')
 
-  it('says in its place that the message has left, with the cursor where it was', async () => {
+  it('says that the message was sent, without moving the cursor', async () => {
     site.tell(stateOf('queued'))
     const page = await open()
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('mfa-code')
@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
     expect(site.asked).toEqual(['/mfa/verify', '/mfa/verify', '/mfa/verify'])
   })
 
-  it('says that a carrier refused the message, and opens the other ways without moving the cursor', async () => {
+  it('says that a carrier refused the message, and opens the other factors without moving the cursor', async () => {
     site.tell(stateOf('refused'))
     const page = await open()
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('mfa-code')
@@ -93,7 +93,7 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
     expect(await page.evaluate('document.activeElement.id')).toBe('mfa-code')
   })
 
-  it('asks ever less often, and gives up in the end', async () => {
+  it('polls at growing intervals, and stops in the end', async () => {
     site.tell(stateOf('queued'))
     const page = await open()
     await page.clock.runFor(2_900)
@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
     expect(site.asked).toHaveLength(20)
   })
 
-  it('goes on asking after an answer that failed', async () => {
+  it('continues polling after a failed response', async () => {
     site.tell({}, 503)
     const page = await open()
     await passUntilAsked(page, 2)
@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
   it.each([
     ['the session has ended', {}, 401],
     ['another code is under way', stateOf('queued', 'email-1'), 200],
-  ])('asks no more when %s', async (_, body, status) => {
+  ])('stops polling when %s', async (_, body, status) => {
     site.tell(body, status)
     const page = await open()
     await passUntilAsked(page, 1)
@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
     expect(await lineOf(page).textContent()).toContain('is waiting to be sent')
   })
 
-  it('rests while nobody sees the page', async () => {
+  it('does not poll while the page is hidden', async () => {
     site.tell(stateOf('queued'))
     const page = await open()
     const hide = (hidden: boolean) =>
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
     await expect.poll(() => site.asked.length).toBe(1)
   })
 
-  it('asks no more once a code was sent', async () => {
+  it('stops polling once a code was submitted', async () => {
     site.tell(stateOf('queued'))
     const page = await open()
     await page.locator('#mfa-code').fill('123456')
@@ -152,14 +152,14 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
     expect(site.asked).toHaveLength(0)
   })
 
-  it('stays as it is, and asks nothing, when the service cannot tell', async () => {
+  it('stays unchanged without polling if the service reports no delivery states', async () => {
     const { follow: _, ...untold } = queued
     const page = await open(codeView(sms, { challenge: untold }))
     await page.clock.runFor(120_000)
     expect(site.asked).toHaveLength(0)
   })
 
-  it('is the one that the page was drawn with, when there are no scripts', async () => {
+  it('stays as rendered without JavaScript', async () => {
     const page = await open(view, false)
     expect(await lineOf(page).textContent()).toContain('is waiting to be sent')
     expect(await page.getByText('We texted a verification code').count()).toBe(0)

@@ -8,18 +8,18 @@ describe('the chooser', () => {
     ([, posted, linked]) => posted ?? linked,
   )
 
-  it('puts the preferred factor first and leaves the others in order', () => {
+  it('shows the preferred factor first and the others in order', () => {
     const others = FACTORS.map(({ id }) => id).filter((id) => id !== 'sms-1')
     expect(order).toEqual(['sms-1', ...others])
     expect(page.match(/mfa-choice-preferred/g)).toHaveLength(1)
   })
 
-  it('posts what sends something and links what does not', () => {
+  it('has forms for methods that send a code and links for others', () => {
     expect(page.match(/action="\/mfa\/challenge"/g)).toHaveLength(FACTORS.length - 1)
     expect(page).toContain('href="/mfa/verify?factor=app-1"')
   })
 
-  it('says what pressing a button does', () => {
+  it('says on each button what it does', () => {
     const text = page.replace(/<[^>]+>/g, '')
     for (const words of [
       'Text a code to ••• 57',
@@ -31,7 +31,7 @@ describe('the chooser', () => {
     }
   })
 
-  it('calls email the weakest', () => {
+  it('calls email the least secure', () => {
     expect(page).toContain('Least secure')
   })
 })
@@ -47,11 +47,11 @@ describe('setting up an app', () => {
     { ...frame, purpose: 'manage' },
   )
 
-  it('shows the picture with words for those who cannot see it', () => {
+  it('shows the QR code with an alternative text', () => {
     expect(page).toContain('src="data:image/png;base64,AAAA" alt="QR code for your authenticator app"')
   })
 
-  it('shows the key in groups of four and copies it whole', () => {
+  it('shows the key in groups of four and copies it without spaces', () => {
     expect(page).toContain('>ABCD EFGH IJ</code>')
     expect(page).toContain('hidden data-mfa-copy="ABCDEFGHIJ"')
   })
@@ -64,11 +64,11 @@ describe('setting up an app', () => {
     expect(page).toContain('action="/mfa/enroll-app/confirm"')
   })
 
-  it('advises to get backup codes afterwards', () => {
+  it('recommends backup codes afterward', () => {
     expect(renderView({ page: 'enrolled', backup: true }, frame)).toContain('href="/mfa/backup"')
   })
 
-  it('advises to add a contact where backup codes could not be sent to any', () => {
+  it('recommends adding a contact if backup codes cannot be sent', () => {
     const page = renderView({ page: 'enrolled', backup: false }, frame)
     expect(page).not.toContain('/mfa/backup')
     expect(page).toContain('Also add an email address or phone number to your Vault account')
@@ -76,7 +76,7 @@ describe('setting up an app', () => {
 })
 
 describe('the overview', () => {
-  it('offers only what is there', () => {
+  it('offers only what is available', () => {
     const manage = { ...frame, purpose: 'manage' } as const
     const all = renderView({ page: 'overview', factors: FACTORS, backup: true }, manage)
     expect(all).toContain('href="/mfa/enroll-app">Replace your authenticator app')
@@ -87,13 +87,13 @@ describe('the overview', () => {
 })
 
 describe('backup codes', () => {
-  it('are sent by a button, to a place that is named', () => {
+  it('are sent with a button, to a contact that the page shows', () => {
     const page = renderView({ page: 'backup', to: 'a•••@e•••' }, frame)
     expect(page).toContain('method="post" action="/mfa/backup"')
     expect(page).toContain('a•••@e•••')
   })
 
-  it('are not offered when there is nowhere to send them', () => {
+  it('are not offered without a contact to send them to', () => {
     const page = renderView({ page: 'backup' }, { ...frame, purpose: 'manage' })
     expect(page).toContain('We have no contact for backup codes')
     expect(page).not.toContain('<form')
@@ -101,7 +101,7 @@ describe('backup codes', () => {
 })
 
 describe('a page where nothing goes on', () => {
-  it('says in plain words when a lock ends, and not when the half-login does', () => {
+  it('says when a lock ends, and not when the pending login does', () => {
     const page = renderView({ page: 'stop', message: problem('locked', 7000), next: 'retry' }, frame)
     expect(page).toContain('You can try again in 2 hours.')
     expect(page).toContain('data-mfa-left="7000"')
@@ -112,7 +112,7 @@ describe('a page where nothing goes on', () => {
     ['sign-in', '/login'],
     ['retry', '/mfa'],
     ['home', '/account'],
-  ] as const)('leads on by %s', (next, path) => {
+  ] as const)('links to %s', (next, path) => {
     const page = renderView({ page: 'stop', message: problem('service_unavailable'), next }, frame)
     expect(page).toContain(`<a class="mfa-primary" href="${path}">`)
   })

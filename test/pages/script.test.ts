@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
 
   const sms = codeView(factorOf('sms'), { others: [factorOf('app'), factorOf('email')] })
 
-  it('sends the code when it is complete, spaces and dashes aside, once', async () => {
+  it('submits the code once when it is complete, ignoring spaces and dashes', async () => {
     const page = await open(sms)
     await cursorIn(page)
     await page.keyboard.type('123 45')
@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     await page.context().close()
   })
 
-  it('does not send a backup code by itself', async () => {
+  it('does not submit a backup code automatically', async () => {
     const page = await open(VIEWS['backup code'])
     await cursorIn(page)
     await page.keyboard.type('123456')
@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     await page.context().close()
   })
 
-  it('keeps "send again" shut until its time has come, and says so once', async () => {
+  it('disables "send again" until the wait is over, and announces it once', async () => {
     const page = await open(sms)
     const again = page.getByRole('button', { name: 'Send the code again' })
     const live = page.locator('[data-mfa-live]')
@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     await page.context().close()
   })
 
-  it('warns a minute before the half-login ends, then leaves', async () => {
+  it('warns a minute before the pending login ends, then leaves the page', async () => {
     const page = await open(VIEWS.choose)
     await page.clock.runFor(481_000)
     expect(await page.locator('[data-mfa-live]').textContent()).toMatch(
@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     await page.context().close()
   })
 
-  it('copies the key whole', async () => {
+  it('copies the key without spaces', async () => {
     const page = await open(VIEWS['enroll without picture'])
     await page.getByRole('button', { name: 'Copy key' }).click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()

@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser)('a code that the browser reads from a text message 
   const sms = codeView(factorOf('sms'))
   const typedIn = (page: Page) => page.locator('#mfa-code').inputValue()
 
-  it.each(['sms', 'dual'] as const)('is typed and sent for the person: %s', async (method) => {
+  it.each(['sms', 'dual'] as const)('is entered and submitted automatically: %s', async (method) => {
     const page = await open(codeView(factorOf(method)))
     expect(await page.evaluate('window.asked')).toEqual([{ transport: ['sms'], aborted: false }])
     await page.evaluate('window.receive("123456")')
@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)('a code that the browser reads from a text message 
     expect(complaints).toEqual([])
   })
 
-  it('is waited for no longer once the person has sent one', async () => {
+  it('is no longer requested once the user has submitted a code', async () => {
     const page = await open(sms)
     await page.locator('#mfa-code').fill('654321')
     await expect.poll(() => site.posts.length).toBe(1)
@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('a code that the browser reads from a text message 
     expect(complaints).toEqual([])
   })
 
-  it('is waited for no longer once another way is taken, or the code asked for again', async () => {
+  it('is no longer requested once the user chooses another factor or requests the code again', async () => {
     const page = await open(
       codeView(factorOf('sms'), {
         others: [factorOf('email')],
@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('a code that the browser reads from a text message 
     expect(complaints).toEqual([])
   })
 
-  it('does not take the place of what the person has begun to type', async () => {
+  it('does not replace what the user has begun to type', async () => {
     const page = await open(sms)
     await page.locator('#mfa-code').fill('12')
     await page.evaluate('window.receive("999999")')
@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser)('a code that the browser reads from a text message 
     expect(site.posts).toEqual([])
   })
 
-  it('is typed by the person who does not let the browser read it', async () => {
+  it('can be typed if the user does not let the browser read it', async () => {
     const page = await open(sms)
     await page.evaluate('window.dismiss()')
     await page.locator('#mfa-code').fill('123456')
@@ -104,12 +104,12 @@ describe.skipIf(!hasBrowser)('a code that the browser reads from a text message 
     ['app', codeView(factorOf('app'))],
     ['a call', codeView(factorOf('call'))],
     ['a backup code', VIEWS['backup code']],
-  ])('is not asked for where none comes by text message: %s', async (_, view) => {
+  ])('is not requested where no text message is sent: %s', async (_, view) => {
     const page = await open(view)
     expect(await page.evaluate('window.asked')).toEqual([])
   })
 
-  it('is typed by the person where the browser knows nothing of it', async () => {
+  it('can be typed in a browser without WebOTP', async () => {
     const page = await open(sms, 'delete window.OTPCredential')
     await page.locator('#mfa-code').fill('123456')
     await expect.poll(() => site.posts.length).toBe(1)

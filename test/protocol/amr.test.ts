@@ -29,13 +29,13 @@ describe('amr speaks in words of RFC 8176 (R19)', () => {
     expect(addAmr(before, method)).toEqual(expected)
   })
 
-  it('each word once, however often somebody steps up', () => {
+  it('has each value once, however often the user steps up', () => {
     const once = addAmr(['pwd'], 'sms')
     expect(addAmr(once, 'sms')).toEqual(once)
     expect(addAmr(once, 'app')).toEqual(['pwd', 'otp', 'sms', 'mfa'])
   })
 
-  it('says mfa only when two different factors were shown', () => {
+  it('contains mfa only after two different factors', () => {
     expect(addAmr(['sms'], 'sms')).toEqual(['sms'])
     expect(addAmr(['otp'], 'email')).toEqual(['otp'])
     expect(addAmr([], 'app')).toEqual(['otp'])

@@ -27,12 +27,12 @@ describe('a typed code has one form (R30)', () => {
     expect(canonicalCode('000007')).toBe('000007')
   })
 
-  it('reads letters for digits in a backup code only', () => {
+  it('reads letters as digits in backup codes only', () => {
     expect(canonicalBackupCode('oi1l-abcd')).toBe('0111ABCD')
     expect(canonicalCode('oi1l')).toBe('OI1L')
   })
 
-  it('that is its own form, whatever was typed', () => {
+  it('is canonical itself, whatever the input', () => {
     const property = fc.property(fc.string({ unit: 'binary', maxLength: 64 }), (typed) => {
       const code = canonicalCode(typed)
       if (isCodeShaped(code)) expect(canonicalCode(code)).toBe(code)

@@ -31,14 +31,14 @@ const contacts: fc.Arbitrary<Contact> = fc.oneof(
 )
 
 describe('User, as it is written and read', () => {
-  it('names the same contact after both, whatever the contact (R79)', () => {
+  it('round-trips every contact (R79)', () => {
     const property = fc.property(contacts, (contact) => {
       expect(parseUser(formatUser(contact))).toEqual(contact)
     })
     fc.assert(property)
   })
 
-  it('is never two contacts: what is read is written the same way again (R79)', () => {
+  it('is unambiguous: a parsed value is formatted the same way again (R79)', () => {
     const almost = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 80 }),
       fc
@@ -86,14 +86,14 @@ describe('User, as it is written and read', () => {
     expect(parseUser(user)).toBeUndefined()
   })
 
-  it('takes mailboxes of up to 254 characters', () => {
+  it('accepts email addresses of up to 254 characters', () => {
     const domain = `${'d'.repeat(60)}.${'d'.repeat(60)}.${'d'.repeat(60)}.com`
     const longest = `${'a'.repeat(254 - domain.length - 1)}@${domain}`
     expect(emailSchema.safeParse(longest).success).toBe(true)
     expect(emailSchema.safeParse(`a${longest}`).success).toBe(false)
   })
 
-  it('takes only text (R81)', () => {
+  it('accepts only text (R81)', () => {
     for (const wrong of [7, null, {}, ['a@example.com'], true]) {
       expect(emailSchema.safeParse(wrong).success).toBe(false)
       expect(phoneSchema.safeParse(wrong).success).toBe(false)
@@ -117,7 +117,7 @@ describe('one person has one spelling (R29)', () => {
     expect(canonicalUser(dual)).toBe(`${expected}:+447700900123`)
   })
 
-  it('that is its own spelling', () => {
+  it('is canonical itself', () => {
     const property = fc.property(contacts, (contact) => {
       const once = canonicalUser(contact)
       const again = parseUser(once)
@@ -126,7 +126,7 @@ describe('one person has one spelling (R29)', () => {
     fc.assert(property)
   })
 
-  it('and two people never share one', () => {
+  it('is never shared by two contacts', () => {
     const property = fc.property(contacts, contacts, (one, other) => {
       const same = formatUser(one).toLowerCase() === formatUser(other).toLowerCase()
       expect(canonicalUser(one) === canonicalUser(other)).toBe(same)
@@ -135,7 +135,7 @@ describe('one person has one spelling (R29)', () => {
   })
 })
 
-it('a contact serves the methods that can reach it', () => {
+it('a contact fits the methods that can reach it', () => {
   const served = (contact: Contact) => METHODS.filter((method) => contactFits(method, contact))
   expect(served({ kind: 'email', email: 'a@example.com' })).toEqual(['app', 'email'])
   expect(served({ kind: 'phone', phone: '+447700900123' })).toEqual(['app', 'sms', 'whatsapp', 'call'])

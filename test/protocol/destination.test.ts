@@ -2,20 +2,20 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { maskContact } from '../../src/protocol/index.js'
 
-it('a number is shown by its last two digits (R46)', () => {
+it('masks a phone number except its last two digits (R46)', () => {
   expect(maskContact({ kind: 'phone', phone: '+447700900123' })).toBe('••• 23')
 })
 
-it('a mailbox is shown by the first letters of itself and its domain (R46)', () => {
+it('masks an email address except the first letters of it and of its domain (R46)', () => {
   expect(maskContact({ kind: 'email', email: 'alice@example.com' })).toBe('a•••@e•••')
 })
 
-it('DUAL is shown by both (R46)', () => {
+it('masks both contacts of DUAL (R46)', () => {
   const contact = { kind: 'dual', email: 'dora@example.com', phone: '+447700900104' } as const
   expect(maskContact(contact)).toBe('d•••@e••• + ••• 04')
 })
 
-it('no number shows more than two of its digits, nor how long it is (R46)', () => {
+it('reveals neither more than two digits of a number nor its length (R46)', () => {
   const phones = fc.stringMatching(/^\+[1-9]\d{6,14}$/)
   fc.assert(
     fc.property(phones, (phone) => {
@@ -26,7 +26,7 @@ it('no number shows more than two of its digits, nor how long it is (R46)', () =
   )
 })
 
-it('masks tell nothing of how long a mailbox is (R46)', () => {
+it('does not reveal the length of an email address (R46)', () => {
   const short = maskContact({ kind: 'email', email: 'a@e.co' })
   expect(maskContact({ kind: 'email', email: 'annabelle.longname@example-company.museum' })).toBe(short)
 })

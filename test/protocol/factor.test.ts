@@ -12,7 +12,7 @@ const faults = (list: unknown) => {
 }
 
 describe('factors are named', () => {
-  it('by their method, numbered from the second on', () => {
+  it('by their method, with a number from the second on', () => {
     const other = { method: 'sms', phone: '+447700900102' }
     const app = { method: 'app', user: 'alice@example.com' }
     expect(ids([sms, app, other, { ...sms, method: 'call' }, sms])).toEqual([
@@ -24,11 +24,11 @@ describe('factors are named', () => {
     ])
   })
 
-  it('by their own id, if they have one', () => {
+  it('by their own id if they have one', () => {
     expect(ids([{ ...sms, id: 'work' }, sms])).toEqual(['work', 'sms-2'])
   })
 
-  it('once each: two of one name are told', () => {
+  it('uniquely: two with the same id are a fault', () => {
     expect(
       faults([
         { ...sms, id: 'a' },
@@ -38,7 +38,7 @@ describe('factors are named', () => {
     expect(faults([{ ...sms, id: 'sms-2' }, sms])).toContain('two factors have the id "sms-2"')
   })
 
-  it('never "backup", which means backup codes', () => {
+  it('never as "backup", which stands for backup codes', () => {
     expect(faults([{ ...sms, id: 'backup' }])).toContain('must not be "backup"')
   })
 })
@@ -87,12 +87,12 @@ describe('what is wrong with a list is told', () => {
     expect(faults(list)).toContain(expected)
   })
 
-  it('all together, each with its place', () => {
+  it('all together, each with its position', () => {
     const told = faults([{ method: 'sms', phone: 'x' }, sms, { method: 'email', email: 'y' }])
     expect(told).toMatch(/^\[0\.phone\] .*\n\[2\.email\] /)
   })
 
-  it('without any contact in it', () => {
+  it('without any contact', () => {
     const told = faults([
       { method: 'sms', phone: '07700900101' },
       { method: 'email', email: 'ann at example.com' },
