@@ -71,6 +71,9 @@ async function measure() {
         signIns: options['sign-ins'] === undefined ? undefined : Number(options['sign-ins']),
         baseline: options.baseline,
       })
+      // A run that is stopped also stops the servers and databases that it started.
+      const stop = () => bench.close().finally(() => process.exit(1))
+      process.once('SIGINT', stop).once('SIGTERM', stop)
       const loadBefore = loadAverage()
       try {
         const rows = await run(bench)
@@ -91,6 +94,7 @@ async function measure() {
         console.error(bench.errors())
         throw error
       } finally {
+        process.off('SIGINT', stop).off('SIGTERM', stop)
         await bench.close()
       }
     }

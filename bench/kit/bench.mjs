@@ -49,7 +49,7 @@ export function createBench({ node, major, isQuick = false, rounds, signIns, bas
     /** What the apps wrote to their error output. */
     errors: () => apps.map((app) => app.errors()).join(''),
     async close() {
-      for (const stop of started) await stop()
+      for (const stop of started.splice(0)) await stop()
     },
   }
 }
