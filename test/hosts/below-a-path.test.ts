@@ -129,15 +129,15 @@ describe.each(setups)('%s', (_, urls, open) => {
 
   it('cookies come back, and the one of the last factor goes to our own pages alone', async () => {
     const { post, standIn, json } = await started()
-    await post('/bank/login', { name: 'alice' })
-    await post('/bank/mfa/challenge', { factor: 'email' })
+    await post('/bank/login', { name: 'bob' })
+    await post('/bank/mfa/challenge', { factor: 'sms' })
     const done = await post('/bank/mfa/verify', { code: standIn.newestCode(), trust: 'on' })
     const lines = String(done.headers['set-cookie'])
-    expect(lines).toContain('mfa_last=email; Max-Age=31536000; Path=/bank/mfa;')
+    expect(lines).toContain('mfa_last=sms; Max-Age=31536000; Path=/bank/mfa;')
     expect(lines).toMatch(/mfa-devices=[^;]+; Max-Age=\d+; Path=\/;/)
     expect((await json('/bank/mfa/devices')).body.devices).toMatchObject([{ current: true }])
     await post('/bank/logout', {})
-    const again = await post('/bank/login', { name: 'alice' })
+    const again = await post('/bank/login', { name: 'bob' })
     expect(JSON.parse(again.text).mfa.trusted).toBe(true)
   })
 

@@ -54,7 +54,11 @@ describe('R43 the budget of messages', () => {
   it('is five in ten minutes, over all factors, sessions and backup codes', async () => {
     const clock = stopClock()
     const made = host()
-    const agent = await signInFully(made, 'alice', 'sms')
+    const agent = await signIn(made.app, 'alice')
+    await ask(agent, 'sms').expect(200)
+    // Backup codes require the strongest factor of the account.
+    made.standIn.setApp('alice@example.com', '654321')
+    await agent.post('/mfa/verify').send({ code: '654321', factor: 'app' }).expect(200)
     await ask(agent, 'email').expect(200)
     await agent.post('/mfa/backup').send({}).expect(200)
     const other = await signIn(made.app, 'alice')
