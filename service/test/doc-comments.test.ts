@@ -1,10 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { type Declaration, declarationsIn, reexportsIn } from '../../test/options/declarations.js'
+import { type Declaration, declarationsIn } from '../../test/options/declarations.js'
 
 const SOURCES = new URL('../src/', import.meta.url)
 const read = (path: string) => readFile(new URL(path, SOURCES), 'utf8')
+
+// `test/options/doc-comments.test.ts` covers what the service exports.
 
 /** Whether a doc comment begins with a sentence: an upper-case word or code, three words at least, and a full stop. */
 const isSentence = (doc: string) => /^[A-Z`"]/.test(doc) && /^\S+(?:\s+\S+){2,}?[.:](?:\s|$)/.test(doc)
@@ -14,19 +16,6 @@ function undocumented({ name, doc, members }: Declaration): string[] {
   const silent = members.filter((member) => !isSentence(member.doc)).map((member) => `${name}.${member.name}`)
   return isSentence(doc) ? silent : [name, ...silent]
 }
-
-test('a doc comment describes every export of the service, and every member of an exported interface or class', async () => {
-  const exports = reexportsIn(await read('index.ts'))
-  expect(exports.length).toBeGreaterThan(15)
-  const declarations = await Promise.all(
-    exports.map(async ({ name, file }) => {
-      const found = declarationsIn(await read(file)).find((declaration) => declaration.name === name)
-      if (!found) throw new Error(`${file} does not declare ${name}, which index.ts exports`)
-      return found
-    }),
-  )
-  expect(declarations.flatMap(undocumented)).toEqual([])
-})
 
 test('a doc comment describes everything that the methods of an operator accept and return', async () => {
   const files = readdirSync(new URL('operator/', SOURCES)).map((name) => `operator/${name}`)
