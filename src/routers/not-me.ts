@@ -55,7 +55,7 @@ async function notifyHost(
 ): Promise<void> {
   const facts = factsOf(req, settings, { type: 'account_secured' })
   const message = { facts, appName: settings.appName, languages: settings.texts }
-  const notice = composeNotice(message, localesOf(req, settings))
+  const notice = composeNotice(message, localesOrNone(req, settings))
   try {
     await settings.onCompromise?.({ userId, at: facts.at, noticedAt: at, notice })
   } catch (error) {
@@ -63,5 +63,15 @@ async function notifyHost(
       'countersign: onCompromise failed; sessions and trusted devices were ended nevertheless',
       error,
     )
+  }
+}
+
+/** The host must hear of a compromised account even if its `locale` fails; the notice is then in English. */
+function localesOrNone(req: Request, settings: RouteDeps['settings']): readonly string[] {
+  try {
+    return localesOf(req, settings)
+  } catch (error) {
+    settings.logger.error('countersign: languages.locale failed, so a notice is in English', error)
+    return []
   }
 }

@@ -119,6 +119,20 @@ describe('the link "this was not me"', () => {
     },
   )
 
+  it('tells the host of it in English when the language of the request cannot be found', async () => {
+    let fails = false
+    const locale = () => {
+      if (fails) throw new Error('no languages today')
+      return 'de'
+    }
+    const logger = { warn: () => {}, error: () => {} }
+    const host = noticingHost({ options: { languages: { locale }, logger } })
+    await pass(host, 'bob', { trust: true })
+    fails = true
+    await sayNotMe(host, host.newest('device_trusted')).expect(200, SECURED)
+    expect(host.compromises).toMatchObject([{ userId: 'u-bob', notice: { locale: 'en' } }])
+  })
+
   it('R64 is kept by the hash of its secret', async () => {
     const seen: string[] = []
     const inner = openStore('memory')
