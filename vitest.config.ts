@@ -47,6 +47,6 @@ export default defineConfig({
     ],
     reporters: process.env.CI
       ? ['default', ['json', { outputFile: 'test-output/results.json' }]]
-      : ['default'],
+      : ['default', './test/kit/missing-packages-reporter.ts'],
   },
 })

@@ -1,20 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { missing } from '../../test/kit/debian-packages.js'
 
 const BINARIES = '/usr/lib/postgresql/15/bin'
 
 /** Why there is no PostgreSQL to test with; `undefined` if there is. In CI this is an error. */
-export const postgresMissing = existsSync(join(BINARIES, 'postgres'))
-  ? undefined
-  : 'PostgreSQL 15 is not installed: apt-get install postgresql'
-if (postgresMissing) {
-  if (process.env.CI) throw new Error(postgresMissing)
-  console.warn(`skipped: ${postgresMissing}`)
-}
+export const postgresMissing = missing('postgresql')
 
 /** A new PostgreSQL server on a free port of this machine, which is removed when it is stopped. */
 export async function startPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {

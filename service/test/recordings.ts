@@ -1,39 +1,19 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { isInstalled } from '../src/transcription/child-process.js'
+import { missing } from '../../test/kit/debian-packages.js'
 
 const run = promisify(execFile)
 
 /** A recording of "go forward ten meters": 16 kHz, mono, 16 bits. */
 export const GO_FORWARD = '/usr/share/pocketsphinx/test/data/goforward.raw'
 
-/** The missing Debian packages that the tests of recognition need. */
-export function missingPackages(): string[] {
-  const needed = {
-    ffmpeg: isInstalled('ffmpeg'),
-    pocketsphinx: isInstalled('pocketsphinx_continuous'),
-    'pocketsphinx-en-us': existsSync('/usr/share/pocketsphinx/model/en-us'),
-    'pocketsphinx-testdata': existsSync(GO_FORWARD),
-  }
-  return Object.entries(needed).flatMap(([name, isThere]) => (isThere ? [] : [name]))
-}
-
-/**
- * Whether the real engine can be used. If not, its tests are skipped with a line that says what to install; in CI this
- * is an error.
- */
+/** Whether the real engine can be used. In CI it must be there. */
 export function hasRealEngine(): boolean {
-  const missing = missingPackages()
-  if (missing.length === 0) return true
-  const remedy = `The transcription tests need Debian packages that are missing: apt-get install ${missing.join(' ')}`
-  if (process.env.CI) throw new Error(remedy)
-  console.warn(`skipped: ${remedy}`)
-  return false
+  return missing('ffmpeg', 'pocketsphinx', 'pocketsphinx-en-us', 'pocketsphinx-testdata') === undefined
 }
 
 /** Runs ffmpeg for a test. */

@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readOptions } from '../../src/settings.js'
+import { missing } from '../kit/debian-packages.js'
 import { API_KEY, BOBS_CODE, clientFor, failure, verdict } from './ask.js'
 import { answer, hostileService } from './hostile-service.js'
 
-const hasOpenssl = canRun('openssl')
-if (!hasOpenssl && process.env.CI) throw new Error('The TLS tests need openssl: apt-get install openssl')
-if (!hasOpenssl) console.warn('skipped: the TLS tests need openssl (apt-get install openssl)')
+const opensslMissing = missing('openssl')
 
-describe.skipIf(!hasOpenssl)('a service whose certificate nobody vouches for (R73)', () => {
+describe.skipIf(opensslMissing)('a service whose certificate nobody vouches for (R73)', () => {
   let folder = ''
   let tls = { key: '', cert: '' }
 
@@ -51,12 +50,3 @@ it('plain http to another machine is refused when the options are read (R73)', (
     readOptions({ service: { baseUrl: 'http://10.0.0.7', apiKey: API_KEY }, factors: () => [] }),
   ).toThrow('must be https')
 })
-
-function canRun(program: string): boolean {
-  try {
-    execFileSync(program, ['version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}

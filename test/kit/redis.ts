@@ -1,18 +1,12 @@
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { createClient } from 'redis'
+import { missing } from './debian-packages.js'
 
 const BINARY = '/usr/bin/redis-server'
 
-/** Why there is no Redis to test with; nothing when there is. In CI it must be there. */
-export const redisMissing = existsSync(BINARY)
-  ? undefined
-  : 'Redis is not installed: apt-get install redis-server'
-if (redisMissing) {
-  if (process.env.CI) throw new Error(redisMissing)
-  console.warn(`skipped: ${redisMissing}`)
-}
+/** Why there is no Redis to test with; `undefined` if there is. In CI this is an error. */
+export const redisMissing = missing('redis-server')
 
 /** A Redis server of our own, on a free port of this machine, that keeps nothing when stopped. */
 export async function startRedis() {

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SMTPServer } from 'smtp-server'
+import { missing } from '../../../test/kit/debian-packages.js'
 import type { Answer, OpenedCarrier } from './contract.js'
 
 /** A refusal as real servers phrase it: with the recipient's address. */
@@ -105,17 +106,7 @@ export function farEnd(server: MailServer): Omit<OpenedCarrier, 'carrier'> {
 }
 
 /** Why certificates cannot be created; `undefined` if they can. In CI this is an error. */
-export const opensslMissing = [
-  '/usr/bin/openssl',
-  '/usr/local/bin/openssl',
-  '/opt/homebrew/bin/openssl',
-].some(existsSync)
-  ? undefined
-  : 'openssl is not installed: apt-get install openssl'
-if (opensslMissing) {
-  if (process.env.CI) throw new Error(opensslMissing)
-  console.warn(`skipped: ${opensslMissing}`)
-}
+export const opensslMissing = missing('openssl')
 
 function selfMadeCertificate() {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-tls-'))

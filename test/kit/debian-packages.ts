@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs'
+
+/** The Debian packages that tests need beyond npm: a file of each, and what is skipped without it. */
+const PACKAGES = {
+  'chromium-headless-shell': {
+    files: ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome'],
+    skips: 'journeys in a browser, accessibility, the script of the pages',
+  },
+  faketime: {
+    files: ['x86_64', 'aarch64'].map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketime.so.1`),
+    skips: 'journeys that move the clock of a process',
+  },
+  'redis-server': { files: ['/usr/bin/redis-server'], skips: 'sessions, limits and devices in Redis' },
+  postgresql: { files: ['/usr/lib/postgresql/15/bin/postgres'], skips: 'everything on PostgreSQL' },
+  openssl: {
+    files: ['/usr/bin/openssl', '/usr/local/bin/openssl', '/opt/homebrew/bin/openssl'],
+    skips: 'TLS of the client and of mail',
+  },
+  ffmpeg: { files: ['/usr/bin/ffmpeg', '/usr/local/bin/ffmpeg'], skips: 'transcription' },
+  pocketsphinx: { files: ['/usr/bin/pocketsphinx_continuous'], skips: 'transcription' },
+  'pocketsphinx-en-us': { files: ['/usr/share/pocketsphinx/model/en-us'], skips: 'transcription' },
+  'pocketsphinx-testdata': {
+    files: ['/usr/share/pocketsphinx/test/data/goforward.raw'],
+    skips: 'transcription',
+  },
+} as const satisfies Record<string, { readonly files: readonly string[]; readonly skips: string }>
+
+export type DebianPackage = keyof typeof PACKAGES
+
+/** The first file of a package that exists on this machine. */
+export function fileOf(name: DebianPackage): string | undefined {
+  return PACKAGES[name].files.find((file) => existsSync(file))
+}
+
+/** Why tests that need these packages are skipped; `undefined` when they run. In CI a missing package is an error. */
+export function missing(...names: DebianPackage[]): string | undefined {
+  const absent = names.filter((name) => fileOf(name) === undefined)
+  if (absent.length === 0) return undefined
+  const reason = `not installed: apt-get install ${absent.join(' ')}`
+  if (process.env.CI) throw new Error(reason)
+  return reason
+}
+
+/** What this machine lacks, as the end of a test run says it; empty when nothing is missing. */
+export function missingReport(isThere = (name: DebianPackage) => fileOf(name) !== undefined): string {
+  const absent = (Object.keys(PACKAGES) as DebianPackage[]).filter((name) => !isThere(name))
+  if (absent.length === 0) return ''
+  return [
+    'Skipped, because Debian packages are missing:',
+    ...absent.map((name) => `  ${name}: ${PACKAGES[name].skips}`),
+    `To run everything: apt-get install ${absent.join(' ')}`,
+  ].join('\n')
+}
