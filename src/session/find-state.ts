@@ -104,10 +104,8 @@ async function askHost(
   record: MfaRecord | undefined,
 ): Promise<SessionState> {
   const factors = await readUserFactors(user, deps.settings)
-  if (record?.stage === 'pending') {
-    return factors.length > 0
-      ? pendingState(req, deps, activeState(user, record, factors))
-      : decideWithoutFactors(req, deps, activeState(user, record, factors))
+  if (record?.stage === 'pending' && factors.length > 0) {
+    return pendingState(req, deps, activeState(user, record, factors))
   }
   if (record?.stage === 'trusted' && (await deps.browsers?.holds(record.device, { user, userId, factors }))) {
     return activeState(user, record, factors)
@@ -115,21 +113,10 @@ async function askHost(
   return decideAgain(req, deps, { user, userId, factors }, record)
 }
 
-/** The state of a pending login without any factor: the policy may exempt the user by now. */
-async function decideWithoutFactors(
-  req: Request,
-  deps: SessionDeps,
-  state: ActiveState,
-): Promise<SessionState> {
-  const { user, userId, record } = state
-  const decision = await decide(req, deps.settings, user, [], {})
-  if (decision.verdict !== 'pass') return pendingState(req, deps, state)
-  const exempt = await recordFor(decision, req, deps, { user, userId, factors: [] })
-  if (isStored(exempt, deps)) await storeFirst(req, { ...exempt, ...returnToOf(record) })
-  return activeState(user, exempt, [], decision.graceUntil)
-}
-
-/** The state of a session without a record that settles it: the policy decides at each request. */
+/**
+ * The state of a session without a record that settles it: the policy decides at each request. It may exempt a pending login
+ * whose user has no factor.
+ */
 async function decideAgain(
   req: Request,
   deps: SessionDeps,
@@ -138,6 +125,9 @@ async function decideAgain(
 ): Promise<SessionState> {
   const { user, factors } = account
   const decision = await decide(req, deps.settings, user, factors, {})
+  if (decision.verdict !== 'pass' && earlier?.stage === 'pending') {
+    return pendingState(req, deps, activeState(user, earlier, factors))
+  }
   const record = { ...(await recordFor(decision, req, deps, account)), ...returnToOf(earlier) }
   if (decision.verdict === 'pass') {
     const isKnown = earlier?.stage === 'exempt' && record.stage === 'exempt' && record.exemption !== 'policy'
