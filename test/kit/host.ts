@@ -11,6 +11,7 @@ import {
   mfaSession,
   requireMfa,
 } from '../../src/index.js'
+import { challenge, login, verify } from './sign-in.js'
 import { type StandIn, standInService } from './stand-in-service.js'
 
 /** A user of the tests' host app. */
@@ -149,10 +150,10 @@ export function browserAgent(app: App) {
   return request.agent(app).set('Accept', 'text/html,application/xhtml+xml,*/*;q=0.8')
 }
 
-/** Signs somebody in with the first factor. */
+/** Signs a user in with the first factor, in a new browser that asks for JSON. */
 export async function signIn(app: App, name: string) {
   const agent = jsonAgent(app)
-  await agent.post('/login').send({ name }).expect(200)
+  await login(agent, name).expect(200)
   return agent
 }
 
@@ -165,10 +166,7 @@ export async function challengeStrongest(
   const factors = people()[name]?.factors ?? []
   const app = factors.find(({ method }) => method === 'app')
   if (app?.method === 'app') standIn.setApp(app.user, '424242')
-  await agent
-    .post('/mfa/challenge')
-    .send({ factor: app ? 'app' : (factors[0]?.method ?? 'sms') })
-    .expect(200)
+  await challenge(agent, app ? 'app' : (factors[0]?.method ?? 'sms')).expect(200)
   return app ? '424242' : standIn.newestCode()
 }
 
@@ -176,11 +174,10 @@ export async function challengeStrongest(
 export async function signInFully(host: Pick<Host, 'app' | 'standIn'>, name: string, factor?: string) {
   const agent = await signIn(host.app, name)
   if (factor === undefined) {
-    const code = await challengeStrongest(host, agent, name)
-    await agent.post('/mfa/verify').send({ code }).expect(200)
+    await verify(agent, await challengeStrongest(host, agent, name)).expect(200)
     return agent
   }
-  await agent.post('/mfa/challenge').send({ factor }).expect(200)
-  await agent.post('/mfa/verify').send({ code: host.standIn.newestCode() }).expect(200)
+  await challenge(agent, factor).expect(200)
+  await verify(agent, host.standIn.newestCode()).expect(200)
   return agent
 }
