@@ -8,7 +8,7 @@ import { RememberMe } from '../kit/remember-me.js'
 const users = people()
 const userNamed = (name: unknown) => users[String(name)] as Express.User | undefined
 
-/** Signs in whom a link names: a magic link, the way back from Google, a reset link. */
+/** Signs in the user named in a link: a magic link, the redirect back from Google, a reset link. */
 class Link extends Strategy {
   readonly name = 'link'
   override authenticate(req: Request): void {
@@ -18,8 +18,8 @@ class Link extends Strategy {
   }
 }
 
-describe('R01 R02 every way in ends halfway', () => {
-  it('a login by JSON and by form', async () => {
+describe('a pending login (R01, R02)', () => {
+  it('starts with a login by JSON or form', async () => {
     const { app } = host()
     const byJson = await signIn(app, 'bob')
     expect((await byJson.get('/secret').expect(401)).body.code).toBe('mfa_required')
@@ -28,7 +28,7 @@ describe('R01 R02 every way in ends halfway', () => {
     await byForm.get('/secret').expect(303).expect('Location', '/mfa')
   })
 
-  it('a link with a redirect', async () => {
+  it('starts with a link that redirects', async () => {
     const { app, standIn } = host({
       options: { login: { pendingPaths: ['/link'] } },
       behindGate: (app, auth) => {
@@ -43,7 +43,7 @@ describe('R01 R02 every way in ends halfway', () => {
     await browser.get('/secret').expect(200)
   })
 
-  it('a custom callback that calls logIn', async () => {
+  it('starts with a custom callback that calls logIn', async () => {
     const { app } = host({
       behindGate: (app, auth) => {
         app.get('/link', (req, res, next) => {
@@ -62,7 +62,7 @@ describe('R01 R02 every way in ends halfway', () => {
     await browser.get('/secret').expect(401)
   })
 
-  it('a new password that signs in by req.login and keeps the session', async () => {
+  it('starts with a password reset that calls req.login and keeps the session', async () => {
     const { app } = host({
       behindGate: (app) => {
         app.post('/reset', (req, res, next) => {
@@ -79,23 +79,26 @@ describe('R01 R02 every way in ends halfway', () => {
     await fresh.get('/secret').expect(401)
   })
 
-  it.each(['before', 'behind'])('somebody remembered by a strategy %s the gate', async (where) => {
-    const mount = (
-      app: express.Express,
-      auth: { authenticate(strategy: Strategy): express.RequestHandler },
-    ) => void app.use(auth.authenticate(new RememberMe()))
-    const { app } = host(where === 'before' ? { beforeGate: mount } : { behindGate: mount })
-    const browser = jsonAgent(app)
-    const first = await browser.get('/secret').set('X-Remember', 'bob')
-    expect(first.status).toBe(401)
-    await browser.get('/secret').expect(401)
-    await jsonAgent(app).post('/transfer').set('X-Remember', 'bob').expect(401)
-    // Who has no second factor is simply in.
-    await jsonAgent(app).get('/secret').set('X-Remember', 'nina').expect(200)
-  })
+  it.each(['before', 'behind'])(
+    'starts when a remember-me strategy %s the gate recognizes the user',
+    async (where) => {
+      const mount = (
+        app: express.Express,
+        auth: { authenticate(strategy: Strategy): express.RequestHandler },
+      ) => void app.use(auth.authenticate(new RememberMe()))
+      const { app } = host(where === 'before' ? { beforeGate: mount } : { behindGate: mount })
+      const browser = jsonAgent(app)
+      const first = await browser.get('/secret').set('X-Remember', 'bob')
+      expect(first.status).toBe(401)
+      await browser.get('/secret').expect(401)
+      await jsonAgent(app).post('/transfer').set('X-Remember', 'bob').expect(401)
+      // A user without a second factor is signed in.
+      await jsonAgent(app).get('/secret').set('X-Remember', 'nina').expect(200)
+    },
+  )
 
   it.each(['no session', 'a session'])(
-    'a login that the host writes into the session by itself, of a browser with %s before',
+    'starts when the host itself writes a login into the session, in a browser that had %s before',
     async (before) => {
       const { app, standIn } = host({
         beforeGate: (app) => {
@@ -103,7 +106,7 @@ describe('R01 R02 every way in ends halfway', () => {
             Object.assign(req.session, { basket: 1 })
             res.json({})
           })
-          // As behind a proxy that knows who it is. Nothing is saved before the end of the request.
+          // As behind a proxy that authenticates users. Nothing is saved before the end of the request.
           app.use((req, _res, next) => {
             const user = userNamed(req.get('x-known-as'))
             if (user) {
@@ -124,7 +127,7 @@ describe('R01 R02 every way in ends halfway', () => {
     },
   )
 
-  it('a login route before the gate, from the next request on', async () => {
+  it('starts with a login route before the gate, from the next request on', async () => {
     const { app } = host({
       beforeGate: (app, auth) => {
         app.get('/link', auth.authenticate(new Link()), (_req, res) => void res.json({}))
@@ -136,7 +139,7 @@ describe('R01 R02 every way in ends halfway', () => {
     await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
   })
 
-  it('a login before the gate for one request alone (session: false)', async () => {
+  it('starts with a login before the gate for one request only (session: false)', async () => {
     const { app } = host({
       beforeGate: (app, auth) => {
         app.use((req, res, next) =>
@@ -149,7 +152,7 @@ describe('R01 R02 every way in ends halfway', () => {
     await jsonAgent(app).get('/secret').set('X-Remember', 'bob').expect(401)
   })
 
-  it('but not a login for one request behind it: there is no session to gate', async () => {
+  it('does not start with a login behind the gate for one request only, which has no session', async () => {
     const { app, store } = host({
       behindGate: (app, auth) => {
         app.get('/api', auth.authenticate(new Link(), { session: false }), (req, res) => {
@@ -163,7 +166,7 @@ describe('R01 R02 every way in ends halfway', () => {
     expect(Object.keys(Reflect.get(store, 'sessions'))).toHaveLength(0)
   })
 
-  it('signing in again, however far the session was', async () => {
+  it('starts when a verified user signs in again', async () => {
     const made = host()
     const browser = await signInFully(made, 'bob')
     await browser.post('/login').send({ name: 'bob' }).expect(200)
@@ -171,8 +174,8 @@ describe('R01 R02 every way in ends halfway', () => {
   })
 })
 
-describe('R01 somebody halfway', () => {
-  const everywhere = [
+describe('a user with a pending login (R01)', () => {
+  const protectedPaths = [
     '/secret',
     '/anything',
     '/MFA',
@@ -183,7 +186,7 @@ describe('R01 somebody halfway', () => {
     '/secret/',
   ]
 
-  it.each(everywhere)('gets nothing of %s', async (path) => {
+  it.each(protectedPaths)('cannot reach %s', async (path) => {
     const { app } = host({
       routes: (app) => {
         app.use((req, res) => void res.json({ reached: true, user: req.user ?? null }))
@@ -197,7 +200,7 @@ describe('R01 somebody halfway', () => {
     }
   })
 
-  it('is nobody on the paths that are open', async () => {
+  it('is signed out on the pending paths', async () => {
     const { app } = host({
       options: { login: { pendingPaths: ['/public'] } },
       routes: (app) => {
@@ -212,17 +215,20 @@ describe('R01 somebody halfway', () => {
     }
   })
 
-  it.each(['image', 'script', 'style', 'font'])('is nobody where a page asks for a %s', async (what) => {
-    const { app } = host({
-      routes: (app) => {
-        app.get('/part', (req, res) => void res.json({ user: req.user ?? null, in: req.isAuthenticated() }))
-      },
-    })
-    const browser = await signIn(app, 'bob')
-    const answer = await browser.get('/part').set('Sec-Fetch-Dest', what).expect(200)
-    expect(answer.body).toEqual({ user: null, in: false })
-    expect((await browser.get('/secret').set('Sec-Fetch-Dest', what).expect(401)).body.code).toBe('closed')
-  })
+  it.each(['image', 'script', 'style', 'font'])(
+    'is signed out where a page loads a file of the type %s',
+    async (what) => {
+      const { app } = host({
+        routes: (app) => {
+          app.get('/part', (req, res) => void res.json({ user: req.user ?? null, in: req.isAuthenticated() }))
+        },
+      })
+      const browser = await signIn(app, 'bob')
+      const answer = await browser.get('/part').set('Sec-Fetch-Dest', what).expect(200)
+      expect(answer.body).toEqual({ user: null, in: false })
+      expect((await browser.get('/secret').set('Sec-Fetch-Dest', what).expect(401)).body.code).toBe('closed')
+    },
+  )
 
   it('can sign out', async () => {
     const { app } = host()
@@ -231,7 +237,7 @@ describe('R01 somebody halfway', () => {
     expect((await browser.get('/secret').expect(401)).body.code).toBe('closed')
   })
 
-  it('is withheld under the name that the host gave its users', async () => {
+  it('is withheld under the user property of the host', async () => {
     const { app, standIn } = host({
       first: (app) => {
         app.use((req, _res, next) => {
@@ -254,8 +260,8 @@ describe('R01 somebody halfway', () => {
   })
 })
 
-describe('R83 a host that trips over the withheld user', () => {
-  it('gets its own error, and the process lives on', async () => {
+describe('a host that fails while a login is pending (R83)', () => {
+  it('gets its own error when it reads the withheld user, and the process keeps running', async () => {
     const { app } = host({
       behindGate: (app, auth) => {
         app.get('/link', (req, res, next) => {
@@ -275,7 +281,7 @@ describe('R83 a host that trips over the withheld user', () => {
     await browser.get('/secret').expect(401)
   })
 
-  it('that lists no factors because its database is down withholds the user, also behind an error handler that goes on', async () => {
+  it('gets no user while it cannot list the factors, even if its error handler continues', async () => {
     let down = false
     const { app } = host({
       options: {

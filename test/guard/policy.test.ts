@@ -12,7 +12,7 @@ afterEach(() => {
 const decided = (decision: PolicyDecision) => host({ options: { policy: () => decision } })
 
 describe('a policy', () => {
-  it('lets a session go on without the second factor, which counts for no step-up', async () => {
+  it('can skip the second factor at login, but not for a step-up', async () => {
     const { app, standIn } = decided('skip')
     const agent = await signIn(app, 'bob')
     const open = await agent.get('/secret').expect(200)
@@ -26,7 +26,7 @@ describe('a policy', () => {
     await agent.post('/transfer').expect(200)
   })
 
-  it('holds back who must have a factor and has none, until one is set up', async () => {
+  it('can block users without a factor until they set one up', async () => {
     const { app, standIn, users } = decided('require')
     const agent = await signIn(app, 'nina')
     const shut = await agent.get('/secret').expect(403)
@@ -43,7 +43,7 @@ describe('a policy', () => {
     expect(users.nina?.factors).toEqual([])
   })
 
-  it('leads a browser straight to setting a factor up', async () => {
+  it('sends a browser without a factor directly to the page that sets one up', async () => {
     const { app } = decided('require')
     const agent = browserAgent(app)
     await agent.post('/login').type('form').send({ name: 'nina' })
@@ -52,7 +52,7 @@ describe('a policy', () => {
     await agent.get('/mfa/enroll-app').expect(200)
   })
 
-  it('R55 never lets a half-login add a factor beside the one that exists', async () => {
+  it('never lets a pending login add a factor to an existing one (R55)', async () => {
     const { app, standIn } = decided('require')
     const agent = await signIn(app, 'bob')
     await agent.post('/mfa/enroll-app').expect(401)
@@ -60,7 +60,7 @@ describe('a policy', () => {
     expect(standIn.calls).toEqual([])
   })
 
-  it('gives people without a factor time, and holds them back to the millisecond afterwards', async () => {
+  it('can grant users without a factor a grace period, exact to the millisecond', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const graceUntil = Date.now() + 60_000
     const { app } = decided({ graceUntil })
@@ -81,17 +81,20 @@ describe('a policy', () => {
     ['fr', 'Veuillez configurer la validation en deux étapes avant le 31 janvier 2027.'],
     ['pt', 'Configure a verificação em duas etapas até 31 de janeiro de 2027.'],
     ['ja', '2027年1月31日までに2段階認証を設定してください。'],
-  ])('has a sentence about that time for the pages of the app, in %s', async (language, sentence) => {
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2027, 0, 2) })
-    const { app } = decided({ graceUntil: new Date('2027-01-31') })
-    const nina = (await signIn(app, 'nina')).set('Accept-Language', language)
-    expect((await nina.get('/secret').expect(200)).body.mfa.banner).toBe(sentence)
-    vi.setSystemTime(Date.UTC(2027, 0, 31))
-    const late = await nina.get('/secret').expect(403)
-    expect(late.text).not.toContain('January 31')
-  })
+  ])(
+    'provides a sentence about the grace period for the pages of the app, in %s',
+    async (language, sentence) => {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2027, 0, 2) })
+      const { app } = decided({ graceUntil: new Date('2027-01-31') })
+      const nina = (await signIn(app, 'nina')).set('Accept-Language', language)
+      expect((await nina.get('/secret').expect(200)).body.mfa.banner).toBe(sentence)
+      vi.setSystemTime(Date.UTC(2027, 0, 31))
+      const late = await nina.get('/secret').expect(403)
+      expect(late.text).not.toContain('January 31')
+    },
+  )
 
-  it('words that sentence only for pages that show it', async () => {
+  it('composes that sentence only for pages that read it', async () => {
     let asked = 0
     const { app } = host({
       options: {
@@ -117,7 +120,7 @@ describe('a policy', () => {
     await jsonAgent(app).get('/banner').expect(200, { banner: null })
   })
 
-  it('is told what the login route says of itself, and decides for that session', async () => {
+  it('receives the options of the login route, and decides for that session', async () => {
     const { app } = host({
       options: { policy: ({ login }) => (login.via === 'sso' ? 'skip' : 'require') },
       routes: (app, _mfa, auth) => {
@@ -134,13 +137,13 @@ describe('a policy', () => {
     await bySso.get('/secret').expect(200)
     const byName = await signIn(app, 'bob')
     await byName.get('/secret').expect(401)
-    // The same browser signs in by the other road: nothing of the first decision is left.
+    // The same browser signs in through the other route: the first decision no longer applies.
     await bySso.post('/login').send({ name: 'bob' }).expect(200)
     await bySso.get('/secret').expect(401)
   })
 
   it.each(['before', 'behind'])(
-    'is asked about somebody whom a cookie remembers, by a strategy %s the gate, for each user and request',
+    'decides about users of a remember-me strategy %s the gate, for each user and request',
     async (where) => {
       const mount = (app: Express, auth: { authenticate(strategy: Strategy): RequestHandler }) =>
         void app.use(auth.authenticate(new RememberMe()))
@@ -160,7 +163,7 @@ describe('a policy', () => {
   )
 
   it.each([undefined, null, true, 'Skip', { graceUntil: 'tomorrow' }, { graceUntil: Number.NaN }])(
-    'lets nobody through by the answer %j',
+    'lets nobody in with the invalid decision %j',
     async (answer) => {
       const { app, failures } = decided(answer as PolicyDecision)
       const agent = jsonAgent(app)

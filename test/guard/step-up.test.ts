@@ -9,9 +9,9 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const bank = () => {
+const payments = () => {
   const done: unknown[] = []
-  const bed = host({
+  const made = host({
     routes: (app) => {
       app.post(
         '/pay',
@@ -43,10 +43,10 @@ const bank = () => {
       )
     },
   })
-  return { ...bed, done }
+  return { ...made, done }
 }
 
-/** A browser of somebody whose second factor is ten minutes old. */
+/** A browser whose second factor is ten minutes old. */
 async function signedInLongAgo({ app, standIn }: Pick<Host, 'app' | 'standIn'>) {
   vi.useFakeTimers({ toFake: ['Date'] })
   const agent = browserAgent(app)
@@ -58,8 +58,8 @@ async function signedInLongAgo({ app, standIn }: Pick<Host, 'app' | 'standIn'>) 
 }
 
 describe('a step-up', () => {
-  it('asks for a factor that counts for the route, offers only those, and is content with one', async () => {
-    const { app, standIn } = bank()
+  it('offers only the factors that count for the route, and accepts one of them', async () => {
+    const { app, standIn } = payments()
     standIn.setApp('alice@example.com', '424242')
     const agent = await signInFully({ app, standIn }, 'alice', 'sms')
     const asked = await agent.post('/strong').expect(401)
@@ -69,7 +69,7 @@ describe('a step-up', () => {
     expect(page.text).toContain('/mfa/verify?factor=app')
     expect(page.text).not.toContain('••• 01')
 
-    // Another fresh factor is no help.
+    // A fresh factor that does not count changes nothing.
     await agent.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
     await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
     await agent.post('/strong').expect(401)
@@ -79,8 +79,8 @@ describe('a step-up', () => {
     await agent.post('/app-only').expect(200)
   })
 
-  it('takes email for weak, and a telephone for medium', async () => {
-    const { app, standIn } = bank()
+  it('counts email as weak and SMS as medium', async () => {
+    const { app, standIn } = payments()
     const byMail = await signInFully({ app, standIn }, 'alice', 'email')
     expect(
       (await byMail.post('/not-by-mail').expect(401)).body.factors.map(({ id }: { id: string }) => id),
@@ -89,16 +89,16 @@ describe('a step-up', () => {
     await bySms.post('/not-by-mail').expect(200)
   })
 
-  it('tells somebody without a factor that counts to set one up', async () => {
-    const { app, standIn } = bank()
+  it('asks a user without a factor that counts to set one up', async () => {
+    const { app, standIn } = payments()
     const agent = await signInFully({ app, standIn }, 'bob', 'sms')
     const asked = await agent.post('/strong').expect(403)
     expect(asked.body).toMatchObject({ code: 'enrollment_required', next: '/mfa/enroll-app' })
   })
 
-  it('measures the age of the factor that counts, not of the last one', async () => {
+  it('measures the age of the factor that counts, not of the latest one', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
-    const { app, standIn } = bank()
+    const { app, standIn } = payments()
     standIn.setApp('alice@example.com', '424242')
     const agent = await signIn(app, 'alice')
     await agent.post('/mfa/verify').send({ factor: 'app', code: '424242' }).expect(200)
@@ -111,8 +111,8 @@ describe('a step-up', () => {
     await agent.post('/not-by-mail').expect(200)
   })
 
-  it('goes back to a blocked GET, with its query, and to no other address', async () => {
-    const { app, standIn } = bank()
+  it('returns to the blocked GET with its query', async () => {
+    const { app, standIn } = payments()
     const agent = await signedInLongAgo({ app, standIn })
     await agent.get('/statement?year=2026&page=2').expect(303).expect('Location', '/mfa')
     await agent.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
@@ -126,8 +126,8 @@ describe('a step-up', () => {
     expect((await agent.get('/statement?year=2026&page=2').expect(200)).text).toBe('statement of 2026')
   })
 
-  it('offers a blocked POST again with what was typed, and does it only at the click', async () => {
-    const { app, standIn, done } = bank()
+  it('offers a blocked POST again with its fields, and repeats it only at a click', async () => {
+    const { app, standIn, done } = payments()
     const agent = await signedInLongAgo({ app, standIn })
     await agent.post('/pay').type('form').send({ amount: '20', to: 'Ana <b>', pin: '9999' }).expect(303)
     await agent.get('/mfa/resume').expect(303).expect('Location', '/mfa')
@@ -149,12 +149,12 @@ describe('a step-up', () => {
     expect(done).toEqual([])
     await agent.post('/pay').type('form').send({ amount: '20', to: 'Ana <b>' }).expect(200)
     expect(done).toHaveLength(1)
-    // It is done: nothing is offered any more.
+    // The POST was repeated, so it is no longer offered.
     await agent.get('/mfa/resume').expect(303)
   })
 
-  it('R13 never offers what another site has posted', async () => {
-    const { app, standIn } = bank()
+  it('never offers a POST from another site again (R13)', async () => {
+    const { app, standIn } = payments()
     const agent = await signedInLongAgo({ app, standIn })
     await agent
       .post('/pay')
@@ -185,16 +185,16 @@ describe('a step-up', () => {
     { methods: ['pigeon'] },
     { minStrength: 'huge' },
     { methods: ['email'], minStrength: 'strong' },
-  ])('R18 refuses the rule %j when the app starts', (rule) => {
+  ])('rejects the rule %j when the app starts (R18)', (rule) => {
     expect(() => requireMfa(rule as never)).toThrow(/requireMfa: /)
   })
 
-  it.each(['30s', 30_000, '24h', undefined] as const)('takes the age %s', (maxAge) => {
+  it.each(['30s', 30_000, '24h', undefined] as const)('accepts the maximum age %s', (maxAge) => {
     expect(requireMfa({ maxAge })).toBeInstanceOf(Function)
   })
 
-  it('lets nobody who is not signed in leave anything behind', async () => {
-    const { app } = bank()
+  it('sends a user who is not signed in to the sign-in page', async () => {
+    const { app } = payments()
     const agent = browserAgent(app)
     await agent.post('/pay').type('form').send({ amount: '20' }).expect(303).expect('Location', '/login')
     await jsonAgent(app).post('/pay').send({}).expect(401)

@@ -27,29 +27,29 @@ const options = (more: Partial<MfaOptions<TestUser>> = {}): MfaOptions<TestUser>
 const sessions = () =>
   session({ secret: 'a test secret', resave: false, saveUninitialized: false, store: new MemoryStore() })
 
-/** An app of these parts, and what it says to the first request. */
+/** An app of these parts, and its response to the first request. */
 async function firstRequest(parts: RequestHandler[], path = '/') {
   const app = express()
   for (const part of parts) app.use(part)
   app.get('/', (_req, res) => void res.json({ reached: true }))
-  let told: Error | undefined
+  let reported: Error | undefined
   app.use(((error: Error, _req, res, _next) => {
-    told = error
+    reported = error
     res.status(500).json({})
   }) satisfies express.ErrorRequestHandler)
   const answer = await request(app).get(path)
-  return { answer, code: told && Reflect.get(told, 'code'), message: told?.message ?? '' }
+  return { answer, code: reported && Reflect.get(reported, 'code'), message: reported?.message ?? '' }
 }
 
-describe('a host that is wired wrongly is told at the first request, with the fix', () => {
-  it('without express-session', async () => {
+describe('the wiring check at the first request', () => {
+  it('reports a missing express-session, with the fix', async () => {
     const { answer, code, message } = await firstRequest([passport.initialize(), mfaSession(options())])
     expect(answer.body).not.toHaveProperty('reached')
     expect(code).toBe('ERR_MFA_NO_SESSION')
     expect(message).toContain('app.use(session({ … }))')
   })
 
-  it('with cookie-session', async () => {
+  it('reports cookie-session, with the fix', async () => {
     const { answer, code, message } = await firstRequest([
       cookieSession({ secret: 'a test secret' }),
       passport.session(),
@@ -60,32 +60,32 @@ describe('a host that is wired wrongly is told at the first request, with the fi
     expect(message).toContain('Use express-session with a store')
   })
 
-  it('without Passport', async () => {
+  it('reports a missing Passport, with the fix', async () => {
     const { answer, code, message } = await firstRequest([sessions(), mfaSession(options())])
     expect(answer.body).not.toHaveProperty('reached')
     expect(code).toBe('ERR_MFA_NO_PASSPORT')
     expect(message).toContain('app.use(passport.session())')
   })
 
-  it('with requireMfa and no gate before it', async () => {
+  it('reports requireMfa without the gate before it, with the fix', async () => {
     const { code, message } = await firstRequest([sessions(), passport.session(), requireMfa()])
     expect(code).toBe('ERR_MFA_NO_GATE')
     expect(message).toContain('app.use(mfaSession(options))')
   })
 
-  it('with routers and no gate before them: nothing would be shut', async () => {
+  it('reports routers without the gate before them, with the fix', async () => {
     const app = express.Router().use('/mfa', mfaRouter(options()))
     const { code, message } = await firstRequest([sessions(), passport.session(), app], '/mfa')
     expect(code).toBe('ERR_MFA_NO_GATE')
     expect(message).toContain('app.use(mfaSession(options))')
   })
 
-  it('with startMfa and no gate before it', async () => {
+  it('reports startMfa without the gate before it', async () => {
     const { code } = await firstRequest([sessions(), passport.session(), startMfa(options())])
     expect(code).toBe('ERR_MFA_NO_GATE')
   })
 
-  it('with routers at another path than the option says', async () => {
+  it('reports routers at another path than the option, with the fix', async () => {
     const mfa = options()
     const parts = [
       sessions(),
@@ -98,7 +98,7 @@ describe('a host that is wired wrongly is told at the first request, with the fi
     expect(message).toContain("app.use('/mfa', …), or urls.path: '/two-step'")
   })
 
-  it('R01 with the gate before passport.session(), where it sees nobody: nobody is let through', async () => {
+  it('reports the gate before passport.session(), and lets nobody in (R01)', async () => {
     const users = people()
     const auth = new passport.Authenticator()
     auth.serializeUser<string>((_user, done) => done(null, 'bob'))
@@ -111,16 +111,16 @@ describe('a host that is wired wrongly is told at the first request, with the fi
       req.logIn(user, (error) => (error ? next(error) : res.json({})))
     })
     app.get('/secret', (req, res) => void res.json({ in: req.isAuthenticated() }))
-    let told: unknown
+    let reported: unknown
     app.use(((error: Error, _req, res, _next) => {
-      told = error
+      reported = error
       res.status(500).json({})
     }) satisfies express.ErrorRequestHandler)
     const browser = jsonAgent(app)
     await browser.post('/login').expect(200)
     const answer = await browser.get('/secret')
     expect(answer.body).not.toMatchObject({ in: true })
-    expect(told).toMatchObject({
+    expect(reported).toMatchObject({
       code: 'ERR_MFA_NO_PASSPORT',
       message: expect.stringContaining('Mount passport.session() before mfaSession'),
     })
@@ -128,10 +128,10 @@ describe('a host that is wired wrongly is told at the first request, with the fi
 
   it.each([
     ['undefined', () => undefined],
-    ['an empty text', () => ''],
+    ['an empty string', () => ''],
     ['an object', () => ({})],
     ['not a number', () => Number.NaN],
-  ])('with a user whose id is %s', async (_what, userId) => {
+  ])('reports a user whose id is %s', async (_what, userId) => {
     const made = host({ options: { userId: userId as () => string } })
     const answer = await jsonAgent(made.app).post('/login').send({ name: 'bob' })
     expect(answer.status).toBe(500)
@@ -139,10 +139,10 @@ describe('a host that is wired wrongly is told at the first request, with the fi
   })
 
   it.each<[string, unknown]>([
-    ['nothing', undefined],
+    ['undefined', undefined],
     ['null', null],
     ['a factor without a number', [{ method: 'sms' }]],
-    ['a number that is none', [{ method: 'sms', phone: '07700 900102' }]],
+    ['an invalid number', [{ method: 'sms', phone: '07700 900102' }]],
     ['an unknown method', [{ method: 'pigeon' }]],
     [
       'the same name twice',
@@ -151,7 +151,7 @@ describe('a host that is wired wrongly is told at the first request, with the fi
         { id: 'a', method: 'email', email: 'a@b.example' },
       ],
     ],
-  ])('with factors that are %s, and lets nobody in without', async (_what, factors) => {
+  ])('reports invalid factors, and lets nobody in: %s', async (_what, factors) => {
     const made = host({ options: { factors: () => factors as [] } })
     const browser = jsonAgent(made.app)
     expect((await browser.post('/login').send({ name: 'bob' })).status).toBe(500)
@@ -161,8 +161,8 @@ describe('a host that is wired wrongly is told at the first request, with the fi
   })
 })
 
-describe('a host that is wired in its own way', () => {
-  it('mounts challenge and verify alone', async () => {
+describe('a host with its own wiring', () => {
+  it('can mount only challenge and verify', async () => {
     const made = host({
       mount: (app, mfa) => void app.use('/mfa', challengeRouter(mfa), verifyRouter(mfa)),
     })
@@ -173,7 +173,7 @@ describe('a host that is wired in its own way', () => {
     await browser.get('/mfa/assets/mfa.css').expect(200)
   })
 
-  it('mounts the routers below another router', async () => {
+  it('can mount the routers below another router', async () => {
     const made = host({
       options: { urls: { path: '/account/security/mfa' } },
       mount: (app, mfa) => {
@@ -189,14 +189,14 @@ describe('a host that is wired in its own way', () => {
     await browser.get('/secret').expect(200)
   })
 
-  it('mounts the gate twice', async () => {
+  it('can mount the gate twice', async () => {
     const made = host()
     made.app.use(mfaSession(made.mfa))
     const browser = await signInFully(made, 'bob')
     await browser.get('/secret').expect(200)
   })
 
-  it('calls its users something else', async () => {
+  it('can use another user property', async () => {
     const users = people()
     const standIn = standInService()
     const mfa = options({ service: standIn.service })
@@ -224,7 +224,7 @@ describe('a host that is wired in its own way', () => {
     expect((await browser.get('/secret').expect(200)).body.account).toMatchObject({ id: 'u-bob' })
   })
 
-  it('names sessions otherwise, behind a proxy that speaks TLS', async () => {
+  it('can use another session cookie behind a TLS proxy', async () => {
     const made = host({
       first: (app) => void app.set('trust proxy', 1),
       session: { name: 'sid', cookie: { secure: true, sameSite: 'lax' }, proxy: true },
@@ -251,7 +251,7 @@ describe('a host that is wired in its own way', () => {
   })
 
   it.each(['application/json', 'text/html'])(
-    'holds the login back and lets startMfa go on (%s)',
+    'can hold the login back and continue with startMfa (%s)',
     async (accept) => {
       const users = people()
       const made = host({
@@ -276,8 +276,8 @@ describe('a host that is wired in its own way', () => {
       await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
       await browser.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
       await browser.get('/secret').expect(200)
-      const nobodysSecondFactor = await jsonAgent(made.app).post('/held?name=nina').expect(200)
-      expect(nobodysSecondFactor.body.user).toMatchObject({ id: 'u-nina' })
+      const withoutFactor = await jsonAgent(made.app).post('/held?name=nina').expect(200)
+      expect(withoutFactor.body.user).toMatchObject({ id: 'u-nina' })
     },
   )
 })

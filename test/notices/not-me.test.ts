@@ -11,21 +11,21 @@ import { linkIn, noticingHost, pass, sayNotMe } from './kit.js'
 
 const SECURED = { status: 'secured' }
 
-describe('the link "this was not me"', () => {
-  it('ends verified sessions, trusted ones and half-logins, and the trust in every device, of that user alone', async () => {
+describe('the "this wasn’t me" link', () => {
+  it('ends verified, trusted and pending sessions and the trust in every device, of that user only', async () => {
     const clock = stopClock()
     const host = noticingHost()
     const verified = await pass(host, 'bob')
     clock.move(60_000)
     const trusted = await pass(host, 'bob', { trust: true })
     await login(trusted, 'bob')
-    const halfway = await signIn(host.app, 'bob')
+    const pending = await signIn(host.app, 'bob')
     const alice = await pass(host, 'alice')
     for (const agent of [verified, trusted, alice]) await agent.get('/secret').expect(200)
     clock.move(1)
 
     await sayNotMe(host, host.newest('device_trusted')).expect(200, SECURED)
-    for (const agent of [verified, trusted, halfway]) {
+    for (const agent of [verified, trusted, pending]) {
       await agent.get('/secret').expect(401, { code: 'closed' })
       expect((await agent.get('/mfa')).body).toEqual({ status: 'none', factors: [] })
     }
@@ -35,7 +35,7 @@ describe('the link "this was not me"', () => {
     expect(host.told('devices_revoked')).toMatchObject([{ userId: 'u-bob', count: 1, why: 'not_me' }])
   })
 
-  it('lets the person sign in anew, and that session lives', async () => {
+  it('lets the user sign in again', async () => {
     const clock = stopClock()
     const host = noticingHost()
     await pass(host, 'bob', { trust: true })
@@ -45,7 +45,7 @@ describe('the link "this was not me"', () => {
     await agent.get('/secret').expect(200)
   })
 
-  it('tells the host, with a mail ready to be sent', async () => {
+  it('informs the host, with a notice that is ready to send', async () => {
     const host = noticingHost()
     await pass(host, 'bob', { trust: true })
     const notice = host.newest('device_trusted')
@@ -62,7 +62,7 @@ describe('the link "this was not me"', () => {
     expect(compromise?.notice.text).toContain('Please also change your password.')
   })
 
-  it('works once, also for twenty at once', async () => {
+  it('works once, even for twenty concurrent requests', async () => {
     const host = noticingHost()
     await pass(host, 'bob', { trust: true })
     const token = new URL(host.newest('device_trusted').notMeUrl ?? '').searchParams.get('token')
@@ -73,7 +73,7 @@ describe('the link "this was not me"', () => {
     expect(body.code).toBe('unknown_link')
   })
 
-  it('works until its seventh day is over, to the millisecond', async () => {
+  it('works for exactly seven days', async () => {
     const clock = stopClock()
     const host = noticingHost()
     await pass(host, 'bob', { trust: true })
@@ -89,7 +89,7 @@ describe('the link "this was not me"', () => {
     expect(host.compromises).toEqual([])
   })
 
-  it('R14 R13 changes nothing by being looked at, nor for another site', async () => {
+  it('changes nothing when it is opened (R14) or posted by another site (R13)', async () => {
     const host = noticingHost()
     const agent = await pass(host, 'bob', { trust: true })
     const link = linkIn(host.newest('device_trusted'))
@@ -101,7 +101,7 @@ describe('the link "this was not me"', () => {
   })
 
   it.each(['', 'x', `${'A'.repeat(22)}.${'B'.repeat(43)}`, '__proto__', 'a'.repeat(5000)])(
-    'is not one that somebody made up: %s',
+    'does not work with a forged token: %s',
     async (token) => {
       const host = noticingHost()
       const agent = await pass(host, 'bob', { trust: true })
@@ -119,7 +119,7 @@ describe('the link "this was not me"', () => {
     },
   )
 
-  it('tells the host of it in English when the language of the request cannot be found', async () => {
+  it('informs the host in English if the language of the request cannot be determined', async () => {
     let fails = false
     const locale = () => {
       if (fails) throw new Error('no languages today')
@@ -133,7 +133,7 @@ describe('the link "this was not me"', () => {
     expect(host.compromises).toMatchObject([{ userId: 'u-bob', notice: { locale: 'en' } }])
   })
 
-  it('R64 is kept by the hash of its secret', async () => {
+  it('is stored as a hash of its secret (R64)', async () => {
     const seen: string[] = []
     const inner = openStore('memory')
     const store = {
@@ -150,17 +150,17 @@ describe('the link "this was not me"', () => {
     expect(seen.join()).not.toContain(token.split('.')[1])
   })
 
-  it('R07 wins over a code that is being checked, and over the trust that was asked for with it', async () => {
+  it('ends the session while a code is being checked, and the trust requested with it (R07)', async () => {
     const host = noticingHost()
     await pass(host, 'bob', { trust: true })
     const notice = host.newest('device_trusted')
-    const thief = await signIn(host.app, 'bob')
+    const attacker = await signIn(host.app, 'bob')
     host.standIn.setApp('bob@example.com', '1')
     const { bob } = host.users
     bob?.factors.push({ method: 'app', user: 'bob@example.com' })
     host.standIn.setApp('bob@example.com', '424242')
     const held = host.standIn.hold()
-    const answer = thief
+    const answer = attacker
       .post('/mfa/verify')
       .send({ factor: 'app', code: '424242', trust: true })
       .then((done) => done)
@@ -168,11 +168,11 @@ describe('the link "this was not me"', () => {
     await sayNotMe(host, notice).expect(200, SECURED)
     held.release()
     expect((await answer).body).not.toMatchObject({ trusted: true })
-    await thief.get('/secret').expect(401)
-    expect((await login(thief, 'bob')).mfa.status).toBe('pending')
+    await attacker.get('/secret').expect(401)
+    expect((await login(attacker, 'bob')).mfa.status).toBe('pending')
   })
 
-  it('works for whatever store the sessions are in, without touching it', async () => {
+  it('ends sessions without touching the session store', async () => {
     const store = new FaultyStore()
     const host = noticingHost({ store })
     const agent = await pass(host, 'bob', { trust: true })
@@ -182,7 +182,7 @@ describe('the link "this was not me"', () => {
     await agent.get('/secret').expect(401)
   })
 
-  it('R09 lets nobody through whose session may be void while its store is down', async () => {
+  it('blocks sessions that may be void while its store is down (R09)', async () => {
     const inner = openStore('memory')
     let isDown = false
     const store = {
@@ -203,7 +203,7 @@ describe('the link "this was not me"', () => {
     await sayNotMe(host, host.newest('device_trusted')).expect(200, SECURED)
   })
 
-  it('is what a host can do itself, too', async () => {
+  it('has the same effect as a call of secure() by the host', async () => {
     const host = noticingHost()
     const agent = await pass(host, 'bob', { trust: true })
     const { bob } = host.users
@@ -213,8 +213,8 @@ describe('the link "this was not me"', () => {
   })
 })
 
-describe('the link "this was not me", of somebody without a second factor', () => {
-  /** A host that tells nina of a telephone that she no longer has, in a notice with a link. */
+describe('the "this wasn’t me" link of a user without a second factor', () => {
+  /** A host that sends nina a notice with a link, about a removed phone. */
   async function noticed(setup: HostSetup = {}) {
     const made = noticingHost({
       ...setup,
@@ -232,7 +232,7 @@ describe('the link "this was not me", of somebody without a second factor', () =
     return { ...made, agent, link: made.newest('factor_removed') }
   }
 
-  it('ends their sessions as well, and the next sign-in lives', async () => {
+  it('ends their sessions, but not the next one', async () => {
     const clock = stopClock()
     const made = await noticed()
     const other = await signIn(made.app, 'nina')
@@ -244,7 +244,7 @@ describe('the link "this was not me", of somebody without a second factor', () =
     await (await signIn(made.app, 'nina')).get('/secret').expect(200)
   })
 
-  it('ends a session that the gate first met after its login, and one in a grace period', async () => {
+  it('ends a session that logged in before the gate, and one in a grace period', async () => {
     const clock = stopClock()
     const made = await noticed({
       options: { policy: () => ({ graceUntil: Date.now() + DAY }) },
@@ -262,7 +262,7 @@ describe('the link "this was not me", of somebody without a second factor', () =
     for (const agent of [early, made.agent]) await agent.get('/secret').expect(401)
   })
 
-  it('ends a session that was renewed before', async () => {
+  it('ends a renewed session', async () => {
     const clock = stopClock()
     const made = noticingHost({
       routes: (app, mfa) => {
@@ -282,7 +282,7 @@ describe('the link "this was not me", of somebody without a second factor', () =
     await agent.get('/secret').expect(401)
   })
 
-  it('R05 leaves them their ten minutes when they get a factor: these begin when they are first asked', async () => {
+  it('leaves them the full ten minutes of a pending login when they get a factor (R05)', async () => {
     const clock = stopClock()
     const made = await noticed()
     clock.move(HOUR)
@@ -297,7 +297,7 @@ describe('the link "this was not me", of somebody without a second factor', () =
     await made.agent.get('/secret').expect(200)
   })
 
-  it('lets them set up an app, and asks for it from then on', async () => {
+  it('lets them set up an app, which every later sign-in requires', async () => {
     const made = await noticed({
       options: {
         onAppEnrolled: (user, factor) => void user.factors.push(factor),
@@ -310,7 +310,7 @@ describe('the link "this was not me", of somebody without a second factor', () =
     await (await signIn(made.app, 'nina')).get('/secret').expect(401)
   })
 
-  it('writes nothing into their sessions where there are no links', async () => {
+  it('stores nothing in their sessions if links are not configured', async () => {
     const store = new FaultyStore()
     const made = noticingHost({ store, options: { urls: {} } })
     await (await signIn(made.app, 'nina')).get('/secret').expect(200)
@@ -318,7 +318,7 @@ describe('the link "this was not me", of somebody without a second factor', () =
     expect(store.documents[0]).not.toHaveProperty('mfa')
   })
 
-  it('is written once into a session, not at every request', async () => {
+  it('stores its time in a session once, not at every request', async () => {
     const store = new FaultyStore()
     const made = noticingHost({ store })
     const agent = await signIn(made.app, 'nina')
@@ -332,7 +332,7 @@ describe('the link "this was not me", of somebody without a second factor', () =
 })
 
 describe('the page behind the link', () => {
-  it('asks, ends everything by a button, and says so; a second time it says that the link is used', async () => {
+  it('asks first, ends every session at a click, and later says that the link was used', async () => {
     const host = noticingHost()
     await pass(host, 'bob', { trust: true })
     const link = linkIn(host.newest('device_trusted'))

@@ -7,8 +7,8 @@ import { type NoticingHost, noticingHost, pass, sayNotMe } from './kit.js'
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const wrongFor = (code: string) => (code === '000000' ? '111111' : '000000')
 
-describe('somebody is told', () => {
-  it('R63 of a backup code that was used, with everything a mail needs', async () => {
+describe('an account notice', () => {
+  it('reports a used backup code, with everything an email needs (R63)', async () => {
     const made = noticingHost({
       first: (app) => app.set('trust proxy', 1),
       options: { location: () => 'Lyon, France' },
@@ -43,7 +43,7 @@ describe('somebody is told', () => {
     expect(JSON.stringify(notice)).not.toContain('AAAABBBB')
   })
 
-  it('R61 of new backup codes', async () => {
+  it('reports new backup codes (R61)', async () => {
     const made = noticingHost()
     await (await pass(made, 'bob')).post('/mfa/backup').send({}).expect(200)
     const notice = made.newest('backup_codes_sent')
@@ -51,7 +51,7 @@ describe('somebody is told', () => {
     expect(notice).toMatchObject({ method: 'sms', to: '••• 02' })
   })
 
-  it('of a new factor, whose contact is masked', async () => {
+  it('reports a new factor, with its contact masked', async () => {
     const made = noticingHost()
     const agent = await pass(made, 'bob')
     await agent.post('/mfa/enroll-app').send({}).expect(200)
@@ -62,13 +62,13 @@ describe('somebody is told', () => {
     expect(notice.text).not.toContain('bob@example.com')
   })
 
-  it('of a new trusted device', async () => {
+  it('reports a new trusted device', async () => {
     const made = noticingHost()
     await pass(made, 'bob', { trust: true })
     expect(made.newest('device_trusted').text).toContain('without the second step')
   })
 
-  it('R34 of the fifth wrong code after a right password, over all sessions, once', async () => {
+  it('reports the fifth wrong code after a correct password, over all sessions, once (R34)', async () => {
     const made = noticingHost()
     const guess = async (times: number) => {
       const agent = await signIn(made.app, 'alice')
@@ -89,7 +89,7 @@ describe('somebody is told', () => {
     expect(made.notices).toHaveLength(1)
   })
 
-  it('not of wrong codes in a session that has shown the second factor, nor of what they do every day', async () => {
+  it('is not sent for a sign-in or for wrong codes in a verified session', async () => {
     const made = noticingHost()
     const agent = await pass(made, 'alice')
     for (let nth = 0; nth < 5; nth++) {
@@ -98,7 +98,7 @@ describe('somebody is told', () => {
     expect(made.notices).toEqual([])
   })
 
-  it('R47 R68 of factors that the host changes itself, as the user was before', async () => {
+  it('reports factors that the host itself changes, with the user as before the change (R47, R68)', async () => {
     const old: FactorInput = { method: 'sms', phone: '+447700900102' }
     const made = noticingHost({
       routes: (app, mfa) => {
@@ -115,11 +115,11 @@ describe('somebody is told', () => {
     await agent.post('/phone').expect(200)
     expect(made.newest('factor_removed')).toMatchObject({ method: 'sms', to: '••• 02' })
     expect(made.newest('factor_added')).toMatchObject({ method: 'sms', to: '••• 99' })
-    // The device that was trusted is trusted no more, though the factors read the same.
+    // The trust in the device has ended, although the factors look the same.
     expect((await login(agent, 'bob')).mfa.status).toBe('pending')
   })
 
-  it('in the language of the request, and in any other when the host knows better', async () => {
+  it('is in the language of the request, or in the language that the host chooses', async () => {
     const made = noticingHost()
     const agent = jsonAgent(made.app).set('Accept-Language', 'de-CH,de;q=0.9')
     await pass(made, 'bob', { trust: true }, agent)
@@ -132,7 +132,7 @@ describe('somebody is told', () => {
     expect(notice.inLanguage('fr').text).toContain(notice.notMeUrl)
   })
 
-  it('R16 R45 without a word from the request in the link, and without a link when no address is configured', async () => {
+  it('takes nothing from the request into its link, and has no link without a configured address (R16, R45)', async () => {
     const made = noticingHost({ first: (app) => app.set('trust proxy', true) })
     const forged = jsonAgent(made.app).set('Host', 'evil.example').set('X-Forwarded-Host', 'evil.example')
     await pass(made, 'bob', { trust: true }, forged)
@@ -149,7 +149,7 @@ describe('somebody is told', () => {
     await jsonAgent(plain.app).get('/mfa/not-me?token=x').expect(404, {})
   })
 
-  it('in words whose lines nobody can add to', async () => {
+  it('lets no value add a line to its text', async () => {
     const made = noticingHost({
       options: { location: () => 'Lyon\n\nAll is well: https://evil.example\u2028' },
     })
@@ -159,7 +159,7 @@ describe('somebody is told', () => {
     )
   })
 
-  it('and whatever goes wrong in it changes nothing for the person', async () => {
+  it('does not affect the request of the user if onNotice fails', async () => {
     const errors: string[] = []
     const logger = { warn: () => {}, error: (message: string) => void errors.push(message) }
     for (const onNotice of [
@@ -176,7 +176,7 @@ describe('somebody is told', () => {
     expect(errors[0]).toContain('device_trusted')
   })
 
-  it('also when the host fails to say from where', async () => {
+  it('is also sent if the location function of the host throws', async () => {
     const location = (): string => {
       throw new Error('no such address in the atlas')
     }
@@ -188,7 +188,7 @@ describe('somebody is told', () => {
     expect(made.compromises).toMatchObject([{ userId: 'u-bob' }])
   })
 
-  it('nothing when the host wants no notices', async () => {
+  it('is optional for the host', async () => {
     const { app, standIn } = host()
     const agent = await signIn(app, 'bob')
     await agent.post('/mfa/challenge').send({ factor: 'sms' })
@@ -196,8 +196,8 @@ describe('somebody is told', () => {
   })
 })
 
-describe('somebody is told also when the session moves on while the service is being asked', () => {
-  /** What is answered when another request of the same session is faster. */
+describe('an account notice about a request that another request of the session overtakes', () => {
+  /** Checks the response when another request of the same session is faster. */
   async function overtaken(made: NoticingHost, agent: Agent, path: string, body: object) {
     const held = made.standIn.hold()
     const late = agent
@@ -211,7 +211,7 @@ describe('somebody is told also when the session moves on while the service is b
     expect([answer.status, answer.body.code]).toEqual([401, 'session_ended'])
   }
 
-  it('R34 of wrong codes after a right password', async () => {
+  it('reports wrong codes after a correct password (R34)', async () => {
     const made = noticingHost()
     const agent = await signIn(made.app, 'alice')
     for (let nth = 0; nth < 5; nth++) {
@@ -220,7 +220,7 @@ describe('somebody is told also when the session moves on while the service is b
     expect(made.notices.map(({ notice }) => notice.type)).toEqual(['repeated_failures'])
   })
 
-  it('R63 of a backup code that is gone', async () => {
+  it('reports a used backup code (R63)', async () => {
     const made = noticingHost()
     await (await pass(made, 'alice')).post('/mfa/backup').send({}).expect(200)
     const agent = await signIn(made.app, 'alice')
@@ -228,13 +228,13 @@ describe('somebody is told also when the session moves on while the service is b
     expect(made.newest('backup_code_used').notMeUrl).toBeDefined()
   })
 
-  it('R61 of new backup codes', async () => {
+  it('reports new backup codes (R61)', async () => {
     const made = noticingHost()
     await overtaken(made, await pass(made, 'alice'), '/mfa/backup', {})
     expect(made.newest('backup_codes_sent')).toMatchObject({ method: 'email' })
   })
 
-  it('R47 of an app that counts now, and so is the host', async () => {
+  it('reports an enrolled app, and the host is informed too (R47)', async () => {
     const enrolled: string[] = []
     const made = noticingHost({ options: { onAppEnrolled: ({ id }) => void enrolled.push(id) } })
     const agent = await pass(made, 'alice')

@@ -5,7 +5,7 @@ import { catalogues } from '../../src/pages/text.js'
 import { jsonAgent } from '../kit/host.js'
 import { linkIn, noticingHost, pass, sayNotMe } from './kit.js'
 
-/** The notice of a trusted browser and the one of the link's use, in the words of a host, for a reader of some languages. */
+/** The notices of a trusted browser and of the used link, with texts of the host, for an `Accept-Language` header. */
 async function noticesIn(texts: MfaTexts, languages: string) {
   const made = noticingHost({ options: { languages: { texts } } })
   const agent = jsonAgent(made.app).set('Accept-Language', languages)
@@ -16,7 +16,7 @@ async function noticesIn(texts: MfaTexts, languages: string) {
 }
 
 describe('a host’s own texts in notices', () => {
-  it('take the place of ours one by one, filled in', async () => {
+  it('replace single texts, and their placeholders are filled in', async () => {
     const { trusted, secured } = await noticesIn(
       {
         en: {
@@ -37,7 +37,7 @@ describe('a host’s own texts in notices', () => {
     expect(secured.text).toContain('Call us then.')
   })
 
-  it('are chosen by language as those of the pages: a region starts from its language', async () => {
+  it('are chosen by language like page texts: a region inherits from its language', async () => {
     const texts: MfaTexts = {
       de: { notices: { fine: 'Alles gut, wenn Sie es waren.' } },
       'de-CH': { notices: { subject: { device_trusted: 'Grüezi von {app}' } } },
@@ -55,7 +55,7 @@ describe('a host’s own texts in notices', () => {
     subject: { ...noticeCatalogues.en.subject, device_trusted: '{app} vertrouwt een browser' },
   }
 
-  it('may be a language of their own, with the names of the ways from its pages', async () => {
+  it('can add a language, which takes the method names from its page texts', async () => {
     const method = { ...dutch.overview.method, app: 'Codes-app' }
     const what = { ...noticeCatalogues.en.what, factor_added: 'Nieuw: {factor}.' }
     const nl = { ...dutch, overview: { ...dutch.overview, method }, notices: { ...dutchNotices, what } }
@@ -69,7 +69,7 @@ describe('a host’s own texts in notices', () => {
     expect(made.newest('factor_added').text).toMatch(/^Nieuw: Codes-app \(.*\)\.\n/)
   })
 
-  it('leave notices in the next language asked for where a language of the pages has none', async () => {
+  it('leave notices in the next requested language if a language has only page texts', async () => {
     const { trusted } = await noticesIn({ nl: dutch }, 'nl,fr;q=0.5')
     expect(trusted.locale).toBe('fr')
     expect(trusted.inLanguage('nl').locale).toBe('en')

@@ -8,7 +8,7 @@ const { languages } = readTexts({}) as Extract<ReturnType<typeof readTexts>, { l
 const notMeUrl = 'https://shop.example/mfa/not-me?token=x'
 
 describe.each(Object.keys(noticeCatalogues))('the notices in %s', (locale) => {
-  it.each(NOTICE_TYPES)('say everything: %s', (type) => {
+  it.each(NOTICE_TYPES)('contain every detail: %s', (type) => {
     const facts = { type, at: AT, browser: 'Firefox on Mac', address: '203.0.113.7', location: 'Oslo' }
     const factor = { method: 'sms', to: '••• 57' } as const
     const { subject, text } = composeNotice(
@@ -24,7 +24,7 @@ describe.each(Object.keys(noticeCatalogues))('the notices in %s', (locale) => {
     if (type.startsWith('factor_')) expect(text).toContain('••• 57')
   })
 
-  it('have words of their own', () => {
+  it('are translated', () => {
     const of = (tag: string) =>
       composeNotice({ facts: { type: 'device_trusted', at: AT }, appName: 'Vault', languages }, [tag])
     expect(of(locale).locale).toBe(locale)

@@ -34,7 +34,7 @@ async function challenged(made: ReturnType<typeof loginRoute>, name = 'bob') {
   }
 }
 
-describe('passport.authenticate("mfa") at a route of the host’s own', () => {
+describe('passport.authenticate("mfa") on a route of the host', () => {
   const withRouteAt = (path: string, pendingPaths: string[]) =>
     host({
       options: { login: { pendingPaths } },
@@ -49,7 +49,7 @@ describe('passport.authenticate("mfa") at a route of the host’s own', () => {
     return agent.post(path).send({ code: made.standIn.newestCode() })
   }
 
-  it('is reached at /mfa-login and below the sign-in page without being named in pendingPaths', async () => {
+  it('can be reached at /mfa-login and below the sign-in page without an entry in pendingPaths', async () => {
     await expect(postTo('/mfa-login', [])).resolves.toMatchObject({ status: 302, headers: { location: '/' } })
     await expect(postTo('/login/code', [])).resolves.toMatchObject({
       status: 302,
@@ -57,7 +57,7 @@ describe('passport.authenticate("mfa") at a route of the host’s own', () => {
     })
   })
 
-  it('is reached anywhere else when it is named in pendingPaths, and is answered by the gate when it is not', async () => {
+  it('can be reached at other paths only with an entry in pendingPaths', async () => {
     await expect(postTo('/second-step', ['/second-step'])).resolves.toMatchObject({ status: 302 })
     await expect(postTo('/second-step', [])).resolves.toMatchObject({
       status: 401,
@@ -66,8 +66,8 @@ describe('passport.authenticate("mfa") at a route of the host’s own', () => {
   })
 })
 
-describe('passport.authenticate("mfa") with a right code', () => {
-  it('goes on to the next handler with the user, verified, and what was shown', async () => {
+describe('passport.authenticate("mfa") with a correct code', () => {
+  it('calls the next handler with the verified user and the method', async () => {
     const made = loginRoute({})
     const { agent, right } = await challenged(made)
     const answer = await right().expect(200)
@@ -79,7 +79,7 @@ describe('passport.authenticate("mfa") with a right code', () => {
     await agent.get('/secret').expect(200)
   })
 
-  it('R03 changes the session id', async () => {
+  it('changes the session id (R03)', async () => {
     const store = new FaultyStore()
     const made = loginRoute({}, { store })
     const { right } = await challenged(made)
@@ -89,56 +89,59 @@ describe('passport.authenticate("mfa") with a right code', () => {
     expect(Object.keys(store.stored)).toHaveLength(1)
   })
 
-  it('successRedirect', async () => {
+  it('follows successRedirect', async () => {
     const { right } = await challenged(loginRoute({ successRedirect: '/in' }))
     await right().expect(302).expect('Location', '/in')
   })
 
-  it('successMessage', async () => {
+  it('stores successMessage', async () => {
     const { agent, right } = await challenged(
       loginRoute({ successRedirect: '/in', successMessage: 'Welcome' }),
     )
     await right().expect(302)
-    // Passport writes it into the session that the second factor has replaced; what the host keeps, stays.
+    // Passport writes it into the session that the second factor replaces; the new one keeps the host's data.
     expect((await agent.get('/messages')).body).toEqual(['Welcome'])
   })
 
-  it('successReturnToOrRedirect, back to where the gate stopped somebody', async () => {
+  it('follows successReturnToOrRedirect back to the page that the gate blocked', async () => {
     const made = loginRoute({ successReturnToOrRedirect: '/in' })
     const { agent, right } = await challenged(made)
     await agent.get('/reports?year=2026').set('Accept', 'text/html').expect(303)
     await right().expect(302).expect('Location', '/reports?year=2026')
   })
 
-  it('successReturnToOrRedirect without a place to go back to', async () => {
+  it('follows successReturnToOrRedirect without a return address', async () => {
     const { right } = await challenged(loginRoute({ successReturnToOrRedirect: '/in' }))
     await right().expect(302).expect('Location', '/in')
   })
 
-  it.each([true, false, undefined])('keepSessionInfo: %s', async (keepSessionInfo) => {
-    const made = loginRoute(keepSessionInfo === undefined ? {} : { keepSessionInfo }, {
-      behindGate: (app) => {
-        app.use((req, _res, next) => {
-          if (req.get('x-basket')) Object.assign(req.session, { basket: req.get('x-basket') })
-          next()
-        })
-      },
-      store: new FaultyStore(),
-    })
-    const { agent, right } = await challenged(made)
-    await agent.get('/messages').set('X-Basket', 'two pears').expect(200)
-    await right().expect(200)
-    const [document] = (made.store as FaultyStore).documents
-    // A second factor belongs to the login before it: unless told otherwise, the basket stays.
-    if (keepSessionInfo === false) expect(document).not.toHaveProperty('basket')
-    else expect(document).toMatchObject({ basket: 'two pears' })
-    const [record] = (made.store as FaultyStore).records
-    expect(record).toMatchObject({ stage: 'verified', userId: 'u-bob', amr: ['pwd', 'sms', 'mfa'] })
-    expect(record).not.toHaveProperty('challenge')
-    await agent.get('/secret').expect(200)
-  })
+  it.each([true, false, undefined])(
+    'keeps the session data unless keepSessionInfo is false: %s',
+    async (keepSessionInfo) => {
+      const made = loginRoute(keepSessionInfo === undefined ? {} : { keepSessionInfo }, {
+        behindGate: (app) => {
+          app.use((req, _res, next) => {
+            if (req.get('x-basket')) Object.assign(req.session, { basket: req.get('x-basket') })
+            next()
+          })
+        },
+        store: new FaultyStore(),
+      })
+      const { agent, right } = await challenged(made)
+      await agent.get('/messages').set('X-Basket', 'two pears').expect(200)
+      await right().expect(200)
+      const [document] = (made.store as FaultyStore).documents
+      // The second factor continues the login before it, so the basket stays by default.
+      if (keepSessionInfo === false) expect(document).not.toHaveProperty('basket')
+      else expect(document).toMatchObject({ basket: 'two pears' })
+      const [record] = (made.store as FaultyStore).records
+      expect(record).toMatchObject({ stage: 'verified', userId: 'u-bob', amr: ['pwd', 'sms', 'mfa'] })
+      expect(record).not.toHaveProperty('challenge')
+      await agent.get('/secret').expect(200)
+    },
+  )
 
-  it('session: false approves the request and leaves the session halfway', async () => {
+  it('approves only the request with session: false, and leaves the login pending', async () => {
     const made = loginRoute({ session: false })
     const { agent, right } = await challenged(made)
     const answer = await right().expect(200)
@@ -149,7 +152,7 @@ describe('passport.authenticate("mfa") with a right code', () => {
     expect((await right()).status).not.toBe(200)
   })
 
-  it('assignProperty leaves the session as it was', async () => {
+  it('leaves the session unchanged with assignProperty', async () => {
     const made = host({
       routes: (app, _mfa, auth) => {
         app.post('/mfa-login', auth.authorize('mfa', {}), (req, res) => {
@@ -166,13 +169,13 @@ describe('passport.authenticate("mfa") with a right code', () => {
 })
 
 describe('passport.authenticate("mfa") with a wrong code', () => {
-  it('is a plain 401', async () => {
+  it('responds with a plain 401', async () => {
     const { agent, wrong } = await challenged(loginRoute({}))
     expect((await wrong().expect(401)).text).toBe('Unauthorized')
     await agent.get('/secret').expect(401)
   })
 
-  it('failureRedirect and failureMessage', async () => {
+  it('follows failureRedirect and stores failureMessage', async () => {
     const { agent, wrong } = await challenged(
       loginRoute({ failureRedirect: '/failed', failureMessage: true }),
     )
@@ -180,7 +183,7 @@ describe('passport.authenticate("mfa") with a wrong code', () => {
     expect((await agent.get('/messages')).body).toEqual(['The code is wrong.'])
   })
 
-  it('failureMessage of the host’s own', async () => {
+  it('stores the failureMessage of the host', async () => {
     const { agent, wrong } = await challenged(
       loginRoute({ failureRedirect: '/failed', failureMessage: 'Nope' }),
     )
@@ -188,13 +191,13 @@ describe('passport.authenticate("mfa") with a wrong code', () => {
     expect((await agent.get('/messages')).body).toEqual(['Nope'])
   })
 
-  it('failWithError', async () => {
+  it('throws with failWithError', async () => {
     const made = loginRoute({ failWithError: true })
     const { wrong } = await challenged(made)
     expect((await wrong().expect(401)).body.failed).toBe('AuthenticationError')
   })
 
-  it('R22 counts with the routes: five in all, then a 429 that says when', async () => {
+  it('shares the five attempts with the routes, then responds with a 429 and Retry-After (R22)', async () => {
     const made = loginRoute({ failWithError: true })
     const { agent, wrong, right } = await challenged(made)
     for (let attempt = 0; attempt < 3; attempt++)
@@ -206,9 +209,9 @@ describe('passport.authenticate("mfa") with a wrong code', () => {
   })
 
   it.each([
-    ['nobody', undefined, 401],
-    ['somebody without a second factor', 'nina', 403],
-  ])('is a failure for %s', async (_who, name, status) => {
+    ['a visitor who is not signed in', undefined, 401],
+    ['a user without a second factor', 'nina', 403],
+  ])('fails for %s', async (_title, name, status) => {
     const made = loginRoute({ failWithError: true })
     const agent = name ? await signIn(made.app, name) : jsonAgent(made.app)
     await agent.post('/mfa-login').send({ code: '123456' }).expect(status)
@@ -216,8 +219,8 @@ describe('passport.authenticate("mfa") with a wrong code', () => {
   })
 })
 
-describe('passport.authenticate("mfa") when the service fails', () => {
-  it('R77 is an error, never a failure, and consumes no try', async () => {
+describe('passport.authenticate("mfa") when the service or the session store fails', () => {
+  it('reports an error, never a failure, and consumes no attempt (R77)', async () => {
     const made = loginRoute({ failureRedirect: '/failed', failureMessage: true })
     const { agent, right } = await challenged(made)
     made.standIn.setTrouble(made.standIn.down)
@@ -230,7 +233,7 @@ describe('passport.authenticate("mfa") when the service fails', () => {
     await right().expect(200)
   })
 
-  it('R09 is an error when the session cannot be stored, and lets nobody in', async () => {
+  it('reports an error if the session cannot be stored, and signs nobody in (R09)', async () => {
     const store = new FaultyStore()
     const made = loginRoute({ failureRedirect: '/failed' }, { store })
     const { agent, right } = await challenged(made)
@@ -240,7 +243,7 @@ describe('passport.authenticate("mfa") when the service fails', () => {
     for (const { stage } of store.records) expect(stage).not.toBe('verified')
   })
 
-  it('R09 gives a right code back that could not be kept with session: false', async () => {
+  it('accepts a code again if the session could not be stored with session: false (R09)', async () => {
     const store = new FaultyStore()
     const made = loginRoute({ session: false }, { store })
     made.standIn.setApp('alice@example.com', '123456')
@@ -273,7 +276,7 @@ describe('passport.authenticate("mfa", callback)', () => {
     })
   }
 
-  it('is told the user and the method, and signs in by req.logIn', async () => {
+  it('receives the user and the method, and can sign in with req.logIn', async () => {
     const made = customHost((req, user, done) => req.logIn(user, done))
     const agent = await signIn(made.app, 'bob')
     await agent.post('/mfa/challenge').send({ factor: 'sms' })
@@ -282,7 +285,7 @@ describe('passport.authenticate("mfa", callback)', () => {
     await agent.get('/secret').expect(200)
   })
 
-  it('is told why not, with what a page needs', async () => {
+  it('receives the reason of a refusal with the details for a page', async () => {
     const made = customHost((req, user, done) => req.logIn(user, done))
     const agent = await signIn(made.app, 'bob')
     await agent.post('/mfa/challenge').send({ factor: 'sms' })
@@ -295,7 +298,7 @@ describe('passport.authenticate("mfa", callback)', () => {
     expect(broken.body.info).toMatchObject({ code: 'invalid_request' })
   })
 
-  it('that signs nobody in leaves the session halfway', async () => {
+  it('leaves the login pending if the callback signs nobody in', async () => {
     const made = customHost((_req, _user, done) => done())
     const agent = await signIn(made.app, 'bob')
     await agent.post('/mfa/challenge').send({ factor: 'sms' })
@@ -303,7 +306,7 @@ describe('passport.authenticate("mfa", callback)', () => {
     await agent.get('/secret').expect(401)
   })
 
-  it('that signs somebody else in makes a half-login of it', async () => {
+  it('starts a pending login if the callback signs another user in', async () => {
     const made = customHost((req, _user, done) => {
       const other = Object.values(made.users).find(({ id }) => id === 'u-alice')
       req.logIn(other as object as Express.User, done)
@@ -314,7 +317,7 @@ describe('passport.authenticate("mfa", callback)', () => {
     expect((await agent.get('/secret').expect(401)).body.code).toBe('mfa_required')
   })
 
-  it('R83 that throws gets its own error, and the process lives on', async () => {
+  it('passes on an error of the callback, and the process keeps running (R83)', async () => {
     const made = customHost(() => {
       throw new TypeError('a bug of the host')
     })
@@ -325,15 +328,15 @@ describe('passport.authenticate("mfa", callback)', () => {
   })
 })
 
-describe('the strategy among others', () => {
-  it('fails in a chain, and the next one decides', async () => {
+describe('the strategy in a chain of strategies', () => {
+  it('fails without a pending login, so that the next strategy decides', async () => {
     const made = host({
       options: { login: { pendingPaths: ['/either'] } },
       routes: (app, _mfa, auth) => {
         app.post('/either', auth.authenticate(['mfa', 'name']), (req, res) => void res.json(req.mfa))
       },
     })
-    // Express 5 leaves the body to whoever parses it: the strategy does.
+    // Express 5 does not parse the body: the strategy does.
     const answer = await jsonAgent(made.app).post('/either').send({ code: '123456', name: 'bob' })
     expect(answer.body.status ?? answer.status).not.toBe('verified')
     await (await signInFully(made, 'bob')).get('/secret').expect(200)

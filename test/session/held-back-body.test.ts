@@ -7,11 +7,11 @@ import { signal } from '../kit/signal.js'
 import { begin, listen } from '../kit/sockets.js'
 
 /*
- * A thief with a stolen cookie begins a request, holds its body back until the victim has signed out, and then
- * finishes it. The session was read when the request began.
+ * An attacker with a stolen cookie starts a request, withholds its body until the victim has signed out, and then
+ * sends the rest. The app read the session when the request started.
  */
 
-async function thiefWaits(name: string, path: string, body: object, idleMs = 0) {
+async function requestAcrossLogout(name: string, path: string, body: object, idleMs = 0) {
   const clock = stopClock()
   const store = new FaultyStore()
   const reached = signal()
@@ -19,7 +19,7 @@ async function thiefWaits(name: string, path: string, body: object, idleMs = 0) 
     store,
     behindGate: (app) => {
       app.use((req, _res, next) => {
-        if (req.get('x-thief')) reached.give()
+        if (req.get('x-attacker')) reached.give()
         next()
       })
     },
@@ -34,26 +34,26 @@ async function thiefWaits(name: string, path: string, body: object, idleMs = 0) 
   clock.move(idleMs)
 
   const text = JSON.stringify(body)
-  const theft = begin(await listen(app), {
+  const attack = begin(await listen(app), {
     path,
     headers: {
       Cookie: cookie,
-      'X-Thief': 'yes',
+      'X-Attacker': 'yes',
       'Content-Type': 'application/json',
       'Content-Length': String(text.length),
     },
   })
-  theft.write(text.slice(0, 1))
+  attack.write(text.slice(0, 1))
   await reached.given
   await post('/logout').expect(200)
-  const answer = await theft.finish(text.slice(1))
+  const answer = await attack.finish(text.slice(1))
   const after = await jsonAgent(app).get('/secret').set('Cookie', cookie)
   return { answer, after, stored: store.stored, id: sessionId(cookie) }
 }
 
-describe('R07 a request whose body comes after the logout', () => {
-  it.each(['bob', 'nina'])('sets up no app and brings no session back (%s)', async (name) => {
-    const { answer, after, stored, id } = await thiefWaits(name, '/mfa/enroll-app', { a: 'some' })
+describe('a request whose body arrives after the logout (R07)', () => {
+  it.each(['bob', 'nina'])('neither sets up an app nor restores the session (%s)', async (name) => {
+    const { answer, after, stored, id } = await requestAcrossLogout(name, '/mfa/enroll-app', { a: 'some' })
     expect(answer.status).toBe(401)
     expect(answer.body).not.toHaveProperty('secret')
     expect(stored).not.toHaveProperty([id])
@@ -66,22 +66,25 @@ describe('R07 a request whose body comes after the logout', () => {
     ['/mfa/verify', { code: 7 }],
     ['/mfa/backup', { a: 'some' }],
     ['/mfa/enroll-app/confirm', { code: '123456' }],
-  ])('%s %j brings no session back', async (path, body) => {
-    const { answer, after, stored, id } = await thiefWaits('bob', path, body)
+  ])('does not restore the session: %s %j', async (path, body) => {
+    const { answer, after, stored, id } = await requestAcrossLogout('bob', path, body)
     expect(answer.status).toBeGreaterThanOrEqual(400)
     expect(stored).not.toHaveProperty([id])
     expect(after.status).toBe(401)
   })
 
-  it.each(['/mfa/enroll-app', '/mfa/backup'])('%s of an aged session brings it not back', async (path) => {
-    const { answer, after, stored, id } = await thiefWaits('bob', path, { a: 'some' }, 6 * MINUTE)
-    expect(answer.body.code).toBe('session_ended')
-    expect(stored).not.toHaveProperty([id])
-    expect(after.status).toBe(401)
-  })
+  it.each(['/mfa/enroll-app', '/mfa/backup'])(
+    'does not restore a session whose factor is too old: %s',
+    async (path) => {
+      const { answer, after, stored, id } = await requestAcrossLogout('bob', path, { a: 'some' }, 6 * MINUTE)
+      expect(answer.body.code).toBe('session_ended')
+      expect(stored).not.toHaveProperty([id])
+      expect(after.status).toBe(401)
+    },
+  )
 })
 
-describe('R07 a request that waits for the host to list the factors', () => {
+describe('a request that waits while the host lists the factors (R07)', () => {
   function slowHost() {
     const store = new FaultyStore()
     const asked = signal()
@@ -103,7 +106,7 @@ describe('R07 a request that waits for the host to list the factors', () => {
     return { ...made, store, asked: asked.given, answer: listed.give, slow }
   }
 
-  it('brings no session back when it asks to step up', async () => {
+  it('does not restore the session when it asks for a step-up', async () => {
     const clock = stopClock()
     const { app, standIn, store, asked, answer, slow } = slowHost()
     let cookie = sessionCookie(await jsonAgent(app).post('/login').send({ name: 'bob' }).expect(200))
@@ -123,7 +126,7 @@ describe('R07 a request that waits for the host to list the factors', () => {
     await jsonAgent(app).get('/secret').set('Cookie', cookie).expect(401)
   })
 
-  it('brings no half-login back when it shows the way', async () => {
+  it('does not restore a pending login when it redirects to the MFA pages', async () => {
     const { app, store, asked, answer, slow } = slowHost()
     const cookie = sessionCookie(await jsonAgent(app).post('/login').send({ name: 'bob' }).expect(200))
     slow.on = true

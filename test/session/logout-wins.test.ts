@@ -36,20 +36,20 @@ function heldWork() {
   return { work, arrived: arrived.given, release: released.give }
 }
 
-async function halfway({ app }: Host, name: string) {
+async function pendingLogin({ app }: Host, name: string) {
   const cookie = sessionCookie(await jsonAgent(app).post('/login').send({ name }).expect(200))
   expect(cookie).not.toBe('')
   return cookie
 }
 
-async function allTheWay(made: Host, name: string) {
-  const before = await halfway(made, name)
+async function verifiedLogin(made: Host, name: string) {
+  const before = await pendingLogin(made, name)
   const post = poster(made, before)
   await post('/mfa/challenge', { factor: 'sms' })
   return sessionCookie(await post('/mfa/verify', { code: made.standIn.newestCode() }))
 }
 
-/** Posts JSON under a cookie that no answer changes, as a thief or a slow tab would. */
+/** Posts JSON with a cookie that no response changes, as an attacker or a slow tab would. */
 function poster({ app }: Host, cookie: string) {
   return (path: string, body: object = {}) =>
     jsonAgent(app)
@@ -59,7 +59,7 @@ function poster({ app }: Host, cookie: string) {
       .then((response) => response)
 }
 
-async function expectDead(made: ReturnType<typeof testbed>, cookie: string) {
+async function expectEnded(made: ReturnType<typeof testbed>, cookie: string) {
   expect(made.store.stored).not.toHaveProperty([sessionId(cookie)])
   for (const document of made.store.documents) expect(document).not.toHaveProperty('passport.user')
   const answer = await jsonAgent(made.app).get('/secret').set('Cookie', cookie)
@@ -67,7 +67,7 @@ async function expectDead(made: ReturnType<typeof testbed>, cookie: string) {
   expect(answer.body.code).toBe('closed')
 }
 
-/** What a request of this session is answered when the session ends while something, else the service, is awaited. */
+/** The response to a request whose session ends while it waits for `held`, by default for the service. */
 async function overtaken(
   made: Host,
   cookie: string,
@@ -88,55 +88,55 @@ interface UnderWay {
   readonly what: string
   readonly session: (made: Host, name: string) => Promise<string>
   readonly name?: string
-  /** What was done before. */
+  /** An earlier request of the session. */
   readonly before?: readonly [path: string, body?: object]
   readonly path: string
   readonly body?: (made: Host) => object
 }
 
-const rightCode = ({ standIn }: Host) => ({ code: standIn.newestCode() })
+const correctCode = ({ standIn }: Host) => ({ code: standIn.newestCode() })
 const challenged = ['/mfa/challenge', { factor: 'sms' }] as const
 
 const UNDER_WAY: readonly UnderWay[] = [
   {
-    what: 'a right code that is being checked',
-    session: halfway,
+    what: 'a correct code is being checked',
+    session: pendingLogin,
     before: challenged,
     path: '/mfa/verify',
-    body: rightCode,
+    body: correctCode,
   },
   {
-    what: 'a code that is being sent',
-    session: halfway,
+    what: 'a code is being sent',
+    session: pendingLogin,
     path: '/mfa/challenge',
     body: () => ({ factor: 'sms' }),
   },
   {
-    what: 'a wrong code that is being checked',
-    session: allTheWay,
+    what: 'a wrong code is being checked',
+    session: verifiedLogin,
     before: challenged,
     path: '/mfa/verify',
     body: () => ({ code: '000000' }),
   },
   {
-    what: 'a step-up that is being checked',
-    session: allTheWay,
+    what: 'the code of a step-up is being checked',
+    session: verifiedLogin,
     before: challenged,
     path: '/mfa/verify',
-    body: rightCode,
+    body: correctCode,
   },
-  { what: 'an app that is being prepared', session: allTheWay, path: '/mfa/enroll-app' },
+  { what: 'an app is being prepared', session: verifiedLogin, path: '/mfa/enroll-app' },
   {
-    what: 'an app that is being confirmed',
-    session: allTheWay,
+    what: 'an app is being confirmed',
+    session: verifiedLogin,
     before: ['/mfa/enroll-app'],
     path: '/mfa/enroll-app/confirm',
     body: () => ({ code: '123456' }),
   },
-  { what: 'backup codes that are being made', session: allTheWay, path: '/mfa/backup' },
+  { what: 'backup codes are being created', session: verifiedLogin, path: '/mfa/backup' },
   {
-    what: 'the first app of somebody who has no factor yet',
-    session: halfway,
+    what: 'the first app of a user is being prepared',
+    session: pendingLogin,
     name: 'nina',
     path: '/mfa/enroll-app',
   },
@@ -144,31 +144,34 @@ const UNDER_WAY: readonly UnderWay[] = [
 
 const cases = UNDER_WAY.flatMap((one) => [false, true].map((resave) => ({ ...one, resave })))
 
-describe.each(ways)('R07 %s wins over what is still under way', (way) => {
-  it.each(cases)('$what (resave: $resave)', async ({ session, name = 'bob', before, path, body, resave }) => {
-    const made = testbed(resave)
-    const cookie = await session(made, name)
-    if (before) await poster(made, cookie)(...before)
-    const answer = await overtaken(made, cookie, way, path, body?.(made))
-    expect(answer.status).toBe(401)
-    expect(answer.body).toMatchObject({ code: 'session_ended' })
-    expect(answer.body).not.toHaveProperty('secret')
-    expect(sessionCookie(answer)).toBe('')
-    await expectDead(made, cookie)
-  })
+describe.each(ways)('a %s that overtakes another request of the session (R07)', (way) => {
+  it.each(cases)(
+    'ends the session while $what (resave: $resave)',
+    async ({ session, name = 'bob', before, path, body, resave }) => {
+      const made = testbed(resave)
+      const cookie = await session(made, name)
+      if (before) await poster(made, cookie)(...before)
+      const answer = await overtaken(made, cookie, way, path, body?.(made))
+      expect(answer.status).toBe(401)
+      expect(answer.body).toMatchObject({ code: 'session_ended' })
+      expect(answer.body).not.toHaveProperty('secret')
+      expect(sessionCookie(answer)).toBe('')
+      await expectEnded(made, cookie)
+    },
+  )
 
-  it('an app that the host is writing down', async () => {
+  it('ends the session while the host stores an app', async () => {
     const held = heldWork()
     const made = testbed(false, { onAppEnrolled: held.work })
-    const cookie = await allTheWay(made, 'bob')
+    const cookie = await verifiedLogin(made, 'bob')
     await poster(made, cookie)('/mfa/enroll-app')
     const answer = await overtaken(made, cookie, way, '/mfa/enroll-app/confirm', { code: '123456' }, held)
     expect(answer.status).toBe(401)
     expect(answer.body).toMatchObject({ code: 'session_ended' })
-    await expectDead(made, cookie)
+    await expectEnded(made, cookie)
   })
 
-  it('a right code whose browser is being trusted', async () => {
+  it('ends the session while the browser of a correct code is being trusted', async () => {
     const held = heldWork()
     const devices = memoryStore()
     const store: ItemStore = {
@@ -179,19 +182,19 @@ describe.each(ways)('R07 %s wins over what is still under way', (way) => {
       },
     }
     const made = testbed(false, { trustedDevices: { store } })
-    const cookie = await halfway(made, 'bob')
+    const cookie = await pendingLogin(made, 'bob')
     await poster(made, cookie)(...challenged)
-    const right = { ...rightCode(made), trust: true }
-    const answer = await overtaken(made, cookie, way, '/mfa/verify', right, held)
+    const body = { ...correctCode(made), trust: true }
+    const answer = await overtaken(made, cookie, way, '/mfa/verify', body, held)
     expect(answer.status).toBe(401)
     expect(answer.body).toMatchObject({ code: 'session_ended' })
     expect(await devices.read('devices:u-bob')).toEqual([])
     expect(answer.get('Set-Cookie')?.at(-1)).toMatch(/^mfa-devices=; .*Expires=Thu, 01 Jan 1970/)
-    await expectDead(made, cookie)
+    await expectEnded(made, cookie)
   })
 
   it.each(['require', 'skip'] as const)(
-    'somebody whom the session knew before there was a gate, and about whom the host is asked (policy: %s)',
+    'ends the session while the host decides about a session without a record (policy: %s)',
     async (verdict) => {
       const held = heldWork()
       let isHeld = false
@@ -204,7 +207,7 @@ describe.each(ways)('R07 %s wins over what is still under way', (way) => {
           return verdict
         },
       })
-      const cookie = await halfway(made, 'bob')
+      const cookie = await pendingLogin(made, 'bob')
       const document = JSON.parse(made.store.stored[sessionId(cookie)] ?? '')
       made.store.stored[sessionId(cookie)] = JSON.stringify({ ...document, mfa: undefined })
       isHeld = true
@@ -219,11 +222,11 @@ describe.each(ways)('R07 %s wins over what is still under way', (way) => {
       expect(answer.status).toBe(401)
       expect(answer.body.failed).toBe('ERR_MFA_SESSION_ENDED')
       expect(sessionCookie(answer)).toBe('')
-      await expectDead(made, cookie)
+      await expectEnded(made, cookie)
     },
   )
 
-  it('a backup code on a host route that keeps no session of it, while browsers are forgotten', async () => {
+  it('ends the session while a backup code on a host route with session: false revokes trusted browsers', async () => {
     const held = heldWork()
     const devices = memoryStore()
     let isHeld = false
@@ -250,19 +253,19 @@ describe.each(ways)('R07 %s wins over what is still under way', (way) => {
         })
       },
     })
-    const owner = await allTheWay(made, 'bob')
+    const owner = await verifiedLogin(made, 'bob')
     await poster(made, owner)('/mfa/backup')
     await poster(made, owner)('/logout')
-    const cookie = await halfway(made, 'bob')
+    const cookie = await pendingLogin(made, 'bob')
     isHeld = true
     const typed = { code: 'AAAABBBBCCCCDDDD', factor: 'backup' }
     const answer = await overtaken(made, cookie, way, '/mfa-login', typed, held)
     expect(answer.status).toBe(401)
     expect(answer.body.failed).toBe('ERR_MFA_SESSION_ENDED')
-    await expectDead({ ...made, store }, cookie)
+    await expectEnded({ ...made, store }, cookie)
   })
 
-  it('a right code on a host route of the strategy', async () => {
+  it('ends the session while the strategy checks a correct code on a host route', async () => {
     const store = new FaultyStore()
     const made = host({
       store,
@@ -276,11 +279,11 @@ describe.each(ways)('R07 %s wins over what is still under way', (way) => {
         })
       },
     })
-    const cookie = await halfway(made, 'bob')
+    const cookie = await pendingLogin(made, 'bob')
     await poster(made, cookie)(...challenged)
-    const answer = await overtaken(made, cookie, way, '/mfa-login', rightCode(made))
+    const answer = await overtaken(made, cookie, way, '/mfa-login', correctCode(made))
     expect(answer.status).toBe(401)
     expect(answer.body.failed).toBe('ERR_MFA_SESSION_ENDED')
-    await expectDead({ ...made, store }, cookie)
+    await expectEnded({ ...made, store }, cookie)
   })
 })

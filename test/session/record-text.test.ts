@@ -41,7 +41,7 @@ const records: readonly [string, MfaRecord][] = [
   ['verified, with nothing shown', { ...verified, amr: [], shown: {} }],
   ['verified, in a step-up', { ...verified, stepUp: { factors: ['app'], backup: false }, returnTo: '/pay' }],
   [
-    'verified, with everything under way',
+    'verified, with every optional field',
     {
       ...verified,
       enrollment: { id: 'x', startedAt: 1 },
@@ -58,29 +58,29 @@ const records: readonly [string, MfaRecord][] = [
 ]
 
 describe('a record in the session', () => {
-  it.each(records)('is read as it was written: %s', (_what, record) => {
+  it.each(records)('is read as it was written: %s', (_title, record) => {
     const stored: unknown = JSON.parse(JSON.stringify(writeRecord(record)))
     expect(readRecord(stored, record)).toEqual(record)
   })
 
-  it.each(records)('is worth nothing for another user or session: %s', (_what, record) => {
+  it.each(records)('is ignored for another user or session: %s', (_title, record) => {
     const stored = writeRecord(record)
     expect(readRecord(stored, { ...record, userId: `${record.userId}x` })).toBeUndefined()
     expect(readRecord(stored, { ...record, sessionId: `${record.sessionId}x` })).toBeUndefined()
   })
 
-  it.each(records)('is worth nothing when a character is missing anywhere: %s', (_what, record) => {
+  it.each(records)('never becomes verified when a character is missing: %s', (_title, record) => {
     const stored = writeRecord(record)
     const text = typeof stored === 'string' ? stored : stored.record
     for (const [at] of [...text].entries()) {
-      // A shorter time or transaction is another one, and a shorter letter list says less.
+      // A shorter time or transaction can still parse, and a shorter list of methods proves less.
       const read = readRecord(text.slice(0, at) + text.slice(at + 1), record)
       if (read) expect(['pending', 'verified', 'trusted', 'exempt']).toContain(read.stage)
       if (read?.stage === 'verified') expect(record.stage).toBe('verified')
     }
   })
 
-  it('takes less than 120 bytes when the session is verified and nothing is under way', () => {
+  it('takes less than 120 bytes in a verified session without a challenge or an enrollment', () => {
     expect(Buffer.byteLength(JSON.stringify(writeRecord(verified)))).toBeLessThan(120)
   })
 
@@ -90,8 +90,8 @@ describe('a record in the session', () => {
   })
 })
 
-describe('R93 a backup code in a record that does not name its contact', () => {
-  it('counts as one that a mailbox received', () => {
+describe('a backup code in a record that does not name its contact (R93)', () => {
+  it('counts as a code that was sent to a mailbox', () => {
     const text = `2v IkK-Wc6VxZovorPo mwtn6qkg mwtn81v4 pom b ${owner.sessionId} ${owner.userId}`
     const record = readRecord(text, owner)
     expect(record).toMatchObject({ stage: 'verified', shown: { backup: expect.any(Number) } })
@@ -114,7 +114,7 @@ describe('a record of release 0.1', () => {
   }
   const at = 1_795_300_060_000
 
-  it('goes on when it is verified', () => {
+  it('is still valid if it is verified', () => {
     const stored = { ...earlier, verified: { at, amr: ['pwd', 'sms', 'mfa'], shown: { sms: at } } }
     expect(readRecord(stored, owner)).toMatchObject({
       stage: 'verified',
@@ -127,7 +127,7 @@ describe('a record of release 0.1', () => {
     })
   })
 
-  it('goes on when a device is trusted, or the policy exempted the session', () => {
+  it('is still valid if a device was trusted or the policy exempted the session', () => {
     expect(readRecord({ ...earlier, trusted: { device: 'd' } }, owner)).toMatchObject({
       stage: 'trusted',
       device: 'd',
@@ -136,7 +136,7 @@ describe('a record of release 0.1', () => {
     expect(readRecord({ ...earlier, unasked: true }, owner)).toMatchObject({ exemption: 'not_required' })
   })
 
-  it('is a pending login that has expired, whatever was under way in it', () => {
+  it('becomes an expired pending login if it was pending', () => {
     const stored = {
       ...earlier,
       startedAt: Date.now(),
@@ -151,7 +151,7 @@ describe('a record of release 0.1', () => {
     })
   })
 
-  it('is worth nothing for another user or session, or in another shape', () => {
+  it('is ignored for another user or session, or in another shape', () => {
     expect(readRecord(earlier, { ...owner, userId: 'x' })).toBeUndefined()
     expect(readRecord(earlier, { ...owner, sessionId: 'x' })).toBeUndefined()
     expect(readRecord({ ...earlier, version: 0 }, owner)).toBeUndefined()

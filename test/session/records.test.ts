@@ -10,7 +10,7 @@ function testbed(setup: Parameters<typeof host>[0] = {}) {
   return { ...host({ store, ...setup }), store }
 }
 
-/** Changes what is stored of one session, as another program or a bug of the host could. */
+/** Changes one stored session, as another program or a bug of the host could. */
 function tamper(store: FaultyStore, id: string, change: (data: Record<string, unknown>) => void) {
   const data = JSON.parse(store.stored[id] ?? '{}')
   change(data)
@@ -23,9 +23,9 @@ async function pendingBob() {
   return { made, cookie }
 }
 
-describe('R04 a record counts only for its own user and session', () => {
+describe('a session record (R04)', () => {
   it.each([true, false])(
-    'when somebody else signs in in the same session (keepSessionInfo: %s)',
+    'does not count when another user signs in in the same session (keepSessionInfo: %s)',
     async (keep) => {
       const made = testbed({ login: { keepSessionInfo: keep } })
       const browser = await signInFully(made, 'alice')
@@ -39,7 +39,7 @@ describe('R04 a record counts only for its own user and session', () => {
     },
   )
 
-  it('when the login of a route before the gate keeps the session of somebody else', async () => {
+  it('does not count when a login route before the gate keeps the session of another user', async () => {
     const made = testbed({
       beforeGate: (app, auth) => {
         app.post('/early', (req, res, next) => {
@@ -56,7 +56,7 @@ describe('R04 a record counts only for its own user and session', () => {
     await browser.get('/secret').expect(401)
   })
 
-  it('when the session now belongs to another user', async () => {
+  it('does not count when the session now belongs to another user', async () => {
     const made = testbed()
     const cookie = sessionCookie(await jsonAgent(made.app).post('/login').send({ name: 'alice' }))
     const post = (path: string, body: object) =>
@@ -69,7 +69,7 @@ describe('R04 a record counts only for its own user and session', () => {
     await jsonAgent(made.app).get('/secret').set('Cookie', verified).expect(401)
   })
 
-  it('when it was copied from another session of the same user', async () => {
+  it('does not count when it was copied from another session of the same user', async () => {
     const made = testbed()
     const done = await signInFully(made, 'bob')
     await done.get('/secret').expect(200)
@@ -84,11 +84,11 @@ describe('R04 a record counts only for its own user and session', () => {
 
   it.each([
     ['no record', null],
-    ['a text', 'verified'],
-    ['a list', [{ stage: 'verified' }]],
+    ['a string', 'verified'],
+    ['an array', [{ stage: 'verified' }]],
     ['an object of another shape', { stage: 'verified', verifiedAt: 1, amr: ['mfa'] }],
     ['prototype keys', JSON.parse('{"__proto__":{"record":"2v"}}')],
-  ])('when what is stored is %s', async (_what, planted) => {
+  ])('does not count when the stored value is %s', async (_title, planted) => {
     const { made, cookie } = await pendingBob()
     await tamper(made.store, sessionId(cookie), (data) => {
       data.mfa = planted
@@ -103,15 +103,15 @@ describe('R04 a record counts only for its own user and session', () => {
     ['an unknown stage', '2x $transaction $time $owner'],
     ['an unknown method', '2v $transaction $time $time psm z $owner'],
     ['an unknown value of amr', '2v $transaction $time $time pxm s $owner'],
-    ['a time that is none', '2v $transaction $time TIME psm s $owner'],
+    ['an invalid time', '2v $transaction $time TIME psm s $owner'],
     ['no time', '2v $transaction $time  psm s $owner'],
-    ['a transaction that is none', '2v a.b $time $time psm s $owner'],
-    ['one field more', '2v $transaction $time $time psm s x $owner'],
-    ['an exemption that is none', '2e $transaction $time x $owner'],
+    ['an invalid transaction', '2v a.b $time $time psm s $owner'],
+    ['an extra field', '2v $transaction $time $time psm s x $owner'],
+    ['an invalid exemption', '2e $transaction $time x $owner'],
     ['another user', '2v $transaction $time $time psm s $session u-alice'],
     ['another session', `2v $transaction $time $time psm s ${'x'.repeat(32)} u-bob`],
-    ['a user whose id ends alike', '2v $transaction $time $time psm s $session xu-bob'],
-  ])('when the stored text has %s', async (_what, text) => {
+    ['a user id with the same ending', '2v $transaction $time $time psm s $session xu-bob'],
+  ])('does not count when the stored text has %s', async (_title, text) => {
     const { made, cookie } = await pendingBob()
     const id = sessionId(cookie)
     const planted = text
@@ -129,7 +129,7 @@ describe('R04 a record counts only for its own user and session', () => {
     await jsonAgent(made.app).get('/secret').set('Cookie', cookie).expect(401)
   })
 
-  it('ends at a logout that keeps the session, for whoever signs in next', async () => {
+  it('ends at a logout that keeps the session', async () => {
     const made = testbed({
       routes: (app) => {
         app.post('/logout-keeping', (req, res, next) => {
@@ -145,8 +145,8 @@ describe('R04 a record counts only for its own user and session', () => {
   })
 })
 
-describe('R05 a half-login', () => {
-  it('lives to the millisecond and then starts over', async () => {
+describe('a pending login (R05)', () => {
+  it('ends after exactly ten minutes, and the user starts over', async () => {
     const clock = stopClock()
     const { app, standIn } = testbed()
     const browser = await signIn(app, 'bob')
@@ -161,7 +161,7 @@ describe('R05 a half-login', () => {
     expect((await browser.get('/secret').expect(401)).body.code).toBe('closed')
   })
 
-  it('ends when the clock is set back further than clocks drift', async () => {
+  it('ends when the clock is set back by more than clocks drift', async () => {
     const clock = stopClock()
     const { app } = testbed()
     const browser = await signIn(app, 'bob')
@@ -172,7 +172,7 @@ describe('R05 a half-login', () => {
     expect((await browser.get('/mfa').expect(200)).body.status).toBe('none')
   })
 
-  it('keeps where the person wanted to go over its end and a new login', async () => {
+  it('passes its return address on to the next login when it expires', async () => {
     const clock = stopClock()
     const { app, standIn } = testbed()
     const browser = browserAgent(app)
@@ -191,7 +191,7 @@ describe('R05 a half-login', () => {
       .expect('Location', '/secret?page=7')
   })
 
-  it('is not made longer by coming back, asking for codes or typing wrong ones', async () => {
+  it('is not extended by visits, requested codes or wrong codes', async () => {
     const clock = stopClock()
     const { app } = testbed()
     const browser = await signIn(app, 'bob')
@@ -205,7 +205,7 @@ describe('R05 a half-login', () => {
     expect((await browser.get('/secret').expect(401)).body.code).toBe('closed')
   })
 
-  it('of options that ask for 15 minutes lives 15 minutes', async () => {
+  it('lasts 15 minutes if the options say so', async () => {
     const clock = stopClock()
     const { app } = testbed({ options: { login: { pendingLifetime: 15 * MINUTE } } })
     const browser = await signIn(app, 'bob')
@@ -217,7 +217,7 @@ describe('R05 a half-login', () => {
 })
 
 describe('a session of release 0.1', () => {
-  it('is still verified, while a pending login leads back to the sign-in', async () => {
+  it('is still verified, while a pending login leads back to the sign-in page', async () => {
     const { made, cookie } = await pendingBob()
     const id = sessionId(cookie)
     const agent = () => jsonAgent(made.app)
@@ -238,8 +238,8 @@ describe('a session of release 0.1', () => {
   })
 })
 
-describe('R06 one challenge a session', () => {
-  it('discards the answer to a code when another challenge was started meanwhile', async () => {
+describe('a session with two challenges (R06)', () => {
+  it('discards the result for a code when another challenge was started meanwhile', async () => {
     const { app, standIn } = testbed()
     const browser = await signIn(app, 'alice')
     await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
@@ -253,12 +253,12 @@ describe('R06 one challenge a session', () => {
     held.release()
     expect((await late).body.code).toBe('session_ended')
     await browser.get('/secret').expect(401)
-    // The newer challenge is not harmed by it.
+    // The newer challenge is still valid.
     await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
     await browser.get('/secret').expect(200)
   })
 
-  it('takes no code of the older one', async () => {
+  it('accepts no code of the older challenge', async () => {
     const { app, standIn } = testbed()
     const browser = await signIn(app, 'alice')
     await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
@@ -272,8 +272,8 @@ describe('R06 one challenge a session', () => {
   })
 })
 
-describe('R10 what is stored', () => {
-  it('never holds a code, a secret, a contact or a key, all the way through', async () => {
+describe('the stored session (R10)', () => {
+  it('never contains a code, a secret, a contact or a key at any step', async () => {
     const made = testbed()
     const { app, standIn, store } = made
     const seen: string[] = []

@@ -12,7 +12,7 @@ import { login, signInAndTrust, trustingHost } from '../trust/kit.js'
 /** The host's own work before it renews, such as writing the new password. */
 let work = async () => {}
 
-/** A route that renews the session of whoever is signed in, and tells where they stand then. */
+/** A route that renews the session of the signed-in user and returns its MFA status. */
 const routes: NonNullable<HostSetup['routes']> = (app, mfa) => {
   app.post('/renew', async (req, res, next) => {
     const user = req.user as TestUser | undefined
@@ -38,7 +38,7 @@ function testbed(setup: HostSetup = {}) {
 const renew = (agent: ReturnType<typeof jsonAgent>) => agent.post('/renew')
 
 describe('renewing a verified session', () => {
-  it('keeps what was shown and when, under another id, and the old id is dead', async () => {
+  it('keeps the factors and their times under a new id, and ends the old id', async () => {
     const clock = stopClock()
     const { app, standIn, store } = testbed()
     const agent = await signInFully({ app, standIn }, 'bob')
@@ -57,14 +57,14 @@ describe('renewing a verified session', () => {
     expect((await agent.post('/transfer').expect(401)).body.code).toBe('step_up_required')
   })
 
-  it('R03 leaves nothing to whoever still holds the old cookie', async () => {
+  it('makes the old cookie worthless (R03)', async () => {
     const { app, standIn } = testbed()
     const first = await jsonAgent(app).post('/login').send({ name: 'bob' })
     const post = (path: string, cookie: string, body = {}) =>
       jsonAgent(app).post(path).set('Cookie', cookie).send(body)
-    const halfway = sessionCookie(first)
-    await post('/mfa/challenge', halfway, { factor: 'sms' })
-    const old = sessionCookie(await post('/mfa/verify', halfway, { code: standIn.newestCode() }))
+    const pending = sessionCookie(first)
+    await post('/mfa/challenge', pending, { factor: 'sms' })
+    const old = sessionCookie(await post('/mfa/verify', pending, { code: standIn.newestCode() }))
     const fresh = sessionCookie(await post('/renew', old).expect(200))
     await jsonAgent(app).get('/secret').set('Cookie', fresh).expect(200)
     await jsonAgent(app).get('/secret').set('Cookie', old).expect(401, { code: 'closed' })
@@ -72,8 +72,8 @@ describe('renewing a verified session', () => {
     await jsonAgent(app).get('/secret').set('Cookie', fresh).expect(200)
   })
 
-  it('keeps what the host has in the session, and for how long', async () => {
-    stopClock() // express-session works out how long from two looks at it
+  it('keeps the data of the host and the lifetime of the cookie', async () => {
+    stopClock() // express-session computes the lifetime from two readings of the clock
     const { app, standIn, store } = testbed()
     const agent = await signInFully({ app, standIn }, 'bob')
     await agent.post('/cart').expect(200)
@@ -81,14 +81,14 @@ describe('renewing a verified session', () => {
     expect(store.documents).toMatchObject([{ cart: ['tea'], cookie: { originalMaxAge: 40 * MINUTE } }])
   })
 
-  it('may be done again and again', async () => {
+  it('can be repeated', async () => {
     const { app, standIn } = testbed()
     const agent = await signInFully({ app, standIn }, 'bob')
     for (let nth = 0; nth < 3; nth++) await renew(agent).expect(200)
     await agent.get('/secret').expect(200)
   })
 
-  it('ends what was under way in it: the code of a step-up counts no more', async () => {
+  it('ends a challenge: the code of a step-up is no longer accepted', async () => {
     const { app, standIn } = testbed()
     const agent = await signInFully({ app, standIn }, 'bob')
     await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
@@ -97,7 +97,7 @@ describe('renewing a verified session', () => {
     expect(late.body.code).toBe('no_challenge')
   })
 
-  it('ends an abandoned step-up with where it led, and leaves the host what the host remembers', async () => {
+  it('drops the return address of an abandoned step-up, but keeps the returnTo of the host', async () => {
     const clock = stopClock()
     const { app, standIn, store } = testbed({
       routes: (made, mfa, auth) => {
@@ -122,7 +122,7 @@ describe('renewing a verified session', () => {
     expect(store.documents).not.toMatchObject([{ mfa: { returnTo: expect.anything() } }])
   })
 
-  it('R08 is saved before it resolves', async () => {
+  it('saves the session before it resolves (R08)', async () => {
     const store = new FaultyStore()
     const seen: unknown[] = []
     const { app, standIn } = testbed({
@@ -143,7 +143,7 @@ describe('renewing a verified session', () => {
 })
 
 describe('renewing a session without a second factor', () => {
-  it('keeps somebody signed in who has none', async () => {
+  it('keeps a user without factors signed in', async () => {
     const { app } = testbed()
     const agent = await signIn(app, 'nina')
     const answer = await renew(agent).expect(200)
@@ -151,7 +151,7 @@ describe('renewing a session without a second factor', () => {
     await agent.get('/secret').expect(200)
   })
 
-  it('keeps what the policy decided at the login', async () => {
+  it('keeps the decision of the policy at the login', async () => {
     const login = { via: 'sso' } as object
     const policy: MfaOptions<TestUser>['policy'] = (context) =>
       context.login.via === 'sso' ? 'skip' : 'require'
@@ -161,7 +161,7 @@ describe('renewing a session without a second factor', () => {
     await agent.get('/secret').expect(200)
   })
 
-  it('R67 keeps a trusted sign-in what it is, and R66 ends it with the password that it was bound to', async () => {
+  it('keeps a trusted sign-in (R67), and ends it with the password that the trust was bound to (R66)', async () => {
     let version = 1
     work = async () => {}
     const made = trustingHost({
@@ -182,18 +182,18 @@ describe('renewing a session without a second factor', () => {
   })
 })
 
-describe('a session is not renewed', () => {
+describe('renewSession()', () => {
   it.each([
-    ['for nobody', undefined],
-    ['for somebody halfway', 'bob'],
-  ])('R01 %s', async (_, name) => {
+    ['a request without a user', undefined],
+    ['a pending login', 'bob'],
+  ])('refuses %s (R01)', async (_, name) => {
     const { app } = testbed({ options: { login: { pendingPaths: ['/renew'] } } })
     const agent = name ? await signIn(app, name) : jsonAgent(app)
     await renew(agent).expect(401, { failed: 'ERR_MFA_SESSION_ENDED' })
     await agent.get('/secret').expect(401)
   })
 
-  it('R04 for anybody but the one who is signed in', async () => {
+  it('refuses every user but the signed-in one (R04)', async () => {
     const { app, standIn } = testbed({
       routes: (made, mfa) => {
         made.post('/renew', (req, res, next) => {
@@ -209,7 +209,7 @@ describe('a session is not renewed', () => {
     await agent.get('/secret').expect(200)
   })
 
-  it('where no gate stands before the route', async () => {
+  it('refuses a request that did not pass the gate', async () => {
     const { app } = testbed({
       routes: () => {},
       beforeGate: (made) => {
@@ -226,7 +226,7 @@ describe('a session is not renewed', () => {
     await renew(await signIn(app, 'nina')).expect(500, { failed: 'ERR_MFA_NO_GATE' })
   })
 
-  it.each(['/logout', '/destroy'])('R07 when %s was faster', async (way) => {
+  it.each(['/logout', '/destroy'])('refuses a session that %s ended meanwhile (R07)', async (way) => {
     const { app, standIn, store } = testbed()
     const agent = await signInFully({ app, standIn }, 'bob')
     const [arrived, go] = [signal(), signal()]
@@ -244,7 +244,7 @@ describe('a session is not renewed', () => {
     await agent.get('/secret').expect(401)
   })
 
-  it('R07 when "this was not me" was faster, and no session is left', async () => {
+  it('refuses a session that "this wasn’t me" ended meanwhile (R07)', async () => {
     const clock = stopClock()
     work = async () => {}
     const made = noticingHost({ routes })
@@ -257,7 +257,7 @@ describe('a session is not renewed', () => {
     await agent.get('/secret').expect(401)
   })
 
-  it('R07 past a later "this was not me"', async () => {
+  it('does not protect a session from a later "this wasn’t me" (R07)', async () => {
     const clock = stopClock()
     work = async () => {}
     const made = noticingHost({ routes })
@@ -268,7 +268,7 @@ describe('a session is not renewed', () => {
     await agent.get('/secret').expect(401)
   })
 
-  it('R21 more than once by ten requests at a time', async () => {
+  it('succeeds for one of ten concurrent requests (R21)', async () => {
     const { app, standIn, store } = testbed()
     const agent = await signInFully({ app, standIn }, 'bob')
     const cookie = sessionCookie(await renew(agent))
@@ -279,13 +279,13 @@ describe('a session is not renewed', () => {
     expect(Object.keys(store.stored)).toHaveLength(1)
   })
 
-  it.each(['set', 'destroy'] as const)('R09 when the store fails to %s', async (verb) => {
+  it.each(['set', 'destroy'] as const)('fails when the store fails to %s (R09)', async (verb) => {
     const { app, standIn, store } = testbed()
     const agent = await signInFully({ app, standIn }, 'bob')
     store.failOn(verb)
     expect((await renew(agent)).status).toBeGreaterThanOrEqual(500)
     store.heal()
-    // What was not renewed can be renewed again; a session that was lost on the way is lost.
+    // A failed destroy keeps the old session; after a failed set both are gone.
     await renew(agent).expect(verb === 'destroy' ? 200 : 401)
   })
 })

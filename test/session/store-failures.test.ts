@@ -8,7 +8,7 @@ import { listen } from '../kit/sockets.js'
 
 /*
  * The store fails once, at each of the points where a request uses it, and works again right after: the worst case,
- * because what a failed request left behind may still be written when its answer ends.
+ * because data that a failed request left behind can still be written when its response ends.
  */
 
 const points: [StoreVerb, number][] = [
@@ -25,14 +25,14 @@ function testbed() {
   return { ...host({ store }), store }
 }
 
-describe('R08 a session store that takes its time', () => {
+describe('a slow session store (R08)', () => {
   it.each(['text/html', 'application/json'])(
-    'has stored a session before the first byte of an answer in %s, redirects included',
+    'has stored the session before the first byte of a response in %s, redirects included',
     async (accept) => {
       const { app, standIn, store } = testbed()
       const port = await listen(app)
       store.writeMs = 30
-      /** Posts, and what the store holds of sessions when the head of the answer arrives. */
+      /** Posts, and returns the stored records at the moment when the head of the response arrives. */
       const held = (path: string, body: object, cookie = '') =>
         new Promise<{ cookie: string; mfa: unknown[] }>((resolve, reject) => {
           const headers = { accept, 'content-type': 'application/json', ...(cookie && { cookie }) }
@@ -43,45 +43,48 @@ describe('R08 a session store that takes its time', () => {
             .on('error', reject)
             .end(JSON.stringify(body))
         })
-      const halfway = await held('/login', { name: 'bob' })
-      expect(halfway.mfa).toEqual([expect.objectContaining({ userId: 'u-bob' })])
-      const challenged = await held('/mfa/challenge', { factor: 'sms' }, halfway.cookie)
+      const pending = await held('/login', { name: 'bob' })
+      expect(pending.mfa).toEqual([expect.objectContaining({ userId: 'u-bob' })])
+      const challenged = await held('/mfa/challenge', { factor: 'sms' }, pending.cookie)
       expect(challenged.mfa).toMatchObject([{ challenge: { factorId: 'sms' } }])
-      const verified = await held('/mfa/verify', { code: standIn.newestCode() }, halfway.cookie)
+      const verified = await held('/mfa/verify', { code: standIn.newestCode() }, pending.cookie)
       expect(verified.mfa).toMatchObject([{ stage: 'verified', amr: ['pwd', 'sms', 'mfa'] }])
     },
   )
 })
 
-describe('R08 R09 a session store that fails once', () => {
-  it.each(points)('in %s (after %i that worked) lets nobody in by a right code', async (verb, skip) => {
-    const { app, standIn, store } = testbed()
-    const clock = stopClock()
-    const browser = jsonAgent(app)
-    await browser.post('/login').send({ name: 'bob' }).expect(200)
-    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+describe('a session store that fails once (R08, R09)', () => {
+  it.each(points)(
+    'in %s (after %i calls that worked) signs nobody in with a correct code',
+    async (verb, skip) => {
+      const { app, standIn, store } = testbed()
+      const clock = stopClock()
+      const browser = jsonAgent(app)
+      await browser.post('/login').send({ name: 'bob' }).expect(200)
+      await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
 
-    store.failOn(verb, { skip })
-    const answer = await browser.post('/mfa/verify').send({ code: standIn.newestCode() })
-    store.heal()
-    const after = await browser.get('/secret')
-    // What express-session does once more at the end of a request may fail: the session was stored before.
-    if (answer.status === 200) return expect(after.status).toBe(200)
-    expect(answer.status).toBeGreaterThanOrEqual(500)
-    expect(sessionCookie(answer)).toBe('')
-    expect(after.status).toBe(401)
-    for (const { stage } of store.records) expect(stage).not.toBe('verified')
+      store.failOn(verb, { skip })
+      const answer = await browser.post('/mfa/verify').send({ code: standIn.newestCode() })
+      store.heal()
+      const after = await browser.get('/secret')
+      // The last write of express-session at the end of a request can fail: the session was stored before.
+      if (answer.status === 200) return expect(after.status).toBe(200)
+      expect(answer.status).toBeGreaterThanOrEqual(500)
+      expect(sessionCookie(answer)).toBe('')
+      expect(after.status).toBe(401)
+      for (const { stage } of store.records) expect(stage).not.toBe('verified')
 
-    // The person can try again: with a new code if the half-login is still there, else from the start.
-    if (after.body.code !== 'mfa_required') await browser.post('/login').send({ name: 'bob' }).expect(200)
-    clock.move(31 * SECOND)
-    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
-    await browser.get('/secret').expect(200)
-  })
+      // The user can try again: with a new code if the login is still pending, otherwise from the start.
+      if (after.body.code !== 'mfa_required') await browser.post('/login').send({ name: 'bob' }).expect(200)
+      clock.move(31 * SECOND)
+      await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+      await browser.get('/secret').expect(200)
+    },
+  )
 
   it.each(points)(
-    'in %s (after %i that worked) leaves a challenge that can be asked for again',
+    'in %s (after %i calls that worked) lets the user request a challenge again',
     async (verb, skip) => {
       const { app, standIn, store } = testbed()
       const browser = jsonAgent(app)
@@ -97,36 +100,42 @@ describe('R08 R09 a session store that fails once', () => {
     },
   )
 
-  it.each(points)('in %s (after %i that worked) makes no session of a password', async (verb, skip) => {
-    const { app, store } = testbed()
-    const browser = jsonAgent(app)
-    await browser.post('/login').send({ name: 'bob' }).expect(200)
-    store.failOn(verb, { skip })
-    const answer = await browser.post('/login').send({ name: 'nina' })
-    store.heal()
-    const after = await browser.get('/secret')
-    expect(after.status).toBe(answer.status === 200 ? 200 : 401)
-    await browser.post('/login').send({ name: 'nina' }).expect(200)
-    await browser.get('/secret').expect(200)
-  })
+  it.each(points)(
+    'in %s (after %i calls that worked) signs nobody in whose login failed',
+    async (verb, skip) => {
+      const { app, store } = testbed()
+      const browser = jsonAgent(app)
+      await browser.post('/login').send({ name: 'bob' }).expect(200)
+      store.failOn(verb, { skip })
+      const answer = await browser.post('/login').send({ name: 'nina' })
+      store.heal()
+      const after = await browser.get('/secret')
+      expect(after.status).toBe(answer.status === 200 ? 200 : 401)
+      await browser.post('/login').send({ name: 'nina' }).expect(200)
+      await browser.get('/secret').expect(200)
+    },
+  )
 
-  it.each(points)('in %s (after %i that worked) gives nobody a step-up', async (verb, skip) => {
-    const { app, standIn, store } = testbed()
-    const clock = stopClock()
-    const browser = jsonAgent(app)
-    await browser.post('/login').send({ name: 'bob' })
-    await browser.post('/mfa/challenge').send({ factor: 'sms' })
-    await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
-    clock.move(6 * MINUTE)
-    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    store.failOn(verb, { skip })
-    const answer = await browser.post('/mfa/verify').send({ code: standIn.newestCode() })
-    store.heal()
-    const after = await browser.post('/transfer')
-    expect(after.status).toBe(answer.status === 200 ? 200 : 401)
-  })
+  it.each(points)(
+    'in %s (after %i calls that worked) does not count a step-up that failed',
+    async (verb, skip) => {
+      const { app, standIn, store } = testbed()
+      const clock = stopClock()
+      const browser = jsonAgent(app)
+      await browser.post('/login').send({ name: 'bob' })
+      await browser.post('/mfa/challenge').send({ factor: 'sms' })
+      await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+      clock.move(6 * MINUTE)
+      await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      store.failOn(verb, { skip })
+      const answer = await browser.post('/mfa/verify').send({ code: standIn.newestCode() })
+      store.heal()
+      const after = await browser.post('/transfer')
+      expect(after.status).toBe(answer.status === 200 ? 200 : 401)
+    },
+  )
 
-  it('in the get before the new session, after a browser was trusted, leaves the pending login as good as it was', async () => {
+  it('in the get before the new session, after a browser was trusted, leaves the pending login usable', async () => {
     const store = new FaultyStore()
     const { app, standIn } = host({ store, options: { trustedDevices: { store: 'memory' } } })
     const clock = stopClock()
@@ -144,7 +153,7 @@ describe('R08 R09 a session store that fails once', () => {
     expect((await verify().expect(200)).body).toMatchObject({ status: 'verified', trusted: true })
   })
 
-  it('in every verb is told as a page that says nothing of the store', async () => {
+  it('in destroy shows an error page without details of the store', async () => {
     const { app, standIn, store } = testbed()
     const browser = browserAgent(app)
     await browser.post('/login').type('form').send({ name: 'bob' })
