@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { requireMfa } from '../../src/index.js'
 import { type Host, host, signIn, signInFully } from '../kit/host.js'
+import { verify } from '../kit/sign-in.js'
 
 const CODE = 'AAAABBBBCCCCDDDD'
 
@@ -17,7 +18,7 @@ async function signInWithBackupCode(made: Host, name: string) {
   const owner = await signInFully(made, name)
   const { body } = await owner.post('/mfa/backup').send({}).expect(200)
   const session = await signIn(made.app, name)
-  await session.post('/mfa/verify').send({ factor: 'backup', code: CODE }).expect(200)
+  await verify(session, CODE, { factor: 'backup' }).expect(200)
   return { session, strength: body.strength }
 }
 
@@ -37,7 +38,7 @@ describe('R93 an attacker with a backup code that the mailbox of the user receiv
     await session.post('/pay').expect(401)
     const page = await session.get('/mfa').set('Accept', 'text/html').expect(200)
     expect(page.text).not.toContain('factor=backup')
-    await session.post('/mfa/verify').send({ factor: 'backup', code: 'EEEEFFFFGGGGHHHH' }).expect(200)
+    await verify(session, 'EEEEFFFFGGGGHHHH', { factor: 'backup' }).expect(200)
     await session.post('/pay').expect(401)
   })
 

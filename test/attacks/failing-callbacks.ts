@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { MfaOptions } from '../../src/index.js'
 import { browserAgent, type Host, type TestUser } from '../kit/host.js'
+import { login, verify } from '../kit/sign-in.js'
 import { trustingHost } from '../trust/kit.js'
 
 type Options = Partial<MfaOptions<TestUser>>
@@ -57,7 +58,7 @@ const ROUTES = [
 /** Requests every route; none may hang. */
 async function requestAll({ app, standIn }: Host, name: string) {
   const browser = browserAgent(app)
-  const statuses = [(await browser.post('/login').type('form').send({ name }).timeout(20_000)).status]
+  const statuses = [(await login(browser, name).type('form').timeout(20_000)).status]
   for (const [method, path, body] of ROUTES) {
     const sent = method === 'get' ? browser.get(path) : browser.post(path).type('form').send(body)
     statuses.push((await sent.timeout(20_000)).status)
@@ -65,7 +66,7 @@ async function requestAll({ app, standIn }: Host, name: string) {
   const { status } = await browser.get('/secret').set('Accept', 'application/json')
   // The correct code, so that the work of the host after a second factor fails too.
   standIn.setApp('alice@example.com', '424242')
-  await browser.post('/mfa/verify').type('form').send({ code: '424242', factor: 'app', trust: 'true' })
+  await verify(browser, '424242', { factor: 'app', trust: 'true' }).type('form')
   await browser.post('/mfa/backup').type('form').send({})
   await browser.post('/mfa/enroll-app').type('form').send({})
   await browser.post('/mfa/enroll-app/confirm').type('form').send({ code: '123456' })

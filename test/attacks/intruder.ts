@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { type Host, jsonAgent, signIn } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 /*
  * What an attacker can do in these tests: sign in with the password of a user, and read one of the user's contacts.
@@ -8,8 +9,8 @@ import { type Host, jsonAgent, signIn } from '../kit/host.js'
 /** Signs in as the user, with a code from the contact that the attacker reads. */
 export async function breakIn({ app, standIn }: Host, name: string, factor: 'email' | 'sms') {
   const agent = await signIn(app, name)
-  await agent.post('/mfa/challenge').send({ factor }).expect(200)
-  await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+  await challenge(agent, factor).expect(200)
+  await verify(agent, standIn.newestCode()).expect(200)
   return agent
 }
 
@@ -17,14 +18,14 @@ export async function breakIn({ app, standIn }: Host, name: string, factor: 'ema
 export async function signInWithApp({ app, standIn, users }: Host, name: string, code = '424242') {
   standIn.setApp(users[name]?.email ?? '', code)
   const agent = await signIn(app, name)
-  await agent.post('/mfa/verify').send({ factor: 'app', code }).expect(200)
+  await verify(agent, code, { factor: 'app' }).expect(200)
   return agent
 }
 
 /** Expects that a code of the owner's authenticator app is still accepted. */
 export async function expectAppWorks({ app }: Host, name: string, code = '424242') {
   const agent = jsonAgent(app)
-  await agent.post('/login').send({ name }).expect(200)
-  const { body } = await agent.post('/mfa/verify').send({ factor: 'app', code }).expect(200)
+  await login(agent, name).expect(200)
+  const { body } = await verify(agent, code, { factor: 'app' }).expect(200)
   expect(body.status).toBe('verified')
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { requireMfa } from '../../src/index.js'
 import { browserAgent, host } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { breakIn, expectAppWorks, signInWithApp } from './intruder.js'
 
 const bank = () =>
@@ -38,9 +39,9 @@ describe('R92 an attacker with the password and the mailbox of a user who has an
     const made = bank()
     const { app, standIn } = made
     const attacker = browserAgent(app)
-    await attacker.post('/login').type('form').send({ name: 'alice' })
-    await attacker.post('/mfa/challenge').type('form').send({ factor: 'email' }).expect(303)
-    await attacker.post('/mfa/verify').type('form').send({ code: standIn.newestCode() }).expect(303)
+    await login(attacker, 'alice').type('form')
+    await challenge(attacker, 'email').type('form').expect(303)
+    await verify(attacker, standIn.newestCode()).type('form').expect(303)
     for (const path of ['/mfa/enroll-app', '/mfa/backup']) {
       await attacker.get(path).expect(303).expect('Location', '/mfa')
       const page = await attacker.get('/mfa').expect(200)
@@ -79,7 +80,7 @@ describe('R92 the owner of the account', () => {
     standIn.setApp('alice@example.com', '424242')
     const owner = await breakIn(made, 'alice', 'email')
     await owner.post('/mfa/backup').send({}).expect(401)
-    const { body } = await owner.post('/mfa/verify').send({ factor: 'app', code: '424242' }).expect(200)
+    const { body } = await verify(owner, '424242', { factor: 'app' }).expect(200)
     expect(body.next).toBe('/mfa/backup')
     await owner.post('/mfa/backup').send({}).expect(200)
   })

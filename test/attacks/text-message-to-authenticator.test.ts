@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { host } from '../kit/host.js'
+import { challenge, verify } from '../kit/sign-in.js'
 import { breakIn, expectAppWorks, signInWithApp } from './intruder.js'
 
 describe("R92 an attacker with the password and the user's text messages", () => {
@@ -20,8 +21,8 @@ describe("R92 an attacker with the password and the user's text messages", () =>
     const session = await signInWithApp(made, 'alice')
     clock.move(5 * MINUTE - 1)
     await session.post('/mfa/enroll-app').send({}).expect(200)
-    await session.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await session.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
+    await challenge(session, 'sms').expect(200)
+    await verify(session, made.standIn.newestCode()).expect(200)
     clock.move(1)
     await session.post('/mfa/enroll-app').send({}).expect(401)
   })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { browserAgent, jsonAgent, signIn } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { COOKIE, trustingHost } from '../trust/kit.js'
 
 describe('R92 an attacker who signs in with a weaker factor than the strongest one of the account', () => {
@@ -9,25 +10,22 @@ describe('R92 an attacker who signs in with a weaker factor than the strongest o
   ])('cannot have a browser trusted with %s', async (_what, factor) => {
     const made = trustingHost()
     const attacker = await signIn(made.app, 'alice')
-    await attacker.post('/mfa/challenge').send({ factor }).expect(200)
-    const answer = await attacker
-      .post('/mfa/verify')
-      .send({ code: made.standIn.newestCode(), trust: true })
-      .expect(200)
+    await challenge(attacker, factor).expect(200)
+    const answer = await verify(attacker, made.standIn.newestCode(), { trust: true }).expect(200)
     expect(answer.body).toMatchObject({ status: 'verified', trusted: false })
     expect(String(answer.headers['set-cookie'])).not.toContain(COOKIE)
     expect(made.told('device_trusted')).toEqual([])
     await attacker.post('/logout').expect(200)
-    const { body } = await attacker.post('/login').send({ name: 'alice' }).expect(200)
+    const { body } = await login(attacker, 'alice').expect(200)
     expect(body).toMatchObject({ user: null, mfa: { status: 'pending' } })
   })
 
   it('sees no box for it, while the strongest factor has one', async () => {
     const { app } = trustingHost()
     const browser = browserAgent(app)
-    await browser.post('/login').type('form').send({ name: 'alice' })
+    await login(browser, 'alice').type('form')
     for (const factor of ['email', 'sms']) {
-      await browser.post('/mfa/challenge').type('form').send({ factor }).expect(303)
+      await challenge(browser, factor).type('form').expect(303)
       const page = await browser.get(`/mfa/verify?factor=${factor}`).expect(200)
       expect(page.text).not.toContain('name="trust"')
     }
@@ -42,8 +40,8 @@ describe('R92 an attacker who signs in with a weaker factor than the strongest o
       },
     })
     const attacker = jsonAgent(made.app)
-    await attacker.post('/login').send({ name: 'alice' })
-    await attacker.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
+    await login(attacker, 'alice')
+    await challenge(attacker, 'email').expect(200)
     await attacker.post('/mfa-login').send({ code: made.standIn.newestCode(), trust: true }).expect(200)
     expect(made.told('device_trusted')).toEqual([])
   })
@@ -51,8 +49,8 @@ describe('R92 an attacker who signs in with a weaker factor than the strongest o
   it('can, if the app allows weak factors to change factors', async () => {
     const made = trustingHost({ options: { login: { allowWeakFactorsToChangeFactors: true } } })
     const session = await signIn(made.app, 'alice')
-    await session.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
-    const sent = { code: made.standIn.newestCode(), trust: true }
-    expect((await session.post('/mfa/verify').send(sent).expect(200)).body).toMatchObject({ trusted: true })
+    await challenge(session, 'email').expect(200)
+    const { body } = await verify(session, made.standIn.newestCode(), { trust: true }).expect(200)
+    expect(body).toMatchObject({ trusted: true })
   })
 })

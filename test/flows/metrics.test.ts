@@ -3,6 +3,7 @@ import { eventMetrics } from '../../src/flows/metrics.js'
 import { type MfaEvent, mfaMetrics } from '../../src/index.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { host, signIn } from '../kit/host.js'
+import { challenge, verify } from '../kit/sign-in.js'
 
 /** A host whose events are written down. */
 function told() {
@@ -20,11 +21,11 @@ describe('events', () => {
     const clock = stopClock()
     const { app, standIn, ofType } = told()
     const agent = await signIn(app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(agent, 'sms').expect(200)
     clock.move(30 * SECOND)
     const { send } = standIn.service
     standIn.service.send = async (request) => ({ ...(await send(request)), outcome: 'queued' })
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(agent, 'sms').expect(200)
     expect(ofType('challenged')).toMatchObject([
       { method: 'sms', delivery: 'sent', again: false },
       { method: 'sms', delivery: 'queued', again: true },
@@ -35,7 +36,7 @@ describe('events', () => {
     const { app, standIn, ofType } = told()
     standIn.service.send = async () => ({ outcome: 'refused', refusal: { reason: 'delivery_failed' } })
     const agent = await signIn(app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(502)
+    await challenge(agent, 'sms').expect(502)
     expect(ofType('refused')).toMatchObject([{ userId: 'u-bob', method: 'sms', code: 'delivery_failed' }])
     expect(ofType('challenged')).toEqual([])
   })
@@ -45,11 +46,11 @@ describe('events', () => {
     const { app, standIn, ofType } = told()
     const agent = await signIn(app, 'bob')
     clock.move(MINUTE)
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(agent, 'sms').expect(200)
     clock.move(40 * SECOND)
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(agent, 'sms').expect(200)
     clock.move(2 * SECOND)
-    await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await verify(agent, standIn.newestCode()).expect(200)
     expect(ofType('verified')).toMatchObject([{ purpose: 'sign-in', afterMs: 42 * SECOND }])
   })
 
@@ -59,7 +60,7 @@ describe('events', () => {
     standIn.setApp('otto@example.com', '123456')
     const agent = await signIn(app, 'otto')
     clock.move(9 * SECOND)
-    await agent.post('/mfa/verify').send({ code: '123456', factor: 'app' }).expect(200)
+    await verify(agent, '123456', { factor: 'app' }).expect(200)
     expect(ofType('verified')).toMatchObject([{ method: 'app', afterMs: 9 * SECOND }])
   })
 
@@ -67,7 +68,7 @@ describe('events', () => {
     const clock = stopClock()
     const { app, ofType } = told()
     const one = await signIn(app, 'bob')
-    await one.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(one, 'sms').expect(200)
     await one.post('/mfa/cancel').send({}).expect(200)
     const other = await signIn(app, 'alice')
     clock.move(10 * MINUTE)
@@ -95,17 +96,17 @@ describe('counts', () => {
       [20, 0],
     ] as const) {
       const agent = await signIn(app, 'bob')
-      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-      for (let guess = 0; guess < wrong; guess++) await agent.post('/mfa/verify').send({ code: '000000' })
+      await challenge(agent, 'sms').expect(200)
+      for (let guess = 0; guess < wrong; guess++) await verify(agent, '000000')
       clock.move(seconds * SECOND)
-      await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+      await verify(agent, standIn.newestCode()).expect(200)
     }
     const gone = await signIn(app, 'alice')
-    await gone.post('/mfa/challenge').send({ factor: 'app' }).expect(200)
+    await challenge(gone, 'app').expect(200)
     await gone.post('/mfa/cancel').send({}).expect(200)
     standIn.setTrouble(standIn.down)
     const unlucky = await signIn(app, 'dora')
-    await unlucky.post('/mfa/challenge').send({ factor: 'dual' }).expect(503)
+    await challenge(unlucky, 'dual').expect(503)
 
     const counts = mfaMetrics(mfa)
     expect(counts).toMatchObject({

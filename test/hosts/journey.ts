@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { mfaAccount } from '../../src/index.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { browserAgent, host, jsonAgent, signInFully, type TestUser } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { begin, listen, postJson } from '../kit/sockets.js'
 
 /** What every host must be able to do, whatever it is made of. `makeStore` gives each test a session store. */
@@ -16,19 +17,13 @@ export function signsIn(what: string, makeStore: () => Store | undefined): void 
     it('a browser signs in, is held back, and lands where it wanted to go', async () => {
       const { app, standIn, failures } = make()
       const browser = browserAgent(app)
-      const before = sessionCookie(
-        await browser.post('/login').type('form').send({ name: 'bob' }).expect(200),
-      )
+      const before = sessionCookie(await login(browser, 'bob').type('form').expect(200))
       await browser.get('/secret?tab=2').expect(303).expect('Location', '/mfa')
       await browser.get('/mfa').expect(200).expect('Content-Type', /html/)
-      await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+      await challenge(browser, 'sms').type('form').expect(303)
       await browser.get('/mfa/verify').expect(200)
-      await browser.post('/mfa/verify').type('form').send({ code: '000000' }).expect(401)
-      const done = await browser
-        .post('/mfa/verify')
-        .type('form')
-        .send({ code: standIn.newestCode() })
-        .expect(303)
+      await verify(browser, '000000').type('form').expect(401)
+      const done = await verify(browser, standIn.newestCode()).type('form').expect(303)
       expect(done.headers.location).toBe('/secret?tab=2')
       await browser.get('/secret?tab=2').expect(200)
       await jsonAgent(app).get('/secret').set('Cookie', before).expect(401)
@@ -81,9 +76,9 @@ export function signsIn(what: string, makeStore: () => Store | undefined): void 
         },
       })
       const agent = jsonAgent(made.app)
-      await agent.post('/login').send({ name: 'bob' }).expect(200)
+      await login(agent, 'bob').expect(200)
       await agent.get('/secret').set('Accept', 'text/html').expect(303)
-      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      await challenge(agent, 'sms').expect(200)
       await agent.post('/mfa-login').send({ code: '000000' }).expect(401)
       await agent
         .post('/mfa-login')
@@ -95,14 +90,14 @@ export function signsIn(what: string, makeStore: () => Store | undefined): void 
 
     it('R77 R83 whatever fails is handed to the host, and nothing is left unhandled', async () => {
       const { app, mfa, failures } = make({ options: { userId: () => '' } })
-      expect((await jsonAgent(app).post('/login').send({ name: 'bob' })).status).toBe(500)
+      expect((await login(jsonAgent(app), 'bob')).status).toBe(500)
       expect(failures).toHaveLength(1)
       expect(mfa.userId?.({} as never)).toBe('')
       const down = make()
       const agent = jsonAgent(down.app)
-      await agent.post('/login').send({ name: 'bob' }).expect(200)
+      await login(agent, 'bob').expect(200)
       down.standIn.setTrouble(down.standIn.down)
-      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+      await challenge(agent, 'sms').expect(503)
       await agent.post('/mfa/challenge').type('application/json').send('{"factor":').expect(400)
       await agent
         .post('/mfa/challenge')

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { host, jsonAgent, signInFully } from '../kit/host.js'
+import { challenge, login } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { signsIn } from './journey.js'
@@ -58,9 +59,7 @@ describe.skipIf(postgresMissing)('with PostgreSQL', () => {
 
   it('R22 R28 two apps evaluate five of a hundred wrong codes between them, then not the right one', async () => {
     const { standIn, apps, ports } = await twoApps('guesses')
-    const cookie = sessionCookie(
-      await jsonAgent(apps[0].app).post('/login').send({ name: 'bob' }).expect(200),
-    )
+    const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob').expect(200))
     await postJson(ports[1], '/mfa/challenge', { factor: 'sms' }, cookie)
     await Promise.all(
       ports.flatMap((port) =>
@@ -80,7 +79,7 @@ describe.skipIf(postgresMissing)('with PostgreSQL', () => {
       await verify(request)
       return { outcome: 'valid' }
     }
-    const cookie = sessionCookie(await jsonAgent(apps[0].app).post('/login').send({ name: 'bob' }))
+    const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob'))
     await postJson(ports[0], '/mfa/challenge', { factor: 'sms' }, cookie)
     const answers = await Promise.all(
       ports.flatMap((port) =>
@@ -97,8 +96,8 @@ describe.skipIf(postgresMissing)('with PostgreSQL', () => {
     const [shop, forum] = [appOf(standIn, 'shop'), appOf(standIn, 'forum')]
     for (let message = 0; message < 5; message++) {
       const agent = jsonAgent(shop.app)
-      await agent.post('/login').send({ name: 'bob' }).expect(200)
-      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      await login(agent, 'bob').expect(200)
+      await challenge(agent, 'sms').expect(200)
     }
     await signInFully(forum, 'bob')
   })

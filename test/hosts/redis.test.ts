@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionCookie } from '../kit/cookies.js'
 import { host, jsonAgent, signIn } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
+import { challenge, login } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { signsIn } from './journey.js'
@@ -39,9 +40,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
 
   it('R22 R28 two apps evaluate five of two hundred wrong codes between them, and a third one remembers', async () => {
     const { standIn, apps, ports, make } = await twoApps()
-    const cookie = sessionCookie(
-      await jsonAgent(apps[0].app).post('/login').send({ name: 'bob' }).expect(200),
-    )
+    const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob').expect(200))
     await postJson(ports[1], '/mfa/challenge', { factor: 'sms' }, cookie)
     const answers = await Promise.all(
       ports.flatMap((port) =>
@@ -61,9 +60,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
   it('R23 R32 two apps evaluate at most ten of two hundred wrong codes in forty sessions, and lock the account in both', async () => {
     const { standIn, apps, ports } = await twoApps()
     const cookies = await Promise.all(
-      Array.from({ length: 40 }, async () =>
-        sessionCookie(await jsonAgent(apps[0].app).post('/login').send({ name: 'otto' })),
-      ),
+      Array.from({ length: 40 }, async () => sessionCookie(await login(jsonAgent(apps[0].app), 'otto'))),
     )
     await Promise.all(
       cookies.flatMap((cookie) =>
@@ -90,7 +87,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
       await verify(request)
       return { outcome: 'valid' }
     }
-    const cookie = sessionCookie(await jsonAgent(apps[0].app).post('/login').send({ name: 'bob' }))
+    const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob'))
     await postJson(ports[0], '/mfa/challenge', { factor: 'sms' }, cookie)
     const answers = await Promise.all(
       ports.flatMap((port) =>
@@ -107,7 +104,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
     const { standIn, apps, ports } = await twoApps()
     await Promise.all(
       Array.from({ length: 60 }, async (_, number) => {
-        const cookie = sessionCookie(await jsonAgent(apps[0].app).post('/login').send({ name: 'bob' }))
+        const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob'))
         await postJson(ports[number % 2 === 0 ? 0 : 1], '/mfa/challenge', { factor: 'sms' }, cookie)
       }),
     )
@@ -116,7 +113,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
 
   it('a control: a person signs in with the first app and goes on with the second', async () => {
     const { standIn, apps, ports } = await twoApps()
-    const cookie = sessionCookie(await jsonAgent(apps[0].app).post('/login').send({ name: 'bob' }))
+    const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob'))
     await postJson(ports[0], '/mfa/challenge', { factor: 'sms' }, cookie)
     const done = await postJson(ports[1], '/mfa/verify', { code: standIn.newestCode() }, cookie)
     expect(done.status).toBe(200)
@@ -133,7 +130,7 @@ describe.skipIf(redisMissing)('with a Redis that dies', () => {
       const client = await redis.connect()
       const { app, standIn } = host({ options: { limits: { store: { redis: client } } } })
       const agent = await signIn(app, 'alice')
-      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      await challenge(agent, 'sms').expect(200)
       await redis.kill()
       const calls = standIn.calls.length
       for (const [path, body] of [

@@ -2,6 +2,7 @@ import express, { type Request, type Response } from 'express'
 import { describe, expect, it } from 'vitest'
 import type { MfaState } from '../../src/index.js'
 import { host, jsonAgent } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { listen } from '../kit/sockets.js'
 
 const HANDED_ON = ['accept-language', 'cookie', 'origin', 'sec-fetch-site', 'user-agent']
@@ -48,11 +49,11 @@ describe('a server that renders pages and hands cookies over', () => {
     const { front, standIn } = await rendered()
     const browser = jsonAgent(front)
     expect((await browser.get('/')).body.page).toBe('none')
-    await browser.post('/login').send({ name: 'bob' }).expect(200)
+    await login(browser, 'bob').expect(200)
     expect((await browser.get('/')).body.page).toBe('code for ••• 02')
     await browser.get('/secret').expect(401)
-    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await challenge(browser, 'sms').expect(200)
+    await verify(browser, standIn.newestCode()).expect(200)
     expect((await browser.get('/')).body.page).toBe('verified')
     await browser.get('/secret').expect(200)
     expect((await jsonAgent(front).get('/')).body.page).toBe('none')
@@ -61,8 +62,8 @@ describe('a server that renders pages and hands cookies over', () => {
   it('R13 lets no other site ask through it', async () => {
     const { front, standIn } = await rendered()
     const browser = jsonAgent(front)
-    await browser.post('/login').send({ name: 'bob' }).expect(200)
-    const asks = () => browser.post('/mfa/challenge').send({ factor: 'sms' })
+    await login(browser, 'bob').expect(200)
+    const asks = () => challenge(browser, 'sms')
     await asks().set('Sec-Fetch-Site', 'cross-site').expect(403)
     await asks().set('Origin', 'https://evil.example').expect(403)
     expect(standIn.calls).toEqual([])

@@ -8,6 +8,7 @@ import { type Counter, openCounters } from '../../src/limits/counter.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { host, signIn } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
+import { challenge } from '../kit/sign-in.js'
 
 /** One kind of store, as the suite needs it. */
 interface Place {
@@ -249,7 +250,7 @@ describe('an object of the host’s own that fails', () => {
     const noting: CounterStore = { ...store, read: (key) => store.read(keys[keys.push(key) - 1] ?? '') }
     const { app } = host({ options: { limits: { store: noting } } })
     const agent = await signIn(app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(agent, 'sms').expect(200)
     await openCounters(noting)('failures', MINUTE).read('ü'.repeat(500))
     expect(keys.length).toBeGreaterThan(1)
     for (const key of keys) expect(key).toMatch(/^[!-~]{1,200}$/)

@@ -3,20 +3,18 @@ import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { type Host, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { signal } from '../kit/signal.js'
 import { listen, postJson } from '../kit/sockets.js'
 
 type Agent = Awaited<ReturnType<typeof signIn>>
 
-const wrong = (agent: Agent, factor?: string) =>
-  agent.post('/mfa/verify').send({ code: '000000', ...(factor && { factor }) })
+const wrong = (agent: Agent, factor?: string) => verify(agent, '000000', { ...(factor && { factor }) })
 
-const right = ({ standIn }: Host, agent: Agent) =>
-  agent.post('/mfa/verify').send({ code: standIn.newestCode() })
+const right = ({ standIn }: Host, agent: Agent) => verify(agent, standIn.newestCode())
 
 async function halfway(port: number, name: string) {
-  const login = await postJson(port, '/login', { name })
-  return sessionCookie(login)
+  return sessionCookie(await postJson(port, '/login', { name }))
 }
 
 describe('R21 R22 two hundred at once, over sockets of their own', () => {
@@ -118,7 +116,7 @@ describe('R22 the tries of one challenge', () => {
   it('are told as they go', async () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(agent, 'sms')
     const left = []
     for (let attempt = 0; attempt < 5; attempt++) left.push((await wrong(agent)).body.attemptsLeft)
     expect(left).toEqual([4, 3, 2, 1, 0])
@@ -130,12 +128,12 @@ describe('R22 the tries of one challenge', () => {
     const clock = stopClock()
     const made = host()
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(agent, 'sms')
     const first = made.standIn.newestCode()
     const { expiresAt } = (await agent.get('/mfa')).body.challenge
     for (let attempt = 0; attempt < 4; attempt++) await wrong(agent).expect(401)
     clock.move(31 * SECOND)
-    const again = await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    const again = await challenge(agent, 'sms').expect(200)
     expect(made.standIn.newestCode()).toBe(first)
     expect(again.body.expiresAt).toBe(expiresAt)
     await wrong(agent).expect(401)
@@ -146,23 +144,23 @@ describe('R22 the tries of one challenge', () => {
     const clock = stopClock()
     const made = host()
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(agent, 'sms')
     const first = made.standIn.newestCode()
     for (let attempt = 0; attempt < 5; attempt++) await wrong(agent)
     clock.move(31 * SECOND)
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(agent, 'sms').expect(200)
     expect(made.standIn.newestCode()).not.toBe(first)
-    expect((await agent.post('/mfa/verify').send({ code: first })).body.code).toBe('invalid_code')
+    expect((await verify(agent, first)).body.code).toBe('invalid_code')
     await right(made, agent).expect(200)
   })
 
   it('count what could be no code at all, which is never sent to the service', async () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(agent, 'sms')
     const codes = ['abc', '!!!!!!', '12', '１２', '💥💥💥💥', ' ']
     const answers = []
-    for (const code of codes) answers.push((await agent.post('/mfa/verify').send({ code })).body.code)
+    for (const code of codes) answers.push((await verify(agent, code)).body.code)
     expect(answers).toEqual([...Array(5).fill('invalid_code'), 'challenge_exhausted'])
     expect(made.standIn.count('verify')).toBe(0)
   })
@@ -175,11 +173,8 @@ describe('R22 the tries of one challenge', () => {
     ]) {
       const made = host()
       const agent = await signIn(made.app, 'bob')
-      await agent.post('/mfa/challenge').send({ factor: 'sms' })
-      await agent
-        .post('/mfa/verify')
-        .send({ code: spell(made.standIn.newestCode()) })
-        .expect(200)
+      await challenge(agent, 'sms')
+      await verify(agent, spell(made.standIn.newestCode())).expect(200)
     }
   })
 })
@@ -188,12 +183,12 @@ describe('R23 ten wrong codes in a day', () => {
   async function lockOut(made: Host, name = 'alice') {
     let agent = await signIn(made.app, name)
     for (let attempt = 0; attempt < 4; attempt++) await wrong(agent, 'app').expect(401)
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(agent, 'sms')
     for (let attempt = 0; attempt < 3; attempt++) await wrong(agent).expect(401)
     agent = await signIn(made.app, name)
-    await agent.post('/mfa/challenge').send({ factor: 'email' })
+    await challenge(agent, 'email')
     for (let attempt = 0; attempt < 2; attempt++) await wrong(agent).expect(401)
-    await agent.post('/mfa/verify').send({ code: 'AAAA-BBBB-CCCC-DDDE', factor: 'backup' }).expect(401)
+    await verify(agent, 'AAAA-BBBB-CCCC-DDDE', { factor: 'backup' }).expect(401)
     return agent
   }
 
@@ -216,14 +211,14 @@ describe('R23 ten wrong codes in a day', () => {
     }
     // A new login and another session change nothing.
     const other = await signIn(made.app, 'alice')
-    await other.post('/mfa/verify').send({ code: '123456', factor: 'app' }).expect(429)
+    await verify(other, '123456', { factor: 'app' }).expect(429)
     expect(made.standIn.calls).toHaveLength(calls)
 
     clock.move(30 * MINUTE - SECOND)
     const late = await signIn(made.app, 'alice')
-    await late.post('/mfa/verify').send({ code: '123456', factor: 'app' }).expect(429)
+    await verify(late, '123456', { factor: 'app' }).expect(429)
     clock.move(SECOND)
-    await late.post('/mfa/verify').send({ code: '123456', factor: 'app' }).expect(200)
+    await verify(late, '123456', { factor: 'app' }).expect(200)
   })
 
   it('R27 lock twice as long the second time', async () => {
@@ -267,10 +262,10 @@ describe('R23 ten wrong codes in a day', () => {
     stopClock()
     const made = host()
     const early = await signIn(made.app, 'alice')
-    await early.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
+    await challenge(early, 'email').expect(200)
     const code = made.standIn.newestCode()
     await lockOut(made)
-    expect((await early.post('/mfa/verify').send({ code }).expect(429)).body.code).toBe('locked')
+    expect((await verify(early, code).expect(429)).body.code).toBe('locked')
   })
 
   it('lock nobody else', async () => {
@@ -282,10 +277,7 @@ describe('R23 ten wrong codes in a day', () => {
   it('are told on a page, in words', async () => {
     const made = host()
     const agent = await lockOut(made)
-    const answer = await agent
-      .post('/mfa/verify')
-      .set('Accept', 'text/html')
-      .send({ code: '000000', factor: 'app' })
+    const answer = await verify(agent, '000000', { factor: 'app' }).set('Accept', 'text/html')
     expect(answer.status).toBe(429)
     expect(answer.headers['content-type']).toContain('text/html')
     expect(answer.headers['retry-after']).toBe('1800')
@@ -301,14 +293,14 @@ describe('R25 a right code', () => {
     for (let attempt = 0; attempt < 5; attempt++) await wrong(thief, 'app').expect(401)
     // The victim mistypes twice and signs in.
     const victim = await signIn(made.app, 'alice')
-    await victim.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(victim, 'sms')
     await wrong(victim).expect(401)
     await wrong(victim).expect(401)
     await right(made, victim).expect(200)
     // Five are left of ten: the victim's own are forgiven, the thief's are not.
     const codes = []
     const again = await signIn(made.app, 'alice')
-    await again.post('/mfa/challenge').send({ factor: 'email' })
+    await challenge(again, 'email')
     for (let attempt = 0; attempt < 5; attempt++) codes.push((await wrong(again)).body.code)
     expect(codes).toEqual(Array(5).fill('invalid_code'))
     const locked = await signIn(made.app, 'alice')
@@ -317,17 +309,17 @@ describe('R25 a right code', () => {
 
   it('ends its challenge: it cannot be used twice', async () => {
     const made = host()
-    const { verify } = made.standIn.service
-    made.standIn.service.verify = async (request) => {
-      await verify(request)
+    const { service } = made.standIn
+    const { verify: check } = service
+    service.verify = async (request) => {
+      await check(request)
       return { outcome: 'valid' }
     }
-    const cookie = sessionCookie(await jsonAgent(made.app).post('/login').send({ name: 'bob' }))
-    const post = (path: string, body: object) =>
-      jsonAgent(made.app).post(path).set('Cookie', cookie).send(body)
-    await post('/mfa/challenge', { factor: 'sms' })
-    await post('/mfa/verify', { code: '111111' }).expect(200)
-    await post('/mfa/verify', { code: '111111' }).expect(401)
+    const cookie = sessionCookie(await login(jsonAgent(made.app), 'bob'))
+    const samePending = () => jsonAgent(made.app).set('Cookie', cookie)
+    await challenge(samePending(), 'sms')
+    await verify(samePending(), '111111').expect(200)
+    await verify(samePending(), '111111').expect(401)
   })
 
   it('is not needed for nine wrong ones to be forgotten a day later', async () => {

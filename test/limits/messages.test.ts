@@ -4,11 +4,8 @@ import { hostileService } from '../client/hostile-service.js'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { host, signIn, signInFully } from '../kit/host.js'
+import { challenge, verify } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
-
-type Agent = Awaited<ReturnType<typeof signIn>>
-
-const ask = (agent: Agent, factor = 'sms') => agent.post('/mfa/challenge').send({ factor })
 
 describe('R43 the wait before a code is sent again', () => {
   it('is 30, 60, then 120 seconds, told with the challenge and with the refusal', async () => {
@@ -16,10 +13,10 @@ describe('R43 the wait before a code is sent again', () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
     for (const wait of [30, 60, 120, 120]) {
-      const sent = await ask(agent).expect(200)
+      const sent = await challenge(agent, 'sms').expect(200)
       expect(Date.parse(sent.body.resendAt) - Date.now()).toBe(wait * SECOND)
       clock.move((wait - 1) * SECOND)
-      const refused = await ask(agent).expect(429)
+      const refused = await challenge(agent, 'sms').expect(429)
       expect(refused.body).toMatchObject({ code: 'resend_too_soon', retryAfterSeconds: 1 })
       expect(refused.headers['retry-after']).toBe('1')
       clock.move(SECOND)
@@ -33,7 +30,7 @@ describe('R43 the wait before a code is sent again', () => {
     const { send } = made.standIn.service
     made.standIn.service.send = async (request) => ({ ...(await send(request)), resendInSeconds: 90 })
     const agent = await signIn(made.app, 'bob')
-    const sent = await ask(agent).expect(200)
+    const sent = await challenge(agent, 'sms').expect(200)
     expect(Date.parse(sent.body.resendAt) - Date.now()).toBe(90 * SECOND)
   })
 
@@ -55,24 +52,24 @@ describe('R43 the budget of messages', () => {
     const clock = stopClock()
     const made = host()
     const agent = await signIn(made.app, 'alice')
-    await ask(agent, 'sms').expect(200)
+    await challenge(agent, 'sms').expect(200)
     // Backup codes require the strongest factor of the account.
     made.standIn.setApp('alice@example.com', '654321')
-    await agent.post('/mfa/verify').send({ code: '654321', factor: 'app' }).expect(200)
-    await ask(agent, 'email').expect(200)
+    await verify(agent, '654321', { factor: 'app' }).expect(200)
+    await challenge(agent, 'email').expect(200)
     await agent.post('/mfa/backup').send({}).expect(200)
     const other = await signIn(made.app, 'alice')
-    await ask(other, 'sms').expect(200)
-    await ask(other, 'email').expect(200)
+    await challenge(other, 'sms').expect(200)
+    await challenge(other, 'email').expect(200)
     const third = await signIn(made.app, 'alice')
-    const refused = await ask(third, 'sms').expect(429)
+    const refused = await challenge(third, 'sms').expect(429)
     expect(refused.body.code).toBe('too_many_messages')
     expect(Number(refused.headers['retry-after'])).toBe(600)
     expect(made.standIn.count('send') + made.standIn.count('sendBackupCodes')).toBe(5)
     // What needs no message still works.
     made.standIn.setApp('alice@example.com', '123456')
     clock.move(MINUTE)
-    await third.post('/mfa/verify').send({ code: '123456', factor: 'app' }).expect(200)
+    await verify(third, '123456', { factor: 'app' }).expect(200)
   })
 
   it('is five for sixty logins at once', async () => {
@@ -93,35 +90,35 @@ describe('R43 the budget of messages', () => {
     const made = host()
     let sent = 0
     for (let hour = 0; hour < 23; hour++) {
-      if ((await ask(await signIn(made.app, 'bob'))).status === 200) sent++
+      if ((await challenge(await signIn(made.app, 'bob'), 'sms')).status === 200) sent++
       clock.move(HOUR)
     }
     expect(sent).toBe(10)
-    const refused = await ask(await signIn(made.app, 'bob')).expect(429)
+    const refused = await challenge(await signIn(made.app, 'bob'), 'sms').expect(429)
     expect(Number(refused.headers['retry-after'])).toBe(3_600)
     clock.move(DAY)
-    await ask(await signIn(made.app, 'bob')).expect(200)
+    await challenge(await signIn(made.app, 'bob'), 'sms').expect(200)
   })
 
   it('is of one account', async () => {
     const made = host()
-    for (let login = 0; login < 6; login++) await ask(await signIn(made.app, 'bob'))
-    await ask(await signIn(made.app, 'alice')).expect(200)
+    for (let login = 0; login < 6; login++) await challenge(await signIn(made.app, 'bob'), 'sms')
+    await challenge(await signIn(made.app, 'alice'), 'sms').expect(200)
   })
 
   it('is not spent by what the service refused or could not send', async () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
     made.standIn.setTrouble(made.standIn.down)
-    for (let attempt = 0; attempt < 12; attempt++) await ask(agent).expect(503)
+    for (let attempt = 0; attempt < 12; attempt++) await challenge(agent, 'sms').expect(503)
     made.standIn.setTrouble(undefined)
     const { send } = made.standIn.service
     made.standIn.service.send = async () => ({ outcome: 'refused', refusal: { reason: 'contact_refused' } })
     for (let attempt = 0; attempt < 12; attempt++) {
-      expect((await ask(agent).expect(422)).body.code).toBe('contact_refused')
+      expect((await challenge(agent, 'sms').expect(422)).body.code).toBe('contact_refused')
     }
     made.standIn.service.send = send
-    await ask(agent).expect(200)
+    await challenge(agent, 'sms').expect(200)
   })
 
   it('is not spent by what certainly did not go out, whatever the error is called', async () => {
@@ -130,9 +127,9 @@ describe('R43 the budget of messages', () => {
     made.standIn.setTrouble(async () => {
       throw new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'never connected', { effect: 'none' })
     })
-    for (let attempt = 0; attempt < 12; attempt++) await ask(agent).expect(503)
+    for (let attempt = 0; attempt < 12; attempt++) await challenge(agent, 'sms').expect(503)
     made.standIn.setTrouble(undefined)
-    await ask(agent).expect(200)
+    await challenge(agent, 'sms').expect(200)
   })
 
   it('of the service is told as its own', async () => {
@@ -141,7 +138,7 @@ describe('R43 the budget of messages', () => {
       outcome: 'refused',
       refusal: { reason: 'limited', retryAfterSeconds: 77 },
     })
-    const refused = await ask(await signIn(made.app, 'bob')).expect(429)
+    const refused = await challenge(await signIn(made.app, 'bob'), 'sms').expect(429)
     expect(refused.body.code).toBe('too_many_messages')
     expect(refused.headers['retry-after']).toBe('77')
   })
@@ -166,17 +163,19 @@ describe('R43 a message that may have gone out, though the service failed', () =
       throw error()
     })
     for (const wait of [30, 60, 120, 120, 120]) {
-      expect((await ask(agent)).status).toBeGreaterThanOrEqual(500)
-      const refused = await ask(agent).expect(429)
+      expect((await challenge(agent, 'sms')).status).toBeGreaterThanOrEqual(500)
+      const refused = await challenge(agent, 'sms').expect(429)
       expect(refused.body).toMatchObject({ code: 'resend_too_soon', retryAfterSeconds: wait })
       clock.move(wait * SECOND)
     }
     made.standIn.setTrouble(undefined)
-    expect((await ask(agent).expect(429)).body.code).toBe('too_many_messages')
-    expect((await ask(await signIn(made.app, 'bob')).expect(429)).body.code).toBe('too_many_messages')
+    expect((await challenge(agent, 'sms').expect(429)).body.code).toBe('too_many_messages')
+    expect((await challenge(await signIn(made.app, 'bob'), 'sms').expect(429)).body.code).toBe(
+      'too_many_messages',
+    )
     expect(made.standIn.count('send')).toBe(5)
     clock.move(10 * MINUTE)
-    await ask(await signIn(made.app, 'bob')).expect(200)
+    await challenge(await signIn(made.app, 'bob'), 'sms').expect(200)
   })
 
   it.each(unsure)('stays counted when it is backup codes and the service %s', async (_title, error) => {
@@ -203,7 +202,7 @@ describe('R43 a message that may have gone out, though the service failed', () =
     const made = host({ options: { service: { ...slow, breaker: false } } })
     const statuses: number[] = []
     for (let login = 0; login < 12; login++) {
-      statuses.push((await ask(await signIn(made.app, 'bob'))).status)
+      statuses.push((await challenge(await signIn(made.app, 'bob'), 'sms')).status)
     }
     expect(statuses).toEqual([503, 503, 503, 503, 503, 429, 429, 429, 429, 429, 429, 429])
     expect(service.calls).toHaveLength(5)
@@ -216,7 +215,7 @@ describe('R43 a message that may have gone out, though the service failed', () =
     const made = host({ options: { service: gone } })
     const agent = await signIn(made.app, 'bob')
     // The pause of the breaker is among them.
-    for (let attempt = 0; attempt < 12; attempt++) await ask(agent).expect(503)
+    for (let attempt = 0; attempt < 12; attempt++) await challenge(agent, 'sms').expect(503)
   })
 })
 
@@ -243,7 +242,7 @@ describe('R42 whom a message goes to', () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
     for (const factor of ['email', 'app', 'dual', 'u-alice', '+447700900101', '__proto__', 'constructor']) {
-      expect((await ask(agent, factor).expect(404)).body.code).toBe('unknown_factor')
+      expect((await challenge(agent, factor).expect(404)).body.code).toBe('unknown_factor')
     }
     expect(made.standIn.calls).toHaveLength(0)
   })
@@ -263,7 +262,7 @@ describe('R31 the address of the browser', () => {
   ])('that a proxy passes on as %s is %s', async (passedOn, address) => {
     const made = host({ first: (app) => void app.set('trust proxy', 1) })
     const agent = await signIn(made.app, 'bob')
-    await ask(agent).set('X-Forwarded-For', passedOn).expect(200)
+    await challenge(agent, 'sms').set('X-Forwarded-For', passedOn).expect(200)
     expect(Reflect.get(made.standIn.calls.at(-1)?.request ?? {}, 'clientAddress')).toBe(address)
   })
 
@@ -275,7 +274,7 @@ describe('R31 the address of the browser', () => {
     async (trust, address) => {
       const made = host({ first: (app) => void app.set('trust proxy', trust) })
       const agent = await signIn(made.app, 'bob')
-      await ask(agent).set('X-Forwarded-For', '198.51.100.1, 203.0.113.9').expect(200)
+      await challenge(agent, 'sms').set('X-Forwarded-For', '198.51.100.1, 203.0.113.9').expect(200)
       expect(Reflect.get(made.standIn.calls.at(-1)?.request ?? {}, 'clientAddress')).toBe(address)
     },
   )

@@ -6,6 +6,7 @@ import { openCounters } from '../../src/limits/counter.js'
 import { MINUTE, SECOND, stopTimers } from '../kit/clock.js'
 import { host, signIn } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
+import { challenge, verify } from '../kit/sign-in.js'
 import { silentWayTo } from '../kit/stalled-proxy.js'
 
 /*
@@ -32,25 +33,16 @@ describe.skipIf(redisMissing)('R77 a Redis that says nothing', () => {
     const logger = { warn: () => {}, error: (...what: unknown[]) => void told.push(what) }
     const { app, standIn } = host({ options: { limits: { store: { redis: client } }, logger } })
     const bob = await signIn(app, 'bob')
-    await bob.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(bob, 'sms').expect(200)
     const [alice, otto] = [await signIn(app, 'alice'), await signIn(app, 'otto')]
     const code = standIn.newestCode()
     const calls = standIn.calls.length
 
     redis.freeze()
     const answers = await Promise.all([
-      bob
-        .post('/mfa/verify')
-        .send({ code })
-        .timeout(8 * SECOND),
-      alice
-        .post('/mfa/challenge')
-        .send({ factor: 'email' })
-        .timeout(8 * SECOND),
-      otto
-        .post('/mfa/verify')
-        .send({ factor: 'app', code: '123456' })
-        .timeout(8 * SECOND),
+      verify(bob, code).timeout(8 * SECOND),
+      challenge(alice, 'email').timeout(8 * SECOND),
+      verify(otto, '123456', { factor: 'app' }).timeout(8 * SECOND),
     ]).finally(() => redis.thaw())
     for (const { status, body, text } of answers) {
       expect([status, body.code]).toEqual([503, 'service_unavailable'])
@@ -62,9 +54,9 @@ describe.skipIf(redisMissing)('R77 a Redis that says nothing', () => {
     await bob.get('/secret').expect(401)
 
     // The try that nobody waited for any more was counted all the same.
-    const wrong = await bob.post('/mfa/verify').send({ code: '000000' }).expect(401)
+    const wrong = await verify(bob, '000000').expect(401)
     expect(wrong.body.attemptsLeft).toBe(3)
-    await bob.post('/mfa/verify').send({ code }).expect(200)
+    await verify(bob, code).expect(200)
     await bob.get('/secret').expect(200)
   })
 

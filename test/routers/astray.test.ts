@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { browserAgent, host, jsonAgent } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 /** A browser of somebody halfway through signing in, and the app it is in. */
 async function halfway() {
@@ -11,7 +12,7 @@ async function halfway() {
     },
   })
   const browser = browserAgent(made.app)
-  await browser.post('/login').type('form').send({ name: 'alice' }).expect(200)
+  await login(browser, 'alice').type('form').expect(200)
   return { ...made, browser }
 }
 
@@ -43,8 +44,8 @@ describe('a browser that went astray', () => {
 
   it('is asked for the code again when it sent none', async () => {
     const { browser, standIn } = await halfway()
-    await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
-    const page = await browser.post('/mfa/verify').type('form').send({ code: '', factor: 'sms' }).expect(400)
+    await challenge(browser, 'sms').type('form').expect(303)
+    const page = await verify(browser, '', { factor: 'sms' }).type('form').expect(400)
     expect(page.text).toContain('Something is missing')
     expect(page.text).toContain('aria-invalid="true"')
     expect(standIn.count('verify')).toBe(0)

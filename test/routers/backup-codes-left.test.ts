@@ -2,9 +2,13 @@ import express from 'express'
 import { describe, expect, it } from 'vitest'
 import type { MfaService } from '../../src/index.js'
 import { browserAgent, host, signIn, signInFully } from '../kit/host.js'
+import { login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
-const LAST = { code: 'AAAA-BBBB-CCCC-DDDD', factor: 'backup' }
+type Agent = ReturnType<typeof browserAgent>
+
+const verifyBackupCode = (client: Agent, code = 'AAAA-BBBB-CCCC-DDDD') =>
+  verify(client, code, { factor: 'backup' })
 
 /** An app whose service says after a right backup code that so many are left. */
 async function withLeft(left: number | undefined) {
@@ -35,21 +39,21 @@ async function withLeft(left: number | undefined) {
 async function browserOf(made: Awaited<ReturnType<typeof withLeft>>, target?: string) {
   const browser = browserAgent(made.app)
   if (target) await browser.post('/wants').type('form').send({ target }).expect(200)
-  await browser.post('/login').type('form').send({ name: 'bob' }).expect(200)
+  await login(browser, 'bob').type('form').expect(200)
   return browser
 }
 
 describe('whoever signs in by one of the last backup codes', () => {
   it.each([0, 2, 3])('learns in JSON that %d are left', async (left) => {
     const agent = await signIn((await withLeft(left)).app, 'bob')
-    const answer = await agent.post('/mfa/verify').send(LAST).expect(200)
+    const answer = await verifyBackupCode(agent).expect(200)
     expect(answer.body).toEqual({ status: 'verified', next: '/', backupCodesLeft: left })
   })
 
   it('is shown a page once, that leads to new ones and on to where they wanted to go', async () => {
     const made = await withLeft(2)
     const browser = await browserOf(made, '/account?tab=1')
-    const verified = await browser.post('/mfa/verify').type('form').send(LAST).expect(303)
+    const verified = await verifyBackupCode(browser).type('form').expect(303)
     expect(verified.headers.location).toBe('/mfa/backup-codes-left')
     const page = await browser.get('/mfa/backup-codes-left').expect(200)
     expect(page.text).toContain('You have 2 backup codes left.')
@@ -61,7 +65,7 @@ describe('whoever signs in by one of the last backup codes', () => {
   it('is not warned any more once new ones were sent, and goes on to where they wanted to go', async () => {
     const made = await withLeft(1)
     const browser = await browserOf(made, '/account?tab=1')
-    await browser.post('/mfa/verify').type('form').send(LAST).expect(303)
+    await verifyBackupCode(browser).type('form').expect(303)
     const sent = await browser.post('/mfa/backup').type('form').send({}).expect(303)
     const page = await browser.get(sent.headers.location ?? '').expect(200)
     expect(page.text).toContain('<a class="mfa-primary" href="/account?tab=1">')
@@ -72,7 +76,7 @@ describe('whoever signs in by one of the last backup codes', () => {
   it('has a number kept in the session, and no code (R10)', async () => {
     const made = await withLeft(2)
     const browser = await browserOf(made)
-    await browser.post('/mfa/verify').type('form').send(LAST).expect(303)
+    await verifyBackupCode(browser).type('form').expect(303)
     const sessions = JSON.stringify(Reflect.get(made.store, 'sessions'))
     expect(sessions).toContain('\\"backupCodes\\":{\\"left\\":2,\\"next\\":\\"/\\"}')
     expect(sessions).not.toContain('AAAA')
@@ -83,11 +87,11 @@ describe('whoever has more backup codes left', () => {
   it('is told how many, and not warned', async () => {
     const made = await withLeft(4)
     const agent = await signIn(made.app, 'bob')
-    const answer = await agent.post('/mfa/verify').send(LAST).expect(200)
+    const answer = await verifyBackupCode(agent).expect(200)
     expect(answer.body).toEqual({ status: 'verified', next: '/', backupCodesLeft: 4 })
 
     const browser = await browserOf(await withLeft(4), '/account?tab=1')
-    const verified = await browser.post('/mfa/verify').type('form').send(LAST).expect(303)
+    const verified = await verifyBackupCode(browser).type('form').expect(303)
     expect(verified.headers.location).toBe('/account?tab=1')
     await browser.get('/mfa/backup-codes-left').expect(303).expect('Location', '/')
     const overview = await browser.get('/mfa').expect(200)
@@ -97,7 +101,7 @@ describe('whoever has more backup codes left', () => {
 
   it('is told the new number once new ones were sent', async () => {
     const browser = await browserOf(await withLeft(4))
-    await browser.post('/mfa/verify').type('form').send(LAST).expect(303)
+    await verifyBackupCode(browser).type('form').expect(303)
     await browser.post('/mfa/backup').type('form').send({}).expect(303)
     expect((await browser.get('/mfa').expect(200)).text).toContain('You have 2 backup codes left.')
   })
@@ -106,7 +110,7 @@ describe('whoever has more backup codes left', () => {
 describe('nobody is told how many backup codes are left', () => {
   it('where the service does not tell', async () => {
     const agent = await signIn((await withLeft(undefined)).app, 'bob')
-    expect((await agent.post('/mfa/verify').send(LAST).expect(200)).body).toEqual({
+    expect((await verifyBackupCode(agent).expect(200)).body).toEqual({
       status: 'verified',
       next: '/',
     })
@@ -117,11 +121,7 @@ describe('nobody is told how many backup codes are left', () => {
   it('before the second factor, nor after a wrong code', async () => {
     const made = await withLeft(2)
     const browser = await browserOf(made)
-    const wrong = await browser
-      .post('/mfa/verify')
-      .type('form')
-      .send({ ...LAST, code: 'ZZZZ' })
-      .expect(401)
+    const wrong = await verifyBackupCode(browser, 'ZZZZ').type('form').expect(401)
     expect(wrong.text).not.toContain('2 backup codes')
     const page = await browser.get('/mfa/backup-codes-left').expect(303)
     expect(page.headers.location).toBe('/')

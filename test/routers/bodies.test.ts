@@ -2,6 +2,7 @@ import express from 'express'
 import { describe, expect, it } from 'vitest'
 import { sessionCookie } from '../kit/cookies.js'
 import { type Host, type HostSetup, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { type Answer, begin, listen } from '../kit/sockets.js'
 
 /** Every route that reads a body, and a field that it needs. */
@@ -54,7 +55,7 @@ const generous: HostSetup = {
 async function ready(made: Host) {
   const agent = await signInFully(made, 'alice')
   await agent.post('/mfa/enroll-app').send({}).expect(200)
-  await agent.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
+  await challenge(agent, 'email').expect(200)
   return agent
 }
 
@@ -133,7 +134,7 @@ describe('R82 sizes', () => {
   it('takes a code of 64 characters for a code', async () => {
     const made = host(setup)
     const agent = await ready(made)
-    expect((await agent.post('/mfa/verify').send({ code: '1'.repeat(64) })).body.code).toBe('invalid_code')
+    expect((await verify(agent, '1'.repeat(64))).body.code).toBe('invalid_code')
   })
 
   it.each([
@@ -184,8 +185,8 @@ describe('R82 sizes', () => {
 })
 
 async function socketReady(made: Host) {
-  const login = await jsonAgent(made.app).post('/login').send({ name: 'bob' }).expect(200)
-  return { cookie: sessionCookie(login), port: await listen(made.app) }
+  const signedIn = await login(jsonAgent(made.app), 'bob').expect(200)
+  return { cookie: sessionCookie(signedIn), port: await listen(made.app) }
 }
 
 function chunked(port: number, path: string, cookie: string, text: string, headers = {}): Promise<Answer> {
@@ -291,7 +292,7 @@ describe('R83 bodies that are none', () => {
       await half.answer.catch(() => {})
     }
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(agent, 'sms').expect(200)
   })
 })
 

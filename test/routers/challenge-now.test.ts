@@ -3,6 +3,7 @@ import type { MfaService } from '../../src/index.js'
 import type { DeliveryState } from '../../src/protocol/service.js'
 import { stopClock } from '../kit/clock.js'
 import { browserAgent, host, signIn } from '../kit/host.js'
+import { challenge, login } from '../kit/sign-in.js'
 import { signal } from '../kit/signal.js'
 import { standInService } from '../kit/stand-in-service.js'
 
@@ -38,8 +39,8 @@ beforeEach(() => {
 
 async function browserOf({ app }: ReturnType<typeof queueing>) {
   const browser = browserAgent(app)
-  await browser.post('/login').type('form').send({ name: 'alice' }).expect(200)
-  await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+  await login(browser, 'alice').type('form').expect(200)
+  await challenge(browser, 'sms').type('form').expect(303)
   return browser
 }
 
@@ -65,7 +66,7 @@ describe('a message that had not left when it was asked for', () => {
   it('is told of in JSON', async () => {
     const made = queueing(async () => stateOf('refused'))
     const agent = await signIn(made.app, 'alice')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(agent, 'sms').expect(200)
     expect((await agent.get('/mfa').expect(200)).body.challenge.delivery).toBe('queued')
     clock.move(2_000)
     expect((await agent.get('/mfa').expect(200)).body.challenge.delivery).toBe('refused')

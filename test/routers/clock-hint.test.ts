@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { MfaService } from '../../src/index.js'
 import { renderView } from '../../src/pages/render.js'
 import { browserAgent, host, signIn } from '../kit/host.js'
+import { login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { codeView, factorOf, frame } from '../pages/samples.js'
 
@@ -21,16 +22,15 @@ function slowBy(clockSteps: number) {
 describe('an app code that is refused because it is old', () => {
   it('is told of in JSON, costs a try, and opens nothing', async () => {
     const agent = await signIn(slowBy(-8), 'otto')
-    const answer = await agent.post('/mfa/verify').send({ code: '111111', factor: 'app' }).expect(401)
+    const answer = await verify(agent, '111111', { factor: 'app' }).expect(401)
     expect(answer.body).toMatchObject({ code: 'invalid_code', attemptsLeft: 4, clockSteps: -8 })
     await agent.get('/secret').expect(401)
   })
 
   it('is told of on the page', async () => {
     const browser = browserAgent(slowBy(-8))
-    await browser.post('/login').type('form').send({ name: 'otto' }).expect(200)
-    const typed = { code: '111111', factor: 'app' }
-    const page = await browser.post('/mfa/verify').type('form').send(typed).expect(401)
+    await login(browser, 'otto').type('form').expect(200)
+    const page = await verify(browser, '111111', { factor: 'app' }).type('form').expect(401)
     expect(page.text).toContain(
       'This code is from about 4 minutes ago, so the clock of your phone seems to be wrong. Set it to automatic.',
     )

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { host, signIn, signInFully } from '../kit/host.js'
+import { challenge, verify } from '../kit/sign-in.js'
 
 describe.each([
   ['R55 an authenticator app', '/mfa/enroll-app', 'enrollApp'],
@@ -24,8 +25,8 @@ describe.each([
     expect((await agent.post(path).expect(401)).body.code).toBe('step_up_required')
     expect(standIn.count(verb)).toBe(1)
 
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    const { body } = await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await challenge(agent, 'sms').expect(200)
+    const { body } = await verify(agent, standIn.newestCode()).expect(200)
     expect(body.next).toBe(path)
     await agent.post(path).expect(200)
   })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { MfaEvent, MfaOptions } from '../../src/index.js'
 import { stopClock } from '../kit/clock.js'
 import { type Host, host, signIn, signInFully } from '../kit/host.js'
+import { challenge, verify } from '../kit/sign-in.js'
 
 type Service = Extract<MfaOptions['service'], { send: unknown }>
 type Agent = Awaited<ReturnType<typeof signIn>>
@@ -44,7 +45,7 @@ const NONE: readonly unknown[] = [
 const CASES: Record<'send' | 'verify' | 'enrollApp' | 'sendBackupCodes', Case> = {
   send: {
     prepare: (made) => signIn(made.app, 'bob'),
-    ask: (_made, agent) => agent.post('/mfa/challenge').send({ factor: 'sms' }),
+    ask: (_made, agent) => challenge(agent, 'sms'),
     answers: [
       { outcome: 'sent', challenge: 7 },
       { outcome: 'sent', expiresInSeconds: Number.NaN },
@@ -56,10 +57,10 @@ const CASES: Record<'send' | 'verify' | 'enrollApp' | 'sendBackupCodes', Case> =
   verify: {
     async prepare(made) {
       const agent = await signIn(made.app, 'bob')
-      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      await challenge(agent, 'sms').expect(200)
       return agent
     },
-    ask: (made, agent) => agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }),
+    ask: (made, agent) => verify(agent, made.standIn.newestCode()),
     answers: [{ outcome: 'VALID' }, { outcome: 'sent' }, { outcome: 'valid', backupCodesLeft: -1 }],
   },
   enrollApp: {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LanguageOptions, MfaOptions } from '../../src/index.js'
 import { browserAgent, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 const offering = (
   languages: LanguageOptions = { offer: ['en', 'de', 'fr'] },
@@ -10,7 +11,7 @@ const offering = (
 /** A browser of somebody halfway through signing in. */
 async function halfway({ app }: ReturnType<typeof host>, wishes = 'en') {
   const browser = browserAgent(app).set('Accept-Language', wishes)
-  await browser.post('/login').type('form').send({ name: 'alice' }).expect(200)
+  await login(browser, 'alice').type('form').expect(200)
   return browser
 }
 
@@ -50,7 +51,7 @@ describe('the switch of languages', () => {
     const agent = await signIn(made.app, 'bob')
     const { body } = await agent.post('/mfa/language').send({ language: 'DE' }).expect(200)
     expect(body).toEqual({ status: 'chosen', language: 'de', next: '/mfa' })
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(agent, 'sms').expect(200)
     expect(made.standIn.calls.at(-1)).toMatchObject({ verb: 'send', request: { locale: 'de' } })
   })
 
@@ -67,15 +68,11 @@ describe('the switch of languages', () => {
   it('changes nothing else: the half-login and its code go on', async () => {
     const made = offering()
     const browser = await halfway(made)
-    await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+    await challenge(browser, 'sms').type('form').expect(303)
     await browser.post('/mfa/language').type('form').send({ language: 'de', back: '/mfa/verify' }).expect(303)
     expect(languageOf(await browser.get('/mfa/verify').expect(200))).toBe('de')
     expect(made.standIn.count('send')).toBe(1)
-    await browser
-      .post('/mfa/verify')
-      .type('form')
-      .send({ code: made.standIn.newestCode(), factor: 'sms' })
-      .expect(303)
+    await verify(browser, made.standIn.newestCode(), { factor: 'sms' }).type('form').expect(303)
     expect((await browser.get('/secret').expect(200)).body.secret).toBe(42)
   })
 
@@ -123,27 +120,19 @@ describe('the switch of languages', () => {
 
   it('leads from an answer to a form back to a page of the same kind', async () => {
     const browser = await halfway(offering())
-    await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
-    const wrong = await browser
-      .post('/mfa/verify')
-      .type('form')
-      .send({ code: '000000', factor: 'sms' })
-      .expect(401)
+    await challenge(browser, 'sms').type('form').expect(303)
+    const wrong = await verify(browser, '000000', { factor: 'sms' }).type('form').expect(401)
     expect(backOf(wrong)).toBe('/mfa/verify?factor=sms')
-    const backup = await browser
-      .post('/mfa/verify')
-      .type('form')
-      .send({ code: 'x', factor: 'backup' })
-      .expect(401)
+    const backup = await verify(browser, 'x', { factor: 'backup' }).type('form').expect(401)
     expect(backOf(backup)).toBe('/mfa/verify?factor=backup')
-    const unknown = await browser.post('/mfa/challenge').type('form').send({ factor: 'nothing' })
+    const unknown = await challenge(browser, 'nothing').type('form')
     expect(backOf(unknown)).toBe('/mfa?choose')
   })
 
   it('is not on a page that is shown once', async () => {
     const made = offering({ offer: ['en', 'de'] }, { policy: () => 'require' })
     const browser = browserAgent(made.app)
-    await browser.post('/login').type('form').send({ name: 'nina' }).expect(200)
+    await login(browser, 'nina').type('form').expect(200)
     expect(backOf(await browser.get('/mfa/enroll-app').expect(200))).toBe('/mfa/enroll-app')
     const once = await browser.post('/mfa/enroll-app').type('form').send({}).expect(200)
     expect(once.text).toContain('data:image/png')

@@ -8,6 +8,7 @@ import type { Store, Value } from '../../service/src/store/store.js'
 import { requireMfa } from '../../src/index.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { challengeStrongest, type HostSetup, jsonAgent } from '../kit/host.js'
+import { challenge, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { noticingHost, pass } from '../notices/kit.js'
 import { openApi } from '../openapi/document.js'
@@ -119,8 +120,6 @@ function watchedHost(setup: HostSetup = {}) {
   }
 }
 
-const challenge = (agent: Agent, factor = 'sms') => agent.post('/mfa/challenge').send({ factor }).expect(200)
-
 async function halfway(host: Watched, name = 'alice') {
   const agent = jsonAgent(host.app)
   await login(agent, name)
@@ -153,7 +152,7 @@ async function interrupted(host: Watched, clock: Clock) {
   const agent = await pass(host, 'alice')
   clock.move(STALE)
   await agent.post('/pay').set('Accept', PAGE).type('form').send({ to: 'carol' }).expect(303)
-  await challenge(agent)
+  await challenge(agent, 'sms').expect(200)
   return agent
 }
 
@@ -165,7 +164,7 @@ const PLACES: Record<string, Place> = {
       const { send } = host.standIn.service
       host.standIn.service.send = async (request) => ({ ...(await send(request)), outcome: 'queued' })
       const agent = await halfway(host)
-      await challenge(agent)
+      await challenge(agent, 'sms').expect(200)
       clock.move(3 * SECOND)
       return agent
     },
@@ -174,8 +173,8 @@ const PLACES: Record<string, Place> = {
   'wrong codes were typed': {
     async come(host) {
       const agent = await halfway(host)
-      await challenge(agent)
-      for (let guess = 0; guess < 6; guess++) await agent.post('/mfa/verify').send({ code: '000000' })
+      await challenge(agent, 'sms').expect(200)
+      for (let guess = 0; guess < 6; guess++) await verify(agent, '000000')
       return agent
     },
   },
@@ -183,8 +182,7 @@ const PLACES: Record<string, Place> = {
     async come(host) {
       for (let session = 0; session < 3; session++) {
         const other = await halfway(host)
-        for (let guess = 0; guess < 4; guess++)
-          await other.post('/mfa/verify').send({ code: '000000', factor: 'app' })
+        for (let guess = 0; guess < 4; guess++) await verify(other, '000000', { factor: 'app' })
       }
       return halfway(host)
     },
@@ -200,7 +198,7 @@ const PLACES: Record<string, Place> = {
   'the half-login took too long': {
     async come(host, clock) {
       const agent = await halfway(host)
-      await challenge(agent)
+      await challenge(agent, 'sms').expect(200)
       clock.move(11 * MINUTE)
       return agent
     },
@@ -219,7 +217,7 @@ const PLACES: Record<string, Place> = {
       const agent = await pass(host, 'alice', { trust: true })
       await agent.post('/mfa/backup').send({}).expect(200)
       await agent.post('/mfa/enroll-app').send({}).expect(200)
-      await challenge(agent, 'email')
+      await challenge(agent, 'email').expect(200)
       return agent
     },
   },
@@ -240,22 +238,23 @@ const PLACES: Record<string, Place> = {
     setup: paying,
     async come(host, clock) {
       const agent = await interrupted(host, clock)
-      await agent.post('/mfa/verify').send({ code: host.standIn.newestCode() }).expect(200)
+      await verify(agent, host.standIn.newestCode()).expect(200)
       return agent
     },
     after: notesStepUp,
   },
   'few backup codes are left': {
     async come(host) {
-      const { verify } = host.standIn.service
-      host.standIn.service.verify = async (request) => {
-        const answer = await verify(request)
+      const { service } = host.standIn
+      const { verify: check } = service
+      service.verify = async (request) => {
+        const answer = await check(request)
         return answer.outcome === 'valid' ? { ...answer, backupCodesLeft: 1 } : answer
       }
       const owner = await pass(host, 'alice')
       await owner.post('/mfa/backup').send({}).expect(200)
       const agent = await halfway(host)
-      await agent.post('/mfa/verify').send({ code: 'AAAABBBBCCCCDDDD', factor: 'backup' }).expect(200)
+      await verify(agent, 'AAAABBBBCCCCDDDD', { factor: 'backup' }).expect(200)
       return agent
     },
     after: notesStepUp,
@@ -265,7 +264,7 @@ const PLACES: Record<string, Place> = {
       const first = jsonAgent(host.app)
       await login(first, 'alice')
       const code = await challengeStrongest(host, first, 'alice')
-      const trusting = await first.post('/mfa/verify').send({ code, trust: true }).expect(200)
+      const trusting = await verify(first, code, { trust: true }).expect(200)
       const agent = browserWith(host.app, trustCookieOf(trusting))
       await login(agent, 'alice')
       return agent

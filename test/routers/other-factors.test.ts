@@ -4,6 +4,7 @@ import type { MfaEvent, MfaOptions } from '../../src/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, type Host, host, signIn, type TestUser } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 type Outage = NonNullable<MfaOptions['outage']>
 
@@ -28,7 +29,7 @@ async function undelivering(
 
 const browserOf = async ({ app }: Host, name: string) => {
   const browser = browserAgent(app)
-  await browser.post('/login').type('form').send({ name })
+  await login(browser, name).type('form')
   return browser
 }
 
@@ -38,26 +39,26 @@ const offered = (html: string) =>
 describe('R77 a code that cannot be delivered', () => {
   it.each([undefined, 'closed'] as const)('offers nothing when outage is %s', async (outage) => {
     const { made, agent } = await undelivering(outage)
-    const answer = await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    const answer = await challenge(agent, 'sms').expect(503)
     expect(answer.body.code).toBe('service_unavailable')
     expect(answer.body).not.toHaveProperty('factors')
     const browser = await browserOf(made, 'alice')
-    const page = await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(503)
+    const page = await challenge(browser, 'sms').type('form').expect(503)
     expect(offered(page.text)).toEqual([])
   })
 
   it('offers the other factors and a backup code for other-factor, and one of them signs in', async () => {
     const { made, agent } = await undelivering('other-factor')
-    const answer = await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    const answer = await challenge(agent, 'sms').expect(503)
     expect(answer.body).toMatchObject({ code: 'delivery_unavailable', backup: true, next: '/mfa' })
     expect(answer.body.factors.map(({ id }: { id: string }) => id)).toEqual(['app', 'email'])
     const browser = await browserOf(made, 'alice')
-    const page = await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(503)
+    const page = await challenge(browser, 'sms').type('form').expect(503)
     expect(offered(page.text)).toEqual(['app', 'backup', 'email'])
     expect(page.text).toContain('We can’t send codes right now')
     made.standIn.setApp('alice@example.com', '123456')
-    await browser.post('/mfa/challenge').type('form').send({ factor: 'app' }).expect(303)
-    await browser.post('/mfa/verify').type('form').send({ code: '123456' }).expect(303)
+    await challenge(browser, 'app').type('form').expect(303)
+    await verify(browser, '123456').type('form').expect(303)
     await browser.get('/secret').expect(200)
   })
 
@@ -67,16 +68,12 @@ describe('R77 a code that cannot be delivered', () => {
       method: 'email',
       contact: { kind: 'email', email: 'alice@example.com' },
     })
-    const answer = await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    const answer = await challenge(agent, 'sms').expect(503)
     expect(answer.body).toMatchObject({ code: 'delivery_unavailable', factors: [], backup: true })
     const browser = await browserOf(made, 'alice')
-    const page = await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(503)
+    const page = await challenge(browser, 'sms').type('form').expect(503)
     expect(offered(page.text)).toEqual(['backup'])
-    await browser
-      .post('/mfa/verify')
-      .type('form')
-      .send({ code: 'AAAA-BBBB-CCCC-DDDD', factor: 'backup' })
-      .expect(303)
+    await verify(browser, 'AAAA-BBBB-CCCC-DDDD', { factor: 'backup' }).type('form').expect(303)
     await browser.get('/secret').expect(200)
   })
 
@@ -85,12 +82,12 @@ describe('R77 a code that cannot be delivered', () => {
     async (outage) => {
       const { made, agent, heal } = await undelivering(outage, 'alice', 'none')
       for (let attempt = 0; attempt < 12; attempt++) {
-        await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+        await challenge(agent, 'sms').expect(503)
       }
       await agent.get('/secret').expect(401)
       heal()
-      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-      await agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
+      await challenge(agent, 'sms').expect(200)
+      await verify(agent, made.standIn.newestCode()).expect(200)
     },
   )
 
@@ -100,7 +97,7 @@ describe('R77 a code that cannot be delivered', () => {
       throw new ServiceError('ERR_MFA_SERVICE_KEY', 'not this key')
     })
     const agent = await signIn(made.app, 'alice')
-    const answer = await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    const answer = await challenge(agent, 'sms').expect(503)
     expect(answer.body.code).toBe('service_misconfigured')
     expect(answer.body).not.toHaveProperty('factors')
   })
@@ -110,9 +107,9 @@ describe('R77 a code that cannot be delivered', () => {
     async (outage) => {
       const made = host({ options: { outage } })
       const agent = await signIn(made.app, 'alice')
-      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      await challenge(agent, 'sms').expect(200)
       made.standIn.setTrouble(made.standIn.down)
-      const answer = await agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(503)
+      const answer = await verify(agent, made.standIn.newestCode()).expect(503)
       expect(answer.body.code).toBe('service_unavailable')
       await agent.get('/secret').expect(401)
     },
@@ -121,10 +118,7 @@ describe('R77 a code that cannot be delivered', () => {
   it('shows no contact to a session that ended meanwhile', async () => {
     const { made, agent } = await undelivering('other-factor')
     const held = made.standIn.hold()
-    const late = agent
-      .post('/mfa/challenge')
-      .send({ factor: 'sms' })
-      .then((answer) => answer)
+    const late = challenge(agent, 'sms').then((answer) => answer)
     await held.arrived
     await agent.post('/logout').expect(200)
     held.release()
@@ -151,7 +145,7 @@ describe('R77 a service that is down behind its address', () => {
     const clock = stopClock()
     const { state, calls, events, made } = await remote()
     const agent = await signIn(made.app, 'bob')
-    const ask = () => agent.post('/mfa/challenge').send({ factor: 'sms' })
+    const ask = () => challenge(agent, 'sms')
     for (let attempt = 0; attempt < 5; attempt++) await ask().expect(503)
     const paused = await ask().expect(503)
     expect(paused.headers['retry-after']).toBe('10')
@@ -176,17 +170,15 @@ describe('R77 a service that is down behind its address', () => {
     state.status = 200
     for (let login = 0; login < 2; login++) {
       const agent = await signIn(made.app, 'bob')
-      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      await challenge(agent, 'sms').expect(200)
       state.status = 401
       for (let guess = 0; guess < 4; guess++) {
-        expect((await agent.post('/mfa/verify').send({ code: '000000' }).expect(401)).body.code).toBe(
-          'invalid_code',
-        )
+        expect((await verify(agent, '000000').expect(401)).body.code).toBe('invalid_code')
       }
       state.status = 200
     }
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await agent.post('/mfa/verify').send({ code: '123456' }).expect(200)
+    await challenge(agent, 'sms').expect(200)
+    await verify(agent, '123456').expect(200)
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type MfaEvent, ServiceError } from '../../src/index.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, type Host, host, signIn, signInFully } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 type Agent = Awaited<ReturnType<typeof signIn>>
 
@@ -14,16 +15,16 @@ const verbs: {
   {
     verb: 'send',
     prepare: (made) => signIn(made.app, 'bob'),
-    ask: (_made, agent) => agent.post('/mfa/challenge').send({ factor: 'sms' }),
+    ask: (_made, agent) => challenge(agent, 'sms'),
   },
   {
     verb: 'verify',
     prepare: async (made) => {
       const agent = await signIn(made.app, 'bob')
-      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      await challenge(agent, 'sms').expect(200)
       return agent
     },
-    ask: (made, agent) => agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }),
+    ask: (made, agent) => verify(agent, made.standIn.newestCode()),
   },
   {
     verb: 'enrollApp',
@@ -118,12 +119,9 @@ describe('R77 a service that is slow', () => {
   it('lets nobody in meanwhile, and in when it says yes', async () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(agent, 'sms')
     const held = made.standIn.hold()
-    const late = agent
-      .post('/mfa/verify')
-      .send({ code: made.standIn.newestCode() })
-      .then((answer) => answer)
+    const late = verify(agent, made.standIn.newestCode()).then((answer) => answer)
     await held.arrived
     await agent.get('/secret').expect(401)
     held.release()
@@ -134,9 +132,9 @@ describe('R77 a service that is slow', () => {
   it('is told to a person as a page that says what to do', async () => {
     const made = host()
     const browser = browserAgent(made.app)
-    await browser.post('/login').type('form').send({ name: 'bob' })
+    await login(browser, 'bob').type('form')
     made.standIn.setTrouble(made.standIn.down)
-    const page = await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(503)
+    const page = await challenge(browser, 'sms').type('form').expect(503)
     expect(page.headers['content-type']).toContain('text/html')
     expect(page.headers['cache-control']).toBe('no-store')
     await browser.get('/mfa').expect(200)
@@ -149,10 +147,10 @@ describe('R43 R77 a person whose message may have gone out, though the service f
   }
   const browserOf = async (made: Host, name: string) => {
     const browser = browserAgent(made.app)
-    await browser.post('/login').type('form').send({ name })
+    await login(browser, name).type('form')
     return browser
   }
-  const ask = (browser: Agent, factor: string) => browser.post('/mfa/challenge').type('form').send({ factor })
+  const ask = (browser: Agent, factor: string) => challenge(browser, factor).type('form')
 
   it('is told how long to wait at the next try, can ask again then, and may take another way meanwhile', async () => {
     const clock = stopClock()
@@ -175,7 +173,7 @@ describe('R43 R77 a person whose message may have gone out, though the service f
     clock.move(30 * SECOND)
     await ask(browser, 'sms').expect(303)
     const code = made.standIn.newestCode()
-    await browser.post('/mfa/verify').type('form').send({ code }).expect(303)
+    await verify(browser, code).type('form').expect(303)
   })
 
   it('may still type the code of the message before, when it was the second that failed', async () => {
@@ -192,7 +190,7 @@ describe('R43 R77 a person whose message may have gone out, though the service f
     expect(early.text).toContain('name="code"')
     expect(early.text).toContain('data-mfa-left="60"')
     made.standIn.setTrouble(undefined)
-    await browser.post('/mfa/verify').type('form').send({ code }).expect(303)
+    await verify(browser, code).type('form').expect(303)
   })
 
   it('finds the way to backup codes where it was, with the wait', async () => {
@@ -200,7 +198,7 @@ describe('R43 R77 a person whose message may have gone out, though the service f
     const made = host()
     const browser = await browserOf(made, 'bob')
     await ask(browser, 'sms').expect(303)
-    await browser.post('/mfa/verify').type('form').send({ code: made.standIn.newestCode() }).expect(303)
+    await verify(browser, made.standIn.newestCode()).type('form').expect(303)
     made.standIn.setTrouble(late)
     await browser.post('/mfa/backup').expect(503)
     const early = await browser.post('/mfa/backup').expect(429)
@@ -218,7 +216,7 @@ describe('R89 a service that fails', () => {
     const made = host({ options: { onEvent: (event) => void events.push(event) } })
     const agent = await signIn(made.app, 'bob')
     made.standIn.setTrouble(made.standIn.down)
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    await challenge(agent, 'sms').expect(503)
     expect(events.filter(({ type }) => type !== 'pending_login_started')).toEqual([
       {
         type: 'service_failed',

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { browserAgent, host } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 const signedIn = async (bed: ReturnType<typeof host>, name: string) => {
   const agent = browserAgent(bed.app)
-  await agent.post('/login').type('form').send({ name })
+  await login(agent, name).type('form')
   return agent
 }
 
@@ -17,18 +18,14 @@ describe('the pages as a host has them', () => {
     bed.standIn.setApp('alice@example.com', '424242')
     const agent = await signedIn(bed, 'alice')
     expect(order((await agent.get('/mfa')).text)[0]).toBe('app')
-    await agent.post('/mfa/challenge').type('form').send({ factor: 'email' })
-    const done = await agent
-      .post('/mfa/verify')
-      .type('form')
-      .send({ code: bed.standIn.newestCode() })
-      .expect(303)
+    await challenge(agent, 'email').type('form')
+    const done = await verify(agent, bed.standIn.newestCode()).type('form').expect(303)
     const [cookie] = (done.get('Set-Cookie') ?? []).filter((one) => one.startsWith('mfa_last='))
     expect(cookie).toMatch(/^mfa_last=email; .*Path=\/mfa; .*HttpOnly; SameSite=Lax/)
     expect(cookie).not.toMatch(/Domain/i)
 
     await agent.post('/logout')
-    await agent.post('/login').type('form').send({ name: 'alice' })
+    await login(agent, 'alice').type('form')
     expect(order((await agent.get('/mfa')).text)[0]).toBe('email')
   })
 
@@ -59,13 +56,13 @@ describe('the pages as a host has them', () => {
       { id: 'sms-2', method: 'sms', to: '••• 02', strength: 'medium', label: 'Work <phone>' },
     ])
 
-    await agent.post('/mfa/challenge').type('form').send({ factor: 'sms-2' }).expect(303)
+    await challenge(agent, 'sms-2').type('form').expect(303)
     expect(bed.standIn.delivered).toMatchObject([{ to: '+447700900202' }])
     // The other one is still offered by its name, and the last one used comes first the next time.
     expect((await agent.get('/mfa/verify')).text).toContain('<bdi>My phone</bdi>')
-    await agent.post('/mfa/verify').type('form').send({ code: bed.standIn.newestCode() }).expect(303)
+    await verify(agent, bed.standIn.newestCode()).type('form').expect(303)
     await agent.post('/logout')
-    await agent.post('/login').type('form').send({ name: 'bob' })
+    await login(agent, 'bob').type('form')
     expect(order((await agent.get('/mfa')).text)).toEqual(['sms-2', 'sms', 'backup'])
   })
 
@@ -78,7 +75,7 @@ describe('the pages as a host has them', () => {
   it('link the host’s style sheet after ours and show its help', async () => {
     const bed = host({ options: { pages: { stylesheet: '/brand.css', help: 'Call us at 555 <0100>.' } } })
     const agent = await signedIn(bed, 'bob')
-    await agent.post('/mfa/challenge').type('form').send({ factor: 'sms' })
+    await challenge(agent, 'sms').type('form')
     const { text } = await agent.get('/mfa/verify').expect(200)
     expect(text.indexOf('/brand.css')).toBeGreaterThan(text.indexOf('mfa.css'))
     expect(text).toContain('Call us at 555 &lt;0100&gt;.')
@@ -112,7 +109,7 @@ describe('the pages as a host has them', () => {
     })
     const agent = await signedIn(bed, 'bob')
     expect((await agent.get('/mfa')).text).toBe('mine: ••• 02')
-    await agent.post('/mfa/challenge').type('form').send({ factor: 'sms' })
+    await challenge(agent, 'sms').type('form')
     expect((await agent.get('/mfa/verify')).text).toContain('<!doctype html>')
   })
 
@@ -133,12 +130,12 @@ describe('the pages as a host has them', () => {
       expect((await asked).text.trim()).toBe(`mine: ${text}`)
     const post = (path: string, body: object) => agent.post(`/mfa${path}`).type('form').send(body)
     await draws(agent.get('/mfa'), 'choose')
-    await draws(post('/challenge', { factor: 'pigeon' }), 'choose unknown_factor')
-    await post('/challenge', { factor: 'sms' }).expect(303)
+    await draws(challenge(agent, 'pigeon').type('form'), 'choose unknown_factor')
+    await challenge(agent, 'sms').type('form').expect(303)
     await draws(agent.get('/mfa/verify'), 'code')
-    await draws(post('/verify', { code: '000 00x' }), 'code invalid_code')
-    await draws(post('/verify', { code: 'x'.repeat(5_000) }), 'code body_too_large')
-    await post('/verify', { code: bed.standIn.newestCode() }).expect(303)
+    await draws(verify(agent, '000 00x').type('form'), 'code invalid_code')
+    await draws(verify(agent, 'x'.repeat(5_000)).type('form'), 'code body_too_large')
+    await verify(agent, bed.standIn.newestCode()).type('form').expect(303)
     await draws(agent.get('/mfa'), 'overview')
     await draws(agent.get('/mfa/devices'), 'devices')
     await draws(agent.get('/mfa/backup'), 'backup')

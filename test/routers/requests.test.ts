@@ -1,6 +1,7 @@
 import type { Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 const posts = ['/challenge', '/verify', '/cancel', '/enroll-app', '/enroll-app/confirm', '/backup'] as const
 const gets = ['/', '/verify', '/enroll-app', '/enroll-app/confirm', '/backup'] as const
@@ -26,7 +27,7 @@ describe('R14 methods', () => {
   it('a page that follows a form sends nothing when it is loaded again', async () => {
     const { app, standIn } = host()
     const browser = browserAgent(app)
-    await browser.post('/login').type('form').send({ name: 'bob' })
+    await login(browser, 'bob').type('form')
     const sends = async (path: string, body: object, says: string) => {
       const before = standIn.calls.length
       const { headers } = await browser.post(path).type('form').send(body).expect(303)
@@ -36,7 +37,7 @@ describe('R14 methods', () => {
       expect(standIn.calls).toHaveLength(before + 1)
     }
     await sends('/mfa/challenge', { factor: 'sms' }, 'We texted a verification code to')
-    await browser.post('/mfa/verify').type('form').send({ code: standIn.newestCode() }).expect(303)
+    await verify(browser, standIn.newestCode()).type('form').expect(303)
     await sends('/mfa/backup', {}, 'There are 2 codes. Each works once.')
   })
 
@@ -135,10 +136,8 @@ describe('R13 a request that changes something', () => {
   ])('is taken from here: %j', async (headers) => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
-    await agent
-      .post('/mfa/challenge')
+    await challenge(agent, 'sms')
       .set({ Host: 'bank.example', ...headers })
-      .send({ factor: 'sms' })
       .expect(200)
   })
 
@@ -146,10 +145,7 @@ describe('R13 a request that changes something', () => {
     const made = host({ first: (app) => void app.set('trust proxy', 1) })
     const agent = await signIn(made.app, 'bob')
     const ask = (Origin: string) =>
-      agent
-        .post('/mfa/challenge')
-        .set({ Host: 'bank.example', 'X-Forwarded-Proto': 'https', Origin })
-        .send({ factor: 'sms' })
+      challenge(agent, 'sms').set({ Host: 'bank.example', 'X-Forwarded-Proto': 'https', Origin })
     await ask('http://bank.example').expect(403)
     await ask('https://bank.example').expect(200)
   })
@@ -162,10 +158,10 @@ describe('R13 a request that changes something', () => {
     }
     const trusting = host({ first: (app) => void app.set('trust proxy', 1) })
     const agent = await signIn(trusting.app, 'bob')
-    await agent.post('/mfa/challenge').set(headers).send({ factor: 'sms' }).expect(200)
+    await challenge(agent, 'sms').set(headers).expect(200)
     const wary = host()
     const other = await signIn(wary.app, 'bob')
-    await other.post('/mfa/challenge').set(headers).send({ factor: 'sms' }).expect(403)
+    await challenge(other, 'sms').set(headers).expect(403)
   })
 })
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { browserAgent, type Host, host, jsonAgent } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { begin, listen } from '../kit/sockets.js'
 
 /** Request targets of which a browser would make another site, or nothing good. */
@@ -38,13 +39,9 @@ const here: [string, string][] = [
 ]
 
 async function finish({ standIn }: Host, browser: ReturnType<typeof browserAgent>, accept: 'html' | 'json') {
-  const post = (path: string, body: object) =>
-    browser
-      .post(path)
-      .set('Accept', accept === 'html' ? 'text/html' : 'application/json')
-      .send(body)
-  await post('/mfa/challenge', { factor: 'sms' })
-  const answer = await post('/mfa/verify', { code: standIn.newestCode() })
+  const type = accept === 'html' ? 'text/html' : 'application/json'
+  await challenge(browser, 'sms').set('Accept', type)
+  const answer = await verify(browser, standIn.newestCode()).set('Accept', type)
   if (accept === 'json') return String(answer.body.next)
   expect(answer.status).toBe(303)
   return answer.headers.location
@@ -75,7 +72,7 @@ describe('R15 where somebody is sent after the second factor', () => {
     for (const accept of ['html', 'json'] as const) {
       const made = trustingHost()
       const browser = browserAgent(made.app)
-      await browser.post('/login').set('X-Target', JSON.stringify(target)).send({ name: 'bob' })
+      await login(browser, 'bob').set('X-Target', JSON.stringify(target))
       expect(await finish(made, browser, accept)).toBe('/home')
     }
   })
@@ -83,8 +80,8 @@ describe('R15 where somebody is sent after the second factor', () => {
   it.each(elsewhere)('is never that through the strategy either: %j', async (target) => {
     const made = trustingHost()
     const browser = jsonAgent(made.app)
-    await browser.post('/login').set('X-Target', JSON.stringify(target)).send({ name: 'bob' })
-    await browser.post('/mfa/challenge').send({ factor: 'sms' })
+    await login(browser, 'bob').set('X-Target', JSON.stringify(target))
+    await challenge(browser, 'sms')
     await browser
       .post('/mfa-login')
       .send({ code: made.standIn.newestCode() })
@@ -95,7 +92,7 @@ describe('R15 where somebody is sent after the second factor', () => {
   it.each<unknown>([1, true, null, {}, [['/a']], { toString: '/a' }])('is no %j', async (target) => {
     const made = trustingHost()
     const browser = browserAgent(made.app)
-    await browser.post('/login').set('X-Target', JSON.stringify(target)).send({ name: 'bob' })
+    await login(browser, 'bob').set('X-Target', JSON.stringify(target))
     expect(await finish(made, browser, 'json')).toBe('/home')
   })
 
@@ -107,7 +104,7 @@ describe('R15 where somebody is sent after the second factor', () => {
         /[^\x20-\x7e]/g,
         (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
       )
-      await browser.post('/login').set('X-Target', shown).send({ name: 'bob' })
+      await login(browser, 'bob').set('X-Target', shown)
       expect(await finish(made, browser, accept)).toBe(location)
     }
   })
@@ -115,14 +112,14 @@ describe('R15 where somebody is sent after the second factor', () => {
   it('is what the host remembered, through the strategy, once', async () => {
     const made = trustingHost()
     const browser = jsonAgent(made.app)
-    await browser.post('/login').set('X-Target', '"/reports?year=2026"').send({ name: 'bob' })
-    await browser.post('/mfa/challenge').send({ factor: 'sms' })
+    await login(browser, 'bob').set('X-Target', '"/reports?year=2026"')
+    await challenge(browser, 'sms')
     await browser
       .post('/mfa-login')
       .send({ code: made.standIn.newestCode() })
       .expect(302)
       .expect('Location', '/reports?year=2026')
-    await browser.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(browser, 'sms')
     await browser
       .post('/mfa-login')
       .send({ code: made.standIn.newestCode() })
@@ -134,20 +131,20 @@ describe('R15 where somebody is sent after the second factor', () => {
     const clock = stopClock()
     const { app, standIn } = host({ options: { login: { homePath: '/home' } } })
     const browser = browserAgent(app)
-    await browser.post('/login').type('form').send({ name: 'alice' })
+    await login(browser, 'alice').type('form')
     await browser.get('/secret?report=7&tab=2').expect(303).expect('Location', '/mfa')
-    const post = (path: string, body: object) => browser.post(`/mfa${path}`).type('form').send(body)
     await browser.get('/mfa').expect(200)
-    await post('/challenge', { factor: 'email' }).expect(303)
+    await challenge(browser, 'email').type('form').expect(303)
     await browser.get('/mfa/verify').expect(200)
-    await post('/verify', { code: '000 00x' }).expect(401)
+    await verify(browser, '000 00x').type('form').expect(401)
     clock.move(30 * SECOND)
-    await post('/challenge', { factor: 'email' }).expect(303)
+    await challenge(browser, 'email').type('form').expect(303)
     await browser.get('/mfa?choose').expect(200)
     await browser.get('/mfa/assets/mfa.css').expect(200)
-    await post('/challenge', { factor: 'sms' }).expect(303)
-    await post('/verify', { code: '000 00x' }).expect(401)
-    await post('/verify', { code: standIn.newestCode('+447700900101') })
+    await challenge(browser, 'sms').type('form').expect(303)
+    await verify(browser, '000 00x').type('form').expect(401)
+    await verify(browser, standIn.newestCode('+447700900101'))
+      .type('form')
       .expect(303)
       .expect('Location', '/secret?report=7&tab=2')
   })
@@ -164,7 +161,7 @@ describe('R15 where somebody is sent after the second factor', () => {
       const made = host({ options: { login: { homePath: '/home' } } })
       const port = await listen(made.app)
       const browser = browserAgent(made.app)
-      const cookie = sessionCookie(await browser.post('/login').send({ name: 'bob' }))
+      const cookie = sessionCookie(await login(browser, 'bob'))
       const away = await begin(port, {
         method: 'GET',
         path,
@@ -187,13 +184,13 @@ describe('R16 a forged Host or X-Forwarded-Host', () => {
       const { app, standIn } = made
       const browser = browserAgent(app)
       const answers = [
-        await browser.post('/login').set(name, value).type('form').send({ name: 'alice' }),
+        await login(browser, 'alice').set(name, value).type('form'),
         await browser.get('/secret').set(name, value),
         await browser.get('/mfa').set(name, value),
-        await browser.post('/mfa/challenge').set(name, value).type('form').send({ factor: 'email' }),
+        await challenge(browser, 'email').set(name, value).type('form'),
         await browser.get('/mfa/verify').set(name, value),
-        await browser.post('/mfa/verify').set(name, value).type('form').send({ code: '000000' }),
-        await browser.post('/mfa/verify').set(name, value).type('form').send({ code: standIn.newestCode() }),
+        await verify(browser, '000000').set(name, value).type('form'),
+        await verify(browser, standIn.newestCode()).set(name, value).type('form'),
         await browser.post('/mfa/enroll-app').set(name, value).type('form').send({}),
       ]
       for (const answer of answers) {

@@ -5,6 +5,7 @@ import type { Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { stopClock } from '../kit/clock.js'
 import { host, jsonAgent, people } from '../kit/host.js'
+import { challenge } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
 type Agent = ReturnType<typeof jsonAgent>
@@ -111,7 +112,7 @@ describe.each(ACCEPTS)('R44 the routes that send, as %s', (accept) => {
     const { app, watch, standIn } = watchedHost()
     const agent = jsonAgent(app).set('Accept', accept)
     await agent.post('/password').send({ name: 'bob', password: PASSWORD }).expect(204)
-    const ask = (factor: string) => watch(() => agent.post('/mfa/challenge').send({ factor }))
+    const ask = (factor: string) => watch(() => challenge(agent, factor))
     // The first to count looks for the table.
     await ask('nonsense')
     const ofNobody = await ask('nonsense')

@@ -2,14 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 describe('signing in with a second factor', () => {
   it('R01 withholds the user until the code is right', async () => {
     const { app, standIn } = host()
     const agent = jsonAgent(app)
-    const login = await agent.post('/login').send({ name: 'bob' }).expect(200)
-    expect(login.body.user).toBeNull()
-    expect(login.body.mfa.status).toBe('pending')
+    const pending = await login(agent, 'bob').expect(200)
+    expect(pending.body.user).toBeNull()
+    expect(pending.body.mfa.status).toBe('pending')
 
     const shut = await agent.get('/secret').expect(401)
     expect(shut.body).toMatchObject({
@@ -18,11 +19,11 @@ describe('signing in with a second factor', () => {
       factors: [{ id: 'sms', method: 'sms' }],
     })
 
-    const challenged = await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    const challenged = await challenge(agent, 'sms').expect(200)
     expect(challenged.body).toMatchObject({ status: 'challenged', factor: 'sms', to: '••• 02' })
     expect(JSON.stringify(challenged.body)).not.toContain(standIn.newestCode())
 
-    const verified = await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    const verified = await verify(agent, standIn.newestCode()).expect(200)
     expect(verified.body).toEqual({ status: 'verified', next: '/' })
     const open = await agent.get('/secret').expect(200)
     expect(open.body.mfa).toMatchObject({ status: 'verified', amr: ['pwd', 'sms', 'mfa'] })
@@ -37,27 +38,17 @@ describe('signing in with a second factor', () => {
   it('sends a browser to the challenge and afterwards where it wanted to go', async () => {
     const { app, standIn } = host()
     const agent = browserAgent(app)
-    await agent.post('/login').type('form').send({ name: 'bob' })
+    await login(agent, 'bob').type('form')
     const away = await agent.get('/secret?tab=2').expect(303)
     expect(away.headers.location).toBe('/mfa')
     const page = await agent.get('/mfa').expect(200)
     expect(page.text).toContain('••• 02')
-    await agent
-      .post('/mfa/challenge')
-      .type('form')
-      .send({ factor: 'sms' })
-      .expect(303)
-      .expect('Location', '/mfa/verify')
+    await challenge(agent, 'sms').type('form').expect(303).expect('Location', '/mfa/verify')
     const entry = await agent.get('/mfa/verify').expect(200)
     expect(entry.text).toContain('one-time-code')
-    const wrong = await agent.post('/mfa/verify').type('form').send({ code: '000 00x' }).expect(401)
+    const wrong = await verify(agent, '000 00x').type('form').expect(401)
     expect(wrong.text).toContain('aria-invalid')
-    await agent
-      .post('/mfa/verify')
-      .type('form')
-      .send({ code: standIn.newestCode() })
-      .expect(303)
-      .expect('Location', '/secret?tab=2')
+    await verify(agent, standIn.newestCode()).type('form').expect(303).expect('Location', '/secret?tab=2')
   })
 
   it('R03 changes the session id at the password and again at the second factor, and the old ids are dead', async () => {
@@ -72,9 +63,9 @@ describe('signing in with a second factor', () => {
     const agent = jsonAgent(app)
     const cookies = [
       await agent.get('/basket').expect(200),
-      await agent.post('/login').send({ name: 'bob' }).expect(200),
-      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200),
-      await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200),
+      await login(agent, 'bob').expect(200),
+      await challenge(agent, 'sms').expect(200),
+      await verify(agent, standIn.newestCode()).expect(200),
     ]
       .map((answer) => sessionCookie(answer))
       .filter((cookie) => cookie !== '')

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { MfaEvent } from '../../src/index.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 describe('R41 R46 what goes out to a browser', () => {
   it('never holds a code, a whole number or a whole mailbox, page or JSON, header or body', async () => {
@@ -12,18 +13,18 @@ describe('R41 R46 what goes out to a browser', () => {
       const agent = jsonAgent(app).set('Accept', accept)
       const seen: Response[] = []
       const keep = async (answer: PromiseLike<Response>) => void seen.push(await answer)
-      await agent.post('/login').send({ name: 'alice' })
+      await login(agent, 'alice')
       await keep(agent.get('/mfa?choose'))
       for (const factor of ['sms', 'email', 'app']) {
-        await keep(agent.post('/mfa/challenge').send({ factor }))
+        await keep(challenge(agent, factor))
         await keep(agent.get('/mfa/verify'))
         await keep(agent.get('/mfa'))
-        await keep(agent.post('/mfa/challenge').send({ factor }))
-        await keep(agent.post('/mfa/verify').send({ code: '000000', factor }))
+        await keep(challenge(agent, factor))
+        await keep(verify(agent, '000000', { factor }))
         clock.move(31 * SECOND)
       }
-      await agent.post('/mfa/challenge').send({ factor: 'sms' })
-      await keep(agent.post('/mfa/verify').send({ code: standIn.newestCode() }))
+      await challenge(agent, 'sms')
+      await keep(verify(agent, standIn.newestCode()))
       await keep(agent.get('/mfa'))
       await keep(agent.get('/mfa/backup'))
       await keep(agent.post('/mfa/backup').send({}))
@@ -61,17 +62,17 @@ describe('R33 whoever guesses learns nothing', () => {
     stopClock()
     const { app, standIn } = host()
     const dora = await signIn(app, 'dora')
-    await dora.post('/mfa/challenge').send({ factor: 'dual' })
+    await challenge(dora, 'dual')
     const doras = standIn.newestCode()
     const first = await signIn(app, 'bob')
-    await first.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(first, 'sms')
     const used = standIn.newestCode()
-    await first.post('/mfa/verify').send({ code: used }).expect(200)
+    await verify(first, used).expect(200)
     const answers = []
     for (const code of ['000000', used, doras, 'ZZZZZZ', 'x']) {
       const agent = await signIn(app, 'bob')
-      await agent.post('/mfa/challenge').send({ factor: 'sms' })
-      const { status, body } = await agent.post('/mfa/verify').send({ code })
+      await challenge(agent, 'sms')
+      const { status, body } = await verify(agent, code)
       answers.push(JSON.stringify({ status, body }))
       if (answers.length === 4) break
     }
@@ -82,12 +83,12 @@ describe('R33 whoever guesses learns nothing', () => {
     const clock = stopClock()
     const { app, standIn } = host()
     const agent = await signIn(app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(agent, 'sms')
     clock.move(5 * MINUTE - 1)
-    expect((await agent.post('/mfa/verify').send({ code: '000000' })).body.code).toBe('invalid_code')
+    expect((await verify(agent, '000000')).body.code).toBe('invalid_code')
     clock.move(1)
     const calls = standIn.calls.length
-    const over = await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(401)
+    const over = await verify(agent, standIn.newestCode()).expect(401)
     expect(over.body.code).toBe('code_expired')
     expect(standIn.calls).toHaveLength(calls)
   })
@@ -101,22 +102,21 @@ describe('R91 a code counts only as what it is', () => {
     const owner = await signInFully(made, 'alice')
     await owner.post('/mfa/backup').send({}).expect(200)
     const agent = await signIn(app, 'alice')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(agent, 'sms').expect(200)
     const delivered = standIn.newestCode()
-    const verify = (body: object) => agent.post('/mfa/verify').send(body)
-    await verify({ code: 'AAAABBBBCCCCDDDD' }).expect(401)
-    await verify({ code: 'AAAABBBBCCCCDDDD', factor: 'app' }).expect(401)
-    await verify({ code: delivered, factor: 'backup' }).expect(401)
+    await verify(agent, 'AAAABBBBCCCCDDDD').expect(401)
+    await verify(agent, 'AAAABBBBCCCCDDDD', { factor: 'app' }).expect(401)
+    await verify(agent, delivered, { factor: 'backup' }).expect(401)
     expect(standIn.calls.slice(-3).map(({ request }) => Reflect.get(request as object, 'kind'))).toEqual([
       'code',
       'code',
       'backup',
     ])
-    await verify({ code: 'aaaa-bbbb cccc dddd', factor: 'backup' }).expect(200)
+    await verify(agent, 'aaaa-bbbb cccc dddd', { factor: 'backup' }).expect(200)
     expect((await agent.get('/secret').expect(200)).body.mfa.amr).toEqual(['pwd', 'otp', 'mfa'])
     // Once and never again.
     const again = await signIn(app, 'alice')
-    await again.post('/mfa/verify').send({ code: 'AAAABBBBCCCCDDDD', factor: 'backup' }).expect(401)
+    await verify(again, 'AAAABBBBCCCCDDDD', { factor: 'backup' }).expect(401)
   })
 
   it('is offered no backup code where none could have arrived', async () => {
@@ -136,15 +136,15 @@ describe('R89 events', () => {
     const made = host({ options: { onEvent: (event) => void events.push(event) } })
     const { app, standIn } = made
     const agent = await signIn(app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
-    await agent.post('/mfa/verify').send({ code: '000000' })
-    await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await challenge(agent, 'sms')
+    await verify(agent, '000000')
+    await verify(agent, standIn.newestCode()).expect(200)
     await agent.post('/mfa/enroll-app').send({})
     await agent.post('/mfa/enroll-app/confirm').send({ code: '999999' })
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     await agent.post('/mfa/backup').send({}).expect(200)
     clock.move(6 * MINUTE)
-    await agent.post('/mfa/verify').send({ code: 'AAAABBBBCCCCDDDD', factor: 'backup' }).expect(200)
+    await verify(agent, 'AAAABBBBCCCCDDDD', { factor: 'backup' }).expect(200)
     const other = await signIn(app, 'bob')
     await other.post('/mfa/cancel').send({}).expect(200)
     expect(events.map(({ at: _at, ...event }) => event)).toEqual(
@@ -183,7 +183,7 @@ describe('R89 events', () => {
     for (let session = 0; session < 3; session++) {
       const agent = await signIn(made.app, 'otto')
       for (let attempt = 0; attempt < 4; attempt++) {
-        await agent.post('/mfa/verify').send({ code: '000000', factor: 'app' })
+        await verify(agent, '000000', { factor: 'app' })
       }
     }
     expect(events.filter(({ type }) => type === 'locked')).toMatchObject([
@@ -207,12 +207,9 @@ describe('R89 events', () => {
     const events: MfaEvent[] = []
     const made = host({ options: { onEvent: (event) => void events.push(event) } })
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(agent, 'sms')
     const held = made.standIn.hold()
-    const late = agent
-      .post('/mfa/verify')
-      .send({ code: made.standIn.newestCode() })
-      .then((answer) => answer)
+    const late = verify(agent, made.standIn.newestCode()).then((answer) => answer)
     await held.arrived
     await agent.post('/logout').expect(200)
     held.release()
@@ -227,9 +224,9 @@ describe('R84 what the logger is told', () => {
     const note = (...parts: unknown[]) => void told.push(parts.map((part) => String(part)).join(' '))
     const made = host({ options: { logger: { warn: note, error: note } } })
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(agent, 'sms')
     made.standIn.setTrouble(made.standIn.down)
-    await agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(503)
+    await verify(agent, made.standIn.newestCode()).expect(503)
     expect(told).toHaveLength(1)
     for (const hidden of [made.standIn.newestCode(), '900102', 'bob', 'u-bob'])
       expect(told.join()).not.toContain(hidden)

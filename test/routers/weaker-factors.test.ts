@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type FactorInput, requireMfa, ServiceError } from '../../src/index.js'
 import { stopClock } from '../kit/clock.js'
 import { browserAgent, host, jsonAgent, signIn } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 /** Every way that is delivered, as a factor of one person. */
 const DELIVERED = {
@@ -66,7 +67,7 @@ const strengths = (factors: { method: string; strength: string }[]) =>
 
 async function browserOf({ app }: Pick<ReturnType<typeof host>, 'app'>, name = 'alice') {
   const browser = browserAgent(app)
-  await browser.post('/login').type('form').send({ name })
+  await login(browser, name).type('form')
   return browser
 }
 
@@ -83,7 +84,7 @@ describe('R48 what a way to confirm says of itself', () => {
     expect(strengths((await agent.get('/secret').expect(401)).body.factors)).toEqual(STRENGTH)
     expect(strengths((await agent.post('/pay').expect(401)).body.factors)).toEqual(STRENGTH)
     made.standIn.setTrouble(made.standIn.down)
-    const { body } = await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    const { body } = await challenge(agent, 'sms').expect(503)
     const { sms: _failed, ...others } = STRENGTH
     expect(strengths(body.factors)).toEqual(others)
   })
@@ -94,7 +95,7 @@ describe('R48 what a way to confirm says of itself', () => {
       const made = hostWith(all)
       const browser = (await browserOf(made)).set('Accept-Language', language)
       const chooser = hintsOn((await browser.get('/mfa').expect(200)).text)
-      await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+      await challenge(browser, 'sms').type('form').expect(303)
       const others = hintsOn((await browser.get('/mfa/verify').expect(200)).text)
       for (const hints of [chooser, others]) {
         expect(hints.email).toContain(WEAKEST[language])
@@ -112,7 +113,7 @@ describe.each(WAYS)('R48 %s switched off', (method, factor) => {
     const made = hostWith([APP, factor])
     const agent = await signIn(made.app, 'alice')
     const browser = await browserOf(made)
-    await agent.post('/mfa/challenge').send({ factor: method }).expect(200)
+    await challenge(agent, method).expect(200)
     const calls = made.standIn.calls.length
 
     made.now.factors = [APP]
@@ -121,12 +122,12 @@ describe.each(WAYS)('R48 %s switched off', (method, factor) => {
     expect(strengths(body.factors)).toEqual({ app: 'strong' })
     expect(Object.keys(hintsOn((await browser.get('/mfa?choose').expect(200)).text))).toEqual(['app'])
     for (const name of [method, 'backup']) {
-      const refused = await agent.post('/mfa/challenge').send({ factor: name }).expect(404)
+      const refused = await challenge(agent, name).expect(404)
       expect(refused.body.code).toBe('unknown_factor')
       const code = made.standIn.newestCode()
-      await agent.post('/mfa/verify').send({ code, factor: name }).expect(404)
+      await verify(agent, code, { factor: name }).expect(404)
     }
-    await agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(404)
+    await verify(agent, made.standIn.newestCode()).expect(404)
     expect(made.standIn.calls).toHaveLength(calls)
     await agent.get('/secret').expect(401)
   })
@@ -136,14 +137,14 @@ describe.each(WAYS)('R48 %s switched off', (method, factor) => {
     const off = async () => ({ outcome: 'refused', refusal: { reason: 'method_off' } }) as const
     made.standIn.service.send = off
     const agent = await signIn(made.app, 'alice')
-    const { body } = await agent.post('/mfa/challenge').send({ factor: method }).expect(403)
+    const { body } = await challenge(agent, method).expect(403)
     expect(body.code).toBe('method_off')
     const browser = await browserOf(made)
-    const page = await browser.post('/mfa/challenge').type('form').send({ factor: method }).expect(403)
+    const page = await challenge(browser, method).type('form').expect(403)
     expect(page.text).toContain('This option is not offered here')
     expect(hintsOn(page.text)).toHaveProperty('app')
     made.standIn.setApp('alice@example.com', '123456')
-    await browser.post('/mfa/verify').type('form').send({ code: '123456', factor: 'app' }).expect(303)
+    await verify(browser, '123456', { factor: 'app' }).type('form').expect(303)
     await browser.get('/secret').expect(200)
   })
 })
@@ -155,8 +156,8 @@ describe('R48 an authenticator app', () => {
       stopClock()
       const made = hostWith([factor])
       const agent = await signIn(made.app, 'alice')
-      await agent.post('/mfa/challenge').send({ factor: method }).expect(200)
-      await agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
+      await challenge(agent, method).expect(200)
+      await verify(agent, made.standIn.newestCode()).expect(200)
       for (const verb of ['send', 'sendBackupCodes'] as const) {
         made.standIn.service[verb] = async () => {
           throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'no carrier')
@@ -182,7 +183,7 @@ describe('R48 an authenticator app', () => {
     await browser.get('/mfa').expect(303).expect('Location', '/mfa/enroll-app')
     await browser.get('/mfa/enroll-app').expect(200)
     const program = jsonAgent(held.app)
-    await program.post('/login').send({ name: 'nina' })
+    await login(program, 'nina')
     expect((await program.get('/secret').expect(403)).body).toMatchObject({ next: '/mfa/enroll-app' })
     await program.post('/mfa/enroll-app').send({}).expect(200)
   })
@@ -191,7 +192,7 @@ describe('R48 an authenticator app', () => {
     const made = hostWith([APP, factor])
     const browser = await browserOf(made)
     expect(Object.keys(hintsOn((await browser.get('/mfa').expect(200)).text))[0]).toBe('app')
-    await browser.post('/mfa/challenge').type('form').send({ factor: method }).expect(303)
+    await challenge(browser, method).type('form').expect(303)
     expect(Object.keys(hintsOn((await browser.get('/mfa/verify').expect(200)).text))[0]).toBe('app')
   })
 })
