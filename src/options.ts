@@ -58,7 +58,8 @@ export interface SharedOptions<User = Express.User> {
   factors: (user: User) => readonly FactorInput[] | Promise<readonly FactorInput[]>
   /**
    * Returns the email address or phone number under which a new authenticator app is enrolled. Defaults to
-   * `user.email`, or else the first contact among the user's factors.
+   * `user.email`, or else the first contact among the user's factors, or else `<userId>@account.invalid`, where nothing
+   * is sent.
    */
   appContact?: ((user: User) => string | undefined) | undefined
   /** Called when the user has confirmed an authenticator app, so that you can add it to their factors. */

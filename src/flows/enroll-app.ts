@@ -23,12 +23,7 @@ export interface Prepared {
 const ENROLLMENT_LIFETIME_MS = 15 * 60_000
 
 /** Has the service prepare an authenticator app. An app that is in use stays valid until the new one is confirmed. */
-export async function prepareApp(
-  deps: Deps,
-  user: MfaUser,
-  contact: Contact | undefined,
-): Promise<Prepared | Refused> {
-  if (!contact) return refuse({ code: 'contact_needed' })
+export async function prepareApp(deps: Deps, user: MfaUser, contact: Contact): Promise<Prepared | Refused> {
   const answer = await askService(deps, user.userId, () =>
     deps.service.enrollApp({ contact, ...callerOf(user) }),
   )
@@ -48,10 +43,10 @@ export async function confirmApp(
   deps: Deps,
   user: MfaUser,
   enrollment: MfaRecord['enrollment'],
-  contact: Contact | undefined,
+  contact: Contact,
   typed: string,
 ): Promise<AcceptedCode | Refused> {
-  if (!contact || !enrollment || Date.now() - enrollment.startedAt >= ENROLLMENT_LIFETIME_MS) {
+  if (!enrollment || Date.now() - enrollment.startedAt >= ENROLLMENT_LIFETIME_MS) {
     return refuse({ code: 'no_challenge' })
   }
   const attempt = { userId: user.userId, challenge: enrollment.id }

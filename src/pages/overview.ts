@@ -26,5 +26,5 @@ ${left !== undefined && html`<p>${left === 0 ? codesLeft.none : text.count(codes
 function factorItem(factor: FactorView, context: PageContext): Html {
   return html`<li>${icons[factor.method]}<span class="mfa-choice-text"><span>${context.words.overview.method[factor.method]}</span>${
     factor.label !== undefined && html`<span class="mfa-hint"><bdi>${factor.label}</bdi></span>`
-  }<span class="mfa-hint">${destination(factor.to)}</span></span></li>`
+  }${factor.to !== '' && html`<span class="mfa-hint">${destination(factor.to)}</span>`}</span></li>`
 }

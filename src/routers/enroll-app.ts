@@ -8,6 +8,7 @@ import { notify } from '../http/notify.js'
 import { sendProblem } from '../http/problem.js'
 import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../http/schemas.js'
 import { completeVerification } from '../http/verification.js'
+import { accountAddress } from '../protocol/account-address.js'
 import { type Contact, formatUser, parseUser } from '../protocol/contact.js'
 import { maskContact } from '../protocol/destination.js'
 import type { MfaRecord } from '../session/record.js'
@@ -99,22 +100,22 @@ function ageOf(enrollment: MfaRecord['enrollment']): number {
 }
 
 /** Reports the new app to the host (`onAppEnrolled`), and notifies the user. */
-async function appWasEnrolled(context: RouteContext, contact: Contact | undefined): Promise<void> {
+async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<void> {
   const { req, deps, state, user } = context
   await appEnrolled(deps, user)
-  if (contact) await deps.settings.onAppEnrolled?.(state.user, { method: 'app', user: formatUser(contact) })
-  const to = contact && maskContact(contact)
+  await deps.settings.onAppEnrolled?.(state.user, { method: 'app', user: formatUser(contact) })
+  const to = maskContact(contact)
   await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })
 }
 
-/** The contact under which the service stores this user's app. */
-function appContact({ deps, state, user: { factors } }: RouteContext): Contact | undefined {
-  const { user } = state
+/** The contact under which the service stores this user's app; a name without a mailbox if the user has no contact. */
+function appContact({ deps, state, user: { factors } }: RouteContext): Contact {
+  const { user, userId } = state
   const given: unknown = deps.settings.appContact
     ? deps.settings.appContact(user)
     : Reflect.get(user, 'email')
   const contact = typeof given === 'string' ? parseUser(given) : undefined
-  if (contact) return contact.kind === 'dual' ? undefined : contact
-  const [first] = factors.map((factor) => factor.contact)
-  return first?.kind === 'dual' ? { kind: 'email', email: first.email } : first
+  if (contact && contact.kind !== 'dual') return contact
+  const [first = accountAddress(userId)] = factors.map((factor) => factor.contact)
+  return first.kind === 'dual' ? { kind: 'email', email: first.email } : first
 }

@@ -229,7 +229,7 @@ const PATHS: ZodOpenApiPathsObject = {
         'The app is valid once its first code was confirmed. An app that is in use stays valid until then.',
       tag: 'Factors',
       answer: wire.preparedAnswer,
-      problems: [...FACTOR_CHANGE, 'contact_needed', 'method_off', 'service_misconfigured'],
+      problems: [...FACTOR_CHANGE, 'method_off', 'service_misconfigured'],
     }),
   },
   '/enroll-app/confirm': {

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import type { FactorInput } from '../../src/index.js'
+import { browserAgent, host, jsonAgent } from '../kit/host.js'
+
+/** An app whose users have neither an email address nor a phone number, and that remembers their authenticator apps. */
+function withoutContacts(ids: Record<string, string>) {
+  const apps = new Map<string, FactorInput[]>()
+  const made = host({
+    options: {
+      factors: (user) => apps.get(user.id) ?? [],
+      onAppEnrolled: (user, factor) => apps.set(user.id, [factor]),
+    },
+  })
+  for (const [name, id] of Object.entries(ids)) {
+    Object.assign(made.users, { [name]: { id, factors: [] } })
+  }
+  return { ...made, apps }
+}
+
+describe('a user without an email address and phone number', () => {
+  it('sets up an authenticator app, and signs in with it', async () => {
+    const { app, apps, standIn } = withoutContacts({ uma: '1042' })
+    const browser = browserAgent(app)
+    await browser.post('/login').type('form').send({ name: 'uma' }).expect(200)
+    const start = await browser.get('/mfa/enroll-app').expect(200)
+    expect(start.text).toContain('<h1>Set up an authenticator app</h1>')
+    const shown = await browser.post('/mfa/enroll-app').type('form').redirects(1).expect(200)
+    expect(shown.text).toContain('JBSW Y3DP EHPK 3PXP')
+    await browser.post('/mfa/enroll-app/confirm').type('form').send({ code: '123456' })
+    expect(apps.get('1042')).toEqual([{ method: 'app', user: '1042@account.invalid' }])
+
+    standIn.setApp('1042@account.invalid', '424242')
+    const again = jsonAgent(app)
+    await again.post('/login').send({ name: 'uma' }).expect(200)
+    const state = await again.get('/mfa').expect(200)
+    expect(state.body.factors).toEqual([{ id: 'app', method: 'app', to: '', strength: 'strong' }])
+    await again.post('/mfa/verify').send({ code: '424242', factor: 'app' }).expect(200)
+    const page = await again.get('/mfa').set('Accept', 'text/html').expect(200)
+    expect(page.text).not.toContain('account.invalid')
+  })
+
+  it('has an account of their own at the service, however their id is written', async () => {
+    const { app, apps } = withoutContacts({ upper: 'ID-7', lower: 'id-7', mail: 'x@y.example' })
+    for (const name of ['upper', 'lower', 'mail']) {
+      const agent = jsonAgent(app)
+      await agent.post('/login').send({ name }).expect(200)
+      await agent.post('/mfa/enroll-app').expect(200)
+      await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
+    }
+    const names = [...apps.values()].map(([factor]) => factor?.method === 'app' && factor.user)
+    expect(new Set(names).size).toBe(3)
+    expect(names).toContain('id-7@account.invalid')
+    for (const name of names) expect(name).toMatch(/^[a-z0-9.-]+@account\.invalid$/)
+  })
+})
