@@ -37,6 +37,7 @@ export type HostErrorCode =
   | 'ERR_MFA_USER_ID'
   | 'ERR_MFA_FACTORS'
   | 'ERR_MFA_POLICY'
+  | 'ERR_MFA_CALLBACK_TIMEOUT'
 
 /** The app around this package is set up in a way that cannot work. Thrown at the first request that shows it. */
 export class HostError extends MfaError {
@@ -104,6 +105,8 @@ export type ServiceErrorCode =
  */
 export type ServiceEffect = 'none' | 'unknown'
 
+const PASSING_OUTAGE_SECONDS = 5
+
 /**
  * The MFA service failed. No user is signed in, and the attempt is refunded (R77). The error message contains no code,
  * contact, API key or text of the service's response (R78, R84).
@@ -113,7 +116,10 @@ export class ServiceError extends MfaError {
   readonly code: ServiceErrorCode
   /** The HTTP status: 502 for an invalid response of the service, otherwise 503. */
   readonly status: 502 | 503
-  /** When to try again, if that is known. */
+  /**
+   * When to try again, if that is known. Defaults to 5 for `ERR_MFA_SERVICE_TIMEOUT` and `ERR_MFA_SERVICE_UNAVAILABLE`, which
+   * often pass.
+   */
   readonly retryAfterSeconds: number | undefined
   /**
    * The possible effect of the call: a message that may have been sent stays counted (R43). Defaults to `unknown` for
@@ -128,7 +134,8 @@ export class ServiceError extends MfaError {
   ) {
     super(message, options)
     this.code = code
-    this.retryAfterSeconds = options?.retryAfterSeconds
+    const isPassing = code === 'ERR_MFA_SERVICE_TIMEOUT' || code === 'ERR_MFA_SERVICE_UNAVAILABLE'
+    this.retryAfterSeconds = options?.retryAfterSeconds ?? (isPassing ? PASSING_OUTAGE_SECONDS : undefined)
     this.status = code === 'ERR_MFA_SERVICE_ANSWER' ? 502 : 503
     const isUnknown = code === 'ERR_MFA_SERVICE_TIMEOUT' || code === 'ERR_MFA_SERVICE_ANSWER'
     this.effect = options?.effect ?? (isUnknown ? 'unknown' : 'none')

@@ -1,15 +1,27 @@
+import { HostError } from './errors.js'
 import type { Settings } from './settings.js'
+import { withTimeout } from './stores/timeout.js'
 
 /**
- * The settings with functions of the host that are safe to call: one that must answer at once and returns a promise or another
- * wrong value fails the request, and a logger that fails changes nothing. Without this, the rejection of such a promise would
- * end the process, and an asynchronous `canTrust` would always count as "yes".
+ * The settings with functions of the host that are safe to call. One that must answer at once and returns a promise or another
+ * wrong value fails the request, and so does one whose promise is not settled within `callbackTimeout`; a logger that fails
+ * changes nothing. Without this, the rejection of such a promise would end the process, an asynchronous `canTrust` would always
+ * count as "yes", and a request could wait forever.
  */
 export function withCheckedCallbacks(settings: Settings): Settings {
-  const { logger, locale, preferred, userId, appContact, place, render, trustedDevices } = settings
+  const { logger, locale, preferred, userId, appContact, place, render, trustedDevices, languages } = settings
+  const { factors, policy, onAppEnrolled, onCompromise, callbackTimeoutMs } = settings
   return {
     ...settings,
     logger: safeLogger(logger),
+    factors: limited('factors', factors, callbackTimeoutMs),
+    policy: policy && limited('policy', policy, callbackTimeoutMs),
+    onAppEnrolled: onAppEnrolled && limited('onAppEnrolled', onAppEnrolled, callbackTimeoutMs),
+    onCompromise: onCompromise && limited('notices.onCompromise', onCompromise, callbackTimeoutMs),
+    languages: languages && {
+      ...languages,
+      remember: languages.remember && limited('languages.remember', languages.remember, callbackTimeoutMs),
+    },
     locale: checked('languages.locale', locale, isOptionalText, 'a language tag or undefined'),
     preferred: checked('pages.preferred', preferred, isOptionalText, 'the id of a factor or undefined'),
     userId: checked('userId', userId, () => true, 'a string or a number'),
@@ -26,6 +38,23 @@ export function withCheckedCallbacks(settings: Settings): Settings {
         'text or a number',
       ),
     },
+  }
+}
+
+/** A callback whose promise is awaited no longer than `timeoutMs`. What it answers later is ignored. */
+function limited<Args extends unknown[], Answer>(
+  name: string,
+  call: (...args: Args) => Answer | Promise<Answer>,
+  timeoutMs: number,
+): (...args: Args) => Answer | Promise<Answer> {
+  const timedOut = () =>
+    new HostError(
+      'ERR_MFA_CALLBACK_TIMEOUT',
+      `The option ${name} did not answer within ${timeoutMs} ms, so the request failed; a later answer is ignored. Check what it waits for, or raise callbackTimeout.`,
+    )
+  return (...args) => {
+    const answer = call(...args)
+    return isPromise(answer) ? withTimeout(Promise.resolve(answer), timeoutMs, timedOut) : answer
   }
 }
 
@@ -55,7 +84,8 @@ function safeLogger(logger: Settings['logger']): Settings['logger'] {
   }
   return {
     warn: (message) => void safely(() => logger.warn(message)).catch(() => {}),
-    error: (message, error) => void safely(() => logger.error(message, error)).catch(() => {}),
+    // `console.error` would print an argument that is not given.
+    error: (...args) => void safely(() => logger.error(...args)).catch(() => {}),
   }
 }
 

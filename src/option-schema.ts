@@ -121,6 +121,7 @@ export const optionsSchema = z.strictObject({
   policy: callback<NonNullable<MfaOptions['policy']>>(
     'must be a function that returns "require", "skip" or { graceUntil }',
   ).optional(),
+  callbackTimeout: duration('1s', '60s', '10s').prefault('10s'),
   onEvent: callback<NonNullable<MfaOptions['onEvent']>>('must be a function').optional(),
   logger: z
     .custom<NonNullable<MfaOptions['logger']>>((value) => hasFunctions(value, 'warn', 'error'), {

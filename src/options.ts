@@ -74,6 +74,12 @@ export interface SharedOptions<User = Express.User> {
    */
   policy?: ((context: PolicyContext<User>) => PolicyDecision | Promise<PolicyDecision>) | undefined
   /**
+   * How long a request waits for a promise of `factors`, `policy`, `onAppEnrolled`, `languages.remember` or
+   * `notices.onCompromise`, `1s` to `60s`. After that it fails with `ERR_MFA_CALLBACK_TIMEOUT`, nobody is signed in, and a later
+   * answer is ignored; for `onCompromise` the failure is logged and the request continues. Defaults to `10s`.
+   */
+  callbackTimeout?: Duration | undefined
+  /**
    * Called with every event. It is not awaited, and an error in it is logged and changes nothing. See docs/events.md.
    */
   onEvent?: ((event: MfaEvent) => unknown) | undefined

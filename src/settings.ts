@@ -11,7 +11,7 @@ export type Settings = Readonly<ReturnType<typeof settingsFrom>>
 
 /** The groups serve whoever writes options; our own code reads each setting by one name. */
 function settingsFrom(options: CompleteOptions, service: MfaService | ServiceSettings) {
-  const { urls, login, limits, notices, pages, languages, location, ...others } = options
+  const { urls, login, limits, notices, pages, languages, location, callbackTimeout, ...others } = options
   const { pendingPaths, pendingLifetime, ...paths } = login
   const { codeLifeMs, ...counted } = limits
   const { offer, remember, locale, texts } = languages
@@ -24,6 +24,7 @@ function settingsFrom(options: CompleteOptions, service: MfaService | ServiceSet
     open: pendingPaths,
     pendingLoginMs: pendingLifetime,
     codeLifeMs,
+    callbackTimeoutMs: callbackTimeout,
     limits: counted,
     onNotice: notices.onNotice,
     onCompromise: notices.onCompromise,

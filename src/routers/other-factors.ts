@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors.js'
 import { findFactor } from '../flows/user.js'
 import { factorView, listFactors } from '../http/factors.js'
+import { logFailure } from '../http/failure-log.js'
 import { sendProblem } from '../http/problem.js'
 import type { View } from '../pages/view.js'
 import type { Factor } from '../protocol/factor.js'
@@ -28,7 +29,7 @@ export function otherFactorsAfter(context: RouteContext, error: unknown, request
   const factors = outage === 'other-factor' ? user.factors.filter(({ id }) => id !== failed?.id) : []
   const backup = hasBackup(context)
   if (factors.length === 0 && !backup) throw error
-  logger.error(`countersign: ${error.message}`, error.cause ?? '')
+  logFailure(logger, error)
   return { outcome: 'undelivered', error, factors, backup }
 }
 

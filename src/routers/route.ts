@@ -11,6 +11,7 @@ import {
 import { readBody } from '../http/body.js'
 import { requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
+import { logFailure } from '../http/failure-log.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSameOrigin, wantsHtml } from '../http/request.js'
@@ -172,7 +173,7 @@ function respondFailure(
     error instanceof LimitsStoreError ||
     error instanceof TrustStoreError
   if (!isOurs || res.headersSent) return next(error)
-  settings.logger.error(`countersign: ${error.message}`, error.cause ?? '')
+  logFailure(settings.logger, error)
   const code = error.code === 'ERR_MFA_SERVICE_KEY' ? 'service_misconfigured' : 'service_unavailable'
   const retryAfterSeconds = error instanceof ServiceError ? error.retryAfterSeconds : undefined
   const problem = { code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) } as const

@@ -1,42 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { MfaOptions } from '../../src/index.js'
-import { browserAgent, type Host, type TestUser } from '../kit/host.js'
+import { stopTimers } from '../kit/clock.js'
+import { browserAgent, type Host, jsonAgent, type TestUser } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
+import { linkIn, noticingHost, PUBLIC_URL, pass } from '../notices/kit.js'
 import { trustingHost } from '../trust/kit.js'
-
-type Options = Partial<MfaOptions<TestUser>>
-type Callback = (...args: never[]) => unknown
-
-/** The options with one callback of the host in its place. */
-const CALLBACKS: Record<string, (call: Callback) => object> = {
-  factors: (call) => ({ factors: call }),
-  userId: (call) => ({ userId: call }),
-  policy: (call) => ({ policy: call }),
-  location: (call) => ({ location: call, notices: { onNotice: () => {} } }),
-  locale: (call) => ({ languages: { locale: call } }),
-  remember: (call) => ({ languages: { offer: ['en', 'de'], locale: () => 'en', remember: call } }),
-  preferred: (call) => ({ pages: { preferred: call } }),
-  render: (call) => ({ pages: { render: call } }),
-  canTrust: (call) => ({ trustedDevices: { store: 'memory', canTrust: call } }),
-  fingerprint: (call) => ({ trustedDevices: { store: 'memory', fingerprint: call } }),
-  onEvent: (call) => ({ onEvent: call }),
-  onNotice: (call) => ({ notices: { onNotice: call } }),
-  onAppEnrolled: (call) => ({ onAppEnrolled: call }),
-  appContact: (call) => ({ appContact: call }),
-  logger: (call) => ({
-    logger: { warn: call, error: call },
-    onEvent: () => Promise.reject(new Error('event')),
-  }),
-}
-
-const FAILURES: Record<string, Callback> = {
-  throws: () => {
-    throw new Error('host')
-  },
-  rejects: () => Promise.reject(new Error('host')),
-  'returns a number': () => 7,
-  'returns nothing': () => undefined,
-}
+import { CALLBACKS, type Callback, FAILURES, hangs, optionsWith } from './host-callbacks.js'
 
 const ROUTES = [
   ['get', '/mfa'],
@@ -51,6 +20,8 @@ const ROUTES = [
   ['get', '/mfa/devices'],
   ['post', '/mfa/devices/revoke-all', {}],
   ['post', '/mfa/language', { language: 'de' }],
+  ['get', '/mfa/not-me?token=guessed'],
+  ['post', '/mfa/not-me', { token: 'guessed' }],
   ['get', '/secret'],
   ['post', '/transfer', {}],
 ] as const
@@ -58,10 +29,10 @@ const ROUTES = [
 /** Requests every route; none may hang. */
 async function requestAll({ app, standIn }: Host, name: string) {
   const browser = browserAgent(app)
-  const statuses = [(await login(browser, name).type('form').timeout(20_000)).status]
+  const statuses = [(await login(browser, name).type('form')).status]
   for (const [method, path, body] of ROUTES) {
     const sent = method === 'get' ? browser.get(path) : browser.post(path).type('form').send(body)
-    statuses.push((await sent.timeout(20_000)).status)
+    statuses.push((await sent).status)
   }
   const { status } = await browser.get('/secret').set('Accept', 'application/json')
   // The correct code, so that the work of the host after a second factor fails too.
@@ -73,24 +44,72 @@ async function requestAll({ app, standIn }: Host, name: string) {
   return { statuses, status }
 }
 
+/** Collects the rejections that nothing handles: Node ends a process at the first one. */
+function unhandledRejections() {
+  const found: unknown[] = []
+  const listen = (reason: unknown) => void found.push(reason)
+  process.on('unhandledRejection', listen)
+  onTestFinished(() => void process.off('unhandledRejection', listen))
+  return async () => {
+    // Node reports them once the microtasks are done.
+    await new Promise((resolve) => setImmediate(resolve))
+    return found
+  }
+}
+
+function failingCallback(callback: string, failure: string): Callback {
+  if (hangs(failure)) stopTimers()
+  return () => FAILURES[failure]?.(CALLBACKS[callback]?.wish)
+}
+
 /** The process lives, and nobody is signed in, when a callback of the host fails. */
 export function survivesFailingCallbacks(version: string): void {
-  describe.each(Object.keys(CALLBACKS))(`with ${version}, a callback of the host: %s`, (callback) => {
+  describe.each(Object.keys(CALLBACKS))(`R99 with ${version}, the callback %s of the host`, (callback) => {
     it.each(Object.keys(FAILURES))('that %s ends no process and signs nobody in', async (failure) => {
-      const unhandled: unknown[] = []
-      const listen = (reason: unknown) => void unhandled.push(reason)
-      process.on('unhandledRejection', listen)
-      onTestFinished(() => void process.off('unhandledRejection', listen))
-      const call = FAILURES[failure]
-      const options = call && CALLBACKS[callback]?.(call)
-      const made = trustingHost({ options: options as Options })
-
-      const { statuses, status } = await requestAll(made, 'alice')
+      const unhandled = unhandledRejections()
+      const options: Partial<MfaOptions<TestUser>> = {
+        urls: { publicUrl: PUBLIC_URL },
+        notices: { onNotice: () => {} },
+        ...optionsWith(callback, failingCallback(callback, failure)),
+      }
+      const { statuses, status } = await requestAll(trustingHost({ options }), 'alice')
       expect(statuses).toHaveLength(ROUTES.length + 1)
       expect(status).not.toBe(200)
-      // Node reports unhandled rejections once the microtasks are done.
-      await new Promise((resolve) => setImmediate(resolve))
-      expect(unhandled).toEqual([])
+      expect(await unhandled()).toEqual([])
     })
   })
+
+  const AT_THE_LINK = ['location', 'locale', 'render', 'onEvent', 'onCompromise', 'logger']
+  describe.each(AT_THE_LINK)(
+    `R99 with ${version}, at a "this wasn't me" link the callback %s`,
+    (callback) => {
+      it.each(Object.keys(FAILURES))(
+        'that %s keeps no session alive and signs nobody in',
+        async (failure) => {
+          const unhandled = unhandledRejections()
+          const works: Record<string, Callback> = {
+            render: () => '<!doctype html>',
+            location: () => 'Lyon',
+            locale: () => 'en',
+          }
+          let call: Callback = works[callback] ?? (() => {})
+          const made = noticingHost({ options: optionsWith(callback, (...args) => call(...args)) })
+          const owner = await pass(made, 'bob', { trust: true })
+          const link = linkIn(made.newest('device_trusted'))
+          const token = new URL(link, PUBLIC_URL).searchParams.get('token')
+
+          call = failingCallback(callback, failure)
+          const browser = browserAgent(made.app)
+          await browser.get(link)
+          await browser.post('/mfa/not-me').type('form').send({ token })
+          await browser.get('/mfa/not-me?done')
+          call = works[callback] ?? (() => {})
+          for (const agent of [owner, browser, jsonAgent(made.app)]) {
+            expect((await agent.get('/secret').set('Accept', 'application/json')).status).toBe(401)
+          }
+          expect(await unhandled()).toEqual([])
+        },
+      )
+    },
+  )
 }

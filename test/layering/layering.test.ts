@@ -97,7 +97,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
 
   // The client by itself, without Express.
-  'host-callbacks.ts': { uses: [], types: ['settings.ts'] },
+  'host-callbacks.ts': { uses: ['stores', 'errors.ts'], types: ['settings.ts'] },
   'mfa-client.ts': { uses: ['settings.ts', 'client'], types: ['options.ts', 'protocol'] },
 
   'mfa.ts': {

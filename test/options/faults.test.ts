@@ -160,6 +160,7 @@ describe('numbers keep to their range (R18)', () => {
   const times: readonly (readonly [string, Duration, Duration, (value: unknown) => readonly string[]])[] = [
     ['service.timeout', 100, '10s', (timeout) => addressFaults({ timeout })],
     ['service.transcribeTimeout', '1s', '10m', (value) => addressFaults({ transcribeTimeout: value })],
+    ['callbackTimeout', '1s', '60s', (callbackTimeout) => faultsOf({ callbackTimeout })],
     ['login.pendingLifetime', '2m', '15m', (value) => faultsOf({ login: { pendingLifetime: value } })],
     ['limits.codeLifetime', '1m', '10m', (value) => faultsOf({ limits: { codeLifetime: value } })],
     ['limits.lockDuration', '15m', '24h', (value) => faultsOf({ limits: { lockDuration: value } })],
@@ -193,6 +194,7 @@ describe('numbers keep to their range (R18)', () => {
       open: [],
       pendingLoginMs: 10 * MINUTE,
       codeLifeMs: 5 * MINUTE,
+      callbackTimeoutMs: 10_000,
       limits: {
         store: 'memory',
         attemptsPerChallenge: 5,

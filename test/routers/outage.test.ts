@@ -141,6 +141,43 @@ describe('R77 a service that is slow', () => {
   })
 })
 
+describe('R77 a service that is slow or down', () => {
+  it.each(['ERR_MFA_SERVICE_TIMEOUT', 'ERR_MFA_SERVICE_UNAVAILABLE'] as const)(
+    '%s says when to try again, and is logged as one line for each request',
+    async (code) => {
+      const logged: unknown[][] = []
+      const error = (...parts: unknown[]) => void logged.push(parts)
+      const made = host({ options: { logger: { warn: () => {}, error } } })
+      const agent = await signIn(made.app, 'bob')
+      made.standIn.setTrouble(async () => {
+        throw new ServiceError(code, 'The service is slow.', { cause: new Error('socket hung up\nat x') })
+      })
+      const failed = await agent
+        .post('/mfa/verify')
+        .send({ factor: 'backup', code: '1234567890' })
+        .expect(503)
+      expect(failed.headers['retry-after']).toBe('5')
+      expect(failed.body.retryAfterSeconds).toBe(5)
+      const page = await agent
+        .post('/mfa/verify')
+        .set('Accept', 'text/html')
+        .send({ factor: 'backup', code: '1234567890' })
+        .expect(503)
+      expect(page.headers['retry-after']).toBe('5')
+      const line = ['countersign: The service is slow. Cause: socket hung up']
+      expect(logged).toEqual([line, line])
+    },
+  )
+
+  it('says so too where the user is offered other factors', async () => {
+    const made = host({ options: { outage: 'other-factor' } })
+    const agent = await signIn(made.app, 'alice')
+    made.standIn.setTrouble(made.standIn.down)
+    const { headers, body } = await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    expect([headers['retry-after'], body.code]).toEqual(['5', 'delivery_unavailable'])
+  })
+})
+
 describe('R43 R77 a person whose message may have gone out, though the service failed', () => {
   const late = async () => {
     throw new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'slow')
