@@ -14,7 +14,7 @@ describe('R92 an attacker who signs in with a weaker factor than the strongest o
     const answer = await verify(attacker, made.standIn.newestCode(), { trust: true }).expect(200)
     expect(answer.body).toMatchObject({ status: 'verified', trusted: false })
     expect(String(answer.headers['set-cookie'])).not.toContain(COOKIE)
-    expect(made.told('device_trusted')).toEqual([])
+    expect(made.eventsOf('device_trusted')).toEqual([])
     await attacker.post('/logout').expect(200)
     const { body } = await login(attacker, 'alice').expect(200)
     expect(body).toMatchObject({ user: null, mfa: { status: 'pending' } })
@@ -43,7 +43,7 @@ describe('R92 an attacker who signs in with a weaker factor than the strongest o
     await login(attacker, 'alice')
     await challenge(attacker, 'email').expect(200)
     await attacker.post('/mfa-login').send({ code: made.standIn.newestCode(), trust: true }).expect(200)
-    expect(made.told('device_trusted')).toEqual([])
+    expect(made.eventsOf('device_trusted')).toEqual([])
   })
 
   it('can, if the app allows weak factors to change factors', async () => {

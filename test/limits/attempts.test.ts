@@ -10,9 +10,9 @@ const settings = readOptions({ service: standInService().service, factors: () =>
 
 const attemptsWith = (counters: Counters) => attemptsIn(counters, approvalsIn(counters), settings)
 
-/** Counters in a store as far away as Redis: every step takes its turn, and others get in between. */
-function distant(turns: () => number): Counters {
-  const near = openCounters()
+/** Counters in a remote store such as Redis: other steps run between the start and the end of each step. */
+function remote(turns: () => number): Counters {
+  const local = openCounters()
   const travel = async <Result>(step: () => Promise<Result>) => {
     for (let turn = turns(); turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve))
     const result = await step()
@@ -20,7 +20,7 @@ function distant(turns: () => number): Counters {
     return result
   }
   return (name, windowMs) => {
-    const counter = near(name, windowMs)
+    const counter = local(name, windowMs)
     return {
       add: (key, by) => travel(() => counter.add(key, by)),
       read: (key) => travel(() => counter.read(key)),
@@ -30,7 +30,7 @@ function distant(turns: () => number): Counters {
   }
 }
 
-/** A small generator of the same numbers every time. */
+/** A small generator of reproducible random numbers. */
 function dice(seed: number) {
   let state = seed
   return (sides: number) => {
@@ -39,20 +39,20 @@ function dice(seed: number) {
   }
 }
 
-describe('tries in a store that is far away', () => {
+describe('attempts in a remote store', () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    'R22 R23 R32 never evaluate more than ten wrong codes of one account at once (%i)',
+    'never evaluate more than ten concurrent wrong codes of one account (R22, R23, R32): seed %i',
     async (seed) => {
       const roll = dice(seed)
-      const attempts = attemptsWith(distant(() => 1 + roll(3)))
+      const attempts = attemptsWith(remote(() => 1 + roll(3)))
       let evaluated = 0
       const perChallenge = new Map<string, number>()
       const guess = async (number: number) => {
-        // They do not all begin at the same moment.
+        // They do not all start at the same moment.
         for (let turn = roll(60); turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve))
         const attempt = { userId: 'u', challenge: `c${number % 40}` }
-        const spent = await attempts.consume(attempt)
-        if (!spent.ok) return
+        const permit = await attempts.consume(attempt)
+        if (!permit.ok) return
         evaluated++
         perChallenge.set(attempt.challenge, (perChallenge.get(attempt.challenge) ?? 0) + 1)
         for (let turn = roll(4); turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve))
@@ -67,10 +67,10 @@ describe('tries in a store that is far away', () => {
   )
 
   it.each([1, 2, 3, 4])(
-    'R25 forgive no more than the failures of their own challenge, whatever is under way (%i)',
+    'forgive only the failures of their own challenge, even under concurrency (R25): seed %i',
     async (seed) => {
       const roll = dice(seed)
-      const attempts = attemptsWith(distant(() => 1 + roll(3)))
+      const attempts = attemptsWith(remote(() => 1 + roll(3)))
       const fail = async (challenge: string) => {
         const attempt = { userId: 'u', challenge }
         if ((await attempts.consume(attempt)).ok) await attempts.failed(attempt)
@@ -78,7 +78,7 @@ describe('tries in a store that is far away', () => {
       for (let failure = 0; failure < 4; failure++) await fail('older')
       const mine = { userId: 'u', challenge: 'mine' }
       expect((await attempts.consume(mine)).ok).toBe(true)
-      // A hundred more arrive while the right one is evaluated.
+      // A hundred more arrive while the correct one is evaluated.
       await Promise.all([
         ...Array.from({ length: 100 }, () => fail('mine')),
         attempts.succeeded(mine, 'mine'),
@@ -93,9 +93,9 @@ describe('tries in a store that is far away', () => {
     },
   )
 
-  it('R21 let one of many acquire an approval', async () => {
+  it('let one of 200 concurrent calls acquire an approval (R21)', async () => {
     const roll = dice(7)
-    const approvals = approvalsIn(distant(() => 1 + roll(3)))
+    const approvals = approvalsIn(remote(() => 1 + roll(3)))
     const acquired = await Promise.all(Array.from({ length: 200 }, () => approvals.acquire('t')))
     expect(acquired.filter(Boolean)).toHaveLength(1)
     await approvals.release('t')
@@ -114,7 +114,7 @@ describe('the lock of an account', () => {
     }
   }
 
-  it('R27 lifts by itself, and each lock is twice as long as the one before, up to a day', async () => {
+  it('ends by itself, and each lock is twice as long as the one before, up to a day (R27)', async () => {
     const clock = stopClock()
     const attempts = attemptsWith(openCounters())
     const lengths = []
@@ -130,7 +130,7 @@ describe('the lock of an account', () => {
     expect(lengths).toEqual([0.5, 1, 2, 4, 8, 16, 24, 24, 24, 24])
   })
 
-  it('is short again after two days of peace', async () => {
+  it('is short again after two days without a lock', async () => {
     const clock = stopClock()
     const attempts = attemptsWith(openCounters())
     await lock(attempts)
@@ -141,7 +141,7 @@ describe('the lock of an account', () => {
     expect(await attempts.lockedForSeconds('u')).toBe(30 * 60)
   })
 
-  it('comes by ten failures within a day, not by nine, nor by ten in two days', async () => {
+  it('takes ten failures within a day, not nine, nor ten in two days', async () => {
     const clock = stopClock()
     const attempts = attemptsWith(openCounters())
     const fail = async (challenge: string) => {
@@ -155,13 +155,13 @@ describe('the lock of an account', () => {
     expect(await attempts.lockedForSeconds('u')).toBe(0)
   })
 
-  it('is of one account', async () => {
+  it('affects one account only', async () => {
     const attempts = attemptsWith(openCounters())
     await lock(attempts)
     expect((await attempts.consume({ userId: 'v', challenge: 'v' })).ok).toBe(true)
   })
 
-  it('R77 comes by no try that was given back', async () => {
+  it('does not count refunded attempts (R77)', async () => {
     const attempts = attemptsWith(openCounters())
     for (let attempt = 0; attempt < 50; attempt++) {
       const one = { userId: 'u', challenge: 'c' }
@@ -170,7 +170,7 @@ describe('the lock of an account', () => {
     }
   })
 
-  it('R77 gives nothing to the next day by what is given back late', async () => {
+  it('does not add attempts to the next day for a late refund (R77)', async () => {
     const clock = stopClock()
     const attempts = attemptsWith(openCounters())
     const late = { userId: 'u', challenge: 'late' }

@@ -10,24 +10,24 @@ import { host, signIn } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
 import { challenge } from '../kit/sign-in.js'
 
-/** One kind of store, as the suite needs it. */
-interface Place {
-  /** A way to the store of its own, as another process would have. */
+/** One kind of store for the suite. */
+interface StoreKind {
+  /** Opens a separate connection to the store, as another process would. */
   open(): Promise<StoreConfig<CounterStore>>
-  /** Lets this much time pass for the store, until the counter has forgotten the key. */
+  /** Lets this much time pass for the store, until the count of the key has expired. */
   pass(ms: number, counter: Counter, key: string): Promise<void>
   close(): Promise<void>
 }
 
-// What is closing may still hear that the server goes.
+// A closing connection can still receive the error that the server shuts down.
 const poolOf = (url: string) => new pg.Pool({ connectionString: url, max: 8 }).on('error', () => {})
 
 const byOurClock = async (ms: number) => void stopClock().move(ms)
 
-const places: readonly {
+const storeKinds: readonly {
   name: string
   missing?: string | undefined
-  start: () => Promise<Place>
+  start: () => Promise<StoreKind>
   isShared: boolean
 }[] = [
   {
@@ -36,7 +36,7 @@ const places: readonly {
     start: async () => ({ open: async () => 'memory', pass: byOurClock, close: async () => {} }),
   },
   {
-    name: 'an object of the host’s own',
+    name: 'an object of the host',
     isShared: true,
     start: async () => {
       const store = ownStore()
@@ -51,7 +51,7 @@ const places: readonly {
       const redis = await startRedis()
       return {
         open: async () => ({ redis: await redis.connect() }),
-        // Redis has a clock of its own, which nobody moves.
+        // Redis uses its own clock, which the test cannot move.
         pass: (ms, counter, key) =>
           vi.waitFor(async () => expect((await counter.read(key)).count).toBe(0), ms + 5 * SECOND),
         close: () => redis.stop(),
@@ -81,7 +81,7 @@ const places: readonly {
   },
 ]
 
-/** The least that a store of the host's own needs. */
+/** A minimal store of a host. */
 function ownStore(): CounterStore {
   const kept = new Map<string, { count: number; endsAt: number }>()
   const stored = (key: string) => {
@@ -111,37 +111,37 @@ const upTo = (count: number) => Array.from({ length: count }, (_, nth) => nth + 
 const inOrder = (counts: readonly { readonly count: number }[]) =>
   counts.map(({ count }) => count).sort((one, other) => one - other)
 
-describe.each(places.filter(({ missing }) => !missing))(
-  'R22 R28 counters in $name',
+describe.each(storeKinds.filter(({ missing }) => !missing))(
+  'counters in $name (R22, R28)',
   ({ start, isShared }) => {
-    let place: Place
+    let kind: StoreKind
     let here: StoreConfig<CounterStore>
 
     beforeAll(async () => {
-      place = await start()
-      here = await place.open()
+      kind = await start()
+      here = await kind.open()
     })
-    afterAll(() => place.close())
+    afterAll(() => kind.close())
 
-    const counter = (windowMs = MINUTE, where = here) => openCounters(where)('tries', windowMs)
+    const counter = (windowMs = MINUTE, where = here) => openCounters(where)('attempts', windowMs)
 
-    it('tell each of two hundred at once a count of its own', async () => {
+    it('return a different count to each of 200 concurrent calls', async () => {
       const attempts = counter()
       const key = randomUUID()
       expect(inOrder(await many(200, () => attempts.add(key, 1)))).toEqual(upTo(200))
       expect((await attempts.read(key)).count).toBe(200)
     })
 
-    it.runIf(isShared)('count exactly over two connections, as two processes have them', async () => {
+    it.runIf(isShared)('count exactly over two connections, like those of two processes', async () => {
       const key = randomUUID()
-      const [one, other] = [counter(), counter(MINUTE, await place.open())]
+      const [one, other] = [counter(), counter(MINUTE, await kind.open())]
       const counts = await many(200, (nth) => (nth % 2 ? one : other).add(key, 1))
       expect(inOrder(counts)).toEqual(upTo(200))
       await one.remove(key)
       expect((await other.read(key)).count).toBe(0)
     })
 
-    it('give back what was not used, however many at once', async () => {
+    it('refund exactly, even concurrently', async () => {
       const attempts = counter()
       const key = randomUUID()
       await many(200, () => attempts.add(key, 1))
@@ -149,14 +149,14 @@ describe.each(places.filter(({ missing }) => !missing))(
       expect((await attempts.read(key)).count).toBe(50)
     })
 
-    it('give nothing to the next window by what is given back late', async () => {
+    it('do not lower the next window by a late refund', async () => {
       const attempts = counter()
       const key = randomUUID()
       expect(await attempts.add(key, -1)).toEqual({ count: 0, msLeft: 0 })
       expect((await attempts.add(key, 1)).count).toBe(1)
     })
 
-    it('tell how long a count lasts, and do not lengthen it by counting', async () => {
+    it('return the remaining time of a count, and do not extend it by counting', async () => {
       const attempts = counter(MINUTE)
       const key = randomUUID()
       const first = await attempts.add(key, 1)
@@ -166,17 +166,17 @@ describe.each(places.filter(({ missing }) => !missing))(
       expect(last.msLeft).toBeGreaterThan(MINUTE - 5 * SECOND)
     })
 
-    it('start over when their window is over', async () => {
+    it('start over when their window ends', async () => {
       const attempts = counter(SECOND)
       const key = randomUUID()
       await attempts.add(key, 1)
       await attempts.add(key, 1)
-      await place.pass(SECOND, attempts, key)
+      await kind.pass(SECOND, attempts, key)
       expect(await attempts.read(key)).toEqual({ count: 0, msLeft: 0 })
       expect((await attempts.add(key, 1)).count).toBe(1)
     })
 
-    it('are set for a time of their own, and forgotten', async () => {
+    it('can be set for a time of their own, and removed', async () => {
       const attempts = counter(SECOND)
       const key = randomUUID()
       await attempts.set(key, 7, MINUTE)
@@ -188,27 +188,27 @@ describe.each(places.filter(({ missing }) => !missing))(
       expect((await attempts.read(key)).count).toBe(0)
     })
 
-    it('keep names, keys and prefixes apart', async () => {
+    it('separate names, keys and prefixes', async () => {
       const key = randomUUID()
       const ours = openCounters(here)
-      await ours('tries', MINUTE).add(key, 1)
+      await ours('attempts', MINUTE).add(key, 1)
       expect((await ours('sends', MINUTE).read(key)).count).toBe(0)
       if (typeof here === 'object' && !('add' in here)) {
         const theirs = openCounters({ ...here, prefix: 'shop' })
-        expect((await theirs('tries', MINUTE).read(key)).count).toBe(0)
+        expect((await theirs('attempts', MINUTE).read(key)).count).toBe(0)
         const explicit = openCounters({ ...here, prefix: 'mfa' })
-        expect((await explicit('tries', MINUTE).read(key)).count).toBe(1)
+        expect((await explicit('attempts', MINUTE).read(key)).count).toBe(1)
       }
-      expect((await ours('tries', MINUTE).read(`${key} `)).count).toBe(0)
+      expect((await ours('attempts', MINUTE).read(`${key} `)).count).toBe(0)
     })
 
     it.each([
       ['long', 'x'.repeat(5_000)],
-      ['of letters from anywhere', 'Žofie 東京 🙂'],
-      ['with what a database cannot keep', 'a\0b'],
+      ['in several scripts', 'Žofie 東京 🙂'],
+      ['with a null character', 'a\0b'],
       ['empty', ''],
-      ['a name that objects have', '__proto__'],
-    ])('take a key that is %s', async (_, key) => {
+      ['a name of an object property', '__proto__'],
+    ])('accept a key that is %s', async (_, key) => {
       const attempts = counter()
       const unique = key + randomUUID()
       for (const text of [key, unique]) {
@@ -220,7 +220,7 @@ describe.each(places.filter(({ missing }) => !missing))(
   },
 )
 
-describe('an object of the host’s own that fails', () => {
+describe('an object of the host that fails', () => {
   const failing: readonly [string, Partial<CounterStore>][] = [
     ['rejects', { add: async () => Promise.reject(new Error('gone')) }],
     [
@@ -231,20 +231,20 @@ describe('an object of the host’s own that fails', () => {
         },
       },
     ],
-    ['answers nothing', { add: async () => undefined as never }],
-    ['answers text', { add: async () => ({ count: '1', msLeft: 10 }) as never }],
-    ['answers what is no number', { add: async () => ({ count: Number.NaN, msLeft: 10 }) }],
+    ['returns nothing', { add: async () => undefined as never }],
+    ['returns text', { add: async () => ({ count: '1', msLeft: 10 }) as never }],
+    ['returns NaN', { add: async () => ({ count: Number.NaN, msLeft: 10 }) }],
   ]
 
-  it.each(failing)('is a failure of the limits when it %s (R77)', async (_, broken) => {
-    const attempts = openCounters({ ...ownStore(), ...broken })('tries', MINUTE)
+  it.each(failing)('causes an ERR_MFA_LIMITS_STORE error when it %s (R77)', async (_, broken) => {
+    const attempts = openCounters({ ...ownStore(), ...broken })('attempts', MINUTE)
     await expect(attempts.add('k', 1)).rejects.toMatchObject({
       code: 'ERR_MFA_LIMITS_STORE',
       message: expect.stringContaining('the object in limits.store'),
     })
   })
 
-  it('gets keys of printable ASCII of at most 200 characters', async () => {
+  it('receives keys of printable ASCII of at most 200 characters', async () => {
     const keys: string[] = []
     const store = ownStore()
     const noting: CounterStore = { ...store, read: (key) => store.read(keys[keys.push(key) - 1] ?? '') }
@@ -266,7 +266,7 @@ describe.skipIf(postgresMissing)('counters in PostgreSQL', () => {
     return pool
   }
   const attempts = (pool: pg.Pool, tableName: string) =>
-    openCounters({ postgres: { pool, tableName } })('tries', MINUTE)
+    openCounters({ postgres: { pool, tableName } })('attempts', MINUTE)
 
   beforeAll(async () => {
     server = await startPostgres()
@@ -276,33 +276,33 @@ describe.skipIf(postgresMissing)('counters in PostgreSQL', () => {
     await server.stop()
   })
 
-  it('make their table once, when many processes start at once', async () => {
-    const all = await many(12, async () => attempts(open(), 'made_at_once'))
+  it('create their table once when many processes start at once', async () => {
+    const all = await many(12, async () => attempts(open(), 'created_at_once'))
     expect(inOrder(await Promise.all(all.map((one) => one.add('k', 1))))).toEqual(upTo(12))
   })
 
-  it('need no right to create a table that is there', async () => {
+  it('need no privilege to create a table that exists', async () => {
     const owner = open()
     await owner.query(
       'CREATE TABLE mfa_counters (key varchar(255) PRIMARY KEY, points integer NOT NULL DEFAULT 0, expire bigint)',
     )
     await owner.query('CREATE ROLE shop LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON mfa_counters TO shop')
-    const poor = open(server.url.replace('postgres@', 'shop@'))
-    await expect(poor.query('CREATE TABLE other (key text)')).rejects.toThrow(/permission denied/)
-    expect((await attempts(poor, 'mfa_counters').add('k', 1)).count).toBe(1)
+    const limited = open(server.url.replace('postgres@', 'shop@'))
+    await expect(limited.query('CREATE TABLE other (key text)')).rejects.toThrow(/permission denied/)
+    expect((await attempts(limited, 'mfa_counters').add('k', 1)).count).toBe(1)
   })
 
-  it('fail as the store of the counters, evaluate nothing meanwhile, and work again when it can', async () => {
+  it('fail with a LimitsStoreError while their table cannot be created, and work afterward', async () => {
     const owner = open()
-    const poor = open(server.url.replace('postgres@', 'late@'))
+    const limited = open(server.url.replace('postgres@', 'late@'))
     await owner.query('CREATE ROLE late LOGIN')
-    const counter = attempts(poor, 'made_late')
+    const counter = attempts(limited, 'created_late')
     await expect(counter.add('k', 1)).rejects.toThrow(LimitsStoreError)
     await expect(counter.read('k')).rejects.toMatchObject({
       message: expect.stringContaining('PostgreSQL'),
       cause: {
         message: expect.stringMatching(
-          /has no privilege to create the table made_late\. .*CREATE TABLE .*GRANT SELECT/,
+          /has no privilege to create the table created_late\. .*CREATE TABLE .*GRANT SELECT/,
         ),
       },
     })

@@ -13,15 +13,15 @@ const wrong = (agent: Agent, factor?: string) => verify(agent, '000000', { ...(f
 
 const right = ({ standIn }: Host, agent: Agent) => verify(agent, standIn.newestCode())
 
-async function halfway(port: number, name: string) {
+async function pendingLogin(port: number, name: string) {
   return sessionCookie(await postJson(port, '/login', { name }))
 }
 
-describe('R21 R22 two hundred at once, over sockets of their own', () => {
-  it('of wrong codes: five are evaluated, then the right one is refused too', async () => {
+describe('200 concurrent requests on separate sockets (R21, R22)', () => {
+  it('evaluate five wrong codes, and then reject the correct code too', async () => {
     const made = host()
     const port = await listen(made.app)
-    const cookie = await halfway(port, 'bob')
+    const cookie = await pendingLogin(port, 'bob')
     await postJson(port, '/mfa/challenge', { factor: 'sms' }, cookie)
     const answers = await Promise.all(
       Array.from({ length: 200 }, () => postJson(port, '/mfa/verify', { code: '000000' }, cookie)),
@@ -36,10 +36,10 @@ describe('R21 R22 two hundred at once, over sockets of their own', () => {
     expect(made.standIn.count('verify')).toBe(5)
   })
 
-  it('of wrong codes in forty sessions of one account: at most ten are evaluated', async () => {
+  it('evaluate at most ten wrong codes in 40 sessions of one account', async () => {
     const made = host({ options: { limits: { sendsPerTenMinutes: 5 } } })
     const port = await listen(made.app)
-    const cookies = await Promise.all(Array.from({ length: 40 }, () => halfway(port, 'otto')))
+    const cookies = await Promise.all(Array.from({ length: 40 }, () => pendingLogin(port, 'otto')))
     const answers = await Promise.all(
       cookies.flatMap((cookie) =>
         Array.from({ length: 5 }, () =>
@@ -48,7 +48,7 @@ describe('R21 R22 two hundred at once, over sockets of their own', () => {
       ),
     )
     const evaluated = made.standIn.count('verify')
-    // What is still being evaluated counts for the lock, too: it may come a little early, never late.
+    // Codes still being evaluated count for the lock too: it can come a little early, never late.
     expect(evaluated).toBeLessThanOrEqual(10)
     expect(evaluated).toBeGreaterThan(5)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(200 - evaluated)
@@ -57,10 +57,10 @@ describe('R21 R22 two hundred at once, over sockets of their own', () => {
     }
   })
 
-  it('of right codes: one verified session comes of them', async () => {
+  it('create one verified session with a correct code', async () => {
     const store = new FaultyStore()
     const made = host({ store })
-    // A service that forgets to use a code up, and says yes to all five at the same moment.
+    // A service that does not use a code up, and accepts all five at the same moment.
     const allFive = signal()
     const { verify } = made.standIn.service
     made.standIn.service.verify = async (request) => {
@@ -70,7 +70,7 @@ describe('R21 R22 two hundred at once, over sockets of their own', () => {
       return { outcome: 'valid' }
     }
     const port = await listen(made.app)
-    const cookie = await halfway(port, 'bob')
+    const cookie = await pendingLogin(port, 'bob')
     await postJson(port, '/mfa/challenge', { factor: 'sms' }, cookie)
     store.readMs = 50
     const answers = await Promise.all(
@@ -85,11 +85,11 @@ describe('R21 R22 two hundred at once, over sockets of their own', () => {
     expect(store.stored).not.toHaveProperty([sessionId(cookie)])
   })
 
-  it('of right and wrong ones mixed: never more than one session, never more than five evaluated', async () => {
+  it('create at most one session with correct and wrong codes, and evaluate at most five', async () => {
     const store = new FaultyStore()
     const made = host({ store })
     const port = await listen(made.app)
-    const cookie = await halfway(port, 'bob')
+    const cookie = await pendingLogin(port, 'bob')
     await postJson(port, '/mfa/challenge', { factor: 'sms' }, cookie)
     const code = made.standIn.newestCode()
     await Promise.all(
@@ -102,18 +102,18 @@ describe('R21 R22 two hundred at once, over sockets of their own', () => {
     expect(verified.length).toBeLessThanOrEqual(1)
   })
 
-  it('of nothing: a person who types the right code is in', async () => {
+  it('are needed for that: a single correct code signs the user in', async () => {
     const made = host()
     const port = await listen(made.app)
-    const cookie = await halfway(port, 'bob')
+    const cookie = await pendingLogin(port, 'bob')
     await postJson(port, '/mfa/challenge', { factor: 'sms' }, cookie)
     const answer = await postJson(port, '/mfa/verify', { code: made.standIn.newestCode() }, cookie)
     expect(answer.body).toEqual({ status: 'verified', next: '/' })
   })
 })
 
-describe('R22 the tries of one challenge', () => {
-  it('are told as they go', async () => {
+describe('the attempts of one challenge (R22)', () => {
+  it('are counted down in the responses', async () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
     await challenge(agent, 'sms')
@@ -124,7 +124,7 @@ describe('R22 the tries of one challenge', () => {
     expect(answer.headers['retry-after']).toBe('1')
   })
 
-  it('R24 R39 are not more after the code was sent again', async () => {
+  it('do not increase when the code is sent again (R24, R39)', async () => {
     const clock = stopClock()
     const made = host()
     const agent = await signIn(made.app, 'bob')
@@ -140,7 +140,7 @@ describe('R22 the tries of one challenge', () => {
     expect((await right(made, agent)).body.code).toBe('challenge_exhausted')
   })
 
-  it('are new with a new code, which the old code is not good for', async () => {
+  it('start over with a new code, and the old code is no longer valid', async () => {
     const clock = stopClock()
     const made = host()
     const agent = await signIn(made.app, 'bob')
@@ -154,7 +154,7 @@ describe('R22 the tries of one challenge', () => {
     await right(made, agent).expect(200)
   })
 
-  it('count what could be no code at all, which is never sent to the service', async () => {
+  it('include malformed codes, which are never sent to the service', async () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
     await challenge(agent, 'sms')
@@ -165,7 +165,7 @@ describe('R22 the tries of one challenge', () => {
     expect(made.standIn.count('verify')).toBe(0)
   })
 
-  it('R30 take a code in any spelling for the same', async () => {
+  it('accept a code in any spelling (R30)', async () => {
     for (const spell of [
       (code: string) => `${code.slice(0, 3)} ${code.slice(3)}`,
       (code: string) => ` ${code.slice(0, 3)}–${code.slice(3)}\u200b`,
@@ -179,7 +179,7 @@ describe('R22 the tries of one challenge', () => {
   })
 })
 
-describe('R23 ten wrong codes in a day', () => {
+describe('ten wrong codes in a day (R23)', () => {
   async function lockOut(made: Host, name = 'alice') {
     let agent = await signIn(made.app, name)
     for (let attempt = 0; attempt < 4; attempt++) await wrong(agent, 'app').expect(401)
@@ -192,7 +192,7 @@ describe('R23 ten wrong codes in a day', () => {
     return agent
   }
 
-  it('over all factors and sessions lock the account, for the right code too, and say for how long', async () => {
+  it('lock the account over all factors and sessions, also for the correct code, and the responses say for how long', async () => {
     const clock = stopClock()
     const made = host()
     made.standIn.setApp('alice@example.com', '123456')
@@ -221,7 +221,7 @@ describe('R23 ten wrong codes in a day', () => {
     await verify(late, '123456', { factor: 'app' }).expect(200)
   })
 
-  it('R27 lock twice as long the second time', async () => {
+  it('lock twice as long the second time (R27)', async () => {
     const clock = stopClock()
     const made = host()
     await lockOut(made)
@@ -233,17 +233,17 @@ describe('R23 ten wrong codes in a day', () => {
     await wrong(agent, 'app').expect(401)
   })
 
-  it('R27 do not end sessions that are verified, nor what they may still do', async () => {
+  it('do not affect verified sessions until they verify another code (R27)', async () => {
     stopClock()
     const made = host()
-    const victim = await signInFully(made, 'alice', 'email')
+    const owner = await signInFully(made, 'alice', 'email')
     await lockOut(made)
-    await victim.get('/secret').expect(200)
-    await victim.post('/transfer').expect(200)
-    expect((await wrong(victim, 'app').expect(429)).body.code).toBe('locked')
+    await owner.get('/secret').expect(200)
+    await owner.post('/transfer').expect(200)
+    expect((await wrong(owner, 'app').expect(429)).body.code).toBe('locked')
   })
 
-  it('R20 may be those of a step-up, and of an app that is set up, as well', async () => {
+  it('include those of a step-up and of an app that is being set up (R20)', async () => {
     stopClock()
     const made = host()
     const owner = await signInFully(made, 'alice')
@@ -251,14 +251,14 @@ describe('R23 ten wrong codes in a day', () => {
     for (let attempt = 0; attempt < 5; attempt++) {
       await owner.post('/mfa/enroll-app/confirm').send({ code: '000000' }).expect(401)
     }
-    const spent = await owner.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(429)
-    expect(spent.body.code).toBe('challenge_exhausted')
+    const exhausted = await owner.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(429)
+    expect(exhausted.body.code).toBe('challenge_exhausted')
     for (let attempt = 0; attempt < 5; attempt++) await wrong(owner, 'app').expect(401)
     const other = await signIn(made.app, 'alice')
     expect((await wrong(other, 'app').expect(429)).body.code).toBe('locked')
   })
 
-  it('R32 lock a challenge that was started before', async () => {
+  it('lock a challenge that was started before (R32)', async () => {
     stopClock()
     const made = host()
     const early = await signIn(made.app, 'alice')
@@ -268,13 +268,13 @@ describe('R23 ten wrong codes in a day', () => {
     expect((await verify(early, code).expect(429)).body.code).toBe('locked')
   })
 
-  it('lock nobody else', async () => {
+  it('lock no other account', async () => {
     const made = host()
     await lockOut(made)
     await signInFully(made, 'bob')
   })
 
-  it('are told on a page, in words', async () => {
+  it('show a page that says how long the lock lasts', async () => {
     const made = host()
     const agent = await lockOut(made)
     const answer = await verify(agent, '000000', { factor: 'app' }).set('Accept', 'text/html')
@@ -285,19 +285,19 @@ describe('R23 ten wrong codes in a day', () => {
   })
 })
 
-describe('R25 a right code', () => {
-  it('forgives the wrong ones of its own challenge and no others', async () => {
+describe('a correct code (R25)', () => {
+  it('forgives the wrong codes of its own challenge only', async () => {
     stopClock()
     const made = host()
-    const thief = await signIn(made.app, 'alice')
-    for (let attempt = 0; attempt < 5; attempt++) await wrong(thief, 'app').expect(401)
-    // The victim mistypes twice and signs in.
-    const victim = await signIn(made.app, 'alice')
-    await challenge(victim, 'sms')
-    await wrong(victim).expect(401)
-    await wrong(victim).expect(401)
-    await right(made, victim).expect(200)
-    // Five are left of ten: the victim's own are forgiven, the thief's are not.
+    const attacker = await signIn(made.app, 'alice')
+    for (let attempt = 0; attempt < 5; attempt++) await wrong(attacker, 'app').expect(401)
+    // The owner mistypes twice and signs in.
+    const owner = await signIn(made.app, 'alice')
+    await challenge(owner, 'sms')
+    await wrong(owner).expect(401)
+    await wrong(owner).expect(401)
+    await right(made, owner).expect(200)
+    // Five of ten are left: the owner's wrong codes are forgiven, the attacker's are not.
     const codes = []
     const again = await signIn(made.app, 'alice')
     await challenge(again, 'email')
@@ -307,7 +307,7 @@ describe('R25 a right code', () => {
     expect((await wrong(locked, 'app')).body.code).toBe('locked')
   })
 
-  it('ends its challenge: it cannot be used twice', async () => {
+  it('ends its challenge, so that it cannot be used twice', async () => {
     const made = host()
     const { service } = made.standIn
     const { verify: check } = service
@@ -322,7 +322,7 @@ describe('R25 a right code', () => {
     await verify(samePending(), '111111').expect(401)
   })
 
-  it('is not needed for nine wrong ones to be forgotten a day later', async () => {
+  it('is not needed for nine wrong codes to expire after a day', async () => {
     const clock = stopClock()
     const made = host()
     for (let day = 0; day < 3; day++) {

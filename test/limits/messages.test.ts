@@ -7,8 +7,8 @@ import { host, signIn, signInFully } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
 
-describe('R43 the wait before a code is sent again', () => {
-  it('is 30, 60, then 120 seconds, told with the challenge and with the refusal', async () => {
+describe('the wait before a code is sent again (R43)', () => {
+  it('is 30, 60, then 120 seconds, and is part of the challenge and of the refusal', async () => {
     const clock = stopClock()
     const made = host()
     const agent = await signIn(made.app, 'bob')
@@ -24,7 +24,7 @@ describe('R43 the wait before a code is sent again', () => {
     expect(made.standIn.count('send')).toBe(4)
   })
 
-  it('is as long as the service wants when that is longer', async () => {
+  it('is as long as the service requests if that is longer', async () => {
     stopClock()
     const made = host()
     const { send } = made.standIn.service
@@ -34,7 +34,7 @@ describe('R43 the wait before a code is sent again', () => {
     expect(Date.parse(sent.body.resendAt) - Date.now()).toBe(90 * SECOND)
   })
 
-  it('holds against two hundred at once: one message goes out', async () => {
+  it('lets one of 200 concurrent requests send a message', async () => {
     const made = host()
     const port = await listen(made.app)
     const login = await postJson(port, '/login', { name: 'bob' })
@@ -47,7 +47,7 @@ describe('R43 the wait before a code is sent again', () => {
   })
 })
 
-describe('R43 the budget of messages', () => {
+describe('the message budget (R43)', () => {
   it('is five in ten minutes, over all factors, sessions and backup codes', async () => {
     const clock = stopClock()
     const made = host()
@@ -66,13 +66,13 @@ describe('R43 the budget of messages', () => {
     expect(refused.body.code).toBe('too_many_messages')
     expect(Number(refused.headers['retry-after'])).toBe(600)
     expect(made.standIn.count('send') + made.standIn.count('sendBackupCodes')).toBe(5)
-    // What needs no message still works.
+    // Factors that need no message still work.
     made.standIn.setApp('alice@example.com', '123456')
     clock.move(MINUTE)
     await verify(third, '123456', { factor: 'app' }).expect(200)
   })
 
-  it('is five for sixty logins at once', async () => {
+  it('is five for 60 concurrent logins', async () => {
     const made = host()
     const port = await listen(made.app)
     await Promise.all(
@@ -85,7 +85,7 @@ describe('R43 the budget of messages', () => {
     expect(made.standIn.count('send')).toBe(5)
   })
 
-  it('is ten in a day, and a new one the next day', async () => {
+  it('is ten in a day, and starts over the next day', async () => {
     const clock = stopClock()
     const made = host()
     let sent = 0
@@ -100,13 +100,13 @@ describe('R43 the budget of messages', () => {
     await challenge(await signIn(made.app, 'bob'), 'sms').expect(200)
   })
 
-  it('is of one account', async () => {
+  it('is separate for each account', async () => {
     const made = host()
     for (let login = 0; login < 6; login++) await challenge(await signIn(made.app, 'bob'), 'sms')
     await challenge(await signIn(made.app, 'alice'), 'sms').expect(200)
   })
 
-  it('is not spent by what the service refused or could not send', async () => {
+  it('does not count messages that the service refused or could not send', async () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
     made.standIn.setTrouble(made.standIn.down)
@@ -121,7 +121,7 @@ describe('R43 the budget of messages', () => {
     await challenge(agent, 'sms').expect(200)
   })
 
-  it('is not spent by what certainly did not go out, whatever the error is called', async () => {
+  it('does not count messages that certainly were not sent, whatever the error code', async () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
     made.standIn.setTrouble(async () => {
@@ -132,7 +132,7 @@ describe('R43 the budget of messages', () => {
     await challenge(agent, 'sms').expect(200)
   })
 
-  it('of the service is told as its own', async () => {
+  it('of the service leads to the same refusal', async () => {
     const made = host()
     made.standIn.service.send = async () => ({
       outcome: 'refused',
@@ -144,18 +144,18 @@ describe('R43 the budget of messages', () => {
   })
 })
 
-describe('R43 a message that may have gone out, though the service failed', () => {
+describe('a message that may have been sent although the service failed (R43)', () => {
   const unsure = [
-    ['did not answer in time', () => new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'slow')],
-    ['broke off its answer', () => new ServiceError('ERR_MFA_SERVICE_ANSWER', 'cut short')],
+    ['did not respond in time', () => new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'slow')],
+    ['broke off its response', () => new ServiceError('ERR_MFA_SERVICE_ANSWER', 'cut short')],
     [
-      'could not be reached for all that is known',
+      'could not be reached with unknown effect',
       () => new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'reset', { effect: 'unknown' }),
     ],
-    ['failed by an error of its own kind', () => new RangeError('a bug')],
+    ['failed with another error', () => new RangeError('a bug')],
   ] as const
 
-  it.each(unsure)('stays counted when the service %s, and so does the wait', async (_title, error) => {
+  it.each(unsure)('stays counted, and so does the wait, when the service %s', async (_title, error) => {
     const clock = stopClock()
     const made = host()
     const agent = await signIn(made.app, 'bob')
@@ -178,7 +178,7 @@ describe('R43 a message that may have gone out, though the service failed', () =
     await challenge(await signIn(made.app, 'bob'), 'sms').expect(200)
   })
 
-  it.each(unsure)('stays counted when it is backup codes and the service %s', async (_title, error) => {
+  it.each(unsure)('stays counted if it had backup codes, when the service %s', async (_title, error) => {
     const clock = stopClock()
     const made = host()
     const agent = await signInFully(made, 'bob')
@@ -196,7 +196,7 @@ describe('R43 a message that may have gone out, though the service failed', () =
     await backup().expect(200)
   })
 
-  it('reaches a service that is slow five times, however often somebody with the password asks', async () => {
+  it('reaches a slow service five times, however often an attacker with the password requests it', async () => {
     const service = await hostileService(() => {})
     const slow = { baseUrl: service.url, apiKey: 'key-of-the-tests-0123456789', timeout: 100 }
     const made = host({ options: { service: { ...slow, breaker: false } } })
@@ -208,18 +208,18 @@ describe('R43 a message that may have gone out, though the service failed', () =
     expect(service.calls).toHaveLength(5)
   })
 
-  it('is not counted while nobody can be there to send it', async () => {
+  it('is not counted while the service does not listen', async () => {
     const service = await hostileService(() => {})
     await service.close()
     const gone = { baseUrl: service.url, apiKey: 'key-of-the-tests-0123456789' }
     const made = host({ options: { service: gone } })
     const agent = await signIn(made.app, 'bob')
-    // The pause of the breaker is among them.
+    // Some of these are refused by the open circuit breaker.
     for (let attempt = 0; attempt < 12; attempt++) await challenge(agent, 'sms').expect(503)
   })
 })
 
-describe('R42 whom a message goes to', () => {
+describe('the recipient of a message (R42)', () => {
   it('is never taken from the request', async () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
@@ -238,7 +238,7 @@ describe('R42 whom a message goes to', () => {
     expect(made.standIn.calls.at(-1)?.request).toMatchObject({ account: 'u-bob' })
   })
 
-  it('is nobody else: a factor of another account is unknown', async () => {
+  it('cannot be a factor of another account', async () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
     for (const factor of ['email', 'app', 'dual', 'u-alice', '+447700900101', '__proto__', 'constructor']) {
@@ -248,7 +248,7 @@ describe('R42 whom a message goes to', () => {
   })
 })
 
-describe('R31 the address of the browser', () => {
+describe('the client address (R31)', () => {
   it.each([
     ['203.0.113.9:4711', '203.0.113.9'],
     ['::ffff:203.0.113.9', '203.0.113.9'],
@@ -259,7 +259,7 @@ describe('R31 the address of the browser', () => {
     ['call +44 20 7946 0000 at once', undefined],
     ['203.0.113.9.example', undefined],
     ['[', undefined],
-  ])('that a proxy passes on as %s is %s', async (passedOn, address) => {
+  ])('in X-Forwarded-For %s is read as %s', async (passedOn, address) => {
     const made = host({ first: (app) => void app.set('trust proxy', 1) })
     const agent = await signIn(made.app, 'bob')
     await challenge(agent, 'sms').set('X-Forwarded-For', passedOn).expect(200)
@@ -270,7 +270,7 @@ describe('R31 the address of the browser', () => {
     [false, undefined],
     [1, '203.0.113.9'],
   ])(
-    'told to the service is the one Express is configured to see (trust proxy: %s)',
+    'that the service receives is the one that Express determines (trust proxy: %s)',
     async (trust, address) => {
       const made = host({ first: (app) => void app.set('trust proxy', trust) })
       const agent = await signIn(made.app, 'bob')

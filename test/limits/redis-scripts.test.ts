@@ -6,8 +6,8 @@ import { redisMissing, startRedis } from '../kit/redis.js'
 import { standInService } from '../kit/stand-in-service.js'
 
 /*
- * In Redis the limits of a request are one script; elsewhere they are steps on counters. Both must decide alike, and count
- * alike, since a script leaves to the counters what happens rarely: refunds and locks.
+ * In Redis, one script checks the limits of a request; other stores use several counter calls. Both must decide and count
+ * alike, since refunds and locks use the counters in Redis too.
  */
 
 let server: Awaited<ReturnType<typeof startRedis>>
@@ -25,7 +25,7 @@ afterAll(() => server?.stop())
 const settingsOf = (store: 'memory' | { redis: object; prefix: string }) =>
   readOptions({ service: standInService().service, factors: () => [], limits: { store } })
 
-/** Limits of their own, with a count of what they asked Redis. */
+/** Separate limits in Redis, whose script calls are counted in `commands`. */
 const inRedis = (): Limits => {
   const redis = new Proxy(client, {
     get(target, name) {
@@ -38,12 +38,12 @@ const inRedis = (): Limits => {
   return openLimits(settingsOf({ redis, prefix: `t${nth++}` }))
 }
 
-const places: readonly (readonly [string, () => Limits])[] = [
+const storeKinds: readonly (readonly [string, () => Limits])[] = [
   ['memory', () => openLimits(settingsOf('memory'))],
   ...(redisMissing ? [] : ([['Redis', inRedis]] as const)),
 ]
 
-describe.each(places)('limits in %s', (_place, open) => {
+describe.each(storeKinds)('limits in %s', (_title, open) => {
   const of = (challenge: string, userId = 'u') => ({ userId, challenge })
   const wrong = async ({ attempts }: Limits, challenge: string) => {
     const permit = await attempts.consume(of(challenge))
@@ -51,7 +51,7 @@ describe.each(places)('limits in %s', (_place, open) => {
     return permit
   }
 
-  it('R22 allow five attempts per challenge, and count the ones that are left', async () => {
+  it('allow five attempts per challenge, and return how many are left (R22)', async () => {
     const limits = open()
     const left = []
     for (let attempt = 0; attempt < 6; attempt++) left.push(await wrong(limits, 'c'))
@@ -60,13 +60,13 @@ describe.each(places)('limits in %s', (_place, open) => {
     expect(await limits.attempts.left('c')).toBe(0)
   })
 
-  it('R22 evaluate five of two hundred attempts at once', async () => {
+  it('evaluate five of 200 concurrent attempts (R22)', async () => {
     const { attempts } = open()
     const permits = await Promise.all(Array.from({ length: 200 }, () => attempts.consume(of('c'))))
     expect(permits.filter(({ ok }) => ok)).toHaveLength(5)
   })
 
-  it('R23 R27 lock the account at ten wrong codes, over all challenges, and lift it by themselves', async () => {
+  it('lock the account after ten wrong codes, over all challenges, for a limited time (R23, R27)', async () => {
     const limits = open()
     for (let attempt = 0; attempt < 10; attempt++)
       expect((await wrong(limits, `c${attempt % 2}`)).ok).toBe(true)
@@ -81,7 +81,7 @@ describe.each(places)('limits in %s', (_place, open) => {
     expect((await limits.attempts.consume(of('c', 'other'))).ok).toBe(true)
   })
 
-  it('R32 evaluate ten of two hundred attempts at once in forty challenges', async () => {
+  it('evaluate at most ten of 200 concurrent attempts in 40 challenges (R32)', async () => {
     const limits = open()
     const permits = await Promise.all(Array.from({ length: 200 }, (_, nth) => wrong(limits, `c${nth % 40}`)))
     const evaluated = permits.filter(({ ok }) => ok).length
@@ -89,7 +89,7 @@ describe.each(places)('limits in %s', (_place, open) => {
     expect(evaluated).toBeGreaterThan(0)
   })
 
-  it('R77 take an attempt back that was not evaluated', async () => {
+  it('refund an attempt that was not evaluated (R77)', async () => {
     const { attempts } = open()
     for (let attempt = 0; attempt < 50; attempt++) {
       expect(await attempts.consume(of('c'))).toEqual({ ok: true, attemptsLeft: 4 })
@@ -97,7 +97,7 @@ describe.each(places)('limits in %s', (_place, open) => {
     }
   })
 
-  it('R25 forgive the failures of the own challenge only, and end it', async () => {
+  it('forgive only the failures of the verified challenge, and end it (R25)', async () => {
     const limits = open()
     for (let attempt = 0; attempt < 5; attempt++) await wrong(limits, 'other')
     for (let attempt = 0; attempt < 4; attempt++) await wrong(limits, 'mine')
@@ -109,7 +109,7 @@ describe.each(places)('limits in %s', (_place, open) => {
     expect(await limits.attempts.consume(of('last'))).toMatchObject({ ok: false, why: 'locked' })
   })
 
-  it('R21 give the approval to one of two hundred, and forgive once', async () => {
+  it('give the approval to one of 200 concurrent calls, and forgive once (R21)', async () => {
     const limits = open()
     for (let attempt = 0; attempt < 8; attempt++) await wrong(limits, `c${attempt % 4}`)
     await limits.attempts.consume(of('mine'))
@@ -125,7 +125,7 @@ describe.each(places)('limits in %s', (_place, open) => {
     expect(await limits.attempts.succeeded(of('mine'), 'approval')).toBe(true)
   })
 
-  it('R43 make the user wait before a resend, longer each time, and refund what was not sent', async () => {
+  it('make the user wait before a resend, and refund a message that was not sent (R43)', async () => {
     const { messageBudget } = open()
     const message = { userId: 'u', slot: 's' }
     expect(await messageBudget.consume(message)).toEqual({ ok: true, resendInSeconds: 30 })
@@ -135,7 +135,7 @@ describe.each(places)('limits in %s', (_place, open) => {
     expect(await messageBudget.consume(message)).toEqual({ ok: true, resendInSeconds: 30 })
   })
 
-  it('R43 send five messages in ten minutes, whichever factors they go to', async () => {
+  it('allow five messages in ten minutes, over all factors (R43)', async () => {
     const { messageBudget } = open()
     const permits = await Promise.all(
       Array.from({ length: 50 }, (_, nth) => messageBudget.consume({ userId: 'u', slot: `s${nth}` })),
@@ -149,7 +149,7 @@ describe.each(places)('limits in %s', (_place, open) => {
 })
 
 describe.skipIf(redisMissing !== undefined)('limits in Redis', () => {
-  it('ask Redis once to consume an attempt, once to approve it, and once for a message', async () => {
+  it('call Redis once to consume an attempt, once to approve it, and once for a message', async () => {
     const { attempts, messageBudget } = inRedis()
     commands = 0
     await attempts.consume({ userId: 'u', challenge: 'c' })
@@ -160,7 +160,7 @@ describe.skipIf(redisMissing !== undefined)('limits in Redis', () => {
     expect(commands).toBe(3)
   })
 
-  it('count where the counters count, so that releases before this one count on', async () => {
+  it('use the same keys as the counters, so that counts of earlier releases stay valid', async () => {
     const prefix = `t${nth++}`
     const { attempts } = openLimits(settingsOf({ redis: client, prefix }))
     const failures = openCounters({ redis: client, prefix })('failures', 24 * 60 * 60_000)

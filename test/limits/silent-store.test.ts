@@ -10,14 +10,14 @@ import { challenge, verify } from '../kit/sign-in.js'
 import { silentWayTo } from '../kit/stalled-proxy.js'
 
 /*
- * Stores that are there and say nothing: a server whose disk has gone, or a firewall that forgot the connection. A
- * crash is told to a client at once; this is not.
+ * Stores that accept a connection and do not respond: a server whose disk is gone, or a firewall that dropped the
+ * connection. A client learns of a crash at once, but not of this.
  */
 
-/** What a step fails with that waited in vain. */
-const WAITED = { cause: { message: expect.stringContaining('within 3 s') } }
+/** The error of a call that timed out. */
+const TIMED_OUT = { cause: { message: expect.stringContaining('within 3 s') } }
 
-describe.skipIf(redisMissing)('R77 a Redis that says nothing', () => {
+describe.skipIf(redisMissing)('a Redis that does not respond (R77)', () => {
   let redis: Awaited<ReturnType<typeof startRedis>>
   let client: Awaited<ReturnType<typeof redis.connect>>
   beforeAll(async () => {
@@ -26,11 +26,11 @@ describe.skipIf(redisMissing)('R77 a Redis that says nothing', () => {
   })
   afterAll(() => redis.stop())
 
-  const counter = (windowMs = MINUTE) => openCounters({ redis: client })('tries', windowMs)
+  const counter = (windowMs = MINUTE) => openCounters({ redis: client })('attempts', windowMs)
 
-  it('has failed after three seconds: a 503 on every route that counts, and nothing is evaluated uncounted', async () => {
-    const told: unknown[] = []
-    const logger = { warn: () => {}, error: (...what: unknown[]) => void told.push(what) }
+  it('fails after three seconds, with a 503 on every route that counts, and no code is evaluated uncounted', async () => {
+    const logged: unknown[] = []
+    const logger = { warn: () => {}, error: (...what: unknown[]) => void logged.push(what) }
     const { app, standIn } = host({ options: { limits: { store: { redis: client } }, logger } })
     const bob = await signIn(app, 'bob')
     await challenge(bob, 'sms').expect(200)
@@ -50,34 +50,34 @@ describe.skipIf(redisMissing)('R77 a Redis that says nothing', () => {
     }
     expect(standIn.calls).toHaveLength(calls)
     const failed = [expect.stringContaining('store of the MFA counters failed'), expect.objectContaining({})]
-    expect(told).toEqual([failed, failed, failed])
+    expect(logged).toEqual([failed, failed, failed])
     await bob.get('/secret').expect(401)
 
-    // The try that nobody waited for any more was counted all the same.
+    // The attempt that timed out was counted.
     const wrong = await verify(bob, '000000').expect(401)
     expect(wrong.body.attemptsLeft).toBe(3)
     await verify(bob, code).expect(200)
     await bob.get('/secret').expect(200)
   })
 
-  it('gives nothing to the next window by what it takes back late', async () => {
+  it('does not lower the next window by a late refund', async () => {
     const timers = stopTimers()
     const attempts = counter()
     redis.freeze()
-    const givenBack = expect(attempts.add('late', -1)).rejects.toMatchObject(WAITED)
+    const refunded = expect(attempts.add('late', -1)).rejects.toMatchObject(TIMED_OUT)
     await timers.pass(3 * SECOND)
-    await givenBack
+    await refunded
     timers.run()
     redis.thaw()
     await expect.poll(() => client.exists('mfa:attempts:late')).toBe(0)
     expect((await attempts.add('late', 1)).count).toBe(1)
   })
 
-  it('may fail later on, which nobody hears of', async () => {
+  it('can fail later without an unhandled rejection', async () => {
     const timers = stopTimers()
     const dying = await startRedis()
     onTestFinished(() => dying.stop())
-    const attempts = openCounters({ redis: await dying.connect() })('tries', MINUTE)
+    const attempts = openCounters({ redis: await dying.connect() })('attempts', MINUTE)
     dying.freeze()
     const steps = [
       attempts.add('k', 1),
@@ -91,27 +91,27 @@ describe.skipIf(redisMissing)('R77 a Redis that says nothing', () => {
     await failed
     timers.run()
     await dying.kill()
-    // What comes of the steps now would be an unhandled rejection, and end this run.
+    // An unhandled rejection of an earlier call would end this run.
     await expect(attempts.read('k')).rejects.toThrow(LimitsStoreError)
   })
 })
 
-describe.skipIf(postgresMissing)('R77 a PostgreSQL that says nothing', () => {
+describe.skipIf(postgresMissing)('a PostgreSQL that does not respond (R77)', () => {
   let server: Awaited<ReturnType<typeof startPostgres>>
   beforeAll(async () => {
     server = await startPostgres()
   })
   afterAll(() => server.stop())
 
-  it('has failed after three seconds, and is used again by itself when it answers', async () => {
+  it('fails after three seconds, and is used again when it responds', async () => {
     const timers = stopTimers()
     const url = new URL(server.url)
     const way = await silentWayTo(Number(url.port))
     url.port = String(way.port)
     const pool = new pg.Pool({ connectionString: url.href, max: 4 }).on('error', () => {})
-    const attempts = openCounters({ postgres: { pool, tableName: 'mfa_counters' } })('tries', MINUTE)
+    const attempts = openCounters({ postgres: { pool, tableName: 'mfa_counters' } })('attempts', MINUTE)
     const steps = [attempts.add('k', 1), attempts.read('k')]
-    const failed = Promise.all(steps.map((step) => expect(step).rejects.toMatchObject(WAITED)))
+    const failed = Promise.all(steps.map((step) => expect(step).rejects.toMatchObject(TIMED_OUT)))
     await timers.pass(3 * SECOND)
     await failed
     expect(way.taken()).toBeGreaterThan(0)

@@ -1,10 +1,10 @@
 import type { AccountNotice, Compromise, MfaOptions } from '../../src/index.js'
 import { challengeStrongest, type HostSetup, jsonAgent, type TestUser } from '../kit/host.js'
-import { type Agent, login, trustingHost } from '../trust/kit.js'
+import { type Agent, stateAfterLogin, trustingHost } from '../trust/kit.js'
 
 export const PUBLIC_URL = 'https://shop.example'
 
-/** A host that keeps the notices it is given, and what it heard of compromised accounts. */
+/** A host that records its notices and the compromises it is informed about. */
 export function noticingHost(setup: HostSetup & { options?: Partial<MfaOptions<TestUser>> } = {}) {
   const notices: { user: TestUser; notice: AccountNotice }[] = []
   const compromises: Compromise[] = []
@@ -36,9 +36,9 @@ export function noticingHost(setup: HostSetup & { options?: Partial<MfaOptions<T
 
 export type NoticingHost = ReturnType<typeof noticingHost>
 
-/** Both factors, by a code to a mailbox or telephone. */
-export async function pass(host: NoticingHost, name: string, more: object = {}, agent = jsonAgent(host.app)) {
-  await login(agent, name)
+/** Signs a user in with both factors. */
+export async function passBothFactors(host: NoticingHost, name: string, more: object = {}, agent = jsonAgent(host.app)) {
+  await stateAfterLogin(agent, name)
   const code = await challengeStrongest(host, agent, name)
   await agent
     .post('/mfa/verify')
@@ -47,14 +47,14 @@ export async function pass(host: NoticingHost, name: string, more: object = {}, 
   return agent
 }
 
-/** The path of a notice's link on this site. */
+/** The path of the link in a notice. */
 export function linkIn(notice: AccountNotice): string {
   if (!notice.notMeUrl?.startsWith(`${PUBLIC_URL}/`)) throw new Error(`no link: ${notice.notMeUrl}`)
   return notice.notMeUrl.slice(PUBLIC_URL.length)
 }
 
-/** Uses the link of a notice, as somebody who is not signed in. */
-export function sayNotMe(host: NoticingHost, notice: AccountNotice, agent: Agent = jsonAgent(host.app)) {
+/** Uses the link of a notice in a browser that is not signed in. */
+export function followNotMeLink(host: NoticingHost, notice: AccountNotice, agent: Agent = jsonAgent(host.app)) {
   const token = new URL(notice.notMeUrl ?? '').searchParams.get('token')
   return agent.post('/mfa/not-me').send({ token })
 }

@@ -6,8 +6,8 @@ import { DAY, HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { browserAgent, type HostSetup, jsonAgent, signIn, type TestUser } from '../kit/host.js'
 import { listen, postJson } from '../kit/sockets.js'
-import { login } from '../trust/kit.js'
-import { linkIn, noticingHost, pass, sayNotMe } from './kit.js'
+import { stateAfterLogin } from '../trust/kit.js'
+import { linkIn, noticingHost, passBothFactors, followNotMeLink } from './kit.js'
 
 const SECURED = { status: 'secured' }
 
@@ -15,41 +15,41 @@ describe('the "this wasn’t me" link', () => {
   it('ends verified, trusted and pending sessions and the trust in every device, of that user only', async () => {
     const clock = stopClock()
     const host = noticingHost()
-    const verified = await pass(host, 'bob')
+    const verified = await passBothFactors(host, 'bob')
     clock.move(60_000)
-    const trusted = await pass(host, 'bob', { trust: true })
-    await login(trusted, 'bob')
+    const trusted = await passBothFactors(host, 'bob', { trust: true })
+    await stateAfterLogin(trusted, 'bob')
     const pending = await signIn(host.app, 'bob')
-    const alice = await pass(host, 'alice')
+    const alice = await passBothFactors(host, 'alice')
     for (const agent of [verified, trusted, alice]) await agent.get('/secret').expect(200)
     clock.move(1)
 
-    await sayNotMe(host, host.newest('device_trusted')).expect(200, SECURED)
+    await followNotMeLink(host, host.newest('device_trusted')).expect(200, SECURED)
     for (const agent of [verified, trusted, pending]) {
       await agent.get('/secret').expect(401, { code: 'closed' })
       expect((await agent.get('/mfa')).body).toEqual({ status: 'none', factors: [] })
     }
     await alice.get('/secret').expect(200)
-    expect((await login(trusted, 'bob')).mfa.status).toBe('pending')
-    expect(host.told('account_secured')).toMatchObject([{ userId: 'u-bob' }])
-    expect(host.told('devices_revoked')).toMatchObject([{ userId: 'u-bob', count: 1, why: 'not_me' }])
+    expect((await stateAfterLogin(trusted, 'bob')).mfa.status).toBe('pending')
+    expect(host.eventsOf('account_secured')).toMatchObject([{ userId: 'u-bob' }])
+    expect(host.eventsOf('devices_revoked')).toMatchObject([{ userId: 'u-bob', count: 1, why: 'not_me' }])
   })
 
   it('lets the user sign in again', async () => {
     const clock = stopClock()
     const host = noticingHost()
-    await pass(host, 'bob', { trust: true })
-    await sayNotMe(host, host.newest('device_trusted')).expect(200, SECURED)
+    await passBothFactors(host, 'bob', { trust: true })
+    await followNotMeLink(host, host.newest('device_trusted')).expect(200, SECURED)
     clock.move(60_000)
-    const agent = await pass(host, 'bob')
+    const agent = await passBothFactors(host, 'bob')
     await agent.get('/secret').expect(200)
   })
 
   it('informs the host, with a notice that is ready to send', async () => {
     const host = noticingHost()
-    await pass(host, 'bob', { trust: true })
+    await passBothFactors(host, 'bob', { trust: true })
     const notice = host.newest('device_trusted')
-    await sayNotMe(host, notice).expect(200, SECURED)
+    await followNotMeLink(host, notice).expect(200, SECURED)
     expect(host.compromises).toMatchObject([
       {
         userId: 'u-bob',
@@ -64,7 +64,7 @@ describe('the "this wasn’t me" link', () => {
 
   it('works once, even for twenty concurrent requests', async () => {
     const host = noticingHost()
-    await pass(host, 'bob', { trust: true })
+    await passBothFactors(host, 'bob', { trust: true })
     const token = new URL(host.newest('device_trusted').notMeUrl ?? '').searchParams.get('token')
     const port = await listen(host.app)
     await Promise.all(Array.from({ length: 20 }, () => postJson(port, '/mfa/not-me', { token })))
@@ -76,7 +76,7 @@ describe('the "this wasn’t me" link', () => {
   it('works for exactly seven days', async () => {
     const clock = stopClock()
     const host = noticingHost()
-    await pass(host, 'bob', { trust: true })
+    await passBothFactors(host, 'bob', { trust: true })
     clock.move(7 * DAY - 1)
     await jsonAgent(host.app)
       .get(linkIn(host.newest('device_trusted')))
@@ -85,26 +85,26 @@ describe('the "this wasn’t me" link', () => {
     await jsonAgent(host.app)
       .get(linkIn(host.newest('device_trusted')))
       .expect(404)
-    await sayNotMe(host, host.newest('device_trusted')).expect(404)
+    await followNotMeLink(host, host.newest('device_trusted')).expect(404)
     expect(host.compromises).toEqual([])
   })
 
   it('changes nothing when it is opened (R14) or posted by another site (R13)', async () => {
     const host = noticingHost()
-    const agent = await pass(host, 'bob', { trust: true })
+    const agent = await passBothFactors(host, 'bob', { trust: true })
     const link = linkIn(host.newest('device_trusted'))
     for (const method of ['get', 'head', 'options'] as const) await jsonAgent(host.app)[method](link)
     await browserAgent(host.app).get(link).expect(200)
-    await sayNotMe(host, host.newest('device_trusted')).set('Sec-Fetch-Site', 'cross-site').expect(403)
+    await followNotMeLink(host, host.newest('device_trusted')).set('Sec-Fetch-Site', 'cross-site').expect(403)
     await agent.get('/secret').expect(200)
-    await sayNotMe(host, host.newest('device_trusted')).expect(200, SECURED)
+    await followNotMeLink(host, host.newest('device_trusted')).expect(200, SECURED)
   })
 
   it.each(['', 'x', `${'A'.repeat(22)}.${'B'.repeat(43)}`, '__proto__', 'a'.repeat(5000)])(
     'does not work with a forged token: %s',
     async (token) => {
       const host = noticingHost()
-      const agent = await pass(host, 'bob', { trust: true })
+      const agent = await passBothFactors(host, 'bob', { trust: true })
       const made = jsonAgent(host.app).post('/mfa/not-me')
       const answer = await made.send({ token })
       expect([400, 404, 413]).toContain(answer.status)
@@ -127,9 +127,9 @@ describe('the "this wasn’t me" link', () => {
     }
     const logger = { warn: () => {}, error: () => {} }
     const host = noticingHost({ options: { languages: { locale }, logger } })
-    await pass(host, 'bob', { trust: true })
+    await passBothFactors(host, 'bob', { trust: true })
     fails = true
-    await sayNotMe(host, host.newest('device_trusted')).expect(200, SECURED)
+    await followNotMeLink(host, host.newest('device_trusted')).expect(200, SECURED)
     expect(host.compromises).toMatchObject([{ userId: 'u-bob', notice: { locale: 'en' } }])
   })
 
@@ -144,7 +144,7 @@ describe('the "this wasn’t me" link', () => {
       },
     }
     const host = noticingHost({ options: { notices: { store } } })
-    await pass(host, 'bob', { trust: true })
+    await passBothFactors(host, 'bob', { trust: true })
     const token = new URL(host.newest('device_trusted').notMeUrl ?? '').searchParams.get('token') ?? ''
     expect(seen.length).toBeGreaterThan(0)
     expect(seen.join()).not.toContain(token.split('.')[1])
@@ -152,7 +152,7 @@ describe('the "this wasn’t me" link', () => {
 
   it('ends the session while a code is being checked, and the trust requested with it (R07)', async () => {
     const host = noticingHost()
-    await pass(host, 'bob', { trust: true })
+    await passBothFactors(host, 'bob', { trust: true })
     const notice = host.newest('device_trusted')
     const attacker = await signIn(host.app, 'bob')
     host.standIn.setApp('bob@example.com', '1')
@@ -165,19 +165,19 @@ describe('the "this wasn’t me" link', () => {
       .send({ factor: 'app', code: '424242', trust: true })
       .then((done) => done)
     await held.arrived
-    await sayNotMe(host, notice).expect(200, SECURED)
+    await followNotMeLink(host, notice).expect(200, SECURED)
     held.release()
     expect((await answer).body).not.toMatchObject({ trusted: true })
     await attacker.get('/secret').expect(401)
-    expect((await login(attacker, 'bob')).mfa.status).toBe('pending')
+    expect((await stateAfterLogin(attacker, 'bob')).mfa.status).toBe('pending')
   })
 
   it('ends sessions without touching the session store', async () => {
     const store = new FaultyStore()
     const host = noticingHost({ store })
-    const agent = await pass(host, 'bob', { trust: true })
+    const agent = await passBothFactors(host, 'bob', { trust: true })
     const before = { ...store.stored }
-    await sayNotMe(host, host.newest('device_trusted')).expect(200, SECURED)
+    await followNotMeLink(host, host.newest('device_trusted')).expect(200, SECURED)
     expect(store.stored).toEqual(before)
     await agent.get('/secret').expect(401)
   })
@@ -193,19 +193,19 @@ describe('the "this wasn’t me" link', () => {
       },
     }
     const host = noticingHost({ options: { notices: { store } } })
-    const agent = await pass(host, 'bob', { trust: true })
+    const agent = await passBothFactors(host, 'bob', { trust: true })
     isDown = true
     await agent.get('/secret').expect(503)
     expect(host.failures.at(-1)).toBeInstanceOf(TrustStoreError)
-    await sayNotMe(host, host.newest('device_trusted')).expect(503)
+    await followNotMeLink(host, host.newest('device_trusted')).expect(503)
     isDown = false
     await agent.get('/secret').expect(200)
-    await sayNotMe(host, host.newest('device_trusted')).expect(200, SECURED)
+    await followNotMeLink(host, host.newest('device_trusted')).expect(200, SECURED)
   })
 
   it('has the same effect as a call of secure() by the host', async () => {
     const host = noticingHost()
-    const agent = await pass(host, 'bob', { trust: true })
+    const agent = await passBothFactors(host, 'bob', { trust: true })
     const { bob } = host.users
     if (!bob) throw new Error('bob')
     await mfaAccount(host.mfa).secure(bob)
@@ -238,7 +238,7 @@ describe('the "this wasn’t me" link of a user without a second factor', () => 
     const other = await signIn(made.app, 'nina')
     await other.get('/secret').expect(200)
     clock.move(1)
-    await sayNotMe(made, made.link).expect(200, SECURED)
+    await followNotMeLink(made, made.link).expect(200, SECURED)
     for (const agent of [made.agent, other]) await agent.get('/secret').expect(401, { code: 'closed' })
     clock.move(1)
     await (await signIn(made.app, 'nina')).get('/secret').expect(200)
@@ -258,7 +258,7 @@ describe('the "this wasn’t me" link of a user without a second factor', () => 
       expect((await agent.get('/secret').expect(200)).body.mfa.graceUntil).not.toBeNull()
     }
     clock.move(1)
-    await sayNotMe(made, made.link).expect(200, SECURED)
+    await followNotMeLink(made, made.link).expect(200, SECURED)
     for (const agent of [early, made.agent]) await agent.get('/secret').expect(401)
   })
 
@@ -334,7 +334,7 @@ describe('the "this wasn’t me" link of a user without a second factor', () => 
 describe('the page behind the link', () => {
   it('asks first, ends every session at a click, and later says that the link was used', async () => {
     const host = noticingHost()
-    await pass(host, 'bob', { trust: true })
+    await passBothFactors(host, 'bob', { trust: true })
     const link = linkIn(host.newest('device_trusted'))
     const browser = browserAgent(host.app)
     const asked = await browser.get(link).expect(200)

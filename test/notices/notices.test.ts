@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type FactorInput, mfaAccount } from '../../src/index.js'
 import { host, jsonAgent, signIn } from '../kit/host.js'
-import { type Agent, login } from '../trust/kit.js'
-import { type NoticingHost, noticingHost, pass, sayNotMe } from './kit.js'
+import { type Agent, stateAfterLogin } from '../trust/kit.js'
+import { type NoticingHost, noticingHost, passBothFactors, followNotMeLink } from './kit.js'
 
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const wrongFor = (code: string) => (code === '000000' ? '111111' : '000000')
@@ -13,10 +13,10 @@ describe('an account notice', () => {
       first: (app) => app.set('trust proxy', 1),
       options: { location: () => 'Lyon, France' },
     })
-    const agent = await pass(made, 'bob')
+    const agent = await passBothFactors(made, 'bob')
     await agent.post('/mfa/backup').send({}).expect(200)
     const other = jsonAgent(made.app).set('User-Agent', FIREFOX).set('X-Forwarded-For', '203.0.113.7')
-    await login(other, 'bob')
+    await stateAfterLogin(other, 'bob')
     await other.post('/mfa/verify').send({ factor: 'backup', code: 'AAAABBBBCCCCDDDD' }).expect(200)
 
     const { user, notice } = made.notices.at(-1) ?? {}
@@ -45,7 +45,7 @@ describe('an account notice', () => {
 
   it('reports new backup codes (R61)', async () => {
     const made = noticingHost()
-    await (await pass(made, 'bob')).post('/mfa/backup').send({}).expect(200)
+    await (await passBothFactors(made, 'bob')).post('/mfa/backup').send({}).expect(200)
     const notice = made.newest('backup_codes_sent')
     expect(notice.text).toContain('Your earlier codes no longer work.')
     expect(notice).toMatchObject({ method: 'sms', to: '••• 02' })
@@ -53,7 +53,7 @@ describe('an account notice', () => {
 
   it('reports a new factor, with its contact masked', async () => {
     const made = noticingHost()
-    const agent = await pass(made, 'bob')
+    const agent = await passBothFactors(made, 'bob')
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     const notice = made.newest('factor_added')
@@ -64,7 +64,7 @@ describe('an account notice', () => {
 
   it('reports a new trusted device', async () => {
     const made = noticingHost()
-    await pass(made, 'bob', { trust: true })
+    await passBothFactors(made, 'bob', { trust: true })
     expect(made.newest('device_trusted').text).toContain('without the second step')
   })
 
@@ -91,7 +91,7 @@ describe('an account notice', () => {
 
   it('is not sent for a sign-in or for wrong codes in a verified session', async () => {
     const made = noticingHost()
-    const agent = await pass(made, 'alice')
+    const agent = await passBothFactors(made, 'alice')
     for (let nth = 0; nth < 5; nth++) {
       await agent.post('/mfa/verify').send({ factor: 'app', code: '000000' }).expect(401)
     }
@@ -111,18 +111,18 @@ describe('an account notice', () => {
         })
       },
     })
-    const agent = await pass(made, 'bob', { trust: true })
+    const agent = await passBothFactors(made, 'bob', { trust: true })
     await agent.post('/phone').expect(200)
     expect(made.newest('factor_removed')).toMatchObject({ method: 'sms', to: '••• 02' })
     expect(made.newest('factor_added')).toMatchObject({ method: 'sms', to: '••• 99' })
     // The trust in the device has ended, although the factors look the same.
-    expect((await login(agent, 'bob')).mfa.status).toBe('pending')
+    expect((await stateAfterLogin(agent, 'bob')).mfa.status).toBe('pending')
   })
 
   it('is in the language of the request, or in the language that the host chooses', async () => {
     const made = noticingHost()
     const agent = jsonAgent(made.app).set('Accept-Language', 'de-CH,de;q=0.9')
-    await pass(made, 'bob', { trust: true }, agent)
+    await passBothFactors(made, 'bob', { trust: true }, agent)
     const notice = made.newest('device_trusted')
     expect(notice).toMatchObject({ locale: 'de', subject: 'Testbed: neuer vertrauenswürdiger Browser' })
     expect(notice.inLanguage('fr-CA')).toMatchObject({
@@ -135,13 +135,13 @@ describe('an account notice', () => {
   it('takes nothing from the request into its link, and has no link without a configured address (R16, R45)', async () => {
     const made = noticingHost({ first: (app) => app.set('trust proxy', true) })
     const forged = jsonAgent(made.app).set('Host', 'evil.example').set('X-Forwarded-Host', 'evil.example')
-    await pass(made, 'bob', { trust: true }, forged)
+    await passBothFactors(made, 'bob', { trust: true }, forged)
     const { notMeUrl, ...notice } = made.newest('device_trusted')
     expect(new URL(notMeUrl ?? '')).toMatchObject({ origin: 'https://shop.example', pathname: '/mfa/not-me' })
     expect(JSON.stringify(notice)).not.toContain('evil')
 
     const plain = noticingHost({ options: { urls: {} } })
-    await pass(plain, 'bob', { trust: true })
+    await passBothFactors(plain, 'bob', { trust: true })
     const bare = plain.newest('device_trusted')
     expect(bare.notMeUrl).toBeUndefined()
     expect(bare.text).not.toContain('http')
@@ -153,7 +153,7 @@ describe('an account notice', () => {
     const made = noticingHost({
       options: { location: () => 'Lyon\n\nAll is well: https://evil.example\u2028' },
     })
-    await pass(made, 'bob', { trust: true })
+    await passBothFactors(made, 'bob', { trust: true })
     expect(made.newest('device_trusted').text).toMatch(
       /^Location: Lyon All is well: https:\/\/evil\.example$/m,
     )
@@ -170,7 +170,7 @@ describe('an account notice', () => {
         throw new Error('no mail server')
       },
     ]) {
-      await pass(noticingHost({ options: { notices: { onNotice }, logger } }), 'bob', { trust: true })
+      await passBothFactors(noticingHost({ options: { notices: { onNotice }, logger } }), 'bob', { trust: true })
     }
     await expect.poll(() => errors.length).toBe(2)
     expect(errors[0]).toContain('device_trusted')
@@ -181,10 +181,10 @@ describe('an account notice', () => {
       throw new Error('no such address in the atlas')
     }
     const made = noticingHost({ options: { location, logger: { warn: () => {}, error: () => {} } } })
-    await pass(made, 'bob', { trust: true })
+    await passBothFactors(made, 'bob', { trust: true })
     const notice = made.newest('device_trusted')
     expect(notice.location).toBeUndefined()
-    await sayNotMe(made, notice).expect(200)
+    await followNotMeLink(made, notice).expect(200)
     expect(made.compromises).toMatchObject([{ userId: 'u-bob' }])
   })
 
@@ -222,7 +222,7 @@ describe('an account notice about a request that another request of the session 
 
   it('reports a used backup code (R63)', async () => {
     const made = noticingHost()
-    await (await pass(made, 'alice')).post('/mfa/backup').send({}).expect(200)
+    await (await passBothFactors(made, 'alice')).post('/mfa/backup').send({}).expect(200)
     const agent = await signIn(made.app, 'alice')
     await overtaken(made, agent, '/mfa/verify', { factor: 'backup', code: 'AAAABBBBCCCCDDDD' })
     expect(made.newest('backup_code_used').notMeUrl).toBeDefined()
@@ -230,14 +230,14 @@ describe('an account notice about a request that another request of the session 
 
   it('reports new backup codes (R61)', async () => {
     const made = noticingHost()
-    await overtaken(made, await pass(made, 'alice'), '/mfa/backup', {})
+    await overtaken(made, await passBothFactors(made, 'alice'), '/mfa/backup', {})
     expect(made.newest('backup_codes_sent')).toMatchObject({ method: 'email' })
   })
 
   it('reports an enrolled app, and the host is informed too (R47)', async () => {
     const enrolled: string[] = []
     const made = noticingHost({ options: { onAppEnrolled: ({ id }) => void enrolled.push(id) } })
-    const agent = await pass(made, 'alice')
+    const agent = await passBothFactors(made, 'alice')
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await overtaken(made, agent, '/mfa/enroll-app/confirm', { code: '123456' })
     expect(made.newest('factor_added')).toMatchObject({ method: 'app' })

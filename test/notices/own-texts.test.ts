@@ -3,15 +3,15 @@ import type { AccountNotice, MfaTexts, NoticeCatalogue, PageCatalogue } from '..
 import { noticeCatalogues } from '../../src/notices/compose.js'
 import { catalogues } from '../../src/pages/text.js'
 import { jsonAgent } from '../kit/host.js'
-import { linkIn, noticingHost, pass, sayNotMe } from './kit.js'
+import { linkIn, noticingHost, passBothFactors, followNotMeLink } from './kit.js'
 
 /** The notices of a trusted browser and of the used link, with texts of the host, for an `Accept-Language` header. */
 async function noticesIn(texts: MfaTexts, languages: string) {
   const made = noticingHost({ options: { languages: { texts } } })
   const agent = jsonAgent(made.app).set('Accept-Language', languages)
-  await pass(made, 'bob', { trust: true }, agent)
+  await passBothFactors(made, 'bob', { trust: true }, agent)
   const trusted = made.newest('device_trusted')
-  await sayNotMe(made, trusted, agent).expect(200)
+  await followNotMeLink(made, trusted, agent).expect(200)
   return { trusted, secured: made.compromises[0]?.notice as AccountNotice }
 }
 
@@ -63,7 +63,7 @@ describe('a host’s own texts in notices', () => {
     expect(trusted).toMatchObject({ locale: 'nl', subject: 'Testbed vertrouwt een browser' })
 
     const made = noticingHost({ options: { languages: { texts: { nl } } } })
-    const agent = await pass(made, 'bob', {}, jsonAgent(made.app).set('Accept-Language', 'nl'))
+    const agent = await passBothFactors(made, 'bob', {}, jsonAgent(made.app).set('Accept-Language', 'nl'))
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     expect(made.newest('factor_added').text).toMatch(/^Nieuw: Codes-app \(.*\)\.\n/)

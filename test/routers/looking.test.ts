@@ -10,9 +10,9 @@ import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { challengeStrongest, type HostSetup, jsonAgent } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
-import { noticingHost, pass } from '../notices/kit.js'
+import { noticingHost, passBothFactors } from '../notices/kit.js'
 import { openApi } from '../openapi/document.js'
-import { type Agent, browserWith, login, trustCookieOf } from '../trust/kit.js'
+import { type Agent, browserWith, stateAfterLogin, trustCookieOf } from '../trust/kit.js'
 
 /*
  * Every route, from everywhere a person can stand, is looked at by GET, HEAD and OPTIONS, with all that a POST would
@@ -122,7 +122,7 @@ function watchedHost(setup: HostSetup = {}) {
 
 async function halfway(host: Watched, name = 'alice') {
   const agent = jsonAgent(host.app)
-  await login(agent, name)
+  await stateAfterLogin(agent, name)
   return agent
 }
 
@@ -149,7 +149,7 @@ const paying: HostSetup = {
 
 /** A form that was posted when the second factor was old. */
 async function interrupted(host: Watched, clock: Clock) {
-  const agent = await pass(host, 'alice')
+  const agent = await passBothFactors(host, 'alice')
   clock.move(STALE)
   await agent.post('/pay').set('Accept', PAGE).type('form').send({ to: 'carol' }).expect(303)
   await challenge(agent, 'sms').expect(200)
@@ -214,7 +214,7 @@ const PLACES: Record<string, Place> = {
   },
   'both factors were shown just now, and much is under way': {
     async come(host) {
-      const agent = await pass(host, 'alice', { trust: true })
+      const agent = await passBothFactors(host, 'alice', { trust: true })
       await agent.post('/mfa/backup').send({}).expect(200)
       await agent.post('/mfa/enroll-app').send({}).expect(200)
       await challenge(agent, 'email').expect(200)
@@ -223,7 +223,7 @@ const PLACES: Record<string, Place> = {
   },
   'the second factor is old': {
     async come(host, clock) {
-      const agent = await pass(host, 'alice')
+      const agent = await passBothFactors(host, 'alice')
       clock.move(STALE)
       return agent
     },
@@ -251,7 +251,7 @@ const PLACES: Record<string, Place> = {
         const answer = await check(request)
         return answer.outcome === 'valid' ? { ...answer, backupCodesLeft: 1 } : answer
       }
-      const owner = await pass(host, 'alice')
+      const owner = await passBothFactors(host, 'alice')
       await owner.post('/mfa/backup').send({}).expect(200)
       const agent = await halfway(host)
       await verify(agent, 'AAAABBBBCCCCDDDD', { factor: 'backup' }).expect(200)
@@ -262,11 +262,11 @@ const PLACES: Record<string, Place> = {
   'the browser is trusted': {
     async come(host) {
       const first = jsonAgent(host.app)
-      await login(first, 'alice')
+      await stateAfterLogin(first, 'alice')
       const code = await challengeStrongest(host, first, 'alice')
       const trusting = await verify(first, code, { trust: true }).expect(200)
       const agent = browserWith(host.app, trustCookieOf(trusting))
-      await login(agent, 'alice')
+      await stateAfterLogin(agent, 'alice')
       return agent
     },
     after: notesStepUp,
@@ -279,7 +279,7 @@ const PLACES: Record<string, Place> = {
 
 /** Every path of the routers, with what it answers to. */
 function pathsOf(host: Watched) {
-  const device = String(host.told('device_trusted').at(0) ?? 'x')
+  const device = String(host.eventsOf('device_trusted').at(0) ?? 'x')
   const documented = Object.entries(openApi.paths ?? {}).map(([path, item]) => ({
     path: path.replace('{device}', device),
     methods: Object.keys(item).filter((name) => ['get', 'post', 'delete'].includes(name)),

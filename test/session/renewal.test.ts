@@ -6,8 +6,8 @@ import { FaultyStore } from '../kit/faulty-store.js'
 import { type HostSetup, host, jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
 import { signal } from '../kit/signal.js'
 import { listen, postJson } from '../kit/sockets.js'
-import { noticingHost, pass, sayNotMe } from '../notices/kit.js'
-import { login, signInAndTrust, trustingHost } from '../trust/kit.js'
+import { noticingHost, passBothFactors, followNotMeLink } from '../notices/kit.js'
+import { stateAfterLogin, signInAndTrust, trustingHost } from '../trust/kit.js'
 
 /** The host's own work before it renews, such as writing the new password. */
 let work = async () => {}
@@ -169,7 +169,7 @@ describe('renewing a session without a second factor', () => {
       options: { trustedDevices: { store: 'memory', fingerprint: () => version } },
     })
     const agent = await signInAndTrust(made, 'bob')
-    expect((await login(agent, 'bob')).mfa).toMatchObject({ status: 'none', trusted: true })
+    expect((await stateAfterLogin(agent, 'bob')).mfa).toMatchObject({ status: 'none', trusted: true })
     expect((await renew(agent).expect(200)).body.mfa).toMatchObject({ status: 'none', trusted: true })
     await agent.get('/secret').expect(200)
 
@@ -248,10 +248,10 @@ describe('renewSession()', () => {
     const clock = stopClock()
     work = async () => {}
     const made = noticingHost({ routes })
-    const agent = await pass(made, 'bob', { trust: true })
+    const agent = await passBothFactors(made, 'bob', { trust: true })
     work = async () => {
       clock.move(1)
-      await sayNotMe(made, made.newest('device_trusted')).expect(200)
+      await followNotMeLink(made, made.newest('device_trusted')).expect(200)
     }
     await renew(agent).expect(401, { failed: 'ERR_MFA_SESSION_ENDED' })
     await agent.get('/secret').expect(401)
@@ -261,10 +261,10 @@ describe('renewSession()', () => {
     const clock = stopClock()
     work = async () => {}
     const made = noticingHost({ routes })
-    const agent = await pass(made, 'bob', { trust: true })
+    const agent = await passBothFactors(made, 'bob', { trust: true })
     clock.move(MINUTE)
     await renew(agent).expect(200)
-    await sayNotMe(made, made.newest('device_trusted')).expect(200)
+    await followNotMeLink(made, made.newest('device_trusted')).expect(200)
     await agent.get('/secret').expect(401)
   })
 

@@ -38,7 +38,7 @@ describe('the name of a browser', () => {
     ['<script>alert(1)</script>', undefined, undefined],
     [`${'x'.repeat(100_000)} Firefox/1`, undefined, undefined],
     [undefined, undefined, undefined],
-  ])('%s', (userAgent, browser, system) => {
+  ])('is derived from the User-Agent header: %s', (userAgent, browser, system) => {
     const { browser: found, system: on } = browserName(userAgent)
     expect([found, on]).toEqual([browser, system])
   })

@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/stores/open.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { jsonAgent, type TestUser } from '../kit/host.js'
-import { type Agent, login, signInAndTrust, type TrustingHost, trustingHost } from './kit.js'
+import { type Agent, stateAfterLogin, signInAndTrust, type TrustingHost, trustingHost } from './kit.js'
 
-const statusOf = async (agent: Agent, name = 'bob') => (await login(agent, name)).mfa
+const statusOf = async (agent: Agent, name = 'bob') => (await stateAfterLogin(agent, name)).mfa
 
 async function backUp(host: TrustingHost, agent: Agent): Promise<void> {
   await agent.post('/mfa/backup').send({}).expect(200)
   expect(host.standIn.count('sendBackupCodes')).toBe(1)
 }
 
-describe('R66 a trust ends', () => {
-  it('when the password changes, as the host tells by a fingerprint, also for a session that lives by it', async () => {
+describe('the trust in a browser (R66)', () => {
+  it('ends when the fingerprint of the host changes, for example with the password, also in a running session', async () => {
     const versions = new Map<string, number>()
     const fingerprint = ({ id }: TestUser) => versions.get(id) ?? 1
     const host = trustingHost({ options: { trustedDevices: { store: 'memory', fingerprint } } })
@@ -36,7 +36,7 @@ describe('R66 a trust ends', () => {
       'becomes another method',
       ({ factors }) => void factors.splice(0, 1, { method: 'call', phone: '+447700900102' }),
     ],
-  ])('when a factor %s', async (_, change) => {
+  ])('ends when a factor %s', async (_, change) => {
     const host = trustingHost()
     const agent = await signInAndTrust(host, 'bob')
     const { bob } = host.users
@@ -44,7 +44,7 @@ describe('R66 a trust ends', () => {
     expect(await statusOf(agent)).toMatchObject({ status: 'pending' })
   })
 
-  it('not when factors are listed in another order or under another label', async () => {
+  it('does not end when factors are listed in another order or under another label', async () => {
     const host = trustingHost()
     const agent = await signInAndTrust(host, 'alice')
     const { alice } = host.users
@@ -54,7 +54,7 @@ describe('R66 a trust ends', () => {
     expect(await statusOf(agent, 'alice')).toMatchObject({ trusted: true })
   })
 
-  it('when another authenticator app takes the place of the first under the same contact', async () => {
+  it('ends when another authenticator app replaces the first one under the same contact', async () => {
     const clock = stopClock()
     const host = trustingHost()
     const elsewhere = await signInAndTrust(host, 'alice')
@@ -64,25 +64,25 @@ describe('R66 a trust ends', () => {
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     expect(await statusOf(agent, 'alice')).toMatchObject({ status: 'pending' })
     expect(await statusOf(elsewhere, 'alice')).toMatchObject({ status: 'pending' })
-    expect(host.told('devices_revoked')).toMatchObject([{ count: 2, why: 'factor_change' }])
+    expect(host.eventsOf('devices_revoked')).toMatchObject([{ count: 2, why: 'factor_change' }])
   })
 
-  it('R63 when a backup code is used, which makes no browser trusted either', async () => {
+  it('ends when a backup code is used, which cannot make a browser trusted either (R63)', async () => {
     const host = trustingHost()
     const agent = await signInAndTrust(host, 'bob')
     await backUp(host, agent)
-    const thief = jsonAgent(host.app)
-    await login(thief, 'bob')
-    const answer = await thief
+    const attacker = jsonAgent(host.app)
+    await stateAfterLogin(attacker, 'bob')
+    const answer = await attacker
       .post('/mfa/verify')
       .send({ factor: 'backup', code: 'AAAABBBBCCCCDDDD', trust: true })
     expect(answer.body).toMatchObject({ status: 'verified', trusted: false })
-    expect(host.told('devices_revoked')).toMatchObject([{ count: 1, why: 'backup_code' }])
+    expect(host.eventsOf('devices_revoked')).toMatchObject([{ count: 1, why: 'backup_code' }])
     expect(await statusOf(agent)).toMatchObject({ status: 'pending' })
-    expect(await statusOf(thief)).toMatchObject({ status: 'pending' })
+    expect(await statusOf(attacker)).toMatchObject({ status: 'pending' })
   })
 
-  it('R63 before a backup code opens a session: when the store is down, it opens none', async () => {
+  it('ends before a backup code signs the user in: if the store is down, the code does not sign in (R63)', async () => {
     const store = openStore('memory')
     let isDown = false
     const failing = {
@@ -96,7 +96,7 @@ describe('R66 a trust ends', () => {
     const agent = await signInAndTrust(host, 'bob')
     await backUp(host, agent)
     const other = jsonAgent(host.app)
-    await login(other, 'bob')
+    await stateAfterLogin(other, 'bob')
     isDown = true
     await other.post('/mfa/verify').send({ factor: 'backup', code: 'AAAABBBBCCCCDDDD' }).expect(503)
     await other.get('/secret').expect(401)
@@ -105,7 +105,7 @@ describe('R66 a trust ends', () => {
     await other.post('/mfa/verify').send({ factor: 'backup', code: 'EEEEFFFFGGGGHHHH' }).expect(200)
   })
 
-  it('when the host says no, and comes back when it says yes', async () => {
+  it('is suspended while the host does not allow it', async () => {
     let mayTrust = true
     const canTrust = () => mayTrust
     const host = trustingHost({ options: { trustedDevices: { store: 'memory', canTrust } } })
@@ -117,7 +117,7 @@ describe('R66 a trust ends', () => {
   })
 })
 
-describe('without the store of trusted devices', () => {
+describe('while the store of trusted devices is down', () => {
   const outage = () => {
     const store = openStore('memory')
     const state = { isDown: false }
@@ -131,7 +131,7 @@ describe('without the store of trusted devices', () => {
     return { state, host: trustingHost({ options: { trustedDevices: { store: failing } } }) }
   }
 
-  it('R77 people are asked, and sign in; only their browser is not trusted', async () => {
+  it('users sign in with a second factor, and their browser is not trusted (R77)', async () => {
     const { state, host } = outage()
     const agent = await signInAndTrust(host, 'alice')
     state.isDown = true
@@ -142,10 +142,10 @@ describe('without the store of trusted devices', () => {
     await agent.get('/mfa/devices').expect(503)
   })
 
-  it('R77 a session that lives by a trust waits, and is there again afterwards', async () => {
+  it('a session of a trusted browser gets a 503, and continues afterward (R77)', async () => {
     const { state, host } = outage()
     const agent = await signInAndTrust(host, 'bob')
-    await login(agent, 'bob')
+    await stateAfterLogin(agent, 'bob')
     state.isDown = true
     await agent.get('/secret').expect(503, { failed: 'ERR_MFA_TRUST_STORE' })
     state.isDown = false

@@ -4,7 +4,7 @@ import { challengeStrongest, type Host, type HostSetup, host, jsonAgent } from '
 
 export const COOKIE = 'mfa-devices'
 
-/** A host whose people may trust their browsers, and what it was told. */
+/** A host with trusted devices, and the events that it emitted. */
 export function trustingHost(setup: HostSetup = {}) {
   const events: MfaEvent[] = []
   const { trustedDevices, ...options } = setup.options ?? {}
@@ -16,25 +16,25 @@ export function trustingHost(setup: HostSetup = {}) {
       ...options,
     },
   })
-  return { ...made, events, told: (type: MfaEvent['type']) => events.filter((event) => event.type === type) }
+  return { ...made, events, eventsOf: (type: MfaEvent['type']) => events.filter((event) => event.type === type) }
 }
 
 export type TrustingHost = ReturnType<typeof trustingHost>
 export type Agent = ReturnType<typeof jsonAgent>
 
-/** The first factor, in this browser. */
-export async function login(agent: Agent, name: string) {
+/** Sends the first factor, and returns the user and the MFA status after it. */
+export async function stateAfterLogin(agent: Agent, name: string) {
   const { body } = await agent.post('/login').send({ name }).expect(200)
   return body as { user: { id: string } | null; mfa: { status: string; amr: string[]; trusted: boolean } }
 }
 
-/** Both factors in this browser, and its trust. */
+/** Signs a user in with both factors, and trusts the browser. */
 export async function signInAndTrust(
   host: Pick<Host, 'app' | 'standIn'>,
   name: string,
   { agent = jsonAgent(host.app) } = {},
 ) {
-  await login(agent, name)
+  await stateAfterLogin(agent, name)
   const code = await challengeStrongest(host, agent, name)
   await agent
     .post('/mfa/verify')
@@ -43,12 +43,12 @@ export async function signInAndTrust(
   return agent
 }
 
-/** The cookie of trusted devices that an answer sets, as a browser would send it back. */
+/** The cookie of trusted devices that a response sets, as a browser would send it back. */
 export function trustCookieOf(response: Response): string {
   return trustLineOf(response)?.split(';')[0] ?? ''
 }
 
-/** The whole line that sets it. */
+/** The `Set-Cookie` header that sets it. */
 export function trustLineOf(response: Response): string | undefined {
   return response.get('Set-Cookie')?.find((line) => line.startsWith(`${COOKIE}=`))
 }

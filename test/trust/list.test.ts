@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, stopClock } from '../kit/clock.js'
 import { browserAgent, challengeStrongest, jsonAgent, signInFully } from '../kit/host.js'
-import { type Agent, login, signInAndTrust, type TrustingHost, trustingHost } from './kit.js'
+import { type Agent, stateAfterLogin, signInAndTrust, type TrustingHost, trustingHost } from './kit.js'
 
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const SAFARI =
@@ -26,8 +26,8 @@ async function aliceWithTwo(options = {}) {
   return { clock, host, firefox, iphone }
 }
 
-describe('R68 the list of trusted devices', () => {
-  it('names each with its last use, its place and its end, the last used first', async () => {
+describe('the list of trusted devices (R68)', () => {
+  it('contains the last use, the location and the end of each, the latest used first', async () => {
     const { firefox, iphone } = await aliceWithTwo({ location: () => 'Lyon, France' })
     const { body } = await firefox.get('/mfa/devices').expect(200)
     const now = Date.now()
@@ -53,52 +53,52 @@ describe('R68 the list of trusted devices', () => {
         current: true,
       },
     ])
-    await login(firefox, 'alice')
+    await stateAfterLogin(firefox, 'alice')
     expect(await namesIn(iphone)).toEqual(['Firefox on Windows', 'Safari on iPhone'])
   })
 
-  it('is for whoever is signed in, their own alone', async () => {
+  it('contains only the devices of the signed-in user', async () => {
     const { host } = await aliceWithTwo()
     await jsonAgent(host.app).get('/mfa/devices').expect(401)
-    const halfway = jsonAgent(host.app)
-    await login(halfway, 'alice')
-    expect((await halfway.get('/mfa/devices').expect(401)).body.code).toBe('mfa_required')
+    const pending = jsonAgent(host.app)
+    await stateAfterLogin(pending, 'alice')
+    expect((await pending.get('/mfa/devices').expect(401)).body.code).toBe('mfa_required')
     expect(await namesIn(await signInFully(host, 'bob'))).toEqual([])
     const nina = jsonAgent(host.app)
-    await login(nina, 'nina')
+    await stateAfterLogin(nina, 'nina')
     expect(await namesIn(nina)).toEqual([])
   })
 
-  it('has one device revoked, whose session is asked at once, and no other', async () => {
+  it('revokes one device, whose session then requires the second factor, and no other', async () => {
     const { host, firefox, iphone } = await aliceWithTwo()
-    await login(firefox, 'alice')
-    await login(iphone, 'alice')
+    await stateAfterLogin(firefox, 'alice')
+    await stateAfterLogin(iphone, 'alice')
     const [gone] = (await listOf(iphone)).filter(({ current }) => !current)
     await iphone.delete(`/mfa/devices/${gone?.id}`).expect(200, { status: 'revoked', count: 1 })
     await iphone.get('/secret').expect(200)
     await firefox.get('/secret').expect(401)
-    expect((await login(firefox, 'alice')).mfa.status).toBe('pending')
-    expect((await login(iphone, 'alice')).mfa.trusted).toBe(true)
+    expect((await stateAfterLogin(firefox, 'alice')).mfa.status).toBe('pending')
+    expect((await stateAfterLogin(iphone, 'alice')).mfa.trusted).toBe(true)
     await iphone.delete(`/mfa/devices/${gone?.id}`).expect(404)
-    expect(host.told('devices_revoked')).toMatchObject([{ count: 1, why: 'user' }])
+    expect(host.eventsOf('devices_revoked')).toMatchObject([{ count: 1, why: 'user' }])
   })
 
-  it('has all revoked', async () => {
+  it('revokes all devices', async () => {
     const { firefox, iphone } = await aliceWithTwo()
     await firefox.delete('/mfa/devices').expect(200, { status: 'revoked', count: 2 })
     expect(await namesIn(firefox)).toEqual([])
-    for (const agent of [firefox, iphone]) expect((await login(agent, 'alice')).mfa.status).toBe('pending')
+    for (const agent of [firefox, iphone]) expect((await stateAfterLogin(agent, 'alice')).mfa.status).toBe('pending')
   })
 
-  it('revokes nothing of anybody else', async () => {
+  it('revokes no device of another user', async () => {
     const { host, firefox } = await aliceWithTwo()
-    const mallory = await signInFully(host, 'bob')
-    for (const { id } of await listOf(firefox)) await mallory.delete(`/mfa/devices/${id}`).expect(404)
-    await mallory.delete('/mfa/devices').expect(200, { status: 'revoked', count: 0 })
+    const attacker = await signInFully(host, 'bob')
+    for (const { id } of await listOf(firefox)) await attacker.delete(`/mfa/devices/${id}`).expect(404)
+    await attacker.delete('/mfa/devices').expect(200, { status: 'revoked', count: 0 })
     expect(await listOf(firefox)).toHaveLength(2)
   })
 
-  it('R13 revokes nothing for another site, and R14 nothing by GET', async () => {
+  it('revokes nothing for another site (R13) or by GET (R14)', async () => {
     const { firefox } = await aliceWithTwo()
     const [device] = await listOf(firefox)
     for (const path of ['/mfa/devices', `/mfa/devices/${device?.id}`]) {
@@ -117,7 +117,7 @@ describe('R68 the list of trusted devices', () => {
     expect(await listOf(firefox)).toHaveLength(2)
   })
 
-  it('keeps as many as the app says, of which the longest unused makes room', async () => {
+  it('keeps as many devices as the app allows, and drops the least recently used', async () => {
     const clock = stopClock()
     const host = trustingHost({ options: { trustedDevices: { store: 'memory', maxDevices: 3 } } })
     const agents: Agent[] = []
@@ -127,14 +127,14 @@ describe('R68 the list of trusted devices', () => {
     }
     const [first, second, third] = agents
     if (!first || !second || !third) throw new Error('three browsers')
-    expect((await login(first, 'alice')).mfa.trusted).toBe(true)
+    expect((await stateAfterLogin(first, 'alice')).mfa.trusted).toBe(true)
     const fourth = await trust(host, 'alice', SAFARI)
     expect(await listOf(fourth)).toHaveLength(3)
-    expect((await login(second, 'alice')).mfa.status).toBe('pending')
-    for (const agent of [first, third, fourth]) expect((await login(agent, 'alice')).mfa.trusted).toBe(true)
+    expect((await stateAfterLogin(second, 'alice')).mfa.status).toBe('pending')
+    for (const agent of [first, third, fourth]) expect((await stateAfterLogin(agent, 'alice')).mfa.trusted).toBe(true)
   })
 
-  it('has one line for a browser that is trusted again', async () => {
+  it('contains a browser once, even if it is trusted again', async () => {
     const clock = stopClock()
     const host = trustingHost()
     const agent = await trust(host, 'alice', FIREFOX)
@@ -146,7 +146,7 @@ describe('R68 the list of trusted devices', () => {
 })
 
 describe('the page of trusted devices', () => {
-  /** A browser that has alice signed in, on a device she trusts. */
+  /** A browser in which alice has a pending login, on the page that asks for the code of her app. */
   async function onPages() {
     const host = trustingHost()
     const browser = browserAgent(host.app).set('User-Agent', FIREFOX)
@@ -157,7 +157,7 @@ describe('the page of trusted devices', () => {
     return { browser, page }
   }
 
-  it('is reached by ticking a box, which stays ticked after a wrong code', async () => {
+  it('follows a checkbox on the code page, which stays checked after a wrong code', async () => {
     const { browser, page } = await onPages()
     expect(page.text).toMatch(/<input type="checkbox" name="trust" value="true">/)
     expect(page.text).toContain('Don’t ask again in this browser for 30 days')
@@ -178,7 +178,7 @@ describe('the page of trusted devices', () => {
     expect((await browser.get('/mfa').expect(200)).text).toContain('href="/mfa/devices"')
   })
 
-  it('revokes with a button, without scripts', async () => {
+  it('revokes devices with buttons, without scripts', async () => {
     const { browser } = await onPages()
     await browser.post('/mfa/verify').type('form').send({ code: '424242', factor: 'app', trust: 'true' })
     const list = await browser.get('/mfa/devices')
@@ -194,7 +194,7 @@ describe('the page of trusted devices', () => {
     )
   })
 
-  it('offers no box to whom the host allows none, for a backup code, and in stepping up', async () => {
+  it('has no checkbox for a backup code, in a step-up, or if the host does not allow trust', async () => {
     const { browser } = await onPages()
     expect((await browser.get('/mfa/verify?factor=backup')).text).not.toContain('name="trust"')
     await browser.post('/mfa/verify').type('form').send({ code: '424242', factor: 'app' }).expect(303)

@@ -10,17 +10,17 @@ import type { ItemStore } from '../../src/stores/store.js'
 import { DAY, HOUR, stopClock } from '../kit/clock.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
 
-/** One kind of store, as the suite needs it. */
-interface Place {
-  /** A way to the store of its own, as another process would have. */
+/** One kind of store for the suite. */
+interface StoreKind {
+  /** Opens a separate connection to the store, as another process would. */
   open(): Promise<StoreConfig>
   close(): Promise<void>
 }
 
-const places: readonly {
+const storeKinds: readonly {
   name: string
   missing?: string | undefined
-  start: () => Promise<Place>
+  start: () => Promise<StoreKind>
 }[] = [
   {
     name: 'memory',
@@ -62,19 +62,19 @@ const later = () => Date.now() + DAY
 const item = (id: string, value = 'a value', expiresAt = later()) => ({ id, value, expiresAt })
 const count = (answers: readonly boolean[]) => answers.filter(Boolean).length
 
-describe.each(places.filter(({ missing }) => !missing))('R64 trusted devices in $name', ({ name, start }) => {
-  let place: Place
+describe.each(storeKinds.filter(({ missing }) => !missing))('trusted devices in $name (R64)', ({ name, start }) => {
+  let kind: StoreKind
   let one: ItemStore
   let other: ItemStore
 
   beforeAll(async () => {
-    place = await start()
-    const opened = [openStore(await place.open()), openStore(await place.open())] as const
+    kind = await start()
+    const opened = [openStore(await kind.open()), openStore(await kind.open())] as const
     ;[one, other] = opened
   })
-  afterAll(() => place.close())
+  afterAll(() => kind.close())
 
-  it('are there for every process, whole', async () => {
+  it('are complete for every process', async () => {
     const owner = randomUUID()
     const items = [item('a', 'plain'), item('b', JSON.stringify({ "it's": 'ünï "quoted" 1 2\n%$;' }))]
     for (const kept of items) await one.put(owner, kept)
@@ -83,7 +83,7 @@ describe.each(places.filter(({ missing }) => !missing))('R64 trusted devices in 
     expect(await other.read(randomUUID())).toEqual([])
   })
 
-  it('take the place of the one with their id', async () => {
+  it('replace an item with the same id', async () => {
     const owner = randomUUID()
     await one.put(owner, item('a', 'old', later()))
     const kept = item('a', 'new', later() + HOUR)
@@ -91,7 +91,7 @@ describe.each(places.filter(({ missing }) => !missing))('R64 trusted devices in 
     expect(await one.read(owner)).toEqual([kept])
   })
 
-  it('are changed by one of thirty at once, and by nobody who read something else', async () => {
+  it('are changed by one of thirty concurrent swaps, and by no swap that expects another value', async () => {
     const owner = randomUUID()
     const kept = item('a', 'before')
     await one.put(owner, kept)
@@ -109,19 +109,19 @@ describe.each(places.filter(({ missing }) => !missing))('R64 trusted devices in 
     })
   })
 
-  it('are taken by one of thirty at once, and take nothing else along', async () => {
+  it('are removed by one of thirty concurrent calls, without other items', async () => {
     const owner = randomUUID()
     await one.put(owner, item('a'))
     await one.put(owner, item('b'))
     const takes = Array.from({ length: 30 }, (_, nth) => (nth % 2 ? one : other).remove(owner, 'a'))
     expect(count(await Promise.all(takes))).toBe(1)
     expect((await other.read(owner)).map(({ id }) => id)).toEqual(['b'])
-    expect(await one.swap(owner, 'a', 'a value', 'back from the dead')).toBe(false)
+    expect(await one.swap(owner, 'a', 'a value', 'after its removal')).toBe(false)
   })
 
-  it.runIf(name !== 'memory')('are kept apart by the prefix of an app', async () => {
-    const config = await place.open()
-    if (config === 'memory' || 'read' in config) throw new Error('expected a place with a prefix')
+  it.runIf(name !== 'memory')('are separated by the prefix of an app', async () => {
+    const config = await kind.open()
+    if (config === 'memory' || 'read' in config) throw new Error('expected a store with a prefix')
     const owner = 'x'.repeat(120)
     const shop = openStore({ ...config, prefix: 'shop' })
     await shop.put(owner, item('a'))
@@ -132,18 +132,18 @@ describe.each(places.filter(({ missing }) => !missing))('R64 trusted devices in 
     expect(await shop.remove(owner, 'a')).toBe(true)
   })
 
-  it('R65 count until their very millisecond, whatever the store still keeps', async () => {
+  it('are valid until the exact millisecond, even if the store still keeps them (R65)', async () => {
     const clock = stopClock()
-    const shelf = namespaced(one, 'devices')
+    const namespace = namespaced(one, 'devices')
     const owner = randomUUID()
-    await shelf.put(owner, item('a', 'x', Date.now() + HOUR))
+    await namespace.put(owner, item('a', 'x', Date.now() + HOUR))
     clock.move(HOUR - 1)
-    expect(await shelf.read(owner)).toHaveLength(1)
+    expect(await namespace.read(owner)).toHaveLength(1)
     clock.move(1)
-    expect(await shelf.read(owner)).toEqual([])
+    expect(await namespace.read(owner)).toEqual([])
   })
 
-  it('are swept away some time after their end', async () => {
+  it('are deleted some time after they expire', async () => {
     const clock = stopClock()
     const owner = randomUUID()
     await one.put(owner, item('a', 'x', Date.now() + 50))
@@ -152,25 +152,25 @@ describe.each(places.filter(({ missing }) => !missing))('R64 trusted devices in 
     await expect.poll(() => one.read(owner)).toEqual([])
   })
 
-  it('may belong to users of any name', async () => {
-    const shelf = namespaced(one, 'devices')
+  it('can belong to users with any id', async () => {
+    const namespace = namespaced(one, 'devices')
     for (const owner of ['a\0b', 'ü'.repeat(300), '{x}', ' ', `'; DROP TABLE mfa_trust; --`]) {
-      await shelf.put(owner, item('a', 'mine'))
-      expect(await shelf.read(owner)).toHaveLength(1)
-      await shelf.remove(owner, 'a')
-      expect(await shelf.read(owner)).toEqual([])
+      await namespace.put(owner, item('a', 'mine'))
+      expect(await namespace.read(owner)).toHaveLength(1)
+      await namespace.remove(owner, 'a')
+      expect(await namespace.read(owner)).toEqual([])
     }
   })
 })
 
-describe.skipIf(redisMissing)('a Redis that is gone', () => {
-  it('is told at once, as an error of ours', async () => {
+describe.skipIf(redisMissing)('a Redis that is down', () => {
+  it('is reported at once, with a TrustStoreError', async () => {
     const redis = await startRedis()
     const client = await redis.connect()
-    const shelf = namespaced(openStore({ redis: client }), 'devices')
+    const namespace = namespaced(openStore({ redis: client }), 'devices')
     await redis.kill()
     await expect.poll(() => client.isReady).toBe(false)
-    await expect(shelf.read('u')).rejects.toBeInstanceOf(TrustStoreError)
+    await expect(namespace.read('u')).rejects.toBeInstanceOf(TrustStoreError)
     await redis.stop()
   })
 })
