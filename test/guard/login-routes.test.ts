@@ -4,6 +4,7 @@ import { Strategy } from 'passport-strategy'
 import { describe, expect, it } from 'vitest'
 import { browserAgent, host, jsonAgent, people, signIn, signInFully } from '../kit/host.js'
 import { RememberMe } from '../kit/remember-me.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 const users = people()
 const userNamed = (name: unknown) => users[String(name)] as Express.User | undefined
@@ -24,7 +25,7 @@ describe('a pending login (R01, R02)', () => {
     const byJson = await signIn(app, 'bob')
     expect((await byJson.get('/secret').expect(401)).body.code).toBe('mfa_required')
     const byForm = browserAgent(app)
-    await byForm.post('/login').type('form').send({ name: 'bob' }).expect(200)
+    await login(byForm, 'bob').type('form').expect(200)
     await byForm.get('/secret').expect(303).expect('Location', '/mfa')
   })
 
@@ -38,8 +39,8 @@ describe('a pending login (R01, R02)', () => {
     const browser = browserAgent(app)
     await browser.get('/link?as=bob').expect(302).expect('Location', '/secret')
     await browser.get('/secret').expect(303).expect('Location', '/mfa')
-    await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' })
-    await browser.post('/mfa/verify').type('form').send({ code: standIn.newestCode() }).expect(303)
+    await challenge(browser, 'sms').type('form')
+    await verify(browser, standIn.newestCode()).type('form').expect(303)
     await browser.get('/secret').expect(200)
   })
 
@@ -121,8 +122,8 @@ describe('a pending login (R01, R02)', () => {
       if (before === 'a session') await browser.get('/basket').expect(200)
       const answer = await browser.get('/secret').set('x-known-as', 'bob').expect(401)
       expect(answer.body.code).toBe('mfa_required')
-      await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-      await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+      await challenge(browser, 'sms').expect(200)
+      await verify(browser, standIn.newestCode()).expect(200)
       await browser.get('/secret').expect(200)
     },
   )
@@ -136,7 +137,7 @@ describe('a pending login (R01, R02)', () => {
     const browser = jsonAgent(app)
     await browser.get('/link?as=bob').expect(200)
     await browser.get('/secret').expect(401)
-    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(browser, 'sms').expect(200)
   })
 
   it('starts with a login before the gate for one request only (session: false)', async () => {
@@ -169,7 +170,7 @@ describe('a pending login (R01, R02)', () => {
   it('starts when a verified user signs in again', async () => {
     const made = host()
     const browser = await signInFully(made, 'bob')
-    await browser.post('/login').send({ name: 'bob' }).expect(200)
+    await login(browser, 'bob').expect(200)
     expect((await browser.get('/secret').expect(401)).body.code).toBe('mfa_required')
   })
 })
@@ -254,8 +255,8 @@ describe('a user with a pending login (R01)', () => {
     })
     const browser = await signIn(app, 'bob')
     await browser.get('/account').expect(401)
-    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await challenge(browser, 'sms').expect(200)
+    await verify(browser, standIn.newestCode()).expect(200)
     await browser.get('/account').expect(200)
   })
 })

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { PolicyDecision } from '../../src/index.js'
 import { browserAgent, host, jsonAgent, signIn } from '../kit/host.js'
 import { RememberMe } from '../kit/remember-me.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -21,8 +22,8 @@ describe('a policy', () => {
     const asked = await agent.post('/transfer').expect(401)
     expect(asked.body).toMatchObject({ code: 'step_up_required', next: '/mfa', factors: [{ id: 'sms' }] })
     await agent.post('/mfa/enroll-app').expect(401)
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await challenge(agent, 'sms').expect(200)
+    await verify(agent, standIn.newestCode()).expect(200)
     await agent.post('/transfer').expect(200)
   })
 
@@ -31,8 +32,8 @@ describe('a policy', () => {
     const agent = await signIn(app, 'nina')
     const shut = await agent.get('/secret').expect(403)
     expect(shut.body).toMatchObject({ code: 'enrollment_required', next: '/mfa/enroll-app' })
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(403)
-    await agent.post('/mfa/verify').send({ code: '123456', factor: 'app' }).expect(403)
+    await challenge(agent, 'sms').expect(403)
+    await verify(agent, '123456', { factor: 'app' }).expect(403)
 
     await agent.post('/mfa/enroll-app').expect(200)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '000000' }).expect(401)
@@ -46,7 +47,7 @@ describe('a policy', () => {
   it('sends a browser without a factor directly to the page that sets one up', async () => {
     const { app } = decided('require')
     const agent = browserAgent(app)
-    await agent.post('/login').type('form').send({ name: 'nina' })
+    await login(agent, 'nina').type('form')
     await agent.get('/secret').expect(303).expect('Location', '/mfa')
     await agent.get('/mfa').expect(303).expect('Location', '/mfa/enroll-app')
     await agent.get('/mfa/enroll-app').expect(200)
@@ -138,7 +139,7 @@ describe('a policy', () => {
     const byName = await signIn(app, 'bob')
     await byName.get('/secret').expect(401)
     // The same browser signs in through the other route: the first decision no longer applies.
-    await bySso.post('/login').send({ name: 'bob' }).expect(200)
+    await login(bySso, 'bob').expect(200)
     await bySso.get('/secret').expect(401)
   })
 
@@ -167,7 +168,7 @@ describe('a policy', () => {
     async (answer) => {
       const { app, failures } = decided(answer as PolicyDecision)
       const agent = jsonAgent(app)
-      await agent.post('/login').send({ name: 'bob' }).expect(500)
+      await login(agent, 'bob').expect(500)
       expect(failures[0]).toMatchObject({ code: 'ERR_MFA_POLICY' })
       await agent.get('/secret').expect(401)
     },

@@ -2,6 +2,7 @@ import express from 'express'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { requireMfa } from '../../src/index.js'
 import { browserAgent, type Host, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 const MINUTE_MS = 60_000
 
@@ -50,9 +51,9 @@ const payments = () => {
 async function signedInLongAgo({ app, standIn }: Pick<Host, 'app' | 'standIn'>) {
   vi.useFakeTimers({ toFake: ['Date'] })
   const agent = browserAgent(app)
-  await agent.post('/login').type('form').send({ name: 'bob' })
-  await agent.post('/mfa/challenge').type('form').send({ factor: 'sms' })
-  await agent.post('/mfa/verify').type('form').send({ code: standIn.newestCode() }).expect(303)
+  await login(agent, 'bob').type('form')
+  await challenge(agent, 'sms').type('form')
+  await verify(agent, standIn.newestCode()).type('form').expect(303)
   vi.setSystemTime(Date.now() + 10 * MINUTE_MS)
   return agent
 }
@@ -70,11 +71,11 @@ describe('a step-up', () => {
     expect(page.text).not.toContain('••• 01')
 
     // A fresh factor that does not count changes nothing.
-    await agent.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
-    await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await challenge(agent, 'email').expect(200)
+    await verify(agent, standIn.newestCode()).expect(200)
     await agent.post('/strong').expect(401)
     await agent.post('/app-only').expect(401)
-    await agent.post('/mfa/verify').send({ factor: 'app', code: '424242' }).expect(200)
+    await verify(agent, '424242', { factor: 'app' }).expect(200)
     await agent.post('/strong').expect(200)
     await agent.post('/app-only').expect(200)
   })
@@ -101,11 +102,11 @@ describe('a step-up', () => {
     const { app, standIn } = payments()
     standIn.setApp('alice@example.com', '424242')
     const agent = await signIn(app, 'alice')
-    await agent.post('/mfa/verify').send({ factor: 'app', code: '424242' }).expect(200)
+    await verify(agent, '424242', { factor: 'app' }).expect(200)
     vi.setSystemTime(Date.now() + 15 * MINUTE_MS - 1)
     await agent.post('/strong').expect(200)
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await challenge(agent, 'sms').expect(200)
+    await verify(agent, standIn.newestCode()).expect(200)
     vi.setSystemTime(Date.now() + 1)
     await agent.post('/strong').expect(401)
     await agent.post('/not-by-mail').expect(200)
@@ -115,12 +116,10 @@ describe('a step-up', () => {
     const { app, standIn } = payments()
     const agent = await signedInLongAgo({ app, standIn })
     await agent.get('/statement?year=2026&page=2').expect(303).expect('Location', '/mfa')
-    await agent.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
-    await agent.post('/mfa/verify').type('form').send({ code: '000 00x' }).expect(401)
-    await agent
-      .post('/mfa/verify')
+    await challenge(agent, 'sms').type('form').expect(303)
+    await verify(agent, '000 00x').type('form').expect(401)
+    await verify(agent, standIn.newestCode())
       .type('form')
-      .send({ code: standIn.newestCode() })
       .expect(303)
       .expect('Location', '/statement?year=2026&page=2')
     expect((await agent.get('/statement?year=2026&page=2').expect(200)).text).toBe('statement of 2026')
@@ -131,13 +130,8 @@ describe('a step-up', () => {
     const agent = await signedInLongAgo({ app, standIn })
     await agent.post('/pay').type('form').send({ amount: '20', to: 'Ana <b>', pin: '9999' }).expect(303)
     await agent.get('/mfa/resume').expect(303).expect('Location', '/mfa')
-    await agent.post('/mfa/challenge').type('form').send({ factor: 'sms' })
-    await agent
-      .post('/mfa/verify')
-      .type('form')
-      .send({ code: standIn.newestCode() })
-      .expect(303)
-      .expect('Location', '/mfa/resume')
+    await challenge(agent, 'sms').type('form')
+    await verify(agent, standIn.newestCode()).type('form').expect(303).expect('Location', '/mfa/resume')
     const offer = await agent.get('/mfa/resume').expect(200)
     expect(offer.text).toContain('action="/pay"')
     expect(offer.text).toContain('name="amount" value="20"')
@@ -162,8 +156,8 @@ describe('a step-up', () => {
       .type('form')
       .send({ amount: '1000', to: 'mallory' })
       .expect(303)
-    await agent.post('/mfa/challenge').type('form').send({ factor: 'sms' })
-    await agent.post('/mfa/verify').type('form').send({ code: standIn.newestCode() }).expect('Location', '/')
+    await challenge(agent, 'sms').type('form')
+    await verify(agent, standIn.newestCode()).type('form').expect('Location', '/')
     await agent.get('/mfa/resume').expect(303).expect('Location', '/')
   })
 

@@ -15,6 +15,7 @@ import {
 } from '../../src/index.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { host, jsonAgent, people, signIn, signInFully, type TestUser } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
 const options = (more: Partial<MfaOptions<TestUser>> = {}): MfaOptions<TestUser> => ({
@@ -133,7 +134,7 @@ describe('the wiring check at the first request', () => {
     ['not a number', () => Number.NaN],
   ])('reports a user whose id is %s', async (_what, userId) => {
     const made = host({ options: { userId: userId as () => string } })
-    const answer = await jsonAgent(made.app).post('/login').send({ name: 'bob' })
+    const answer = await login(jsonAgent(made.app), 'bob')
     expect(answer.status).toBe(500)
     expect(made.failures[0]).toMatchObject({ code: 'ERR_MFA_USER_ID' })
   })
@@ -154,7 +155,7 @@ describe('the wiring check at the first request', () => {
   ])('reports invalid factors, and lets nobody in: %s', async (_what, factors) => {
     const made = host({ options: { factors: () => factors as [] } })
     const browser = jsonAgent(made.app)
-    expect((await browser.post('/login').send({ name: 'bob' })).status).toBe(500)
+    expect((await login(browser, 'bob')).status).toBe(500)
     expect(made.failures[0]).toMatchObject({ code: 'ERR_MFA_FACTORS' })
     expect(String(made.failures[0])).not.toContain('900102')
     await browser.get('/secret').expect(401)
@@ -219,8 +220,8 @@ describe('a host with its own wiring', () => {
     const browser = jsonAgent(app)
     expect((await browser.post('/login').expect(200)).body.account).toBeNull()
     expect((await browser.get('/secret').expect(401)).body).not.toHaveProperty('account')
-    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await challenge(browser, 'sms').expect(200)
+    await verify(browser, standIn.newestCode()).expect(200)
     expect((await browser.get('/secret').expect(200)).body.account).toMatchObject({ id: 'u-bob' })
   })
 
@@ -273,8 +274,8 @@ describe('a host with its own wiring', () => {
       else
         expect(answer.body).toMatchObject({ status: 'mfa_required', next: '/mfa', factors: [{ id: 'sms' }] })
       await browser.get('/secret').expect(401)
-      await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-      await browser.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
+      await challenge(browser, 'sms').expect(200)
+      await verify(browser, made.standIn.newestCode()).expect(200)
       await browser.get('/secret').expect(200)
       const withoutFactor = await jsonAgent(made.app).post('/held?name=nina').expect(200)
       expect(withoutFactor.body.user).toMatchObject({ id: 'u-nina' })

@@ -1,6 +1,7 @@
 import type { AccountNotice, Compromise, MfaOptions } from '../../src/index.js'
 import { challengeStrongest, type HostSetup, jsonAgent, type TestUser } from '../kit/host.js'
-import { type Agent, stateAfterLogin, trustingHost } from '../trust/kit.js'
+import { login, verify } from '../kit/sign-in.js'
+import { type Agent, trustingHost } from '../trust/kit.js'
 
 export const PUBLIC_URL = 'https://shop.example'
 
@@ -37,13 +38,15 @@ export function noticingHost(setup: HostSetup & { options?: Partial<MfaOptions<T
 export type NoticingHost = ReturnType<typeof noticingHost>
 
 /** Signs a user in with both factors. */
-export async function passBothFactors(host: NoticingHost, name: string, more: object = {}, agent = jsonAgent(host.app)) {
-  await stateAfterLogin(agent, name)
+export async function passBothFactors(
+  host: NoticingHost,
+  name: string,
+  options: { trust?: boolean } = {},
+  agent = jsonAgent(host.app),
+) {
+  await login(agent, name).expect(200)
   const code = await challengeStrongest(host, agent, name)
-  await agent
-    .post('/mfa/verify')
-    .send({ code, ...more })
-    .expect(200)
+  await verify(agent, code, options).expect(200)
   return agent
 }
 
@@ -54,7 +57,11 @@ export function linkIn(notice: AccountNotice): string {
 }
 
 /** Uses the link of a notice in a browser that is not signed in. */
-export function followNotMeLink(host: NoticingHost, notice: AccountNotice, agent: Agent = jsonAgent(host.app)) {
+export function followNotMeLink(
+  host: NoticingHost,
+  notice: AccountNotice,
+  agent: Agent = jsonAgent(host.app),
+) {
   const token = new URL(notice.notMeUrl ?? '').searchParams.get('token')
   return agent.post('/mfa/not-me').send({ token })
 }

@@ -5,9 +5,10 @@ import { openStore } from '../../src/stores/open.js'
 import { DAY, HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { browserAgent, type HostSetup, jsonAgent, signIn, type TestUser } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
 import { stateAfterLogin } from '../trust/kit.js'
-import { linkIn, noticingHost, passBothFactors, followNotMeLink } from './kit.js'
+import { followNotMeLink, linkIn, noticingHost, passBothFactors } from './kit.js'
 
 const SECURED = { status: 'secured' }
 
@@ -18,7 +19,7 @@ describe('the "this wasn’t me" link', () => {
     const verified = await passBothFactors(host, 'bob')
     clock.move(60_000)
     const trusted = await passBothFactors(host, 'bob', { trust: true })
-    await stateAfterLogin(trusted, 'bob')
+    await login(trusted, 'bob').expect(200)
     const pending = await signIn(host.app, 'bob')
     const alice = await passBothFactors(host, 'alice')
     for (const agent of [verified, trusted, alice]) await agent.get('/secret').expect(200)
@@ -160,10 +161,7 @@ describe('the "this wasn’t me" link', () => {
     bob?.factors.push({ method: 'app', user: 'bob@example.com' })
     host.standIn.setApp('bob@example.com', '424242')
     const held = host.standIn.hold()
-    const answer = attacker
-      .post('/mfa/verify')
-      .send({ factor: 'app', code: '424242', trust: true })
-      .then((done) => done)
+    const answer = verify(attacker, '424242', { factor: 'app', trust: true }).then((done) => done)
     await held.arrived
     await followNotMeLink(host, notice).expect(200, SECURED)
     held.release()
@@ -292,8 +290,8 @@ describe('the "this wasn’t me" link of a user without a second factor', () => 
       expiresAt: new Date(Date.now() + 10 * MINUTE).toISOString(),
     })
     await made.agent.get('/secret').expect(401)
-    await made.agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await made.agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
+    await challenge(made.agent, 'sms').expect(200)
+    await verify(made.agent, made.standIn.newestCode()).expect(200)
     await made.agent.get('/secret').expect(200)
   })
 

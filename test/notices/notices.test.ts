@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { type FactorInput, mfaAccount } from '../../src/index.js'
 import { host, jsonAgent, signIn } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { type Agent, stateAfterLogin } from '../trust/kit.js'
-import { type NoticingHost, noticingHost, passBothFactors, followNotMeLink } from './kit.js'
+import { followNotMeLink, type NoticingHost, noticingHost, passBothFactors } from './kit.js'
 
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const wrongFor = (code: string) => (code === '000000' ? '111111' : '000000')
@@ -16,8 +17,8 @@ describe('an account notice', () => {
     const agent = await passBothFactors(made, 'bob')
     await agent.post('/mfa/backup').send({}).expect(200)
     const other = jsonAgent(made.app).set('User-Agent', FIREFOX).set('X-Forwarded-For', '203.0.113.7')
-    await stateAfterLogin(other, 'bob')
-    await other.post('/mfa/verify').send({ factor: 'backup', code: 'AAAABBBBCCCCDDDD' }).expect(200)
+    await login(other, 'bob').expect(200)
+    await verify(other, 'AAAABBBBCCCCDDDD', { factor: 'backup' }).expect(200)
 
     const { user, notice } = made.notices.at(-1) ?? {}
     expect(user).toMatchObject({ id: 'u-bob', email: 'bob@example.com' })
@@ -72,13 +73,10 @@ describe('an account notice', () => {
     const made = noticingHost()
     const guess = async (times: number) => {
       const agent = await signIn(made.app, 'alice')
-      await agent.post('/mfa/challenge').send({ factor: 'app' }).expect(200)
+      await challenge(agent, 'app').expect(200)
       made.standIn.setApp('alice@example.com', '555555')
       for (let nth = 0; nth < times; nth++) {
-        await agent
-          .post('/mfa/verify')
-          .send({ factor: 'app', code: wrongFor('555555') })
-          .expect(401)
+        await verify(agent, wrongFor('555555'), { factor: 'app' }).expect(401)
       }
     }
     await guess(4)
@@ -93,7 +91,7 @@ describe('an account notice', () => {
     const made = noticingHost()
     const agent = await passBothFactors(made, 'alice')
     for (let nth = 0; nth < 5; nth++) {
-      await agent.post('/mfa/verify').send({ factor: 'app', code: '000000' }).expect(401)
+      await verify(agent, '000000', { factor: 'app' }).expect(401)
     }
     expect(made.notices).toEqual([])
   })
@@ -170,7 +168,9 @@ describe('an account notice', () => {
         throw new Error('no mail server')
       },
     ]) {
-      await passBothFactors(noticingHost({ options: { notices: { onNotice }, logger } }), 'bob', { trust: true })
+      await passBothFactors(noticingHost({ options: { notices: { onNotice }, logger } }), 'bob', {
+        trust: true,
+      })
     }
     await expect.poll(() => errors.length).toBe(2)
     expect(errors[0]).toContain('device_trusted')
@@ -191,8 +191,8 @@ describe('an account notice', () => {
   it('is optional for the host', async () => {
     const { app, standIn } = host()
     const agent = await signIn(app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
-    await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await challenge(agent, 'sms')
+    await verify(agent, standIn.newestCode()).expect(200)
   })
 })
 
@@ -205,7 +205,7 @@ describe('an account notice about a request that another request of the session 
       .send(body)
       .then((answer) => answer)
     await held.arrived
-    await agent.post('/mfa/challenge').send({ factor: 'app' }).expect(200)
+    await challenge(agent, 'app').expect(200)
     held.release()
     const answer = await late
     expect([answer.status, answer.body.code]).toEqual([401, 'session_ended'])

@@ -3,7 +3,7 @@ import type { AccountNotice, MfaTexts, NoticeCatalogue, PageCatalogue } from '..
 import { noticeCatalogues } from '../../src/notices/compose.js'
 import { catalogues } from '../../src/pages/text.js'
 import { jsonAgent } from '../kit/host.js'
-import { linkIn, noticingHost, passBothFactors, followNotMeLink } from './kit.js'
+import { followNotMeLink, linkIn, noticingHost, passBothFactors } from './kit.js'
 
 /** The notices of a trusted browser and of the used link, with texts of the host, for an `Accept-Language` header. */
 async function noticesIn(texts: MfaTexts, languages: string) {

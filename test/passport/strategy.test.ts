@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { sessionCookie } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { type HostSetup, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+import { challenge, verify } from '../kit/sign-in.js'
 
 type Options = passport.AuthenticateOptions & { keepSessionInfo?: boolean }
 
@@ -26,7 +27,7 @@ function loginRoute(options: Options, setup: HostSetup = {}) {
 
 async function challenged(made: ReturnType<typeof loginRoute>, name = 'bob') {
   const agent = await signIn(made.app, name)
-  await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+  await challenge(agent, 'sms').expect(200)
   return {
     agent,
     right: () => agent.post('/mfa-login').send({ code: made.standIn.newestCode() }),
@@ -45,7 +46,7 @@ describe('passport.authenticate("mfa") on a route of the host', () => {
   const postTo = async (path: string, pendingPaths: string[]) => {
     const made = withRouteAt(path, pendingPaths)
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(agent, 'sms').expect(200)
     return agent.post(path).send({ code: made.standIn.newestCode() })
   }
 
@@ -161,7 +162,7 @@ describe('passport.authenticate("mfa") with a correct code', () => {
       },
     })
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(agent, 'sms')
     const answer = await agent.post('/mfa-login').send({ code: made.standIn.newestCode() }).expect(200)
     expect(answer.body).toMatchObject({ account: { id: 'u-bob' }, user: null })
     await agent.get('/secret').expect(401)
@@ -200,8 +201,7 @@ describe('passport.authenticate("mfa") with a wrong code', () => {
   it('shares the five attempts with the routes, then responds with a 429 and Retry-After (R22)', async () => {
     const made = loginRoute({ failWithError: true })
     const { agent, wrong, right } = await challenged(made)
-    for (let attempt = 0; attempt < 3; attempt++)
-      await agent.post('/mfa/verify').send({ code: '000000' }).expect(401)
+    for (let attempt = 0; attempt < 3; attempt++) await verify(agent, '000000').expect(401)
     for (let attempt = 0; attempt < 2; attempt++) await wrong().expect(401)
     const answer = await right().expect(429)
     expect(answer.headers['retry-after']).toBe('1')
@@ -251,7 +251,7 @@ describe('passport.authenticate("mfa") when the service or the session store fai
     store.failOn('set')
     const verify = () => agent.post('/mfa-login').send({ code: '123456', factor: 'app' })
     await verify().expect(503)
-    await agent.post('/mfa/challenge').send({ factor: 'app' }).expect(200)
+    await challenge(agent, 'app').expect(200)
     await verify().expect(200)
   })
 })
@@ -279,7 +279,7 @@ describe('passport.authenticate("mfa", callback)', () => {
   it('receives the user and the method, and can sign in with req.logIn', async () => {
     const made = customHost((req, user, done) => req.logIn(user, done))
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(agent, 'sms')
     const answer = await agent.post('/mfa-login').send({ code: made.standIn.newestCode() }).expect(200)
     expect(answer.body).toEqual({ in: true, info: { method: 'sms' } })
     await agent.get('/secret').expect(200)
@@ -288,7 +288,7 @@ describe('passport.authenticate("mfa", callback)', () => {
   it('receives the reason of a refusal with the details for a page', async () => {
     const made = customHost((req, user, done) => req.logIn(user, done))
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(agent, 'sms')
     const answer = await agent.post('/mfa-login').send({ code: '000000' }).expect(401)
     expect(answer.body.info).toEqual({ code: 'invalid_code', message: 'The code is wrong.', attemptsLeft: 4 })
     const broken = await agent
@@ -301,7 +301,7 @@ describe('passport.authenticate("mfa", callback)', () => {
   it('leaves the login pending if the callback signs nobody in', async () => {
     const made = customHost((_req, _user, done) => done())
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(agent, 'sms')
     expect((await agent.post('/mfa-login').send({ code: made.standIn.newestCode() })).body.in).toBe(false)
     await agent.get('/secret').expect(401)
   })
@@ -312,7 +312,7 @@ describe('passport.authenticate("mfa", callback)', () => {
       req.logIn(other as object as Express.User, done)
     })
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(agent, 'sms')
     expect((await agent.post('/mfa-login').send({ code: made.standIn.newestCode() })).body.in).toBe(false)
     expect((await agent.get('/secret').expect(401)).body.code).toBe('mfa_required')
   })
@@ -322,7 +322,7 @@ describe('passport.authenticate("mfa", callback)', () => {
       throw new TypeError('a bug of the host')
     })
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(agent, 'sms')
     await agent.post('/mfa-login').send({ code: made.standIn.newestCode() }).expect(500)
     await agent.get('/secret').expect(401)
   })

@@ -3,6 +3,7 @@ import { MINUTE, stopClock } from '../kit/clock.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { browserAgent, host, jsonAgent } from '../kit/host.js'
+import { login } from '../kit/sign-in.js'
 import { signal } from '../kit/signal.js'
 import { begin, listen } from '../kit/sockets.js'
 
@@ -24,7 +25,7 @@ async function requestAcrossLogout(name: string, path: string, body: object, idl
       })
     },
   })
-  let cookie = sessionCookie(await jsonAgent(app).post('/login').send({ name }).expect(200))
+  let cookie = sessionCookie(await login(jsonAgent(app), name).expect(200))
   const post = (where: string, fields: object = {}) =>
     jsonAgent(app).post(where).set('Cookie', cookie).send(fields)
   if (name !== 'nina') {
@@ -109,7 +110,7 @@ describe('a request that waits while the host lists the factors (R07)', () => {
   it('does not restore the session when it asks for a step-up', async () => {
     const clock = stopClock()
     const { app, standIn, store, asked, answer, slow } = slowHost()
-    let cookie = sessionCookie(await jsonAgent(app).post('/login').send({ name: 'bob' }).expect(200))
+    let cookie = sessionCookie(await login(jsonAgent(app), 'bob').expect(200))
     const post = (path: string, fields: object = {}) =>
       jsonAgent(app).post(path).set('Cookie', cookie).send(fields)
     await post('/mfa/challenge', { factor: 'sms' })
@@ -128,7 +129,7 @@ describe('a request that waits while the host lists the factors (R07)', () => {
 
   it('does not restore a pending login when it redirects to the MFA pages', async () => {
     const { app, store, asked, answer, slow } = slowHost()
-    const cookie = sessionCookie(await jsonAgent(app).post('/login').send({ name: 'bob' }).expect(200))
+    const cookie = sessionCookie(await login(jsonAgent(app), 'bob').expect(200))
     slow.on = true
     const late = browserAgent(app)
       .get('/secret')

@@ -4,6 +4,7 @@ import type { ItemStore } from '../../src/stores/store.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { type Host, type HostSetup, host, jsonAgent } from '../kit/host.js'
+import { login } from '../kit/sign-in.js'
 import { signal } from '../kit/signal.js'
 
 type Way = 'logout' | 'destroy'
@@ -37,7 +38,7 @@ function heldWork() {
 }
 
 async function pendingLogin({ app }: Host, name: string) {
-  const cookie = sessionCookie(await jsonAgent(app).post('/login').send({ name }).expect(200))
+  const cookie = sessionCookie(await login(jsonAgent(app), name).expect(200))
   expect(cookie).not.toBe('')
   return cookie
 }

@@ -4,6 +4,7 @@ import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 function testbed(setup: Parameters<typeof host>[0] = {}) {
   const store = new FaultyStore()
@@ -19,7 +20,7 @@ function tamper(store: FaultyStore, id: string, change: (data: Record<string, un
 
 async function pendingBob() {
   const made = testbed()
-  const cookie = sessionCookie(await jsonAgent(made.app).post('/login').send({ name: 'bob' }))
+  const cookie = sessionCookie(await login(jsonAgent(made.app), 'bob'))
   return { made, cookie }
 }
 
@@ -30,8 +31,8 @@ describe('a session record (R04)', () => {
       const made = testbed({ login: { keepSessionInfo: keep } })
       const browser = await signInFully(made, 'alice')
       await browser.get('/secret').expect(200)
-      const login = await browser.post('/login').send({ name: 'bob' }).expect(200)
-      expect(login.body.user).toBeNull()
+      const { body } = await login(browser, 'bob').expect(200)
+      expect(body.user).toBeNull()
       await browser.get('/secret').expect(401)
       const [record] = made.store.records
       expect(record).toMatchObject({ stage: 'pending', userId: 'u-bob' })
@@ -58,7 +59,7 @@ describe('a session record (R04)', () => {
 
   it('does not count when the session now belongs to another user', async () => {
     const made = testbed()
-    const cookie = sessionCookie(await jsonAgent(made.app).post('/login').send({ name: 'alice' }))
+    const cookie = sessionCookie(await login(jsonAgent(made.app), 'alice'))
     const post = (path: string, body: object) =>
       jsonAgent(made.app).post(path).set('Cookie', cookie).send(body)
     await post('/mfa/challenge', { factor: 'sms' })
@@ -74,7 +75,7 @@ describe('a session record (R04)', () => {
     const done = await signInFully(made, 'bob')
     await done.get('/secret').expect(200)
     const stolen = made.store.documents.find((document) => 'mfa' in document)
-    const cookie = sessionCookie(await jsonAgent(made.app).post('/login').send({ name: 'bob' }))
+    const cookie = sessionCookie(await login(jsonAgent(made.app), 'bob'))
     await tamper(made.store, sessionId(cookie), (data) => {
       data.mfa = Reflect.get(stolen ?? {}, 'mfa')
     })
@@ -140,7 +141,7 @@ describe('a session record (R04)', () => {
     const browser = await signInFully(made, 'bob')
     await browser.post('/logout-keeping').expect(200)
     expect((await browser.get('/secret').expect(401)).body.code).toBe('closed')
-    await browser.post('/login').send({ name: 'bob' }).expect(200)
+    await login(browser, 'bob').expect(200)
     expect((await browser.get('/secret').expect(401)).body.code).toBe('mfa_required')
   })
 })
@@ -150,12 +151,12 @@ describe('a pending login (R05)', () => {
     const clock = stopClock()
     const { app, standIn } = testbed()
     const browser = await signIn(app, 'bob')
-    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(browser, 'sms').expect(200)
     clock.move(10 * MINUTE - 1)
     expect((await browser.get('/mfa').expect(200)).body.status).toBe('pending')
     clock.move(1)
     const calls = standIn.calls.length
-    const answer = await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(401)
+    const answer = await verify(browser, standIn.newestCode()).expect(401)
     expect(answer.body).toMatchObject({ code: 'pending_login_expired', next: '/login' })
     expect(standIn.calls).toHaveLength(calls)
     expect((await browser.get('/secret').expect(401)).body.code).toBe('closed')
@@ -176,19 +177,14 @@ describe('a pending login (R05)', () => {
     const clock = stopClock()
     const { app, standIn } = testbed()
     const browser = browserAgent(app)
-    await browser.post('/login').type('form').send({ name: 'bob' })
+    await login(browser, 'bob').type('form')
     await browser.get('/secret?page=7').expect(303)
     clock.move(10 * MINUTE)
     const over = await browser.get('/mfa').expect(401)
     expect(over.text).toContain('href="/login"')
-    await browser.post('/login').type('form').send({ name: 'bob' }).expect(200)
-    await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' })
-    await browser
-      .post('/mfa/verify')
-      .type('form')
-      .send({ code: standIn.newestCode() })
-      .expect(303)
-      .expect('Location', '/secret?page=7')
+    await login(browser, 'bob').type('form').expect(200)
+    await challenge(browser, 'sms').type('form')
+    await verify(browser, standIn.newestCode()).type('form').expect(303).expect('Location', '/secret?page=7')
   })
 
   it('is not extended by visits, requested codes or wrong codes', async () => {
@@ -198,8 +194,8 @@ describe('a pending login (R05)', () => {
     for (let minute = 0; minute < 9; minute++) {
       clock.move(MINUTE)
       await browser.get('/secret').expect(401)
-      await browser.post('/mfa/challenge').send({ factor: 'sms' })
-      await browser.post('/mfa/verify').send({ code: '000000' })
+      await challenge(browser, 'sms')
+      await verify(browser, '000000')
     }
     clock.move(MINUTE)
     expect((await browser.get('/secret').expect(401)).body.code).toBe('closed')
@@ -242,32 +238,27 @@ describe('a session with two challenges (R06)', () => {
   it('discards the result for a code when another challenge was started meanwhile', async () => {
     const { app, standIn } = testbed()
     const browser = await signIn(app, 'alice')
-    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(browser, 'sms').expect(200)
     const held = standIn.hold()
-    const late = browser
-      .post('/mfa/verify')
-      .send({ code: standIn.newestCode() })
-      .then((answer) => answer)
+    const late = verify(browser, standIn.newestCode()).then((answer) => answer)
     await held.arrived
-    await browser.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
+    await challenge(browser, 'email').expect(200)
     held.release()
     expect((await late).body.code).toBe('session_ended')
     await browser.get('/secret').expect(401)
     // The newer challenge is still valid.
-    await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await verify(browser, standIn.newestCode()).expect(200)
     await browser.get('/secret').expect(200)
   })
 
   it('accepts no code of the older challenge', async () => {
     const { app, standIn } = testbed()
     const browser = await signIn(app, 'alice')
-    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(browser, 'sms').expect(200)
     const older = standIn.newestCode()
-    await browser.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
-    expect((await browser.post('/mfa/verify').send({ code: older }).expect(401)).body.code).toBe(
-      'invalid_code',
-    )
-    const named = await browser.post('/mfa/verify').send({ code: older, factor: 'sms' }).expect(409)
+    await challenge(browser, 'email').expect(200)
+    expect((await verify(browser, older).expect(401)).body.code).toBe('invalid_code')
+    const named = await verify(browser, older, { factor: 'sms' }).expect(409)
     expect(named.body.code).toBe('no_challenge')
   })
 })
@@ -280,11 +271,11 @@ describe('the stored session (R10)', () => {
     const look = () => seen.push(...Object.values(store.stored))
     const browser = await signIn(app, 'bob')
     look()
-    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(browser, 'sms').expect(200)
     look()
-    await browser.post('/mfa/verify').send({ code: '999999' }).expect(401)
+    await verify(browser, '999999').expect(401)
     look()
-    await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await verify(browser, standIn.newestCode()).expect(200)
     look()
     const { secret } = (await browser.post('/mfa/enroll-app').expect(200)).body
     look()

@@ -4,10 +4,11 @@ import { MINUTE, stopClock } from '../kit/clock.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { type HostSetup, host, jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { signal } from '../kit/signal.js'
 import { listen, postJson } from '../kit/sockets.js'
-import { noticingHost, passBothFactors, followNotMeLink } from '../notices/kit.js'
-import { stateAfterLogin, signInAndTrust, trustingHost } from '../trust/kit.js'
+import { followNotMeLink, noticingHost, passBothFactors } from '../notices/kit.js'
+import { signInAndTrust, stateAfterLogin, trustingHost } from '../trust/kit.js'
 
 /** The host's own work before it renews, such as writing the new password. */
 let work = async () => {}
@@ -59,7 +60,7 @@ describe('renewing a verified session', () => {
 
   it('makes the old cookie worthless (R03)', async () => {
     const { app, standIn } = testbed()
-    const first = await jsonAgent(app).post('/login').send({ name: 'bob' })
+    const first = await login(jsonAgent(app), 'bob')
     const post = (path: string, cookie: string, body = {}) =>
       jsonAgent(app).post(path).set('Cookie', cookie).send(body)
     const pending = sessionCookie(first)
@@ -91,9 +92,9 @@ describe('renewing a verified session', () => {
   it('ends a challenge: the code of a step-up is no longer accepted', async () => {
     const { app, standIn } = testbed()
     const agent = await signInFully({ app, standIn }, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(agent, 'sms').expect(200)
     await renew(agent).expect(200)
-    const late = await agent.post('/mfa/verify').send({ factor: 'sms', code: standIn.newestCode() })
+    const late = await verify(agent, standIn.newestCode(), { factor: 'sms' })
     expect(late.body.code).toBe('no_challenge')
   })
 

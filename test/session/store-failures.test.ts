@@ -4,6 +4,7 @@ import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { FaultyStore, type StoreVerb } from '../kit/faulty-store.js'
 import { browserAgent, host, jsonAgent } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { listen } from '../kit/sockets.js'
 
 /*
@@ -60,11 +61,11 @@ describe('a session store that fails once (R08, R09)', () => {
       const { app, standIn, store } = testbed()
       const clock = stopClock()
       const browser = jsonAgent(app)
-      await browser.post('/login').send({ name: 'bob' }).expect(200)
-      await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      await login(browser, 'bob').expect(200)
+      await challenge(browser, 'sms').expect(200)
 
       store.failOn(verb, { skip })
-      const answer = await browser.post('/mfa/verify').send({ code: standIn.newestCode() })
+      const answer = await verify(browser, standIn.newestCode())
       store.heal()
       const after = await browser.get('/secret')
       // The last write of express-session at the end of a request can fail: the session was stored before.
@@ -75,10 +76,10 @@ describe('a session store that fails once (R08, R09)', () => {
       for (const { stage } of store.records) expect(stage).not.toBe('verified')
 
       // The user can try again: with a new code if the login is still pending, otherwise from the start.
-      if (after.body.code !== 'mfa_required') await browser.post('/login').send({ name: 'bob' }).expect(200)
+      if (after.body.code !== 'mfa_required') await login(browser, 'bob').expect(200)
       clock.move(31 * SECOND)
-      await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-      await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+      await challenge(browser, 'sms').expect(200)
+      await verify(browser, standIn.newestCode()).expect(200)
       await browser.get('/secret').expect(200)
     },
   )
@@ -88,15 +89,15 @@ describe('a session store that fails once (R08, R09)', () => {
     async (verb, skip) => {
       const { app, standIn, store } = testbed()
       const browser = jsonAgent(app)
-      await browser.post('/login').send({ name: 'alice' }).expect(200)
+      await login(browser, 'alice').expect(200)
       store.failOn(verb, { skip })
-      const answer = await browser.post('/mfa/challenge').send({ factor: 'sms' })
+      const answer = await challenge(browser, 'sms')
       const used = !store.willFail()
       store.heal()
       expect(answer.status >= 500).toBe(used)
       await browser.get('/secret').expect(401)
-      if (used) await browser.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
-      await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+      if (used) await challenge(browser, 'email').expect(200)
+      await verify(browser, standIn.newestCode()).expect(200)
     },
   )
 
@@ -105,13 +106,13 @@ describe('a session store that fails once (R08, R09)', () => {
     async (verb, skip) => {
       const { app, store } = testbed()
       const browser = jsonAgent(app)
-      await browser.post('/login').send({ name: 'bob' }).expect(200)
+      await login(browser, 'bob').expect(200)
       store.failOn(verb, { skip })
-      const answer = await browser.post('/login').send({ name: 'nina' })
+      const answer = await login(browser, 'nina')
       store.heal()
       const after = await browser.get('/secret')
       expect(after.status).toBe(answer.status === 200 ? 200 : 401)
-      await browser.post('/login').send({ name: 'nina' }).expect(200)
+      await login(browser, 'nina').expect(200)
       await browser.get('/secret').expect(200)
     },
   )
@@ -122,13 +123,13 @@ describe('a session store that fails once (R08, R09)', () => {
       const { app, standIn, store } = testbed()
       const clock = stopClock()
       const browser = jsonAgent(app)
-      await browser.post('/login').send({ name: 'bob' })
-      await browser.post('/mfa/challenge').send({ factor: 'sms' })
-      await browser.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+      await login(browser, 'bob')
+      await challenge(browser, 'sms')
+      await verify(browser, standIn.newestCode()).expect(200)
       clock.move(6 * MINUTE)
-      await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+      await challenge(browser, 'sms').expect(200)
       store.failOn(verb, { skip })
-      const answer = await browser.post('/mfa/verify').send({ code: standIn.newestCode() })
+      const answer = await verify(browser, standIn.newestCode())
       store.heal()
       const after = await browser.post('/transfer')
       expect(after.status).toBe(answer.status === 200 ? 200 : 401)
@@ -140,26 +141,26 @@ describe('a session store that fails once (R08, R09)', () => {
     const { app, standIn } = host({ store, options: { trustedDevices: { store: 'memory' } } })
     const clock = stopClock()
     const browser = jsonAgent(app)
-    await browser.post('/login').send({ name: 'bob' }).expect(200)
-    const challenge = () => browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    const verify = () => browser.post('/mfa/verify').send({ code: standIn.newestCode(), trust: true })
-    await challenge()
+    await login(browser, 'bob').expect(200)
+    const requestCode = () => challenge(browser, 'sms').expect(200)
+    const submit = () => verify(browser, standIn.newestCode(), { trust: true })
+    await requestCode()
     store.failOn('get', { skip: 1 })
-    await verify().expect(503)
+    await submit().expect(503)
     expect(store.willFail()).toBe(false)
     await browser.get('/secret').expect(401)
     clock.move(31 * SECOND)
-    await challenge()
-    expect((await verify().expect(200)).body).toMatchObject({ status: 'verified', trusted: true })
+    await requestCode()
+    expect((await submit().expect(200)).body).toMatchObject({ status: 'verified', trusted: true })
   })
 
   it('in destroy shows an error page without details of the store', async () => {
     const { app, standIn, store } = testbed()
     const browser = browserAgent(app)
-    await browser.post('/login').type('form').send({ name: 'bob' })
-    await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+    await login(browser, 'bob').type('form')
+    await challenge(browser, 'sms').type('form').expect(303)
     store.failOn('destroy')
-    const answer = await browser.post('/mfa/verify').type('form').send({ code: standIn.newestCode() })
+    const answer = await verify(browser, standIn.newestCode()).type('form')
     expect(answer.status).toBe(503)
     expect(answer.headers['content-type']).toContain('text/html')
     expect(answer.text).not.toContain('does not forget')

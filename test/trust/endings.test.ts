@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/stores/open.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { jsonAgent, type TestUser } from '../kit/host.js'
-import { type Agent, stateAfterLogin, signInAndTrust, type TrustingHost, trustingHost } from './kit.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
+import { type Agent, signInAndTrust, stateAfterLogin, type TrustingHost, trustingHost } from './kit.js'
 
 const statusOf = async (agent: Agent, name = 'bob') => (await stateAfterLogin(agent, name)).mfa
 
@@ -72,10 +73,8 @@ describe('the trust in a browser (R66)', () => {
     const agent = await signInAndTrust(host, 'bob')
     await backUp(host, agent)
     const attacker = jsonAgent(host.app)
-    await stateAfterLogin(attacker, 'bob')
-    const answer = await attacker
-      .post('/mfa/verify')
-      .send({ factor: 'backup', code: 'AAAABBBBCCCCDDDD', trust: true })
+    await login(attacker, 'bob').expect(200)
+    const answer = await verify(attacker, 'AAAABBBBCCCCDDDD', { factor: 'backup', trust: true })
     expect(answer.body).toMatchObject({ status: 'verified', trusted: false })
     expect(host.eventsOf('devices_revoked')).toMatchObject([{ count: 1, why: 'backup_code' }])
     expect(await statusOf(agent)).toMatchObject({ status: 'pending' })
@@ -96,13 +95,13 @@ describe('the trust in a browser (R66)', () => {
     const agent = await signInAndTrust(host, 'bob')
     await backUp(host, agent)
     const other = jsonAgent(host.app)
-    await stateAfterLogin(other, 'bob')
+    await login(other, 'bob').expect(200)
     isDown = true
-    await other.post('/mfa/verify').send({ factor: 'backup', code: 'AAAABBBBCCCCDDDD' }).expect(503)
+    await verify(other, 'AAAABBBBCCCCDDDD', { factor: 'backup' }).expect(503)
     await other.get('/secret').expect(401)
     isDown = false
-    await other.post('/mfa/challenge').send({ factor: 'backup' }).expect(200)
-    await other.post('/mfa/verify').send({ factor: 'backup', code: 'EEEEFFFFGGGGHHHH' }).expect(200)
+    await challenge(other, 'backup').expect(200)
+    await verify(other, 'EEEEFFFFGGGGHHHH', { factor: 'backup' }).expect(200)
   })
 
   it('is suspended while the host does not allow it', async () => {
@@ -136,8 +135,8 @@ describe('while the store of trusted devices is down', () => {
     const agent = await signInAndTrust(host, 'alice')
     state.isDown = true
     expect(await statusOf(agent, 'alice')).toMatchObject({ status: 'pending' })
-    await agent.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
-    const answer = await agent.post('/mfa/verify').send({ code: host.standIn.newestCode(), trust: true })
+    await challenge(agent, 'email').expect(200)
+    const answer = await verify(agent, host.standIn.newestCode(), { trust: true })
     expect(answer.body).toEqual({ status: 'verified', next: '/', trusted: false })
     await agent.get('/mfa/devices').expect(503)
   })
@@ -145,7 +144,7 @@ describe('while the store of trusted devices is down', () => {
   it('a session of a trusted browser gets a 503, and continues afterward (R77)', async () => {
     const { state, host } = outage()
     const agent = await signInAndTrust(host, 'bob')
-    await stateAfterLogin(agent, 'bob')
+    await login(agent, 'bob').expect(200)
     state.isDown = true
     await agent.get('/secret').expect(503, { failed: 'ERR_MFA_TRUST_STORE' })
     state.isDown = false

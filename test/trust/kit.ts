@@ -1,6 +1,7 @@
 import type { Response } from 'supertest'
 import type { MfaEvent } from '../../src/index.js'
 import { challengeStrongest, type Host, type HostSetup, host, jsonAgent } from '../kit/host.js'
+import { login, verify } from '../kit/sign-in.js'
 
 export const COOKIE = 'mfa-devices'
 
@@ -16,7 +17,11 @@ export function trustingHost(setup: HostSetup = {}) {
       ...options,
     },
   })
-  return { ...made, events, eventsOf: (type: MfaEvent['type']) => events.filter((event) => event.type === type) }
+  return {
+    ...made,
+    events,
+    eventsOf: (type: MfaEvent['type']) => events.filter((event) => event.type === type),
+  }
 }
 
 export type TrustingHost = ReturnType<typeof trustingHost>
@@ -24,7 +29,7 @@ export type Agent = ReturnType<typeof jsonAgent>
 
 /** Sends the first factor, and returns the user and the MFA status after it. */
 export async function stateAfterLogin(agent: Agent, name: string) {
-  const { body } = await agent.post('/login').send({ name }).expect(200)
+  const { body } = await login(agent, name).expect(200)
   return body as { user: { id: string } | null; mfa: { status: string; amr: string[]; trusted: boolean } }
 }
 
@@ -34,12 +39,9 @@ export async function signInAndTrust(
   name: string,
   { agent = jsonAgent(host.app) } = {},
 ) {
-  await stateAfterLogin(agent, name)
+  await login(agent, name).expect(200)
   const code = await challengeStrongest(host, agent, name)
-  await agent
-    .post('/mfa/verify')
-    .send({ code, trust: true })
-    .expect(200, { status: 'verified', next: '/', trusted: true })
+  await verify(agent, code, { trust: true }).expect(200, { status: 'verified', next: '/', trusted: true })
   return agent
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, stopClock } from '../kit/clock.js'
 import { browserAgent, challengeStrongest, jsonAgent, signInFully } from '../kit/host.js'
-import { type Agent, stateAfterLogin, signInAndTrust, type TrustingHost, trustingHost } from './kit.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
+import { type Agent, signInAndTrust, stateAfterLogin, type TrustingHost, trustingHost } from './kit.js'
 
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const SAFARI =
@@ -53,7 +54,7 @@ describe('the list of trusted devices (R68)', () => {
         current: true,
       },
     ])
-    await stateAfterLogin(firefox, 'alice')
+    await login(firefox, 'alice').expect(200)
     expect(await namesIn(iphone)).toEqual(['Firefox on Windows', 'Safari on iPhone'])
   })
 
@@ -61,18 +62,18 @@ describe('the list of trusted devices (R68)', () => {
     const { host } = await aliceWithTwo()
     await jsonAgent(host.app).get('/mfa/devices').expect(401)
     const pending = jsonAgent(host.app)
-    await stateAfterLogin(pending, 'alice')
+    await login(pending, 'alice').expect(200)
     expect((await pending.get('/mfa/devices').expect(401)).body.code).toBe('mfa_required')
     expect(await namesIn(await signInFully(host, 'bob'))).toEqual([])
     const nina = jsonAgent(host.app)
-    await stateAfterLogin(nina, 'nina')
+    await login(nina, 'nina').expect(200)
     expect(await namesIn(nina)).toEqual([])
   })
 
   it('revokes one device, whose session then requires the second factor, and no other', async () => {
     const { host, firefox, iphone } = await aliceWithTwo()
-    await stateAfterLogin(firefox, 'alice')
-    await stateAfterLogin(iphone, 'alice')
+    await login(firefox, 'alice').expect(200)
+    await login(iphone, 'alice').expect(200)
     const [gone] = (await listOf(iphone)).filter(({ current }) => !current)
     await iphone.delete(`/mfa/devices/${gone?.id}`).expect(200, { status: 'revoked', count: 1 })
     await iphone.get('/secret').expect(200)
@@ -87,7 +88,8 @@ describe('the list of trusted devices (R68)', () => {
     const { firefox, iphone } = await aliceWithTwo()
     await firefox.delete('/mfa/devices').expect(200, { status: 'revoked', count: 2 })
     expect(await namesIn(firefox)).toEqual([])
-    for (const agent of [firefox, iphone]) expect((await stateAfterLogin(agent, 'alice')).mfa.status).toBe('pending')
+    for (const agent of [firefox, iphone])
+      expect((await stateAfterLogin(agent, 'alice')).mfa.status).toBe('pending')
   })
 
   it('revokes no device of another user', async () => {
@@ -131,7 +133,8 @@ describe('the list of trusted devices (R68)', () => {
     const fourth = await trust(host, 'alice', SAFARI)
     expect(await listOf(fourth)).toHaveLength(3)
     expect((await stateAfterLogin(second, 'alice')).mfa.status).toBe('pending')
-    for (const agent of [first, third, fourth]) expect((await stateAfterLogin(agent, 'alice')).mfa.trusted).toBe(true)
+    for (const agent of [first, third, fourth])
+      expect((await stateAfterLogin(agent, 'alice')).mfa.trusted).toBe(true)
   })
 
   it('contains a browser once, even if it is trusted again', async () => {
@@ -140,7 +143,7 @@ describe('the list of trusted devices (R68)', () => {
     const agent = await trust(host, 'alice', FIREFOX)
     clock.move(HOUR)
     const code = await challengeStrongest(host, agent, 'alice')
-    await agent.post('/mfa/verify').send({ code, trust: true }).expect(200)
+    await verify(agent, code, { trust: true }).expect(200)
     expect(await listOf(agent)).toHaveLength(1)
   })
 })
@@ -150,9 +153,9 @@ describe('the page of trusted devices', () => {
   async function onPages() {
     const host = trustingHost()
     const browser = browserAgent(host.app).set('User-Agent', FIREFOX)
-    await browser.post('/login').send({ name: 'alice' })
+    await login(browser, 'alice')
     host.standIn.setApp('alice@example.com', '424242')
-    await browser.post('/mfa/challenge').type('form').send({ factor: 'app' }).expect(303)
+    await challenge(browser, 'app').type('form').expect(303)
     const page = await browser.get('/mfa/verify?factor=app').expect(200)
     return { browser, page }
   }
@@ -161,17 +164,9 @@ describe('the page of trusted devices', () => {
     const { browser, page } = await onPages()
     expect(page.text).toMatch(/<input type="checkbox" name="trust" value="true">/)
     expect(page.text).toContain('Don’t ask again in this browser for 30 days')
-    const again = await browser
-      .post('/mfa/verify')
-      .type('form')
-      .send({ code: '000000', trust: 'true' })
-      .expect(401)
+    const again = await verify(browser, '000000', { trust: 'true' }).type('form').expect(401)
     expect(again.text).toMatch(/<input type="checkbox" name="trust" value="true" checked>/)
-    await browser
-      .post('/mfa/verify')
-      .type('form')
-      .send({ code: '424242', factor: 'app', trust: 'true' })
-      .expect(303)
+    await verify(browser, '424242', { factor: 'app', trust: 'true' }).type('form').expect(303)
     const list = await browser.get('/mfa/devices').expect(200)
     expect(list.text).toContain('Firefox on Windows')
     expect(list.text).toContain('This browser')
@@ -180,7 +175,7 @@ describe('the page of trusted devices', () => {
 
   it('revokes devices with buttons, without scripts', async () => {
     const { browser } = await onPages()
-    await browser.post('/mfa/verify').type('form').send({ code: '424242', factor: 'app', trust: 'true' })
+    await verify(browser, '424242', { factor: 'app', trust: 'true' }).type('form')
     const list = await browser.get('/mfa/devices')
     const device = /name="device" value="([^"]+)"/.exec(list.text)?.[1]
     const done = await browser.post('/mfa/devices/revoke').type('form').send({ device }).expect(303)
@@ -197,12 +192,12 @@ describe('the page of trusted devices', () => {
   it('has no checkbox for a backup code, in a step-up, or if the host does not allow trust', async () => {
     const { browser } = await onPages()
     expect((await browser.get('/mfa/verify?factor=backup')).text).not.toContain('name="trust"')
-    await browser.post('/mfa/verify').type('form').send({ code: '424242', factor: 'app' }).expect(303)
+    await verify(browser, '424242', { factor: 'app' }).type('form').expect(303)
     expect((await browser.get('/mfa/verify?factor=app')).text).not.toContain('name="trust"')
 
     const strict = trustingHost({ options: { trustedDevices: { store: 'memory', canTrust: () => false } } })
     const other = browserAgent(strict.app)
-    await other.post('/login').send({ name: 'alice' })
+    await login(other, 'alice')
     expect((await other.get('/mfa/verify?factor=app')).text).not.toContain('name="trust"')
   })
 })

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { DAY, HOUR, SECOND, stopClock } from '../kit/clock.js'
 import { host, jsonAgent } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
 import {
   browserWith,
   COOKIE,
-  stateAfterLogin,
   signInAndTrust,
+  stateAfterLogin,
   trustCookieOf,
   trustingHost,
   trustLineOf,
@@ -15,9 +16,9 @@ import {
 /** Signs a user in with both factors, trusts the browser, and returns its cookie. */
 async function trustedCookie(host: ReturnType<typeof trustingHost>, name = 'bob'): Promise<string> {
   const agent = jsonAgent(host.app)
-  await stateAfterLogin(agent, name)
-  await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-  const answer = await agent.post('/mfa/verify').send({ code: host.standIn.newestCode(), trust: true })
+  await login(agent, name).expect(200)
+  await challenge(agent, 'sms').expect(200)
+  const answer = await verify(agent, host.standIn.newestCode(), { trust: true })
   expect(answer.body).toMatchObject({ trusted: true })
   return trustCookieOf(answer)
 }
@@ -45,7 +46,7 @@ describe('a trusted browser', () => {
     const first = await trustedCookie(host)
     clock.move(30 * DAY - 1)
     // As a browser that ignores the expiry of the cookie.
-    const used = await browserWith(host.app, first).post('/login').send({ name: 'bob' })
+    const used = await login(browserWith(host.app, first), 'bob')
     expect(used.body.mfa.trusted).toBe(true)
     clock.move(1)
     const late = browserWith(host.app, trustCookieOf(used))
@@ -56,7 +57,7 @@ describe('a trusted browser', () => {
     const clock = stopClock()
     const host = trustingHost({ options: { trustedDevices: { store: 'memory', maxAge: '1h' } } })
     const agent = await signInAndTrust(host, 'bob')
-    await stateAfterLogin(agent, 'bob')
+    await login(agent, 'bob').expect(200)
     clock.move(HOUR - 1)
     await agent.get('/secret').expect(200)
     clock.move(1)
@@ -67,15 +68,19 @@ describe('a trusted browser', () => {
   it('counts as one factor: no amr, no step-up, no factor change (R67)', async () => {
     const host = trustingHost()
     const agent = await signInAndTrust(host, 'bob')
-    expect((await stateAfterLogin(agent, 'bob')).mfa).toMatchObject({ status: 'none', amr: [], verifiedAt: null })
+    expect((await stateAfterLogin(agent, 'bob')).mfa).toMatchObject({
+      status: 'none',
+      amr: [],
+      verifiedAt: null,
+    })
     const refused = await agent.post('/transfer').expect(401)
     expect(refused.body).toMatchObject({ code: 'step_up_required', next: '/mfa' })
     await agent.post('/mfa/enroll-app').send({}).expect(401)
     await agent.post('/mfa/backup').send({}).expect(401)
 
     // A fresh second factor counts.
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await agent.post('/mfa/verify').send({ code: host.standIn.newestCode() }).expect(200)
+    await challenge(agent, 'sms').expect(200)
+    await verify(agent, host.standIn.newestCode()).expect(200)
     await agent.post('/transfer').expect(200)
     const { body } = await agent.get('/secret')
     expect(body.mfa).toMatchObject({ status: 'verified', amr: ['pwd', 'sms', 'mfa'], trusted: false })
@@ -85,9 +90,9 @@ describe('a trusted browser', () => {
   it('is trusted only on request', async () => {
     const host = trustingHost()
     const agent = jsonAgent(host.app)
-    await stateAfterLogin(agent, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
-    const answer = await agent.post('/mfa/verify').send({ code: host.standIn.newestCode(), trust: false })
+    await login(agent, 'bob').expect(200)
+    await challenge(agent, 'sms')
+    const answer = await verify(agent, host.standIn.newestCode(), { trust: false })
     expect(answer.body).toEqual({ status: 'verified', next: '/' })
     expect(trustLineOf(answer)).toBeUndefined()
     expect((await stateAfterLogin(agent, 'bob')).mfa.status).toBe('pending')
@@ -96,9 +101,9 @@ describe('a trusted browser', () => {
   it('is not trusted after a wrong code', async () => {
     const host = trustingHost()
     const agent = jsonAgent(host.app)
-    await stateAfterLogin(agent, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
-    const answer = await agent.post('/mfa/verify').send({ code: '000000', trust: true }).expect(401)
+    await login(agent, 'bob').expect(200)
+    await challenge(agent, 'sms')
+    const answer = await verify(agent, '000000', { trust: true }).expect(401)
     expect(trustLineOf(answer)).toBeUndefined()
     expect(host.eventsOf('device_trusted')).toEqual([])
   })
@@ -106,9 +111,9 @@ describe('a trusted browser', () => {
   it('does not exist unless the app enables trusted devices', async () => {
     const { app, standIn } = host()
     const agent = jsonAgent(app)
-    await stateAfterLogin(agent, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
-    const answer = await agent.post('/mfa/verify').send({ code: standIn.newestCode(), trust: true })
+    await login(agent, 'bob').expect(200)
+    await challenge(agent, 'sms')
+    const answer = await verify(agent, standIn.newestCode(), { trust: true })
     expect(trustLineOf(answer)).toBeUndefined()
     await agent.get('/mfa/devices').expect(404)
   })
@@ -116,7 +121,7 @@ describe('a trusted browser', () => {
   it('is not requested by an invalid value of trust (R81)', async () => {
     const { app } = trustingHost()
     const agent = jsonAgent(app)
-    await stateAfterLogin(agent, 'bob')
+    await login(agent, 'bob').expect(200)
     for (const trust of [1, 'yes', [true], { $ne: 1 }, null]) {
       const { body } = await agent
         .post('/mfa/verify')
@@ -133,8 +138,8 @@ describe('a trusted browser', () => {
       },
     })
     const agent = jsonAgent(host.app)
-    await stateAfterLogin(agent, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await login(agent, 'bob').expect(200)
+    await challenge(agent, 'sms')
     await agent.post('/mfa-login').send({ code: host.standIn.newestCode(), trust: 'on' }).expect(200)
     expect((await stateAfterLogin(agent, 'bob')).mfa.trusted).toBe(true)
   })
@@ -161,8 +166,8 @@ describe('the cookie of a trusted browser', () => {
   it('is HttpOnly, Lax, for this host only, and Secure under TLS (R11)', async () => {
     const host = trustingHost({ first: (app) => app.set('trust proxy', 1) })
     const agent = jsonAgent(host.app)
-    await stateAfterLogin(agent, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await login(agent, 'bob').expect(200)
+    await challenge(agent, 'sms')
     const sent = { code: host.standIn.newestCode(), trust: true }
     const answer = await agent.post('/mfa/verify').set('X-Forwarded-Proto', 'https').send(sent)
     const line = trustLineOf(answer) ?? ''
@@ -172,14 +177,14 @@ describe('the cookie of a trusted browser', () => {
     expect(line).not.toMatch(/domain/i)
 
     const plain = await signInAndTrust(host, 'bob')
-    expect(trustLineOf(await plain.post('/login').send({ name: 'bob' }))).not.toContain('Secure')
+    expect(trustLineOf(await login(plain, 'bob'))).not.toContain('Secure')
   })
 
   it('does not contain a forged Host header (R16)', async () => {
     const host = trustingHost()
     const agent = jsonAgent(host.app)
-    await stateAfterLogin(agent, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' })
+    await login(agent, 'bob').expect(200)
+    await challenge(agent, 'sms')
     const sent = { code: host.standIn.newestCode(), trust: true }
     const answer = await agent.post('/mfa/verify').set('Host', 'evil.example').send(sent)
     expect(JSON.stringify([answer.headers, answer.body])).not.toContain('evil')
@@ -221,7 +226,10 @@ describe('the cookie of a trusted browser', () => {
     const host = trustingHost()
     const cookie = await trustedCookie(host, 'bob')
     const attacker = browserWith(host.app, cookie)
-    expect((await stateAfterLogin(attacker, 'alice')).mfa).toMatchObject({ status: 'pending', trusted: false })
+    expect((await stateAfterLogin(attacker, 'alice')).mfa).toMatchObject({
+      status: 'pending',
+      trusted: false,
+    })
     expect(host.eventsOf('device_recognized')).toEqual([])
   })
 
@@ -251,7 +259,9 @@ describe('the cookie of a trusted browser', () => {
       expect((await stateAfterLogin(browserWith(host.app, one), 'bob')).mfa.trusted, one).toBe(false)
     }
     expect((await stateAfterLogin(browserWith(host.app, cookie), 'bob')).mfa.trusted).toBe(true)
-    expect((await stateAfterLogin(browserWith(host.app, `${COOKIE}=${id}.${flipped}`), 'bob')).mfa.trusted).toBe(false)
+    expect(
+      (await stateAfterLogin(browserWith(host.app, `${COOKIE}=${id}.${flipped}`), 'bob')).mfa.trusted,
+    ).toBe(false)
     expect((await stateAfterLogin(browserWith(host.app, cookie), 'bob')).mfa.trusted).toBe(false)
     expect(host.eventsOf('device_copied')).toHaveLength(1)
   })
@@ -268,7 +278,7 @@ describe('the cookie of a trusted browser', () => {
     const clock = stopClock()
     const host = trustingHost()
     const first = await trustedCookie(host)
-    const used = await browserWith(host.app, first).post('/login').send({ name: 'bob' })
+    const used = await login(browserWith(host.app, first), 'bob')
     const second = trustCookieOf(used)
     expect(second).not.toBe('')
     expect(second).not.toBe(first)
@@ -281,11 +291,13 @@ describe('the cookie of a trusted browser', () => {
     const clock = stopClock()
     const host = trustingHost()
     const stolen = await trustedCookie(host)
-    const used = await browserWith(host.app, stolen).post('/login').send({ name: 'bob' })
+    const used = await login(browserWith(host.app, stolen), 'bob')
     clock.move(10 * SECOND)
     expect((await stateAfterLogin(browserWith(host.app, stolen), 'bob')).mfa.status).toBe('pending')
     expect(host.eventsOf('device_copied')).toHaveLength(1)
-    expect((await stateAfterLogin(browserWith(host.app, trustCookieOf(used)), 'bob')).mfa.status).toBe('pending')
+    expect((await stateAfterLogin(browserWith(host.app, trustCookieOf(used)), 'bob')).mfa.status).toBe(
+      'pending',
+    )
   })
 
   it('is valid for twenty concurrent sign-ins of one browser', async () => {

@@ -6,7 +6,8 @@ import type { ItemStore } from '../../src/stores/store.js'
 import { SECOND, stopTimers } from '../kit/clock.js'
 import { jsonAgent } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
-import { stateAfterLogin, signInAndTrust, trustingHost } from './kit.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
+import { signInAndTrust, stateAfterLogin, trustingHost } from './kit.js'
 
 describe.skipIf(redisMissing)('a Redis of trusted devices that does not respond (R77)', () => {
   it('fails after three seconds: users sign in with a second factor, and sessions of trusted browsers get a 503', async () => {
@@ -17,21 +18,15 @@ describe.skipIf(redisMissing)('a Redis of trusted devices that does not respond 
     const trusted = await signInAndTrust(host, 'dora')
     expect((await stateAfterLogin(trusted, 'dora')).mfa).toMatchObject({ trusted: true })
     const pending = jsonAgent(host.app)
-    await stateAfterLogin(pending, 'alice')
-    await pending.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
+    await login(pending, 'alice').expect(200)
+    await challenge(pending, 'email').expect(200)
     const code = host.standIn.newestCode()
 
     redis.freeze()
     const [signedIn, unavailable, verified] = await Promise.all([
-      asked
-        .post('/login')
-        .send({ name: 'bob' })
-        .timeout(8 * SECOND),
+      login(asked, 'bob').timeout(8 * SECOND),
       trusted.get('/secret').timeout(8 * SECOND),
-      pending
-        .post('/mfa/verify')
-        .send({ code, trust: true })
-        .timeout(8 * SECOND),
+      verify(pending, code, { trust: true }).timeout(8 * SECOND),
     ]).finally(() => redis.thaw())
     expect(signedIn.body.mfa).toMatchObject({ status: 'pending', trusted: false })
     expect([unavailable.status, unavailable.body.failed]).toEqual([503, 'ERR_MFA_TRUST_STORE'])

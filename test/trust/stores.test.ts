@@ -62,106 +62,109 @@ const later = () => Date.now() + DAY
 const item = (id: string, value = 'a value', expiresAt = later()) => ({ id, value, expiresAt })
 const count = (answers: readonly boolean[]) => answers.filter(Boolean).length
 
-describe.each(storeKinds.filter(({ missing }) => !missing))('trusted devices in $name (R64)', ({ name, start }) => {
-  let kind: StoreKind
-  let one: ItemStore
-  let other: ItemStore
+describe.each(storeKinds.filter(({ missing }) => !missing))(
+  'trusted devices in $name (R64)',
+  ({ name, start }) => {
+    let kind: StoreKind
+    let one: ItemStore
+    let other: ItemStore
 
-  beforeAll(async () => {
-    kind = await start()
-    const opened = [openStore(await kind.open()), openStore(await kind.open())] as const
-    ;[one, other] = opened
-  })
-  afterAll(() => kind.close())
-
-  it('are complete for every process', async () => {
-    const owner = randomUUID()
-    const items = [item('a', 'plain'), item('b', JSON.stringify({ "it's": 'ünï "quoted" 1 2\n%$;' }))]
-    for (const kept of items) await one.put(owner, kept)
-    const found = [...(await other.read(owner))].sort((first, second) => (first.id < second.id ? -1 : 1))
-    expect(found).toEqual(items)
-    expect(await other.read(randomUUID())).toEqual([])
-  })
-
-  it('replace an item with the same id', async () => {
-    const owner = randomUUID()
-    await one.put(owner, item('a', 'old', later()))
-    const kept = item('a', 'new', later() + HOUR)
-    await other.put(owner, kept)
-    expect(await one.read(owner)).toEqual([kept])
-  })
-
-  it('are changed by one of thirty concurrent swaps, and by no swap that expects another value', async () => {
-    const owner = randomUUID()
-    const kept = item('a', 'before')
-    await one.put(owner, kept)
-    const swaps = Array.from({ length: 30 }, (_, nth) =>
-      (nth % 2 ? one : other).swap(owner, 'a', 'before', `by ${nth}`),
-    )
-    expect(count(await Promise.all(swaps))).toBe(1)
-    expect(await one.swap(owner, 'a', 'before', 'late')).toBe(false)
-    expect(await one.swap(owner, 'b', 'before', 'no such item')).toBe(false)
-    const [now] = await other.read(owner)
-    expect(now).toMatchObject({
-      id: 'a',
-      value: expect.stringMatching(/^by \d+$/),
-      expiresAt: kept.expiresAt,
+    beforeAll(async () => {
+      kind = await start()
+      const opened = [openStore(await kind.open()), openStore(await kind.open())] as const
+      ;[one, other] = opened
     })
-  })
+    afterAll(() => kind.close())
 
-  it('are removed by one of thirty concurrent calls, without other items', async () => {
-    const owner = randomUUID()
-    await one.put(owner, item('a'))
-    await one.put(owner, item('b'))
-    const takes = Array.from({ length: 30 }, (_, nth) => (nth % 2 ? one : other).remove(owner, 'a'))
-    expect(count(await Promise.all(takes))).toBe(1)
-    expect((await other.read(owner)).map(({ id }) => id)).toEqual(['b'])
-    expect(await one.swap(owner, 'a', 'a value', 'after its removal')).toBe(false)
-  })
+    it('are complete for every process', async () => {
+      const owner = randomUUID()
+      const items = [item('a', 'plain'), item('b', JSON.stringify({ "it's": 'ünï "quoted" 1 2\n%$;' }))]
+      for (const kept of items) await one.put(owner, kept)
+      const found = [...(await other.read(owner))].sort((first, second) => (first.id < second.id ? -1 : 1))
+      expect(found).toEqual(items)
+      expect(await other.read(randomUUID())).toEqual([])
+    })
 
-  it.runIf(name !== 'memory')('are separated by the prefix of an app', async () => {
-    const config = await kind.open()
-    if (config === 'memory' || 'read' in config) throw new Error('expected a store with a prefix')
-    const owner = 'x'.repeat(120)
-    const shop = openStore({ ...config, prefix: 'shop' })
-    await shop.put(owner, item('a'))
-    expect(await openStore({ ...config, prefix: 'shop' }).read(owner)).toHaveLength(1)
-    expect(await openStore({ ...config, prefix: 'bank' }).read(owner)).toEqual([])
-    expect(await one.read(owner)).toEqual([])
-    expect(await shop.swap(owner, 'a', 'a value', 'new')).toBe(true)
-    expect(await shop.remove(owner, 'a')).toBe(true)
-  })
+    it('replace an item with the same id', async () => {
+      const owner = randomUUID()
+      await one.put(owner, item('a', 'old', later()))
+      const kept = item('a', 'new', later() + HOUR)
+      await other.put(owner, kept)
+      expect(await one.read(owner)).toEqual([kept])
+    })
 
-  it('are valid until the exact millisecond, even if the store still keeps them (R65)', async () => {
-    const clock = stopClock()
-    const namespace = namespaced(one, 'devices')
-    const owner = randomUUID()
-    await namespace.put(owner, item('a', 'x', Date.now() + HOUR))
-    clock.move(HOUR - 1)
-    expect(await namespace.read(owner)).toHaveLength(1)
-    clock.move(1)
-    expect(await namespace.read(owner)).toEqual([])
-  })
+    it('are changed by one of thirty concurrent swaps, and by no swap that expects another value', async () => {
+      const owner = randomUUID()
+      const kept = item('a', 'before')
+      await one.put(owner, kept)
+      const swaps = Array.from({ length: 30 }, (_, nth) =>
+        (nth % 2 ? one : other).swap(owner, 'a', 'before', `by ${nth}`),
+      )
+      expect(count(await Promise.all(swaps))).toBe(1)
+      expect(await one.swap(owner, 'a', 'before', 'late')).toBe(false)
+      expect(await one.swap(owner, 'b', 'before', 'no such item')).toBe(false)
+      const [now] = await other.read(owner)
+      expect(now).toMatchObject({
+        id: 'a',
+        value: expect.stringMatching(/^by \d+$/),
+        expiresAt: kept.expiresAt,
+      })
+    })
 
-  it('are deleted some time after they expire', async () => {
-    const clock = stopClock()
-    const owner = randomUUID()
-    await one.put(owner, item('a', 'x', Date.now() + 50))
-    clock.move(2 * HOUR)
-    await one.put(randomUUID(), item('b'))
-    await expect.poll(() => one.read(owner)).toEqual([])
-  })
+    it('are removed by one of thirty concurrent calls, without other items', async () => {
+      const owner = randomUUID()
+      await one.put(owner, item('a'))
+      await one.put(owner, item('b'))
+      const takes = Array.from({ length: 30 }, (_, nth) => (nth % 2 ? one : other).remove(owner, 'a'))
+      expect(count(await Promise.all(takes))).toBe(1)
+      expect((await other.read(owner)).map(({ id }) => id)).toEqual(['b'])
+      expect(await one.swap(owner, 'a', 'a value', 'after its removal')).toBe(false)
+    })
 
-  it('can belong to users with any id', async () => {
-    const namespace = namespaced(one, 'devices')
-    for (const owner of ['a\0b', 'ü'.repeat(300), '{x}', ' ', `'; DROP TABLE mfa_trust; --`]) {
-      await namespace.put(owner, item('a', 'mine'))
+    it.runIf(name !== 'memory')('are separated by the prefix of an app', async () => {
+      const config = await kind.open()
+      if (config === 'memory' || 'read' in config) throw new Error('expected a store with a prefix')
+      const owner = 'x'.repeat(120)
+      const shop = openStore({ ...config, prefix: 'shop' })
+      await shop.put(owner, item('a'))
+      expect(await openStore({ ...config, prefix: 'shop' }).read(owner)).toHaveLength(1)
+      expect(await openStore({ ...config, prefix: 'bank' }).read(owner)).toEqual([])
+      expect(await one.read(owner)).toEqual([])
+      expect(await shop.swap(owner, 'a', 'a value', 'new')).toBe(true)
+      expect(await shop.remove(owner, 'a')).toBe(true)
+    })
+
+    it('are valid until the exact millisecond, even if the store still keeps them (R65)', async () => {
+      const clock = stopClock()
+      const namespace = namespaced(one, 'devices')
+      const owner = randomUUID()
+      await namespace.put(owner, item('a', 'x', Date.now() + HOUR))
+      clock.move(HOUR - 1)
       expect(await namespace.read(owner)).toHaveLength(1)
-      await namespace.remove(owner, 'a')
+      clock.move(1)
       expect(await namespace.read(owner)).toEqual([])
-    }
-  })
-})
+    })
+
+    it('are deleted some time after they expire', async () => {
+      const clock = stopClock()
+      const owner = randomUUID()
+      await one.put(owner, item('a', 'x', Date.now() + 50))
+      clock.move(2 * HOUR)
+      await one.put(randomUUID(), item('b'))
+      await expect.poll(() => one.read(owner)).toEqual([])
+    })
+
+    it('can belong to users with any id', async () => {
+      const namespace = namespaced(one, 'devices')
+      for (const owner of ['a\0b', 'ü'.repeat(300), '{x}', ' ', `'; DROP TABLE mfa_trust; --`]) {
+        await namespace.put(owner, item('a', 'mine'))
+        expect(await namespace.read(owner)).toHaveLength(1)
+        await namespace.remove(owner, 'a')
+        expect(await namespace.read(owner)).toEqual([])
+      }
+    })
+  },
+)
 
 describe.skipIf(redisMissing)('a Redis that is down', () => {
   it('is reported at once, with a TrustStoreError', async () => {
