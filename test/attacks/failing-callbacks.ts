@@ -3,7 +3,7 @@ import type { MfaOptions } from '../../src/index.js'
 import { stopTimers } from '../kit/clock.js'
 import { browserAgent, type Host, jsonAgent, type TestUser } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
-import { linkIn, noticingHost, PUBLIC_URL, pass } from '../notices/kit.js'
+import { linkIn, noticingHost, PUBLIC_URL, passBothFactors } from '../notices/kit.js'
 import { trustingHost } from '../trust/kit.js'
 import { CALLBACKS, type Callback, FAILURES, hangs, optionsWith } from './host-callbacks.js'
 
@@ -94,7 +94,7 @@ export function survivesFailingCallbacks(version: string): void {
           }
           let call: Callback = works[callback] ?? (() => {})
           const made = noticingHost({ options: optionsWith(callback, (...args) => call(...args)) })
-          const owner = await pass(made, 'bob', { trust: true })
+          const owner = await passBothFactors(made, 'bob', { trust: true })
           const link = linkIn(made.newest('device_trusted'))
           const token = new URL(link, PUBLIC_URL).searchParams.get('token')
 

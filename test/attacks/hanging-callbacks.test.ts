@@ -4,7 +4,7 @@ import type { MfaOptions } from '../../src/index.js'
 import { SECOND, stopTimers } from '../kit/clock.js'
 import { type HostSetup, host, jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
-import { noticingHost, pass, sayNotMe } from '../notices/kit.js'
+import { followNotMeLink, noticingHost, passBothFactors } from '../notices/kit.js'
 
 type Options = Partial<MfaOptions<TestUser>>
 
@@ -161,8 +161,8 @@ describe('R99 other work of the host that never ends', () => {
       },
     }
     const made = noticingHost(setup)
-    const agent = await pass(made, 'bob', { trust: true })
-    const ended = sent(sayNotMe(made, made.newest('device_trusted')))
+    const agent = await passBothFactors(made, 'bob', { trust: true })
+    const ended = sent(followNotMeLink(made, made.newest('device_trusted')))
     await work.called
     await timers.pass(10 * SECOND)
     expect((await ended.answer).body).toEqual({ status: 'secured' })
