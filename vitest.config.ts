@@ -14,6 +14,12 @@ export const APART = [
 
 const tests = ['test/**/*.test.ts', 'service/test/**/*.test.ts', 'example-app/test/**/*.test.ts']
 
+/** Test the packed package with the tools of other projects, which takes as long as a third of all other tests. */
+const PACKAGE = ['test/package/**/*.test.ts']
+
+/** The script that runs, which gives its results their name. */
+const SCRIPT = process.env.npm_lifecycle_event ?? 'test'
+
 export default defineConfig({
   resolve: {
     // Tests read the sources, so that one class or schema never exists twice (once built, once not).
@@ -40,13 +46,15 @@ export default defineConfig({
           name: 'together',
           isolate: false,
           include: tests,
-          exclude: [...configDefaults.exclude, ...APART],
+          exclude: [...configDefaults.exclude, ...APART, ...PACKAGE],
         },
       },
       { extends: true, test: { name: 'apart', include: APART } },
+      // Has a script of its own, so that `npm test` stays quick.
+      { extends: true, test: { name: 'package', isolate: false, include: PACKAGE } },
     ],
     reporters: process.env.CI
-      ? ['default', ['json', { outputFile: 'test-output/results.json' }]]
+      ? ['default', ['json', { outputFile: `test-output/${SCRIPT.replace(':', '-')}.json` }]]
       : ['default', './test/kit/missing-packages-reporter.ts'],
   },
 })
