@@ -2,6 +2,7 @@ import { NOTICES, type Notice } from './application.js'
 import { ConfigurationError } from './configuration-error.js'
 import { isDurationLimit, LIMIT_NAMES, LIMIT_RANGES, type LimitName, limitRange } from './limits.js'
 import { readOptions, type ServiceOptions } from './options.js'
+import { readProcessLimits } from './process-limits.js'
 import { developmentSecret } from './secrets/development-secret.js'
 
 /** The variable of each limit. Those of durations are in seconds. */
@@ -85,6 +86,7 @@ export function readEnvironment(
   const port = readPort(env.SERVICE_PORT || '4000', faults)
   const drainMs = readDrain(env.SERVICE_DRAIN_SECONDS || (production ? '5' : '0'), faults) * 1000
   const limits = readLimits(env, faults)
+  const processLimits = readProcessLimits(env, faults)
   const notices = readNotices(env.SERVICE_NOTICES, faults)
   const allowTestKeysInProduction = readSwitch(env, 'SERVICE_ALLOW_TEST_KEYS_IN_PRODUCTION', faults)
   if (production && !env.SERVICE_SECRET) {
@@ -109,6 +111,7 @@ export function readEnvironment(
       .map((host) => host.trim())
       .filter(Boolean),
     limits,
+    ...processLimits,
     ...(notices && { notices }),
     ...(allowTestKeysInProduction && { allowTestKeysInProduction }),
   }

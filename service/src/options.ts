@@ -7,6 +7,7 @@ import type { Routes } from './carriers/route.js'
 import { ConfigurationError } from './configuration-error.js'
 import { type Limits, limitRules, limitsFrom } from './limits.js'
 import type { Logger } from './log/logger.js'
+import { durationRule, poolSizeRule } from './process-limits.js'
 import { parseEngine } from './transcription/engines/engine-option.js'
 import { parseHost } from './transcription/sources/allowed-hosts.js'
 
@@ -44,6 +45,14 @@ const schema = z.strictObject({
   databaseUrl: text('databaseUrl', 'postgresql://user:password@host/name')
     .regex(/^postgres(ql)?:\/\//, { error: 'databaseUrl must begin with postgresql://' })
     .optional(),
+  /** The maximum number of connections of this process to PostgreSQL, 1 to 500. Defaults to 10. */
+  databasePoolSize: poolSizeRule,
+  /** How long connecting to PostgreSQL, or waiting for a free connection, may take: `1s` to `30s`. Defaults to `2s`. */
+  databaseConnectTimeout: durationRule('databaseConnectTimeout'),
+  /** How long a statement on PostgreSQL may take: `1s` to `60s`. Defaults to `3s`. */
+  databaseStatementTimeout: durationRule('databaseStatementTimeout'),
+  /** After this time a request for a code or a verification is answered with `unavailable`: `4s` to `120s`. Defaults to `8s`. */
+  requestTimeout: durationRule('requestTimeout'),
   /** The secret from which all keys are derived, at least 32 characters. Required. */
   secret: text(
     'secret',

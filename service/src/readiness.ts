@@ -1,11 +1,15 @@
 import { describeError, type Logger } from './log/logger.js'
 import { pendingMigrations } from './store/migrate.js'
 import type { Store } from './store/store.js'
+import { StoreUnavailableError } from './store/store-unavailable.js'
 
-const STORE_TIMEOUT_MS = 2_000
+/** Shorter than two seconds, within which a load balancer must learn of an outage. */
+const STORE_TIMEOUT_MS = 1_500
 
 /** How long the store's answer is reused. */
 const CACHE_MS = 1_000
+
+const FAILURES = { read_only: 'is read-only', full: 'has no disk space left' } as const
 
 /** Whether the service can accept requests, and the result of each check by its name. */
 export interface Readiness {
@@ -14,24 +18,29 @@ export interface Readiness {
 }
 
 /**
- * Checks whether the service can accept requests: the store responds and is migrated, and the service is not shutting
- * down. However often it is called, it queries the store at most once per second.
+ * Checks whether the service can accept requests: the store responds, accepts writes and is migrated, and the service is
+ * not shutting down. However often it is called, it queries the store at most once per second.
  */
 export function readinessCheck(parts: {
   readonly store: Store
   readonly log: Logger
   readonly isStopping: () => boolean
+  /** Whether a write failed a moment ago because the disk is full. */
+  readonly isFull: () => boolean
 }): () => Promise<Readiness> {
   const queryStore = cached(() =>
-    withTimeout(pendingMigrations(parts.store)).catch((error: unknown) => {
+    withTimeout(pendingMigrations(parts.store, { probeWrites: true })).catch((error: unknown) => {
       parts.log({ level: 'warn', event: 'store.unavailable', detail: describeError(error) })
-      return undefined
+      const reason = error instanceof StoreUnavailableError ? error.reason : 'unreachable'
+      return reason === 'read_only' || reason === 'full' ? FAILURES[reason] : 'does not answer'
     }),
   )
   return async () => {
-    const pending = await queryStore()
+    const found = await queryStore()
+    const pending = typeof found === 'string' ? undefined : found
+    const state = typeof found === 'string' ? found : 'ok'
     const checks = {
-      store: pending ? 'ok' : 'does not answer',
+      store: parts.isFull() ? FAILURES.full : state,
       migrations: !pending ? 'not known' : pending.length === 0 ? 'ok' : `${pending.length} not applied`,
       process: parts.isStopping() ? 'shutting down' : 'ok',
     }

@@ -20,6 +20,7 @@ import { readinessCheck } from './readiness.js'
 import { keysFrom } from './secrets/keys.js'
 import { startWarnings } from './start-warnings.js'
 import { openStore } from './store/open.js'
+import { storeOutages } from './store/outages.js'
 import type { Store } from './store/store.js'
 import { simulatedCarrier } from './test-mode/simulated-carrier.js'
 import { openTranscription } from './transcription/open-transcription.js'
@@ -64,8 +65,14 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     dataDir: settings.dataDir ?? 'memory://',
     keyId: keys.id,
     previousKeyIds: keys.previous.map((key) => key.id),
+    postgres: {
+      poolSize: settings.databasePoolSize,
+      connectTimeoutMs: settings.databaseConnectTimeout,
+      statementTimeoutMs: settings.databaseStatementTimeout,
+    },
   })
-  const store = metrics.timeStore(opened)
+  const outages = storeOutages(opened)
+  const store = metrics.timeStore(outages.store)
   for (const warning of startWarnings(settings, store.name)) log(warning)
   await insertDefaultApplication(store)
   const applications = applicationDirectory({
@@ -104,8 +111,9 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     metrics,
     metricsKey: settings.metricsKey,
     publicUrl: settings.publicUrl,
-    checkReadiness: readinessCheck({ store, log, isStopping }),
+    checkReadiness: readinessCheck({ store, log, isStopping, isFull: outages.isFull }),
     isStopping,
+    requestTimeoutMs: settings.requestTimeout,
   })
   const maintenance = everyHour(async () => {
     await idempotent.deleteExpired()

@@ -17,8 +17,14 @@ export function apiOver(context: FlowContext, application: Application, more: Pa
     metrics: serviceMetrics(),
     metricsKey: undefined,
     publicUrl: undefined,
-    checkReadiness: readinessCheck({ store: context.store, log: context.log, isStopping: () => false }),
+    checkReadiness: readinessCheck({
+      store: context.store,
+      log: context.log,
+      isStopping: () => false,
+      isFull: () => false,
+    }),
     isStopping: () => false,
+    requestTimeoutMs: 8_000,
     ...more,
   })
 }

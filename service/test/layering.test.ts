@@ -25,6 +25,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   contacts: {},
   'authenticator-app': {},
   'limits.ts': { uses: ['duration.ts'] },
+  'process-limits.ts': { uses: ['duration.ts'] },
   'application.ts': { types: ['limits.ts'] },
   'refusals.ts': {},
   secrets: { uses: ['configuration-error.ts'], types: ['application.ts'] },
@@ -79,8 +80,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
   },
   http: {
-    uses: ['delivery', 'flows', 'log', 'requests', 'time-limit.ts', 'transcription'],
-    types: ['accounts', 'application.ts', 'carriers', 'idempotency', 'metrics', 'readiness.ts', 'store'],
+    uses: ['delivery', 'flows', 'log', 'requests', 'store', 'time-limit.ts', 'transcription'],
+    types: ['accounts', 'application.ts', 'carriers', 'idempotency', 'metrics', 'readiness.ts'],
   },
 
   'options.ts': {
@@ -90,12 +91,20 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'carriers',
       'configuration-error.ts',
       'limits.ts',
+      'process-limits.ts',
       'transcription',
     ],
     types: ['log'],
   },
   'environment.ts': {
-    uses: ['application.ts', 'configuration-error.ts', 'limits.ts', 'options.ts', 'secrets'],
+    uses: [
+      'application.ts',
+      'configuration-error.ts',
+      'limits.ts',
+      'options.ts',
+      'process-limits.ts',
+      'secrets',
+    ],
   },
   'start-warnings.ts': { types: ['carriers', 'log', 'options.ts', 'store'] },
   'service.ts': {

@@ -29,7 +29,12 @@ beforeEach(async () => {
       return bench.store.query(text, params)
     },
   }
-  const checkReadiness = readinessCheck({ store, log: bench.context.log, isStopping: () => isStopping })
+  const checkReadiness = readinessCheck({
+    store,
+    log: bench.context.log,
+    isStopping: () => isStopping,
+    isFull: () => false,
+  })
   server = await listen(apiOver(bench.context, freshTenant(bench).application, { checkReadiness }))
   stopClock()
 })

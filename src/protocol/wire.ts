@@ -244,6 +244,7 @@ export const SERVICE_PROBLEMS = [
   'idempotency_key_reused',
   'idempotency_key_in_flight',
   'internal_error',
+  'unavailable',
 ] as const
 
 /** The stable `code` of a problem response of the self-hosted service. */

@@ -94,7 +94,7 @@ export async function activateWaitingSet(
 
 /** Activates or drops sets that have waited since before `since`: their messages have been sent by now, or never will be. */
 export async function settleWaitingSets(
-  store: Store,
+  store: Queries,
   since: number,
   limit: number,
 ): Promise<readonly unknown[]> {

@@ -5,7 +5,7 @@ import { rotateSecrets } from '../operator/rotate-secrets.js'
 import { openStore } from '../store/open.js'
 import type { Store } from '../store/store.js'
 import { type CommonOptions, type Io, print } from './io.js'
-import { keysOf, storeLocation, systemUser, withStore } from './store-access.js'
+import { COMMAND_LIMITS, keysOf, storeLocation, systemUser, withStore } from './store-access.js'
 import { table } from './table.js'
 
 const ROTATING = `
@@ -23,7 +23,7 @@ export function serviceCommands(program: Command, io: Io): void {
     .action(async (_own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
       const began = Date.now()
-      const store = await openStore(storeLocation(io.env))
+      const store = await openStore({ ...storeLocation(io.env), postgres: COMMAND_LIMITS })
       try {
         const migrations = await listMigrations(store)
         const applied = migrations.filter(({ appliedAt }) => appliedAt >= began)

@@ -8,6 +8,7 @@ import { OperatorError } from '../operator/operator-error.js'
 import { type Keys, keysFrom } from '../secrets/keys.js'
 import { openStore } from '../store/open.js'
 import type { Store } from '../store/store.js'
+import { StoreUnavailableError } from '../store/store-unavailable.js'
 import type { CommonOptions, Io } from './io.js'
 
 /** Where a service with this environment keeps its data. */
@@ -20,6 +21,9 @@ export function storeLocation(env: Io['env']): { databaseUrl?: string; dataDir: 
   return { databaseUrl: env.DATABASE_URL, dataDir }
 }
 
+/** An operator would rather wait than see a command fail. */
+export const COMMAND_LIMITS = { poolSize: 2, connectTimeoutMs: 10_000, statementTimeoutMs: 600_000 }
+
 /** Opens the service's store, runs `work` with it, and closes it. */
 export async function withStore<T>(
   io: Io,
@@ -27,11 +31,11 @@ export async function withStore<T>(
   { skipMigrations = false }: { readonly skipMigrations?: boolean } = {},
 ): Promise<T> {
   const location = mustExist(storeLocation(io.env))
-  const store = await openStore({ ...location, skipMigrations })
+  const store = await openStore({ ...location, skipMigrations, postgres: COMMAND_LIMITS })
   try {
     return await work(store)
   } catch (error) {
-    throw isDatabaseError(error)
+    throw error instanceof StoreUnavailableError || isDatabaseError(error)
       ? new ConfigurationError([`The database refused the command: ${error.message}.`], { cause: error })
       : error
   } finally {

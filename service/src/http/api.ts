@@ -17,6 +17,7 @@ import {
   type VerifyInput,
 } from '../requests/inputs.js'
 import { refuseAmbiguousHeaders } from './ambiguous-headers.js'
+import { answerWithin } from './answer-within.js'
 import { authenticate, type FindApplication } from './authenticate.js'
 import { readBody } from './body.js'
 import { errorHandler } from './error-handler.js'
@@ -46,6 +47,8 @@ export interface ApiParts {
   readonly publicUrl: string | undefined
   readonly checkReadiness: () => Promise<Readiness>
   readonly isStopping: () => boolean
+  /** How long a request for a code or a verification may take. */
+  readonly requestTimeoutMs: number
 }
 
 /** The HTTP API as an Express application. It needs no session and sets no cookies. */
@@ -62,10 +65,11 @@ export function httpApi(parts: ApiParts): Express {
 
   // Express tries routes in order, so the most frequent ones come first.
   const once = onceByKey(parts.idempotent, context.log)
+  const deadline = answerWithin(parts.requestTimeoutMs, context.log)
   const post = (path: string, handler: RequestHandler) =>
     api
       .route(path)
-      .post(authenticate(findApplication), ...readBody, handler)
+      .post(authenticate(findApplication), ...readBody, deadline, handler)
       .all(onlyMethod('POST'))
   post('/v1/mfa', flowRoute(context, { parse: parseSend, flow: sendCode, toBody: sendBody, once }))
   post('/v1/mfa/verify', flowRoute(context, { parse: parseVerify, flow: verifyCode, toBody: verifyBody }))

@@ -1,5 +1,7 @@
 import type { ErrorRequestHandler } from 'express'
 import { describeError, type Logger } from '../log/logger.js'
+import { StoreUnavailableError } from '../store/store-unavailable.js'
+import { UNAVAILABLE_FOR_SECONDS } from './answer-within.js'
 import { InvalidBodyError, UNPARSABLE } from './parse-body.js'
 import { problem } from './problem.js'
 import { requestId } from './request-id.js'
@@ -7,7 +9,8 @@ import { requestId } from './request-id.js'
 /** Responds to errors without revealing internals (R84). */
 export function errorHandler(log: Logger): ErrorRequestHandler {
   return function respondToError(error: unknown, request, response, next) {
-    if (response.headersSent) return next(error)
+    // After the time limit of the request the response is complete, and the error is only logged.
+    if (response.headersSent && !response.writableEnded) return next(error)
     if (error instanceof InvalidBodyError) {
       const { fields, detail } = error
       const errors = fields.map((field) => ({ field: truncatedName(field), detail }))
@@ -19,6 +22,11 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
     if (status >= 400 && status < 500) {
       const errors = [{ field: 'body', detail: UNPARSABLE }]
       return problem(response, 'invalid_request', { errors })
+    }
+    if (error instanceof StoreUnavailableError) {
+      const fields = { request: requestId(request), reason: error.reason, detail: describeError(error) }
+      log({ level: 'error', event: 'store.unavailable', ...fields })
+      return problem(response, 'unavailable', { retryAfterSeconds: UNAVAILABLE_FOR_SECONDS })
     }
     log({ level: 'error', event: 'http.failed', request: requestId(request), detail: describeError(error) })
     problem(response, 'internal_error')

@@ -58,8 +58,9 @@ export function flowRoute<Input, Answer extends { readonly outcome: string }>(
 
 const always: Once = async (_request, response, _keyed, work) => respond(response, await work())
 
-/** Responds with the result of a flow. */
+/** Responds with the result of a flow, unless the time limit of the request has passed. */
 export function respond(response: Response, outcome: Outcome): void {
+  if (response.headersSent) return
   if ('body' in outcome) response.json(outcome.body)
   else outcome.refuse()
 }
@@ -71,7 +72,7 @@ function contextOf(context: FlowContext, request: Request, response: Response): 
     ...context,
     requestId: id,
     log: (event) => context.log({ ...event, request: id }),
-    onBudgets: (budgets) => response.set(rateLimitHeaders(budgets)),
+    onBudgets: (budgets) => void (response.headersSent || response.set(rateLimitHeaders(budgets))),
   }
 }
 

@@ -26,6 +26,10 @@ export function onceByKey(requests: IdempotentRequests, log: Logger): Once {
     if (acquired.outcome === 'in_flight') {
       return problem(response, 'idempotency_key_in_flight', { retryAfterSeconds: RETRY_AFTER_SECONDS })
     }
+    if (response.headersSent) {
+      if (acquired.outcome === 'first') await acquired.release()
+      return
+    }
     if (acquired.outcome === 'answered') {
       response.set('Idempotency-Replayed', 'true').json(acquired.answer)
       return

@@ -155,6 +155,16 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
       'Give the operator the X-Request-Id of the response, which identifies the error in the log.',
     ],
   },
+  unavailable: {
+    status: 503,
+    title: 'The service is temporarily unavailable.',
+    happened:
+      'The service cannot use its database: it is unreachable, read-only, out of disk space or too slow. If it failed in between, a wrong code may have been counted, and a message may still be sent.',
+    helps: [
+      'Try again after Retry-After seconds. Repeat a send with the same Idempotency-Key, so that it is sent once.',
+      'The operator finds the reason in the log, and the present state at /readyz.',
+    ],
+  },
   delivery_failed: {
     status: 502,
     title: 'The message could not be delivered.',

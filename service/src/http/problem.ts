@@ -23,8 +23,10 @@ export const PUBLIC_URL = 'public url'
 
 const codeOf = new WeakMap<Response, ServiceProblemCode>()
 
-/** Responds with an RFC 9457 problem; every 429 has `Retry-After`. */
+/** Responds with an RFC 9457 problem, unless the response was sent; every 429 and 503 has `Retry-After`. */
 export function problem(response: Response, code: ServiceProblemCode, more: ProblemDetails = {}): void {
+  // The time limit of the request may have passed meanwhile.
+  if (response.headersSent) return
   codeOf.set(response, code)
   if (more.retryAfterSeconds !== undefined) response.set('Retry-After', String(more.retryAfterSeconds))
   if (code === 'invalid_api_key') response.set('WWW-Authenticate', 'Bearer')

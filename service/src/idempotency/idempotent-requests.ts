@@ -124,7 +124,7 @@ export function idempotentRequests(store: Store, keys: Keys): IdempotentRequests
     },
 
     async deleteExpired() {
-      await store.query('DELETE FROM idempotent_request WHERE expires_at <= $1', [Date.now()])
+      await store.background.query('DELETE FROM idempotent_request WHERE expires_at <= $1', [Date.now()])
     },
   }
 }

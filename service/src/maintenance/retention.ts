@@ -39,7 +39,8 @@ const RULES: readonly Rule[] = [
  * Deletes what is no longer needed, in batches, and skips rows that are locked; several processes may run it at once.
  * Resolves to the number of deleted rows by table.
  */
-export async function deleteExpired(store: Store): Promise<Readonly<Record<string, number>>> {
+export async function deleteExpired(whole: Store): Promise<Readonly<Record<string, number>>> {
+  const store = whole.background
   const now = Date.now()
   // First, because the outbox shows which sets of backup codes were delivered.
   await repeatUntilDone(() => settleWaitingSets(store, now - 2 * HOUR_MS, BATCH_SIZE))

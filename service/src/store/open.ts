@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../configuration-error.js'
 import { migrate } from './migrate.js'
 import { pgliteStore } from './pglite-store.js'
+import type { PostgresLimits } from './postgres-connections.js'
 import { postgresStore } from './postgres-store.js'
 import type { Store } from './store.js'
 
@@ -15,13 +16,15 @@ export async function openStore(options: {
   readonly keyId?: string
   /** Ids of earlier keys that can still decrypt. */
   readonly previousKeyIds?: readonly string[]
+  /** How PostgreSQL is used. Each has a default. */
+  readonly postgres?: Partial<PostgresLimits>
   /** Skips the migrations. */
   readonly skipMigrations?: boolean
 }): Promise<Store> {
   const { databaseUrl, dataDir } = options
   let store: Store | undefined
   try {
-    store = databaseUrl ? postgresStore(databaseUrl) : await pgliteStore(dataDir)
+    store = databaseUrl ? postgresStore(databaseUrl, options.postgres) : await pgliteStore(dataDir)
     if (options.skipMigrations) await store.query('SELECT 1')
     else await migrate(store)
     if (options.keyId !== undefined) await checkKeys(store, options.keyId, options.previousKeyIds ?? [])
@@ -49,8 +52,6 @@ async function checkKeys(store: Store, keyId: string, previous: readonly string[
   await store.query('INSERT INTO sealing_key (key_id) VALUES ($1) ON CONFLICT DO NOTHING', [keyId])
 }
 
-/** The database's own message; for a connection that several addresses refused, the message of the first. */
 function reason(error: unknown): string {
-  const first = error instanceof AggregateError ? error.errors[0] : error
-  return first instanceof Error ? first.message : 'for an unknown reason'
+  return error instanceof Error ? error.message : 'for an unknown reason'
 }

@@ -1,16 +1,21 @@
 import { embeddedDatabase } from './embedded-database.js'
 import type { PgliteClient } from './pglite-module.js'
 import { type PreparedStatements, preparedStatements } from './pglite-prepared.js'
-import type { Queries, Store, Value } from './store.js'
+import type { Queries, Store, Transactions, Value } from './store.js'
+import { asReported } from './store-unavailable.js'
 
 /** A store embedded in this process, on disk under `dataDir`, or in memory for `memory://`. */
 export async function pgliteStore(dataDir: string): Promise<Store> {
   const database = await embeddedDatabase(dataDir)
   const prepared = preparedStatements()
-  return {
-    name: 'pglite',
+  const transactions: Transactions = {
     query: queriesOn(database, prepared).query,
     transaction: (work) => database.transaction((tx) => work(queriesOn(tx, prepared))),
+  }
+  return {
+    name: 'pglite',
+    ...transactions,
+    background: transactions,
     async script(tx, text) {
       await (tx as ScriptableQueries).exec(text)
     },
@@ -30,7 +35,13 @@ interface ScriptableQueries extends Queries {
 function queriesOn(client: PgliteClient, prepared: PreparedStatements): ScriptableQueries {
   return {
     async query<Row extends object>(text: string, params?: readonly Value[]) {
-      const run = async (statement: string) => (await client.query<Row>(statement)).rows
+      const run = async (statement: string) => {
+        try {
+          return (await client.query<Row>(statement)).rows
+        } catch (error) {
+          throw asReported(error)
+        }
+      }
       return params ? prepared.execute(run, text, params) : run(text)
     },
     exec: (text) => client.exec(text),

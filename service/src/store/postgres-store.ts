@@ -1,78 +1,127 @@
-import { createHash } from 'node:crypto'
-import pg from 'pg'
+import { setTimeout as wait } from 'node:timers/promises'
+import type pg from 'pg'
+import {
+  CANCEL_GRACE_MS,
+  type PostgresLimits,
+  postgresConnections,
+  type Session,
+} from './postgres-connections.js'
+import { statementName } from './postgres-values.js'
 import type { Queries, Store, Value } from './store.js'
+import { asDriverError, StoreUnavailableError } from './store-unavailable.js'
 
-const INT8: number = 20
-const INT8_ARRAY: number = 1016
+const DEFAULT_LIMITS: PostgresLimits = { poolSize: 10, connectTimeoutMs: 2_000, statementTimeoutMs: 3_000 }
+const BACKGROUND_TIMEOUT_MS = 600_000
 
-/** A store on PostgreSQL 15 or later, which any number of processes can share. `databaseUrl` is a connection string of `pg`. */
-export function postgresStore(databaseUrl: string): Store {
-  const pool = new pg.Pool({
-    connectionString: databaseUrl,
-    max: 10,
-    connectionTimeoutMillis: 5_000,
-    types: { getTypeParser: typeParser },
-  })
-  // The pool replaces a broken connection, and its statement fails. Without these handlers the `error` event would end
-  // the process: the pool emits it for an idle connection, the connection itself during a transaction.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => {
-    client.on('error', () => {})
-  })
+/** The longest pause before a transaction that conflicted with another one is repeated. */
+const MAX_RETRY_DELAY_MS = 100
+
+// Everything that decides is read with a lock, and a statement that waited for one must see what changed meanwhile.
+const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
+
+/**
+ * A store on PostgreSQL 15 or later, which any number of processes can share. `databaseUrl` is a connection string of
+ * `pg`, which may list several hosts; the one that accepts writes is used.
+ */
+export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimits> = {}): Store {
+  const { connectTimeoutMs, statementTimeoutMs, poolSize } = { ...DEFAULT_LIMITS, ...limits }
+  const connections = postgresConnections(databaseUrl, { connectTimeoutMs, statementTimeoutMs, poolSize })
+
+  /** Repeats what conflicted with another transaction, or what a server refused that is no longer the primary. */
+  async function repeating<T>(attempt: () => Promise<T>): Promise<T> {
+    const giveUpAt = performance.now() + statementTimeoutMs
+    for (let count = 0; ; count++) {
+      try {
+        return await attempt()
+      } catch (error) {
+        const delayMs = Math.random() * Math.min(2 ** count, MAX_RETRY_DELAY_MS)
+        if (!isRepeatable(error) || performance.now() + delayMs > giveUpAt) throw error
+        await wait(delayMs)
+      }
+    }
+  }
+
+  function isRepeatable(error: unknown): boolean {
+    if (!(error instanceof StoreUnavailableError)) return false
+    return error.reason === 'conflict' || (error.reason === 'read_only' && connections.hasStandby)
+  }
+
+  function transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
+    return repeating(() =>
+      connections.use((client, session) =>
+        inTransaction(
+          queriesOn(client, session, statementTimeoutMs),
+          work,
+          session.isPooled ? statementTimeoutMs : undefined,
+        ),
+      ),
+    )
+  }
+
+  function inBackground<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
+    return repeating(() =>
+      connections.use((client, session) =>
+        inTransaction(queriesOn(client, session, BACKGROUND_TIMEOUT_MS), work, BACKGROUND_TIMEOUT_MS),
+      ),
+    )
+  }
+
   return {
     name: 'postgresql',
-    query: queriesOn(pool).query,
-    async transaction(work) {
-      const client = await pool.connect()
-      try {
-        await client.query('BEGIN')
-        const result = await work(queriesOn(client))
-        await client.query('COMMIT')
-        client.release()
-        return result
-      } catch (error) {
-        // A connection in an unknown state must not be reused.
-        const broken = await client.query('ROLLBACK').then(
-          () => false,
-          () => true,
-        )
-        client.release(broken)
-        throw error
-      }
+    query: <Row extends object>(text: string, params?: readonly Value[]) =>
+      repeating(() =>
+        connections.use((client, session) => {
+          const queries = queriesOn(client, session, statementTimeoutMs)
+          if (!session.isSnapshotted) return queries.query<Row>(text, params)
+          return inTransaction(queries, (tx) => tx.query<Row>(text, params), statementTimeoutMs)
+        }),
+      ),
+    transaction,
+    background: {
+      query: (text, params) => inBackground((tx) => tx.query(text, params)),
+      transaction: inBackground,
     },
     async script(tx, text) {
       await tx.query(text)
     },
     async upkeep() {},
-    close: () => pool.end(),
+    close: connections.close,
   }
 }
 
-function queriesOn(client: pg.Pool | pg.PoolClient): Queries {
+/** Runs `work` between BEGIN and COMMIT, with a time limit for each statement if the session has none. */
+async function inTransaction<T>(
+  tx: Queries,
+  work: (tx: Queries) => Promise<T>,
+  timeoutMs: number | undefined,
+): Promise<T> {
+  await tx.query(timeoutMs === undefined ? BEGIN : `${BEGIN}; SET LOCAL statement_timeout = ${timeoutMs}`)
+  try {
+    const result = await work(tx)
+    await tx.query('COMMIT')
+    return result
+  } catch (error) {
+    const isGone = error instanceof StoreUnavailableError && error.reason !== 'conflict'
+    if (!isGone) await tx.query('ROLLBACK')
+    throw error
+  }
+}
+
+function queriesOn(client: pg.PoolClient, session: Session, timeoutMs: number): Queries {
   return {
     async query<Row extends object>(text: string, params?: readonly Value[]) {
-      // A named statement stays prepared on its connection: parsing and planning cost more than running it.
-      const result = params
-        ? await client.query({ name: nameOf(text), text, values: [...params] })
-        : await client.query(text)
-      return result.rows as Row[]
+      const query = {
+        text,
+        // A named statement stays prepared on its connection: parsing and planning cost more than running it. Behind a
+        // pooler, the connection may be another one next time.
+        ...(params && { values: [...params], ...(!session.isPooled && { name: statementName(text) }) }),
+        query_timeout: timeoutMs + CANCEL_GRACE_MS,
+      }
+      try {
+        return (await client.query(query)).rows as Row[]
+      } catch (error) {
+        throw asDriverError(error)
+      }
     },
   }
-}
-
-const names = new Map<string, string>()
-
-function nameOf(text: string): string {
-  const name = names.get(text) ?? createHash('sha256').update(text).digest('base64url')
-  names.set(text, name)
-  return name
-}
-
-function typeParser(oid: number, format?: 'text' | 'binary') {
-  if (oid === INT8) return Number
-  if (oid === INT8_ARRAY) {
-    const parse = pg.types.getTypeParser(oid, 'text')
-    return (text: string) => (parse(text) as string[]).map(Number)
-  }
-  return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text')
 }

@@ -7,12 +7,21 @@ export interface Queries {
   query<Row extends object = Record<string, Value>>(text: string, params?: readonly Value[]): Promise<Row[]>
 }
 
+/** Statements and transactions. A `StoreUnavailableError` says that the database cannot be used at the moment. */
+export interface Transactions extends Queries {
+  /**
+   * Runs `work` in one transaction; when it throws, the transaction is rolled back and the error is passed on. `work` runs
+   * again when the transaction conflicts with another one.
+   */
+  transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>
+}
+
 /** Everything that must outlive the process (R28). PGlite and PostgreSQL understand the same SQL. */
-export interface Store extends Queries {
+export interface Store extends Transactions {
   /** The kind of database, for the log. */
   readonly name: 'pglite' | 'postgresql'
-  /** Runs `work` in one transaction; when it throws, the transaction is rolled back and the error is passed on. */
-  transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>
+  /** The same database for work that nobody waits for: each statement may take minutes. */
+  readonly background: Transactions
   /** Runs a script of several statements without parameters, for migrations. */
   script(tx: Queries, text: string): Promise<void>
   /** Reclaims the space of deleted rows and truncates the journal, where the database does not do so itself. */

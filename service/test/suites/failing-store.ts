@@ -42,6 +42,26 @@ export function failingStoreSuite(bench: () => Bench): void {
     expect(logged).not.toContain(contact.email)
   })
 
+  test('gets a 503 response when the time limit of the request passes, and one response only (R101)', async () => {
+    const { application } = freshTenant(bench())
+    let release = () => {}
+    const held = new Promise<never[]>((resolve) => {
+      release = () => resolve([])
+    })
+    const hanging = { ...bench().context, store: { ...bench().context.store, query: () => held } }
+    const server = await listen(apiOver(hanging, application, { requestTimeoutMs: 20 }))
+    const response = await fetch(`${server.url}/v1/mfa/verify`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}` },
+      body: new URLSearchParams({ User: 'a@example.com', Type: 'EMAIL', Code: '123456' }),
+    })
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(await response.json()).toMatchObject({ code: 'unavailable', retry_after: 5 })
+    release()
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+    await server.close()
+  })
+
   test('gets a 500 response that reveals no internals (R84)', async () => {
     const { application } = freshTenant(bench())
     const server = await listen(apiOver(broken(), application))

@@ -18,6 +18,7 @@ export const WITH_BODY: readonly ServiceProblemCode[] = [
   'invalid_api_key',
   'body_too_large',
   'unsupported_media_type',
+  'unavailable',
 ]
 
 /** The responses for problems, by status. */
@@ -56,12 +57,13 @@ function responseOf(codes: readonly ServiceProblemCode[]): ZodOpenApiResponseObj
 }
 
 function hasRetryAfter(code: ServiceProblemCode): boolean {
-  return PROBLEMS[code].status === 429 || code === 'idempotency_key_in_flight'
+  return [429, 503].includes(PROBLEMS[code].status) || code === 'idempotency_key_in_flight'
 }
 
 const EXAMPLE_RETRY_AFTER: Partial<Record<ServiceProblemCode, number>> = {
   idempotency_key_in_flight: 1,
   busy: 10,
+  unavailable: 5,
 }
 
 function example(code: ServiceProblemCode) {

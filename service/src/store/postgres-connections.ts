@@ -1,0 +1,157 @@
+import pg from 'pg'
+import { connectionStrings } from './postgres-hosts.js'
+import { typeParser } from './postgres-values.js'
+import { asDriverError, StoreUnavailableError } from './store-unavailable.js'
+
+/** How the service uses a PostgreSQL server. */
+export interface PostgresLimits {
+  /** The maximum number of connections of this process. */
+  readonly poolSize: number
+  /** How long connecting, or waiting for a free connection, may take. */
+  readonly connectTimeoutMs: number
+  /** How long a statement may take. */
+  readonly statementTimeoutMs: number
+}
+
+/** What is known of a connection. */
+export interface Session {
+  /** Another program, such as PgBouncer, hands each transaction to any of its connections. */
+  readonly isPooled: boolean
+  /** A single statement would run in another isolation level than READ COMMITTED. */
+  readonly isSnapshotted: boolean
+}
+
+/** The connections of a process to one database. */
+export interface PostgresConnections {
+  /** Whether there are several hosts, so that another one may accept what this one refuses. */
+  readonly hasStandby: boolean
+  /**
+   * Runs `work` with a connection to a server that accepts writes. Throws a `StoreUnavailableError` when there is none in
+   * time. After an error of the connection, the connection is closed.
+   */
+  use<T>(work: (client: pg.PoolClient, session: Session) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** How much longer than a statement may take its answer may take, so that the database cancels it first. */
+export const CANCEL_GRACE_MS = 500
+const KEEP_ALIVE_AFTER_MS = 10_000
+const IDLE_TRANSACTION_MS = 10_000
+
+// A connection whose process has another id leads to a pooler, on whose shared connections nothing must be set.
+const BEGIN_SESSION = `SELECT current_setting('default_transaction_isolation') AS isolation,
+  current_setting('transaction_read_only') = 'on' AS is_read_only,
+  pg_backend_pid() <> $1::integer AS is_pooled,
+  CASE WHEN pg_backend_pid() = $1::integer THEN
+    set_config('default_transaction_isolation', 'read committed', false)
+    || set_config('statement_timeout', $2::text, false)
+    || set_config('idle_in_transaction_session_timeout', $3::text, false) END AS settings`
+
+interface SessionRow {
+  readonly isolation: string
+  readonly is_read_only: boolean
+  readonly is_pooled: boolean
+}
+
+// The message of `pg` when every connection of the pool is in use for too long.
+const POOL_EXHAUSTED = 'timeout exceeded when trying to connect'
+
+/** Connects to the first host that accepts writes, and keeps connections open. */
+export function postgresConnections(databaseUrl: string, limits: PostgresLimits): PostgresConnections {
+  const pools = connectionStrings(databaseUrl).map((connectionString) => openPool(connectionString, limits))
+  const sessions = new WeakMap<pg.PoolClient, Session & { readonly generation: number }>()
+  let current = 0
+  // Connections that were made before the latest failure of one of them may be dead too.
+  let generation = 0
+
+  async function acquire(): Promise<pg.PoolClient> {
+    let failure: unknown
+    for (const _ of pools) {
+      const tried = current
+      try {
+        return await connect(pools[tried] as pg.Pool)
+      } catch (error) {
+        failure = error
+        if (error instanceof Error && error.message === POOL_EXHAUSTED) {
+          throw new StoreUnavailableError('overloaded', { cause: error })
+        }
+        if (tried === current) current = (tried + 1) % pools.length
+      }
+    }
+    throw asDriverError(failure)
+  }
+
+  async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await pool.connect()
+      const session = sessions.get(client)
+      if (session?.generation === generation) return client
+      if (session) {
+        client.release(true)
+        continue
+      }
+      try {
+        sessions.set(client, { ...(await begin(client)), generation })
+        return client
+      } catch (error) {
+        client.release(true)
+        throw error
+      }
+    }
+  }
+
+  async function begin(client: pg.PoolClient): Promise<Session> {
+    const ownProcess: unknown = Reflect.get(client, 'processID')
+    const { rows } = await client.query<SessionRow>(BEGIN_SESSION, [
+      ownProcess,
+      String(limits.statementTimeoutMs),
+      String(IDLE_TRANSACTION_MS),
+    ])
+    const [row] = rows
+    // With one host, the statement that writes fails.
+    if (row?.is_read_only && pools.length > 1)
+      throw new StoreUnavailableError('read_only', { cause: undefined })
+    const isPooled = row?.is_pooled === true
+    return { isPooled, isSnapshotted: isPooled && row?.isolation !== 'read committed' }
+  }
+
+  return {
+    hasStandby: pools.length > 1,
+    async use(work) {
+      const client = await acquire()
+      const session = sessions.get(client) as Session
+      try {
+        const result = await work(client, session)
+        client.release()
+        return result
+      } catch (error) {
+        const isSuspect = error instanceof StoreUnavailableError && error.reason !== 'conflict'
+        if (isSuspect && (error.reason === 'unreachable' || error.reason === 'read_only')) generation++
+        client.release(isSuspect)
+        throw error
+      }
+    },
+    async close() {
+      await Promise.all(pools.map((pool) => pool.end()))
+    },
+  }
+}
+
+function openPool(connectionString: string, limits: PostgresLimits): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString,
+    max: limits.poolSize,
+    connectionTimeoutMillis: limits.connectTimeoutMs,
+    query_timeout: limits.statementTimeoutMs + CANCEL_GRACE_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    types: { getTypeParser: typeParser },
+  })
+  // The pool replaces a broken connection, and its statement fails. Without these handlers the `error` event would end
+  // the process: the pool emits it for an idle connection, the connection itself during a transaction.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+  })
+  return pool
+}
