@@ -2,6 +2,7 @@ import { withBreaker } from './client/breaker.js'
 import { validatedService } from './client/in-process-service.js'
 import { httpService } from './client/service.js'
 import { diagnosticsFor } from './diagnostics/diagnostics.js'
+import { observeName } from './diagnostics/service-name.js'
 import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
 import { eventMetrics } from './flows/metrics.js'
@@ -64,7 +65,9 @@ function build(options: unknown): RouteDeps {
   const devices = trustStore && devicesIn(trustStore, trustedDevices)
   const linkStore = noticeStore ? openStore(noticeStore) : trustStore
   const sessionsValidAfter = publicUrl && linkStore ? sessionsValidAfterIn(linkStore) : undefined
-  const service = serviceOf(settings, emit)
+  const service = observeName(serviceOf(settings, emit), settings.appName, () =>
+    diagnostics.warn('MFA_WARN_APP_NAME'),
+  )
   return {
     settings,
     service,

@@ -310,6 +310,9 @@ describe('the command doctor', () => {
     const nowhere = await doctor({ DATA_DIR: join(folder, 'nowhere') })
     expect([nowhere.code, nowhere.out]).toEqual([1, ''])
     expect(nowhere.err).toContain('/nowhere does not exist')
+    expect(nowhere.err).toContain(
+      'Before the first start of the service, create the folder with: countersign-service migrate',
+    )
     const { DATABASE_URL } = unreachable
     const without = await doctor({ DATABASE_URL, DATA_DIR: folder })
     expect([without.code, without.err]).toEqual([

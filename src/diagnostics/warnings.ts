@@ -34,6 +34,8 @@ export const WARNINGS = {
     'The MFA service is called over plain http, so others can read the API key and every code. Set service.baseUrl to an https address.',
   MFA_WARN_KEY_REFUSED:
     'The MFA service does not accept the API key, so no user can pass the second factor. Check service.apiKey (MFA_API_KEY), and that the key was not revoked.',
+  MFA_WARN_APP_NAME:
+    'The pages and the MFA service call the app by different names, so a user may distrust the messages. Set appName to the name that the service uses (SERVICE_APPLICATION_NAME of the self-hosted service), or change that name.',
 } as const
 
 /** The code of a warning, in the log, in events and in the option `diagnostics.ignore`. */

@@ -65,7 +65,11 @@ const factorList = z
 export function readFactors(list: unknown): { factors: readonly Factor[] } | { faults: readonly string[] } {
   const parsed = factorList.safeParse(list)
   if (!parsed.success) {
-    return { faults: parsed.error.issues.map((issue) => `[${issue.path.join('.')}] ${issue.message}`) }
+    const faults = parsed.error.issues.map(({ path, message }) => {
+      const isMissing = path.length > 0 && memberAt(list, path) === undefined
+      return `[${path.join('.')}] ${isMissing ? 'is missing: ' : ''}${message}`
+    })
+    return { faults }
   }
   const named = new Map<string, Factor>()
   const count = new Map<Method, number>()
@@ -82,6 +86,10 @@ export function readFactors(list: unknown): { factors: readonly Factor[] } | { f
     })
   }
   return { factors: [...named.values()] }
+}
+
+function memberAt(list: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((whole, key) => Reflect.get(Object(whole), key), list)
 }
 
 function contactOf(input: z.output<typeof factorInput>): Contact {

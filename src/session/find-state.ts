@@ -18,6 +18,7 @@ import {
   sessionOf,
   storeFirst,
 } from './store.js'
+import { keysOf } from './user-keys.js'
 
 const SIGNED_OUT: SessionState = { stage: 'none', expired: false }
 
@@ -232,6 +233,10 @@ export async function readUserFactors(user: Express.User, settings: Settings): P
   if ('factors' in read) return read.factors
   throw new HostError(
     'ERR_MFA_FACTORS',
-    `The option factors returned an invalid list, so the user is not signed in: ${read.faults.join('; ')}. Return factors such as { method: "sms", phone: "+447700900123" }.`,
+    [
+      `The option factors returned an invalid list, so the user is not signed in: ${read.faults.join('; ')}.`,
+      'Return factors such as { method: "sms", phone: "+447700900123" }.',
+      `Its argument is the user that your deserializeUser returned, or your strategy at sign-in; ${keysOf(user)}.`,
+    ].join(' '),
   )
 }

@@ -77,7 +77,8 @@ export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'accep
       const user = formatUser(contact)
       const pendingSecret = newSecret()
       apps.set(user, { secret: '', lastStep: 0, ...apps.get(user), pendingSecret })
-      const uri = `otpauth://totp/Test:${encodeURIComponent(user)}?secret=${pendingSecret}&issuer=Test`
+      // Without an issuer: the service has no name that could differ from `appName`.
+      const uri = `otpauth://totp/${encodeURIComponent(user)}?secret=${pendingSecret}`
       return { outcome: 'prepared', qr: QR_IMAGE, uri, secret: pendingSecret }
     },
 

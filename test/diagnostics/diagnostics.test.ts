@@ -16,7 +16,7 @@ import {
   type WarningCode,
 } from '../../src/index.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
-import { type HostSetup, host, signIn } from '../kit/host.js'
+import { type HostSetup, host, signIn, signInFully } from '../kit/host.js'
 
 /** A store of somebody else's: only its name and that it is shared matter. */
 class SharedStore extends MemoryStore {}
@@ -139,6 +139,21 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
         ...setup.options,
       },
     }),
+  MFA_WARN_APP_NAME: async (setup) => {
+    const made = watched(setup)
+    const agent = await signInFully(made, 'bob')
+    const { enrollApp } = made.standIn.service
+    let issuer = 'Testbed'
+    made.standIn.service.enrollApp = async (request) => ({
+      ...(await enrollApp(request)),
+      uri: `otpauth://totp/bob?secret=JBSWY3DPEHPK3PXP&issuer=${issuer}`,
+    })
+    await agent.post('/mfa/enroll-app').send({}).expect(200)
+    expect(made.codes()).not.toContain('MFA_WARN_APP_NAME')
+    issuer = 'Countersign'
+    for (let visit = 0; visit < 2; visit++) await agent.post('/mfa/enroll-app').send({}).expect(200)
+    return made
+  },
   MFA_WARN_KEY_REFUSED: async (setup) => {
     const made = watched(setup)
     made.standIn.setTrouble(async () => {

@@ -160,6 +160,21 @@ describe('the wiring check at the first request', () => {
     expect(String(made.failures[0])).not.toContain('900102')
     await browser.get('/secret').expect(401)
   })
+
+  it('says which key is missing, and which keys the user has, without their values', async () => {
+    const made = host({
+      options: { factors: (user) => [{ method: 'sms', phone: String(Reflect.get(user, 'mobile') ?? '') }] },
+    })
+    await jsonAgent(made.app).post('/login').send({ name: 'bob' }).expect(500)
+    const unread = host({ options: { factors: (user) => [{ method: 'sms', ...Object(user).contact }] } })
+    await jsonAgent(unread.app).post('/login').send({ name: 'bob' }).expect(500)
+    expect(String(made.failures[0])).toContain('[0.phone] must be a phone number')
+    const message = String(unread.failures[0])
+    expect(message).toContain('[0.phone] is missing: must be a phone number')
+    expect(message).toContain('the user that your deserializeUser returned')
+    expect(message).toContain('it has the keys id, email, factors.')
+    expect(message).not.toContain('bob@example.com')
+  })
 })
 
 describe('a host with its own wiring', () => {

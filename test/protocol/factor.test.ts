@@ -87,6 +87,15 @@ describe('what is wrong with a list is told', () => {
     expect(faults(list)).toContain(expected)
   })
 
+  it.each<[unknown, string]>([
+    [[{ method: 'email', email: undefined }], '[0.email] is missing: must be an email address'],
+    [[sms, { method: 'app' }], '[1.user] is missing: must be an email address or a phone'],
+    [[{ method: 'dual', email: 'a@example.com' }], '[0.phone] is missing: must be a phone number'],
+    [[{}], '[0.method] is missing: method must be'],
+  ])('a missing property by its name: %j', (list, expected) => {
+    expect(faults(list)).toContain(expected)
+  })
+
   it('all together, each with its position', () => {
     const told = faults([{ method: 'sms', phone: 'x' }, sms, { method: 'email', email: 'y' }])
     expect(told).toMatch(/^\[0\.phone\] .*\n\[2\.email\] /)

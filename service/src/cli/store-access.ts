@@ -62,7 +62,8 @@ type StoreLocation = ReturnType<typeof storeLocation>
 function mustExist(location: StoreLocation): StoreLocation {
   if (location.databaseUrl || existsSync(location.dataDir)) return location
   throw new ConfigurationError([
-    `The data folder ${location.dataDir} does not exist: set DATABASE_URL or DATA_DIR as for the service, or change to its folder.`,
+    `The data folder ${location.dataDir} does not exist: set DATABASE_URL or DATA_DIR as for the service, or change to its folder. ` +
+      'Before the first start of the service, create the folder with: countersign-service migrate',
   ])
 }
 
