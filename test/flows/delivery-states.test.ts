@@ -12,8 +12,8 @@ beforeEach(() => {
 
 const message = { challenge: 'one', round: 1 }
 
-/** What the service says in turn, the last of it for ever; and what it was asked. */
-function telling(...statuses: (DeliveryState['status'] | Error | undefined)[]) {
+/** Delivery states of a service that reports these in turn, and then always the last; and the calls of the service. */
+function reporting(...statuses: (DeliveryState['status'] | Error | undefined)[]) {
   const asked: string[] = []
   const states = deliveryStatesOf({
     async deliveryOf({ challenge }) {
@@ -26,9 +26,9 @@ function telling(...statuses: (DeliveryState['status'] | Error | undefined)[]) {
   return { states, asked }
 }
 
-describe('how a message stands', () => {
-  it('is asked every two seconds at most, however many pages want to know', async () => {
-    const { states, asked } = telling('queued')
+describe('the delivery state of a message', () => {
+  it('is looked up every two seconds at most, however many pages show it', async () => {
+    const { states, asked } = reporting('queued')
     await Promise.all(Array.from({ length: 20 }, () => states.of(message)))
     expect(asked).toHaveLength(1)
     clock.move(1_999)
@@ -39,8 +39,8 @@ describe('how a message stands', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('is asked thirty times at most', async () => {
-    const { states, asked } = telling('queued')
+  it('is looked up thirty times at most', async () => {
+    const { states, asked } = reporting('queued')
     for (let second = 0; second < 600; second++) {
       await states.of(message)
       clock.move(1_000)
@@ -49,8 +49,8 @@ describe('how a message stands', () => {
     expect(await states.of(message)).toBe('queued')
   })
 
-  it.each(['sent', 'refused', 'expired'] as const)('is asked no more once it is %s', async (status) => {
-    const { states, asked } = telling('queued', status, 'queued')
+  it.each(['sent', 'refused', 'expired'] as const)('is not looked up again once it is %s', async (status) => {
+    const { states, asked } = reporting('queued', status, 'queued')
     await states.of(message)
     clock.move(2_000)
     expect(await states.of(message)).toBe(status)
@@ -59,22 +59,22 @@ describe('how a message stands', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('is asked anew when the code was sent again', async () => {
-    const { states, asked } = telling('refused', 'queued')
+  it('is looked up afresh when the code was sent again', async () => {
+    const { states, asked } = reporting('refused', 'queued')
     await states.of(message)
     expect(await states.of({ ...message, round: 2 })).toBe('queued')
     expect(asked).toEqual(['one', 'one'])
   })
 
-  it('is as it was known when the service fails or has forgotten', async () => {
-    const { states } = telling('queued', new Error('down'), undefined)
+  it('stays as it was when the service fails or no longer knows it', async () => {
+    const { states } = reporting('queued', new Error('down'), undefined)
     for (let round = 0; round < 3; round++) {
       expect(await states.of(message)).toBe('queued')
       clock.move(2_000)
     }
   })
 
-  it('stays what became of it when older word comes late', async () => {
+  it('is not replaced by an older state that arrives late', async () => {
     const released = signal()
     let asked = 0
     const states = deliveryStatesOf({
@@ -95,7 +95,7 @@ describe('how a message stands', () => {
     expect(asked).toBe(2)
   })
 
-  it('is waited for half a second, and told the next time when word came later', async () => {
+  it('is waited for half a second, and available at the next look-up if it arrives later', async () => {
     const released = signal()
     const states = deliveryStatesOf({
       async deliveryOf() {
@@ -110,22 +110,22 @@ describe('how a message stands', () => {
     await expect.poll(() => states.of(message)).toBe('refused')
   })
 
-  it('is asked again after a clock was set back', async () => {
-    const { states, asked } = telling('queued')
+  it('is looked up again after the clock was set back', async () => {
+    const { states, asked } = reporting('queued')
     await states.of(message)
     clock.move(-3_600_000)
     await states.of(message)
     expect(asked).toHaveLength(2)
   })
 
-  it('is not remembered of more messages than there is room for', async () => {
-    const { states, asked } = telling('sent')
+  it('is remembered for a limited number of messages', async () => {
+    const { states, asked } = reporting('sent')
     for (let round = 0; round <= 10_000; round++) await states.of({ challenge: 'many', round })
     await states.of({ challenge: 'many', round: 0 })
     expect(asked).toHaveLength(10_002)
   })
 
-  it('is not told by a service that cannot', async () => {
+  it('is unknown if the service does not report it', async () => {
     const states = deliveryStatesOf({})
     expect(states.isSupported).toBe(false)
     expect(await states.of(message)).toBeUndefined()

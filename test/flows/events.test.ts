@@ -5,24 +5,24 @@ it.each([
   [
     'throws',
     () => {
-      throw new Error('no room for events')
+      throw new Error('the queue is full')
     },
   ],
-  ['rejects', async () => Promise.reject(new Error('no room for events'))],
+  ['rejects', async () => Promise.reject(new Error('the queue is full'))],
 ])(
-  'an event whose taker %s is logged, changes nothing, and does not end the process (R83)',
+  'an onEvent function that %s is logged, changes nothing, and does not end the process (R83)',
   async (_how, onEvent) => {
-    const unheard: unknown[] = []
-    const hear = (error: unknown) => unheard.push(error)
-    process.on('unhandledRejection', hear)
+    const unhandled: unknown[] = []
+    const note = (error: unknown) => unhandled.push(error)
+    process.on('unhandledRejection', note)
     const errors: string[] = []
     const logger = { warn: () => {}, error: (message: string) => void errors.push(message) }
     try {
       await (await signInFully(host({ options: { onEvent, logger } }), 'bob')).get('/secret').expect(200)
     } finally {
-      process.off('unhandledRejection', hear)
+      process.off('unhandledRejection', note)
     }
-    expect(unheard).toEqual([])
+    expect(unhandled).toEqual([])
     expect(errors[0]).toContain('onEvent failed')
   },
 )

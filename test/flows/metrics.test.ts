@@ -5,8 +5,8 @@ import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { host, signIn } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 
-/** A host whose events are written down. */
-function told() {
+/** A host whose events are recorded. */
+function observedHost() {
   const events: MfaEvent[] = []
   const made = host({ options: { onEvent: (event) => void events.push(event) } })
   return {
@@ -17,9 +17,9 @@ function told() {
 }
 
 describe('events', () => {
-  it('tell whether a message was sent or waits, and that it was sent again', async () => {
+  it('say whether a message was sent or queued, and whether it was sent again', async () => {
     const clock = stopClock()
-    const { app, standIn, ofType } = told()
+    const { app, standIn, ofType } = observedHost()
     const agent = await signIn(app, 'bob')
     await challenge(agent, 'sms').expect(200)
     clock.move(30 * SECOND)
@@ -32,8 +32,8 @@ describe('events', () => {
     ])
   })
 
-  it('tell a message that was not sent, and why', async () => {
-    const { app, standIn, ofType } = told()
+  it('report a message that was not sent, and why', async () => {
+    const { app, standIn, ofType } = observedHost()
     standIn.service.send = async () => ({ outcome: 'refused', refusal: { reason: 'delivery_failed' } })
     const agent = await signIn(app, 'bob')
     await challenge(agent, 'sms').expect(502)
@@ -41,9 +41,9 @@ describe('events', () => {
     expect(ofType('challenged')).toEqual([])
   })
 
-  it('tell how long it took from the first message to the right code', async () => {
+  it('measure the time from the first message to the right code', async () => {
     const clock = stopClock()
-    const { app, standIn, ofType } = told()
+    const { app, standIn, ofType } = observedHost()
     const agent = await signIn(app, 'bob')
     clock.move(MINUTE)
     await challenge(agent, 'sms').expect(200)
@@ -54,9 +54,9 @@ describe('events', () => {
     expect(ofType('verified')).toMatchObject([{ purpose: 'sign-in', afterMs: 42 * SECOND }])
   })
 
-  it('tell it from the first factor where nothing was asked for', async () => {
+  it('measure the time from the first factor if no message was sent', async () => {
     const clock = stopClock()
-    const { app, standIn, ofType } = told()
+    const { app, standIn, ofType } = observedHost()
     standIn.setApp('otto@example.com', '123456')
     const agent = await signIn(app, 'otto')
     clock.move(9 * SECOND)
@@ -64,15 +64,15 @@ describe('events', () => {
     expect(ofType('verified')).toMatchObject([{ method: 'app', afterMs: 9 * SECOND }])
   })
 
-  it('tell once of a half-login that was cancelled, and of one found expired', async () => {
+  it('report a pending login once when it is canceled or found expired', async () => {
     const clock = stopClock()
-    const { app, ofType } = told()
+    const { app, ofType } = observedHost()
     const one = await signIn(app, 'bob')
     await challenge(one, 'sms').expect(200)
     await one.post('/mfa/cancel').send({}).expect(200)
     const other = await signIn(app, 'alice')
     clock.move(10 * MINUTE)
-    for (let visit = 0; visit < 3; visit++) await other.get('/mfa')
+    for (let request = 0; request < 3; request++) await other.get('/mfa')
     expect(ofType('pending_login_started')).toMatchObject([{ userId: 'u-bob' }, { userId: 'u-alice' }])
     expect(ofType('given_up').map(({ at: _at, ...event }) => event)).toEqual([
       { type: 'given_up', userId: 'u-bob', reason: 'cancelled', method: 'sms' },
@@ -80,15 +80,15 @@ describe('events', () => {
     ])
   })
 
-  it('do not take somebody without a second factor for halfway', async () => {
-    const { app, events } = told()
+  it('report no pending login of a user without a second factor', async () => {
+    const { app, events } = observedHost()
     await signIn(app, 'nina')
     expect(events).toEqual([])
   })
 })
 
-describe('counts', () => {
-  it('sum up what happened in this process, also when nobody listens', async () => {
+describe('mfaMetrics', () => {
+  it('counts what happened in this process, even without onEvent', async () => {
     const clock = stopClock()
     const { app, mfa, standIn } = host()
     for (const [seconds, wrong] of [
@@ -101,15 +101,15 @@ describe('counts', () => {
       clock.move(seconds * SECOND)
       await verify(agent, standIn.newestCode()).expect(200)
     }
-    const gone = await signIn(app, 'alice')
-    await challenge(gone, 'app').expect(200)
-    await gone.post('/mfa/cancel').send({}).expect(200)
+    const leaving = await signIn(app, 'alice')
+    await challenge(leaving, 'app').expect(200)
+    await leaving.post('/mfa/cancel').send({}).expect(200)
     standIn.setTrouble(standIn.down)
     const unlucky = await signIn(app, 'dora')
     await challenge(unlucky, 'dual').expect(503)
 
-    const counts = mfaMetrics(mfa)
-    expect(counts).toMatchObject({
+    const metrics = mfaMetrics(mfa)
+    expect(metrics).toMatchObject({
       pendingLogins: 4,
       challenged: { sms: 2, app: 1, email: 0, dual: 0, backup: 0 },
       sent: { sms: 2, app: 0 },
@@ -120,17 +120,17 @@ describe('counts', () => {
       serviceFailures: 1,
       timeToVerify: { count: 2, meanMs: 15 * SECOND, medianMs: 10 * SECOND, p95Ms: 20 * SECOND },
     })
-    expect(mfaMetrics(mfa)).toEqual(counts)
+    expect(mfaMetrics(mfa)).toEqual(metrics)
   })
 
-  it('are of one options object', async () => {
+  it('counts for one options object', async () => {
     const [one, other] = [host(), host()]
     await signIn(one.app, 'bob')
     expect(mfaMetrics(one.mfa).pendingLogins).toBe(1)
     expect(mfaMetrics(other.mfa).pendingLogins).toBe(0)
   })
 
-  it('remember the last thousand times, and no more', () => {
+  it('remembers the last thousand times, and no more', () => {
     const counter = eventMetrics()
     const verified = (afterMs: number) =>
       counter.record({ type: 'verified', userId: 'u', at: 0, method: 'app', purpose: 'sign-in', afterMs })

@@ -10,11 +10,11 @@ type Agent = ReturnType<typeof browserAgent>
 const verifyBackupCode = (client: Agent, code = 'AAAA-BBBB-CCCC-DDDD') =>
   verify(client, code, { factor: 'backup' })
 
-/** An app whose service says after a right backup code that so many are left. */
+/** An app whose service reports after a valid backup code that so many are left. */
 async function withLeft(left: number | undefined) {
   const standIn = standInService()
   const { service } = standIn
-  const telling: MfaService = {
+  const reporting: MfaService = {
     ...service,
     async verify(request) {
       const answer = await service.verify(request)
@@ -24,7 +24,7 @@ async function withLeft(left: number | undefined) {
   }
   const made = host({
     standIn,
-    options: { service: telling },
+    options: { service: reporting },
     behindGate: (app) =>
       app.post('/wants', express.urlencoded({ extended: false }), (req, res) => {
         Object.assign(req.session, { returnTo: req.body.target })
@@ -43,14 +43,14 @@ async function browserOf(made: Awaited<ReturnType<typeof withLeft>>, target?: st
   return browser
 }
 
-describe('whoever signs in by one of the last backup codes', () => {
-  it.each([0, 2, 3])('learns in JSON that %d are left', async (left) => {
+describe('a user who signs in with one of the last backup codes', () => {
+  it.each([0, 2, 3])('gets the number in JSON: %d', async (left) => {
     const agent = await signIn((await withLeft(left)).app, 'bob')
     const answer = await verifyBackupCode(agent).expect(200)
     expect(answer.body).toEqual({ status: 'verified', next: '/', backupCodesLeft: left })
   })
 
-  it('is shown a page once, that leads to new ones and on to where they wanted to go', async () => {
+  it('sees a page once, which leads to new codes and on to the requested page', async () => {
     const made = await withLeft(2)
     const browser = await browserOf(made, '/account?tab=1')
     const verified = await verifyBackupCode(browser).type('form').expect(303)
@@ -62,7 +62,7 @@ describe('whoever signs in by one of the last backup codes', () => {
     expect((await browser.get('/secret').expect(200)).body.mfa.status).toBe('verified')
   })
 
-  it('is not warned any more once new ones were sent, and goes on to where they wanted to go', async () => {
+  it('is not warned any more once new codes were sent, and continues to the requested page', async () => {
     const made = await withLeft(1)
     const browser = await browserOf(made, '/account?tab=1')
     await verifyBackupCode(browser).type('form').expect(303)
@@ -73,7 +73,7 @@ describe('whoever signs in by one of the last backup codes', () => {
     expect(again.headers.location).toBe('/')
   })
 
-  it('has a number kept in the session, and no code (R10)', async () => {
+  it('has the number in the session, and no code (R10)', async () => {
     const made = await withLeft(2)
     const browser = await browserOf(made)
     await verifyBackupCode(browser).type('form').expect(303)
@@ -83,8 +83,8 @@ describe('whoever signs in by one of the last backup codes', () => {
   })
 })
 
-describe('whoever has more backup codes left', () => {
-  it('is told how many, and not warned', async () => {
+describe('a user who has more backup codes left', () => {
+  it('sees the number, without a warning', async () => {
     const made = await withLeft(4)
     const agent = await signIn(made.app, 'bob')
     const answer = await verifyBackupCode(agent).expect(200)
@@ -99,7 +99,7 @@ describe('whoever has more backup codes left', () => {
     expect(overview.text).not.toContain('tab=1')
   })
 
-  it('is told the new number once new ones were sent', async () => {
+  it('sees the new number once new codes were sent', async () => {
     const browser = await browserOf(await withLeft(4))
     await verifyBackupCode(browser).type('form').expect(303)
     await browser.post('/mfa/backup').type('form').send({}).expect(303)
@@ -107,8 +107,8 @@ describe('whoever has more backup codes left', () => {
   })
 })
 
-describe('nobody is told how many backup codes are left', () => {
-  it('where the service does not tell', async () => {
+describe('the number of backup codes', () => {
+  it('is not shown when the service does not report it', async () => {
     const agent = await signIn((await withLeft(undefined)).app, 'bob')
     expect((await verifyBackupCode(agent).expect(200)).body).toEqual({
       status: 'verified',
@@ -118,7 +118,7 @@ describe('nobody is told how many backup codes are left', () => {
     expect(page.text).not.toMatch(/backup codes? left/)
   })
 
-  it('before the second factor, nor after a wrong code', async () => {
+  it('is shown neither before the second factor nor after a wrong code', async () => {
     const made = await withLeft(2)
     const browser = await browserOf(made)
     const wrong = await verifyBackupCode(browser, 'ZZZZ').type('form').expect(401)

@@ -14,7 +14,7 @@ const routes = [
   { path: '/mfa-login', field: 'code' },
 ] as const
 
-const notText: unknown[] = [
+const notStrings: unknown[] = [
   123456,
   0,
   -1,
@@ -42,8 +42,8 @@ const setup: HostSetup = {
   },
 }
 
-/** The host's own parser, mounted before everything and generous. */
-const generous: HostSetup = {
+/** A host that parses bodies itself before everything else, with high limits. */
+const parsing: HostSetup = {
   ...setup,
   first: (app) =>
     void app.use(
@@ -61,45 +61,48 @@ async function ready(made: Host) {
 
 describe.each([
   ['our parser', setup],
-  ['the host’s parser', generous],
-])('R81 through %s, what is no text where a text belongs', (_whose, setup) => {
-  it.each(routes)('is a 400 of $path without a call to the service: $field', async ({ path, field }) => {
-    const made = host(setup)
-    const agent = await ready(made)
-    const calls = made.standIn.calls.length
-    for (const value of notText) {
-      const body = { code: '123456', factor: 'email', [field]: value }
-      const answer = await agent.post(path).send(body)
-      expect(answer.status, JSON.stringify(value)).toBe(400)
-    }
-    for (const text of [
-      `{"${field}":{"__proto__":"x"}}`,
-      '{"__proto__":{"code":"123456","factor":"email"}}',
-      '{"constructor":{"prototype":{"code":"123456"}}}',
-    ]) {
-      const answer = await agent.post(path).type('application/json').send(text)
-      // The code alone may be missing a factor.
-      expect(answer.status, text).toBe(400)
-    }
-    for (const text of [
-      `${field}=1&${field}=2`,
-      `${field}[]=1`,
-      `${field}[a]=1`,
-      `${field}[__proto__]=1`,
-      '',
-    ]) {
-      const rest = field === 'factor' && path === '/mfa/verify' ? '&code=123456' : ''
-      const answer = await agent.post(path).type('form').send(`${text}${rest}`)
-      if (answer.status === 400) continue
-      // An extended name like code[] is simply another field for a parser that does not extend.
-      expect([400, 401, 409]).toContain(answer.status)
-    }
-    expect(Object.prototype).not.toHaveProperty('admin')
-    const after = made.standIn.calls.length - calls
-    expect(after).toBeLessThanOrEqual(field === 'factor' && path === '/mfa/verify' ? 4 : 0)
-  })
+  ['the host’s parser', parsing],
+])('R81 with %s, a value that is not a string', (_whose, setup) => {
+  it.each(routes)(
+    'leads to a 400 of $path without a call to the service: $field',
+    async ({ path, field }) => {
+      const made = host(setup)
+      const agent = await ready(made)
+      const calls = made.standIn.calls.length
+      for (const value of notStrings) {
+        const body = { code: '123456', factor: 'email', [field]: value }
+        const answer = await agent.post(path).send(body)
+        expect(answer.status, JSON.stringify(value)).toBe(400)
+      }
+      for (const text of [
+        `{"${field}":{"__proto__":"x"}}`,
+        '{"__proto__":{"code":"123456","factor":"email"}}',
+        '{"constructor":{"prototype":{"code":"123456"}}}',
+      ]) {
+        const answer = await agent.post(path).type('application/json').send(text)
+        // The code alone may be missing a factor.
+        expect(answer.status, text).toBe(400)
+      }
+      for (const text of [
+        `${field}=1&${field}=2`,
+        `${field}[]=1`,
+        `${field}[a]=1`,
+        `${field}[__proto__]=1`,
+        '',
+      ]) {
+        const rest = field === 'factor' && path === '/mfa/verify' ? '&code=123456' : ''
+        const answer = await agent.post(path).type('form').send(`${text}${rest}`)
+        if (answer.status === 400) continue
+        // An extended name like code[] is simply another field for a parser that does not extend.
+        expect([400, 401, 409]).toContain(answer.status)
+      }
+      expect(Object.prototype).not.toHaveProperty('admin')
+      const after = made.standIn.calls.length - calls
+      expect(after).toBeLessThanOrEqual(field === 'factor' && path === '/mfa/verify' ? 4 : 0)
+    },
+  )
 
-  it('is told by field, not repeated', async () => {
+  it('is reported by its field, and not repeated', async () => {
     const made = host(setup)
     const agent = await ready(made)
     const answer = await agent
@@ -118,20 +121,23 @@ describe.each([
   })
 })
 
-describe('R82 sizes', () => {
-  it.each(routes)('$path looks at no $field of more than its length', async ({ path, field }) => {
-    const made = host(setup)
-    const agent = await ready(made)
-    const calls = made.standIn.calls.length
-    for (const length of [65, 1_000, 3_900]) {
-      const body = { code: '123456', factor: 'email', [field]: '1'.repeat(length) }
-      expect((await agent.post(path).send(body)).status).toBe(400)
-    }
-    expect((await agent.post(path).send({ code: '', factor: '', [field]: '' })).status).toBe(400)
-    expect(made.standIn.calls).toHaveLength(calls)
-  })
+describe('R82 the size limit', () => {
+  it.each(routes)(
+    'of $path refuses a $field that is empty or over 64 characters',
+    async ({ path, field }) => {
+      const made = host(setup)
+      const agent = await ready(made)
+      const calls = made.standIn.calls.length
+      for (const length of [65, 1_000, 3_900]) {
+        const body = { code: '123456', factor: 'email', [field]: '1'.repeat(length) }
+        expect((await agent.post(path).send(body)).status).toBe(400)
+      }
+      expect((await agent.post(path).send({ code: '', factor: '', [field]: '' })).status).toBe(400)
+      expect(made.standIn.calls).toHaveLength(calls)
+    },
+  )
 
-  it('takes a code of 64 characters for a code', async () => {
+  it('lets a code of 64 characters be checked', async () => {
     const made = host(setup)
     const agent = await ready(made)
     expect((await verify(agent, '1'.repeat(64))).body.code).toBe('invalid_code')
@@ -139,8 +145,8 @@ describe('R82 sizes', () => {
 
   it.each([
     ['our parser', setup],
-    ['the host’s parser', generous],
-  ])('are kept by %s: a body over 4 KB is a 413 on every route', async (_whose, setup) => {
+    ['the host’s parser', parsing],
+  ])('applies to %s: a body over 4 KB leads to a 413 on every route', async (_whose, setup) => {
     const made = host(setup)
     const agent = await ready(made)
     const calls = made.standIn.calls.length
@@ -162,8 +168,8 @@ describe('R82 sizes', () => {
 
   it.each([
     ['our parser', setup],
-    ['the host’s parser', generous],
-  ])('are kept by %s for a body that does not tell its length', async (_whose, setup) => {
+    ['the host’s parser', parsing],
+  ])('applies to %s when the body has no Content-Length', async (_whose, setup) => {
     const made = host(setup)
     const { cookie, port } = await socketReady(made)
     const huge = await chunked(
@@ -201,7 +207,7 @@ function chunked(port: number, path: string, cookie: string, text: string, heade
   }).finish(text)
 }
 
-describe('R83 bodies that are none', () => {
+describe('R83 a malformed body', () => {
   const broken: [string, string, number[]][] = [
     ['application/json', '{"code":', [400]],
     ['application/json', '', [400]],
@@ -226,33 +232,39 @@ describe('R83 bodies that are none', () => {
     ['nonsense', '123456', [415]],
   ]
 
-  it.each(broken)('%s %j is a 4xx without a call to the service', async (type, text, statuses) => {
-    const made = host(setup)
-    const { cookie, port } = await socketReady(made)
-    for (const path of ['/mfa/challenge', '/mfa/verify']) {
-      const answer = await chunked(port, path, cookie, text, { 'Content-Type': type })
-      expect(statuses, answer.text).toContain(answer.status)
-      expect(answer.headers['content-type']).toContain('application/problem+json')
-      expect(answer.text).not.toContain('123456')
-    }
-    expect(made.standIn.calls).toHaveLength(0)
-  })
+  it.each(broken)(
+    'of type %s leads to a 4xx without a call to the service: %j',
+    async (type, text, statuses) => {
+      const made = host(setup)
+      const { cookie, port } = await socketReady(made)
+      for (const path of ['/mfa/challenge', '/mfa/verify']) {
+        const answer = await chunked(port, path, cookie, text, { 'Content-Type': type })
+        expect(statuses, answer.text).toContain(answer.status)
+        expect(answer.headers['content-type']).toContain('application/problem+json')
+        expect(answer.text).not.toContain('123456')
+      }
+      expect(made.standIn.calls).toHaveLength(0)
+    },
+  )
 
-  it.each(['gzip', 'br', 'deflate', 'nonsense'])('said to be packed by %s and not', async (encoding) => {
-    const made = host(setup)
-    const { cookie, port } = await socketReady(made)
-    const answer = await chunked(port, '/mfa/verify', cookie, '{"code":"123456"}', {
-      'Content-Encoding': encoding,
-    })
-    expect([400, 413, 415]).toContain(answer.status)
-    expect(made.standIn.calls).toHaveLength(0)
-  })
+  it.each(['gzip', 'br', 'deflate', 'nonsense'])(
+    'is refused when it is not compressed with %s, as its header says',
+    async (encoding) => {
+      const made = host(setup)
+      const { cookie, port } = await socketReady(made)
+      const answer = await chunked(port, '/mfa/verify', cookie, '{"code":"123456"}', {
+        'Content-Encoding': encoding,
+      })
+      expect([400, 413, 415]).toContain(answer.status)
+      expect(made.standIn.calls).toHaveLength(0)
+    },
+  )
 
   it.each<[string, express.RequestHandler]>([
-    ['a text', express.text({ type: () => true })],
+    ['a string', express.text({ type: () => true })],
     ['bytes', express.raw({ type: () => true })],
     [
-      'nothing',
+      'null',
       (req, _res, next) => {
         Object.assign(req, { body: null, _body: true })
         req.resume()
@@ -260,7 +272,7 @@ describe('R83 bodies that are none', () => {
       },
     ],
     [
-      'what cannot be written as JSON',
+      'an object that JSON cannot express',
       (req, _res, next) => {
         const body: Record<string, unknown> = { code: '123456', big: 1n }
         body.self = body
@@ -269,7 +281,7 @@ describe('R83 bodies that are none', () => {
         req.on('end', next)
       },
     ],
-  ])('that the host made %s of', async (_what, parser) => {
+  ])('is refused after the host has parsed it to %s', async (_what, parser) => {
     const made = host({ ...setup, behindGate: (app) => void app.use('/mfa', parser) })
     const { cookie, port } = await socketReady(made)
     const answer = await chunked(port, '/mfa/verify', cookie, '{"code":"123456"}')
@@ -278,25 +290,25 @@ describe('R83 bodies that are none', () => {
     expect(made.standIn.calls).toHaveLength(0)
   })
 
-  it('that break off: the process lives on', async () => {
+  it('that breaks off does not end the process', async () => {
     const made = host(setup)
     const { cookie, port } = await socketReady(made)
     for (let time = 0; time < 5; time++) {
-      const half = begin(port, {
+      const partial = begin(port, {
         path: '/mfa/verify',
         headers: { Cookie: cookie, 'Content-Type': 'application/json', 'Content-Length': '100' },
       })
-      half.write('{"code":')
+      partial.write('{"code":')
       await new Promise((resolve) => setImmediate(resolve))
-      half.abort()
-      await half.answer.catch(() => {})
+      partial.abort()
+      await partial.answer.catch(() => {})
     }
     const agent = await signIn(made.app, 'bob')
     await challenge(agent, 'sms').expect(200)
   })
 })
 
-describe('R83 the rest of a request', () => {
+describe('R83 a malformed request line or header', () => {
   it.each<[string, Record<string, string>]>([
     ['/mfa/verify?factor=sms&factor=email', {}],
     ['/mfa/verify?factor[a]=1', {}],
@@ -311,7 +323,7 @@ describe('R83 the rest of a request', () => {
     ['/secret', { Referer: '::::', Origin: '::::' }],
     ['/secret', { Host: '' }],
     ['/mfa', { Cookie: 'connect.sid=s%3A__proto__.x; connect.sid=%' }],
-  ])('%s %j breaks nothing', async (path, headers) => {
+  ])('causes no error: %s %j', async (path, headers) => {
     const made = host(setup)
     const { cookie, port } = await socketReady(made)
     for (const accept of ['application/json', 'text/html']) {

@@ -6,8 +6,8 @@ import { login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { codeView, factorOf, frame } from '../pages/samples.js'
 
-/** An app whose service says of every wrong code that it is so many steps old. */
-function slowBy(clockSteps: number) {
+/** An app whose service reports that every wrong code is off by this many time steps. */
+function appWithClockSteps(clockSteps: number) {
   const standIn = standInService()
   const service: MfaService = {
     ...standIn.service,
@@ -20,15 +20,15 @@ function slowBy(clockSteps: number) {
 }
 
 describe('an app code that is refused because it is old', () => {
-  it('is told of in JSON, costs a try, and opens nothing', async () => {
-    const agent = await signIn(slowBy(-8), 'otto')
+  it('is reported in JSON with its age, consumes an attempt, and does not sign in', async () => {
+    const agent = await signIn(appWithClockSteps(-8), 'otto')
     const answer = await verify(agent, '111111', { factor: 'app' }).expect(401)
     expect(answer.body).toMatchObject({ code: 'invalid_code', attemptsLeft: 4, clockSteps: -8 })
     await agent.get('/secret').expect(401)
   })
 
-  it('is told of on the page', async () => {
-    const browser = browserAgent(slowBy(-8))
+  it('is explained on the page', async () => {
+    const browser = browserAgent(appWithClockSteps(-8))
     await login(browser, 'otto').type('form').expect(200)
     const page = await verify(browser, '111111', { factor: 'app' }).type('form').expect(401)
     expect(page.text).toContain(
@@ -42,12 +42,12 @@ describe('an app code that is refused because it is old', () => {
     ['fr', 'il y a environ 4 minutes'],
     ['pt', 'cerca de 4 minutos'],
     ['ja', '約4 分前'],
-  ])('is told of in %s', (locale, words) => {
+  ])('is explained in %s', (locale, words) => {
     const message = { tone: 'error', code: 'invalid_code', attemptsLeft: 4, clockSteps: -8 } as const
     expect(renderView(codeView(factorOf('app')), { ...frame, locales: [locale], message })).toContain(words)
   })
 
-  it('is no word against the clock of whoever types slowly', () => {
+  it('does not put the clock in doubt when the user typed slowly', () => {
     const message = { tone: 'error', code: 'invalid_code', attemptsLeft: 4, clockSteps: -2 } as const
     expect(renderView(codeView(factorOf('app')), { ...frame, message })).not.toContain(
       'clock of your phone seems',

@@ -4,17 +4,17 @@ import { host, signIn, signInFully } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 
 describe.each([
-  ['R55 an authenticator app', '/mfa/enroll-app', 'enrollApp'],
-  ['R61 new backup codes', '/mfa/backup', 'sendBackupCodes'],
-])('%s for somebody who has a second factor', (_what, path, verb) => {
-  it('takes more than the password', async () => {
+  ['R55 enrolling an authenticator app', '/mfa/enroll-app', 'enrollApp'],
+  ['R61 sending new backup codes', '/mfa/backup', 'sendBackupCodes'],
+])('%s, for a user who has a second factor,', (_what, path, verb) => {
+  it('requires more than the password', async () => {
     const { app, standIn } = host()
     const agent = await signIn(app, 'bob')
     expect((await agent.post(path).expect(401)).body.code).toBe('mfa_required')
     expect(standIn.count(verb)).toBe(0)
   })
 
-  it('takes a second factor of the last five minutes, and goes on after a fresh one', async () => {
+  it('requires a second factor of the last five minutes, and continues after a fresh one', async () => {
     const clock = stopClock()
     const made = host()
     const { standIn } = made

@@ -7,14 +7,14 @@ import { challenge, verify } from '../kit/sign-in.js'
 type Service = Extract<MfaOptions['service'], { send: unknown }>
 type Agent = Awaited<ReturnType<typeof signIn>>
 
-/** Has a host's own service answer one verb as JavaScript lets it, whatever the types say, until that is undone. */
+/** Has one method of the host's service return this value, whatever the types say, until the result is called. */
 function answering(verb: keyof Service, answer: unknown, made: Pick<Host, 'standIn'>) {
   const whole = { ...made.standIn.service }
   Object.assign(made.standIn.service, { [verb]: async () => answer })
   return () => void Object.assign(made.standIn.service, whole)
 }
 
-function toldHost() {
+function observedHost() {
   const events: MfaEvent[] = []
   const logged: string[] = []
   const logger = { warn: () => {}, error: (text: string) => void logged.push(text) }
@@ -28,7 +28,7 @@ interface Case {
   readonly answers: readonly unknown[]
 }
 
-const NONE: readonly unknown[] = [
+const INVALID: readonly unknown[] = [
   undefined,
   null,
   true,
@@ -78,39 +78,42 @@ const CASES: Record<'send' | 'verify' | 'enrollApp' | 'sendBackupCodes', Case> =
   },
 }
 
-describe.each(Object.entries(CASES))('R75 a service of the host’s own', (verb, { prepare, ask, answers }) => {
-  it.each([...NONE, ...answers].map((answer) => [answer]))(
-    `that answers ${verb} with %j is believed by nobody, and told apart from a no`,
-    async (answer) => {
-      const clock = stopClock()
-      const { made, logged, failed } = toldHost()
-      const agent = await prepare(made)
-      const heal = answering(verb as keyof Service, answer, made)
-      const refused = await ask(made, agent).expect(502)
-      expect(refused.body.code).toBe('service_unavailable')
-      expect(failed()).toMatchObject([{ errorCode: 'ERR_MFA_SERVICE_ANSWER' }])
-      expect(logged.join()).toContain(verb)
-      // Afterwards all is well: the session still holds what it held.
-      heal()
-      clock.move(30_000)
-      await ask(made, agent).expect(200)
-    },
-  )
-})
+describe.each(Object.entries(CASES))(
+  'R75 a response of the host’s own service to %s that is invalid',
+  (verb, { prepare, ask, answers }) => {
+    it.each([...INVALID, ...answers].map((answer) => [answer]))(
+      'leads to a 502, an event and a log entry, and can be followed by a valid one: %j',
+      async (answer) => {
+        const clock = stopClock()
+        const { made, logged, failed } = observedHost()
+        const agent = await prepare(made)
+        const restore = answering(verb as keyof Service, answer, made)
+        const refused = await ask(made, agent).expect(502)
+        expect(refused.body.code).toBe('service_unavailable')
+        expect(failed()).toMatchObject([{ errorCode: 'ERR_MFA_SERVICE_ANSWER' }])
+        expect(logged.join()).toContain(verb)
+        // The session still has what it had before.
+        restore()
+        clock.move(30_000)
+        await ask(made, agent).expect(200)
+      },
+    )
+  },
+)
 
 describe('R77 a service of the host’s own', () => {
-  it('consumes no try by answers that are none', async () => {
-    const { made } = toldHost()
+  it('consumes no attempt with an invalid response', async () => {
+    const { made } = observedHost()
     const agent = await CASES.verify.prepare(made)
-    const heal = answering('verify', { valid: true }, made)
+    const restore = answering('verify', { valid: true }, made)
     for (let attempt = 0; attempt < 12; attempt++) await CASES.verify.ask(made, agent).expect(502)
     await agent.get('/secret').expect(401)
-    heal()
+    restore()
     await CASES.verify.ask(made, agent).expect(200)
   })
 
-  it('may tell fractions of seconds', async () => {
-    const { made } = toldHost()
+  it('can report fractions of seconds', async () => {
+    const { made } = observedHost()
     const { send } = made.standIn.service
     made.standIn.service.send = async (request) => ({
       ...(await send(request)),
@@ -122,8 +125,8 @@ describe('R77 a service of the host’s own', () => {
     await agent.get('/secret').expect(200)
   })
 
-  it('may ask for a wait of fractions of seconds', async () => {
-    const { made } = toldHost()
+  it('can ask for a wait of fractions of seconds', async () => {
+    const { made } = observedHost()
     const refusal = { reason: 'limited', retryAfterSeconds: 12.3 }
     answering('send', { outcome: 'refused', refusal }, made)
     const refused = await CASES.send.ask(made, await CASES.send.prepare(made)).expect(429)

@@ -8,9 +8,9 @@ const offering = (
   more: Partial<MfaOptions<TestUser>> = {},
 ) => host({ options: { languages, ...more } })
 
-/** A browser of somebody halfway through signing in. */
-async function halfway({ app }: ReturnType<typeof host>, wishes = 'en') {
-  const browser = browserAgent(app).set('Accept-Language', wishes)
+/** A browser with a pending login. */
+async function pendingBrowser({ app }: ReturnType<typeof host>, acceptLanguage = 'en') {
+  const browser = browserAgent(app).set('Accept-Language', acceptLanguage)
   await login(browser, 'alice').type('form').expect(200)
   return browser
 }
@@ -18,24 +18,24 @@ async function halfway({ app }: ReturnType<typeof host>, wishes = 'en') {
 const languageOf = ({ text }: { text: string }) => /<html lang="([^"]*)"/.exec(text)?.[1]
 const backOf = ({ text }: { text: string }) => /name="back" value="([^"]*)"/.exec(text)?.[1]
 
-describe('the switch of languages', () => {
-  it('is not there unless it was asked for', async () => {
+describe('the language switch', () => {
+  it('is absent unless the host turns it on', async () => {
     const made = host()
-    const browser = await halfway(made)
+    const browser = await pendingBrowser(made)
     expect((await browser.get('/mfa').expect(200)).text).not.toContain('/language')
     await browser.post('/mfa/language').type('form').send({ language: 'de' }).expect(404)
   })
 
-  it('names each language in its own words, and marks the one of the page', async () => {
-    const page = await (await halfway(offering())).get('/mfa').expect(200)
+  it('names each language in that language, and marks the current one', async () => {
+    const page = await (await pendingBrowser(offering())).get('/mfa').expect(200)
     expect(page.text).toContain('value="en" lang="en" aria-current="true">English</button>')
     expect(page.text).toContain('value="de" lang="de">Deutsch</button>')
     expect(page.text).toContain('value="fr" lang="fr">Français</button>')
     expect(page.text).not.toContain('Español')
   })
 
-  it('has pages speak the language that was chosen, and leads back to the page', async () => {
-    const browser = await halfway(offering())
+  it('sets the language of the pages, and leads back to the page', async () => {
+    const browser = await pendingBrowser(offering())
     const page = await browser.get('/mfa?choose').expect(200)
     expect(backOf(page)).toBe('/mfa?choose')
     const chosen = await browser
@@ -46,7 +46,7 @@ describe('the switch of languages', () => {
     expect(languageOf(await browser.get('/mfa?choose'))).toBe('de')
   })
 
-  it('has messages speak it', async () => {
+  it('sets the language of the messages', async () => {
     const made = offering()
     const agent = await signIn(made.app, 'bob')
     const { body } = await agent.post('/mfa/language').send({ language: 'DE' }).expect(200)
@@ -55,7 +55,7 @@ describe('the switch of languages', () => {
     expect(made.standIn.calls.at(-1)).toMatchObject({ verb: 'send', request: { locale: 'de' } })
   })
 
-  it('keeps the choice in a cookie out of reach of scripts (R11)', async () => {
+  it('keeps the choice in a cookie that scripts cannot read (R11)', async () => {
     const { headers } = await jsonAgent(offering().app)
       .post('/mfa/language')
       .send({ language: 'fr' })
@@ -65,9 +65,9 @@ describe('the switch of languages', () => {
     )
   })
 
-  it('changes nothing else: the half-login and its code go on', async () => {
+  it('keeps the pending login and its code', async () => {
     const made = offering()
-    const browser = await halfway(made)
+    const browser = await pendingBrowser(made)
     await challenge(browser, 'sms').type('form').expect(303)
     await browser.post('/mfa/language').type('form').send({ language: 'de', back: '/mfa/verify' }).expect(303)
     expect(languageOf(await browser.get('/mfa/verify').expect(200))).toBe('de')
@@ -76,7 +76,7 @@ describe('the switch of languages', () => {
     expect((await browser.get('/secret').expect(200)).body.secret).toBe(42)
   })
 
-  it('is there for whoever comes, signed in or not, and not by GET (R14)', async () => {
+  it('works without a sign-in, but not by GET (R14)', async () => {
     const { app } = offering()
     await jsonAgent(app).post('/mfa/language').send({ language: 'de' }).expect(200)
     const { headers } = await jsonAgent(app).get('/mfa/language?language=de').expect(405)
@@ -84,7 +84,7 @@ describe('the switch of languages', () => {
     expect(headers['set-cookie']).toBeUndefined()
   })
 
-  it('is not pressed by another site (R13)', async () => {
+  it('refuses requests from other sites (R13)', async () => {
     const answer = await jsonAgent(offering().app)
       .post('/mfa/language')
       .set('Sec-Fetch-Site', 'cross-site')
@@ -94,7 +94,7 @@ describe('the switch of languages', () => {
   })
 
   it.each([{}, { language: 'es' }, { language: 'constructor' }, { language: ['de'] }, { language: '' }])(
-    'takes no %j (R81)',
+    'refuses %j (R81)',
     async (body) => {
       const answer = await jsonAgent(offering().app).post('/mfa/language').send(body).expect(400)
       expect(answer.body.errors[0].field).toBe('language')
@@ -110,7 +110,7 @@ describe('the switch of languages', () => {
     '/mfa-login',
     '/mfa/../account',
     '',
-  ])('leads only to our own pages, not to %j (R15)', async (back) => {
+  ])('leads only to pages of the plugin, not to %j (R15)', async (back) => {
     const { body } = await jsonAgent(offering().app)
       .post('/mfa/language')
       .send({ language: 'de', back })
@@ -118,8 +118,8 @@ describe('the switch of languages', () => {
     expect(body.next).toBe('/mfa')
   })
 
-  it('leads from an answer to a form back to a page of the same kind', async () => {
-    const browser = await halfway(offering())
+  it('leads from the response to a form back to a page of the same kind', async () => {
+    const browser = await pendingBrowser(offering())
     await challenge(browser, 'sms').type('form').expect(303)
     const wrong = await verify(browser, '000000', { factor: 'sms' }).type('form').expect(401)
     expect(backOf(wrong)).toBe('/mfa/verify?factor=sms')
@@ -129,7 +129,7 @@ describe('the switch of languages', () => {
     expect(backOf(unknown)).toBe('/mfa?choose')
   })
 
-  it('is not on a page that is shown once', async () => {
+  it('is absent from pages that are shown once', async () => {
     const made = offering({ offer: ['en', 'de'] }, { policy: () => 'require' })
     const browser = browserAgent(made.app)
     await login(browser, 'nina').type('form').expect(200)
@@ -140,45 +140,47 @@ describe('the switch of languages', () => {
   })
 })
 
-describe('the languages that are offered', () => {
+describe('the offered languages', () => {
   it.each([
     ['de-CH, en', 'de'],
     ['es, fr;q=0.5', 'fr'],
     ['es', 'en'],
     ['', 'en'],
-  ])('are the only ones that pages speak: %j gives %s', async (wishes, language) => {
-    expect(languageOf(await (await halfway(offering(), wishes)).get('/mfa'))).toBe(language)
+  ])('are the only ones of the pages: %j leads to %s', async (acceptLanguage, language) => {
+    expect(languageOf(await (await pendingBrowser(offering(), acceptLanguage)).get('/mfa'))).toBe(language)
   })
 
-  it('begin with the one for whoever asks for none of them', async () => {
-    expect(languageOf(await (await halfway(offering({ offer: ['fr', 'de'] }), 'en')).get('/mfa'))).toBe('fr')
+  it('begin with the one for browsers that ask for none of them', async () => {
+    expect(
+      languageOf(await (await pendingBrowser(offering({ offer: ['fr', 'de'] }), 'en')).get('/mfa')),
+    ).toBe('fr')
   })
 
-  it('may be kept by the host, which finds the choice again', async () => {
+  it('can be remembered by the host', async () => {
     const kept: string[] = []
     const made = offering({
       offer: ['en', 'de'],
       remember: (_req, _res, language) => void kept.push(language),
       locale: () => kept.at(-1),
     })
-    const browser = await halfway(made)
+    const browser = await pendingBrowser(made)
     const answer = await browser.post('/mfa/language').type('form').send({ language: 'de' }).expect(303)
     expect(String(answer.headers['set-cookie'])).not.toContain('mfa_language')
     expect(kept).toEqual(['de'])
     expect(languageOf(await browser.get('/mfa'))).toBe('de')
-    // A cookie of somebody else's says nothing then.
+    // The plugin's cookie is not read then.
     expect(languageOf(await browser.get('/mfa').set('Cookie', 'mfa_language=en'))).not.toBe('en')
   })
 
-  it('end in an error of the host when that cannot keep the choice', async () => {
+  it('lead to an error of the host when it cannot remember the choice', async () => {
     const made = offering({
       offer: ['en', 'de'],
-      remember: async () => Promise.reject(new RangeError('no room')),
+      remember: async () => Promise.reject(new RangeError('disk full')),
       locale: () => 'en',
     })
-    const browser = await halfway(made)
+    const browser = await pendingBrowser(made)
     await browser.post('/mfa/language').type('form').send({ language: 'de' }).expect(500)
-    expect(made.failures).toEqual([new RangeError('no room')])
+    expect(made.failures).toEqual([new RangeError('disk full')])
   })
 
   it.each([

@@ -23,7 +23,7 @@ async function undelivering(
   return {
     made,
     agent: await signIn(made.app, name),
-    heal: () => Object.assign(made.standIn.service, { send }),
+    restore: () => Object.assign(made.standIn.service, { send }),
   }
 }
 
@@ -37,7 +37,7 @@ const offered = (html: string) =>
   [...html.matchAll(/(?:name="factor" value="|\/verify\?factor=)([\w-]+)/g)].map(([, id]) => id).sort()
 
 describe('R77 a code that cannot be delivered', () => {
-  it.each([undefined, 'closed'] as const)('offers nothing when outage is %s', async (outage) => {
+  it.each([undefined, 'closed'] as const)('leads to no other factor when outage is %s', async (outage) => {
     const { made, agent } = await undelivering(outage)
     const answer = await challenge(agent, 'sms').expect(503)
     expect(answer.body.code).toBe('service_unavailable')
@@ -47,7 +47,7 @@ describe('R77 a code that cannot be delivered', () => {
     expect(offered(page.text)).toEqual([])
   })
 
-  it('offers the other factors and a backup code for other-factor, and one of them signs in', async () => {
+  it('leads to the other factors and a backup code for other-factor, and one of them signs in', async () => {
     const { made, agent } = await undelivering('other-factor')
     const answer = await challenge(agent, 'sms').expect(503)
     expect(answer.body).toMatchObject({ code: 'delivery_unavailable', backup: true, next: '/mfa' })
@@ -62,7 +62,7 @@ describe('R77 a code that cannot be delivered', () => {
     await browser.get('/secret').expect(200)
   })
 
-  it('offers backup codes alone for backup-only, and one of them signs in', async () => {
+  it('leads to backup codes alone for backup-only, and one of them signs in', async () => {
     const { made, agent } = await undelivering('backup-only')
     await made.standIn.service.sendBackupCodes({
       method: 'email',
@@ -78,20 +78,20 @@ describe('R77 a code that cannot be delivered', () => {
   })
 
   it.each(['other-factor', 'backup-only'] as const)(
-    'that certainly did not go out consumes nothing and approves nobody under %s, and is sent when the service is back',
+    'consumes nothing and approves nobody under %s when it was certainly not sent, and is sent once the service is back',
     async (outage) => {
-      const { made, agent, heal } = await undelivering(outage, 'alice', 'none')
+      const { made, agent, restore } = await undelivering(outage, 'alice', 'none')
       for (let attempt = 0; attempt < 12; attempt++) {
         await challenge(agent, 'sms').expect(503)
       }
       await agent.get('/secret').expect(401)
-      heal()
+      restore()
       await challenge(agent, 'sms').expect(200)
       await verify(agent, made.standIn.newestCode()).expect(200)
     },
   )
 
-  it('is a fault of the app, and no outage, when the key is refused', async () => {
+  it('is reported as a misconfiguration, not as an outage, when the service refuses the key', async () => {
     const made = host({ options: { outage: 'other-factor' } })
     made.standIn.setTrouble(async () => {
       throw new ServiceError('ERR_MFA_SERVICE_KEY', 'not this key')
@@ -102,20 +102,7 @@ describe('R77 a code that cannot be delivered', () => {
     expect(answer.body).not.toHaveProperty('factors')
   })
 
-  it.each(['other-factor', 'backup-only'] as const)(
-    'of a code that cannot be checked, %s offers nothing',
-    async (outage) => {
-      const made = host({ options: { outage } })
-      const agent = await signIn(made.app, 'alice')
-      await challenge(agent, 'sms').expect(200)
-      made.standIn.setTrouble(made.standIn.down)
-      const answer = await verify(agent, made.standIn.newestCode()).expect(503)
-      expect(answer.body.code).toBe('service_unavailable')
-      await agent.get('/secret').expect(401)
-    },
-  )
-
-  it('shows no contact to a session that ended meanwhile', async () => {
+  it('leads to no contact in the response to a session that ended in the meantime', async () => {
     const { made, agent } = await undelivering('other-factor')
     const held = made.standIn.hold()
     const late = challenge(agent, 'sms').then((answer) => answer)
@@ -128,8 +115,20 @@ describe('R77 a code that cannot be delivered', () => {
   })
 })
 
-describe('R77 a service that is down behind its address', () => {
-  /** A service over HTTP that answers with `status`. */
+describe('R77 a code that cannot be checked', () => {
+  it.each(['other-factor', 'backup-only'] as const)('leads to no other factor for %s', async (outage) => {
+    const made = host({ options: { outage } })
+    const agent = await signIn(made.app, 'alice')
+    await challenge(agent, 'sms').expect(200)
+    made.standIn.setTrouble(made.standIn.down)
+    const answer = await verify(agent, made.standIn.newestCode()).expect(503)
+    expect(answer.body.code).toBe('service_unavailable')
+    await agent.get('/secret').expect(401)
+  })
+})
+
+describe('R77 a remote service', () => {
+  /** A service over HTTP that responds with `status`. */
   async function remote() {
     const state = { status: 503 }
     const { url, calls } = await hostileService((response, call) => answer(state.status, {})(response, call))
@@ -141,7 +140,7 @@ describe('R77 a service that is down behind its address', () => {
     return { state, calls, events, made: host({ options }) }
   }
 
-  it('is asked five times, then left alone with Retry-After, and used again when it is back', async () => {
+  it('is called five times while it fails, then paused with Retry-After, and used again once it works', async () => {
     const clock = stopClock()
     const { state, calls, events, made } = await remote()
     const agent = await signIn(made.app, 'bob')
@@ -165,7 +164,7 @@ describe('R77 a service that is down behind its address', () => {
     ])
   })
 
-  it('is not left alone for wrong codes, however many', async () => {
+  it('is not paused by wrong codes, however many', async () => {
     const { state, made } = await remote()
     state.status = 200
     for (let login = 0; login < 2; login++) {

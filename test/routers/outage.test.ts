@@ -6,7 +6,7 @@ import { challenge, login, verify } from '../kit/sign-in.js'
 
 type Agent = Awaited<ReturnType<typeof signIn>>
 
-/** What each verb's route needs, and how it is asked. */
+/** What the route of each method needs, and the request that calls the method. */
 const verbs: {
   verb: string
   prepare: (made: Host) => Promise<Agent>
@@ -55,9 +55,9 @@ const troubles = [
   ['ERR_MFA_SERVICE_REQUEST', 503, 'service_unavailable'],
 ] as const
 
-describe.each(verbs)('R77 R84 a service that fails at $verb', ({ verb, prepare, ask }) => {
+describe.each(verbs)('R77 R84 a service that fails in $verb', ({ verb, prepare, ask }) => {
   it.each(troubles)(
-    'by %s and does nothing is a %i that consumes nothing, and afterwards all is well',
+    'with %s and without effect leads to a %i, consumes nothing, and works again afterwards',
     async (code, status, problem) => {
       const made = host()
       const agent = await prepare(made)
@@ -81,14 +81,14 @@ describe.each(verbs)('R77 R84 a service that fails at $verb', ({ verb, prepare, 
     },
   )
 
-  it('by an error of its own kind is a 500 of the host, fails closed and consumes no try', async () => {
+  it('with an unknown error leads to a 500 of the host, approves nobody, and consumes no attempt', async () => {
     const clock = stopClock()
     const made = host()
     const agent = await prepare(made)
     made.standIn.setTrouble(async () => {
       throw new RangeError('a bug')
     })
-    // A message may have gone out before the bug, so there is a wait before the next one (R43).
+    // A message may have been sent before the bug, so there is a wait before the next one (R43).
     const attempts = verb === 'send' || verb === 'sendBackupCodes' ? 1 : 12
     for (let attempt = 0; attempt < attempts; attempt++) await ask(made, agent).expect(500)
     made.standIn.setTrouble(undefined)
@@ -102,7 +102,7 @@ describe('R77 a service of the host that throws instead of rejecting', () => {
     throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'not ready')
   }
 
-  it.each(verbs)('at $verb consumes nothing either, and is told', async ({ verb, prepare, ask }) => {
+  it.each(verbs)('in $verb consumes nothing either, and emits an event', async ({ verb, prepare, ask }) => {
     const events: MfaEvent[] = []
     const made = host({ options: { onEvent: (event) => void events.push(event) } })
     const agent = await prepare(made)
@@ -115,8 +115,8 @@ describe('R77 a service of the host that throws instead of rejecting', () => {
   })
 })
 
-describe('R77 a service that is slow', () => {
-  it('lets nobody in meanwhile, and in when it says yes', async () => {
+describe('R77 a service that is slow or down', () => {
+  it('signs the user in when it approves the code, and not before', async () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
     await challenge(agent, 'sms')
@@ -129,7 +129,7 @@ describe('R77 a service that is slow', () => {
     await agent.get('/secret').expect(200)
   })
 
-  it('is told to a person as a page that says what to do', async () => {
+  it('leads to an error page, and the page of the sign-in still works', async () => {
     const made = host()
     const browser = browserAgent(made.app)
     await login(browser, 'bob').type('form')
@@ -139,11 +139,9 @@ describe('R77 a service that is slow', () => {
     expect(page.headers['cache-control']).toBe('no-store')
     await browser.get('/mfa').expect(200)
   })
-})
 
-describe('R77 a service that is slow or down', () => {
   it.each(['ERR_MFA_SERVICE_TIMEOUT', 'ERR_MFA_SERVICE_UNAVAILABLE'] as const)(
-    '%s says when to try again, and is logged as one line for each request',
+    'leads to Retry-After, and to one line in the log for each request, after %s',
     async (code) => {
       const logged: unknown[][] = []
       const error = (...parts: unknown[]) => void logged.push(parts)
@@ -152,16 +150,11 @@ describe('R77 a service that is slow or down', () => {
       made.standIn.setTrouble(async () => {
         throw new ServiceError(code, 'The service is slow.', { cause: new Error('socket hung up\nat x') })
       })
-      const failed = await agent
-        .post('/mfa/verify')
-        .send({ factor: 'backup', code: '1234567890' })
-        .expect(503)
+      const failed = await verify(agent, '1234567890', { factor: 'backup' }).expect(503)
       expect(failed.headers['retry-after']).toBe('5')
       expect(failed.body.retryAfterSeconds).toBe(5)
-      const page = await agent
-        .post('/mfa/verify')
+      const page = await verify(agent, '1234567890', { factor: 'backup' })
         .set('Accept', 'text/html')
-        .send({ factor: 'backup', code: '1234567890' })
         .expect(503)
       expect(page.headers['retry-after']).toBe('5')
       const line = ['countersign: The service is slow. Cause: socket hung up']
@@ -169,16 +162,16 @@ describe('R77 a service that is slow or down', () => {
     },
   )
 
-  it('says so too where the user is offered other factors', async () => {
+  it('leads to Retry-After even when the user is offered other factors', async () => {
     const made = host({ options: { outage: 'other-factor' } })
     const agent = await signIn(made.app, 'alice')
     made.standIn.setTrouble(made.standIn.down)
-    const { headers, body } = await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    const { headers, body } = await challenge(agent, 'sms').expect(503)
     expect([headers['retry-after'], body.code]).toEqual(['5', 'delivery_unavailable'])
   })
 })
 
-describe('R43 R77 a person whose message may have gone out, though the service failed', () => {
+describe('R43 R77 a user whose message may have been sent although the service failed', () => {
   const late = async () => {
     throw new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'slow')
   }
@@ -189,7 +182,7 @@ describe('R43 R77 a person whose message may have gone out, though the service f
   }
   const ask = (browser: Agent, factor: string) => challenge(browser, factor).type('form')
 
-  it('is told how long to wait at the next try, can ask again then, and may take another way meanwhile', async () => {
+  it('sees how long to wait, can use another factor in the meantime, and can request the code again afterwards', async () => {
     const clock = stopClock()
     const made = host()
     const browser = await browserOf(made, 'alice')
@@ -204,7 +197,7 @@ describe('R43 R77 a person whose message may have gone out, though the service f
     expect(early.text).toContain('You just requested a code')
     expect(early.text).toContain('data-mfa-left="30"')
     expect(early.text).not.toContain('name="code"')
-    expect(waysOn(early.text)).toEqual(['app', 'backup', 'email', 'sms'])
+    expect(factorsOn(early.text)).toEqual(['app', 'backup', 'email', 'sms'])
 
     made.standIn.setTrouble(undefined)
     clock.move(30 * SECOND)
@@ -213,7 +206,7 @@ describe('R43 R77 a person whose message may have gone out, though the service f
     await verify(browser, code).type('form').expect(303)
   })
 
-  it('may still type the code of the message before, when it was the second that failed', async () => {
+  it('can still enter the code of the first message when the second failed', async () => {
     const clock = stopClock()
     const made = host()
     const browser = await browserOf(made, 'alice')
@@ -230,7 +223,7 @@ describe('R43 R77 a person whose message may have gone out, though the service f
     await verify(browser, code).type('form').expect(303)
   })
 
-  it('finds the way to backup codes where it was, with the wait', async () => {
+  it('still finds the form for backup codes, with the wait', async () => {
     const clock = stopClock()
     const made = host()
     const browser = await browserOf(made, 'bob')
@@ -248,7 +241,7 @@ describe('R43 R77 a person whose message may have gone out, though the service f
 })
 
 describe('R89 a service that fails', () => {
-  it('is an event that names the user, the failure and nothing else', async () => {
+  it('leads to an event that names the user, the error code and nothing else', async () => {
     const events: MfaEvent[] = []
     const made = host({ options: { onEvent: (event) => void events.push(event) } })
     const agent = await signIn(made.app, 'bob')
@@ -266,6 +259,6 @@ describe('R89 a service that fails', () => {
 })
 
 /** The factors that a page has a form or a link for. */
-function waysOn(html: string) {
+function factorsOn(html: string) {
   return [...html.matchAll(/(?:name="factor" value="|\/verify\?factor=)([\w-]+)/g)].map(([, id]) => id).sort()
 }

@@ -12,8 +12,8 @@ const signedIn = async (bed: ReturnType<typeof host>, name: string) => {
 const order = (page: string) =>
   [...page.matchAll(/(?:verify\?factor=|name="factor" value=")([a-z0-9-]+)"/g)].map(([, id]) => id)
 
-describe('the pages as a host has them', () => {
-  it('offer first what was last used in this browser', async () => {
+describe('the pages of a host', () => {
+  it('offer first the factor that was last used in this browser', async () => {
     const bed = host()
     bed.standIn.setApp('alice@example.com', '424242')
     const agent = await signedIn(bed, 'alice')
@@ -29,14 +29,14 @@ describe('the pages as a host has them', () => {
     expect(order((await agent.get('/mfa')).text)[0]).toBe('email')
   })
 
-  it('offer first what the host says the person prefers, and nothing that does not exist', async () => {
+  it('offer first the factor that the host prefers, if it exists', async () => {
     const bed = host({ options: { pages: { preferred: () => 'sms' } } })
     expect(order((await (await signedIn(bed, 'alice')).get('/mfa')).text)[0]).toBe('sms')
-    const strange = await signedIn(host({ options: { pages: { preferred: () => 'pigeon' } } }), 'alice')
-    expect(order((await strange.get('/mfa')).text)[0]).toBe('app')
+    const unknown = await signedIn(host({ options: { pages: { preferred: () => 'pigeon' } } }), 'alice')
+    expect(order((await unknown.get('/mfa')).text)[0]).toBe('app')
   })
 
-  it('call several factors of one kind by their names, and send to the one that is chosen', async () => {
+  it('show several factors of one method by their labels, and send to the chosen one', async () => {
     const bed = host({
       options: {
         factors: () => [
@@ -58,7 +58,7 @@ describe('the pages as a host has them', () => {
 
     await challenge(agent, 'sms-2').type('form').expect(303)
     expect(bed.standIn.delivered).toMatchObject([{ to: '+447700900202' }])
-    // The other one is still offered by its name, and the last one used comes first the next time.
+    // The other factor is still offered by its label, and the one used last comes first the next time.
     expect((await agent.get('/mfa/verify')).text).toContain('<bdi>My phone</bdi>')
     await verify(agent, bed.standIn.newestCode()).type('form').expect(303)
     await agent.post('/logout')
@@ -66,13 +66,13 @@ describe('the pages as a host has them', () => {
     expect(order((await agent.get('/mfa')).text)).toEqual(['sms-2', 'sms', 'backup'])
   })
 
-  it('ignore a cookie that names nothing of this person', async () => {
+  it('ignore a cookie that names no factor of the user', async () => {
     const agent = await signedIn(host(), 'bob')
     const page = await agent.get('/mfa').set('Cookie', 'mfa_last="><script>')
     expect(page.text).not.toContain('<script>"')
   })
 
-  it('link the host’s style sheet after ours and show its help', async () => {
+  it('link the host’s style sheet after their own, and show its help', async () => {
     const bed = host({ options: { pages: { stylesheet: '/brand.css', help: 'Call us at 555 <0100>.' } } })
     const agent = await signedIn(bed, 'bob')
     await challenge(agent, 'sms').type('form')
@@ -81,7 +81,7 @@ describe('the pages as a host has them', () => {
     expect(text).toContain('Call us at 555 &lt;0100&gt;.')
   })
 
-  it('take styles, fonts and pictures from files of the site, and nothing inline or from elsewhere', async () => {
+  it('load styles, fonts and images only from files of the site, and nothing inline', async () => {
     const agent = await signedIn(host({ options: { pages: { stylesheet: '/brand.css' } } }), 'bob')
     const { headers } = await agent.get('/mfa').expect(200)
     const policy = String(headers['content-security-policy']).split('; ')
@@ -96,7 +96,7 @@ describe('the pages as a host has them', () => {
     expect(policy.join()).not.toMatch(/unsafe|https?:|\*/)
   })
 
-  it('can be replaced, one by one, by what the host draws from the same data', async () => {
+  it('can be rendered one by one by the host, from the same data', async () => {
     const bed = host({
       options: {
         pages: {
@@ -113,7 +113,7 @@ describe('the pages as a host has them', () => {
     expect((await agent.get('/mfa/verify')).text).toContain('<!doctype html>')
   })
 
-  it('can be replaced, all of them, those about errors as well', async () => {
+  it('can all be rendered by the host, those about errors included', async () => {
     const bed = host({
       options: {
         trustedDevices: { store: 'memory' },
@@ -126,31 +126,31 @@ describe('the pages as a host has them', () => {
       },
     })
     const agent = await signedIn(bed, 'bob')
-    const draws = async (asked: ReturnType<typeof agent.get>, text: string) =>
+    const renders = async (asked: ReturnType<typeof agent.get>, text: string) =>
       expect((await asked).text.trim()).toBe(`mine: ${text}`)
     const post = (path: string, body: object) => agent.post(`/mfa${path}`).type('form').send(body)
-    await draws(agent.get('/mfa'), 'choose')
-    await draws(challenge(agent, 'pigeon').type('form'), 'choose unknown_factor')
+    await renders(agent.get('/mfa'), 'choose')
+    await renders(challenge(agent, 'pigeon').type('form'), 'choose unknown_factor')
     await challenge(agent, 'sms').type('form').expect(303)
-    await draws(agent.get('/mfa/verify'), 'code')
-    await draws(verify(agent, '000 00x').type('form'), 'code invalid_code')
-    await draws(verify(agent, 'x'.repeat(5_000)).type('form'), 'code body_too_large')
+    await renders(agent.get('/mfa/verify'), 'code')
+    await renders(verify(agent, '000 00x').type('form'), 'code invalid_code')
+    await renders(verify(agent, 'x'.repeat(5_000)).type('form'), 'code body_too_large')
     await verify(agent, bed.standIn.newestCode()).type('form').expect(303)
-    await draws(agent.get('/mfa'), 'overview')
-    await draws(agent.get('/mfa/devices'), 'devices')
-    await draws(agent.get('/mfa/backup'), 'backup')
+    await renders(agent.get('/mfa'), 'overview')
+    await renders(agent.get('/mfa/devices'), 'devices')
+    await renders(agent.get('/mfa/backup'), 'backup')
     await post('/backup', {}).expect(303)
-    await draws(agent.get('/mfa/backup?sent'), 'backup-sent')
-    await draws(agent.get('/mfa/enroll-app'), 'enroll-start')
-    await draws(post('/enroll-app', {}), 'enroll')
-    await draws(post('/enroll-app/confirm', { code: '000000' }), 'enroll invalid_code')
+    await renders(agent.get('/mfa/backup?sent'), 'backup-sent')
+    await renders(agent.get('/mfa/enroll-app'), 'enroll-start')
+    await renders(post('/enroll-app', {}), 'enroll')
+    await renders(post('/enroll-app/confirm', { code: '000000' }), 'enroll invalid_code')
     bed.standIn.setTrouble(bed.standIn.down)
-    await draws(post('/enroll-app', {}), 'stop service_unavailable')
+    await renders(post('/enroll-app', {}), 'stop service_unavailable')
     bed.standIn.setTrouble(undefined)
-    await draws(post('/enroll-app/confirm', { code: '123456' }), 'enrolled')
+    await renders(post('/enroll-app/confirm', { code: '123456' }), 'enrolled')
   })
 
-  it('speak the language that the browser or the host asks for', async () => {
+  it('are in the language that the browser or the host asks for', async () => {
     const german = await signedIn(host(), 'bob')
     expect((await german.get('/mfa').set('Accept-Language', 'de-AT,en;q=0.5')).text).toContain('lang="de"')
     const japanese = await signedIn(host({ options: { languages: { locale: () => 'ja' } } }), 'bob')

@@ -23,8 +23,8 @@ function expectHeaders({ headers }: Pick<Response, 'headers'>) {
   expect(headers['referrer-policy']).toBe('same-origin')
 }
 
-describe('R14 methods', () => {
-  it('a page that follows a form sends nothing when it is loaded again', async () => {
+describe('R14 a route', () => {
+  it('sends nothing again when the page after its form is reloaded', async () => {
     const { app, standIn } = host()
     const browser = browserAgent(app)
     await login(browser, 'bob').type('form')
@@ -41,27 +41,30 @@ describe('R14 methods', () => {
     await sends('/mfa/backup', {}, 'There are 2 codes. Each works once.')
   })
 
-  it.each(Object.entries(ALLOW))('%s answers to %s and tells it to everybody else', async (path, allow) => {
-    const made = host()
-    for (const agent of [jsonAgent(made.app), await signIn(made.app, 'bob')]) {
-      for (const method of ['put', 'patch', 'delete', 'options', 'get', 'post'] as const) {
-        const answer = await agent[method](`/mfa${path}`)
-        if (allow.includes(method.toUpperCase())) {
-          expect(answer.status).not.toBe(405)
-        } else {
-          expect(answer.status).toBe(405)
-          expect(answer.headers.allow).toBe(allow)
-          expect(answer.body.code).toBe('method_not_allowed')
-          expectHeaders(answer)
+  it.each(Object.entries(ALLOW))(
+    '%s accepts %s, and responds to every other method with a 405 that lists them',
+    async (path, allow) => {
+      const made = host()
+      for (const agent of [jsonAgent(made.app), await signIn(made.app, 'bob')]) {
+        for (const method of ['put', 'patch', 'delete', 'options', 'get', 'post'] as const) {
+          const answer = await agent[method](`/mfa${path}`)
+          if (allow.includes(method.toUpperCase())) {
+            expect(answer.status).not.toBe(405)
+          } else {
+            expect(answer.status).toBe(405)
+            expect(answer.headers.allow).toBe(allow)
+            expect(answer.body.code).toBe('method_not_allowed')
+            expectHeaders(answer)
+          }
         }
       }
-    }
-    expect(made.standIn.calls).toHaveLength(0)
-  })
+      expect(made.standIn.calls).toHaveLength(0)
+    },
+  )
 })
 
-describe('R12 headers', () => {
-  it('are on every answer of a route, for everybody, page or JSON', async () => {
+describe('R12 the security headers', () => {
+  it('are on every response of a route, for every user, as page or JSON', async () => {
     const made = host()
     const agents = [
       jsonAgent(made.app),
@@ -78,16 +81,16 @@ describe('R12 headers', () => {
     }
   })
 
-  it('are on what the gate and a rule answer by themselves', async () => {
+  it('are on the responses of the gate and of requireMfa', async () => {
     const made = host()
-    const halfway = await signIn(made.app, 'bob')
-    expectHeaders(await halfway.get('/secret').expect(401))
-    expectHeaders(await halfway.get('/secret').set('Accept', 'text/html').expect(303))
+    const pending = await signIn(made.app, 'bob')
+    expectHeaders(await pending.get('/secret').expect(401))
+    expectHeaders(await pending.get('/secret').set('Accept', 'text/html').expect(303))
     expectHeaders(await jsonAgent(made.app).post('/transfer').expect(401))
     expectHeaders(await jsonAgent(made.app).post('/transfer').set('Accept', 'text/html').expect(303))
   })
 
-  it('are on no answer of the host', async () => {
+  it('are on no response of the host', async () => {
     const made = host()
     const answer = await (await signInFully(made, 'bob')).get('/secret').expect(200)
     expect(answer.headers).not.toHaveProperty('content-security-policy')
@@ -108,7 +111,7 @@ describe('R13 a request that changes something', () => {
     { Origin: '', 'Sec-Fetch-Site': '' },
   ]
 
-  it.each(foreign)('is refused from elsewhere: %j', async (headers) => {
+  it.each(foreign)('is refused from another site: %j', async (headers) => {
     const made = host({
       routes: (app, _mfa, auth) => {
         app.post('/mfa-login', auth.authenticate('mfa'), (_req, res) => void res.json({ done: true }))
@@ -133,7 +136,7 @@ describe('R13 a request that changes something', () => {
     { Origin: 'https://bank.example' },
     { Origin: 'http://bank.example' },
     {},
-  ])('is taken from here: %j', async (headers) => {
+  ])('is accepted from the same site: %j', async (headers) => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
     await challenge(agent, 'sms')
@@ -141,7 +144,7 @@ describe('R13 a request that changes something', () => {
       .expect(200)
   })
 
-  it('is refused under TLS from a page of the same name without it', async () => {
+  it('is refused over TLS from a page of the same host without TLS', async () => {
     const made = host({ first: (app) => void app.set('trust proxy', 1) })
     const agent = await signIn(made.app, 'bob')
     const ask = (Origin: string) =>
@@ -150,7 +153,7 @@ describe('R13 a request that changes something', () => {
     await ask('https://bank.example').expect(200)
   })
 
-  it('is taken by its Origin behind a proxy that is trusted and tells the host', async () => {
+  it('is accepted by its Origin behind a trusted proxy that passes the host on', async () => {
     const headers = {
       Host: 'internal:3000',
       'X-Forwarded-Host': 'bank.example',
@@ -165,8 +168,8 @@ describe('R13 a request that changes something', () => {
   })
 })
 
-describe('where the routers are', () => {
-  it.each(['/mfa', '/MFA', '/Mfa/', '/mfa/'])('found as %s', async (path) => {
+describe('the routers', () => {
+  it.each(['/mfa', '/MFA', '/Mfa/', '/mfa/'])('are found at %s', async (path) => {
     const made = host()
     const agent = await signInFully(made, 'bob')
     expect((await agent.get(path).expect(200)).body.status).toBe('verified')

@@ -4,7 +4,7 @@ import { resumeEntries } from '../../src/routers/resume.js'
 const entriesOf = (fields: Record<string, string>, labels = {}, locale = 'en') =>
   resumeEntries({ path: '/pay', at: 0, fields, labels }, locale)
 
-describe('what a person checks before a form is sent again', () => {
+describe('a field that the user checks before a form is sent again', () => {
   it.each([
     ['amount', 'Amount'],
     ['recipientName', 'Recipient name'],
@@ -15,7 +15,7 @@ describe('what a person checks before a form is sent again', () => {
     ['recipientIBAN', 'Recipient IBAN'],
     ['address2', 'Address2'],
     ['---', '---'],
-  ])('is named in words: %s', (name, label) => {
+  ])('has a label in words: %s', (name, label) => {
     expect(entriesOf({ [name]: 'x' })).toEqual([{ label, value: 'x' }])
   })
 
@@ -30,19 +30,19 @@ describe('what a person checks before a form is sent again', () => {
     'csrfToken',
     'API-Key',
     'pw',
-  ])('never shows what is named like a secret: %s', (name) => {
+  ])('never shows its value if its name is that of a secret: %s', (name) => {
     expect(entriesOf({ [name]: 'hunter2' }, { [name]: 'Yours' })).toEqual([{ label: 'Yours' }])
     expect(JSON.stringify(entriesOf({ [name]: 'hunter2' }))).not.toContain('hunter2')
   })
 
   it.each(['shipping', 'passenger', 'spinning', 'postcode', 'tangent'])(
-    'shows what only sounds like one: %s',
+    'shows its value if its name only resembles that of a secret: %s',
     (name) => {
       expect(entriesOf({ [name]: 'x' })).toMatchObject([{ value: 'x' }])
     },
   )
 
-  it('leaves out what only programs read', () => {
+  it('is left out if only programs read it', () => {
     expect(entriesOf({ _csrf: 'abc', draft: '7' }, { draft: false })).toEqual([])
     expect(entriesOf({ _note: 'x' }, { _note: 'Note' })).toEqual([{ label: 'Note', value: 'x' }])
   })
@@ -52,13 +52,13 @@ describe('what a person checks before a form is sent again', () => {
     ['de-ch', 'Betrag'],
     ['en', 'Sum'],
     ['fr', 'Sum'],
-  ])('is named in the language of the page: %s', (locale, label) => {
+  ])('has a label in the language of the page: %s', (locale, label) => {
     expect(entriesOf({ amount: '1' }, { amount: { en: 'Sum', DE: 'Betrag' } }, locale)).toEqual([
       { label, value: '1' },
     ])
   })
 
-  it('is named in the first language given when there is no better one', () => {
+  it('has the first given label if none is in the language of the page', () => {
     expect(entriesOf({ amount: '1' }, { amount: { nl: 'Bedrag' } }, 'fr')).toEqual([
       { label: 'Bedrag', value: '1' },
     ])

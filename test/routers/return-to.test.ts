@@ -5,8 +5,8 @@ import { browserAgent, type Host, host, jsonAgent } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { begin, listen } from '../kit/sockets.js'
 
-/** Request targets of which a browser would make another site, or nothing good. */
-const elsewhere = [
+/** Targets that a browser would resolve to another site, or that are invalid. */
+const unsafeTargets = [
   '//evil.example/x',
   '///evil.example/x',
   '/\\evil.example/x',
@@ -28,8 +28,8 @@ const elsewhere = [
   '',
 ]
 
-/** What stays on this site, however it looks. */
-const here: [string, string][] = [
+/** Targets that stay on this site, however they look. */
+const safeTargets: [string, string][] = [
   ['/reports?year=2026#top', '/reports?year=2026#top'],
   ['/%2f/evil.example', '/%2f/evil.example'],
   ['/%5cevil.example', '/%5cevil.example'],
@@ -47,7 +47,7 @@ async function finish({ standIn }: Host, browser: ReturnType<typeof browserAgent
   return answer.headers.location
 }
 
-/** A host that remembers by itself where somebody wanted to go, as connect-ensure-login does, and trusts it. */
+/** A host that sets `req.session.returnTo` itself, as connect-ensure-login does, without checking it. */
 function trustingHost() {
   return host({
     options: { login: { homePath: '/home' } },
@@ -67,8 +67,8 @@ function trustingHost() {
   })
 }
 
-describe('R15 where somebody is sent after the second factor', () => {
-  it.each(elsewhere)('is never what the host remembered when that is %j', async (target) => {
+describe('R15 the redirect after the second factor', () => {
+  it.each(unsafeTargets)('does not follow a returnTo of %j', async (target) => {
     for (const accept of ['html', 'json'] as const) {
       const made = trustingHost()
       const browser = browserAgent(made.app)
@@ -77,7 +77,7 @@ describe('R15 where somebody is sent after the second factor', () => {
     }
   })
 
-  it.each(elsewhere)('is never that through the strategy either: %j', async (target) => {
+  it.each(unsafeTargets)('does not follow it through the strategy either: %j', async (target) => {
     const made = trustingHost()
     const browser = jsonAgent(made.app)
     await login(browser, 'bob').set('X-Target', JSON.stringify(target))
@@ -89,14 +89,17 @@ describe('R15 where somebody is sent after the second factor', () => {
       .expect('Location', '/home')
   })
 
-  it.each<unknown>([1, true, null, {}, [['/a']], { toString: '/a' }])('is no %j', async (target) => {
-    const made = trustingHost()
-    const browser = browserAgent(made.app)
-    await login(browser, 'bob').set('X-Target', JSON.stringify(target))
-    expect(await finish(made, browser, 'json')).toBe('/home')
-  })
+  it.each<unknown>([1, true, null, {}, [['/a']], { toString: '/a' }])(
+    'ignores a returnTo of %j',
+    async (target) => {
+      const made = trustingHost()
+      const browser = browserAgent(made.app)
+      await login(browser, 'bob').set('X-Target', JSON.stringify(target))
+      expect(await finish(made, browser, 'json')).toBe('/home')
+    },
+  )
 
-  it.each(here)('is %s', async (target, location) => {
+  it.each(safeTargets)('follows a returnTo of %s', async (target, location) => {
     for (const accept of ['html', 'json'] as const) {
       const made = trustingHost()
       const browser = browserAgent(made.app)
@@ -109,7 +112,7 @@ describe('R15 where somebody is sent after the second factor', () => {
     }
   })
 
-  it('is what the host remembered, through the strategy, once', async () => {
+  it('follows the returnTo of the host through the strategy, once', async () => {
     const made = trustingHost()
     const browser = jsonAgent(made.app)
     await login(browser, 'bob').set('X-Target', '"/reports?year=2026"')
@@ -127,7 +130,7 @@ describe('R15 where somebody is sent after the second factor', () => {
       .expect('Location', '/home')
   })
 
-  it('is where they wanted to go, over choosing, another way, wrong codes and a code sent again', async () => {
+  it('leads to the requested page after a choice, another factor, wrong codes and a code sent again', async () => {
     const clock = stopClock()
     const { app, standIn } = host({ options: { login: { homePath: '/home' } } })
     const browser = browserAgent(app)
@@ -149,14 +152,14 @@ describe('R15 where somebody is sent after the second factor', () => {
       .expect('Location', '/secret?report=7&tab=2')
   })
 
-  // A link like https://bank.example//evil.example, sent to somebody who has just typed a password.
+  // An attacker can send a link like https://bank.example//evil.example to a user who has just typed a password.
   it.each([
     '//evil.example/x',
     '///evil.example',
     '/\\evil.example',
     '/.//evil.example',
     'http://evil.example/x',
-  ])('is never another site, whatever path was asked for halfway: %s', async (path) => {
+  ])('never leads to another site, whatever path a pending login requests: %s', async (path) => {
     for (const accept of ['html', 'json'] as const) {
       const made = host({ options: { login: { homePath: '/home' } } })
       const port = await listen(made.app)
@@ -173,12 +176,12 @@ describe('R15 where somebody is sent after the second factor', () => {
   })
 })
 
-describe('R16 a forged Host or X-Forwarded-Host', () => {
+describe('R16 a forged host in a header', () => {
   it.each([
     ['Host', 'evil.example'],
     ['X-Forwarded-Host', 'evil.example'],
     ['Forwarded', 'host=evil.example'],
-  ])('%s is in no answer, no redirect, no page and no call', async (name, value) => {
+  ])('%s appears in no response, no redirect, no page and no call to the service', async (name, value) => {
     for (const trust of [false, true]) {
       const made = host({ first: (app) => void app.set('trust proxy', trust) })
       const { app, standIn } = made

@@ -13,7 +13,7 @@ type Agent = ReturnType<typeof jsonAgent>
 const PASSWORD = 'correct horse'
 const ACCEPTS = ['application/json', 'text/html'] as const
 
-/** A login that says no alike, whatever was wrong. */
+/** A login that fails alike, whatever was wrong. */
 class PasswordStrategy extends Strategy {
   readonly name = 'password'
 
@@ -25,10 +25,10 @@ class PasswordStrategy extends Strategy {
   }
 }
 
-/** A host that writes down each step that a request takes: at its session store, its counters and the service. */
+/** A host that records the steps of a request: calls of its session store, its counters and the service. */
 function watchedHost() {
   const steps: string[] = []
-  const noting = <Whole extends object>(name: string, whole: Whole): Whole =>
+  const recording = <Whole extends object>(name: string, whole: Whole): Whole =>
     new Proxy(whole, {
       get(target, key) {
         const value: unknown = Reflect.get(target, key)
@@ -39,7 +39,7 @@ function watchedHost() {
         }
       },
     })
-  // The counters as PostgreSQL would keep them, were there any yet.
+  // A PostgreSQL database with the table of counters, which is empty.
   const pool = {
     query: async ({ text }: { text: string }) => {
       steps.push(text)
@@ -49,8 +49,8 @@ function watchedHost() {
   const standIn = standInService()
   const made = host({
     standIn,
-    store: noting('session', new MemoryStore()),
-    options: { limits: { store: { postgres: { pool } } }, service: noting('service', standIn.service) },
+    store: recording('session', new MemoryStore()),
+    options: { limits: { store: { postgres: { pool } } }, service: recording('service', standIn.service) },
     routes: (app, _mfa, auth) => {
       auth.use(new PasswordStrategy())
       app.post('/password', express.json(), auth.authenticate('password'), (_req, res) => {
@@ -58,20 +58,20 @@ function watchedHost() {
       })
     },
   })
-  /** What an answer was, in every detail, and what it took. */
+  /** A response in every detail, and the steps it took. */
   const watch = async (ask: () => PromiseLike<Response>) => {
     steps.length = 0
     const { status, headers, text } = await ask()
-    const { date: _date, ...told } = headers
-    return { status, told, text, steps: [...steps] }
+    const { date: _date, ...others } = headers
+    return { status, headers: others, text, steps: [...steps] }
   }
   return { ...made, watch }
 }
 
-/** How somebody may come who has not shown a password: `name` is whom they hope to find. */
+/** What a user who is not signed in may do first; `name` is the account in question. */
 const STRANGERS: Record<string, (agent: Agent, name: string) => PromiseLike<unknown> | undefined> = {
-  'who never tried': () => undefined,
-  'whose password was wrong': (agent, name) =>
+  'without a sign-in': () => undefined,
+  'after a wrong password': (agent, name) =>
     agent.post('/password').send({ name, password: 'battery staple' }).expect(401),
 }
 
@@ -82,8 +82,8 @@ const SENDS = [
   ['/mfa/backup', {}] as const,
 ]
 
-describe.each(ACCEPTS)('R44 the routes that send, as %s', (accept) => {
-  it('answer whoever has not signed in by one answer and the same steps, whatever exists', async () => {
+describe.each(ACCEPTS)('R44 the routes that send messages, as %s,', (accept) => {
+  it('respond alike and in the same steps to every user who is not signed in, whichever accounts exist', async () => {
     const { app, watch, standIn } = watchedHost()
     const seen: Record<string, Awaited<ReturnType<typeof watch>>> = {}
     for (const [title, come] of Object.entries(STRANGERS)) {
@@ -102,27 +102,27 @@ describe.each(ACCEPTS)('R44 the routes that send, as %s', (accept) => {
       status: accept === 'text/html' ? 303 : 401,
       steps: ['session generate'],
     })
-    for (const [who, answer] of others) expect(answer, who).toEqual(first?.[1])
+    for (const [what, answer] of others) expect(answer, what).toEqual(first?.[1])
     expect(standIn.calls).toEqual([])
   })
 
-  it('answer whoever has signed in alike about a factor of somebody else and one that nobody has', async () => {
+  it('respond alike to a signed-in user about another user’s factor and about one that does not exist', async () => {
     // Pages count down.
     stopClock()
     const { app, watch, standIn } = watchedHost()
     const agent = jsonAgent(app).set('Accept', accept)
     await agent.post('/password').send({ name: 'bob', password: PASSWORD }).expect(204)
     const ask = (factor: string) => watch(() => challenge(agent, factor))
-    // The first to count looks for the table.
+    // The first request that counts looks for the table.
     await ask('nonsense')
-    const ofNobody = await ask('nonsense')
-    expect(ofNobody.status).toBe(404)
-    expect(ofNobody.steps.length).toBeGreaterThan(0)
+    const unknown = await ask('nonsense')
+    expect(unknown.status).toBe(404)
+    expect(unknown.steps.length).toBeGreaterThan(0)
     for (const factor of [
       ...['email', 'app', 'dual', 'email-2', 'u-alice', 'alice@example.com'],
       ...['+447700900101', '__proto__', 'constructor'],
     ]) {
-      expect(await ask(factor), factor).toEqual(ofNobody)
+      expect(await ask(factor), factor).toEqual(unknown)
     }
     expect(standIn.calls).toEqual([])
   })

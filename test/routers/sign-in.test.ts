@@ -12,8 +12,8 @@ describe('signing in with a second factor', () => {
     expect(pending.body.user).toBeNull()
     expect(pending.body.mfa.status).toBe('pending')
 
-    const shut = await agent.get('/secret').expect(401)
-    expect(shut.body).toMatchObject({
+    const blocked = await agent.get('/secret').expect(401)
+    expect(blocked.body).toMatchObject({
       code: 'mfa_required',
       next: '/mfa',
       factors: [{ id: 'sms', method: 'sms' }],
@@ -29,18 +29,18 @@ describe('signing in with a second factor', () => {
     expect(open.body.mfa).toMatchObject({ status: 'verified', amr: ['pwd', 'sms', 'mfa'] })
   })
 
-  it('does not ask somebody who has no second factor', async () => {
+  it('does not ask a user who has no second factor', async () => {
     const { app } = host()
     const agent = await signIn(app, 'nina')
     await agent.get('/secret').expect(200)
   })
 
-  it('sends a browser to the challenge and afterwards where it wanted to go', async () => {
+  it('leads a browser to the challenge and then to the requested page', async () => {
     const { app, standIn } = host()
     const agent = browserAgent(app)
     await login(agent, 'bob').type('form')
-    const away = await agent.get('/secret?tab=2').expect(303)
-    expect(away.headers.location).toBe('/mfa')
+    const redirect = await agent.get('/secret?tab=2').expect(303)
+    expect(redirect.headers.location).toBe('/mfa')
     const page = await agent.get('/mfa').expect(200)
     expect(page.text).toContain('••• 02')
     await challenge(agent, 'sms').type('form').expect(303).expect('Location', '/mfa/verify')
@@ -51,7 +51,7 @@ describe('signing in with a second factor', () => {
     await verify(agent, standIn.newestCode()).type('form').expect(303).expect('Location', '/secret?tab=2')
   })
 
-  it('R03 changes the session id at the password and again at the second factor, and the old ids are dead', async () => {
+  it('R03 changes the session id at the password and again at the second factor, and ends the old ids', async () => {
     const { app, standIn } = host({
       beforeGate: (app) => {
         app.get('/basket', (req, res) => {
@@ -77,7 +77,7 @@ describe('signing in with a second factor', () => {
     }
   })
 
-  it('R17 asks again when the second factor is older than the route allows, or of a time to come', async () => {
+  it('R17 asks again when the second factor is older than the route allows, or lies in the future', async () => {
     const clock = stopClock()
     const agent = await signInFully(host(), 'bob')
     clock.move(5 * MINUTE - 1)

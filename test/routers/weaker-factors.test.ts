@@ -4,7 +4,7 @@ import { stopClock } from '../kit/clock.js'
 import { browserAgent, host, jsonAgent, signIn } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
-/** Every way that is delivered, as a factor of one person. */
+/** Every delivered method, as a factor of one user. */
 const DELIVERED = {
   email: { method: 'email', email: 'alice@example.com' },
   sms: { method: 'sms', phone: '+447700900101' },
@@ -16,7 +16,7 @@ const DELIVERED = {
 type Delivered = keyof typeof DELIVERED
 
 const APP = { method: 'app', user: 'alice@example.com' } as const
-const WAYS = Object.entries(DELIVERED) as [Delivered, FactorInput][]
+const METHODS = Object.entries(DELIVERED) as [Delivered, FactorInput][]
 const STRENGTH = {
   app: 'strong',
   email: 'weak',
@@ -44,14 +44,14 @@ const LESS_SAFE = {
 } as const
 const LANGUAGES = Object.keys(LESS_SAFE) as (keyof typeof LESS_SAFE)[]
 
-/** A host whose people have these factors. */
+/** A host whose users have these factors. */
 function hostWith(factors: readonly FactorInput[], more: Parameters<typeof host>[0] = {}) {
   const now = { factors: [...factors] }
   const made = host({ ...more, options: { ...more.options, factors: () => now.factors } })
   return { ...made, now }
 }
 
-/** What each way says of itself on a page: its method, and the lines below its name. */
+/** The hints of a page: the lines below the name of each factor, by its id. */
 function hintsOn(html: string): Record<string, string> {
   const items = html.match(/<li>.*?<\/li>/gs) ?? []
   return Object.fromEntries(
@@ -71,10 +71,10 @@ async function browserOf({ app }: Pick<ReturnType<typeof host>, 'app'>, name = '
   return browser
 }
 
-describe('R48 what a way to confirm says of itself', () => {
+describe('R48 the strength of a factor', () => {
   const all = [APP, ...Object.values(DELIVERED)]
 
-  it('is its strength, in every answer for programs that lists factors', async () => {
+  it('is in every JSON response that lists factors', async () => {
     const made = hostWith(all, {
       options: { outage: 'other-factor' },
       routes: (app) => void app.post('/pay', requireMfa({ maxAge: '30s' }), (_req, res) => void res.end()),
@@ -90,7 +90,7 @@ describe('R48 what a way to confirm says of itself', () => {
   })
 
   it.each(LANGUAGES)(
-    'is told where people choose, and below a code that does not come, in %s',
+    'is shown on the chooser, and with the other factors of the code page, in %s',
     async (language) => {
       const made = hostWith(all)
       const browser = (await browserOf(made)).set('Accept-Language', language)
@@ -108,8 +108,8 @@ describe('R48 what a way to confirm says of itself', () => {
   )
 })
 
-describe.each(WAYS)('R48 %s switched off', (method, factor) => {
-  it('by the host is offered to nobody, and takes no code, not even one that is under way', async () => {
+describe.each(METHODS)('R48 the method %s, turned off', (method, factor) => {
+  it('by the host, is not offered and accepts no code, not even one that was already sent', async () => {
     const made = hostWith([APP, factor])
     const agent = await signIn(made.app, 'alice')
     const browser = await browserOf(made)
@@ -132,7 +132,7 @@ describe.each(WAYS)('R48 %s switched off', (method, factor) => {
     await agent.get('/secret').expect(401)
   })
 
-  it('by the service is said so, and leads to an app', async () => {
+  it('by the service, is reported as such, and leads to an app', async () => {
     const made = hostWith([APP, factor])
     const off = async () => ({ outcome: 'refused', refusal: { reason: 'method_off' } }) as const
     made.standIn.service.send = off
@@ -150,8 +150,8 @@ describe.each(WAYS)('R48 %s switched off', (method, factor) => {
 })
 
 describe('R48 an authenticator app', () => {
-  it.each(WAYS)(
-    'can be set up by whoever has %s, also when no message leaves any more',
+  it.each(METHODS)(
+    'can be enrolled by a user who has %s, even when no message can be sent any more',
     async (method, factor) => {
       stopClock()
       const made = hostWith([factor])
@@ -171,7 +171,7 @@ describe('R48 an authenticator app', () => {
     },
   )
 
-  it('can be set up by whoever has no factor yet, and is what the app may ask for', async () => {
+  it('can be enrolled by a user who has no factor yet, and can be required by the app', async () => {
     const free = host()
     const agent = await signIn(free.app, 'nina')
     const page = await agent.get('/mfa').set('Accept', 'text/html').expect(200)
@@ -188,7 +188,7 @@ describe('R48 an authenticator app', () => {
     await program.post('/mfa/enroll-app').send({}).expect(200)
   })
 
-  it.each(WAYS)('is offered first among the ways beside a code by %s', async (method, factor) => {
+  it.each(METHODS)('is offered first beside a code by %s', async (method, factor) => {
     const made = hostWith([APP, factor])
     const browser = await browserOf(made)
     expect(Object.keys(hintsOn((await browser.get('/mfa').expect(200)).text))[0]).toBe('app')

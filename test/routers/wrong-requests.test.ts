@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { browserAgent, host, jsonAgent } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
-/** A browser of somebody halfway through signing in, and the app it is in. */
-async function halfway() {
+/** A browser with a pending login, and its app. */
+async function pendingBrowser() {
   const made = host({
     options: {
       languages: { offer: ['en', 'de'] },
@@ -16,11 +16,11 @@ async function halfway() {
   return { ...made, browser }
 }
 
-describe('a browser that went astray', () => {
+describe('a browser that sends a wrong request', () => {
   it.each(['challenge', 'cancel', 'language', 'devices/revoke', 'devices/revoke-all'])(
-    'gets a page, and the way to the start, where only forms are sent to: %s',
+    'gets a page with a link to the start when it opens an address that only takes forms: %s',
     async (path) => {
-      const { app, browser } = await halfway()
+      const { app, browser } = await pendingBrowser()
       const page = await browser.get(`/mfa/${path}`).expect(405).expect('Allow', 'POST')
       expect(page.type).toBe('text/html')
       expect(page.text).toContain('You can’t open this address directly')
@@ -30,20 +30,17 @@ describe('a browser that went astray', () => {
     },
   )
 
-  it.each(['challenge', 'language', 'not-me'])(
-    'gets a page when a form lacks something: %s',
-    async (path) => {
-      const { app, browser } = await halfway()
-      const page = await browser.post(`/mfa/${path}`).type('form').send({ other: 'x' }).expect(400)
-      expect(page.type).toBe('text/html')
-      expect(page.text).toContain('Something is missing')
-      const program = await jsonAgent(app).post('/mfa/language').send({}).expect(400)
-      expect(program.body.errors[0].field).toBe('language')
-    },
-  )
+  it.each(['challenge', 'language', 'not-me'])('gets a page when a form lacks a field: %s', async (path) => {
+    const { app, browser } = await pendingBrowser()
+    const page = await browser.post(`/mfa/${path}`).type('form').send({ other: 'x' }).expect(400)
+    expect(page.type).toBe('text/html')
+    expect(page.text).toContain('Something is missing')
+    const program = await jsonAgent(app).post('/mfa/language').send({}).expect(400)
+    expect(program.body.errors[0].field).toBe('language')
+  })
 
   it('is asked for the code again when it sent none', async () => {
-    const { browser, standIn } = await halfway()
+    const { browser, standIn } = await pendingBrowser()
     await challenge(browser, 'sms').type('form').expect(303)
     const page = await verify(browser, '', { factor: 'sms' }).type('form').expect(400)
     expect(page.text).toContain('Something is missing')

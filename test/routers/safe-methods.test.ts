@@ -15,8 +15,8 @@ import { openApi } from '../openapi/document.js'
 import { type Agent, browserWith, stateAfterLogin, trustCookieOf } from '../trust/kit.js'
 
 /*
- * Every route, from everywhere a person can stand, is looked at by GET, HEAD and OPTIONS, with all that a POST would
- * want in its address. What is kept anywhere is compared before and after.
+ * Every route is requested by GET, HEAD and OPTIONS in every situation that a user can be in, with the parameters of a
+ * POST in the query. All stored data is compared before and after.
  */
 
 const PAGE = 'text/html,application/xhtml+xml,*/*;q=0.8'
@@ -26,22 +26,22 @@ type Clock = ReturnType<typeof stopClock>
 type Watched = ReturnType<typeof watchedHost>
 type Sessions = Record<string, Record<string, unknown>>
 
-/** Somebody who stands somewhere, and what looking is meant to change there. */
-interface Place {
+/** A situation that a user can be in, and what a safe request may change in it. */
+interface Situation {
   readonly setup?: HostSetup
-  readonly come: (host: Watched, clock: Clock) => Promise<Agent>
-  /** What is kept after a look, where that is not what was kept before. */
-  readonly after?: (before: Kept, path: string) => Partial<Kept>
-  /** Any request ends what is there, also one that is told of another method. */
+  readonly prepare: (host: Watched, clock: Clock) => Promise<Agent>
+  /** The stored data after a request, where it differs from that before. */
+  readonly after?: (before: Stored, path: string) => Partial<Stored>
+  /** Whether any request ends the situation, even one with a method that the route does not have. */
   readonly ends?: boolean
-  /** How often the service is asked how a message stands. Never, unless said. */
+  /** How often the service is asked for the state of a message. Defaults to never. */
   readonly asks?: number
 }
 
 const isEmpty = (data: object) => Object.keys(data).length === 0
 
-/** Everything that is kept anywhere, and everything that was asked for or told. */
-type Kept = Awaited<ReturnType<Watched['kept']>>
+/** All stored data, every call of the service, and every event and notice. */
+type Stored = Awaited<ReturnType<Watched['stored']>>
 
 let database: Store
 beforeAll(async () => {
@@ -51,7 +51,7 @@ afterAll(() => database.close())
 
 let hosts = 0
 
-/** A host that offers all it can, with its counters and its trust in a database of its own to look into. */
+/** A host with every feature on, whose counters and trusted devices are in a database that the test can read. */
 function watchedHost(setup: HostSetup = {}) {
   const names = { counters: `counters_${++hosts}`, trust: `trust_${hosts}` }
   const unchanged = new Map<string, Promise<object[]>>()
@@ -73,7 +73,7 @@ function watchedHost(setup: HostSetup = {}) {
     ...setup,
     standIn,
     store,
-    // Before the session, so that asking does nothing to it.
+    // Before the session, so that this route does not change it.
     first: (app) => void app.get('/cookies', (req, res) => void res.send(req.get('cookie'))),
     options: {
       limits: { store: { postgres: { pool, tableName: names.counters } } },
@@ -86,7 +86,7 @@ function watchedHost(setup: HostSetup = {}) {
     const [found] = await database.query('SELECT to_regclass($1) AS it', [table])
     return found?.it ? database.query(`SELECT * FROM ${table} AS one ORDER BY one::text`) : []
   }
-  // Every statement goes through the pool: while it only reads, the tables stay as they are.
+  // Every statement of the app goes through the pool: while all of them only read, the tables do not change.
   const rowsOf = (table: string) => {
     const rows = unchanged.get(table) ?? readRows(table)
     unchanged.set(table, rows)
@@ -94,11 +94,11 @@ function watchedHost(setup: HostSetup = {}) {
   }
   return {
     ...host,
-    /** How often the service was asked how a message stands; that is asked, and done to nobody. */
+    /** How often the service was asked for the state of a message, which changes nothing. */
     asked: () => asked,
     sessions: () => structuredClone(Reflect.get(store, 'sessions') as Record<string, string>),
     restore: (sessions: Record<string, string>) => Reflect.set(store, 'sessions', structuredClone(sessions)),
-    async kept() {
+    async stored() {
       const sessions = Object.entries(Reflect.get(store, 'sessions') as Record<string, string>)
       return {
         // Without the cookie's times, which express-session writes anew for every request (`touch`).
@@ -120,7 +120,7 @@ function watchedHost(setup: HostSetup = {}) {
   }
 }
 
-async function halfway(host: Watched, name = 'alice') {
+async function pendingLogin(host: Watched, name = 'alice') {
   const agent = jsonAgent(host.app)
   await stateAfterLogin(agent, name)
   return agent
@@ -129,15 +129,18 @@ async function halfway(host: Watched, name = 'alice') {
 const STALE = 16 * MINUTE
 
 /**
- * A user who comes to change factors without a fresh one as strong as any must show it, and the session notes for what (R55, R92). Nothing
- * is sent or proven by that.
+ * A user who opens a page that changes factors, without a fresh second factor as strong as any, must show one, and the
+ * session stores for which page (R55, R92). Nothing is sent or verified by that.
  */
-const notesStepUp: Place['after'] = (before, path) => {
+const notesStepUp: Situation['after'] = (before, path) => {
   if (path !== '/enroll-app' && path !== '/backup') return {}
-  const noted = { stepUp: { factors: ['app'], backup: false }, returnTo: `/mfa${path}` }
+  const stepUp = { stepUp: { factors: ['app'], backup: false }, returnTo: `/mfa${path}` }
   const [[id, data] = ['', {}], ...others] = Object.entries(before.sessions).reverse()
   const { mfa } = data
-  const changed = { ...data, mfa: { ...(typeof mfa === 'string' ? { record: mfa } : Object(mfa)), ...noted } }
+  const changed = {
+    ...data,
+    mfa: { ...(typeof mfa === 'string' ? { record: mfa } : Object(mfa)), ...stepUp },
+  }
   return { sessions: Object.fromEntries([...others, [id, changed]]) }
 }
 
@@ -156,54 +159,54 @@ async function interrupted(host: Watched, clock: Clock) {
   return agent
 }
 
-const PLACES: Record<string, Place> = {
-  'nobody is signed in': { come: async ({ app }) => jsonAgent(app) },
-  'the second factor is missing': { come: (host) => halfway(host) },
-  'a code is under way that waits for its carrier': {
-    async come(host, clock) {
+const SITUATIONS: Record<string, Situation> = {
+  'nobody is signed in': { prepare: async ({ app }) => jsonAgent(app) },
+  'the second factor is missing': { prepare: (host) => pendingLogin(host) },
+  'a message is queued at its carrier': {
+    async prepare(host, clock) {
       const { send } = host.standIn.service
       host.standIn.service.send = async (request) => ({ ...(await send(request)), outcome: 'queued' })
-      const agent = await halfway(host)
+      const agent = await pendingLogin(host)
       await challenge(agent, 'sms').expect(200)
       clock.move(3 * SECOND)
       return agent
     },
     asks: 1,
   },
-  'wrong codes were typed': {
-    async come(host) {
-      const agent = await halfway(host)
+  'wrong codes were entered': {
+    async prepare(host) {
+      const agent = await pendingLogin(host)
       await challenge(agent, 'sms').expect(200)
       for (let guess = 0; guess < 6; guess++) await verify(agent, '000000')
       return agent
     },
   },
   'the account is locked': {
-    async come(host) {
+    async prepare(host) {
       for (let session = 0; session < 3; session++) {
-        const other = await halfway(host)
+        const other = await pendingLogin(host)
         for (let guess = 0; guess < 4; guess++) await verify(other, '000000', { factor: 'app' })
       }
-      return halfway(host)
+      return pendingLogin(host)
     },
   },
-  'a first factor must be set up, and one is prepared': {
+  'a factor must be enrolled, and an app is prepared': {
     setup: { options: { policy: () => 'require' } },
-    async come(host) {
-      const agent = await halfway(host, 'nina')
+    async prepare(host) {
+      const agent = await pendingLogin(host, 'nina')
       await agent.post('/mfa/enroll-app').send({}).expect(200)
       return agent
     },
   },
-  'the half-login took too long': {
-    async come(host, clock) {
-      const agent = await halfway(host)
+  'the pending login has expired': {
+    async prepare(host, clock) {
+      const agent = await pendingLogin(host)
       await challenge(agent, 'sms').expect(200)
       clock.move(11 * MINUTE)
       return agent
     },
     ends: true,
-    // Whoever comes too late is signed out, and told so: the one thing that a look may end (R05).
+    // The first request after the expiry signs the user out: the only change that a safe request may make (R05).
     after: ({ events }) => ({
       sessions: expect.toSatisfy((left: Sessions) => Object.values(left).every(isEmpty)),
       events: [
@@ -212,8 +215,8 @@ const PLACES: Record<string, Place> = {
       ],
     }),
   },
-  'both factors were shown just now, and much is under way': {
-    async come(host) {
+  'both factors are fresh, and several changes are in progress': {
+    async prepare(host) {
       const agent = await passBothFactors(host, 'alice', { trust: true })
       await agent.post('/mfa/backup').send({}).expect(200)
       await agent.post('/mfa/enroll-app').send({}).expect(200)
@@ -222,21 +225,21 @@ const PLACES: Record<string, Place> = {
     },
   },
   'the second factor is old': {
-    async come(host, clock) {
+    async prepare(host, clock) {
       const agent = await passBothFactors(host, 'alice')
       clock.move(STALE)
       return agent
     },
     after: notesStepUp,
   },
-  'a form waits for a fresh second factor, with a code under way': {
+  'a form waits for a fresh second factor, with a challenge in progress': {
     setup: paying,
-    come: interrupted,
+    prepare: interrupted,
     after: notesStepUp,
   },
-  'a form was interrupted, and can be sent now': {
+  'an interrupted form can be sent again': {
     setup: paying,
-    async come(host, clock) {
+    async prepare(host, clock) {
       const agent = await interrupted(host, clock)
       await verify(agent, host.standIn.newestCode()).expect(200)
       return agent
@@ -244,7 +247,7 @@ const PLACES: Record<string, Place> = {
     after: notesStepUp,
   },
   'few backup codes are left': {
-    async come(host) {
+    async prepare(host) {
       const { service } = host.standIn
       const { verify: check } = service
       service.verify = async (request) => {
@@ -253,14 +256,14 @@ const PLACES: Record<string, Place> = {
       }
       const owner = await passBothFactors(host, 'alice')
       await owner.post('/mfa/backup').send({}).expect(200)
-      const agent = await halfway(host)
+      const agent = await pendingLogin(host)
       await verify(agent, 'AAAABBBBCCCCDDDD', { factor: 'backup' }).expect(200)
       return agent
     },
     after: notesStepUp,
   },
   'the browser is trusted': {
-    async come(host) {
+    async prepare(host) {
       const first = jsonAgent(host.app)
       await stateAfterLogin(first, 'alice')
       const code = await challengeStrongest(host, first, 'alice')
@@ -271,13 +274,13 @@ const PLACES: Record<string, Place> = {
     },
     after: notesStepUp,
   },
-  'nothing is asked for': {
+  'no second factor is required': {
     setup: { options: { policy: () => 'skip' } },
-    come: (host) => halfway(host, 'nina'),
+    prepare: (host) => pendingLogin(host, 'nina'),
   },
 }
 
-/** Every path of the routers, with what it answers to. */
+/** Every path of the routers, with its methods. */
 function pathsOf(host: Watched) {
   const device = String(host.eventsOf('device_trusted').at(0) ?? 'x')
   const documented = Object.entries(openApi.paths ?? {}).map(([path, item]) => ({
@@ -288,15 +291,15 @@ function pathsOf(host: Watched) {
   return [...documented, ...assets]
 }
 
-/** The host at one address for all of a test's requests: supertest finds a new one for each of hundreds otherwise. */
+/** The host at one port for all requests of a test, since supertest would open a new one for each of hundreds. */
 function listening({ app }: Watched): Server {
   const server = app.listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
   return server
 }
 
-/** All that a POST would want, in the address. */
-function wishes(host: Watched): string {
+/** The parameters of every POST, as a query. */
+function postParameters(host: Watched): string {
   const { notMeUrl = '' } = host.notices.find(({ notice }) => notice.notMeUrl)?.notice ?? {}
   const token = notMeUrl && new URL(notMeUrl).searchParams.get('token')
   return new URLSearchParams({
@@ -305,70 +308,73 @@ function wishes(host: Watched): string {
   }).toString()
 }
 
-describe.each(Object.entries(PLACES))('R14 where %s', (_place, { setup, come, after, ends, asks = 0 }) => {
-  it('a look at any route by GET, HEAD or OPTIONS changes nothing that is kept', async () => {
-    const clock = stopClock()
-    const host = watchedHost(setup)
-    const agent = await come(host, clock)
-    const cookie = (await agent.get('/cookies')).text
-    const site = listening(host)
-    const sessions = host.sessions()
-    let before = await host.kept()
+describe.each(Object.entries(SITUATIONS))(
+  'R14 while %s',
+  (_place, { setup, prepare, after, ends, asks = 0 }) => {
+    it('GET, HEAD and OPTIONS change no stored data on any route', async () => {
+      const clock = stopClock()
+      const host = watchedHost(setup)
+      const agent = await prepare(host, clock)
+      const cookie = (await agent.get('/cookies')).text
+      const site = listening(host)
+      const sessions = host.sessions()
+      let before = await host.stored()
 
-    for (const { path } of pathsOf(host)) {
-      for (const [method, query] of [
-        ['get', ''],
-        ['get', wishes(host)],
-        ['head', wishes(host)],
-        ['options', wishes(host)],
-      ] as const) {
-        for (const accept of [PAGE, PROGRAM]) {
-          const answer = await request(site)
-            [method](`/mfa${path}?${query}`)
-            .set({ Accept: accept, Cookie: cookie, 'X-HTTP-Method-Override': 'POST' })
-          const look = `${method} ${path}?${query} as ${accept}`
-          expect(answer.status, look).toBeLessThan(500)
-          const counts = ends || (method !== 'options' && !path.startsWith('/assets/'))
-          const kept = await host.kept()
-          expect(kept, look).toEqual({ ...before, ...(counts && after?.(before, path)) })
-          host.restore(sessions)
-          before = { ...kept, sessions: before.sessions }
+      for (const { path } of pathsOf(host)) {
+        for (const [method, query] of [
+          ['get', ''],
+          ['get', postParameters(host)],
+          ['head', postParameters(host)],
+          ['options', postParameters(host)],
+        ] as const) {
+          for (const accept of [PAGE, PROGRAM]) {
+            const answer = await request(site)
+              [method](`/mfa${path}?${query}`)
+              .set({ Accept: accept, Cookie: cookie, 'X-HTTP-Method-Override': 'POST' })
+            const label = `${method} ${path}?${query} as ${accept}`
+            expect(answer.status, label).toBeLessThan(500)
+            const counts = ends || (method !== 'options' && !path.startsWith('/assets/'))
+            const stored = await host.stored()
+            expect(stored, label).toEqual({ ...before, ...(counts && after?.(before, path)) })
+            host.restore(sessions)
+            before = { ...stored, sessions: before.sessions }
+          }
         }
       }
-    }
-    expect(host.asked()).toBe(asks)
-  })
+      expect(host.asked()).toBe(asks)
+    })
 
-  it('every other method is told which ones there are, and changes nothing', async () => {
-    const clock = stopClock()
-    const host = watchedHost(setup)
-    const agent = await come(host, clock)
-    const cookie = (await agent.get('/cookies')).text
-    const site = listening(host)
-    const before = await host.kept()
-    for (const { path, methods } of pathsOf(host)) {
-      if (path.startsWith('/assets/')) continue
-      const allow = methods.flatMap((name) => (name === 'get' ? ['GET', 'HEAD'] : [name.toUpperCase()]))
-      for (const method of [
-        'get',
-        'post',
-        'put',
-        'patch',
-        'delete',
-        'options',
-        'propfind',
-        'search',
-      ] as const) {
-        if (methods.includes(method)) continue
-        const answer = await request(site)
-          [method](`/mfa${path}?${wishes(host)}`)
-          .set({ Accept: PROGRAM, Cookie: cookie })
-          .send({ code: host.standIn.newestCode(), factor: 'sms' })
-        expect(answer.status, `${method} ${path}`).toBe(405)
-        expect(answer.headers.allow, `${method} ${path}`).toBe(allow.join(', '))
+    it('every unsupported method gets a 405 that lists the supported ones, and changes nothing', async () => {
+      const clock = stopClock()
+      const host = watchedHost(setup)
+      const agent = await prepare(host, clock)
+      const cookie = (await agent.get('/cookies')).text
+      const site = listening(host)
+      const before = await host.stored()
+      for (const { path, methods } of pathsOf(host)) {
+        if (path.startsWith('/assets/')) continue
+        const allow = methods.flatMap((name) => (name === 'get' ? ['GET', 'HEAD'] : [name.toUpperCase()]))
+        for (const method of [
+          'get',
+          'post',
+          'put',
+          'patch',
+          'delete',
+          'options',
+          'propfind',
+          'search',
+        ] as const) {
+          if (methods.includes(method)) continue
+          const answer = await request(site)
+            [method](`/mfa${path}?${postParameters(host)}`)
+            .set({ Accept: PROGRAM, Cookie: cookie })
+            .send({ code: host.standIn.newestCode(), factor: 'sms' })
+          expect(answer.status, `${method} ${path}`).toBe(405)
+          expect(answer.headers.allow, `${method} ${path}`).toBe(allow.join(', '))
+        }
       }
-    }
-    const { sessions, events } = before
-    expect({ ...(await host.kept()), ...(ends && { sessions, events }) }).toEqual(before)
-  })
-})
+      const { sessions, events } = before
+      expect({ ...(await host.stored()), ...(ends && { sessions, events }) }).toEqual(before)
+    })
+  },
+)

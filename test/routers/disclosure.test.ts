@@ -5,31 +5,31 @@ import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
-describe('R41 R46 what goes out to a browser', () => {
-  it('never holds a code, a whole number or a whole mailbox, page or JSON, header or body', async () => {
+describe('R41 R46 a response', () => {
+  it('contains no code, full phone number or full email address, whether page or JSON, in headers or body', async () => {
     const clock = stopClock()
     for (const accept of ['text/html', 'application/json']) {
       const { app, standIn } = host()
       const agent = jsonAgent(app).set('Accept', accept)
       const seen: Response[] = []
-      const keep = async (answer: PromiseLike<Response>) => void seen.push(await answer)
+      const record = async (answer: PromiseLike<Response>) => void seen.push(await answer)
       await login(agent, 'alice')
-      await keep(agent.get('/mfa?choose'))
+      await record(agent.get('/mfa?choose'))
       for (const factor of ['sms', 'email', 'app']) {
-        await keep(challenge(agent, factor))
-        await keep(agent.get('/mfa/verify'))
-        await keep(agent.get('/mfa'))
-        await keep(challenge(agent, factor))
-        await keep(verify(agent, '000000', { factor }))
+        await record(challenge(agent, factor))
+        await record(agent.get('/mfa/verify'))
+        await record(agent.get('/mfa'))
+        await record(challenge(agent, factor))
+        await record(verify(agent, '000000', { factor }))
         clock.move(31 * SECOND)
       }
       await challenge(agent, 'sms')
-      await keep(verify(agent, standIn.newestCode()))
-      await keep(agent.get('/mfa'))
-      await keep(agent.get('/mfa/backup'))
-      await keep(agent.post('/mfa/backup').send({}))
+      await record(verify(agent, standIn.newestCode()))
+      await record(agent.get('/mfa'))
+      await record(agent.get('/mfa/backup'))
+      await record(agent.post('/mfa/backup').send({}))
       clock.move(6 * MINUTE)
-      await keep(agent.post('/transfer'))
+      await record(agent.post('/transfer'))
       expect(seen.length).toBeGreaterThan(18)
       const all = seen.map(({ headers, text }) => JSON.stringify(headers) + text).join('\n')
       for (const { code } of standIn.delivered) expect(all).not.toMatch(new RegExp(`\\b${code}\\b`))
@@ -47,7 +47,7 @@ describe('R41 R46 what goes out to a browser', () => {
     }
   })
 
-  it('R46 shows even masks to nobody but the person', async () => {
+  it('R46 contains a masked contact only for the user whose contact it is', async () => {
     const { app } = host()
     await signIn(app, 'alice')
     for (const path of ['/mfa', '/mfa/verify', '/mfa/backup', '/secret']) {
@@ -57,8 +57,8 @@ describe('R41 R46 what goes out to a browser', () => {
   })
 })
 
-describe('R33 whoever guesses learns nothing', () => {
-  it('wrong, used, other people’s and unknown codes get one answer', async () => {
+describe('R33 the response to a wrong code', () => {
+  it('is the same for a random, a used, an unknown and another user’s code', async () => {
     stopClock()
     const { app, standIn } = host()
     const dora = await signIn(app, 'dora')
@@ -79,7 +79,7 @@ describe('R33 whoever guesses learns nothing', () => {
     expect(new Set(answers).size).toBe(1)
   })
 
-  it('a code that has run out is told from what the session knows, without asking the service', async () => {
+  it('says that the code expired from what the session knows, without a call to the service', async () => {
     const clock = stopClock()
     const { app, standIn } = host()
     const agent = await signIn(app, 'bob')
@@ -88,14 +88,14 @@ describe('R33 whoever guesses learns nothing', () => {
     expect((await verify(agent, '000000')).body.code).toBe('invalid_code')
     clock.move(1)
     const calls = standIn.calls.length
-    const over = await verify(agent, standIn.newestCode()).expect(401)
-    expect(over.body.code).toBe('code_expired')
+    const late = await verify(agent, standIn.newestCode()).expect(401)
+    expect(late.body.code).toBe('code_expired')
     expect(standIn.calls).toHaveLength(calls)
   })
 })
 
-describe('R91 a code counts only as what it is', () => {
-  it('a backup code not as a delivered code or an app’s, a delivered code not as a backup code', async () => {
+describe('R91 a code', () => {
+  it('is accepted only as its own kind: backup code, delivered code or app code', async () => {
     stopClock()
     const made = host()
     const { app, standIn } = made
@@ -114,12 +114,12 @@ describe('R91 a code counts only as what it is', () => {
     ])
     await verify(agent, 'aaaa-bbbb cccc dddd', { factor: 'backup' }).expect(200)
     expect((await agent.get('/secret').expect(200)).body.mfa.amr).toEqual(['pwd', 'otp', 'mfa'])
-    // Once and never again.
+    // A backup code works once.
     const again = await signIn(app, 'alice')
     await verify(again, 'AAAABBBBCCCCDDDD', { factor: 'backup' }).expect(401)
   })
 
-  it('is offered no backup code where none could have arrived', async () => {
+  it('is not accepted as a backup code from a user without a contact to send backup codes to', async () => {
     const { app, standIn } = host()
     const agent = await signIn(app, 'otto')
     for (const path of ['/mfa/challenge', '/mfa/verify']) {
@@ -130,7 +130,7 @@ describe('R91 a code counts only as what it is', () => {
 })
 
 describe('R89 events', () => {
-  it('tell what happened to whom, and no code, secret or contact', async () => {
+  it('name the user and what happened, but no code, secret or contact', async () => {
     const clock = stopClock()
     const events: MfaEvent[] = []
     const made = host({ options: { onEvent: (event) => void events.push(event) } })
@@ -177,7 +177,7 @@ describe('R89 events', () => {
     }
   })
 
-  it('tell a lock when it begins, once, and what it refuses', async () => {
+  it('report a lock once, when it begins, and each refusal that follows', async () => {
     const events: MfaEvent[] = []
     const made = host({ options: { onEvent: (event) => void events.push(event) } })
     for (let session = 0; session < 3; session++) {
@@ -192,7 +192,7 @@ describe('R89 events', () => {
     expect(events.at(-1)).toMatchObject({ type: 'refused', method: 'app', code: 'locked' })
   })
 
-  it('that trip over the host’s own listener change nothing', async () => {
+  it('do not affect a sign-in when the host’s listener throws', async () => {
     const made = host({
       options: {
         onEvent: () => {
@@ -203,7 +203,7 @@ describe('R89 events', () => {
     await signInFully(made, 'bob')
   })
 
-  it('tell of no second factor that came too late', async () => {
+  it('do not report a code as verified that was checked after the logout', async () => {
     const events: MfaEvent[] = []
     const made = host({ options: { onEvent: (event) => void events.push(event) } })
     const agent = await signIn(made.app, 'bob')
@@ -218,17 +218,17 @@ describe('R89 events', () => {
   })
 })
 
-describe('R84 what the logger is told', () => {
-  it('holds no code, contact or person', async () => {
-    const told: string[] = []
-    const note = (...parts: unknown[]) => void told.push(parts.map((part) => String(part)).join(' '))
+describe('R84 a log entry', () => {
+  it('contains no code, contact or user', async () => {
+    const logged: string[] = []
+    const note = (...parts: unknown[]) => void logged.push(parts.map((part) => String(part)).join(' '))
     const made = host({ options: { logger: { warn: note, error: note } } })
     const agent = await signIn(made.app, 'bob')
     await challenge(agent, 'sms')
     made.standIn.setTrouble(made.standIn.down)
     await verify(agent, made.standIn.newestCode()).expect(503)
-    expect(told).toHaveLength(1)
+    expect(logged).toHaveLength(1)
     for (const hidden of [made.standIn.newestCode(), '900102', 'bob', 'u-bob'])
-      expect(told.join()).not.toContain(hidden)
+      expect(logged.join()).not.toContain(hidden)
   })
 })

@@ -14,8 +14,11 @@ const stateOf = (status: DeliveryState['status']): DeliveryState => ({
   updatedAt: 0,
 })
 
-/** An app whose service queues every message, and tells of it what `tell` says. */
-function queueing(tell: () => Promise<DeliveryState | undefined>, outcome: 'queued' | 'sent' = 'queued') {
+/** An app whose service queues every message, and reports the state that `deliveryOf` returns. */
+function queueing(
+  deliveryOf: () => Promise<DeliveryState | undefined>,
+  outcome: 'queued' | 'sent' = 'queued',
+) {
   const standIn = standInService()
   const asked: string[] = []
   const service: MfaService = {
@@ -26,7 +29,7 @@ function queueing(tell: () => Promise<DeliveryState | undefined>, outcome: 'queu
     },
     async deliveryOf({ challenge }) {
       asked.push(challenge)
-      return tell()
+      return deliveryOf()
     },
   }
   return { ...host({ standIn, options: { service } }), asked }
@@ -44,9 +47,9 @@ async function browserOf({ app }: ReturnType<typeof queueing>) {
   return browser
 }
 
-describe('a message that had not left when it was asked for', () => {
+describe('a message that is queued when its request is answered', () => {
   it.each(['refused', 'expired'] as const)(
-    'is shown as not delivered when it is %s, with the other ways open',
+    'is shown as undelivered once it is %s, with the other factors expanded',
     async (status) => {
       const made = queueing(async () => stateOf(status))
       const browser = await browserOf(made)
@@ -63,7 +66,7 @@ describe('a message that had not left when it was asked for', () => {
     },
   )
 
-  it('is told of in JSON', async () => {
+  it('has its state in JSON', async () => {
     const made = queueing(async () => stateOf('refused'))
     const agent = await signIn(made.app, 'alice')
     await challenge(agent, 'sms').expect(200)
@@ -72,14 +75,14 @@ describe('a message that had not left when it was asked for', () => {
     expect((await agent.get('/mfa').expect(200)).body.challenge.delivery).toBe('refused')
   })
 
-  it('is shown as sent once it has left', async () => {
+  it('is shown as sent once it was sent', async () => {
     const browser = await browserOf(queueing(async () => stateOf('sent')))
     expect((await browser.get('/mfa/verify')).text).toContain('is waiting to be sent')
     clock.move(2_000)
     expect((await browser.get('/mfa/verify')).text).toContain('We texted a verification code to')
   })
 
-  it('stays what it was found to be, without asking again, on every page that is loaded', async () => {
+  it('keeps its final state on every page load, without another call to the service', async () => {
     const made = queueing(async () => stateOf('refused'))
     const browser = await browserOf(made)
     clock.move(2_000)
@@ -90,7 +93,7 @@ describe('a message that had not left when it was asked for', () => {
     expect(made.asked).toHaveLength(1)
   })
 
-  it('is followed by the page while it is queued, and only then', async () => {
+  it('is polled by the page only while it is queued', async () => {
     const made = queueing(async () => stateOf('queued'))
     const browser = await browserOf(made)
     const page = await browser.get('/mfa/verify').expect(200)
@@ -100,7 +103,7 @@ describe('a message that had not left when it was asked for', () => {
     expect((await sent.get('/mfa/verify').expect(200)).text).not.toContain('data-mfa-follow')
   })
 
-  it('is not asked after in its first two seconds, nor when it is known to be sent', async () => {
+  it('is not looked up in its first two seconds, nor once it is known to be sent', async () => {
     const fresh = queueing(async () => stateOf('refused'))
     const browser = await browserOf(fresh)
     clock.move(1_999)
@@ -112,27 +115,27 @@ describe('a message that had not left when it was asked for', () => {
     expect([...fresh.asked, ...sent.asked]).toEqual([])
   })
 
-  it('is shown as the session remembers it when the service fails or knows nothing', async () => {
-    const tells = [
+  it('is shown as the session remembers it when the service fails or knows no state', async () => {
+    const reports = [
       async () => undefined,
       async () => {
         throw new Error('down')
       },
     ]
-    for (const tell of tells) {
-      const browser = await browserOf(queueing(tell))
+    for (const report of reports) {
+      const browser = await browserOf(queueing(report))
       clock.move(2_000)
       expect((await browser.get('/mfa/verify').expect(200)).text).toContain('is waiting to be sent')
     }
   })
 
-  it('keeps nobody waiting for a service that does not answer', async () => {
+  it('does not delay the page when the service does not answer', async () => {
     const browser = await browserOf(queueing(() => new Promise(() => {})))
     clock.move(2_000)
     expect((await browser.get('/mfa/verify').expect(200)).text).toContain('is waiting to be sent')
   })
 
-  it('is told to no session that ended meanwhile (R07)', async () => {
+  it('is not shown to a session that ended in the meantime (R07)', async () => {
     const [arrived, released] = [signal(), signal()]
     const made = queueing(async () => {
       arrived.give()
