@@ -83,6 +83,7 @@ function safeLogger(logger: Settings['logger']): Settings['logger'] {
     await call()
   }
   return {
+    info: (message) => void safely(() => logger.info?.(message)).catch(() => {}),
     warn: (message) => void safely(() => logger.warn(message)).catch(() => {}),
     // `console.error` would print an argument that is not given.
     error: (...args) => void safely(() => logger.error(...args)).catch(() => {}),

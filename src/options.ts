@@ -83,8 +83,17 @@ export interface SharedOptions<User = Express.User> {
    * Called with every event. It is not awaited, and an error in it is logged and changes nothing. See docs/events.md.
    */
   onEvent?: ((event: MfaEvent) => unknown) | undefined
-  /** Receives warnings and failures. Defaults to `console`. */
-  logger?: { warn(message: string): void; error(message: string, error?: unknown): void } | undefined
+  /**
+   * Receives warnings and failures, and at `info`, if it has that function, what the diagnostics compute at start. Defaults to
+   * `console`.
+   */
+  logger?:
+    | {
+        info?(message: string): void
+        warn(message: string): void
+        error(message: string, error?: unknown): void
+      }
+    | undefined
   /** Name of your app on the pages and in notices, at most 60 characters. Defaults to `this site`. */
   appName?: string | undefined
   /** Returns where a browser is, like `Lyon, France`, for the list of devices and for notices. By default, no location is shown. */

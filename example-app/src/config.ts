@@ -83,6 +83,7 @@ const environment = z
 
     MFA_TRIES_PER_CHALLENGE: whole(3, 10).optional(),
     MFA_FAILURES_BEFORE_LOCK: whole(5, 10).optional(),
+    MFA_FAILURES_BEFORE_DISABLE: whole(20, 100).optional(),
     MFA_LOCK_SECONDS: whole(900, 86_400).optional(),
     MFA_SENDS_PER_10_MIN: whole(1, 5).optional(),
     MFA_SENDS_PER_DAY: whole(1, 10).optional(),
@@ -160,6 +161,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     limits: {
       attemptsPerChallenge: vars.MFA_TRIES_PER_CHALLENGE,
       failuresBeforeLock: vars.MFA_FAILURES_BEFORE_LOCK,
+      failuresBeforeDisable: vars.MFA_FAILURES_BEFORE_DISABLE,
       lockDuration: inMs(vars.MFA_LOCK_SECONDS),
       sendsPerTenMinutes: vars.MFA_SENDS_PER_10_MIN,
       sendsPerDay: vars.MFA_SENDS_PER_DAY,

@@ -250,6 +250,11 @@ describe('the command doctor', () => {
     expect(out).toMatch(/^error +database +The database \(DATABASE_URL\) cannot be used: .*ECONNREFUSED/m)
   })
 
+  test('prints the bound for guessing a code that follows from the limits (R26, R96)', async () => {
+    const { out } = await doctor(unreachable)
+    expect(out).toContain('100 × 2 ÷ 10⁶ = 2·10⁻⁴')
+  })
+
   test('lists every fault of the settings at once, also as JSON', async () => {
     const env = { ...unreachable, SERVICE_PORT: 'x', SERVICE_MAX_TRIES: '99', NODE_ENV: 'production' }
     const { code, out } = await doctor(env, '--json')

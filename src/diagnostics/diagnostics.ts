@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import { guessingSentence } from '../protocol/guessing-bound.js'
 import type { Settings } from '../settings.js'
 import { warningsAtRequest } from './at-request.js'
 import { warningsAtStart } from './at-start.js'
@@ -52,6 +53,10 @@ export function diagnosticsFor(
   }
 
   for (const code of warningsAtStart(settings)) warn(code)
+  // In development it would be one more line at each start.
+  if (process.env.NODE_ENV === 'production') {
+    settings.logger.info?.(`countersign: ${guessingSentence(settings.limits)}`)
+  }
   return {
     warn,
     inspect(req, res) {

@@ -3,6 +3,7 @@ import { type Strength, strengthOf } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
+import { factorBinding } from './factor-binding.js'
 import { backupShown, backupTarget, type MfaUser } from './user.js'
 
 /** New backup codes were sent; the old ones are void. */
@@ -32,6 +33,7 @@ export async function sendBackupCodes(
     return delivered
   }
   const { count } = delivered.answer
+  await deps.attempts.enable(factorBinding(user.userId, 'backup', target.contact))
   deps.emit({ type: 'backup_codes_sent', userId: user.userId })
   return {
     outcome: 'sent',

@@ -4,6 +4,7 @@ import type { DeliveredMethod } from '../protocol/methods.js'
 import type { Challenge, MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
+import { bindingsOf } from './factor-binding.js'
 import { backupTarget, findFactor, type MfaUser } from './user.js'
 
 /** A challenge was started, or the code of the live one sent again (`again`). */
@@ -24,10 +25,13 @@ export async function startChallenge(
   name: string,
 ): Promise<Challenged | Refused> {
   if (user.factors.length === 0) return refuse({ code: 'enrollment_required' })
-  const locked = await deps.attempts.lockedForSeconds(user.userId)
-  if (locked > 0) return refuse({ code: 'locked', retryAfterSeconds: locked })
-
   const factor = findFactor(user, name)
+  const binding = bindingsOf(user).get(factor?.id ?? name)
+  const limits = await deps.attempts.limitsOf(user.userId, binding === undefined ? [] : [binding])
+  if (limits.disabled.size > 0) return refuse({ code: 'factor_disabled' })
+  const { lockedForSeconds } = limits
+  if (lockedForSeconds > 0) return refuse({ code: 'locked', retryAfterSeconds: lockedForSeconds })
+
   if (name === 'backup' && backupTarget(user))
     return challenged(deps, user, { factorId: 'backup', method: 'backup' })
   if (!factor) return refuse({ code: 'unknown_factor' })

@@ -1,6 +1,8 @@
 import type { Approvals } from '../limits/approvals.js'
 import type { Attempts } from '../limits/attempts.js'
 import type { MessageBudget } from '../limits/budgets.js'
+import type { Contact } from '../protocol/contact.js'
+import type { Method } from '../protocol/methods.js'
 import type { Caller, MfaService } from '../protocol/service.js'
 import type { Settings } from '../settings.js'
 import type { Devices } from '../trust/devices.js'
@@ -30,6 +32,14 @@ export interface Deps {
 export interface Refused {
   readonly outcome: 'refused'
   readonly refusal: Refusal
+  /** Present when this attempt disabled the factor (R96). */
+  readonly disabled?: DisabledFactor
+}
+
+/** A factor that was disabled after too many failures. */
+export interface DisabledFactor {
+  readonly method: Method | 'backup'
+  readonly contact: Contact
 }
 
 /** The outcome for a refusal. */

@@ -5,6 +5,7 @@ import type { MfaRecord } from '../session/record.js'
 import { revokeDevices } from './account-security.js'
 import { askService } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
+import { factorBinding } from './factor-binding.js'
 import { fromService } from './refusal.js'
 import type { MfaUser } from './user.js'
 import { type AcceptedCode, checkCode } from './verify.js'
@@ -63,8 +64,9 @@ export async function confirmApp(
   return { outcome: 'accepted', method: 'app' }
 }
 
-/** Revokes the trusted devices: the host cannot tell the new app from an old one under the same contact. */
-export async function appEnrolled(deps: Deps, { userId }: MfaUser): Promise<void> {
+/** Forgets the failures of the app before, and revokes the trusted devices: the host cannot tell the new app from an old one under the same contact. */
+export async function appEnrolled(deps: Deps, { userId }: MfaUser, contact: Contact): Promise<void> {
+  await deps.attempts.enable(factorBinding(userId, 'app', contact))
   await revokeDevices(deps, userId, 'factor_change')
   deps.emit({ type: 'app_enrolled', userId })
 }

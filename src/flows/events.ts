@@ -40,6 +40,10 @@ type UserEvent = {
   | { readonly type: 'refused'; readonly method?: Method | 'backup'; readonly code: RefusalCode }
   /** There were too many wrong codes, and the account is locked. */
   | { readonly type: 'locked'; readonly forSeconds: number }
+  /** There were too many wrong codes for a factor since it was bound; it is disabled until it is bound again. */
+  | { readonly type: 'factor_disabled'; readonly method: Method | 'backup' }
+  /** The host enabled a factor again. */
+  | { readonly type: 'factor_enabled'; readonly method: Method }
   /** An authenticator app was set up. */
   | { readonly type: 'app_enrolled' }
   /** New backup codes were sent. */

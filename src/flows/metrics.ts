@@ -21,6 +21,8 @@ export interface MfaMetrics {
   readonly refused: Readonly<Partial<Record<RefusalCode, number>>>
   /** Accounts that were locked. */
   readonly locked: number
+  /** Factors that were disabled. */
+  readonly factorsDisabled: number
   /** Calls to the service that failed. */
   readonly serviceFailures: number
   /**
@@ -50,7 +52,7 @@ const zeroByMethod = () =>
 
 /** Metrics of this process, which start at zero. */
 export function eventMetrics(): EventMetrics {
-  const totals = { pendingLogins: 0, locked: 0, serviceFailures: 0 }
+  const totals = { pendingLogins: 0, locked: 0, factorsDisabled: 0, serviceFailures: 0 }
   const byMethod = { challenged: zeroByMethod(), sent: zeroByMethod(), verified: zeroByMethod() }
   const givenUp = { ...zeroByMethod(), none: 0 }
   const refused: Partial<Record<RefusalCode, number>> = {}
@@ -79,6 +81,9 @@ export function eventMetrics(): EventMetrics {
           break
         case 'locked':
           totals.locked++
+          break
+        case 'factor_disabled':
+          totals.factorsDisabled++
           break
         case 'service_failed':
           totals.serviceFailures++

@@ -38,7 +38,7 @@ export type Refusal =
   | { readonly code: 'too_many_messages'; readonly retryAfterSeconds: number }
   /** The account has no such factor. */
   | { readonly code: 'unknown_factor' }
-  /** The factor was disabled after too many failures; it must be set up again (R26). */
+  /** The factor was disabled after too many failures; it must be bound again (R26, R96). */
   | { readonly code: 'factor_disabled' }
   /** The service does not offer this method to this application. */
   | { readonly code: 'method_off' }

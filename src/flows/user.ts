@@ -6,6 +6,8 @@ import { BACKUP_METHOD, type BackupMethod } from '../protocol/methods.js'
 export interface MfaUser {
   readonly userId: string
   readonly factors: readonly Factor[]
+  /** The ids of the factors that are disabled after too many failures (R96), `backup` for backup codes, once they were read. */
+  readonly disabled?: ReadonlySet<string> | undefined
   /** The language for messages, a BCP 47 tag. */
   readonly locale?: string | undefined
   /** The client's IP address, as `trust proxy` of Express determines it. */
@@ -15,6 +17,11 @@ export interface MfaUser {
 /** The factor with that id, else the first factor of the method with that name. */
 export function findFactor(user: MfaUser, name: string): Factor | undefined {
   return user.factors.find(({ id }) => id === name) ?? user.factors.find(({ method }) => method === name)
+}
+
+/** The factors that a user may be offered: all that are not disabled. */
+export function offeredFactors({ factors, disabled }: MfaUser): readonly Factor[] {
+  return disabled?.size ? factors.filter(({ id }) => !disabled.has(id)) : factors
 }
 
 /**

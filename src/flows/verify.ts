@@ -5,7 +5,8 @@ import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
 import type { MfaRecord } from '../session/record.js'
 import { askService } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
-import { fromService } from './refusal.js'
+import { factorBinding } from './factor-binding.js'
+import { fromService, type Refusal } from './refusal.js'
 import { backupTarget, findFactor, type MfaUser } from './user.js'
 
 /** The service accepted a code. */
@@ -36,7 +37,8 @@ export async function verifyCode(
   if ('outcome' in target) return target
   const { request, challenge, method } = target
   const code = (method === 'backup' ? canonicalBackupCode : canonicalCode)(typed.code)
-  const attempt = { userId: user.userId, challenge }
+  const binding = factorBinding(user.userId, method, request.contact)
+  const attempt = { userId: user.userId, challenge, binding }
 
   const { transaction } = record
   const checked = { ...request, ...callerOf(user), transaction, code }
@@ -91,27 +93,34 @@ async function evaluate(
   request: VerifyRequest,
 ): Promise<Valid | Refused> {
   const { service, attempts, emit } = deps
-  const wrong = async (attemptsLeft: number, clockSteps?: number) => {
-    const forSeconds = await attempts.failed(attempt)
-    if (forSeconds > 0) emit({ type: 'locked', userId: attempt.userId, forSeconds })
-    return refuse({ code: 'invalid_code', attemptsLeft, ...(clockSteps !== undefined && { clockSteps }) })
-  }
+  const { userId } = attempt
   const permit = await attempts.consume(attempt)
   if (!permit.ok) return refuse(noAttemptsLeft(permit))
-  if (!isCodeShaped(request.code)) return wrong(permit.attemptsLeft)
+  const { attempt: counted, attemptsLeft } = permit
+  const wrong = async (clockSteps?: number): Promise<Refused> => {
+    const { lockedForSeconds: forSeconds, disabled } = await attempts.failed(counted)
+    if (forSeconds > 0) emit({ type: 'locked', userId, forSeconds })
+    if (!disabled) {
+      return refuse({ code: 'invalid_code', attemptsLeft, ...(clockSteps !== undefined && { clockSteps }) })
+    }
+    const method = request.kind === 'backup' ? 'backup' : request.method
+    emit({ type: 'factor_disabled', userId, method })
+    return { ...refuse({ code: 'factor_disabled' }), disabled: { method, contact: request.contact } }
+  }
+  if (!isCodeShaped(request.code)) return wrong()
   const answer = await askService(
     deps,
-    attempt.userId,
+    userId,
     () => service.verify(request),
-    () => attempts.refund(attempt),
+    () => attempts.refund(counted),
   )
   switch (answer.outcome) {
     case 'valid':
-      return (await attempts.succeeded(attempt, approval)) ? answer : refuse({ code: 'session_ended' })
+      return (await attempts.succeeded(counted, approval)) ? answer : refuse({ code: 'session_ended' })
     case 'invalid':
-      return wrong(permit.attemptsLeft, answer.clockSteps)
+      return wrong(answer.clockSteps)
     case 'refused':
-      await attempts.refund(attempt)
+      await attempts.refund(counted)
       return refuse(fromService(answer.refusal))
   }
 }
@@ -157,6 +166,8 @@ function challengeIdFor(record: MfaRecord, factorId: string): string {
   return challenge?.factorId === factorId ? challenge.id : `${transaction}:${factorId}`
 }
 
-function noAttemptsLeft({ why, retryAfterSeconds }: AttemptPermit & { ok: false }) {
-  return { code: why === 'locked' ? 'locked' : 'challenge_exhausted', retryAfterSeconds } as const
+function noAttemptsLeft(permit: AttemptPermit & { ok: false }): Refusal {
+  if (permit.why === 'disabled') return { code: 'factor_disabled' }
+  const { why, retryAfterSeconds } = permit
+  return { code: why === 'locked' ? 'locked' : 'challenge_exhausted', retryAfterSeconds }
 }

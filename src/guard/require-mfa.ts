@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import { isFresh } from '../flows/freshness.js'
-import { backupShown } from '../flows/user.js'
-import { requestContext } from '../http/context.js'
+import { backupShown, offeredFactors } from '../flows/user.js'
+import { readDisabledFactors, requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
@@ -63,19 +63,22 @@ async function requireFactor(
 ): Promise<void> {
   const { settings, diagnostics } = deps
   const { path, signInPath } = settings
-  const { user } = await requestContext(req, deps, state)
+  const context = await requestContext(req, deps, state)
+  const { user } = context
   const factors = user.factors.filter(({ method }) => rule.accepts(method))
   const shown = backupShown(user)
   const backup = shown !== undefined && rule.accepts(shown)
+  const html = wantsHtml(req)
+  if (!html) await readDisabledFactors(context)
+  const offered = new Set(offeredFactors(user))
   const problem: Problem =
     factors.length === 0
       ? { code: 'enrollment_required', next: `${path}/enroll-app` }
       : {
           code: state.stage === 'pending' ? 'mfa_required' : 'step_up_required',
           next: path,
-          factors: listFactors(factors),
+          factors: listFactors(factors.filter((factor) => offered.has(factor))),
         }
-  const html = wantsHtml(req)
   if (html && rule.resume.length > 0 && isUnparsedForm(req)) diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
   const current = await storeIfCurrent(req, {
     ...state.record,

@@ -1,5 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { requestContext } from '../http/context.js'
+import { offeredFactors } from '../flows/user.js'
+import { readDisabledFactors, requestContext } from '../http/context.js'
 import { type RouteDeps, setGate } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
@@ -43,12 +44,14 @@ async function sendToChallenge(
   const { settings } = deps
   setSecurityHeaders(res)
   if (!wantsHtml(req)) {
-    const { user } = await requestContext(req, deps, state)
+    const context = await requestContext(req, deps, state)
+    await readDisabledFactors(context)
+    const { user } = context
     return sendProblem(
       res,
       user.factors.length === 0
         ? { code: 'enrollment_required', next: `${settings.path}/enroll-app` }
-        : { code: 'mfa_required', next: settings.path, factors: listFactors(user.factors) },
+        : { code: 'mfa_required', next: settings.path, factors: listFactors(offeredFactors(user)) },
     )
   }
   if (req.method === 'GET') {

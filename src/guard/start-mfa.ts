@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import { HostError } from '../errors.js'
-import { requestContext } from '../http/context.js'
+import { offeredFactors } from '../flows/user.js'
+import { readDisabledFactors, requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
@@ -34,13 +35,13 @@ export function loginStart(deps: RouteDeps): AnyRouteHandler {
     if (state.stage !== 'pending') return next()
     setSecurityHeaders(res)
     if (wantsHtml(req)) return res.redirect(303, settings.path)
-    const {
-      user: { factors },
-    } = await requestContext(req, deps, state)
-    if (factors.length === 0) {
+    const context = await requestContext(req, deps, state)
+    if (context.user.factors.length === 0) {
       return void res.json({ status: 'enrollment_required', next: `${settings.path}/enroll-app` })
     }
-    res.json({ status: 'mfa_required', next: settings.path, factors: listFactors(factors) })
+    await readDisabledFactors(context)
+    const factors = listFactors(offeredFactors(context.user))
+    res.json({ status: 'mfa_required', next: settings.path, factors })
   }
 
   return forAnyRoute(function startMfa(req, res, next) {

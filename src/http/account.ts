@@ -1,7 +1,8 @@
 import type { Request } from 'express'
 import { secureAccount } from '../flows/account-security.js'
+import { factorBinding } from '../flows/factor-binding.js'
 import { maskContact } from '../protocol/destination.js'
-import { type FactorInput, readFactors } from '../protocol/factor.js'
+import { type Factor, type FactorInput, readFactors } from '../protocol/factor.js'
 import { userIdOf } from '../session/find-state.js'
 import { renewSession } from '../session/renew.js'
 import { gateOf, type RouteDeps } from './deps.js'
@@ -10,8 +11,10 @@ import { notify } from './notify.js'
 /** Functions for changes of an account that the host makes itself. */
 export interface MfaAccount<User> {
   /**
-   * Notifies the user that a factor was added to their account. Resolves when the notice is with the host.
+   * Notifies the user that a factor was added to their account, and forgets the failures of an earlier binding of the same
+   * contact. Resolves when the notice is with the host.
    * @throws {TypeError} when the factor is invalid.
+   * @throws {LimitsStoreError} when the store of the counters fails.
    */
   factorAdded(req: Request, user: User, factor: FactorInput): Promise<void>
   /**
@@ -21,6 +24,13 @@ export interface MfaAccount<User> {
    * @throws {TrustStoreError} when the store of trusted devices fails.
    */
   factorRemoved(req: Request, user: User, factor: FactorInput): Promise<void>
+  /**
+   * Enables a factor again that was disabled after too many failures, and forgets its failures. Call it when you have made
+   * sure in another way that the factor is still the user's, for example after you confirmed the phone number anew.
+   * @throws {TypeError} when the factor is invalid.
+   * @throws {LimitsStoreError} when the store of the counters fails.
+   */
+  enableFactor(user: User, factor: FactorInput): Promise<void>
   /**
    * Revokes all trusted devices of the user and returns how many there were. Call it when the password changes.
    * @throws {TrustStoreError} when the store of trusted devices fails.
@@ -49,23 +59,30 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
     user: Express.User,
     factor: FactorInput,
   ) => {
-    const read = readFactors([factor])
-    const [one] = 'factors' in read ? read.factors : []
-    if (!one)
-      throw new TypeError(
-        'The factor is invalid. Pass a factor as the option factors returns it, such as { method: "sms", phone: "+447700900123" }.',
-      )
+    const one = factorOf(factor)
     const body = { type, method: one.method, to: maskContact(one.contact) } as const
     await notify(deps, req, { user, userId: userIdOf(user, settings) }, body)
+  }
+  const enable = async (user: Express.User, factor: FactorInput) => {
+    const { method, contact } = factorOf(factor)
+    await deps.attempts.enable(factorBinding(userIdOf(user, settings), method, contact))
+    return method
   }
   const revokeDevices = async (user: Express.User) =>
     (await devices?.revokeAll(userIdOf(user, settings))) ?? 0
 
   return {
-    factorAdded: (req, user, factor) => emit('factor_added', req, user, factor),
+    async factorAdded(req, user, factor) {
+      await enable(user, factor)
+      await emit('factor_added', req, user, factor)
+    },
     async factorRemoved(req, user, factor) {
       await revokeDevices(user)
       await emit('factor_removed', req, user, factor)
+    },
+    async enableFactor(user, factor) {
+      const method = await enable(user, factor)
+      deps.emit({ type: 'factor_enabled', userId: userIdOf(user, settings), method })
     },
     revokeDevices,
     async renewSession(req, user) {
@@ -74,4 +91,13 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
     },
     secure: (user) => secureAccount(deps, userIdOf(user, settings)),
   }
+}
+
+function factorOf(input: FactorInput): Factor {
+  const read = readFactors([input])
+  const [factor] = 'factors' in read ? read.factors : []
+  if (factor) return factor
+  throw new TypeError(
+    'The factor is invalid. Pass a factor as the option factors returns it, such as { method: "sms", phone: "+447700900123" }.',
+  )
 }

@@ -1,4 +1,6 @@
 import type { Request } from 'express'
+import { LimitsStoreError } from '../errors.js'
+import { bindingsOf } from '../flows/factor-binding.js'
 import type { MfaUser } from '../flows/user.js'
 import { pickLocale } from '../pages/text.js'
 import type { Factor } from '../protocol/factor.js'
@@ -15,7 +17,7 @@ export interface RequestContext {
   readonly deps: RouteDeps
   readonly state: ActiveState
   /** The user as the flows see it; the host's own user object is `state.user`. */
-  readonly user: MfaUser
+  readonly user: MfaUser & { disabled: MfaUser['disabled'] }
 }
 
 /** The context of a request. Asks the host for the user's factors, unless this request already did. */
@@ -28,10 +30,27 @@ export async function requestContext(
   return { req, deps, state, user: new RequestUser(req, deps.settings, state.userId, factors) }
 }
 
+/**
+ * Reads which factors of the user are disabled, so that they are not offered. If the store fails, all are offered: a code
+ * for a disabled factor is refused in any case.
+ */
+export async function readDisabledFactors({ deps, user }: RequestContext): Promise<void> {
+  const bindings = bindingsOf(user)
+  if (bindings.size === 0 || user.disabled) return
+  try {
+    const { disabled } = await deps.attempts.limitsOf(user.userId, [...bindings.values()])
+    user.disabled = new Set([...bindings].flatMap(([id, binding]) => (disabled.has(binding) ? [id] : [])))
+  } catch (error) {
+    if (!(error instanceof LimitsStoreError)) throw error
+    deps.settings.logger.error(`countersign: ${error.message}`, error.cause ?? '')
+  }
+}
+
 /** Computes language and client address only for a request that calls the service. */
 class RequestUser implements MfaUser {
   readonly userId: string
   readonly factors: readonly Factor[]
+  disabled: ReadonlySet<string> | undefined
   private readonly req: Request
   private readonly settings: Settings
 

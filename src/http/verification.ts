@@ -4,6 +4,7 @@ import { type Refused, refuse } from '../flows/deps.js'
 import { factorChange, isFresh } from '../flows/freshness.js'
 import { backupShown } from '../flows/user.js'
 import { type AcceptedCode, emitVerified, type TypedCode, verifyCode } from '../flows/verify.js'
+import { maskContact } from '../protocol/destination.js'
 import type { Method } from '../protocol/methods.js'
 import { newTransaction } from '../session/find-state.js'
 import { logIn } from '../session/passport-request.js'
@@ -184,7 +185,7 @@ function backupCodesOf({ deps, state }: RequestContext, left: number | undefined
 }
 
 /**
- * Notifies the user of repeated wrong codes (R34) and of a backup code that was used (R63), even if the session changed in
+ * Notifies the user of repeated wrong codes (R34), a factor that they disabled (R96) and a backup code that was used (R63), even if the session changed in
  * the meantime: an attacker must not be able to suppress the notice.
  */
 async function notifyOfAttempt(
@@ -194,6 +195,16 @@ async function notifyOfAttempt(
   if (checked.outcome === 'accepted') {
     if (checked.method === 'backup') await notify(deps, req, state, { type: 'backup_code_used' })
     return
+  }
+  if (checked.disabled) {
+    const { method, contact } = checked.disabled
+    const to = maskContact(contact)
+    await notify(
+      deps,
+      req,
+      state,
+      method === 'backup' ? { type: 'backup_codes_disabled', to } : { type: 'factor_disabled', method, to },
+    )
   }
   const isGuess = state.stage === 'pending' && checked.refusal.code === 'invalid_code'
   if (isGuess && (await deps.repeatedFailures.failed(state.userId))) {

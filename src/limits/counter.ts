@@ -1,6 +1,5 @@
 import {
   type RateLimiterAbstract,
-  RateLimiterMemory,
   RateLimiterPostgres,
   RateLimiterRedis,
   type RateLimiterRes,
@@ -12,6 +11,7 @@ import type { PostgresConfig, RedisConfig, StoreConfig } from '../stores/config.
 import type { CounterStore, StoredCount } from '../stores/counter-store.js'
 import { withTable } from '../stores/postgres-table.js'
 import { withTimeout } from '../stores/timeout.js'
+import { memoryCounter } from './memory-counters.js'
 
 const MAX_KEY_LENGTH = 150
 
@@ -34,15 +34,12 @@ const NOTHING: StoredCount = { count: 0, msLeft: 0 }
 
 /** Counters in the store that the options name. */
 export function openCounters(config: StoreConfig<CounterStore> = 'memory'): Counters {
-  if (config === 'memory') return memoryCounters
+  // They neither fail nor keep a request waiting.
+  if (config === 'memory') return (_name, windowMs) => bounded(memoryCounter(windowMs))
   if ('redis' in config) return redisCounters(config)
   if ('postgres' in config) return postgresCounters(config)
   return (name, windowMs) => guarded(inOwnStore(config, name, windowMs), 'the object in limits.store')
 }
-
-/** Counts in this process, which neither fail nor keep a request waiting. */
-const memoryCounters: Counters = (name, windowMs) =>
-  bounded(inLimiter(new RateLimiterMemory(limit(name, windowMs))))
 
 function redisCounters({ redis, prefix }: RedisConfig): Counters {
   // A disconnected client queues commands until it reconnects, and the user would wait.

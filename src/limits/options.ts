@@ -14,8 +14,12 @@ export interface LimitOptions {
   store?: StoreConfig<CounterStore> | undefined
   /** How many codes are evaluated per challenge, 3 to 10. Defaults to 5. */
   attemptsPerChallenge?: number | undefined
-  /** How many wrong codes on one account in 24 hours lock it, 5 to 10. Defaults to 10. */
+  /** How many wrong codes on one account within any 24 hours lock it, 5 to 10. Defaults to 10. */
   failuresBeforeLock?: number | undefined
+  /**
+   * How many unforgiven failures disable a factor until it is bound again, 20 to 100. Defaults to 100.
+   */
+  failuresBeforeDisable?: number | undefined
   /** How long the first lock of an account lasts, `15m` to `24h`; each further one lasts twice as long. Defaults to `30m`. */
   lockDuration?: Duration | undefined
   /** How many messages one account may be sent in ten minutes, 1 to 5. Defaults to 5. */
@@ -38,6 +42,7 @@ export const limitsSchema = z
       store: counterStoreConfig.prefault('memory'),
       attemptsPerChallenge: wholeNumber(3, 10, 'attempts').default(5),
       failuresBeforeLock: wholeNumber(5, 10, 'failures').default(10),
+      failuresBeforeDisable: wholeNumber(20, 100, 'failures').default(100),
       lockDuration: duration('15m', '24h', '30m').prefault('30m'),
       sendsPerTenMinutes: wholeNumber(1, 5, 'messages').default(5),
       sendsPerDay: wholeNumber(1, 10, 'messages').default(10),

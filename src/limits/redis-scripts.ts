@@ -14,38 +14,93 @@ local function takeBack(key, by)
 end
 `
 
-/**
- * KEYS: attempts of the challenge, failures of the account, lock of the account. ARGV: the windows of the first two in
- * milliseconds, attempts per challenge, failures before a lock. Returns 1 and the attempts left, 0 and the lock's
- * milliseconds when the challenge is exhausted, or -1 and the lock's milliseconds when the account is locked.
+/*
+ * The failures of an account are a sorted set: each member is the challenge, a space and an id of its own, with its time in
+ * milliseconds. The caller gives the time, so that all stores decide by the clock of the app.
  */
-export const CONSUME_ATTEMPT = `${ADD}
-local lockMs = math.max(redis.call('PTTL', KEYS[3]), 0)
-local onChallenge = add(KEYS[1], ARGV[1])
-if onChallenge > tonumber(ARGV[3]) then
-  takeBack(KEYS[1], 1)
-  if lockMs > 0 then return {-1, lockMs} end
-  return {0, 0}
+const WINDOW = `
+local function forgetOld(key, now, windowMs)
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', tonumber(now) - tonumber(windowMs))
 end
-local onAccount = add(KEYS[2], ARGV[2])
-if lockMs > 0 or onAccount > tonumber(ARGV[4]) then
-  takeBack(KEYS[1], 1)
-  takeBack(KEYS[2], 1)
-  return {-1, lockMs}
-end
-return {1, tonumber(ARGV[3]) - onChallenge}`
+`
 
 /**
- * KEYS: the approval, attempts of the challenge, failures of the account. ARGV: the window of the first two in
- * milliseconds, attempts per challenge. Returns 1 for the first caller, whose challenge's failures are forgiven and whose
- * challenge ends; otherwise 0.
+ * KEYS: attempts of the challenge, failures of the account, lock of the account, failures of the factor if they are counted.
+ * ARGV: the windows of challenge, account and factor in milliseconds; attempts per challenge, failures before a lock,
+ * failures before a factor is disabled; the time, and the member for this attempt. Returns a verdict and a number: 1 and the
+ * attempts left, 0 and the lock's milliseconds when the challenge is exhausted, -1 and the lock's milliseconds when the
+ * account is locked, or -2 when the factor is disabled; and at last the number of the attempt on the factor.
+ */
+export const CONSUME_ATTEMPT = `${ADD}${WINDOW}
+local lockMs = math.max(redis.call('PTTL', KEYS[3]), 0)
+local onChallenge = add(KEYS[1], ARGV[1])
+if onChallenge > tonumber(ARGV[4]) then
+  takeBack(KEYS[1], 1)
+  if lockMs > 0 then return {-1, lockMs, 0} end
+  return {0, 0, 0}
+end
+local onBinding = KEYS[4] and add(KEYS[4], ARGV[3]) or 0
+if onBinding > tonumber(ARGV[6]) then
+  takeBack(KEYS[1], 1)
+  takeBack(KEYS[4], 1)
+  return {-2, 0, 0}
+end
+forgetOld(KEYS[2], ARGV[7], ARGV[2])
+if lockMs > 0 or redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[5]) then
+  takeBack(KEYS[1], 1)
+  if KEYS[4] then takeBack(KEYS[4], 1) end
+  return {-1, lockMs, 0}
+end
+redis.call('ZADD', KEYS[2], ARGV[7], ARGV[8])
+redis.call('PEXPIRE', KEYS[2], ARGV[2])
+return {1, tonumber(ARGV[4]) - onChallenge, onBinding}`
+
+/**
+ * KEYS: attempts of the challenge, failures of the account, failures of the factor if they are counted. ARGV: the member of
+ * the attempt. Takes the attempt back, unless it is forgiven already.
+ */
+export const REFUND_ATTEMPT = `${ADD}
+if redis.call('ZREM', KEYS[2], ARGV[1]) == 0 then return 0 end
+takeBack(KEYS[1], 1)
+if KEYS[3] then takeBack(KEYS[3], 1) end
+return 1`
+
+/**
+ * KEYS: failures of the account, lock of the account, number of its locks. ARGV: the window of the failures and that of the
+ * locks in milliseconds, failures before a lock, the first lock and the longest in milliseconds, the time. Returns the
+ * milliseconds of the lock that begins, or 0.
+ */
+export const FAIL_ATTEMPT = `${WINDOW}
+forgetOld(KEYS[1], ARGV[6], ARGV[1])
+if redis.call('ZCARD', KEYS[1]) < tonumber(ARGV[3]) then return 0 end
+if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
+local nth = redis.call('INCR', KEYS[3])
+redis.call('PEXPIRE', KEYS[3], ARGV[2])
+local lockMs = math.min(tonumber(ARGV[4]) * 2 ^ math.min(nth - 1, 20), tonumber(ARGV[5]))
+redis.call('SET', KEYS[2], 1, 'PX', string.format('%d', lockMs))
+redis.call('DEL', KEYS[1])
+return lockMs`
+
+/**
+ * KEYS: the approval, attempts of the challenge, failures of the account, failures of the factor if they are counted. ARGV:
+ * the window of the first two in milliseconds, attempts per challenge, how the members of this challenge begin. Returns 1
+ * for the first caller, whose challenge's failures are forgiven and whose challenge ends; otherwise 0.
  */
 export const APPROVE_ATTEMPT = `${ADD}
 if add(KEYS[1], ARGV[1]) > 1 then return 0 end
 local counted = math.min(tonumber(redis.call('GET', KEYS[2]) or '0'), tonumber(ARGV[2]))
-if counted > 0 and redis.call('EXISTS', KEYS[3]) == 1 then takeBack(KEYS[3], counted) end
+if KEYS[4] and counted > 0 then takeBack(KEYS[4], counted) end
+for _, member in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do
+  if string.sub(member, 1, #ARGV[3]) == ARGV[3] then redis.call('ZREM', KEYS[3], member) end
+end
 redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[1])
 return 1`
+
+/** KEYS: lock of the account, failures of each factor. Returns the lock's milliseconds, and the failures in their order. */
+export const READ_LIMITS = `
+local found = {math.max(redis.call('PTTL', KEYS[1]), 0)}
+for at = 2, #KEYS do found[at] = tonumber(redis.call('GET', KEYS[at]) or '0') end
+return found`
 
 /**
  * KEYS: the wait before a resend, messages in ten minutes, messages in a day, rounds of this wait. ARGV: the windows of the

@@ -7,6 +7,10 @@ export const NOTICE_TYPES = [
   'backup_codes_sent',
   'backup_code_used',
   'device_trusted',
+  /** A factor was disabled after too many wrong codes (R96). */
+  'factor_disabled',
+  /** Backup codes were disabled after too many wrong ones (R96). */
+  'backup_codes_disabled',
   /** Several wrong codes in a day after the correct password (R34). */
   'repeated_failures',
   /** The user confirmed a "this wasn't me" link. */

@@ -9,6 +9,7 @@ export {
   parseUser,
 } from './contact.js'
 export { maskContact } from './destination.js'
+export { type GuessingLimits, guessingArithmetic, guessingBound, guessingSentence } from './guessing-bound.js'
 export {
   type BackupMethod,
   type CodeKind,

@@ -2,6 +2,8 @@ import { Router } from 'express'
 import type * as z from 'zod'
 import { type Challenged, startChallenge } from '../flows/challenge.js'
 import type { Refused } from '../flows/deps.js'
+import { offeredFactors } from '../flows/user.js'
+import { readDisabledFactors } from '../http/context.js'
 import type { RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
@@ -34,8 +36,9 @@ export function buildChallengeRouter(deps: RouteDeps): Router {
   return router
 }
 
-function showStart(context: RouteContext): void {
+async function showStart(context: RouteContext): Promise<void> {
   const { req, res, deps, state, user } = context
+  await readDisabledFactors(context)
   const { path } = deps.settings
   if (state.stage === 'pending' && user.factors.length === 0) return res.redirect(303, `${path}/enroll-app`)
   if (state.stage !== 'pending' && !state.record.stepUp) {
@@ -50,7 +53,7 @@ function showStart(context: RouteContext): void {
   }
   if (req.query.choose === undefined) {
     if (liveChallenge(context)) return res.redirect(303, `${path}/verify`)
-    const [only, ...others] = user.factors
+    const [only, ...others] = offeredFactors(user)
     if (only?.method === 'app' && others.length === 0)
       return res.redirect(303, `${path}/verify?factor=${only.id}`)
   }
@@ -60,9 +63,9 @@ function showStart(context: RouteContext): void {
 /** Responds with the MFA status as JSON. */
 export async function respondState(context: RouteContext): Promise<void> {
   const { res, deps, state, user } = context
-  const live = await followedChallenge(context)
+  const [live] = await Promise.all([followedChallenge(context), readDisabledFactors(context)])
   const shared = {
-    factors: listFactors(user.factors),
+    factors: listFactors(offeredFactors(user)),
     ...(live && {
       challenge: {
         factor: live.factor.id,

@@ -1,4 +1,5 @@
 import type { Response } from 'express'
+import { offeredFactors } from '../flows/user.js'
 import type { RequestContext } from '../http/context.js'
 import { factorView } from '../http/factors.js'
 import type { ChallengeView, FactorView } from '../pages/view.js'
@@ -49,5 +50,7 @@ export async function followedChallenge(context: RouteContext): Promise<Challeng
 /** The user's factors as pages show them; during a step-up, only those that the route accepts. */
 export function factorViews({ user, state }: RouteContext): FactorView[] {
   const wanted = state.record.stepUp?.factors
-  return user.factors.filter(({ id }) => wanted?.includes(id) ?? true).map(factorView)
+  return offeredFactors(user)
+    .filter(({ id }) => wanted?.includes(id) ?? true)
+    .map(factorView)
 }

@@ -102,7 +102,7 @@ function ageOf(enrollment: MfaRecord['enrollment']): number {
 /** Reports the new app to the host (`onAppEnrolled`), and notifies the user. */
 async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<void> {
   const { req, deps, state, user } = context
-  await appEnrolled(deps, user)
+  await appEnrolled(deps, user, contact)
   await deps.settings.onAppEnrolled?.(state.user, { method: 'app', user: formatUser(contact) })
   const to = maskContact(contact)
   await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })

@@ -1,6 +1,6 @@
 import { type Freshness, factorChange, isFresh } from '../flows/freshness.js'
 import type { Refusal } from '../flows/refusal.js'
-import { backupShown } from '../flows/user.js'
+import { backupShown, offeredFactors } from '../flows/user.js'
 import { listFactors } from '../http/factors.js'
 import type { Problem } from '../http/problem.js'
 import { sessionEnded, storeIfCurrent } from '../session/store.js'
@@ -36,7 +36,11 @@ export function factorChangeChoice({
   user,
 }: Pick<RouteContext, 'deps' | 'user'>): Pick<Problem, 'factors' | 'backup'> {
   const { factors, backup } = acceptedFactors(user, factorChange(deps.settings, user))
-  return { factors: listFactors(factors), backup }
+  const offered = new Set(offeredFactors(user))
+  return {
+    factors: listFactors(factors.filter((factor) => offered.has(factor))),
+    backup: backup && !user.disabled?.has('backup'),
+  }
 }
 
 function acceptedFactors(user: RouteContext['user'], { accepts }: Freshness) {

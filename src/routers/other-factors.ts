@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.js'
-import { findFactor } from '../flows/user.js'
+import { findFactor, offeredFactors } from '../flows/user.js'
+import { readDisabledFactors } from '../http/context.js'
 import { factorView, listFactors } from '../http/factors.js'
 import { logFailure } from '../http/failure-log.js'
 import { sendProblem } from '../http/problem.js'
@@ -20,13 +21,18 @@ export interface Undelivered {
  * The other factors that the option `outage` allows when the service failed to deliver a code. This never approves a code.
  * @throws the error of the service, if there is no other factor.
  */
-export function otherFactorsAfter(context: RouteContext, error: unknown, requested: string): Undelivered {
+export async function otherFactorsAfter(
+  context: RouteContext,
+  error: unknown,
+  requested: string,
+): Promise<Undelivered> {
   const { deps, user } = context
   const { outage, logger } = deps.settings
   if (outage === 'closed' || !(error instanceof ServiceError) || error.code === 'ERR_MFA_SERVICE_KEY')
     throw error
+  await readDisabledFactors(context)
   const failed = findFactor(user, requested)
-  const factors = outage === 'other-factor' ? user.factors.filter(({ id }) => id !== failed?.id) : []
+  const factors = outage === 'other-factor' ? offeredFactors(user).filter(({ id }) => id !== failed?.id) : []
   const backup = hasBackup(context)
   if (factors.length === 0 && !backup) throw error
   logFailure(logger, error)

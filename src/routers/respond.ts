@@ -2,6 +2,7 @@ import { factorChange } from '../flows/freshness.js'
 import type { Refusal } from '../flows/refusal.js'
 import { backupTarget, findFactor } from '../flows/user.js'
 import { trustField } from '../http/body.js'
+import { readDisabledFactors } from '../http/context.js'
 import { factorView, lastUsedFactor } from '../http/factors.js'
 import { setRetryAfter } from '../http/headers.js'
 import { localesOf } from '../http/locale.js'
@@ -54,7 +55,8 @@ export function choosePage(context: RouteContext, factors = factorViews(context)
 export function codePage(context: RouteContext, name: string | undefined, exhausted = false): View {
   const challenge = liveChallenge(context)
   const id = name ?? context.state.record.challenge?.factorId
-  const found = id === undefined || id === 'backup' ? undefined : findFactor(context.user, id)
+  const named = id === undefined || id === 'backup' ? undefined : findFactor(context.user, id)
+  const found = named && context.user.disabled?.has(named.id) ? undefined : named
   if (!found && !(id === 'backup' && hasBackup(context))) return choosePage(context)
   return {
     page: 'code',
@@ -83,12 +85,14 @@ function trustOffer(
 
 /** Whether this user can have backup codes: there is a contact for them, and the step-up accepts them. */
 export function hasBackup({ user, state }: RouteContext): boolean {
+  if (user.disabled?.has('backup')) return false
   return (state.record.stepUp?.backup ?? true) && backupTarget(user) !== undefined
 }
 
 /** Responds with a refusal: a page on which the user can continue, or problem+json. */
-export function sendRefusal(context: RouteContext, refusal: Refusal, factor?: string): void {
+export async function sendRefusal(context: RouteContext, refusal: Refusal, factor?: string): Promise<void> {
   const { res, deps, html } = context
+  if (html || refusal.code === 'step_up_required') await readDisabledFactors(context)
   if (!html) return sendProblem(res, { ...refusal, ...continuationOf(refusal, context) })
   const { settings } = deps
   if (refusal.code === 'mfa_required' || refusal.code === 'step_up_required')

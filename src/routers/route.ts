@@ -85,7 +85,7 @@ export function addRoute(router: Router, deps: RouteDeps, path: string, route: R
         await handler(context)
       } catch (error) {
         if (!(error instanceof SessionEndedError)) throw error
-        sendRefusal(context, { code: 'session_ended' })
+        await sendRefusal(context, { code: 'session_ended' })
       }
     })
   add(router, deps, path, { get: withContext(get), post: withContext(post), delete: withContext(del) })

@@ -2,6 +2,7 @@ import { Router } from 'express'
 import type * as z from 'zod'
 import { findFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
+import { readDisabledFactors } from '../http/context.js'
 import type { RouteDeps } from '../http/deps.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
@@ -36,6 +37,7 @@ async function showCodeEntry(context: RouteContext): Promise<void> {
   if (user.factors.length === 0 || (named === undefined && !state.record.challenge)) {
     return res.redirect(303, deps.settings.path)
   }
+  await readDisabledFactors(context)
   const view = codePage(context, named)
   const challenge = view.page === 'code' && view.challenge ? await followedChallenge(context) : undefined
   const again = req.query.again !== undefined
@@ -51,6 +53,7 @@ async function verify(context: RouteContext): Promise<void> {
   const body = await readBody(req, res, verifyBody)
   if ('fault' in body) {
     if (!html) return sendProblem(res, body.fault)
+    await readDisabledFactors(context)
     return showPage(context, codePage(context, undefined), { tone: 'error', code: body.fault.code })
   }
   const outcome = await verifyTypedCode(context, body.fields, 'log-in')

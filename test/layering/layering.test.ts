@@ -60,7 +60,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   passport: { uses: ['http', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
 
   // Looks at what other modules hold; no module below uses it.
-  diagnostics: { uses: ['session', ...LEAVES], types: ['protocol', ...CONFIGURED] },
+  diagnostics: { uses: ['session', 'protocol', ...LEAVES], types: CONFIGURED },
 
   // For the tests of an app. It implements a service and knows nothing of the plugin that calls it.
   testing: { uses: ['protocol', ...LEAVES] },

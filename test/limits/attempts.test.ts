@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { approvalsIn } from '../../src/limits/approvals.js'
-import { attemptsIn } from '../../src/limits/attempts.js'
+import { type Attempt, attemptsIn, type CountedAttempt } from '../../src/limits/attempts.js'
 import { type Counters, openCounters } from '../../src/limits/counter.js'
 import { readOptions } from '../../src/settings.js'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
@@ -9,6 +9,17 @@ import { standInService } from '../kit/stand-in-service.js'
 const settings = readOptions({ service: standInService().service, factors: () => [] })
 
 const attemptsWith = (counters: Counters) => attemptsIn(counters, approvalsIn(counters), settings)
+
+type Limited = ReturnType<typeof attemptsWith>
+
+/** Counts an attempt that may be evaluated. */
+async function counted(attempts: Limited, attempt: Attempt): Promise<CountedAttempt> {
+  const permit = await attempts.consume(attempt)
+  if (!permit.ok) throw new Error(`The attempt is refused: ${permit.why}`)
+  return permit.attempt
+}
+
+const lockedForSeconds = async (attempts: Limited) => (await attempts.limitsOf('u', [])).lockedForSeconds
 
 /** Counters in a remote store such as Redis: other steps run between the start and the end of each step. */
 function remote(turns: () => number): Counters {
@@ -56,13 +67,13 @@ describe('attempts in a remote store', () => {
         evaluated++
         perChallenge.set(attempt.challenge, (perChallenge.get(attempt.challenge) ?? 0) + 1)
         for (let turn = roll(4); turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve))
-        await attempts.failed(attempt)
+        await attempts.failed(permit.attempt)
       }
       await Promise.all(Array.from({ length: 200 }, (_, number) => guess(number)))
       expect(evaluated).toBeLessThanOrEqual(10)
       expect(Math.max(...perChallenge.values())).toBeLessThanOrEqual(5)
-      expect(await attempts.lockedForSeconds('u')).toBeGreaterThan(29 * 60)
-      expect(await attempts.lockedForSeconds('u')).toBeLessThanOrEqual(30 * 60)
+      expect(await lockedForSeconds(attempts)).toBeGreaterThan(29 * 60)
+      expect(await lockedForSeconds(attempts)).toBeLessThanOrEqual(30 * 60)
     },
   )
 
@@ -72,12 +83,11 @@ describe('attempts in a remote store', () => {
       const roll = dice(seed)
       const attempts = attemptsWith(remote(() => 1 + roll(3)))
       const fail = async (challenge: string) => {
-        const attempt = { userId: 'u', challenge }
-        if ((await attempts.consume(attempt)).ok) await attempts.failed(attempt)
+        const permit = await attempts.consume({ userId: 'u', challenge })
+        if (permit.ok) await attempts.failed(permit.attempt)
       }
       for (let failure = 0; failure < 4; failure++) await fail('older')
-      const mine = { userId: 'u', challenge: 'mine' }
-      expect((await attempts.consume(mine)).ok).toBe(true)
+      const mine = await counted(attempts, { userId: 'u', challenge: 'mine' })
       // A hundred more arrive while the correct one is evaluated.
       await Promise.all([
         ...Array.from({ length: 100 }, () => fail('mine')),
@@ -85,9 +95,9 @@ describe('attempts in a remote store', () => {
       ])
       let left = 0
       for (; left < 20; left++) {
-        const attempt = { userId: 'u', challenge: `next${left}` }
-        if (!(await attempts.consume(attempt)).ok) break
-        await attempts.failed(attempt)
+        const permit = await attempts.consume({ userId: 'u', challenge: `next${left}` })
+        if (!permit.ok) break
+        await attempts.failed(permit.attempt)
       }
       expect(left).toBeLessThanOrEqual(6)
     },
@@ -108,9 +118,10 @@ describe('the lock of an account', () => {
     let evaluated = 0
     for (let attempt = 0; ; attempt++) {
       const one = { userId: 'u', challenge: `c${Date.now()}-${Math.floor(attempt / 5)}` }
-      if (!(await attempts.consume(one)).ok) return evaluated
+      const permit = await attempts.consume(one)
+      if (!permit.ok) return evaluated
       evaluated++
-      await attempts.failed(one)
+      await attempts.failed(permit.attempt)
     }
   }
 
@@ -120,12 +131,12 @@ describe('the lock of an account', () => {
     const lengths = []
     for (let round = 0; round < 10; round++) {
       expect(await lock(attempts)).toBe(10)
-      const seconds = await attempts.lockedForSeconds('u')
+      const seconds = await lockedForSeconds(attempts)
       lengths.push((seconds * SECOND) / HOUR)
       clock.move(seconds * SECOND - 1)
       expect((await attempts.consume({ userId: 'u', challenge: 'x' })).ok).toBe(false)
       clock.move(1)
-      expect(await attempts.lockedForSeconds('u')).toBe(0)
+      expect(await lockedForSeconds(attempts)).toBe(0)
     }
     expect(lengths).toEqual([0.5, 1, 2, 4, 8, 16, 24, 24, 24, 24])
   })
@@ -138,21 +149,20 @@ describe('the lock of an account', () => {
     await lock(attempts)
     clock.move(2 * DAY + HOUR)
     await lock(attempts)
-    expect(await attempts.lockedForSeconds('u')).toBe(30 * 60)
+    expect(await lockedForSeconds(attempts)).toBe(30 * 60)
   })
 
   it('takes ten failures within a day, not nine, nor ten in two days', async () => {
     const clock = stopClock()
     const attempts = attemptsWith(openCounters())
     const fail = async (challenge: string) => {
-      expect((await attempts.consume({ userId: 'u', challenge })).ok).toBe(true)
-      await attempts.failed({ userId: 'u', challenge })
+      await attempts.failed(await counted(attempts, { userId: 'u', challenge }))
     }
     for (let failure = 0; failure < 9; failure++) await fail(`a${failure}`)
-    expect(await attempts.lockedForSeconds('u')).toBe(0)
+    expect(await lockedForSeconds(attempts)).toBe(0)
     clock.move(DAY)
     await fail('b')
-    expect(await attempts.lockedForSeconds('u')).toBe(0)
+    expect(await lockedForSeconds(attempts)).toBe(0)
   })
 
   it('affects one account only', async () => {
@@ -165,8 +175,9 @@ describe('the lock of an account', () => {
     const attempts = attemptsWith(openCounters())
     for (let attempt = 0; attempt < 50; attempt++) {
       const one = { userId: 'u', challenge: 'c' }
-      expect(await attempts.consume(one)).toEqual({ ok: true, attemptsLeft: 4 })
-      await attempts.refund(one)
+      const permit = await attempts.consume(one)
+      expect(permit).toMatchObject({ ok: true, attemptsLeft: 4 })
+      if (permit.ok) await attempts.refund(permit.attempt)
     }
   })
 
@@ -174,9 +185,9 @@ describe('the lock of an account', () => {
     const clock = stopClock()
     const attempts = attemptsWith(openCounters())
     const late = { userId: 'u', challenge: 'late' }
-    await attempts.consume(late)
+    const early = await counted(attempts, late)
     clock.move(DAY + MINUTE)
-    await attempts.refund(late)
+    await attempts.refund(early)
     expect(await lock(attempts)).toBe(10)
   })
 })

@@ -23,6 +23,7 @@ const GROUPS = {
     'store',
     'attemptsPerChallenge',
     'failuresBeforeLock',
+    'failuresBeforeDisable',
     'lockDuration',
     'sendsPerTenMinutes',
     'sendsPerDay',

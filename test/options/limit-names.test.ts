@@ -16,7 +16,7 @@ async function sharedLimits() {
 
 it('a limit of the plugin has the same name, range and default in the service', async () => {
   const limits = await sharedLimits()
-  expect(limits.map(({ name }) => name)).toHaveLength(6)
+  expect(limits.map(({ name }) => name)).toHaveLength(7)
   for (const { name, doc } of limits) {
     expect(LIMIT_RANGES).toHaveProperty(name)
     const range = LIMIT_RANGES[name as keyof typeof LIMIT_RANGES]

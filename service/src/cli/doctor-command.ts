@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { guessingSentence } from 'countersign/protocol'
 import { ConfigurationError } from '../configuration-error.js'
 import { readEnvironment } from '../environment.js'
 import { diagnoseCarriers } from '../operator/diagnose-carriers.js'
@@ -39,10 +40,14 @@ async function diagnoseSettings(io: Io): Promise<Diagnostic[]> {
   const subject = 'settings'
   try {
     const { options, warnings } = readEnvironment(io.env, { dataDir: storeLocation(io.env).dataDir })
-    const { routes } = readOptions(options)
+    const { routes, limits } = readOptions(options)
     const ok: Diagnostic = { severity: 'ok', subject, message: 'The service can start with them.' }
     const found = warnings.map((message): Diagnostic => ({ severity: 'warning', subject, message }))
-    return [...(found.length > 0 ? found : [ok]), ...(await diagnoseCarriers(routes))]
+    const { failuresBeforeDisable, appStepsAhead } = limits
+    // Of all codes, those of an app are the easiest to guess: several are valid at a time.
+    const guessing = guessingSentence({ failuresBeforeDisable, validCodes: 2 + appStepsAhead })
+    const bound: Diagnostic = { severity: 'ok', subject, message: guessing }
+    return [...(found.length > 0 ? found : [ok]), bound, ...(await diagnoseCarriers(routes))]
   } catch (error) {
     return faultsOf(error, subject)
   }

@@ -8,6 +8,8 @@ export const de: NoticeCatalogue = {
     backup_codes_sent: '{app}: neue Backup-Codes',
     backup_code_used: '{app}: Backup-Code verwendet',
     device_trusted: '{app}: neuer vertrauenswürdiger Browser',
+    factor_disabled: '{app}: Anmeldemethode deaktiviert',
+    backup_codes_disabled: '{app}: Backup-Codes deaktiviert',
     repeated_failures: '{app}: Jemand kennt möglicherweise Ihr Passwort',
     account_secured: '{app}: Ihr Konto wurde geschützt',
   },
@@ -20,6 +22,10 @@ export const de: NoticeCatalogue = {
       'Mit einem Backup-Code wurde eine Anmeldung bei Ihrem Konto bei {app} bestätigt. Alle vertrauenswürdigen Browser wurden entfernt.',
     device_trusted:
       'Ein neuer Browser ist vertrauenswürdig. In ihm ist die Anmeldung bei Ihrem Konto bei {app} ohne zweiten Schritt möglich.',
+    factor_disabled:
+      'Für diese Methode, Ihre Anmeldungen bei {app} zu bestätigen, wurden zu viele falsche Codes eingegeben. Sie ist deaktiviert, bis sie neu eingerichtet wird: {factor}. Möglicherweise kennt jemand Ihr Passwort.',
+    backup_codes_disabled:
+      'Für Ihr Konto bei {app} wurden zu viele falsche Backup-Codes eingegeben. Ihre Backup-Codes sind deaktiviert, bis Sie neue anfordern. Möglicherweise kennt jemand Ihr Passwort.',
     repeated_failures:
       'Jemand hat das richtige Passwort für Ihr Konto bei {app} und danach mehrere falsche Codes eingegeben. Mit diesen Codes war keine Anmeldung möglich.',
     account_secured:

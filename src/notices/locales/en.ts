@@ -8,6 +8,8 @@ export const en: NoticeCatalogue = {
     backup_codes_sent: '{app}: new backup codes',
     backup_code_used: '{app}: backup code used',
     device_trusted: '{app}: new trusted browser',
+    factor_disabled: '{app}: sign-in option turned off',
+    backup_codes_disabled: '{app}: backup codes turned off',
     repeated_failures: '{app}: someone may know your password',
     account_secured: '{app}: your account was secured',
   },
@@ -19,6 +21,10 @@ export const en: NoticeCatalogue = {
     backup_code_used:
       'A backup code was used to sign in to your {app} account. All trusted browsers were removed.',
     device_trusted: 'A new browser is trusted. It can sign in to your {app} account without the second step.',
+    factor_disabled:
+      'Too many wrong codes were entered for this option to confirm your sign-ins to {app}, so it is turned off until it is set up again: {factor}. Someone may know your password.',
+    backup_codes_disabled:
+      'Too many wrong backup codes were entered for your {app} account, so your backup codes are turned off until you get new ones. Someone may know your password.',
     repeated_failures:
       'Someone entered the correct password for your {app} account and then several wrong codes. Those codes did not let them in.',
     account_secured:

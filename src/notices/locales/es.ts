@@ -8,6 +8,8 @@ export const es: NoticeCatalogue = {
     backup_codes_sent: '{app}: códigos de respaldo nuevos',
     backup_code_used: '{app}: código de respaldo usado',
     device_trusted: '{app}: nuevo navegador de confianza',
+    factor_disabled: '{app}: opción de acceso desactivada',
+    backup_codes_disabled: '{app}: códigos de respaldo desactivados',
     repeated_failures: '{app}: es posible que alguien conozca tu contraseña',
     account_secured: '{app}: tu cuenta está protegida',
   },
@@ -20,6 +22,10 @@ export const es: NoticeCatalogue = {
       'Se ha usado un código de respaldo para iniciar sesión en tu cuenta de {app}. Se han eliminado todos los navegadores de confianza.',
     device_trusted:
       'Hay un nuevo navegador de confianza. Con él se puede iniciar sesión en tu cuenta de {app} sin el segundo paso.',
+    factor_disabled:
+      'Se introdujeron demasiados códigos incorrectos con esta opción para confirmar tus accesos a {app}. Está desactivada hasta que se configure de nuevo: {factor}. Es posible que alguien conozca tu contraseña.',
+    backup_codes_disabled:
+      'Se introdujeron demasiados códigos de respaldo incorrectos en tu cuenta de {app}. Tus códigos de respaldo están desactivados hasta que pidas otros. Es posible que alguien conozca tu contraseña.',
     repeated_failures:
       'Alguien ha introducido la contraseña correcta de tu cuenta de {app} y después varios códigos incorrectos. Con esos códigos no ha podido entrar.',
     account_secured:

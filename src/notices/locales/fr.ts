@@ -8,6 +8,8 @@ export const fr: NoticeCatalogue = {
     backup_codes_sent: '{app} : nouveaux codes de secours',
     backup_code_used: '{app} : code de secours utilisé',
     device_trusted: '{app} : nouveau navigateur de confiance',
+    factor_disabled: '{app} : méthode de connexion désactivée',
+    backup_codes_disabled: '{app} : codes de secours désactivés',
     repeated_failures: '{app} : quelqu’un connaît peut-être votre mot de passe',
     account_secured: '{app} : votre compte a été sécurisé',
   },
@@ -21,6 +23,10 @@ export const fr: NoticeCatalogue = {
       'Un code de secours a été utilisé pour se connecter à votre compte {app}. Tous les navigateurs de confiance ont été supprimés.',
     device_trusted:
       'Un nouveau navigateur est de confiance. Il permet de se connecter à votre compte {app} sans la seconde étape.',
+    factor_disabled:
+      'Trop de codes erronés ont été saisis avec cette méthode de confirmation de vos connexions à {app}. Elle est désactivée jusqu’à ce qu’elle soit configurée à nouveau : {factor}. Quelqu’un connaît peut-être votre mot de passe.',
+    backup_codes_disabled:
+      'Trop de codes de secours erronés ont été saisis pour votre compte {app}. Vos codes de secours sont désactivés jusqu’à ce que vous en demandiez de nouveaux. Quelqu’un connaît peut-être votre mot de passe.',
     repeated_failures:
       'Quelqu’un a saisi le bon mot de passe de votre compte {app}, puis plusieurs codes incorrects. Ces codes ne lui ont pas permis de se connecter.',
     account_secured:

@@ -8,6 +8,8 @@ export const ja: NoticeCatalogue = {
     backup_codes_sent: '{app}：新しいバックアップ コード',
     backup_code_used: '{app}：バックアップ コードが使用されました',
     device_trusted: '{app}：信頼できるブラウザが追加されました',
+    factor_disabled: '{app}：確認方法が無効になりました',
+    backup_codes_disabled: '{app}：バックアップコードが無効になりました',
     repeated_failures: '{app}：パスワードを知られている可能性があります',
     account_secured: '{app}：アカウントを保護しました',
   },
@@ -20,6 +22,10 @@ export const ja: NoticeCatalogue = {
       '{app}のアカウントへのログインにバックアップ コードが使用されました。信頼できるブラウザはすべて削除されました。',
     device_trusted:
       '信頼できるブラウザが追加されました。このブラウザでは、2段階目の確認なしで{app}のアカウントにログインできます。',
+    factor_disabled:
+      '{app}へのログインを確認する次の方法で、誤ったコードが何度も入力されました。再設定されるまで無効になります：{factor}。パスワードを知られている可能性があります。',
+    backup_codes_disabled:
+      '{app}のアカウントで、誤ったバックアップコードが何度も入力されました。新しいコードを取得するまで、バックアップコードは無効になります。パスワードを知られている可能性があります。',
     repeated_failures:
       '{app}のアカウントに正しいパスワードが入力された後、間違ったコードが何度も入力されました。これらのコードではログインされていません。',
     account_secured:

@@ -8,6 +8,8 @@ export const pt: NoticeCatalogue = {
     backup_codes_sent: '{app}: novos códigos de backup',
     backup_code_used: '{app}: código de backup usado',
     device_trusted: '{app}: novo navegador de confiança',
+    factor_disabled: '{app}: opção de acesso desativada',
+    backup_codes_disabled: '{app}: códigos de backup desativados',
     repeated_failures: '{app}: talvez alguém conheça sua senha',
     account_secured: '{app}: sua conta foi protegida',
   },
@@ -20,6 +22,10 @@ export const pt: NoticeCatalogue = {
       'Um código de backup foi usado para entrar na sua conta em {app}. Todos os navegadores de confiança foram removidos.',
     device_trusted:
       'Há um novo navegador de confiança. Com ele, é possível entrar na sua conta em {app} sem a segunda etapa.',
+    factor_disabled:
+      'Foram digitados códigos errados demais nesta opção para confirmar seus acessos ao {app}. Ela está desativada até ser configurada novamente: {factor}. Talvez alguém conheça sua senha.',
+    backup_codes_disabled:
+      'Foram digitados códigos de backup errados demais na sua conta do {app}. Seus códigos de backup estão desativados até você pedir novos. Talvez alguém conheça sua senha.',
     repeated_failures:
       'Alguém digitou a senha correta da sua conta em {app} e depois vários códigos incorretos. Com esses códigos, a pessoa não entrou.',
     account_secured:
