@@ -58,7 +58,13 @@ const secret = z
 
 const environment = z
   .object({
-    NODE_ENV: z.string().optional(),
+    NODE_ENV: z
+      .string()
+      .refine((mode) => mode === 'production' || !/^\s*prod(uction)?\s*$/i.test(mode), {
+        error:
+          'must be production in lower case, because Express and other packages take every other spelling for development',
+      })
+      .optional(),
     HOST: z.string().default('127.0.0.1'),
     PORT: whole(0, 65_535).default(3000),
     PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must look like https://vault.example' }).optional(),

@@ -50,6 +50,18 @@ describe('the environment', () => {
     )
   })
 
+  it('listens on this machine only unless HOST says otherwise (R100)', () => {
+    expect(readConfig({}).host).toBe('127.0.0.1')
+    expect(readConfig({ HOST: '0.0.0.0', PORT: '8080' })).toMatchObject({ host: '0.0.0.0', port: 8080 })
+  })
+
+  it.each(['Production', 'PRODUCTION', 'prod', ' production'])(
+    'refuses NODE_ENV=%j, which means production but would be taken for development (R100)',
+    (NODE_ENV) => {
+      expect(() => readConfig({ NODE_ENV })).toThrow(/NODE_ENV must be production in lower case/)
+    },
+  )
+
   it('must bring secrets and a way of delivery in production', () => {
     const production = { NODE_ENV: 'production' }
     expect(() => readConfig(production)).toThrow(

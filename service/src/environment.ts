@@ -1,8 +1,11 @@
 import { NOTICES, type Notice } from './application.js'
 import { ConfigurationError } from './configuration-error.js'
+import { unknownVariableFaults } from './known-variables.js'
 import { isDurationLimit, LIMIT_NAMES, LIMIT_RANGES, type LimitName, limitRange } from './limits.js'
+import { LOG_LEVELS, type LogEvent } from './log/logger.js'
 import { readOptions, type ServiceOptions } from './options.js'
-import { readProcessLimits } from './process-limits.js'
+import { PROCESS_LIMITS, readProcessLimits } from './process-limits.js'
+import { isProduction, productionFaults } from './production.js'
 import { developmentSecret } from './secrets/development-secret.js'
 
 /** The variable of each limit. Those of durations are in seconds. */
@@ -49,6 +52,23 @@ const VARIABLES: Readonly<Record<string, string>> = {
   transcribeHosts: 'SERVICE_TRANSCRIBE_HOSTS',
 }
 
+/** The variables that this file reads itself. */
+const OTHER_VARIABLES = [
+  'SERVICE_HOST',
+  'SERVICE_PORT',
+  'SERVICE_LOG_LEVEL',
+  'SERVICE_DRAIN_SECONDS',
+  'SERVICE_NOTICES',
+  'SERVICE_ALLOW_TEST_KEYS_IN_PRODUCTION',
+]
+
+const KNOWN_VARIABLES: readonly string[] = [
+  ...Object.values(LIMIT_VARIABLES),
+  ...Object.values(PROCESS_LIMITS).map(({ variable }) => variable),
+  ...Object.values(VARIABLES),
+  ...OTHER_VARIABLES,
+]
+
 // Take the place of missing values while the other options are validated.
 const PLACEHOLDER_SECRET = 'x'.repeat(32)
 const PLACEHOLDER_DELIVERY = 'https://delivery.invalid'
@@ -59,8 +79,12 @@ type Environment = Readonly<Record<string, string | undefined>>
 export interface ServiceEnvironment {
   /** The options for `createService`. */
   readonly options: ServiceOptions
-  /** SERVICE_PORT. Defaults to 4000. */
+  /** SERVICE_HOST, the address to listen on. Defaults to 127.0.0.1, in production to every address, which is `undefined`. */
+  readonly host: string | undefined
+  /** SERVICE_PORT, else PORT. Defaults to 4000. */
   readonly port: number
+  /** SERVICE_LOG_LEVEL: the least urgent events that the log contains. Defaults to `info`. */
+  readonly logLevel: LogEvent['level']
   /**
    * SERVICE_DRAIN_SECONDS in milliseconds: how long `/readyz` reports that the service is not ready before it stops
    * accepting requests. Defaults to 5 s in production, else 0.
@@ -79,11 +103,14 @@ export function readEnvironment(
   env: Environment,
   defaults: { readonly dataDir: string },
 ): ServiceEnvironment {
-  const production = env.NODE_ENV === 'production'
+  const production = isProduction(env)
   const dataDir = env.DATA_DIR || defaults.dataDir
-  const faults: string[] = []
+  const faults: string[] = [...productionFaults(env), ...unknownVariableFaults(env, KNOWN_VARIABLES)]
   const warnings: string[] = []
-  const port = readPort(env.SERVICE_PORT || '4000', faults)
+  const host = readHost(env.SERVICE_HOST || (production ? undefined : '127.0.0.1'), faults)
+  const portVariable = env.SERVICE_PORT || !env.PORT ? 'SERVICE_PORT' : 'PORT'
+  const port = readPort(portVariable, env[portVariable] || '4000', faults)
+  const logLevel = readLogLevel(env.SERVICE_LOG_LEVEL || 'info', faults)
   const drainMs = readDrain(env.SERVICE_DRAIN_SECONDS || (production ? '5' : '0'), faults) * 1000
   const limits = readLimits(env, faults)
   const processLimits = readProcessLimits(env, faults)
@@ -114,15 +141,17 @@ export function readEnvironment(
     ...processLimits,
     ...(notices && { notices }),
     ...(allowTestKeysInProduction && { allowTestKeysInProduction }),
+    // Whoever reaches the port reaches the metrics.
+    ...(!isLoopback(host) && { metricsWithoutKey: false }),
   }
   faults.push(...optionFaults(options))
-  if (faults.length > 0) throw new ConfigurationError(faults)
+  if (faults.length > 0) throw new ConfigurationError([...new Set(faults)])
   if (!env.SERVICE_SECRET) {
     warnings.push(
       `SERVICE_SECRET is not set: using the one in ${dataDir}/secret, which is for development only.`,
     )
   }
-  return { options: { ...options, ...readSecrets(env, dataDir) }, port, drainMs, warnings }
+  return { options: { ...options, ...readSecrets(env, dataDir) }, host, port, logLevel, drainMs, warnings }
 }
 
 /** What is wrong with the options, with the names of their variables. */
@@ -155,12 +184,31 @@ function readPreviousSecrets(env: Environment): string[] {
   return previous.filter((secret) => secret !== '')
 }
 
-function readPort(text: string, faults: string[]): number {
+function readPort(variable: string, text: string, faults: string[]): number {
   const port = Number(text)
   if (!/^\d{1,5}$/.test(text) || port > 65_535) {
-    faults.push('SERVICE_PORT must be a port number from 0 to 65535 (default 4000).')
+    faults.push(`${variable} must be a port number from 0 to 65535 (default 4000).`)
   }
   return port
+}
+
+function readHost(text: string | undefined, faults: string[]): string | undefined {
+  if (text !== undefined && !/^[A-Za-z0-9.:%_-]{1,255}$/.test(text)) {
+    faults.push('SERVICE_HOST must be an address of this machine, such as 127.0.0.1, 0.0.0.0 or ::.')
+  }
+  return text
+}
+
+/** Whether a service that listens on this host can only be reached from this machine. */
+export function isLoopback(host: string | undefined): boolean {
+  if (host === undefined) return false
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
+function readLogLevel(text: string, faults: string[]): LogEvent['level'] {
+  const level = LOG_LEVELS.find((name) => name === text)
+  if (!level) faults.push(`SERVICE_LOG_LEVEL must be ${LOG_LEVELS.join(', ')} (default info).`)
+  return level ?? 'info'
 }
 
 function readNotices(text: string | undefined, faults: string[]): Notice[] | undefined {

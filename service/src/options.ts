@@ -7,7 +7,9 @@ import type { Routes } from './carriers/route.js'
 import { ConfigurationError } from './configuration-error.js'
 import { type Limits, limitRules, limitsFrom } from './limits.js'
 import type { Logger } from './log/logger.js'
+import { isSupportedLanguage, SUPPORTED_LANGUAGES } from './message-texts/catalogue.js'
 import { durationRule, poolSizeRule } from './process-limits.js'
+import { isProduction, productionFaults } from './production.js'
 import { parseEngine } from './transcription/engines/engine-option.js'
 import { parseHost } from './transcription/sources/allowed-hosts.js'
 
@@ -81,7 +83,11 @@ const schema = z.strictObject({
   /** Host of the application's pages, such as `vault.example`: an SMS then ends with the line from which browsers fill in the code. Defaults to none. */
   origin: originRule.optional(),
   /** Language of messages when the user's language is unknown, as a BCP 47 tag. Defaults to `en`. */
-  locale: text('locale', 'a language tag such as en').default('en'),
+  locale: text('locale', 'a language tag such as en')
+    .refine(isSupportedLanguage, {
+      error: `locale must be a tag of one of the languages ${SUPPORTED_LANGUAGES.join(', ')}`,
+    })
+    .default('en'),
   /** How messages are delivered: one address for all channels, or an object with one for each. Required. */
   delivery,
   /**
@@ -105,12 +111,17 @@ const schema = z.strictObject({
     .refine((url) => URL.canParse(url), { error: 'publicUrl must be an address such as https://mfa.example' })
     .transform((url) => url.replace(/\/+$/, ''))
     .optional(),
-  /** Bearer token that `/metrics` requires: 16 to 512 visible ASCII characters. Without it, `/metrics` only answers requests from this machine. */
+  /** Bearer token that `/metrics` requires: 16 to 512 visible ASCII characters. Without it, see `metricsWithoutKey`. */
   metricsKey: text('metricsKey', '32 random bytes')
     .regex(/^[\x21-\x7e]{16,512}$/, {
       error: 'metricsKey must have 16 to 512 visible ASCII characters: use 32 random bytes',
     })
     .optional(),
+  /**
+   * Whether `/metrics` answers requests from this machine without a key, unless a proxy forwarded them. Defaults to `true`
+   * outside production, else to `false`.
+   */
+  metricsWithoutKey: z.boolean({ error: 'metricsWithoutKey must be true or false' }).optional(),
   /**
    * The transcription engine: `auto` (pocketsphinx if it is installed), `off`, `pocketsphinx`,
    * `command:whisper-cli -nt -f {file}`, or the address of a server with OpenAI's API. Defaults to `auto`.
@@ -167,7 +178,10 @@ export interface ServiceOptions extends Omit<SchemaInput, 'secret'> {
 }
 
 /** Validated, complete options. */
-export interface ServiceSettings extends Omit<z.output<typeof schema>, 'delivery' | 'limits'> {
+export interface ServiceSettings
+  extends Omit<z.output<typeof schema>, 'delivery' | 'limits' | 'metricsWithoutKey'> {
+  /** Whether `/metrics` answers requests from this machine without a key. */
+  readonly metricsWithoutKey: boolean
   /** Complete limits. */
   readonly limits: Limits
   /** The carriers of each channel. */
@@ -177,23 +191,21 @@ export interface ServiceSettings extends Omit<z.output<typeof schema>, 'delivery
 /** Validates options. Throws a `ConfigurationError` that lists everything that is wrong with them. */
 export function readOptions(options: ServiceOptions): ServiceSettings {
   const parsed = schema.safeParse(options)
-  const faults = parsed.success ? [] : parsed.error.issues.map(describeIssue)
+  const faults = [...productionFaults(), ...(parsed.success ? [] : parsed.error.issues.map(describeIssue))]
   const given = delivery.safeParse((options as Partial<ServiceOptions> | null)?.delivery)
   const { routes, faults: deliveryFaults } = given.success
     ? parseDelivery(given.data)
     : { routes: {}, faults: [] }
   faults.push(...deliveryFaults)
-  if (
-    process.env.NODE_ENV === 'production' &&
-    Object.values(routes).some((list) => list.some((route) => route.by === 'inbox'))
-  ) {
+  if (isProduction() && Object.values(routes).some((list) => list.some((route) => route.by === 'inbox'))) {
     faults.push(
       'delivery by inbox makes every code readable with an API key: in production use smtp, twilio or a webhook.',
     )
   }
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   const { delivery: _delivery, limits, ...settings } = parsed.data
-  return { ...settings, limits: limitsFrom(limits), routes }
+  const { metricsWithoutKey = !isProduction() } = settings
+  return { ...settings, metricsWithoutKey, limits: limitsFrom(limits), routes }
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {

@@ -5,6 +5,7 @@ import { applicationDirectory, DEFAULT_APPLICATION } from './applications/direct
 import type { ApplicationDefaults } from './applications/settings.js'
 import { buildCarriers } from './carriers/build-carriers.js'
 import { type InboxMessage, storedInbox } from './carriers/inbox.js'
+import { describeRoutes } from './carriers/route.js'
 import { storedOutbox } from './delivery/outbox.js'
 import type { FlowContext } from './flows/context.js'
 import { appImporter, type ImportAppRequest, inProcessService } from './flows/in-process-service.js'
@@ -16,6 +17,8 @@ import { deleteExpired } from './maintenance/retention.js'
 import { serviceMetrics } from './metrics/metrics.js'
 import { type Operator, operator } from './operator/operator.js'
 import { readOptions, type ServiceOptions, type ServiceSettings } from './options.js'
+import { ownVersion } from './own-version.js'
+import { isProduction } from './production.js'
 import { readinessCheck } from './readiness.js'
 import { keysFrom } from './secrets/keys.js'
 import { startWarnings } from './start-warnings.js'
@@ -27,6 +30,12 @@ import { openTranscription } from './transcription/open-transcription.js'
 
 /** A running service. */
 export interface CountersignService {
+  /** What runs: the release, the kind of database, and the carriers of each channel such as `email=smtp, sms=twilio`. */
+  readonly info: {
+    readonly version: string
+    readonly store: Store['name']
+    readonly carriers: string
+  }
   /** The service without HTTP, for the application `default`. Pass it to Countersign's option `service`. */
   readonly mfa: MfaService
   /** The HTTP API as an Express application: mount it, or pass it to `http.createServer`. */
@@ -79,7 +88,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     store,
     defaults: defaultsFrom(settings),
     apiKey: settings.apiKey,
-    acceptTestKeys: settings.allowTestKeysInProduction || process.env.NODE_ENV !== 'production',
+    acceptTestKeys: settings.allowTestKeysInProduction || !isProduction(),
     log,
   })
   const inbox = storedInbox(store, keys)
@@ -110,6 +119,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     idempotent,
     metrics,
     metricsKey: settings.metricsKey,
+    metricsWithoutKey: settings.metricsWithoutKey,
     publicUrl: settings.publicUrl,
     checkReadiness: readinessCheck({ store, log, isStopping, isFull: outages.isFull }),
     isStopping,
@@ -121,6 +131,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     await store.upkeep()
   }, log)
   return {
+    info: { version: ownVersion(), store: store.name, carriers: describeRoutes(settings.routes) },
     mfa: inProcessService(context, findDefault),
     api,
     ...(usesInbox && { inbox: { messages: (filter) => inbox.messages(DEFAULT_APPLICATION, filter) } }),

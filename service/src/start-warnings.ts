@@ -1,6 +1,7 @@
 import type { Route } from './carriers/route.js'
 import type { LogEvent } from './log/logger.js'
 import type { ServiceSettings } from './options.js'
+import { isProduction } from './production.js'
 import type { Store } from './store/store.js'
 
 /** What the log warns about when the service starts with these settings. */
@@ -18,7 +19,7 @@ function storeWarnings(settings: ServiceSettings, store: Store['name']): LogEven
       'All data is kept in memory and lost when the process ends: set databaseUrl (is DATABASE_URL set?) or dataDir.'
     warnings.push({ level: 'warn', event: 'store.memory', detail })
   }
-  if (process.env.NODE_ENV === 'production' && store === 'pglite') {
+  if (isProduction() && store === 'pglite') {
     const detail =
       'PGlite in production serves one process only, is slow and needs much memory. Set DATABASE_URL to a PostgreSQL database.'
     warnings.push({ level: 'warn', event: 'store.embedded', detail })

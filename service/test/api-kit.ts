@@ -16,6 +16,7 @@ export function apiOver(context: FlowContext, application: Application, more: Pa
     idempotent: idempotentRequests(context.store, context.keys),
     metrics: serviceMetrics(),
     metricsKey: undefined,
+    metricsWithoutKey: true,
     publicUrl: undefined,
     checkReadiness: readinessCheck({
       store: context.store,

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -383,6 +383,19 @@ describe('the command line', () => {
     expect(code).toBe(1)
     expect(err).toContain(`is in use by process ${process.pid}`)
     expect(err).toContain('DATABASE_URL')
+  })
+
+  test('exits with code 1 when the service cannot start', { timeout: TIMEOUT_MS }, async () => {
+    const file = join(empty, 'file')
+    writeFileSync(file, '')
+    for (const env of [{ SERVICE_LOCALE: 'zz' }, { DATA_DIR: file }, { SERVICE_HOST: '192.0.2.1' }]) {
+      const { code, err } = await cli({ DATA_DIR: join(empty, 'never'), SERVICE_PORT: '0', ...env }, 'serve')
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(/^(warning: .*\n)?(SERVICE_API_KEY.*\n)?error: /),
+      ])
+      expect(err).toContain(Object.keys(env)[0])
+    }
   })
 
   test('starts the service', { timeout: TIMEOUT_MS }, async () => {

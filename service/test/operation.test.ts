@@ -182,6 +182,13 @@ describe('the metrics', () => {
     }
   })
 
+  test('are not served without a key where others may reach the service (R100)', async () => {
+    const other = await run({ metricsWithoutKey: false })
+    const { status } = await read(other.url)
+    await other.stop()
+    expect(status).toBe(404)
+  })
+
   test('require the metrics key if there is one', async () => {
     const other = await run({ metricsKey: 'key-of-the-metrics-0123456789' })
     const answers = [

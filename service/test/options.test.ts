@@ -177,6 +177,8 @@ describe('the environment', () => {
     const wrong = {
       NODE_ENV: 'production',
       SERVICE_PORT: 'http',
+      SERVICE_DATABASE_POOL_SIZE: '0',
+      SERVICE_REQUEST_SECONDS: '1',
       SERVICE_MAX_TRIES: '99',
       DATABASE_URL: 'mysql://x',
       SERVICE_SECRET: 'short',
@@ -199,6 +201,56 @@ describe('the environment', () => {
     }
     const { NODE_ENV: _mode, ...named } = wrong
     expect(faults.map((fault) => fault.split(/[ .]/)[0]).sort()).toEqual(Object.keys(named).sort())
+  })
+
+  test('names variables that it does not know, and those that they resemble', () => {
+    const env = { SERVICE_SECRET: SECRET, SERVICE_LOCALES: 'de', SERVICE_FLUX: '1', SERVICE_MAX_TRYS: '3' }
+    expect(() => readEnvironment(env, { dataDir: folder })).toThrow(
+      /SERVICE_FLUX is not a variable of the service\.\n.*SERVICE_LOCALES is .*: did you mean SERVICE_LOCALE\?\n.*SERVICE_MAX_TRYS is .*: did you mean SERVICE_MAX_TRIES\?/,
+    )
+  })
+
+  test('accepts tags of supported languages only', () => {
+    const read = (SERVICE_LOCALE: string) =>
+      readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_LOCALE }, { dataDir: folder }).options.locale
+    expect(read('pt-BR')).toBe('pt-BR')
+    expect(() => read('zz')).toThrow('SERVICE_LOCALE must be a tag of one of the languages de, en')
+    expect(() => read('de_DE')).toThrow('SERVICE_LOCALE must be')
+  })
+
+  test('listens on this machine only outside production, where SERVICE_HOST or PORT do not say otherwise (R100)', () => {
+    const read = (env: Record<string, string>) =>
+      readEnvironment({ SERVICE_SECRET: SECRET, ...env }, { dataDir: folder })
+    const production = { NODE_ENV: 'production', SERVICE_DELIVERY: 'https://hook.example' }
+    expect(read({})).toMatchObject({ host: '127.0.0.1', port: 4000, logLevel: 'info' })
+    expect(read(production).host).toBeUndefined()
+    expect(read({ ...production, SERVICE_HOST: '10.0.0.7' }).host).toBe('10.0.0.7')
+    expect(read({ PORT: '8080' }).port).toBe(8080)
+    expect(read({ PORT: '8080', SERVICE_PORT: '4001' }).port).toBe(4001)
+    expect(() => read({ PORT: 'http', SERVICE_HOST: 'a b', SERVICE_LOG_LEVEL: 'debug' })).toThrow(
+      /SERVICE_HOST must be[\s\S]*PORT must be[\s\S]*SERVICE_LOG_LEVEL must be info, warn, error/,
+    )
+  })
+
+  test.each(['Production', 'PRODUCTION', 'prod', 'production '])(
+    'refuses NODE_ENV=%j, which means production but would be taken for development (R100)',
+    async (NODE_ENV) => {
+      const fault = /NODE_ENV must be production in lower case/
+      expect(() => readEnvironment({ NODE_ENV, SERVICE_SECRET: SECRET }, { dataDir: folder })).toThrow(fault)
+      vi.stubEnv('NODE_ENV', NODE_ENV)
+      await expect(createService({ secret: SECRET, delivery: 'inbox' })).rejects.toThrow(fault)
+    },
+  )
+
+  test('serves metrics without a key only where nobody else can reach them (R100)', () => {
+    const withoutKey = (env: Record<string, string>) =>
+      readOptions(readEnvironment({ SERVICE_SECRET: SECRET, ...env }, { dataDir: folder }).options)
+        .metricsWithoutKey
+    expect(withoutKey({})).toBe(true)
+    expect(withoutKey({ SERVICE_HOST: '127.0.0.1' })).toBe(true)
+    expect(withoutKey({ SERVICE_HOST: '0.0.0.0' })).toBe(false)
+    vi.stubEnv('NODE_ENV', 'production')
+    expect(readOptions({ secret: SECRET, delivery: 'https://hook.example' }).metricsWithoutKey).toBe(false)
   })
 
   test('selects the account notices that are sent', () => {

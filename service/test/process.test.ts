@@ -93,6 +93,29 @@ describe('the process', () => {
     await carrier.close()
   }, 60_000)
 
+  test('logs what it started with, and only events of the chosen level', async () => {
+    const env = {
+      DATA_DIR: join(folder, 'started'),
+      SERVICE_DELIVERY: 'email=smtp://127.0.0.1:1?from=a@b.example,*=inbox',
+    }
+    const one = await run(env)
+    expect(one.output()).toContain('(from this machine only; SERVICE_HOST=0.0.0.0 opens it to others)')
+    await eventually(() => expect(one.log()).toContain('\n'))
+    expect(JSON.parse(one.log().split('\n')[0] ?? '')).toMatchObject({
+      level: 'info',
+      event: 'service.started',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      address: `127.0.0.1:${new URL(one.url).port}`,
+      store: 'pglite',
+      carriers: 'email=smtp, sms=inbox, whatsapp=inbox, call=inbox',
+    })
+    one.child.kill('SIGTERM')
+    await one.ended
+    const quiet = await run({ ...env, SERVICE_LOG_LEVEL: 'error' })
+    await post(quiet.url, '/v1/mfa', { User: '+447700900779', Type: 'SMS' })
+    expect(quiet.log()).toBe('')
+  })
+
   test('does not start in production with missing variables, and lists them in one message', async () => {
     const { ended, output } = start({ ...env, NODE_ENV: 'production' })
     expect(await ended).toBe(1)

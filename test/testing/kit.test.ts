@@ -348,8 +348,8 @@ describe('authenticator apps of the test kit', () => {
   })
 })
 
-it('mfaTestKit refuses to run in production', () => {
-  vi.stubEnv('NODE_ENV', 'production')
+it.each(['production', 'Production', 'prod'])('mfaTestKit refuses to run with NODE_ENV=%s (R100)', (mode) => {
+  vi.stubEnv('NODE_ENV', mode)
   expect(() => mfaTestKit()).toThrow('does not run with NODE_ENV=production')
   vi.unstubAllEnvs()
 })

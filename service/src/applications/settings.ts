@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type Application, type Mode, NOTICES, OPTIONAL_METHODS, partitionOf, TIERS } from '../application.js'
 import { isCountry } from '../contacts/phone.js'
 import { LIMIT_NAMES, type LimitOptions, limitRules, limitsFrom } from '../limits.js'
-import { CATALOGUE } from '../message-texts/catalogue.js'
+import { SUPPORTED_LANGUAGES } from '../message-texts/catalogue.js'
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/
 
@@ -32,8 +32,6 @@ export const noticesRule = z
   })
   .transform((notices) => NOTICES.filter((notice) => notices.includes(notice)))
 
-const languages = Object.keys(CATALOGUE)
-
 /** The settings of one application, all of them optional. */
 export const settingsSchema = z.strictObject({
   /** The name in messages and authenticator apps, 1 to 40 characters. Defaults to the application's own name. */
@@ -41,7 +39,9 @@ export const settingsSchema = z.strictObject({
   /** Host of its pages: an SMS then ends with the line from which browsers fill in the code. Defaults to none. */
   origin: originRule.optional(),
   /** Language of messages when the user's language is unknown. Defaults to `en`. */
-  locale: z.enum(languages, { error: `locale must be one of ${languages.join(', ')}` }).optional(),
+  locale: z
+    .enum(SUPPORTED_LANGUAGES, { error: `locale must be one of ${SUPPORTED_LANGUAGES.join(', ')}` })
+    .optional(),
   /** `enterprise` includes DUAL. Defaults to `standard`. */
   tier: z.enum(TIERS, { error: `tier must be ${TIERS.join(' or ')}` }).optional(),
   /** The methods that are switched on in addition to authenticator apps. Defaults to all. */

@@ -15,3 +15,10 @@ export type Route =
 
 /** The routes of each channel that is served, in the order in which they are tried. */
 export type Routes = Readonly<Partial<Record<Channel, readonly Route[]>>>
+
+/** The kinds of carriers of each channel, such as `email=smtp, sms=twilio|webhook`. */
+export function describeRoutes(routes: Routes): string {
+  return Object.entries(routes)
+    .map(([channel, list]) => `${channel}=${list.map(({ by }) => by).join('|')}`)
+    .join(', ')
+}

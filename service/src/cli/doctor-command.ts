@@ -7,6 +7,7 @@ import { diagnoseStore } from '../operator/diagnose-store.js'
 import type { Diagnostic } from '../operator/diagnostic.js'
 import { OperatorError } from '../operator/operator-error.js'
 import { readOptions } from '../options.js'
+import { isProduction } from '../production.js'
 import type { Keys } from '../secrets/keys.js'
 import { type CommonOptions, type Io, print } from './io.js'
 import { keysOf, storeLocation, withStore } from './store-access.js'
@@ -54,7 +55,7 @@ async function diagnoseSettings(io: Io): Promise<Diagnostic[]> {
 }
 
 async function diagnoseStoreOf(io: Io, keys: Keys): Promise<Diagnostic[]> {
-  const production = io.env.NODE_ENV === 'production'
+  const production = isProduction(io.env)
   const service = { production, hasOptionKey: !!io.env.SERVICE_API_KEY }
   try {
     return await withStore(io, (store) => diagnoseStore(store, keys, service), { skipMigrations: true })

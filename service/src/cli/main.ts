@@ -12,7 +12,7 @@ run(process.argv.slice(2), {
   err: (text) => void process.stderr.write(`${text}\n`),
 }).then(
   (code) => {
-    process.exitCode = code
+    process.exitCode ??= code
   },
   (error: unknown) => {
     console.error(error)

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { ConfigurationError } from '../configuration-error.js'
 import { OperatorError } from '../operator/operator-error.js'
+import { ownVersion } from '../own-version.js'
 import { appCommands } from './app-commands.js'
 import { doctorCommand } from './doctor-command.js'
 import type { Io } from './io.js'
@@ -44,14 +44,6 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     return report(error, io)
   }
-}
-
-// `src` and `dist` are at the same depth in the package, so one path fits both.
-function ownVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string
-  }
-  return version
 }
 
 function report(error: unknown, io: Io): number {

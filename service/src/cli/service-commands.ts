@@ -62,7 +62,8 @@ export function serviceCommands(program: Command, io: Io): void {
     .command('serve')
     .description('start the service, which is configured by SERVICE_ variables')
     .action(async () => {
-      await import('../main.js')
+      const { serve } = await import('../serve.js')
+      await serve()
     })
 }
 

@@ -41,8 +41,10 @@ export interface ApiParts {
   readonly inboxes: Inboxes
   readonly idempotent: IdempotentRequests
   readonly metrics: Metrics
-  /** The bearer token that `/metrics` requires; without it, `/metrics` only answers requests from this machine. */
+  /** The bearer token that `/metrics` requires. */
   readonly metricsKey: string | undefined
+  /** Whether `/metrics` answers requests from this machine without a key. */
+  readonly metricsWithoutKey: boolean
   /** The public address of the service, if the operator configured it. */
   readonly publicUrl: string | undefined
   readonly checkReadiness: () => Promise<Readiness>
@@ -86,7 +88,7 @@ export function httpApi(parts: ApiParts): Express {
       .all(onlyMethod('GET'))
   get('/healthz', health)
   get('/readyz', readiness(parts.checkReadiness))
-  get('/metrics', metricsRoute(metrics, parts.metricsKey))
+  get('/metrics', metricsRoute(metrics, { key: parts.metricsKey, withoutKey: parts.metricsWithoutKey }))
   const document = apiDocument(parts.publicUrl)
   get('/openapi.json', documentRoute(document))
   get('/docs', docsRoute(document))

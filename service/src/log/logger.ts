@@ -42,6 +42,14 @@ export interface LogEvent {
   readonly problem?: string
   /** Duration in milliseconds. */
   readonly ms?: number
+  /** The release of the service. */
+  readonly version?: string
+  /** The address and port that the service listens on. */
+  readonly address?: string
+  /** The kind of database. */
+  readonly store?: string
+  /** The carriers of each channel, such as `email=smtp, sms=twilio|webhook`. */
+  readonly carriers?: string
 }
 
 /** Receives each event as it happens. It must not throw. */
@@ -68,12 +76,20 @@ export function combinedLogger(...loggers: readonly Logger[]): Logger {
   }
 }
 
+/** The levels of the log, from the most to the least verbose. */
+export const LOG_LEVELS = ['info', 'warn', 'error'] as const
+
+/** A logger that passes on the events of this level and of more urgent ones. */
+export function leveledLogger(level: LogEvent['level'], log: Logger): Logger {
+  const least = LOG_LEVELS.indexOf(level)
+  return (event) => {
+    if (LOG_LEVELS.indexOf(event.level) >= least) log(event)
+  }
+}
+
 /** The default logger: warnings and errors on standard error. */
 export function warningsOnly(): Logger {
-  const write = jsonLogger(process.stderr)
-  return (event) => {
-    if (event.level !== 'info') write(event)
-  }
+  return leveledLogger('warn', jsonLogger(process.stderr))
 }
 
 /** What the log may contain of an error: its name, its message and the code of its cause (R84). */

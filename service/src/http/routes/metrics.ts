@@ -5,16 +5,19 @@ import { bearerKey } from '../authenticate.js'
 import { problem } from '../problem.js'
 
 /**
- * `GET /metrics` for Prometheus: requires `key` as a bearer token, or without a key a request from this machine. A
- * request that a proxy forwarded does not count as one from this machine.
+ * `GET /metrics` for Prometheus: requires `key` as a bearer token. Without a key, it does not exist, unless `withoutKey`
+ * allows requests from this machine. A request that a proxy forwarded does not count as one from this machine.
  */
-export function metricsRoute(metrics: Metrics, key: string | undefined): RequestHandler {
+export function metricsRoute(
+  metrics: Metrics,
+  { key, withoutKey }: { readonly key: string | undefined; readonly withoutKey: boolean },
+): RequestHandler {
   const expected = key === undefined ? undefined : sha256(key)
   return async function showMetrics(request, response) {
     if (expected && !timingSafeEqual(sha256(bearerKey(request)), expected)) {
       return problem(response, 'invalid_api_key')
     }
-    if (!expected && !isLocal(request)) return problem(response, 'not_found')
+    if (!expected && !(withoutKey && isLocal(request))) return problem(response, 'not_found')
     const { text, contentType } = await metrics.read()
     response.set('Content-Type', contentType).send(text)
   }

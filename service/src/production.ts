@@ -1,0 +1,14 @@
+/** Whether the process runs in production: `NODE_ENV` is `production`. */
+export function isProduction(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
+  return env.NODE_ENV === 'production'
+}
+
+/**
+ * What is wrong with `NODE_ENV`: a value that means production but is spelled differently, which Express and other
+ * libraries, and so the checks for production, would take for development.
+ */
+export function productionFaults(env: Readonly<Record<string, string | undefined>> = process.env): string[] {
+  const mode = env.NODE_ENV ?? ''
+  if (isProduction(env) || !/^\s*prod(uction)?\s*$/i.test(mode)) return []
+  return [`NODE_ENV must be production in lower case (got ${JSON.stringify(mode)}).`]
+}

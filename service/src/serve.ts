@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import { ConfigurationError } from './configuration-error.js'
+import { isLoopback, readEnvironment } from './environment.js'
+import { apiServer } from './http/server.js'
+import { lineBuffer } from './log/line-buffer.js'
+import { jsonLogger, leveledLogger } from './log/logger.js'
+import { isProduction } from './production.js'
+import { createService } from './service.js'
+import { shutDown } from './shutdown.js'
+
+const FINISH_WITHIN_MS = 10_000
+
+/** Writes to standard error, for the operator; standard output is the log. */
+function print(sentence: string): void {
+  process.stderr.write(`${sentence}\n`)
+}
+
+/**
+ * Runs the service as a process that is configured by its environment, until a signal ends it. Resolves when it listens;
+ * rejects with a `ConfigurationError` when it cannot start.
+ */
+export async function serve(): Promise<void> {
+  const { options, host, port, logLevel, drainMs, warnings } = readEnvironment(process.env, {
+    dataDir: '.data',
+  })
+  for (const warning of warnings) print(`warning: ${warning}`)
+  // In production, a key must not end up where the output of the process is kept.
+  const generatedKey =
+    options.apiKey || isProduction() ? undefined : `mfa_${randomBytes(32).toString('base64url')}`
+  const log = lineBuffer(process.stdout)
+  process.on('exit', log.flush)
+  const logger = leveledLogger(logLevel, jsonLogger(log))
+  const service = await createService({
+    ...options,
+    ...(generatedKey && { apiKey: generatedKey }),
+    logger,
+  })
+  if (generatedKey) print(`SERVICE_API_KEY is not set. The API key for this run is ${generatedKey}`)
+  else if (!options.apiKey) {
+    print('SERVICE_API_KEY is not set: only keys created by `key create` are accepted.')
+  }
+  const server = apiServer(service.api, options.publicUrl)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  }).catch(async (error: unknown) => {
+    await service.close()
+    throw listenError(error, host, port)
+  })
+  const { address, port: boundPort } = server.address() as AddressInfo
+  const { version, store, carriers } = service.info
+  logger({
+    level: 'info',
+    event: 'service.started',
+    version,
+    address: `${address}:${boundPort}`,
+    store,
+    carriers,
+  })
+  print(`The MFA service listens on ${listeningOn(host, boundPort)}`)
+  if (service.inbox) {
+    print('Messages are not sent: read them at GET /v1/test/inbox?to=… with the API key.')
+  }
+
+  const skipDrain = new AbortController()
+  let stopping = false
+  const stop = () => {
+    if (stopping) return skipDrain.abort()
+    stopping = true
+    const times = { drainMs, finishWithinMs: FINISH_WITHIN_MS }
+    // Ends the process even if something hangs.
+    setTimeout(() => process.exit(1), drainMs + 2 * FINISH_WITHIN_MS).unref()
+    shutDown(server, service, times, skipDrain.signal).then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', () => {
+    // At a terminal there is no load balancer to wait for.
+    skipDrain.abort()
+    stop()
+  })
+}
+
+function listeningOn(host: string | undefined, port: number): string {
+  if (host === undefined || host === '0.0.0.0' || host === '::') {
+    return `http://localhost:${port} and every other address of this machine`
+  }
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  return isLoopback(host) ? `${url} (from this machine only; SERVICE_HOST=0.0.0.0 opens it to others)` : url
+}
+
+function listenError(error: unknown, host: string | undefined, port: number): unknown {
+  const code = (error as NodeJS.ErrnoException).code
+  if (code === 'EADDRINUSE') {
+    return new ConfigurationError([`SERVICE_PORT ${port} is in use by another process: choose another port.`])
+  }
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return new ConfigurationError([`SERVICE_HOST ${host} is not an address of this machine.`])
+  }
+  if (code !== 'EACCES') return error
+  return new ConfigurationError([
+    `This user may not listen on SERVICE_PORT ${port}: choose a port from 1024 on.`,
+  ])
+}
