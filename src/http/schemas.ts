@@ -70,7 +70,7 @@ export const factorAnswer = z.object({
     .enum(STRENGTHS)
     .meta(
       described(
-        'How hard the factor is to take over: email `weak`, an authenticator app `strong`, others `medium`.',
+        'How hard the factor is to take over: email and dual `weak`, an authenticator app `strong`, others `medium`.',
       ),
     ),
   label: z

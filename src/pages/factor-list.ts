@@ -1,4 +1,5 @@
 import type { Method } from '../protocol/methods.js'
+import { strengthOf } from '../protocol/strength.js'
 import { type Html, html, type Renderable } from './html.js'
 import { icons } from './icons.js'
 import { destination, type PageContext } from './page.js'
@@ -55,7 +56,7 @@ function hints(factor: FactorView, context: PageContext): Renderable {
 /** A hint for factors that are less secure than an authenticator app (R48). */
 function hintOf(method: Method, { words }: PageContext): Renderable {
   if (method === 'app') return undefined
-  return hint(method === 'email' ? words.choose.emailHint : words.choose.phoneHint)
+  return hint(strengthOf(method) === 'weak' ? words.choose.emailHint : words.choose.phoneHint)
 }
 
 const hint = (text: Renderable) => html`<span class="mfa-hint">${text}</span>`

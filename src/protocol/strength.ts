@@ -1,9 +1,9 @@
 import type { Method } from './methods.js'
 
 /**
- * How hard a factor is to take over. Email is `weak`: it needs one more password (R48). A phone number is `medium`: an
- * attacker must deceive the carrier. An authenticator app is `strong`: its secret is never transmitted after enrollment. A
- * backup code is as strong as the contact that received it (R93).
+ * How hard a factor is to take over. Email is `weak`: it needs one more password (R48), and so is a code that goes to a mailbox
+ * and a phone alike. A phone number is `medium`: an attacker must deceive the carrier. An authenticator app is `strong`: its
+ * secret is never transmitted after enrollment. A backup code is as strong as the contact that received it (R93).
  */
 export const STRENGTHS = ['weak', 'medium', 'strong'] as const
 export type Strength = (typeof STRENGTHS)[number]
@@ -19,7 +19,7 @@ const STRENGTH: Readonly<Record<ShownMethod, Strength>> = {
   sms: 'medium',
   whatsapp: 'medium',
   call: 'medium',
-  dual: 'medium',
+  dual: 'weak',
   backup: 'weak',
   phone_backup: 'medium',
   app: 'strong',

@@ -7,7 +7,7 @@ import { challenge, login, verify } from '../kit/sign-in.js'
  */
 
 /** Signs in as the user, with a code from the contact that the attacker reads. */
-export async function breakIn({ app, standIn }: Host, name: string, factor: 'email' | 'sms') {
+export async function breakIn({ app, standIn }: Host, name: string, factor: 'email' | 'sms' | 'dual') {
   const agent = await signIn(app, name)
   await challenge(agent, factor).expect(200)
   await verify(agent, standIn.newestCode()).expect(200)
