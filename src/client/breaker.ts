@@ -24,11 +24,12 @@ export function withBreaker(
   const delivery = breaker(settings, (seconds) => onChange('delivery', seconds))
   const checking = breaker(settings, (seconds) => onChange('checking', seconds))
   const deliveryState = breaker(settings, (seconds) => onChange('delivery_state', seconds))
-  const { deliveryOf } = service
+  const { deliveryOf, factorsOf } = service
   return {
     ...service,
     // Delivery states can be unavailable while messages are delivered, so they have a breaker of their own.
     ...(deliveryOf && { deliveryOf: (request) => deliveryState(() => deliveryOf(request)) }),
+    ...(factorsOf && { factorsOf: (request) => checking(() => factorsOf(request)) }),
     send: (request) => delivery(() => service.send(request)),
     sendBackupCodes: (request) => delivery(() => service.sendBackupCodes(request)),
     verify: (request) => checking(() => service.verify(request)),

@@ -1,9 +1,11 @@
 import * as z from 'zod'
 import { ServiceError } from '../errors.js'
 import type {
+  AccountFactors,
   BackupAnswer,
   DeliveryState,
   EnrollAppAnswer,
+  FactorsRequest,
   MfaService,
   SendAnswer,
   VerifyAnswer,
@@ -58,6 +60,8 @@ const sendBackupCodes = z.discriminatedUnion('outcome', [
   refused,
 ])
 
+const factorsOf = z.object({ app: z.boolean(), backupCodesLeft: count }).optional()
+
 const deliveryOf = z.looseObject({ status: z.enum(['queued', 'sent', 'refused', 'expired']) }).optional()
 
 /** Wraps the host's own service so that an invalid response is an error. */
@@ -72,6 +76,10 @@ export function validatedService(service: MfaService): MfaService {
     ...(service.deliveryOf && {
       deliveryOf: async (request: { readonly challenge: string }) =>
         validated<DeliveryState | undefined>('deliveryOf', deliveryOf, await service.deliveryOf?.(request)),
+    }),
+    ...(service.factorsOf && {
+      factorsOf: async (request: FactorsRequest) =>
+        validated<AccountFactors | undefined>('factorsOf', factorsOf, await service.factorsOf?.(request)),
     }),
     transcribe: (request) => service.transcribe(request),
   }

@@ -3,8 +3,15 @@ import { onlyGiven } from '../option-rules.js'
 import { formatUser } from '../protocol/contact.js'
 import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
 import { isAddress, MAX_RECORDING_BYTES } from '../protocol/recording.js'
-import type { Caller, DeliveryState, MfaService, Purpose } from '../protocol/service.js'
-import { deliveryAnswer, verifyAnswer } from '../protocol/wire.js'
+import type {
+  AccountFactors,
+  Caller,
+  DeliveryState,
+  FactorsRequest,
+  MfaService,
+  Purpose,
+} from '../protocol/service.js'
+import { deliveryAnswer, factorsAnswer, verifyAnswer } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'
 import {
@@ -14,6 +21,7 @@ import {
   invalidResponse,
   isKeyRefusal,
   keyRefused,
+  problemCode,
   refusalIn,
   validFields,
   verifyContradictionIn,
@@ -23,6 +31,7 @@ import { type Answer, httpTransport, type Transport } from './transport.js'
 import { uploadOf } from './upload.js'
 
 const DELIVERIES = '/v1/mfa/deliveries'
+const FACTORS = '/v1/mfa/factors'
 /** Time limit for a delivery state, which a page waits for and can do without. */
 const DELIVERY_STATE_TIMEOUT_MS = 1_000
 const validAnswer = verifyAnswer.pick({ valid: true })
@@ -128,12 +137,17 @@ export function httpService(
       }
     },
 
-    // Only the Countersign service has this endpoint.
+    // Only the Countersign service has these endpoints.
     ...(dialect.extras && {
       async deliveryOf({ challenge }: { readonly challenge: string }) {
         const limitMs = Math.min(timeoutMs, DELIVERY_STATE_TIMEOUT_MS)
         const answer = await transport.get(`${DELIVERIES}/${encodeURIComponent(challenge)}`, limitMs)
         return answer.status === 404 ? undefined : deliveryIn(answer)
+      },
+
+      async factorsOf(request: FactorsRequest) {
+        const answer = await post(FACTORS, { User: formatUser(request.contact), ...extras(request) })
+        return isUnknownPath(answer) ? undefined : factorsIn(answer)
       },
     }),
     async transcribe({ file }) {
@@ -152,6 +166,21 @@ export function httpService(
 
     close: () => transport.close(),
   }
+}
+
+/** Whether the service is an earlier release of our own, which does not have the endpoint. */
+function isUnknownPath(answer: Answer): boolean {
+  return answer.status === 404 && problemCode(answer) === 'not_found'
+}
+
+function factorsIn(answer: Answer): AccountFactors {
+  if (answer.status !== 200) {
+    refusalIn(answer)
+    throw invalidResponse(`unexpected status ${answer.status}`)
+  }
+  const read = factorsAnswer.safeParse(validFields(answer))
+  if (!read.success) throw invalidResponse('a body without the factors of the account')
+  return { app: read.data.app, backupCodesLeft: read.data.backup_codes_left }
 }
 
 function deliveryIn(answer: Answer): DeliveryState {

@@ -21,12 +21,14 @@ export {
 } from './methods.js'
 export { isAddress, MAX_RECORDING_BYTES } from './recording.js'
 export type {
+  AccountFactors,
   BackupAnswer,
   BackupRequest,
   Caller,
   DeliveryState,
   EnrollAppAnswer,
   EnrollAppRequest,
+  FactorsRequest,
   MfaService,
   Purpose,
   Refused,
@@ -45,6 +47,8 @@ export {
   deliveryAnswer,
   enrollAppAnswer,
   enrollAppBody,
+  factorsAnswer,
+  factorsBody,
   SERVICE_PROBLEMS,
   type ServiceProblem,
   type ServiceProblemCode,

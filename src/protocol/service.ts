@@ -135,6 +135,20 @@ export type BackupAnswer =
     }
   | Refused
 
+/** Asks which factors an account has. */
+export interface FactorsRequest extends Caller {
+  /** The contact that receives the account's backup codes, or that its app is enrolled under. */
+  readonly contact: Contact
+}
+
+/** The factors of an account, as far as the service keeps them. */
+export interface AccountFactors {
+  /** Whether an authenticator app is enrolled and confirmed. A disabled one counts, too. */
+  readonly app: boolean
+  /** How many backup codes are left that are valid for the contact. */
+  readonly backupCodesLeft: number
+}
+
 /** The delivery state of the latest message of a challenge. For DUAL, that of the message with the worse state. */
 export interface DeliveryState {
   /** `refused`: a carrier permanently refused the message. `expired`: it was not delivered in time. */
@@ -207,6 +221,11 @@ export interface MfaService {
    * `undefined` if the challenge is unknown. Optional.
    */
   deliveryOf?(request: { readonly challenge: string }): Promise<DeliveryState | undefined>
+  /**
+   * Returns which factors an account has, so that an enrolled app is asked for although the host does not list it.
+   * `undefined` if the service cannot tell. Optional; a service without it requires the option `onAppEnrolled`.
+   */
+  factorsOf?(request: FactorsRequest): Promise<AccountFactors | undefined>
   /** Transcribes a recording. Throws Node's own error if a path cannot be read. */
   transcribe(request: TranscribeRequest): Promise<TranscribeAnswer>
   /** Closes sockets and files. Optional. Call it if you created the service. */

@@ -103,6 +103,9 @@ export const backupBody = z.object({
   ...caller,
 })
 
+/** The body of `POST /v1/mfa/factors`, which asks for the factors of an account. */
+export const factorsBody = z.object({ User: user, ...caller })
+
 /** The body of `POST /v1/transcribe` for a file at an address. An upload is multipart, and its part is named `file` too. */
 export const transcribeBody = z.object({
   file: text(2_048).meta({
@@ -171,6 +174,18 @@ export const backupAnswer = z.object({
     .int()
     .positive()
     .meta({ description: 'How many codes were sent to the user.', examples: [10] }),
+})
+
+/** The response to `POST /v1/mfa/factors` with status 200. */
+export const factorsAnswer = z.object({
+  app: z.boolean().meta({
+    description: 'Whether an authenticator app is enrolled and confirmed; a disabled one counts, too.',
+  }),
+  backup_codes_left: z
+    .number()
+    .int()
+    .nonnegative()
+    .meta({ description: 'How many backup codes are left that are valid for the contact.', examples: [10] }),
 })
 
 /** The response to `GET /v1/mfa/deliveries/{challenge}` with status 200. `to` is masked; `updated_at` is ISO 8601 in UTC. */

@@ -48,7 +48,7 @@ export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'accep
     return verification(true)
   }
 
-  const service: MfaService & Required<Pick<MfaService, 'deliveryOf'>> = {
+  const service: MfaService & Required<Pick<MfaService, 'deliveryOf' | 'factorsOf'>> = {
     async send({ contact, method, challenge }) {
       const user = formatUser(contact)
       const id = challenge ?? randomUUID()
@@ -89,6 +89,11 @@ export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'accep
       if (status === 'refused') return REFUSED
       backupCodes.set(to, new Set(codes))
       return { outcome: status, count: codes.length }
+    },
+
+    async factorsOf({ contact }) {
+      const user = formatUser(contact)
+      return { app: !!apps.get(user)?.secret, backupCodesLeft: backupCodes.get(user)?.size ?? 0 }
     },
 
     deliveryOf: async ({ challenge }) => carrier.stateOf(challenge),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { MfaService } from '../../src/protocol/index.js'
+import { describeAccountFactors } from './account-factors.js'
 import { describeAppFactor } from './app-factor.js'
 import { describeBackupCodes } from './backup-codes.js'
 import { describeDeliveredCodes } from './delivered-codes.js'
@@ -43,6 +44,7 @@ export function describeMfaService(
     describeDeliveredCodes(contract)
     describeAppFactor(contract)
     describeBackupCodes(contract)
+    describeAccountFactors(contract)
     describeRefusals(contract)
     describeTranscription(contract)
   })

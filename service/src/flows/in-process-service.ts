@@ -3,9 +3,17 @@ import type { Caller, Contact, EnrollAppRequest } from 'countersign/protocol'
 import { formatUser, isAddress, type MfaService, ServiceError, VERIFY_TYPE } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { deliveryState } from '../delivery/delivery-state.js'
-import { parseBackup, parseEnrollApp, parseSend, parseTranscribe, parseVerify } from '../requests/inputs.js'
+import {
+  parseBackup,
+  parseEnrollApp,
+  parseFactors,
+  parseSend,
+  parseTranscribe,
+  parseVerify,
+} from '../requests/inputs.js'
 import type { Parsed } from '../requests/parse.js'
 import { fromPath } from '../transcription/sources/from-path.js'
+import { accountFactors } from './account-factors.js'
 import type { FlowContext } from './context.js'
 import { enrollApp } from './enroll-app.js'
 import { importApp } from './import-app.js'
@@ -58,6 +66,11 @@ export function inProcessService(
       answer({ ok: true, value: challenge }, async (value) =>
         deliveryState(context.store, (await findApplication()).id, value),
       ),
+    factorsOf: (request) =>
+      answer(parseFactors(userFields(request)), async (input) => {
+        const { app, backupCodesLeft } = await accountFactors(context, await findApplication(), input)
+        return { app, backupCodesLeft }
+      }),
     async transcribe(request) {
       if (!isAddress(request.file)) await mustBeFile(request.file)
       return answer(parseTranscribe(request), async ({ file }) => {

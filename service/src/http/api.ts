@@ -1,5 +1,13 @@
-import type { BackupAnswer, EnrollAppAnswer, SendAnswer, SendType, VerifyAnswer } from 'countersign/protocol'
+import type {
+  AccountFactors,
+  BackupAnswer,
+  EnrollAppAnswer,
+  SendAnswer,
+  SendType,
+  VerifyAnswer,
+} from 'countersign/protocol'
 import express, { type Express, type RequestHandler } from 'express'
+import { accountFactors } from '../flows/account-factors.js'
 import type { FlowContext } from '../flows/context.js'
 import { enrollApp } from '../flows/enroll-app.js'
 import { sendBackupCodes } from '../flows/send-backup-codes.js'
@@ -11,6 +19,7 @@ import type { Readiness } from '../readiness.js'
 import {
   parseBackup,
   parseEnrollApp,
+  parseFactors,
   parseSend,
   parseVerify,
   type SendInput,
@@ -79,6 +88,11 @@ export function httpApi(parts: ApiParts): Express {
   post(
     '/v1/mfa/backup',
     flowRoute(context, { parse: parseBackup, flow: sendBackupCodes, toBody: backupBody, once }),
+  )
+
+  post(
+    '/v1/mfa/factors',
+    flowRoute(context, { parse: parseFactors, flow: accountFactors, toBody: factorsBody }),
   )
 
   const get = (path: string, ...handlers: RequestHandler[]) =>
@@ -152,4 +166,8 @@ function enrollAppBody(answer: Granted<EnrollAppAnswer>) {
 
 function backupBody(answer: Granted<BackupAnswer>) {
   return { status: answer.outcome, count: answer.count }
+}
+
+function factorsBody({ app, backupCodesLeft }: AccountFactors) {
+  return { app, backup_codes_left: backupCodesLeft }
 }

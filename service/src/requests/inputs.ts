@@ -4,8 +4,10 @@ import {
   type CodeKind,
   type DeliveredMethod,
   enrollAppBody,
+  factorsBody,
   type Method,
   type Purpose,
+  parseUser,
   sendBody,
   type TranscribeRequest,
   transcribeBody,
@@ -76,6 +78,14 @@ export function parseVerify(body: unknown): Parsed<VerifyInput> {
 /** Validates the parameters of `POST /v1/mfa/app`. */
 export function parseEnrollApp(body: unknown): Parsed<RequestUser> {
   return parse(enrollAppBody, body, (fields) => withUser(fields, 'app', (user) => user))
+}
+
+/** Validates the parameters of `POST /v1/mfa/factors`. */
+export function parseFactors(body: unknown): Parsed<RequestUser> {
+  return parse(factorsBody, body, (fields) => {
+    const kind = parseUser(fields.User)?.kind
+    return withUser(fields, kind === 'dual' ? 'dual' : 'app', (user) => user)
+  })
 }
 
 /** Validates the parameters of `POST /v1/mfa/backup`. */

@@ -4,6 +4,8 @@ import {
   deliveryAnswer,
   enrollAppAnswer,
   enrollAppBody,
+  factorsAnswer,
+  factorsBody,
   sendAnswer,
   sendBody,
   TRANSCRIPTION_REFUSALS,
@@ -75,6 +77,15 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
       'locked',
       'delivery_failed',
     ],
+  }),
+  '/v1/mfa/factors': post({
+    id: 'readFactors',
+    summary: 'Get the factors of an account',
+    description:
+      'Says whether the account has an authenticator app, and how many backup codes are left. It changes nothing and sends nothing.',
+    body: factorsBody,
+    answer: factorsAnswer,
+    problems: [],
   }),
   '/v1/mfa/deliveries/{challenge}': get({
     id: 'readDelivery',

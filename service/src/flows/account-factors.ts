@@ -1,0 +1,14 @@
+import type { AccountFactors } from 'countersign/protocol'
+import { readAccountFactors } from '../accounts/account-factors.js'
+import type { Application } from '../application.js'
+import type { RequestUser } from '../requests/request-user.js'
+import type { FlowContext } from './context.js'
+
+/** The factors that an account has: its authenticator app, and its backup codes for the contact. */
+export async function accountFactors(
+  { store }: Pick<FlowContext, 'store'>,
+  application: Application,
+  input: RequestUser,
+): Promise<AccountFactors & { readonly outcome: 'known' }> {
+  return { outcome: 'known', ...(await readAccountFactors(store, application, input)) }
+}
