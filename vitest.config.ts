@@ -14,8 +14,8 @@ export const APART = [
 
 const tests = ['test/**/*.test.ts', 'service/test/**/*.test.ts', 'example-app/test/**/*.test.ts']
 
-/** Test the packed package with the tools of other projects, which takes as long as a third of all other tests. */
-const PACKAGE = ['test/package/**/*.test.ts']
+/** Test the packed package with the tools of other projects and in the recipes, which takes as long as a third of all other tests. */
+const PACKAGE = ['test/package/**/*.test.ts', 'test/recipes/**/*.test.ts']
 
 /** The script that runs, which gives its results their name. */
 const SCRIPT = process.env.npm_lifecycle_event ?? 'test'

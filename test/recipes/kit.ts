@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { type Consumer, consumer, EXPRESS_5_TYPES, type Installed, ROOT } from '../package/kit.js'
+
+/** A recipe in a folder of its own, with the packed package and the packages that its package.json names. */
+export interface Recipe extends Consumer {
+  /** Starts a script of the recipe, and waits until it says where it listens. */
+  start(script: string, env?: Readonly<Record<string, string>>): Promise<RunningRecipe>
+}
+
+/** A process of a recipe. */
+export interface RunningRecipe {
+  readonly url: string
+  /** What it has printed. */
+  output(): string
+  stop(): Promise<void>
+}
+
+/** Copies a recipe into a new folder and installs what its package.json names. Nothing is fetched. */
+export async function openRecipe(name: string): Promise<Recipe> {
+  const source = join(ROOT, 'recipes', name)
+  const { dependencies = {}, devDependencies = {} } = JSON.parse(
+    await readFile(join(source, 'package.json'), 'utf8'),
+  ) as Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>> | undefined>
+  const named = { ...dependencies, ...devDependencies }
+  const installed: Record<string, string> = {}
+  for (const [dependency, range] of Object.entries(named)) {
+    if (dependency === 'countersign') continue
+    installed[dependency] = await sourceOf(dependency, range)
+  }
+  const types: Installed = devDependencies['@types/express'] ? EXPRESS_5_TYPES : {}
+  const project = await consumer({ ...types, ...installed })
+  await cp(source, project.folder, {
+    recursive: true,
+    filter: (path) => !/[/\\](node_modules|dist|\.data)$/.test(path),
+  })
+  const running: RunningRecipe[] = []
+  return {
+    ...project,
+    async start(script, env = {}) {
+      const one = await start(project.folder, script, env)
+      running.push(one)
+      return one
+    },
+    async dispose() {
+      await Promise.all(running.map((one) => one.stop()))
+      await project.dispose()
+    },
+  }
+}
+
+/** The folder of `node_modules` that holds a dependency in the version that the recipe asks for. */
+async function sourceOf(dependency: string, range: string): Promise<string> {
+  const folder = dependency === 'express' && range.startsWith('^4') ? 'express4' : dependency
+  const path = join(ROOT, 'node_modules', folder, 'package.json')
+  const { version } = JSON.parse(await readFile(path, 'utf8')) as { readonly version: string }
+  expect(range, `the range of ${dependency}`).toMatch(new RegExp(`^\\^?${version.split('.')[0]}\\.`))
+  return folder
+}
+
+async function start(
+  folder: string,
+  script: string,
+  env: Readonly<Record<string, string>>,
+): Promise<RunningRecipe> {
+  const child = spawn(process.execPath, [script], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    const hear = (chunk: Buffer) => {
+      output += chunk
+      const found = /Listens on (http:\/\/\S+)/.exec(output)?.[1]
+      if (found) resolve(found)
+    }
+    child.stdout.on('data', hear)
+    child.stderr.on('data', hear)
+    child.once('exit', (code) => reject(new Error(`${script} ended with ${code}:\n${output}`)))
+  })
+  return { url, output: () => output, stop: () => stop(child) }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill('SIGTERM')
+  await gone
+}
+
+/** The six digits of a message. */
+export const codeIn = (text: string | undefined): string => /\b\d{6}\b/.exec(text ?? '')?.[0] ?? ''
