@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigError, readConfig } from '../src/config.js'
 
-describe('the environment', () => {
-  it('may be empty', () => {
+describe('the environment variables', () => {
+  it('are optional in development', () => {
     const config = readConfig({ PORT: '', MFA_BASE_URL: '' })
     expect(config).toMatchObject({
       port: 3000,
@@ -13,7 +13,7 @@ describe('the environment', () => {
     })
   })
 
-  it('names another service', () => {
+  it('can name another service', () => {
     const { service } = readConfig({
       MFA_BASE_URL: 'https://mfa.example',
       MFA_API_KEY: 'a key',
@@ -27,7 +27,7 @@ describe('the environment', () => {
     })
   })
 
-  it('sets limits in the units people use', () => {
+  it('set limits in their units', () => {
     const config = readConfig({
       MFA_TRIES_PER_CHALLENGE: '3',
       MFA_LOCK_SECONDS: '900',
@@ -42,7 +42,7 @@ describe('the environment', () => {
     expect(config.pendingLoginMs).toBe(120_000)
   })
 
-  it('is told all its faults at once', () => {
+  it('report all faults at once', () => {
     const faulty = { PORT: 'abc', SESSION_SECRET: 'short', MFA_BASE_URL: 'ftp://x', MFA_LOCK_SECONDS: '1' }
     expect(() => readConfig(faulty)).toThrow(ConfigError)
     expect(() => readConfig(faulty)).toThrow(
@@ -50,19 +50,19 @@ describe('the environment', () => {
     )
   })
 
-  it('listens on this machine only unless HOST says otherwise (R100)', () => {
+  it('let the app listen only on this machine unless HOST says otherwise (R100)', () => {
     expect(readConfig({}).host).toBe('127.0.0.1')
     expect(readConfig({ HOST: '0.0.0.0', PORT: '8080' })).toMatchObject({ host: '0.0.0.0', port: 8080 })
   })
 
   it.each(['Production', 'PRODUCTION', 'prod', ' production'])(
-    'refuses NODE_ENV=%j, which means production but would be taken for development (R100)',
+    'cannot contain NODE_ENV=%j, which would count as development (R100)',
     (NODE_ENV) => {
       expect(() => readConfig({ NODE_ENV })).toThrow(/NODE_ENV must be production in lower case/)
     },
   )
 
-  it('must bring secrets and a way of delivery in production', () => {
+  it('must contain secrets and a delivery in production', () => {
     const production = { NODE_ENV: 'production' }
     expect(() => readConfig(production)).toThrow(
       /SESSION_SECRET .*\n.*SERVICE_SECRET .*\n.*SERVICE_DELIVERY /,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { challenge, verify } from '../../test/kit/sign-in.js'
 import { type Browser, expectStatus, openTestVault, passwordOf, signIn, type TestVault } from './kit.js'
 
 let vault: TestVault
@@ -14,14 +15,14 @@ const MALLORY = '+12025550144'
 async function trustedBrowser(): Promise<Browser> {
   const browser = vault.browser()
   await signIn(browser, 'mallory').then(expectStatus(200))
-  await browser.post('/mfa/challenge').send({ factor: 'sms' }).then(expectStatus(200))
+  await challenge(browser, 'sms').then(expectStatus(200))
   const code = await vault.codeSentTo(MALLORY)
-  const { body } = await browser.post('/mfa/verify').send({ code, trust: true }).then(expectStatus(200))
+  const { body } = await verify(browser, code, { trust: true }).then(expectStatus(200))
   expect(body).toEqual({ status: 'verified', next: '/', trusted: true })
   return browser
 }
 
-it('R66 R67 R68 a trusted browser signs in by password alone, withdraws nothing by that, and ends with the password', async () => {
+it('a trusted browser signs in by password alone, cannot withdraw without a second factor, and loses its trust with the password (R66, R67, R68)', async () => {
   const browser = await trustedBrowser()
   await browser.post('/logout').then(expectStatus(200))
   const again = await signIn(browser, 'mallory')
@@ -47,16 +48,16 @@ it('R66 R67 R68 a trusted browser signs in by password alone, withdraws nothing 
   expect(changed.body).toEqual({ status: 'mfa_required', next: '/mfa' })
 })
 
-it('R63 customers read in their mailbox what happened, and end everything by the link in it', async () => {
+it('customers get an email about a trusted browser, and its link ends all sessions (R63)', async () => {
   const browser = await trustedBrowser()
   const mailbox = 'mallory@vault.example'
-  const [letter] = (await browser.get(`/inbox?to=${mailbox}`).then(expectStatus(200))).body.messages
-  expect(letter).toMatchObject({ channel: 'email', to: mailbox, subject: 'Vault: new trusted browser' })
-  const link = /^http:\/\/localhost:3000(\/mfa\/not-me\?token=(\S+))$/m.exec(letter.text)
-  const somebody = vault.browser()
-  await somebody.get(link?.[1] ?? '').then(expectStatus(200))
+  const [email] = (await browser.get(`/inbox?to=${mailbox}`).then(expectStatus(200))).body.messages
+  expect(email).toMatchObject({ channel: 'email', to: mailbox, subject: 'Vault: new trusted browser' })
+  const link = /^http:\/\/localhost:3000(\/mfa\/not-me\?token=(\S+))$/m.exec(email.text)
+  const recipient = vault.browser()
+  await recipient.get(link?.[1] ?? '').then(expectStatus(200))
   await browser.get('/vault').then(expectStatus(200))
-  await somebody.post('/mfa/not-me').send({ token: link?.[2] }).then(expectStatus(200))
+  await recipient.post('/mfa/not-me').send({ token: link?.[2] }).then(expectStatus(200))
   await browser.get('/vault').then(expectStatus(401))
   expect((await signIn(browser, 'mallory')).body.status).toBe('mfa_required')
   const [answer] = (await browser.get(`/inbox?to=${mailbox}`)).body.messages

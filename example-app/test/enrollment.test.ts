@@ -1,5 +1,6 @@
 import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { verify } from '../../test/kit/sign-in.js'
 import { seedAppCode } from '../src/seed-apps.js'
 import { openTestVault, signIn, type TestVault } from './kit.js'
 
@@ -12,7 +13,7 @@ afterAll(() => vault.close())
 const STEP_MS = 30_000
 
 describe('an authenticator app', () => {
-  it('is set up by somebody without a second factor, who may then withdraw, and is asked for it next time', async () => {
+  it('can be set up by a user without a second factor, allows a withdrawal, and is required at the next sign-in', async () => {
     const nina = vault.browser()
     await signIn(nina, 'nina')
     const setup = await nina.post('/mfa/enroll-app').send({}).expect(200)
@@ -25,15 +26,15 @@ describe('an authenticator app', () => {
 
     const later = vault.browser()
     expect((await signIn(later, 'nina')).body.status).toBe('mfa_required')
-    await later.post('/mfa/verify').send({ factor: 'app', code: app.generate() }).expect(200)
+    await verify(later, app.generate(), { factor: 'app' }).expect(200)
     expect((await later.get('/me')).body.user).toEqual({ username: 'nina' })
   })
 
-  it('alone is no way to receive backup codes, and its owner is told so', async () => {
+  it('alone cannot receive backup codes, and the response says so', async () => {
     const otto = vault.browser()
     await signIn(otto, 'otto')
     const code = seedAppCode('otto', Date.now())
-    await otto.post('/mfa/verify').send({ factor: 'app', code }).expect(200)
+    await verify(otto, code, { factor: 'app' }).expect(200)
     const refused = await otto.post('/mfa/backup').send({}).expect(409)
     expect(refused.body.code).toBe('contact_needed')
   })

@@ -1,5 +1,6 @@
 import supertest from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { challenge } from '../../test/kit/sign-in.js'
 import { createApp } from '../src/app.js'
 import { seedAppCode } from '../src/seed-apps.js'
 import { openTestVault, signIn, type TestVault } from './kit.js'
@@ -11,14 +12,14 @@ beforeAll(async () => {
 afterAll(() => vault.close())
 
 describe('the development inbox', () => {
-  it('lists what everybody received, newest first, and of one contact when asked', async () => {
+  it('lists all messages, newest first, or those of one contact', async () => {
     for (const [username, factor] of [
       ['bob', 'sms'],
       ['dora', 'dual'],
     ] as const) {
       const browser = vault.browser()
       await signIn(browser, username)
-      await browser.post('/mfa/challenge').send({ factor }).expect(200)
+      await challenge(browser, factor).expect(200)
     }
     const { body } = await vault.browser().get('/inbox').expect(200)
     expect(
@@ -36,7 +37,7 @@ describe('the development inbox', () => {
     expect(one.body.messages[0]).toMatchObject({ channel: 'sms', to: '+12025550122' })
   })
 
-  it('is a page, too, that shows the codes of the seeded apps', async () => {
+  it('is also a page, with the codes of the seeded apps', async () => {
     const before = seedAppCode('alice', Date.now()) ?? 'none'
     const page = await vault.pages().get('/inbox').expect(200)
     const after = seedAppCode('alice', Date.now()) ?? 'none'
@@ -44,7 +45,7 @@ describe('the development inbox', () => {
     expect(page.text.replaceAll(' ', '')).toMatch(new RegExp(`${before}|${after}`))
   })
 
-  it('has addresses that can be followed, and no markup of the messages', async () => {
+  it('links addresses in messages, and escapes their markup', async () => {
     await vault.context.mfa.notices?.onNotice?.(
       { email: 'bob@vault.example' } as never,
       {
@@ -59,7 +60,7 @@ describe('the development inbox', () => {
     expect(text).toContain('<b>A &lt;b&gt;browser')
   })
 
-  it('can be read by somebody halfway through signing in', async () => {
+  it('can be read during a pending login', async () => {
     const browser = vault.browser()
     await signIn(browser, 'mallory')
     await browser.get('/inbox').expect(200)
@@ -71,7 +72,7 @@ describe('the development inbox', () => {
     expect(answer.body.code).toBe('not_found')
   })
 
-  it('says that another service delivers where there is none here', async () => {
+  it('says that another service delivers if Vault has no inbox', async () => {
     const app = createApp({ ...vault.context, inbox: undefined })
     const answer = await supertest(app).get('/inbox').accept('json').expect(404)
     expect(answer.body.code).toBe('not_available')
@@ -79,7 +80,7 @@ describe('the development inbox', () => {
 })
 
 describe('an address that does not exist', () => {
-  it('is a page for a browser and a problem for a program', async () => {
+  it('is a page for a browser and a problem document for a program', async () => {
     const page = await vault.pages().get('/nowhere').expect(404)
     expect(page.type).toBe('text/html')
     const answer = await vault.browser().get('/nowhere').expect(404)

@@ -1,6 +1,7 @@
 import { createService } from '@countersign/service'
 import type { Express } from 'express'
 import supertest from 'supertest'
+import { challenge, verify } from '../../test/kit/sign-in.js'
 import { createApp } from '../src/app.js'
 import { type Config, readConfig } from '../src/config.js'
 import type { VaultContext } from '../src/context.js'
@@ -22,9 +23,9 @@ export interface TestVault {
   readonly app: Express
   readonly context: VaultContext
   readonly seeding: SeedContext
-  /** A new browser that speaks JSON. */
+  /** A new browser that requests JSON. */
   browser(): Browser
-  /** A new browser that wants pages and sends forms. */
+  /** A new browser that requests pages and sends forms. */
   pages(): Browser
   /** The code in the newest message to a contact. */
   codeSentTo(to: string): Promise<string>
@@ -35,7 +36,7 @@ export type Browser = ReturnType<typeof supertest.agent>
 
 const SECRET = 'a secret for tests that is long enough'
 
-/** Passwords that cost next to nothing to guess: at the app's own cost they would take longer than all the rest. */
+/** Passwords with a cheap hash: with the cost factors of the app, hashing would dominate the time of the tests. */
 export const quickPasswords = scryptPasswords({ N: 2 ** 10, r: 8, p: 1 })
 
 export async function openTestVault(env: Record<string, string> = {}): Promise<TestVault> {
@@ -87,11 +88,11 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
 
 export const passwordOf = (username: string): string => {
   const person = SEED_USERS.find((one) => one.username === username)
-  if (!person) throw new Error(`Nobody is called ${username}.`)
+  if (!person) throw new Error(`There is no user ${username}.`)
   return person.password
 }
 
-/** Types name and password. */
+/** Submits name and password. */
 export async function signIn(browser: Browser, username: string): Promise<supertest.Response> {
   return browser.post('/login').send({ username, password: passwordOf(username) })
 }
@@ -100,9 +101,9 @@ export async function signIn(browser: Browser, username: string): Promise<supert
 export async function signInBob(vault: TestVault): Promise<Browser> {
   const browser = vault.browser()
   await signIn(browser, 'bob').then(expectStatus(200))
-  await browser.post('/mfa/challenge').send({ factor: 'sms' }).then(expectStatus(200))
+  await challenge(browser, 'sms').then(expectStatus(200))
   const code = await vault.codeSentTo('+12025550122')
-  await browser.post('/mfa/verify').send({ factor: 'sms', code }).then(expectStatus(200))
+  await verify(browser, code, { factor: 'sms' }).then(expectStatus(200))
   return browser
 }
 

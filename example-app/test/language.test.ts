@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { challenge } from '../../test/kit/sign-in.js'
 import { LANGUAGES } from '../src/language.js'
 import { openTestVault, passwordOf, type TestVault } from './kit.js'
 
@@ -16,7 +17,7 @@ const choose = (fields: object, headers: Record<string, string> = {}) =>
     .send(fields)
 
 describe('the language switch', () => {
-  it('stands on every page, and says that these are in English', async () => {
+  it('is on every page, and says that these pages are in English', async () => {
     for (const path of ['/', '/login', '/inbox', '/nowhere']) {
       const { text } = await vault.pages().get(path)
       expect(text).toContain('Vault’s own pages are in English.')
@@ -27,48 +28,45 @@ describe('the language switch', () => {
     }
   })
 
-  it.each(Object.keys(LANGUAGES))(
-    'has the second step speak %s, whatever the browser asks for',
-    async (to) => {
-      const mallory = vault.pages().set('Accept-Language', 'it, en-GB')
-      await mallory
-        .post('/login')
-        .send({ username: 'mallory', password: passwordOf('mallory') })
-        .expect(303)
-      // Halfway through signing in, too.
-      await mallory.post('/language').send({ to, back: '/mfa' }).expect(303).expect('location', '/mfa')
-      const { text } = await mallory.get('/mfa').expect(200)
-      expect(text).toContain(`<html lang="${to}"`)
-    },
-  )
+  it.each(Object.keys(LANGUAGES))('shows the second step in %s, whatever the browser prefers', async (to) => {
+    const mallory = vault.pages().set('Accept-Language', 'it, en-GB')
+    await mallory
+      .post('/login')
+      .send({ username: 'mallory', password: passwordOf('mallory') })
+      .expect(303)
+    // Also during a pending login.
+    await mallory.post('/language').send({ to, back: '/mfa' }).expect(303).expect('location', '/mfa')
+    const { text } = await mallory.get('/mfa').expect(200)
+    expect(text).toContain(`<html lang="${to}"`)
+  })
 
-  it('marks the language that the second step has: the chosen one, else that of the browser', async () => {
+  it('marks the language of the second step: the chosen one, otherwise that of the browser', async () => {
     const context = vault.pages().set('Accept-Language', 'it, fr-CA;q=0.5')
     expect((await context.get('/')).text).toContain('lang="fr" aria-current="true">')
     await context.post('/language').send({ to: 'ja' }).expect(303)
     expect((await context.get('/')).text).toContain('lang="ja" aria-current="true">')
   })
 
-  it('is the same one as on the pages of the second step', async () => {
+  it('shares its choice with the pages of the second step', async () => {
     const nina = vault.pages()
     await nina.post('/mfa/language').send({ language: 'pt' }).expect(303)
     expect((await nina.get('/')).text).toContain('lang="pt" aria-current="true">')
   })
 
-  it('has messages speak it', async () => {
+  it('applies to messages', async () => {
     const bob = vault.pages()
     await bob.post('/language').send({ to: 'de' }).expect(303)
     await bob
       .post('/login')
       .send({ username: 'bob', password: passwordOf('bob') })
       .expect(303)
-    await bob.post('/mfa/challenge').send({ factor: 'sms' }).expect(303)
+    await challenge(bob, 'sms').expect(303)
     const [newest] = (await vault.context.inbox?.messages({ to: '+12025550122' })) ?? []
     expect(newest?.text).toMatch(/Code|Anmeld/)
     expect(newest?.text).not.toMatch(/Your|sign in/)
   })
 
-  it('leads back to the page it was used on', async () => {
+  it('leads back to the page where it was used', async () => {
     await choose({ to: 'fr' }, { referer: 'http://vault.example/login?as=bob' })
       .expect(303)
       .expect('location', '/login?as=bob')
@@ -83,22 +81,19 @@ describe('the language switch', () => {
     [{}, { referer: 'http://vault.example//evil.example' }],
     [{}, { referer: 'nonsense' }],
     [{}, {}],
-  ])('leads to no other site: %j %j (R15)', async (fields, headers) => {
+  ])('never leads to another site: %j %j (R15)', async (fields, headers) => {
     await choose({ to: 'fr', ...fields }, headers)
       .expect(303)
       .expect('location', '/')
   })
 
-  it.each([{}, { to: 'tlh' }, { to: 'constructor' }, { to: ['de', 'fr'] }])(
-    'does not take %j',
-    async (fields) => {
-      const answer = await vault.browser().post('/language').send(fields).expect(400)
-      expect(answer.body.code).toBe('invalid_request')
-      expect(answer.headers['set-cookie']).toBeUndefined()
-    },
-  )
+  it.each([{}, { to: 'tlh' }, { to: 'constructor' }, { to: ['de', 'fr'] }])('rejects %j', async (fields) => {
+    const answer = await vault.browser().post('/language').send(fields).expect(400)
+    expect(answer.body.code).toBe('invalid_request')
+    expect(answer.headers['set-cookie']).toBeUndefined()
+  })
 
-  it('keeps the choice out of scripts, for this browser', async () => {
+  it('stores the choice in a cookie that scripts cannot read', async () => {
     const { headers } = await choose({ to: 'ja' })
     expect(String(headers['set-cookie'])).toMatch(
       /^lang=ja; Max-Age=31536000; Path=\/; .*HttpOnly; SameSite=Lax$/,

@@ -2,8 +2,8 @@ import { findMfaBypasses } from 'countersign/testing'
 import { expect, it } from 'vitest'
 import { openTestVault, passwordOf } from './kit.js'
 
-// About three hundred requests, and hashing a password for each login: this can be slow on a busy machine.
-it('R01 R02 offers no path to a session without the second factor', async () => {
+// About 300 requests and one password hash for each login can be slow on a busy machine.
+it('Vault has no MFA bypass (R01, R02)', async () => {
   const vault = await openTestVault()
   const fields = { username: 'bob', password: passwordOf('bob') }
   const { bypasses, probed, skipped } = await findMfaBypasses({

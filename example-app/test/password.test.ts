@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { challenge, verify } from '../../test/kit/sign-in.js'
 import {
   type Browser,
   expectStatus,
@@ -20,14 +21,14 @@ const NEW = 'bob-opens-another-vault'
 async function signInWalt(): Promise<Browser> {
   const browser = vault.browser()
   await signIn(browser, 'walt').then(expectStatus(200))
-  await browser.post('/mfa/challenge').send({ factor: 'whatsapp' }).then(expectStatus(200))
+  await challenge(browser, 'whatsapp').then(expectStatus(200))
   const code = await vault.codeSentTo('+12025550155')
-  await browser.post('/mfa/verify').send({ code }).then(expectStatus(200))
+  await verify(browser, code).then(expectStatus(200))
   return browser
 }
 
 describe('changing the password', () => {
-  it('asks for the current one and for one worth having', async () => {
+  it('requires the current password and a new one of sufficient length', async () => {
     const nina = vault.browser()
     await signIn(nina, 'nina')
     const wrong = await nina.post('/password').send({ current: 'wrong', next: NEW }).expect(400)
@@ -41,9 +42,9 @@ describe('changing the password', () => {
     await nina.post('/password').send(same).expect(400)
   })
 
-  it('keeps who changed it signed in, under another id, and ends every other session and half-login', async () => {
-    const [here, elsewhere, halfway] = [await signInBob(vault), await signInBob(vault), vault.browser()]
-    await signIn(halfway, 'bob')
+  it('keeps the user signed in under a new session id, and ends every other session and pending login', async () => {
+    const [here, elsewhere, pending] = [await signInBob(vault), await signInBob(vault), vault.browser()]
+    await signIn(pending, 'bob')
     const before = (await here.get('/me')).body.mfa
 
     const changed = await here
@@ -54,7 +55,7 @@ describe('changing the password', () => {
     expect(String(changed.headers['set-cookie'])).toMatch(/vault\.sid=/)
 
     expect((await elsewhere.get('/me')).body.mfa.status).toBe('none')
-    expect((await halfway.get('/me')).body.mfa.status).toBe('none')
+    expect((await pending.get('/me')).body.mfa.status).toBe('none')
     expect((await here.get('/me')).body).toEqual({ user: { username: 'bob' }, mfa: before })
     expect((await here.get('/account').set('Accept', 'text/html')).text).toContain(
       'Your password is changed.',
@@ -69,10 +70,10 @@ describe('changing the password', () => {
     expect(now.body.status).toBe('mfa_required')
   })
 
-  it('happens once, however often it is asked for at the same moment', async () => {
+  it('succeeds for one of several concurrent requests', async () => {
     const walt = await signInWalt()
-    const wish = { current: passwordOf('walt'), next: NEW }
-    const answers = await Promise.all([1, 2, 3].map(() => walt.post('/password').send(wish)))
+    const body = { current: passwordOf('walt'), next: NEW }
+    const answers = await Promise.all([1, 2, 3].map(() => walt.post('/password').send(body)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     for (const { status, body } of answers) {
       if (status !== 200) expect(['wrong_password', 'sign_in_required']).toContain(body.code)
@@ -81,7 +82,7 @@ describe('changing the password', () => {
     expect(now.body.status).toBe('mfa_required')
   })
 
-  it('keeps somebody without a second factor signed in', async () => {
+  it('keeps a user without a second factor signed in', async () => {
     const nina = vault.browser()
     await signIn(nina, 'nina')
     const changed = await nina
@@ -92,7 +93,7 @@ describe('changing the password', () => {
     expect((await nina.get('/me')).body.user).toEqual({ username: 'nina' })
   })
 
-  it('is nothing for somebody who is not in', async () => {
+  it('requires a sign-in', async () => {
     const answer = await vault.browser().post('/password').send({ current: 'a', next: NEW }).expect(401)
     expect(answer.body.code).toBe('sign_in_required')
   })

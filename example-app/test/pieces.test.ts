@@ -13,7 +13,7 @@ import { html } from '../src/views/html.js'
 import { quickPasswords } from './kit.js'
 
 describe('a return address', () => {
-  it.each(['/vault', '/vault?a=1#b', '/a//b', '/%2f%2fevil.example'])('may be %s', (path) => {
+  it.each(['/vault', '/vault?a=1#b', '/a//b', '/%2f%2fevil.example'])('can be %s', (path) => {
     expect(localPath(path)).toBe(path)
   })
   it.each([
@@ -31,7 +31,7 @@ describe('a return address', () => {
 })
 
 describe('a template', () => {
-  it('escapes what it is given and keeps its own markup', () => {
+  it('escapes values and keeps its own markup', () => {
     const inner = html`<b title="${'"&'}">${'<script>'}</b>`
     expect(html`<p>${inner}${[1, inner]}${null}${false}</p>`.markup).toBe(
       '<p><b title="&quot;&amp;">&lt;script&gt;</b>1<b title="&quot;&amp;">&lt;script&gt;</b></p>',
@@ -40,16 +40,16 @@ describe('a template', () => {
 })
 
 describe('a contact on a page', () => {
-  it('may end its line at its joints', () => {
+  it('can wrap after the at sign and before a dot', () => {
     expect(contact('ann<a@vault.example').markup).toBe('ann&lt;a@<wbr>vault<wbr>.example')
     expect(contact('+12025550122').markup).toBe('+12025550122')
   })
 })
 
-describe('a kept password', () => {
+describe('a stored password', () => {
   const { hash, matches } = quickPasswords
 
-  it('is salted, and matched by itself alone', async () => {
+  it('is salted, and matches only itself', async () => {
     const [one, two] = [await hash('correct horse'), await hash('correct horse')]
     expect(one).not.toBe(two)
     expect(await matches('correct horse', one)).toBe(true)
@@ -57,12 +57,12 @@ describe('a kept password', () => {
     expect(await matches('', undefined)).toBe(false)
   })
 
-  it('matches however the keyboard composes letters', async () => {
+  it('matches composed and decomposed characters alike', async () => {
     const kept = await hash('caf\u00e9 cr\u00e8me')
     expect(await matches('cafe\u0301 cre\u0300me', kept)).toBe(true)
   })
 
-  it('costs a guess what OWASP asks for', async () => {
+  it('is hashed with the cost factors that OWASP recommends', async () => {
     const [, salt = '', key] = (await scryptPasswords().hash('correct horse')).split('$')
     const owasp = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 }
     const derived = scryptSync('correct horse', Buffer.from(salt, 'base64url'), 32, owasp)
@@ -77,7 +77,7 @@ describe('the folder of the embedded database', () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it('keeps people over a restart', async () => {
+  it('keeps users across a restart', async () => {
     const nora = {
       username: 'Nora',
       name: 'Nora',

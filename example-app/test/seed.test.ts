@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { mfaClient } from 'countersign'
 import { ServiceError } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { verify } from '../../test/kit/sign-in.js'
 import { appCode } from '../src/app-code.js'
 import type { ExternalService } from '../src/enroll-seed-app.js'
 import { seed } from '../src/seed.js'
@@ -26,17 +27,17 @@ describe('seeding', () => {
     expect(await vault.context.users.count()).toBe(count)
   })
 
-  it('gives alice an app whose present code signs her in at once', async () => {
+  it('gives alice an app whose current code signs her in', async () => {
     const alice = vault.browser()
     await signIn(alice, 'alice')
     const page = await alice.get('/mfa').expect(200)
     expect(page.body.factors.map(({ method }: { method: string }) => method)).toEqual(['app', 'sms', 'email'])
     const code = seedAppCode('alice', Date.now())
-    await alice.post('/mfa/verify').send({ factor: 'app', code }).expect(200)
+    await verify(alice, code, { factor: 'app' }).expect(200)
     expect((await alice.get('/me')).body.mfa.amr).toEqual(['pwd', 'otp', 'mfa'])
   })
 
-  it('gives alice backup codes by email, each good for one sign-in', async () => {
+  it('sends alice backup codes by email, each valid for one sign-in', async () => {
     const { body } = await vault.browser().get('/inbox').query({ to: 'alice@vault.example' })
     const mail = body.messages.find(({ text }: { text: string }) => /backup/i.test(text))
     const code = /^\W*([0-9A-Z]{4}(?:-[0-9A-Z]{4})+)\W*$/m.exec(mail.text)?.[1]
@@ -44,13 +45,13 @@ describe('seeding', () => {
     for (const status of [200, 401]) {
       const alice = vault.browser()
       await signIn(alice, 'alice')
-      await alice.post('/mfa/verify').send({ factor: 'backup', code }).expect(status)
+      await verify(alice, code, { factor: 'backup' }).expect(status)
     }
   })
 })
 
-describe('seeding with a service outside', () => {
-  /** Adds somebody with an app, by what a service outside answers; what was kept of its secret. */
+describe('seeding with an external service', () => {
+  /** Seeds a user with an app through an external service, and returns the stored app secrets. */
   async function seedOutside(username: string, mfa: ExternalService | undefined) {
     const folder = await mkdtemp(join(tmpdir(), 'vault-'))
     onTestFinished(() => rm(folder, { recursive: true }))
@@ -63,14 +64,14 @@ describe('seeding with a service outside', () => {
     return { done: await seed(context), again: await seed(context), kept: await secrets.read(), alice }
   }
 
-  it('sets an app up over HTTP, whose present code signs in at once, and keeps its secret', async () => {
+  it('sets up an app over HTTP, whose current code signs in, and stores its secret', async () => {
     const { service } = vault.seeding
     if (!service) throw new Error('service')
     const { key } = await service.operator('tests').createKey('default', { mode: 'live' })
     const server = service.api.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    // The account's name goes along in this dialect; Vault's own service in this process knows ada by it.
+    // This dialect sends the account's name, by which Vault's own service in this process knows ada.
     const client = mfaClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: key, dialect: 'countersign' })
     const { done, again, kept } = await seedOutside('ada', client)
     await client.close()
@@ -82,13 +83,10 @@ describe('seeding with a service outside', () => {
     expect(again).toEqual([])
     const ada = vault.browser()
     await ada.post('/login').send({ username: 'ada', password: 'alice-opens-vault' }).expect(200)
-    await ada
-      .post('/mfa/verify')
-      .send({ factor: 'app', code: appCode(secret, Date.now()) })
-      .expect(200)
+    await verify(ada, appCode(secret, Date.now()), { factor: 'app' }).expect(200)
   })
 
-  it('finds the documented app with a service that tells no secret and knows it', async () => {
+  it('uses the documented app with a service that returns no secret and accepts its code', async () => {
     const codes: string[] = []
     const shown = () => appCode(vault.seeding.seedUsers[0]?.appSecret ?? '', Date.now() - 30_000)
     const before = shown()
@@ -110,14 +108,18 @@ describe('seeding with a service outside', () => {
   }
 
   it.each<[string, ExternalService | undefined, RegExp]>([
-    ['there is none', undefined, /set it up at/],
-    ['it refuses', { enrollApp: async () => refused, verify: async () => refused }, /set it up at/],
+    ['there is no service', undefined, /set it up at/],
+    [
+      'it refuses the request',
+      { enrollApp: async () => refused, verify: async () => refused },
+      /set it up at/,
+    ],
     [
       'it is down',
       { enrollApp: down, verify: down },
       /The MFA service is down. Run `npm run seed` to try again\.$/,
     ],
-  ])('says so and goes on when %s', async (what, mfa, why) => {
+  ])('reports it and continues when %s', async (what, mfa, why) => {
     const name = what.replaceAll(' ', '-')
     const { done, again } = await seedOutside(name, mfa)
     expect(done[0]).toBe(`${name} was added`)
@@ -125,7 +127,7 @@ describe('seeding with a service outside', () => {
     expect(again).toEqual(done.slice(1))
   })
 
-  it('asks a service that is down once, not for each person', async () => {
+  it('calls a service that is down once, not for each user', async () => {
     let asked = 0
     const enrollApp = async () => {
       asked++

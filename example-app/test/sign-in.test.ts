@@ -1,6 +1,7 @@
 import { createHook } from 'node:async_hooks'
 import supertest from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { challenge, verify } from '../../test/kit/sign-in.js'
 import { seedAppCode } from '../src/seed-apps.js'
 import { openTestVault, passwordOf, signIn, type TestVault } from './kit.js'
 
@@ -11,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => vault.close())
 
 describe('signing in', () => {
-  it('holds somebody with a second factor back, and lets them in after it, to where they wanted to go', async () => {
+  it('requires the second factor of a user who has one, and then leads to the requested page', async () => {
     const browser = vault.pages()
     await browser.get('/vault').expect(303).expect('location', '/login')
     await browser
@@ -26,13 +27,9 @@ describe('signing in', () => {
     const me = await browser.get('/me').accept('json').expect(200)
     expect(me.body).toEqual({ user: null, mfa: { status: 'pending', amr: [], verifiedAt: null } })
 
-    await browser.post('/mfa/challenge').accept('json').send({ factor: 'sms' }).expect(200)
+    await challenge(browser, 'sms').accept('json').expect(200)
     const code = await vault.codeSentTo('+12025550122')
-    const verified = await browser
-      .post('/mfa/verify')
-      .accept('json')
-      .send({ factor: 'sms', code })
-      .expect(200)
+    const verified = await verify(browser, code, { factor: 'sms' }).accept('json').expect(200)
     expect(verified.body).toMatchObject({ status: 'verified', next: '/vault' })
 
     const then = await browser.get('/me').accept('json').expect(200)
@@ -42,7 +39,7 @@ describe('signing in', () => {
     await browser.get('/vault').accept('json').expect(200, { balance: 1200 })
   })
 
-  it('tells a JSON client that a second factor is missing', async () => {
+  it('informs a JSON client that a second factor is required', async () => {
     const browser = vault.browser()
     const answer = await signIn(browser, 'mallory')
     expect(answer.status).toBe(200)
@@ -51,7 +48,7 @@ describe('signing in', () => {
     expect(refused.body.code).toBe('mfa_required')
   })
 
-  it('lets somebody without a second factor straight in', async () => {
+  it('signs in a user without a second factor by password alone', async () => {
     const browser = vault.browser()
     const answer = await signIn(browser, 'nina')
     expect(answer.body).toEqual({ status: 'signed_in', next: '/' })
@@ -63,7 +60,7 @@ describe('signing in', () => {
     })
   })
 
-  it('brings somebody without a second factor to the page they wanted', async () => {
+  it('leads a user without a second factor to the requested page', async () => {
     const browser = vault.pages()
     await browser.get('/account?from=mail').expect(303)
     await browser
@@ -73,7 +70,7 @@ describe('signing in', () => {
       .expect('location', '/account?from=mail')
   })
 
-  it('signs in by the strategy on a route of the app’s own', async () => {
+  it('can use the Passport strategy on a route of the app', async () => {
     const browser = vault.pages()
     await browser.post('/login').send({ username: 'otto', password: passwordOf('otto') })
     const wrong = await browser.post('/mfa-login').send({ factor: 'app', code: '000000' })
@@ -85,7 +82,7 @@ describe('signing in', () => {
     expect(me.body.user).toEqual({ username: 'otto' })
   })
 
-  it('changes the session’s id at each step', async () => {
+  it('changes the session id at each step', async () => {
     const browser = vault.browser()
     const cookie = (response: supertest.Response) =>
       response
@@ -94,15 +91,15 @@ describe('signing in', () => {
         ?.split(';')[0] ?? ''
     await supertest(vault.app).get('/').expect(200)
     const first = cookie(await signIn(browser, 'mallory'))
-    await browser.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(browser, 'sms').expect(200)
     const code = await vault.codeSentTo('+12025550144')
-    const second = cookie(await browser.post('/mfa/verify').send({ factor: 'sms', code }).expect(200))
+    const second = cookie(await verify(browser, code, { factor: 'sms' }).expect(200))
     expect(first).toMatch(/^vault\.sid=/)
     expect(second).toMatch(/^vault\.sid=/)
     expect(second).not.toBe(first)
   })
 
-  it('reads names without regard to capitals and spaces around them', async () => {
+  it('ignores case and surrounding spaces in names', async () => {
     const answer = await vault
       .browser()
       .post('/login')
@@ -112,7 +109,7 @@ describe('signing in', () => {
 })
 
 describe('a wrong password', () => {
-  it('is refused with a stable code, and in the same words as an unknown name', async () => {
+  it('is refused with a stable code and the same response as an unknown name', async () => {
     const wrong = await vault.browser().post('/login').send({ username: 'bob', password: 'not his' })
     const unknown = await vault.browser().post('/login').send({ username: 'nobody', password: 'not his' })
     expect(wrong.status).toBe(401)
@@ -132,7 +129,7 @@ describe('a wrong password', () => {
     expect(answer.text).not.toContain('not-his-password')
   })
 
-  it('refuses a name that no database could keep (R83)', async () => {
+  it('is not checked for a name that a database cannot store (R83)', async () => {
     for (const username of ['bob\u0000', '\ud800', 'bob\u0007']) {
       const answer = await vault
         .browser()
@@ -143,7 +140,7 @@ describe('a wrong password', () => {
     await vault.browser().get('/inbox?to=%00').expect(400)
   })
 
-  it('derives one key from the password whether the name exists or not', async () => {
+  it('leads to one key derivation, whether the name exists or not', async () => {
     const jobs: string[] = []
     const hook = createHook({ init: (_id, type) => void jobs.push(type) }).enable()
     const derivationsFor = async (username: string) => {
@@ -156,7 +153,7 @@ describe('a wrong password', () => {
     expect(derivations).toEqual([1, 1])
   })
 
-  it('can be tried twenty times, then has to wait, also with the right password', async () => {
+  it('can be submitted 20 times before a wait, also for the correct password', async () => {
     const guess = (password: string) => vault.browser().post('/login').send({ username: 'walt', password })
     for (let count = 0; count < 20; count++) await guess(`guess ${count}`).expect(401)
     const refused = await guess(passwordOf('walt')).expect(429)
@@ -167,16 +164,16 @@ describe('a wrong password', () => {
   })
 })
 
-describe('input that is no sign-in', () => {
+describe('an invalid sign-in request', () => {
   const bodies: [string, object | string, string, number][] = [
-    ['an object for a name', { username: { $ne: 1 }, password: 'x' }, 'application/json', 400],
-    ['a list for a password', { username: 'bob', password: ['x'] }, 'application/json', 400],
-    ['nothing', {}, 'application/json', 400],
+    ['an object as the name', { username: { $ne: 1 }, password: 'x' }, 'application/json', 400],
+    ['an array as the password', { username: 'bob', password: ['x'] }, 'application/json', 400],
+    ['an empty object', {}, 'application/json', 400],
     ['broken JSON', '{"username":', 'application/json', 400],
     ['another content type', '<login/>', 'text/xml', 415],
     ['more than 4 KB', { username: 'bob', password: 'x'.repeat(5000) }, 'application/json', 413],
   ]
-  it.each(bodies)('is told so: %s', async (_, body, type, status) => {
+  it.each(bodies)('is refused: %s', async (_, body, type, status) => {
     const answer = await vault.browser().post('/login').type(type).send(body)
     expect(answer.status).toBe(status)
     expect(answer.type).toBe('application/problem+json')
@@ -186,7 +183,7 @@ describe('input that is no sign-in', () => {
 })
 
 describe('signing out', () => {
-  it('ends the session for good', async () => {
+  it('ends the session', async () => {
     const browser = vault.browser()
     const [cookie] = [String((await signIn(browser, 'nina')).headers['set-cookie']).split(';')[0] ?? '']
     await browser.post('/logout').expect(200, { status: 'signed_out', next: '/' })
@@ -194,7 +191,7 @@ describe('signing out', () => {
     expect(me.body.user).toBeNull()
   })
 
-  it('is possible halfway, too', async () => {
+  it('is possible during a pending login', async () => {
     const browser = vault.browser()
     await signIn(browser, 'dora')
     await browser.post('/logout').expect(200)

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../src/app.js'
 import { type Browser, openTestVault, signIn, type TestVault } from './kit.js'
 
-/** What the service was given, and what it answers. */
-let given: { file: string; content: string | undefined }[] = []
+/** The requests that the service received, and its response. */
+let received: { file: string; content: string | undefined }[] = []
 let answer: TranscribeAnswer
 
 let vault: TestVault
@@ -17,7 +17,7 @@ beforeAll(async () => {
   vault = await openTestVault()
   const transcriber = {
     async transcribe({ file }: { readonly file: string }) {
-      given.push({ file, content: existsSync(file) ? readFileSync(file, 'utf8') : undefined })
+      received.push({ file, content: existsSync(file) ? readFileSync(file, 'utf8') : undefined })
       return answer
     },
   }
@@ -26,26 +26,26 @@ beforeAll(async () => {
   await signIn(nina, 'nina').then(({ status }) => expect(status).toBe(200))
 })
 beforeEach(() => {
-  given = []
+  received = []
   answer = { outcome: 'transcribed', text: 'go forward <b>ten</b> meters', durationSeconds: 2.79 }
 })
 afterAll(() => vault.close())
 
 const asPage = (request: supertest.Test) => request.accept('text/html')
 
-describe('the page about recordings', () => {
-  it('is shut for nobody', async () => {
-    const nobody = () => supertest(app)
-    await asPage(nobody().get('/transcribe')).expect(303).expect('location', '/login')
-    const refused = nobody()
+describe('the page for recordings', () => {
+  it('requires a sign-in', async () => {
+    const signedOut = () => supertest(app)
+    await asPage(signedOut().get('/transcribe')).expect(303).expect('location', '/login')
+    const refused = signedOut()
       .post('/transcribe')
       .accept('json')
       .attach('recording', Buffer.from('sound'), 'a.mp3')
     expect((await refused.expect(401)).body.code).toBe('sign_in_required')
-    expect(given).toEqual([])
+    expect(received).toEqual([])
   })
 
-  it('has a form that needs no script, and a script of ours alone', async () => {
+  it('has a form that works without scripts, and allows only our own script', async () => {
     const page = await asPage(nina.get('/transcribe')).expect(200)
     expect(page.text).toContain('<form method="post" action="/transcribe" enctype="multipart/form-data"')
     expect(page.headers['content-security-policy']).toMatch(
@@ -57,31 +57,33 @@ describe('the page about recordings', () => {
     expect(elsewhere.headers['content-security-policy']).not.toContain('script-src')
   })
 
-  it('is one step from the first page', async () => {
+  it('is linked on the home page', async () => {
     expect((await asPage(nina.get('/'))).text).toContain('href="/transcribe"')
   })
 })
 
 describe('a recording', () => {
-  it('is handed on from a chosen file, which is gone afterwards', async () => {
+  it('can be an uploaded file, which is deleted afterward', async () => {
     const upload = nina
       .post('/transcribe')
       .field('file', '')
       .attach('recording', Buffer.from('sound'), '../a b.MP3')
     await upload.expect(200, { text: 'go forward <b>ten</b> meters', durationSeconds: 2.79 })
-    expect(given.map(({ file, content }) => [basename(file), content])).toEqual([['recording.mp3', 'sound']])
-    expect(existsSync(given[0]?.file ?? '')).toBe(false)
+    expect(received.map(({ file, content }) => [basename(file), content])).toEqual([
+      ['recording.mp3', 'sound'],
+    ])
+    expect(existsSync(received[0]?.file ?? '')).toBe(false)
   })
 
-  it('is handed on by its address, in a form with or without the place for a file, and in JSON', async () => {
+  it('can be an address, in a form with or without a file field, and in JSON', async () => {
     const file = 'https://media.example/a.mp3?token=1'
     await nina.post('/transcribe').send({ file }).expect(200)
     await nina.post('/transcribe').type('form').send({ file }).expect(200)
     await nina.post('/transcribe').field('file', file).attach('recording', Buffer.from(''), '').expect(200)
-    expect(given).toEqual([1, 2, 3].map(() => ({ file, content: undefined })))
+    expect(received).toEqual([1, 2, 3].map(() => ({ file, content: undefined })))
   })
 
-  it('is shown as text to a browser', async () => {
+  it('is shown as text in a page', async () => {
     const page = await asPage(nina.post('/transcribe'))
       .attach('recording', Buffer.from('sound'), 'a.mp3')
       .expect(200)
@@ -98,7 +100,7 @@ describe('a recording', () => {
     'a.mp3',
     'https://a b',
     '',
-  ])('is never taken from this machine by what somebody types: %j', async (file) => {
+  ])('is never read from a path or address on this machine: %j', async (file) => {
     for (const request of [
       nina.post('/transcribe').send({ file }),
       nina.post('/transcribe').type('form').send({ file }),
@@ -106,17 +108,17 @@ describe('a recording', () => {
     ]) {
       expect((await request.expect(400)).body.code).toBe('invalid_request')
     }
-    expect(given).toEqual([])
+    expect(received).toEqual([])
   })
 
   it.each([{ file: ['https://a.example'] }, { file: { path: '/etc/passwd' } }, { file: 7 }, {}])(
-    'is not %j',
+    'cannot be %j',
     async (body) => {
       expect((await nina.post('/transcribe').send(body).expect(400)).body.code).toBe('invalid_request')
     },
   )
 
-  it('is refused over 25 MB, and in a form that is none', async () => {
+  it('is refused over 25 MB or in a malformed form', async () => {
     const large = nina.post('/transcribe').attach('recording', Buffer.alloc(25 * 1024 * 1024 + 1), 'a.wav')
     expect((await large.expect(413)).body.code).toBe('file_too_large')
     const broken = nina
@@ -124,7 +126,7 @@ describe('a recording', () => {
       .set('content-type', 'multipart/form-data; boundary=x')
       .send('--x\r\nCo')
     expect((await broken.expect(400)).body.code).toBe('invalid_request')
-    expect(given).toEqual([])
+    expect(received).toEqual([])
   })
 
   it('is refused from another site', async () => {
@@ -141,16 +143,22 @@ describe('a recording', () => {
     [{ reason: 'address_refused' }, 422],
     [{ reason: 'no_speech' }, 422],
     [{ reason: 'unsupported_media' }, 415],
-  ] as const)('that is refused with %j is told on the page and in JSON', async (refusal, status) => {
-    answer = { outcome: 'refused', refusal }
-    const told = await nina.post('/transcribe').send({ file: 'https://media.example/a.mp3' }).expect(status)
-    expect(told.body).toMatchObject({
-      code: refusal.reason,
-      title: expect.any(String),
-      detail: expect.any(String),
-    })
-    if (refusal.reason === 'busy') expect(told.headers['retry-after']).toBe('10')
-    const page = asPage(nina.post('/transcribe')).field('file', 'https://media.example/a.mp3')
-    expect((await page.expect(status)).text).toContain('<p class="callout error" role="alert">')
-  })
+  ] as const)(
+    'that the service refuses with %j leads to an explanation on the page and in JSON',
+    async (refusal, status) => {
+      answer = { outcome: 'refused', refusal }
+      const refused = await nina
+        .post('/transcribe')
+        .send({ file: 'https://media.example/a.mp3' })
+        .expect(status)
+      expect(refused.body).toMatchObject({
+        code: refusal.reason,
+        title: expect.any(String),
+        detail: expect.any(String),
+      })
+      if (refusal.reason === 'busy') expect(refused.headers['retry-after']).toBe('10')
+      const page = asPage(nina.post('/transcribe')).field('file', 'https://media.example/a.mp3')
+      expect((await page.expect(status)).text).toContain('<p class="callout error" role="alert">')
+    },
+  )
 })

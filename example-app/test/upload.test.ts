@@ -18,7 +18,7 @@ const BEGINNING = [
   'a'.repeat(10_000),
 ].join('\r\n')
 
-/** The uploaded files that this process holds open, gone from their folder or not. */
+/** The uploaded files that this process has open, deleted or not. */
 const heldOpen = () =>
   readdirSync('/proc/self/fd')
     .map(locationOf)
@@ -28,12 +28,12 @@ function locationOf(descriptor: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`)
   } catch {
-    // It was the one by which the list was read.
+    // The descriptor was used to read the list and is closed.
     return ''
   }
 }
 
-it.skipIf(!existsSync('/proc/self/fd'))('lets go of a file whose upload breaks off', async () => {
+it.skipIf(!existsSync('/proc/self/fd'))('closes the file of an aborted upload', async () => {
   const app = express()
   const ends: unknown[] = []
   app.post('/', (req, res) => {

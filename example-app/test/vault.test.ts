@@ -1,5 +1,6 @@
 import supertest from 'supertest'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { challenge, verify } from '../../test/kit/sign-in.js'
 import { createApp } from '../src/app.js'
 import { readConfig } from '../src/config.js'
 import { type Browser, openTestVault, signIn, signInBob, type TestVault } from './kit.js'
@@ -18,7 +19,7 @@ afterAll(() => vault.close())
 const laterBy = (ms: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms })
 
 describe('the vault', () => {
-  it('is shut for nobody', async () => {
+  it('requires a sign-in', async () => {
     const answer = await vault.browser().get('/vault').expect(401)
     expect(answer.type).toBe('application/problem+json')
     expect(answer.body.code).toBe('sign_in_required')
@@ -26,7 +27,7 @@ describe('the vault', () => {
     expect(withdrawal.body.code).toBe('sign_in_required')
   })
 
-  it('shows a page with balance and movements to its owner, and keeps it out of caches', async () => {
+  it('shows the owner a page with balance and movements, which is not cached', async () => {
     const page = await bob.get('/vault').accept('text/html').expect(200)
     expect(page.text).toContain('$1,200')
     expect(page.text).toContain('Salary')
@@ -34,12 +35,12 @@ describe('the vault', () => {
     expect(page.headers['content-security-policy']).toContain("frame-ancestors 'none'")
   })
 
-  it('pays out after a fresh second factor', async () => {
+  it('pays a withdrawal after a fresh second factor', async () => {
     await bob.post('/vault/withdraw').send({ amount: 100 }).expect(200, { balance: 1100 })
     await bob.get('/vault').expect(200, { balance: 1100 })
   })
 
-  it('pays out by form, and says so once', async () => {
+  it('pays a withdrawal by form, and says so once', async () => {
     const page = bob.post('/vault/withdraw').accept('text/html').type('form').send({ amount: '100' })
     await page.expect(303).expect('location', '/vault')
     const notice = 'is on its way to you'
@@ -47,7 +48,7 @@ describe('the vault', () => {
     expect((await bob.get('/vault').accept('text/html')).text).not.toContain(notice)
   })
 
-  it('asks again when the second factor is older than five minutes, and pays nothing until then', async () => {
+  it('requires a new second factor after five minutes, and pays nothing without it', async () => {
     const { body: before } = await bob.get('/vault')
     laterBy(5 * 60_000 + 1_000)
     const refused = await bob.post('/vault/withdraw').send({ amount: 1 }).expect(401)
@@ -56,7 +57,7 @@ describe('the vault', () => {
   })
 
   it.each([[0], [-5], [1.5], ['1e2'], [''], ['ten'], [null], [[1]], [1e12], [true]])(
-    'does not take %j for an amount',
+    'rejects %j as an amount',
     async (amount) => {
       const { body: before } = await bob.get('/vault')
       const answer = await bob.post('/vault/withdraw').send({ amount }).expect(400)
@@ -65,12 +66,12 @@ describe('the vault', () => {
     },
   )
 
-  it('does not pay more than there is', async () => {
+  it('does not pay more than the balance', async () => {
     const answer = await bob.post('/vault/withdraw').send({ amount: 999_999 }).expect(400)
     expect(answer.body.code).toBe('insufficient_funds')
   })
 
-  it('does not pay the same money twice when withdrawals arrive together', async () => {
+  it('does not pay the same money twice to concurrent withdrawals', async () => {
     const { balance } = (await bob.get('/vault')).body
     const all = await Promise.all(
       Array.from({ length: 10 }, () => bob.post('/vault/withdraw').send({ amount: Math.floor(balance / 3) })),
@@ -79,7 +80,7 @@ describe('the vault', () => {
     expect((await bob.get('/vault')).body.balance).toBe(balance - 3 * Math.floor(balance / 3))
   })
 
-  it('does not pay somebody who has no second factor, and says what to do', async () => {
+  it('does not pay a user without a second factor, and says what to do', async () => {
     const nina = vault.browser()
     await signIn(nina, 'nina')
     const answer = await nina.post('/vault/withdraw').send({ amount: 1 }).expect(403)
@@ -87,19 +88,16 @@ describe('the vault', () => {
     await nina.get('/vault').expect(200, { balance: 640 })
   })
 
-  it('leads who comes to a withdrawal by GET to the page', async () => {
+  it('redirects a GET of the withdrawal path to the vault page', async () => {
     await bob.get('/vault/withdraw').expect(303).expect('location', '/vault')
   })
 
-  it('offers the typed withdrawal again after the second factor, and pays it by one click, once', async () => {
+  it('offers a blocked withdrawal again after the second factor, and pays it once, at a click', async () => {
     const mallory = vault.browser()
     const code = () => vault.codeSentTo('+12025550144')
     await signIn(mallory, 'mallory')
-    await mallory.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await mallory
-      .post('/mfa/verify')
-      .send({ code: await code() })
-      .expect(200)
+    await challenge(mallory, 'sms').expect(200)
+    await verify(mallory, await code()).expect(200)
     const { balance } = (await mallory.get('/vault')).body
 
     laterBy(5 * 60_000 + 1_000)
@@ -120,7 +118,7 @@ describe('the vault', () => {
 })
 
 describe('requests from other sites', () => {
-  /** The same vault in another environment. */
+  /** The same vault with other environment variables. */
   const appIn = (env: Record<string, string>) => createApp({ ...vault.context, config: readConfig(env) })
   const post = (headers: Record<string, string>, app = vault.app) =>
     supertest(app).post('/login').accept('json').set(headers).send({ username: 'x', password: 'y' })
@@ -134,12 +132,12 @@ describe('requests from other sites', () => {
     [{ host: 'vault.example', origin: 'https://vault.example' }],
     [{ host: 'vault.example', origin: 'http://vault.example:8080' }],
     [{ host: 'vault.example', origin: 'https://vault.example', 'x-forwarded-proto': 'https' }],
-  ])('are refused when the browser says %j', async (headers) => {
+  ])('are refused with the headers %j', async (headers) => {
     const answer = await post(headers).expect(403)
     expect(answer.body.code).toBe('cross_site')
   })
 
-  it('are not confused with our own', async () => {
+  it('do not include those from our own pages', async () => {
     await post({ 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' }).expect(401)
     await post({ host: 'vault.example', origin: 'http://vault.example' }).expect(401)
     await post({ host: 'vault.example:8080', origin: 'http://vault.example:8080' }).expect(401)
@@ -147,7 +145,7 @@ describe('requests from other sites', () => {
     await post({}).expect(401)
   })
 
-  it('are told by the scheme, too, behind a proxy that is trusted', async () => {
+  it('are recognized by the scheme too, behind a trusted proxy', async () => {
     const behind = appIn({ TRUST_PROXY: '1' })
     const proxied = { host: 'vault.example', 'x-forwarded-proto': 'https' }
     await post({ ...proxied, origin: 'https://vault.example' }, behind).expect(401)
@@ -157,7 +155,7 @@ describe('requests from other sites', () => {
     await post({ ...renamed, origin: 'https://internal:3000' }, behind).expect(403)
   })
 
-  it('are told by PUBLIC_URL behind a proxy that is not', async () => {
+  it('are recognized by PUBLIC_URL behind a proxy that is not trusted', async () => {
     const known = appIn({ PUBLIC_URL: 'https://vault.example' })
     await post({ host: 'internal:3000', origin: 'https://vault.example' }, known).expect(401)
     await post({ host: 'vault.example', origin: 'http://vault.example' }, known).expect(403)

@@ -17,8 +17,9 @@ import {
 } from '../../src/index.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { type HostSetup, host, signIn, signInFully } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
-/** A store of somebody else's: only its name and that it is shared matter. */
+/** A session store other than the memory store of express-session, such as a shared one. */
 class SharedStore extends MemoryStore {}
 
 const SAFE: SessionOptions = {
@@ -28,9 +29,9 @@ const SAFE: SessionOptions = {
   cookie: { secure: true, sameSite: 'lax' },
 }
 
-const CALM = { store: { redis: createClient() } }
+const SHARED_LIMITS = { store: { redis: createClient() } }
 
-/** A host whose doctor writes down what it tells. */
+/** A host that records its diagnostics. */
 function watched(setup: HostSetup = {}) {
   const warnings: string[] = []
   const events: MfaEvent[] = []
@@ -40,16 +41,16 @@ function watched(setup: HostSetup = {}) {
     ...setup.options,
   }
   const made = host({ ...setup, options })
-  const findings = () => events.filter((event) => event.type === 'warning')
-  return { ...made, warnings, findings, codes: () => findings().map(({ code }) => code) }
+  const reported = () => events.filter((event) => event.type === 'warning')
+  return { ...made, warnings, reported, codes: () => reported().map(({ code }) => code) }
 }
 
 type Watched = ReturnType<typeof watched>
 
 const inProduction = () => vi.stubEnv('NODE_ENV', 'production')
-const look = async ({ app }: Watched) => void (await request(app).get('/secret'))
+const visitOnce = async ({ app }: Watched) => void (await request(app).get('/secret'))
 
-/** How each finding comes about, twice over. */
+/** Causes each warning, most of them twice. */
 const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>>> = {
   MFA_WARN_MEMORY_COUNTERS: async (setup) => {
     inProduction()
@@ -160,42 +161,44 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
       throw new ServiceError('ERR_MFA_SERVICE_KEY', 'not this key')
     })
     const agent = await signIn(made.app, 'bob')
-    for (let visit = 0; visit < 2; visit++)
-      await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(503)
+    for (let visit = 0; visit < 2; visit++) await challenge(agent, 'sms').expect(503)
     return made
   },
 }
 
 afterEach(() => void vi.unstubAllEnvs())
 
-describe('the doctor', () => {
-  it.each(WARNING_CODES)('tells %s once, with what to do, to the log and as an event', async (code) => {
+describe('the diagnostics', () => {
+  it.each(WARNING_CODES)('report %s once, with the remedy, in the log and as an event', async (code) => {
     const made = await cases[code]({})
-    for (let visit = 0; visit < 3; visit++) await look(made)
-    const told = made.findings().filter((finding) => finding.code === code)
-    expect(told).toEqual([{ type: 'warning', code, remedy: WARNINGS[code], at: expect.any(Number) }])
+    for (let visit = 0; visit < 3; visit++) await visitOnce(made)
+    const warned = made.reported().filter((event) => event.code === code)
+    expect(warned).toEqual([{ type: 'warning', code, remedy: WARNINGS[code], at: expect.any(Number) }])
     const lines = made.warnings.filter((line) => line.includes(code))
     expect(lines).toEqual([`countersign: ${WARNINGS[code]} [${code}]`])
   })
 
-  it.each(WARNING_CODES)('says nothing of %s when asked to ignore it', async (code) => {
+  it.each(WARNING_CODES)('do not report %s if it is ignored', async (code) => {
     const made = await cases[code]({ options: { diagnostics: { ignore: [code] } } })
-    for (let visit = 0; visit < 2; visit++) await look(made)
+    for (let visit = 0; visit < 2; visit++) await visitOnce(made)
     expect(made.codes()).not.toContain(code)
     expect(made.warnings.join()).not.toContain(code)
   })
 
-  it.each(WARNING_CODES)('says nothing of %s when it is switched off', async (code) => {
+  it.each(WARNING_CODES)('do not report %s if they are off', async (code) => {
     const made = await cases[code]({ options: { diagnostics: false } })
-    for (let visit = 0; visit < 2; visit++) await look(made)
+    for (let visit = 0; visit < 2; visit++) await visitOnce(made)
     expect(made.codes()).toEqual([])
     expect(made.warnings).toEqual([])
   })
 
-  it('has nothing to say of a host that is set up well, in production too', async () => {
+  it('report nothing for a well-configured host in production', async () => {
     inProduction()
     const made = watched({
-      options: { limits: CALM, trustedDevices: { store: CALM.store, fingerprint: () => '1' } },
+      options: {
+        limits: SHARED_LIMITS,
+        trustedDevices: { store: SHARED_LIMITS.store, fingerprint: () => '1' },
+      },
       store: new SharedStore(),
       session: SAFE,
       first: (app) => {
@@ -211,28 +214,28 @@ describe('the doctor', () => {
         .set('X-Forwarded-For', '203.0.113.9')
     }
     const agent = request.agent(made.app).set('X-Forwarded-Proto', 'https')
-    await agent.post('/login').send({ name: 'nina' }).expect(200)
+    await login(agent, 'nina').expect(200)
     for (let visit = 0; visit < 3; visit++) await agent.get('/secret')
     expect(made.warnings).toEqual([])
   })
 
-  it('has nothing to say of an ordinary host while it is being written', async () => {
+  it('report nothing for an ordinary host in development', async () => {
     const made = watched({ first: (app) => void app.use(express.json()) })
     const agent = await signIn(made.app, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
+    await challenge(agent, 'sms').expect(200)
+    await verify(agent, made.standIn.newestCode()).expect(200)
     for (let visit = 0; visit < 3; visit++) await agent.get('/secret').expect(200)
     expect(made.warnings).toEqual([])
   })
 
-  it('takes shared sessions in production for several processes', async () => {
+  it('assume several processes if sessions are shared in production', async () => {
     inProduction()
     const made = watched({ store: new SharedStore() })
-    await look(made)
+    await visitOnce(made)
     expect(made.codes()).toContain('MFA_WARN_SEPARATE_COUNTERS')
   })
 
-  it('does not mistake a session that changed, or was saved by the host, for a resaved one', async () => {
+  it('do not report a session as resaved that changed or that the host saved', async () => {
     const made = watched({
       routes: (app) => {
         app.get('/count', (req, res) => {
@@ -252,7 +255,7 @@ describe('the doctor', () => {
     expect(made.codes()).toEqual([])
   })
 
-  it('does not mistake a session whose user Passport did not find any more for a resaved one', async () => {
+  it('do not report a session as resaved whose user no longer exists', async () => {
     const made = watched()
     const agent = await signIn(made.app, 'nina')
     delete made.users.nina
@@ -260,7 +263,7 @@ describe('the doctor', () => {
     expect(made.codes()).toEqual([])
   })
 
-  it('does not mistake the session after a half-login that took too long for one stored for everybody', async () => {
+  it('do not report the session after an expired pending login as saved without need', async () => {
     const clock = stopClock()
     const made = watched()
     const agent = await signIn(made.app, 'bob')
@@ -270,7 +273,7 @@ describe('the doctor', () => {
     expect(made.codes()).toEqual([])
   })
 
-  it('sees routes before the gate in Express 4 as well', async () => {
+  it('report routes before the gate in Express 4 too', async () => {
     const events: MfaEvent[] = []
     const mfa: MfaOptions<Express.User> = {
       service: host().standIn.service,
@@ -288,7 +291,7 @@ describe('the doctor', () => {
     expect(events).toMatchObject([{ type: 'warning', code: 'MFA_WARN_ROUTES_BEFORE_GATE' }])
   })
 
-  it('changes nothing for a store that cannot touch', async () => {
+  it('work with a store without touch()', async () => {
     class Bare extends Store {
       private readonly kept = new Map<string, string>()
       get = (sid: string, done: (error: unknown, session?: never) => void) =>

@@ -45,7 +45,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   // A page knows the refusals that it explains as types.
   pages: { uses: ['protocol', ...LEAVES], types: ['flows'] },
-  // Notices speak the languages of the pages.
+  // Notices use the languages of the pages.
   notices: { uses: ['pages', 'protocol', ...LEAVES] },
   http: {
     uses: ['flows', 'pages', 'notices', 'session', 'trust', 'protocol', ...LEAVES],
@@ -59,7 +59,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   guard: { uses: ['http', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
   passport: { uses: ['http', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
 
-  // Looks at what other modules hold; no module below uses it.
+  // Inspects other modules; no module below uses it.
   diagnostics: { uses: ['session', 'protocol', ...LEAVES], types: CONFIGURED },
 
   // For the tests of an app. It implements a service and knows nothing of the plugin that calls it.
@@ -170,10 +170,10 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
 const compiled = (sources: readonly Source[]) =>
   sources.map(({ imports, ...source }) => ({ ...source, imports: imports.filter(({ isType }) => !isType) }))
 
-const tell = ({ from, to, isType }: Import) => `${from} → ${to}${isType ? ' (type)' : ''}`
+const describeImport = ({ from, to, isType }: Import) => `${from} → ${to}${isType ? ' (type)' : ''}`
 
 function broken(sources: readonly Source[], isAllowed: (one: Import) => boolean): string[] {
-  return sources.flatMap(({ imports }) => imports.filter((one) => !isAllowed(one)).map(tell))
+  return sources.flatMap(({ imports }) => imports.filter((one) => !isAllowed(one)).map(describeImport))
 }
 
 function pointsDown({ from, to, isPackage, isType }: Import): boolean {
@@ -214,7 +214,7 @@ describe('the layering of the plugin', () => {
     expect(cyclesIn(plugin)).toEqual([])
   })
 
-  it('uses each package in one place', () => {
+  it('imports each package only where it is listed', () => {
     expect(broken(plugin, isAllowedThere)).toEqual([])
   })
 
@@ -241,7 +241,7 @@ describe('the layering of the plugin', () => {
 })
 
 describe('time limits', () => {
-  it('are never part of AbortSignal.any, which forgets them when memory is collected', () => {
+  it('never use AbortSignal.any, which loses them at garbage collection', () => {
     const all = [...plugin, ...service, ...example]
     expect(all.filter(({ code }) => /AbortSignal\.any\(/.test(code)).map(({ path }) => path)).toEqual([])
   })
@@ -251,24 +251,24 @@ describe('time limits', () => {
 describe('the layering of the packages', () => {
   const ofPlugin = (to: string) => /^(?:countersign|@countersign)(?:\/|$)/.test(to)
 
-  it('the example app goes through the entries of both', () => {
+  it('lets the example app import only the entries of plugin and service', () => {
     const entries = ['countersign', 'countersign/protocol', 'countersign/testing', '@countersign/service']
     const allowed = ({ to, isPackage }: Import) =>
       isPackage ? !ofPlugin(to) || entries.includes(to) : to.startsWith('example-app/src/')
     expect(broken(example, allowed)).toEqual([])
   })
 
-  it('the plugin knows neither', () => {
+  it('lets the plugin import neither of the others', () => {
     expect(broken(plugin, ({ to, isPackage }) => !isPackage || !ofPlugin(to))).toEqual([])
   })
 
-  it('the example app has no import cycle, once compiled', () => {
+  it('has no import cycle in the compiled example app', () => {
     expect(cyclesIn(compiled(example))).toEqual([])
   })
 })
 
-describe('the scanner sees', () => {
-  const seen = (text: string) => readSource('src/flows/x.ts', text).imports.map(tell)
+describe('the scanner of imports', () => {
+  const seen = (text: string) => readSource('src/flows/x.ts', text).imports.map(describeImport)
   it.each([
     ["import { a } from '../session/store.js'", 'src/flows/x.ts → src/session/store.ts'],
     ["import type { A } from '../session/store.js'", 'src/flows/x.ts → src/session/store.ts (type)'],
@@ -281,15 +281,15 @@ describe('the scanner sees', () => {
     ["export * from './y.js'", 'src/flows/x.ts → src/flows/y.ts'],
     ["const x = await import('undici')", 'src/flows/x.ts → undici'],
     ["type A = import('../pages/view.js').View", 'src/flows/x.ts → src/pages/view.ts (type)'],
-  ])('%s', (text, expected) => {
+  ])('finds the import in: %s', (text, expected) => {
     expect(seen(text)).toEqual([expected])
   })
 
-  it('nothing in comments and texts', () => {
+  it('ignores comments and strings', () => {
     expect(seen("// import { a } from 'x'\n/* import 'y' */\nconst s = `take it from 'z'`")).toEqual([])
   })
 
-  it('a circle', () => {
+  it('finds a cycle', () => {
     const one = readSource('src/a.ts', "import './b.js'")
     const two = readSource('src/b.ts', "import type { A } from './a.js'")
     expect(cyclesIn([one, two])).toEqual(['src/a.ts → src/b.ts → src/a.ts'])

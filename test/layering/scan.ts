@@ -11,7 +11,7 @@ export interface Import {
   /** A file relative to the repository, or the name of a package. */
   readonly to: string
   readonly isPackage: boolean
-  /** Whether it is gone after compiling. */
+  /** Whether the import disappears when compiled. */
   readonly isType: boolean
 }
 
@@ -57,7 +57,7 @@ function resolve(from: string, to: string, isType: boolean): Import {
   return { from, to: file, isPackage: false, isType }
 }
 
-/** Every way to walk from a file to itself, types included. */
+/** Every import cycle, type imports included. */
 export function cyclesIn(sources: readonly Source[]): string[] {
   const next = new Map(sources.map(({ path, imports }) => [path, imports.map(({ to }) => to)]))
   const done = new Set<string>()

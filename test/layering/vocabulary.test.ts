@@ -4,7 +4,7 @@ import { WARNING_CODES } from '../../src/diagnostics/warnings.js'
 import { PROBLEM_CODES } from '../../src/http/problem.js'
 import { NOTICE_TYPES } from '../../src/notices/notice.js'
 
-/** Terms that the glossary has a standard term for. A public name uses that one. */
+/** Terms that the glossary replaces with a standard term. */
 const REPLACED = new Set(
   'belief believe claim counts cutoff deed desk doctor door enrol enrolment finding findings half halfway house letter place proof rehearsal road roads room shelf slot somebody spend staged standing tell ticket told tries unbelievable unclaim undo visit visitor wall way ways whoever'.split(
     ' ',
@@ -36,9 +36,9 @@ async function membersIn(path: string): Promise<string[]> {
   return [...(await read(path)).matchAll(/^ {2,}(?:readonly )?(\w+)\??:/gm)].map(([, name = '']) => name)
 }
 
-describe('public names use the terms of the glossary', () => {
+describe('public names', () => {
   it.each(['src/index.ts', 'src/protocol/index.ts', 'src/testing/index.ts', 'service/src/index.ts'])(
-    'in the exports of %s',
+    'use the terms of the glossary in the exports of %s',
     async (path) => {
       const names = await exportedNames(path)
       expect(names.length).toBeGreaterThan(5)
@@ -52,13 +52,13 @@ describe('public names use the terms of the glossary', () => {
     'src/flows/events.ts',
     'src/pages/view.ts',
     'src/http/account.ts',
-  ])('in the members of %s', async (path) => {
+  ])('use the terms of the glossary in the members of %s', async (path) => {
     const names = await membersIn(path)
     expect(names.length).toBeGreaterThan(3)
     expect(replacedIn(names)).toEqual([])
   })
 
-  it('in the codes of problems, warnings, notices, errors and events, and in the names of pages', async () => {
+  it('use the terms of the glossary in the codes of problems, warnings, notices, errors and events, and in the names of pages', async () => {
     const literals = async (path: string, pattern: RegExp) =>
       [...(await read(path)).matchAll(pattern)].map(([, name = '']) => name)
     const codes = [

@@ -6,12 +6,13 @@ import * as wire from '../../src/http/schemas.js'
 import { type MfaState, mfaRouter } from '../../src/index.js'
 import { mfaTestKit, signInWithMfa } from '../../src/testing/index.js'
 import { challengeStrongest, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+import { challenge, verify } from '../kit/sign-in.js'
 import { openApi } from './document.js'
 
 const text = `${JSON.stringify(openApi, null, 2)}\n`
 
 describe('the OpenAPI document of the routes', () => {
-  it('is the one that is committed; `npm run openapi` writes it anew', async () => {
+  it('is committed in its current form, as `npm run openapi` writes it', async () => {
     await expect(text).toMatchFileSnapshot('../../docs/openapi.json')
   })
 
@@ -21,7 +22,7 @@ describe('the OpenAPI document of the routes', () => {
     expect(validator.version).toBe('3.1')
   })
 
-  it('has the routes of mfaRouter with their methods, and no other', async () => {
+  it('has the routes of mfaRouter with their methods, and no others', async () => {
     const publicUrl = 'https://app.example'
     const { app, mfa } = host({
       options: {
@@ -49,20 +50,20 @@ describe('the OpenAPI document of the routes', () => {
   })
 })
 
-describe('the answers', () => {
+describe('the JSON responses', () => {
   const fits = (schema: z.ZodObject, body: unknown) =>
     expect(schema.strict().safeParse(body).error).toBeUndefined()
 
-  it('are as documented, no member more', async () => {
+  it('have the documented members, and no others', async () => {
     const made = host({ options: { trustedDevices: { store: 'memory' } } })
     const agent = await signIn(made.app, 'alice')
-    fits(wire.challengedAnswer, (await agent.post('/mfa/challenge').send({ factor: 'sms' })).body)
-    fits(wire.problemAnswer, (await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(429)).body)
-    fits(wire.problemAnswer, (await agent.post('/mfa/verify').send({ code: '000000' }).expect(401)).body)
+    fits(wire.challengedAnswer, (await challenge(agent, 'sms')).body)
+    fits(wire.problemAnswer, (await challenge(agent, 'sms').expect(429)).body)
+    fits(wire.problemAnswer, (await verify(agent, '000000').expect(401)).body)
     fits(wire.problemAnswer, (await agent.post('/mfa/verify').send({}).expect(400)).body)
     fits(wire.problemAnswer, (await agent.get('/secret').expect(401)).body)
     const code = await challengeStrongest(made, agent, 'alice')
-    fits(wire.verifiedAnswer, (await agent.post('/mfa/verify').send({ code, trust: true }).expect(200)).body)
+    fits(wire.verifiedAnswer, (await verify(agent, code, { trust: true }).expect(200)).body)
     fits(wire.devicesAnswer, (await agent.get('/mfa/devices').expect(200)).body)
     fits(wire.revokedAnswer, (await agent.delete('/mfa/devices').expect(200)).body)
     fits(wire.preparedAnswer, (await agent.post('/mfa/enroll-app').send({}).expect(200)).body)
@@ -79,7 +80,7 @@ describe('the answers', () => {
     ['/enroll-app', {}],
     ['/enroll-app/confirm', { code }],
     ['/backup', {}],
-  ])('tell of a service that answers nonsense as documented: POST %s', async (path, body) => {
+  ])('report an invalid response of the service as documented: POST %s', async (path, body) => {
     const kit = mfaTestKit()
     onTestFinished(() => kit.reset())
     const made = host({ options: { service: kit.service } })
@@ -95,7 +96,7 @@ describe('the answers', () => {
     expect(JSON.stringify(documented)).toContain(`"code":"${problem.code}"`)
   })
 
-  it('tell the state apart by its status', async () => {
+  it('distinguish the MFA states by the status', async () => {
     const made = host({
       options: { factors: ({ factors }) => factors.map((factor) => ({ ...factor, label: 'Mine' })) },
     })
@@ -105,10 +106,10 @@ describe('the answers', () => {
       return body
     }
     const pending = await signIn(made.app, 'bob')
-    await pending.post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(pending, 'sms')
     const state = await stateOf(pending)
     if (state.status !== 'pending') throw new Error(state.status)
-    // Only a half-login has an end, which the type knows.
+    // Only a pending login has `expiresAt`, also in its type.
     expect(Date.parse(state.expiresAt)).toBeGreaterThan(Date.now())
     expect(state.challenge).toMatchObject({ factor: 'sms', to: '••• 02' })
     expect((await stateOf(jsonAgent(made.app))).status).toBe('none')
@@ -120,13 +121,13 @@ describe('the answers', () => {
 describe('the type of a problem', () => {
   const problem = async (docsUrl: string | undefined) => {
     const agent = await signIn(host({ options: { urls: { docsUrl } } }).app, 'bob')
-    const ours = await agent.post('/mfa/verify').send({ code: '123456' }).expect(409)
+    const ours = await verify(agent, '123456').expect(409)
     const gate = await agent.get('/secret').expect(401)
     const rule = await agent.post('/transfer').expect(401)
     return [ours, gate, rule].map(({ body }) => body.type)
   }
 
-  it('names the code, when nobody said where the documents are', async () => {
+  it('names the code if docsUrl is not set', async () => {
     expect(await problem(undefined)).toEqual([
       'urn:countersign:problem:no_challenge',
       'urn:countersign:problem:mfa_required',
@@ -134,7 +135,7 @@ describe('the type of a problem', () => {
     ])
   })
 
-  it('leads to the heading of the code under docsUrl, from the routes, the gate and the rules', async () => {
+  it('is the address of the heading of the code if docsUrl is set, from the routes, the gate and the rules', async () => {
     const types = await problem('https://docs.example.com/errors')
     expect(types[0]).toBe('https://docs.example.com/errors#no_challenge')
     const document = await readFile(new URL('../../docs/errors.md', import.meta.url), 'utf8')

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { type MfaOptions, MfaStrategy, mfaRouter, mfaSession } from '../../src/index.js'
 
-it('the same options object is read once, so all parts share one client and one set of counters', () => {
+it('one options object is read once, so that all parts share one client and one set of counters', () => {
   let reads = 0
   const options: MfaOptions<{ id: string }> = {
     get service() {
@@ -17,7 +17,7 @@ it('the same options object is read once, so all parts share one client and one 
   new MfaStrategy(options)
   expect(reads).toBe(readOnce)
 
-  // Another object is another app, with limits of its own.
+  // Another object is another app with separate limits.
   mfaSession({ ...options })
   expect(reads).toBeGreaterThan(readOnce)
 })

@@ -16,6 +16,7 @@ import {
   startMfa,
 } from '../../src/index.js'
 import { jsonAgent, people, type TestUser } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { type StandIn, standInService } from '../kit/stand-in-service.js'
 
 const optionsFor = (standIn: StandIn): MfaOptions<TestUser> => ({
@@ -24,7 +25,7 @@ const optionsFor = (standIn: StandIn): MfaOptions<TestUser> => ({
   logger: { warn: () => {}, error: () => {} },
 })
 
-/** An app with Passport and a login, and what the test mounts behind that. */
+/** An app with Passport and a login, and what the test mounts after them. */
 function appWith(mount: (app: App, auth: passport.Authenticator) => void) {
   const users = people()
   const failures: unknown[] = []
@@ -52,12 +53,12 @@ function appWith(mount: (app: App, auth: passport.Authenticator) => void) {
 
 async function pendingAgent(app: App, name = 'bob') {
   const agent = jsonAgent(app)
-  await agent.post('/login').send({ name }).expect(200, { mfa: 'pending' })
+  await login(agent, name).expect(200, { mfa: 'pending' })
   return agent
 }
 
 describe('createMfa', () => {
-  it('gives every part of a sign-in', async () => {
+  it('returns every part of a sign-in', async () => {
     const standIn = standInService()
     const mfa = createMfa(optionsFor(standIn))
     const { app } = appWith((app, auth) => {
@@ -69,13 +70,13 @@ describe('createMfa', () => {
     })
     const agent = await pendingAgent(app)
     await agent.post('/transfer').expect(401)
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(agent, 'sms').expect(200)
     await agent.post('/mfa-login').send({ code: standIn.newestCode() }).expect(200, '"verified"')
     await agent.post('/transfer').expect(200, { done: true })
     expect(mfa.metrics().verified.sms).toBe(1)
   })
 
-  it('gives routers that can be mounted one by one', async () => {
+  it('returns routers that can be mounted one by one', async () => {
     const standIn = standInService()
     const mfa = createMfa({ ...optionsFor(standIn), trustedDevices: { store: 'memory' } })
     const parts = ['challenge', 'verify', 'enrollApp', 'backup', 'devices', 'notMe', 'language'] as const
@@ -84,14 +85,14 @@ describe('createMfa', () => {
       for (const part of parts) app.use('/mfa', mfa[`${part}Router`])
     })
     const agent = await pendingAgent(app)
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await challenge(agent, 'sms').expect(200)
+    await verify(agent, standIn.newestCode()).expect(200)
     await agent.get('/mfa/devices').expect(200, { devices: [] })
     await agent.post('/mfa/backup').send({}).expect(200)
     await agent.post('/mfa/enroll-app').send({}).expect(200)
   })
 
-  it('gives a handler for logins without a Passport session, and the functions for changes of an account', async () => {
+  it('returns a handler for logins without a Passport session, and functions for account changes', async () => {
     const standIn = standInService()
     const mfa = createMfa(optionsFor(standIn))
     const users = people()
@@ -109,7 +110,7 @@ describe('createMfa', () => {
     expect(await mfa.account.revokeDevices(users.bob as TestUser)).toBe(0)
   })
 
-  it('gives the service in use, behind the same checks', async () => {
+  it('returns the service in use, with the same response validation', async () => {
     const standIn = standInService()
     const { client } = createMfa(optionsFor(standIn))
     const contact = { kind: 'phone', phone: '+447700900102' } as const
@@ -122,7 +123,7 @@ describe('createMfa', () => {
     })
   })
 
-  it('creates each part once, and none that is not read', () => {
+  it('creates each part once, when it is first read', () => {
     const options = optionsFor(standInService())
     const mfa = createMfa(options)
     const names: readonly (keyof Mfa)[] = [
@@ -157,7 +158,7 @@ describe('createMfa', () => {
       app.use(mfaSession(options))
       app.use('/mfa', mfa.router)
     })
-    await (await pendingAgent(app)).post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(await pendingAgent(app), 'sms').expect(200)
     expect(mfaMetrics(options).challenged.sms).toBe(1)
     expect(createMfa(options).metrics().challenged.sms).toBe(1)
   })
@@ -167,7 +168,7 @@ describe('createMfa', () => {
   })
 })
 
-/** Mounts a part that was built of a copy of the options, behind the gate of the original. */
+/** Mount a part made from a copy of the options, after the gate of the original. */
 const copies: readonly [
   string,
   string,
@@ -203,7 +204,7 @@ const copies: readonly [
 ]
 
 describe('two options objects on one app', () => {
-  it.each(copies)('are an error at the first request of %s, with the remedy', async (_, path, mount) => {
+  it.each(copies)('are reported at the first request of %s, with the remedy', async (_, path, mount) => {
     const mfa = optionsFor(standInService())
     const { app, failures } = appWith((app, auth) => {
       app.use(mfaSession(mfa))
@@ -217,7 +218,7 @@ describe('two options objects on one app', () => {
     expect(failures).toMatchObject([{ message: expect.stringContaining('createMfa(options)') }])
   })
 
-  it('are no error where nothing is built of options: requireMfa takes those of the gate', async () => {
+  it('are not reported for requireMfa, which uses the options of the gate', async () => {
     const mfa = optionsFor(standInService())
     const { app } = appWith((app) => {
       app.use(mfaSession(mfa))
@@ -249,7 +250,7 @@ describe('two options objects on one app', () => {
     }
   })
 
-  it('work where one gate stands behind the other, for routes of either', async () => {
+  it('work with one gate after the other, for the routes of both', async () => {
     const standIn = standInService()
     const outer = createMfa(optionsFor(standIn))
     const inner = createMfa({ ...optionsFor(standIn), appName: 'Inner' })
@@ -259,8 +260,8 @@ describe('two options objects on one app', () => {
       app.post('/inner', inner.requireMfa(), (_req, res) => void res.json({ done: true }))
     })
     const agent = await pendingAgent(app)
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+    await challenge(agent, 'sms').expect(200)
+    await verify(agent, standIn.newestCode()).expect(200)
     await agent.post('/inner').expect(200, { done: true })
   })
 })

@@ -9,7 +9,7 @@ it.each([
   ['0s', 0],
   [300, 300],
   [0, 0],
-])('%s are %i milliseconds', (text, expected) => {
+])('%s is read as %i milliseconds', (text, expected) => {
   expect(durationMs(text)).toBe(expected)
 })
 
@@ -33,6 +33,6 @@ it.each([
   Infinity,
   null,
   ['5m'],
-])('%j is no duration (R18)', (text) => {
+])('%j is not a duration (R18)', (text) => {
   expect(durationMs(text)).toBeUndefined()
 })

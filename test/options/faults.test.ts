@@ -7,7 +7,7 @@ import { addressFaults, faultsOf, faultsOfAll, ioredisClient, redisClient, WORKI
 
 const MINUTE = 60_000
 
-/** The options that hold others, with the names of those. */
+/** The option groups, with the names of their options. */
 const GROUPS = {
   urls: ['path', 'pathPrefix', 'publicUrl', 'docsUrl'],
   login: [
@@ -35,7 +35,7 @@ const GROUPS = {
   languages: ['offer', 'remember', 'locale', 'texts'],
 }
 
-it('everything that is wrong is told at once, each with its name and its remedy (R18)', () => {
+it('all faults are reported at once, each with the name of the option and its remedy (R18)', () => {
   const faults = faultsOfAll({
     service: {
       baseUrl: 'http://10.0.0.7/?x=1',
@@ -73,7 +73,7 @@ it('everything that is wrong is told at once, each with its name and its remedy 
   expect(faults).toHaveLength(named.length)
 })
 
-it('the error lists them line by line, with a code for programs', () => {
+it('the error lists the faults line by line, and has a code for programs', () => {
   const read = () => mfaSession({ factors: () => [] } as unknown as MfaOptions)
   expect(read).toThrow(OptionsError)
   expect(read).toThrow(
@@ -82,8 +82,8 @@ it('the error lists them line by line, with a code for programs', () => {
   expect(read).toThrow(expect.objectContaining({ code: 'ERR_MFA_OPTIONS', status: 500 }))
 })
 
-describe('what is given instead of options is told, not thrown', () => {
-  it.each([undefined, null, 'options', 7, [], () => {}])('%j', (options) => {
+describe('a value that is not an options object', () => {
+  it.each([undefined, null, 'options', 7, [], () => {}])('is reported as a fault: %j', (options) => {
     const faults = faultsOfAll(options)
     expect(faults).toContain('factors must be a function that lists a user’s second factors')
     expect(faults.join('\n')).toContain('service.baseUrl must be the address')
@@ -91,8 +91,8 @@ describe('what is given instead of options is told, not thrown', () => {
   })
 })
 
-describe('undefined means "not given"', () => {
-  it('for every option that has a default', () => {
+describe('an option with the value undefined', () => {
+  it('means the default for every optional option', () => {
     const names = Object.keys(readOptions(WORKING)).filter((name) => !(name in WORKING))
     const none = Object.fromEntries(
       [...names, 'urls', 'login', 'pages', 'onEvent'].map((name) => [name, undefined]),
@@ -109,7 +109,7 @@ describe('undefined means "not given"', () => {
     expect(addressFaults({ dialect: { paths: { send: undefined }, extras: undefined } })).toEqual([])
   })
 
-  it('so a variable that is not set is asked for by name', () => {
+  it('leads to a fault that names the environment variable, if it is required', () => {
     expect(addressFaults({ baseUrl: process.env.NO_SUCH, apiKey: process.env.NO_SUCH })).toEqual([
       'service.baseUrl must be the address of the MFA service, like https://mfa.example.com (is MFA_BASE_URL set?)',
       'service.apiKey must be the API key of the MFA service (is MFA_API_KEY set?)',
@@ -117,7 +117,7 @@ describe('undefined means "not given"', () => {
   })
 })
 
-describe('an unknown name is a fault', () => {
+describe('an unknown option', () => {
   it.each<[object, string]>([
     [{ Factors: 1 }, 'Factors is not an option'],
     [{ limits: { attempts: 5 } }, 'limits.attempts is not an option'],
@@ -127,21 +127,21 @@ describe('an unknown name is a fault', () => {
       { service: { ...WORKING.service, dialect: { paths: { sned: '/' } } } },
       'service.dialect.paths.sned is not',
     ],
-  ])('%j', (replaced, expected) => {
+  ])('is a fault: %j', (replaced, expected) => {
     expect(faultsOf(replaced).join('\n')).toContain(expected)
   })
 
-  it('each on a line of its own', () => {
+  it('is one fault for each name', () => {
     expect(faultsOf({ one: 1, two: 2 })).toHaveLength(2)
   })
 
-  it('also when it is spelt __proto__', () => {
+  it('is a fault even if its name is __proto__', () => {
     const options: unknown = { ...WORKING, ...JSON.parse('{"__proto__":{"path":"/evil"}}') }
     expect(faultsOfAll(options)).toEqual(['__proto__ is not an option; check its spelling'])
   })
 })
 
-describe('numbers keep to their range (R18)', () => {
+describe('a number or time (R18)', () => {
   const ranges: readonly (readonly [string, number, number, (value: unknown) => readonly string[]])[] = [
     ['service.maxConnections', 1, 1_024, (maxConnections) => addressFaults({ maxConnections })],
     ['limits.attemptsPerChallenge', 3, 10, (value) => faultsOf({ limits: { attemptsPerChallenge: value } })],
@@ -149,7 +149,7 @@ describe('numbers keep to their range (R18)', () => {
     ['limits.sendsPerTenMinutes', 1, 5, (value) => faultsOf({ limits: { sendsPerTenMinutes: value } })],
     ['limits.sendsPerDay', 1, 10, (value) => faultsOf({ limits: { sendsPerDay: value } })],
   ]
-  it.each(ranges)('%s from %i to %i', (name, least, most, read) => {
+  it.each(ranges)('has a range: %s from %i to %i', (name, least, most, read) => {
     expect([...read(least), ...read(most)]).toEqual([])
     const wrong = [least - 1, most + 1, least + 0.5, -least, 0, NaN, Infinity, String(least), null, [least]]
     for (const value of wrong) {
@@ -173,7 +173,7 @@ describe('numbers keep to their range (R18)', () => {
       (maxAge) => faultsOf({ trustedDevices: { store: 'memory', maxAge } }),
     ],
   ]
-  it.each(times)('%s from %s to %s', (name, least, most, read) => {
+  it.each(times)('has a range: %s from %s to %s', (name, least, most, read) => {
     const [leastMs = 0, mostMs = 0] = [durationMs(least), durationMs(most)]
     expect([least, most, leastMs, mostMs].flatMap(read)).toEqual([])
     const outside = [leastMs - 1, mostMs + 1, leastMs + 0.5, -leastMs, 0, NaN, Infinity, '0s', '31d']
@@ -184,7 +184,7 @@ describe('numbers keep to their range (R18)', () => {
     }
   })
 
-  it('which are the documented ones when nothing is said', () => {
+  it('has the documented default', () => {
     expect(readOptions(WORKING)).toMatchObject({
       firstFactor: 'pwd',
       allowWeakFactorsToChangeFactors: false,
@@ -216,7 +216,7 @@ describe('numbers keep to their range (R18)', () => {
   })
 })
 
-describe('everything else must be what it is meant to be', () => {
+describe('an option of the wrong type or form', () => {
   it.each<[object, string]>([
     [{ limits: 7 }, 'limits must be an object'],
     [{ urls: '/mfa' }, 'urls must be an object'],
@@ -284,7 +284,7 @@ describe('everything else must be what it is meant to be', () => {
     [{ logger: { warn: () => {} } }, 'logger must have the functions warn and error'],
     [{ logger: console.warn }, 'logger must have the functions warn and error'],
     [{ factors: null }, 'factors must be a function'],
-  ])('%j', (replaced, expected) => {
+  ])('is a fault that says what is expected: %j', (replaced, expected) => {
     const faults = faultsOf(replaced)
     expect(faults).toHaveLength(1)
     expect(faults[0]).toContain(expected)

@@ -5,7 +5,7 @@ import { durationMs } from '../../src/duration.js'
 import { declarationsIn } from './declarations.js'
 import { faultsOf } from './read.js'
 
-/** Members of the plugin's option `limits` that are no limits of the service: it has its own database and waits. */
+/** Options in the plugin's `limits` that the service does not have: it has its own database and waits. */
 const OF_THE_PLUGIN = ['store', 'resendWaits']
 
 async function sharedLimits() {

@@ -21,13 +21,13 @@ describe('the option urls.publicUrl', () => {
     'https://a:b@app.example',
     'javascript:alert(1)',
     7,
-  ])('R16 R18 cannot be %s', (publicUrl) => {
+  ])('cannot be %s (R16, R18)', (publicUrl) => {
     expect(faultsOf({ urls: { publicUrl }, notices })).toEqual([
       expect.stringContaining('urls.publicUrl must be the https address of the app without a path'),
     ])
   })
 
-  it('needs a store for the links', () => {
+  it('requires a store for the links', () => {
     const publicUrl = 'https://app.example'
     const urls = { publicUrl }
     expect(faultsOf({ urls })).toEqual([expect.stringContaining('give notices.store or trustedDevices')])

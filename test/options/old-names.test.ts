@@ -14,15 +14,18 @@ function withValueAt(path: string, value: unknown): object {
 }
 
 describe('an option name of an earlier release', () => {
-  it.each(Object.entries(RENAMED_OPTIONS))('%s is a fault that names %s', (old, current) => {
-    expect(faultsOf(withValueAt(old, 1))).toEqual([`${old} is now ${current}`])
-  })
+  it.each(Object.entries(RENAMED_OPTIONS))(
+    'is a fault that names the new one: %s is now %s',
+    (old, current) => {
+      expect(faultsOf(withValueAt(old, 1))).toEqual([`${old} is now ${current}`])
+    },
+  )
 
-  it.each(Object.keys(RENAMED_OPTIONS))('%s means nothing when it is undefined', (old) => {
+  it.each(Object.keys(RENAMED_OPTIONS))('is ignored if its value is undefined: %s', (old) => {
     expect(faultsOf(withValueAt(old, undefined))).toEqual([])
   })
 
-  it('is told together with everything else that is wrong', () => {
+  it('is reported together with all other faults', () => {
     expect(faultsOf({ halfLoginMs: 5, limits: { lockMs: 1, sendsPerDay: 0 }, misspelt: 1 })).toEqual([
       'halfLoginMs is now login.pendingLifetime',
       'limits.lockMs is now limits.lockDuration',
@@ -31,13 +34,13 @@ describe('an option name of an earlier release', () => {
     ])
   })
 
-  it('is told by mfaClient as the caller wrote it', () => {
+  it('is reported by mfaClient without the prefix "service."', () => {
     const make = () => mfaClient({ ...WORKING.service, timeoutMs: 200 } as never)
     expect(make).toThrow(OptionsError)
     expect(make).toThrow('  - timeoutMs is now timeout')
   })
 
-  it('is looked for in addresses only: a service that is an object stays the same object', () => {
+  it('is searched only in addresses: a service object is used unchanged', () => {
     const { service } = standInService()
     expect(readOptions({ ...WORKING, service }).service).toBe(service)
   })

@@ -8,18 +8,18 @@ export const WORKING = {
   factors: () => [],
 }
 
-/** A client of the package `redis` that nobody has connected. */
+/** A client of the package `redis`, not connected. */
 export const redisClient = createClient()
 
 /** As much of a client of ioredis as matters here. */
 export const ioredisClient = { status: 'ready', multi() {}, eval: async () => null }
 
-/** What `readOptions` says to the working options with some of them replaced. */
+/** The faults of the working options with some of them replaced. */
 export function faultsOf(replaced: object): readonly string[] {
   return faultsOfAll({ ...WORKING, ...replaced })
 }
 
-/** What `readOptions` says to the working address with parts of it replaced. */
+/** The faults of the working options with parts of the service address replaced. */
 export function addressFaults(replaced: object): readonly string[] {
   return faultsOf({ service: { ...WORKING.service, ...replaced } })
 }

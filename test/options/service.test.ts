@@ -17,7 +17,7 @@ describe('the address of the service (R73)', () => {
     'http://127.1',
     'http://[::1]:4000',
     'HTTP://LOCALHOST:4000',
-  ])('may be %s', (baseUrl) => {
+  ])('can be %s', (baseUrl) => {
     expect(addressFaults({ baseUrl })).toEqual([])
   })
 
@@ -42,34 +42,34 @@ describe('the address of the service (R73)', () => {
     ['https://mfa.example.com/?', 'must end with its path'],
     ['https://mfa.example.com#v1', 'must end with its path'],
     ['https://mfa.example.com/#', 'must end with its path'],
-  ])('may not be %s', (baseUrl, expected) => {
+  ])('cannot be %s', (baseUrl, expected) => {
     expect(addressFaults({ baseUrl }).join('\n')).toContain(`service.baseUrl ${expected}`)
   })
 
   it.each([[7], [null], [['https://mfa.example.com']], [new URL('https://mfa.example.com')]])(
-    'may not be %j, which is no text',
+    'cannot be %j, which is not a string',
     (baseUrl) => {
       expect(addressFaults({ baseUrl })).toHaveLength(1)
     },
   )
 
-  it('is plain http on a network of one’s own only when that is said', () => {
+  it('can be plain http in a private network only with allowInsecureServiceUrl', () => {
     const baseUrl = 'http://10.0.0.7'
     expect(addressFaults({ baseUrl, allowInsecureServiceUrl: true })).toEqual([])
     expect(addressFaults({ baseUrl, allowInsecureServiceUrl: false })).toHaveLength(1)
     expect(addressFaults({ baseUrl, allowInsecureServiceUrl: 'true' })).toHaveLength(2)
   })
 
-  it('loses what is around it', () => {
+  it('is trimmed of spaces and trailing slashes', () => {
     expect(withAddress({ baseUrl: ' https://mfa.example.com/base// ' }).baseUrl).toBe(
       'https://mfa.example.com/base',
     )
   })
 
-  it('is not told with its password when it is wrong', () => {
-    const told = addressFaults({ baseUrl: 'http://user:s3cret@10.0.0.7' }).join('\n')
-    expect(told).toContain('must be https (got http://10.0.0.7)')
-    expect(told).not.toContain('s3cret')
+  it('is reported without its password', () => {
+    const reported = addressFaults({ baseUrl: 'http://user:s3cret@10.0.0.7' }).join('\n')
+    expect(reported).toContain('must be https (got http://10.0.0.7)')
+    expect(reported).not.toContain('s3cret')
   })
 })
 
@@ -81,11 +81,11 @@ describe('the API key', () => {
     ['0123456789 abcdef', 'without spaces'],
     ['0123456789abcdeü', 'one line of ASCII'],
     ['0123456789abcdef\r\nX-Admin: 1', 'was a line break copied with it?'],
-  ])('may not be %j', (apiKey, expected) => {
+  ])('cannot be %j', (apiKey, expected) => {
     expect(addressFaults({ apiKey }).join('\n')).toContain(expected)
   })
 
-  it('is told by nobody who holds the settings (R78)', () => {
+  it('is not visible in the settings (R78)', () => {
     const settings = withAddress({})
     expect(JSON.stringify(settings)).not.toContain(WORKING.service.apiKey)
     expect(settings.apiKey()).toBe(WORKING.service.apiKey)
@@ -93,19 +93,19 @@ describe('the API key', () => {
 })
 
 describe('the dialect', () => {
-  it('is the published one when nothing is said', () => {
+  it('defaults to the published one', () => {
     expect(withAddress({}).dialect).toEqual(withAddress({ dialect: 'published' }).dialect)
     expect(withAddress({ dialect: {} }).dialect).toEqual(withAddress({}).dialect)
     expect(withAddress({}).dialect).toMatchObject({ contentType: 'form', validWhen: 'status', extras: false })
   })
 
-  it('of our own service adds to it and changes nothing else', () => {
+  it('of the Countersign service adds to the published one and changes nothing else', () => {
     const { paths, sendTypes, backupTypes, contentType } = withAddress({}).dialect
     const ours = { paths, sendTypes, backupTypes, contentType, validWhen: 'body', extras: true }
     expect(withAddress({ dialect: 'countersign' }).dialect).toEqual(ours)
   })
 
-  it('may be the parts that differ', () => {
+  it('can be an object with the parts that differ', () => {
     const { dialect } = withAddress({ dialect: { paths: { enrollApp: '/v1/totp' }, contentType: 'json' } })
     expect(dialect.paths).toEqual({ ...withAddress({}).dialect.paths, enrollApp: '/v1/totp' })
     expect(dialect).toMatchObject({ contentType: 'json', validWhen: 'status', extras: false })
@@ -125,7 +125,7 @@ describe('the dialect', () => {
     [{ contentType: 'xml' }, 'service.dialect.contentType must be "form" or "json"'],
     [{ validWhen: 'never' }, 'service.dialect.validWhen must be "status" or "body"'],
     [{ extras: 'yes' }, 'service.dialect.extras must be true or false'],
-  ])('may not be %j', (dialect, expected) => {
+  ])('cannot be %j', (dialect, expected) => {
     const faults = addressFaults({ dialect })
     expect(faults).toHaveLength(1)
     expect(faults[0]).toContain(expected)
@@ -133,12 +133,12 @@ describe('the dialect', () => {
 })
 
 describe('a service that is an object', () => {
-  it('is taken as it is', () => {
+  it('is used unchanged', () => {
     const { service } = standInService()
     expect(readOptions({ ...WORKING, service }).service).toBe(service)
   })
 
-  it('may be an instance of a class', () => {
+  it('can be an instance of a class', () => {
     class Fake {
       async send() {}
       async verify() {}
@@ -150,14 +150,14 @@ describe('a service that is an object', () => {
     expect(readOptions({ ...WORKING, service }).service).toBe(service)
   })
 
-  it('is told which of its functions are missing', () => {
+  it('is a fault that names the missing functions', () => {
     const { verify: _verify, ...service } = standInService().service
-    const told =
+    const reported =
       'service must have the functions send, verify, enrollApp, sendBackupCodes, transcribe; it lacks verify'
-    expect(faultsOf({ service })).toEqual([told])
+    expect(faultsOf({ service })).toEqual([reported])
   })
 
-  it.each(['https://mfa.example.com', 7, null])('is not %j', (service) => {
+  it.each(['https://mfa.example.com', 7, null])('cannot be %j instead', (service) => {
     expect(faultsOf({ service })).toEqual([
       'service must be { baseUrl, apiKey } or an object that implements MfaService',
     ])

@@ -2,57 +2,58 @@ import { describe, expect, it } from 'vitest'
 import type { MfaTexts, PageCatalogue } from '../../src/index.js'
 import { catalogues } from '../../src/pages/text.js'
 import { browserAgent, host } from '../kit/host.js'
+import { login } from '../kit/sign-in.js'
 import { faultsOf } from './read.js'
 
 const { en } = catalogues
 
-/** The page on which bob chooses, in the words of a host. */
+/** The page on which bob chooses a factor, with texts of the host. */
 async function chooser(texts: MfaTexts | undefined, language: string): Promise<string> {
   const { app } = host({ options: { languages: { texts } } })
   const agent = browserAgent(app).set('Accept-Language', language)
-  await agent.post('/login').type('form').send({ name: 'bob' })
+  await login(agent, 'bob').type('form')
   return (await agent.get('/mfa').expect(200)).text
 }
 
-describe('a host’s own texts', () => {
+describe('texts of a host', () => {
   const texts = {
     en: { choose: { title: 'Is it <you>?', lead: undefined, act: { sms: 'Text it to {to}' } } },
     'de-CH': { choose: { title: 'Sind Sie es?' } },
     fr: undefined,
   }
 
-  it('take the place of ours one by one, escaped and filled in', async () => {
+  it('replace single texts, escaped and with placeholders filled in', async () => {
     const page = await chooser(texts, 'en')
     expect(page).toContain('<h1>Is it &lt;you&gt;?</h1>')
     expect(page).toMatch(/Text it to <bdi[^>]*>••• 02<\/bdi>/)
     expect(page).toContain('One more step to sign in to Testbed.')
   })
 
-  it('of a region start from the host’s own for its language, whatever their order', async () => {
+  it('for a region inherit the host’s texts for its language, in any order', async () => {
     const swiss = { 'de-CH': { choose: { none: 'Nichts da' } }, de: { choose: { title: 'Sind Sie es?' } } }
     expect(await chooser(swiss, 'de-CH')).toContain('<h1>Sind Sie es?</h1>')
   })
 
-  it('of a region start from its language, which keeps its own', async () => {
+  it('for a region inherit our texts for its language, and do not change those', async () => {
     expect(await chooser(texts, 'de-CH')).toContain('<h1>Sind Sie es?</h1>')
     expect(await chooser(texts, 'de-CH')).toContain(catalogues.de.choose.act.sms.split('{to}')[0] ?? '')
     expect(await chooser(texts, 'de-DE')).toContain(`<h1>${catalogues.de.choose.title}</h1>`)
   })
 
-  it('may be a whole language, written from right to left too', async () => {
+  it('can add a language, also one that is written from right to left', async () => {
     const ar: PageCatalogue = { ...en, dir: 'rtl', choose: { ...en.choose, title: 'تأكيد هويتك' } }
     const page = await chooser({ ar }, 'ar-EG')
     expect(page).toContain('<html lang="ar" dir="rtl">')
     expect(page).toContain('<h1>تأكيد هويتك</h1>')
   })
 
-  it('leave the texts of another app in the same process alone', async () => {
+  it('do not affect another app in the same process', async () => {
     await chooser(texts, 'en')
     expect(await chooser(undefined, 'en')).toContain(`<h1>${en.choose.title}</h1>`)
   })
 })
 
-describe('texts that cannot be used are told with their path (R18)', () => {
+describe('invalid texts (R18)', () => {
   const { dir: _dir, choose, ...rest } = en
 
   it.each([
@@ -89,13 +90,13 @@ describe('texts that cannot be used are told with their path (R18)', () => {
     ],
     [{ nl: { ...rest, dir: 'ltr', choose: { ...choose, none: undefined } } }, 'missing: choose.none'],
     [{ nl: { ...en, attemptsLeft: { one: '1' } } }, 'missing: attemptsLeft.other'],
-  ])('%#', (texts, fault) => {
+  ])('are reported with their path: case %#', (texts, fault) => {
     const faults = faultsOf({ languages: { texts } })
     expect(faults).toEqual([expect.stringMatching(/^languages\.texts[. ]/)])
     expect(faults[0]).toContain(fault)
   })
 
-  it('all at once', () => {
+  it('are reported all at once', () => {
     const texts = { en: { choose: { titel: '', none: '{x}' } }, de: { later: 1 } }
     expect(faultsOf({ languages: { texts } })).toHaveLength(3)
   })

@@ -62,7 +62,7 @@ describe('the option trustedDevices', () => {
     [{ store, canTrust: true }, 'trustedDevices.canTrust must be a function'],
     [{ store, fingerprint: 'x' }, 'trustedDevices.fingerprint must be a function'],
     [{ store, maxAgeDays: 30 }, 'trustedDevices.maxAgeDays is not an option'],
-  ])('R18 R65 cannot be %j', (trustedDevices, fault) => {
+  ])('cannot be %j (R18, R65)', (trustedDevices, fault) => {
     expect(faultsOf({ trustedDevices })).toEqual([expect.stringContaining(fault)])
   })
 })

@@ -11,8 +11,8 @@ import {
 } from '../../src/index.js'
 
 /*
- * What compiles and what must not. `tsc -p tsconfig.test.json` is the judge: an @ts-expect-error without an error
- * is one.
+ * Options that compile and options that must not. `tsc -p tsconfig.test.json` checks this: an @ts-expect-error without
+ * an error is an error itself.
  */
 
 interface Customer {
@@ -49,7 +49,7 @@ const compiles: readonly MfaOptions<Customer>[] = [
     languages: { locale: () => 'en', offer: ['en', 'de'], remember: async () => {} },
   },
   { ...base, trustedDevices: { store: 'memory', fingerprint: (user) => user.key } },
-  // What a callback of theirs answers is nobody's business.
+  // A callback can return any value.
   {
     ...base,
     onEvent: ({ type }) => seen.push(type),
@@ -63,7 +63,7 @@ const compiles: readonly MfaOptions<Customer>[] = [
   { ...base, service: { ...address, dialect: { paths: { send: '/v2' }, sendTypes: { call: undefined } } } },
 ]
 
-const doesNot: readonly MfaOptions<Customer>[] = [
+const doesNotCompile: readonly MfaOptions<Customer>[] = [
   // @ts-expect-error factors are needed
   { service: address, userId },
   // @ts-expect-error a service is needed
@@ -86,11 +86,11 @@ const doesNot: readonly MfaOptions<Customer>[] = [
   { ...base, signInPath: '/login' },
   // @ts-expect-error a pool is part of postgres
   { ...base, limits: { store: { postgres: pool } } },
-  // @ts-expect-error half a store of counters
+  // @ts-expect-error an incomplete counter store
   { ...base, limits: { store: { read: async () => ({ count: 0, msLeft: 0 }) } } },
   // @ts-expect-error items are not counters
   { ...base, limits: { store: {} as ItemStore } },
-  // @ts-expect-error an SMS goes to a telephone
+  // @ts-expect-error an SMS requires a phone number
   { ...base, factors: () => [{ method: 'sms', email: 'a@example.com' }] },
   // @ts-expect-error no such method
   { ...base, factors: () => [{ method: 'pigeon', phone: '+447700900102' }] },
@@ -104,7 +104,7 @@ const doesNot: readonly MfaOptions<Customer>[] = [
   { ...base, trustedDevices: { store: 'redis' } },
   // @ts-expect-error a store is needed
   { ...base, trustedDevices: { maxAge: '7d' } },
-  // @ts-expect-error half a service
+  // @ts-expect-error an incomplete service
   { ...base, service: { send: async () => ({ outcome: 'sent' as const }) } },
 ]
 
@@ -134,16 +134,16 @@ const withoutId: readonly [
   { service: address, factors: () => [] },
   // @ts-expect-error some users have no id
   { service: address, factors: () => [] },
-  // @ts-expect-error nothing is known of the users, as of an Express.User that was not augmented
+  // @ts-expect-error the users have no known properties, like an Express.User that is not augmented
   { service: address, factors: () => [] },
 ]
 
-it('options are typed by the host’s own user', () => {
+it('options are typed by the user type of the host', () => {
   expect(compiles).toHaveLength(17)
-  expect(doesNot).toHaveLength(21)
+  expect(doesNotCompile).toHaveLength(21)
 })
 
-it('userId may be left out for a user with an id, and for no other', () => {
+it('userId is optional for a user type with an id, and for no other', () => {
   expect([...withId, ...withoutId]).toHaveLength(8)
 })
 

@@ -32,13 +32,13 @@ const namesOf = async (...entries: string[]) => {
 }
 
 describe('docs/upgrading.md', () => {
-  it('lists every renamed option with the place that the fault names', async () => {
+  it('lists every renamed option with the path that the fault names', async () => {
     const rows = (await tableBelow('Options')).map((row) => row.map(withoutMarks))
     expect(Object.fromEntries(rows)).toEqual(RENAMED_OPTIONS)
     expect(rows).toHaveLength(Object.keys(RENAMED_OPTIONS).length)
   })
 
-  it('gives each renamed option a place that exists', async () => {
+  it('gives each renamed option a path that exists', async () => {
     const files = [
       'options.ts',
       'client/address.ts',
@@ -75,7 +75,7 @@ describe('docs/upgrading.md', () => {
   it.each([
     ['Types', 'src/index.ts'],
     ['Test kit', 'src/testing/index.ts'],
-  ])('names exports that exist, and old ones that do not, in the table "%s"', async (heading, entry) => {
+  ])('lists exports that exist, and old ones that do not, in the table "%s"', async (heading, entry) => {
     const exported = await namesOf(entry)
     const isType = (code: string) => /^[A-Z]\w+$/.test(code)
     const rows = (await tableBelow(heading)).filter(([old]) => codesIn(old).some(isType))

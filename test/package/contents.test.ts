@@ -26,21 +26,21 @@ describe('the packed package', () => {
       },
     )
 
-  it('holds what it needs to run and nothing else', async () => {
-    const strangers = project.files.filter(
+  it('contains the files that it needs to run, and no others', async () => {
+    const unexpected = project.files.filter(
       (file) =>
         !/^(dist\/(cjs\/[a-z-]+\.cjs|esm\/[a-z-]+\.(mjs|d\.mts)|types\/(.*\.d\.ts|package\.json))|assets\/mfa\.(css|js)|docs\/[a-z-]+\.(md|json)|(README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/.test(
           file,
         ),
     )
-    expect(strangers).toEqual([])
+    expect(unexpected).toEqual([])
     expect(project.files).toContain('dist/cjs/index.cjs')
     expect(project.files).toContain('assets/mfa.css')
     const { size } = await stat(join(project.folder, TARBALL))
     expect(size).toBeLessThan(300_000)
   })
 
-  it('has entries that only export, since Node reads what is imported from CommonJS twice', async () => {
+  it('has small CommonJS entries that only export, since Node reads an imported CommonJS file twice', async () => {
     const sizes = ['index', 'protocol', 'testing'].map(async (entry) => {
       const { size } = await stat(join(project.folder, `node_modules/countersign/dist/cjs/${entry}.cjs`))
       return size
@@ -48,7 +48,7 @@ describe('the packed package', () => {
     expect(Math.max(...(await Promise.all(sizes)))).toBeLessThan(5_000)
   })
 
-  it('holds declarations of source files that exist', () => {
+  it('contains declarations only of source files that exist', () => {
     const declarations = project.files.filter(
       (file) => file.startsWith('dist/types/') && file.endsWith('.d.ts'),
     )
@@ -57,18 +57,18 @@ describe('the packed package', () => {
     expect(sources.filter((source) => !existsSync(join(ROOT, source)))).toEqual([])
   })
 
-  it('holds every page of documentation that its README leads to', async () => {
+  it('contains every document that its README links', async () => {
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
     const pages = [...readme.matchAll(/\]\(((?:docs\/|[A-Z]+\.md)[^)#]*)/g)].map(([, page]) => page)
     expect(pages.length).toBeGreaterThan(10)
     expect(pages.filter((page) => !project.files.includes(page ?? ''))).toEqual([])
   })
 
-  it('passes publint, suggestions included', async () => {
+  it('passes publint, including its suggestions', async () => {
     expect(await check('publint', '--strict')).toContain('All good!')
   })
 
-  it('passes attw for every entry and every way to resolve it', async () => {
+  it('passes attw for every entry and every module resolution', async () => {
     const report = JSON.parse(await check('attw', '--format', 'json'))
     expect(Object.keys(report.analysis.entrypoints)).toEqual([
       '.',

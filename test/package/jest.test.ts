@@ -28,14 +28,14 @@ test('a page asks for the second factor', async () => {
   kit.reset()
 })
 
-test('the page of the code has its style sheet, and a contact is parsed', async () => {
+test('the code page has its style sheet, and a contact is parsed', async () => {
   const mfa = { service: mfaTestKit().service, factors: () => [] }
   const app = express().use('/mfa', mfaRouter(mfa))
   expect((await request(app).get('/mfa/assets/mfa.css')).status).toBe(200)
   expect(parseUser('a@b.example').kind).toBe('email')
 })
 
-test('the client, which loads undici when it is first needed, reports a service that does not listen', async () => {
+test('the client loads undici when it is first needed, and reports a service that does not listen', async () => {
   const client = mfaClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'a'.repeat(32) })
   const call = client.send({ method: 'sms', contact: { phone: '+447700900102' } })
   await expect(call).rejects.toBeInstanceOf(ServiceError)
@@ -63,7 +63,7 @@ import { parseUser } from 'countersign/protocol'
 import { mfaTestKit, signInWithMfa } from 'countersign/testing'
 `
 
-describe.each(['jest29', 'jest30'])('an app that is tested with %s and no configuration', (jest) => {
+describe.each(['jest29', 'jest30'])('an app tested with %s without configuration', (jest) => {
   let project: Consumer
 
   beforeAll(async () => {
@@ -74,7 +74,7 @@ describe.each(['jest29', 'jest30'])('an app that is tested with %s and no config
 
   afterAll(() => project.dispose())
 
-  /** What Jest reports. It writes to the stream of errors, also when all is well. */
+  /** The report of Jest, which it writes to the standard error stream even when all tests pass. */
   async function report(type: 'commonjs' | 'module', test: string): Promise<string> {
     await project.write('package.json', JSON.stringify({ type }))
     await project.write('app.test.js', test + BODY)
@@ -87,11 +87,11 @@ describe.each(['jest29', 'jest30'])('an app that is tested with %s and no config
     return stderr
   }
 
-  it('requires the package in a CommonJS project', async () => {
+  it('can require the package in a CommonJS project', async () => {
     expect(await report('commonjs', REQUIRES)).toContain('Tests:       3 passed, 3 total')
   })
 
-  it('imports the package in a project of ES modules', async () => {
+  it('can import the package in an ES module project', async () => {
     expect(await report('module', IMPORTS)).toContain('Tests:       3 passed, 3 total')
   })
 })

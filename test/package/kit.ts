@@ -30,10 +30,10 @@ export const STRICT_TSCONFIG = {
 /** A small project that has the packed package installed, as an app would have it. */
 export interface Consumer {
   readonly folder: string
-  /** What the package brings, by path. */
+  /** The files of the package, by path. */
   readonly files: readonly string[]
   write(path: string, text: string): Promise<void>
-  /** Runs Node and gives what it printed. Throws with its error output when it fails. */
+  /** Runs Node and returns its output. Throws with its error output when it fails. */
   node(...args: string[]): Promise<string>
   /** Checks the types with the newest TypeScript. The errors in all files. */
   tsc(tsconfig?: string): Promise<string>
@@ -109,7 +109,7 @@ export async function consumer(installed?: Installed): Promise<Consumer> {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(own.length + 1))
 
-  /** What a script of this repository prints in the project's folder, also when it fails. */
+  /** The output of a script of this repository in the project's folder, also when it fails. */
   const printed = (script: string, ...args: readonly string[]) =>
     run(process.execPath, [join(ROOT, script), ...args], { cwd: folder }).then(
       ({ stdout }) => stdout,

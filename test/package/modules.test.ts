@@ -51,7 +51,7 @@ async function main() {
 main()
 `
 
-describe('the package, loaded by an app', () => {
+describe('the package in an app', () => {
   let project: Consumer
 
   beforeAll(async () => {
@@ -62,7 +62,7 @@ describe('the package, loaded by an app', () => {
 
   const lines = async (file: string) => (await project.node(file)).trim().split('\n')
 
-  it('is the same when it is required first and imported later', async () => {
+  it('is one copy when it is required first and imported later', async () => {
     await project.write(
       'require-first.cjs',
       `${COMPARE}
@@ -75,7 +75,7 @@ describe('the package, loaded by an app', () => {
     expect(await lines('require-first.cjs')).toEqual(SAME)
   })
 
-  it('is the same when it is imported first and required later', async () => {
+  it('is one copy when it is imported first and required later', async () => {
     await project.write(
       'import-first.mjs',
       `import { createRequire } from 'node:module'
@@ -117,7 +117,7 @@ describe('the package, loaded by an app', () => {
     expect(await lines('strict.cjs')).toEqual(['0 false'])
   })
 
-  it('is imported by an ES module, and its pages find their stylesheet', async () => {
+  it('can be imported by an ES module, and its pages find their stylesheet', async () => {
     await project.write(
       'esm.mjs',
       `import * as mfa from 'countersign'
@@ -132,7 +132,7 @@ describe('the package, loaded by an app', () => {
     )
   })
 
-  it('is tested by an app with its test kit, without a test runner', async () => {
+  it('can be tested with its test kit, without a test runner', async () => {
     await project.write(
       'kit.mjs',
       `import express from 'express'
@@ -156,17 +156,17 @@ describe('the package, loaded by an app', () => {
        app.get('/money', requireMfa({ maxAge: '5m' }), (req, res) => res.json({ for: req.user.id }))
        const agent = request.agent(app).set('Accept', 'application/json')
        const statuses = []
-       const look = async () => statuses.push((await agent.get('/money')).status)
-       await look()
+       const visit = async () => statuses.push((await agent.get('/money')).status)
+       await visit()
        await signInWithMfa(agent, { kit, login: { fields: {} } })
-       await look()
+       await visit()
        kit.clock.advance('5m')
-       await look()
+       await visit()
        kit.fail('down')
        statuses.push((await agent.post('/mfa/challenge').send({ factor: 'sms' })).status)
        kit.apps.enroll(bob.mail)
        await signInWithMfa(agent, { kit, factor: 'app' })
-       await look()
+       await visit()
        kit.reset()
        console.log(statuses.join(' '))`,
     )
@@ -180,9 +180,9 @@ describe('the package, loaded by an app', () => {
        try { mfaSession({ service: { baseUrl: 'http://10.0.0.7', apiKey: 'short' }, factorz: 1, login: { pendingLifetime: 5 } }) }
        catch (error) { console.log(error.faults.length, error.message) }`,
     )
-    const told = await project.node('faults.mjs')
+    const reported = await project.node('faults.mjs')
     for (const name of ['service.baseUrl', 'service.apiKey', 'factors', 'factorz', 'login.pendingLifetime']) {
-      expect(told).toContain(name)
+      expect(reported).toContain(name)
     }
   })
 })

@@ -10,7 +10,7 @@ const NEST = [
   'supertest',
 ]
 
-/** As a new Nest project had it for years: CommonJS, decorators with metadata, `node10` as it comes with CommonJS. */
+/** Like the template of Nest: CommonJS, decorators with metadata, and `node10`, the default for CommonJS. */
 const TSCONFIG = {
   compilerOptions: {
     module: 'commonjs',
@@ -100,7 +100,7 @@ const FILES = {
     void bootstrap()`,
 }
 
-describe('a Nest app that is compiled to CommonJS', () => {
+describe('a Nest app compiled to CommonJS', () => {
   let project: Consumer
 
   beforeAll(async () => {

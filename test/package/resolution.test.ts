@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Consumer, consumer, EXPRESS_4_TYPES, EXPRESS_5_TYPES, EXPRESS_APP } from './kit.js'
 
-/** Uses every entry, the types that Express gets, and a user type of the app. */
+/** Uses every entry, the types that extend those of Express, and a user type of the app. */
 const APP = `
 import type { Request, Response } from 'express'
 import {
@@ -37,7 +37,7 @@ app.get('/status', (req, res) => void res.send(req.mfa.status))
 // @ts-expect-error the user has no id, so userId is required
 const nameless: MfaOptions<Customer> = { service: kit.service, factors: () => [] }
 const sameClass: typeof ServiceError = ProtocolError
-// @ts-expect-error the strategy is no number, so its type was found
+// @ts-expect-error the strategy is not a number, so its type was found
 const strategy: number = new MfaStrategy(options)
 // @ts-expect-error a misspelt option, so the types of the options were found
 const misspelt: MfaOptions<Customer> = { ...options, factorz: () => [] }
@@ -56,7 +56,7 @@ import session = require('express-session')
 import passport = require('passport')
 `
 
-/** What an app may set, by \`moduleResolution\`, with the files that it compiles. */
+/** The settings of an app, by \`moduleResolution\`, with the files that it compiles. */
 const RESOLUTIONS = {
   node10: { module: 'commonjs', files: ['app.ts'] },
   node16: { module: 'node16', files: ['app.cts', 'app.mts'] },
@@ -102,7 +102,7 @@ describe('the declarations, in an app with the types of Express 5', () => {
   it('compile with TypeScript 5.4 and node10, node16, nodenext or bundler', async () => {
     const tsconfigs = Object.keys(RESOLUTIONS).map((resolution) => `${resolution}.json`)
     expect(await project.tsc54(...tsconfigs)).toBe('')
-    // Four compilations: on a busy machine more than the usual limit for a test.
+    // Four compilations can take longer than the default limit of a test.
   }, 180_000)
 
   it.each(NEWEST)('compile with TypeScript 7 and %s', async (resolution) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Consumer, consumer, ROOT, STRICT_TSCONFIG } from './kit.js'
 
-/** Documents with samples that an app's developer copies. */
+/** Documents with samples for developers to copy. */
 const DOCUMENTS = [
   'README.md',
   'docs/options.md',
@@ -17,7 +17,7 @@ const DOCUMENTS = [
   'docs/trusted-devices.md',
 ]
 
-/** What the samples of the documents take for granted. */
+/** Declarations that the samples of the documents assume. */
 const PRELUDE = `
 import express, { type RequestHandler } from 'express'
 import session from 'express-session'
@@ -28,11 +28,11 @@ declare const app: ReturnType<typeof express>
 declare const secret: string
 declare const apiKey: string
 declare const transfer: RequestHandler
-declare const mail: { send(letter: { to: string; subject: string; text: string }): Promise<{ messageId: string }> }
+declare const mail: { send(message: { to: string; subject: string; text: string }): Promise<{ messageId: string }> }
 declare const redis: { readonly isReady: boolean; eval(): Promise<unknown> }
 `
 
-/** The host's own table, where a sample asks it. */
+/** The users of the host, for samples that use them. */
 const HOST_USERS = `
 declare global { namespace Express { interface User { passwordVersion: number } } }
 declare const users: {
@@ -43,7 +43,7 @@ declare const users: {
 }
 `
 
-/** What the samples about testing take for granted. */
+/** Declarations that the samples about testing assume. */
 const KIT = `
 import request from 'supertest'
 import { type MfaTestKit, signInWithMfa } from 'countersign/testing'
@@ -104,7 +104,7 @@ describe('the samples of the documents', () => {
     await Promise.all(files)
   }
 
-  it('compile', async () => {
+  it('compile with strict settings', async () => {
     await Promise.all(DOCUMENTS.map(writeSamples))
     expect(await project.tsc()).toBe('')
   })

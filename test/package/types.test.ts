@@ -12,7 +12,7 @@ describe('the types of the package', () => {
 
   afterAll(() => project.dispose())
 
-  it('compiles for an app with a user type of its own, without casts', async () => {
+  it('compile for an app with its own user type, without casts', async () => {
     await project.write(
       'own-user.ts',
       `import express, { type Request, type RequestHandler } from 'express'
@@ -43,7 +43,7 @@ describe('the types of the package', () => {
     expect(await project.tsc()).toBe('')
   })
 
-  it('compiles for every option, function and kit as they are meant, and for none that is wrong', async () => {
+  it('compile for correct uses of every option, function and kit, and for no incorrect one', async () => {
     await project.write(
       'every-option.ts',
       `import type { Request } from 'express'
@@ -107,15 +107,15 @@ describe('the types of the package', () => {
        mfaRouter(all)
        requireMfa({ maxAge: '5m', methods: ['app', 'backup'], minStrength: 'strong', resume: ['amount'] })
        const account = mfaAccount(all)
-       const told: Promise<void>[] = [
+       const changes: Promise<void>[] = [
          account.factorAdded(req, customer, { method: 'email', email: customer.email }),
          account.renewSession(req, customer),
          account.secure(customer),
        ]
        const count: Promise<number> = account.revokeDevices(customer)
        const median: number | undefined = mfaMetrics(all).timeToVerify.medianMs ?? undefined
-       const said = (state: MfaState) => (state.status === 'pending' ? state.expiresAt : state.challenge?.to)
-       const words = async () => {
+       const endOf = (state: MfaState) => (state.status === 'pending' ? state.expiresAt : state.challenge?.to)
+       const transcript = async () => {
          const answer = await mfaClient({ baseUrl: 'https://mfa.example', apiKey: 'key' }).transcribe({ file: 'a.wav' })
          return answer.outcome === 'transcribed' ? answer.text : answer.refusal.reason
        }
@@ -125,69 +125,69 @@ describe('the types of the package', () => {
        void signInWithMfa((path, init) => fetch(path, init), { kit, factor: 'sms' })
        void findMfaBypasses({ app, logins: { password: { fields: { name: 'bob' } } }, methods: ['GET'] })
        const counted: Options = { ...all, limits: { store: counters } }
-       void [told, count, median, said, words, service, counted]
+       void [changes, count, median, endOf, transcript, service, counted]
 
-       // @ts-expect-error a policy that answers something else
+       // @ts-expect-error a policy with an unknown decision
        const policy: Options = { ...all, policy: () => 'perhaps' }
        // @ts-expect-error a field that the user does not have
        const preferred: Options = { ...all, pages: { preferred: ({ favourite }) => favourite } }
        // @ts-expect-error a fingerprint that is neither text nor number
        const fingerprint: Options = { ...all, trustedDevices: { store, fingerprint: () => true } }
-       // @ts-expect-error a user without an id is named by userId
+       // @ts-expect-error a user type without an id requires userId
        const nameless: Options = { service: all.service, factors: all.factors }
-       // @ts-expect-error a trust without a store
+       // @ts-expect-error trusted devices without a store
        const trust: Options = { ...all, trustedDevices: { maxAge: '7d' } }
        // @ts-expect-error a time without a unit
        const age: Options = { ...all, trustedDevices: { store, maxAge: '7' } }
-       // @ts-expect-error a store that lacks a step
+       // @ts-expect-error an incomplete store
        const half: Options = { ...all, notices: { store: { read: async () => [] } } }
-       // @ts-expect-error a finding that there is not
-       const doctor: Options = { ...all, diagnostics: { ignore: ['MFA_WARN_WEATHER'] } }
-       // @ts-expect-error the doctor is not switched on
+       // @ts-expect-error an unknown warning
+       const warnings: Options = { ...all, diagnostics: { ignore: ['MFA_WARN_WEATHER'] } }
+       // @ts-expect-error the only boolean value is false
        const on: Options = { ...all, diagnostics: true }
-       // @ts-expect-error a way to behave that there is not
+       // @ts-expect-error an unknown behavior
        const outage: Options = { ...all, outage: 'open' }
-       // @ts-expect-error a text that there is not
+       // @ts-expect-error an unknown text
        const text: MfaTexts = { en: { notices: { farewell: 'Bye' } } }
-       // @ts-expect-error languages that are one text
+       // @ts-expect-error languages as a string
        const languages: Options = { ...all, languages: { offer: 'en' } }
-       // @ts-expect-error a page that is no text
+       // @ts-expect-error a page that is not a string
        const render: Options = { ...all, pages: { render: () => 42 } }
-       // @ts-expect-error a limit of another name
+       // @ts-expect-error an unknown limit
        const limit: Options = { ...all, limits: { attempts: 3 } }
        // @ts-expect-error a table without a pool
        const table: Options = { ...all, limits: { store: { postgres: { tableName: 'counters' } } } }
-       // @ts-expect-error waits that are one number
+       // @ts-expect-error waits that are not a list
        const waits: Options = { ...all, limits: { resendWaits: '30s' } }
        // @ts-expect-error a notice has no code in it
        const notice: Options = { ...all, notices: { onNotice: (_user, { code }) => code } }
-       // @ts-expect-error an event that there is not
+       // @ts-expect-error an unknown event
        const event: Options = { ...all, onEvent: (one) => one.type === 'birthday' }
-       // @ts-expect-error a proof that RFC 8176 does not know
+       // @ts-expect-error a value that RFC 8176 does not define
        const first: Options = { ...all, login: { firstFactor: 'dna' } }
-       // @ts-expect-error a dialect that is half a word
+       // @ts-expect-error an unknown dialect
        const dialect: Options = { ...all, service: { baseUrl: '', apiKey: '', dialect: 'counter' } }
-       // @ts-expect-error a strength that there is not
+       // @ts-expect-error an unknown strength
        requireMfa({ minStrength: 'mighty' })
-       // @ts-expect-error a method that there is not
+       // @ts-expect-error an unknown method
        requireMfa({ methods: ['pigeon'] })
-       // @ts-expect-error fields that are one text
+       // @ts-expect-error fields as a string
        requireMfa({ resume: 'amount' })
-       // @ts-expect-error somebody else's user
+       // @ts-expect-error a user of another type
        void account.renewSession(req, { id: 7 })
        // @ts-expect-error a factor without a number
        void account.factorRemoved(req, customer, { method: 'sms' })
-       // @ts-expect-error only a half-login has an end
+       // @ts-expect-error only a pending login has expiresAt
        const ends = (state: MfaState) => state.expiresAt
        // @ts-expect-error a service that cannot verify
        const mute: Options = { ...all, service: { send: service.send } }
-       // @ts-expect-error a failure that there is not
+       // @ts-expect-error an unknown failure
        kit.fail('sleepy')
-       // @ts-expect-error a verb that there is not
+       // @ts-expect-error an unknown verb
        kit.fail('down', { verb: 'guess' })
-       // @ts-expect-error a walk without logins
+       // @ts-expect-error a probe without logins
        void findMfaBypasses({ app })
-       void [policy, preferred, fingerprint, trust, age, half, doctor, on, outage, text, render, limit, table, waits]
+       void [policy, preferred, fingerprint, trust, age, half, warnings, on, outage, text, render, limit, table, waits]
        void [nameless, notice, event, first, dialect, ends, mute, languages]`,
     )
     expect(await project.tsc()).toBe('')

@@ -24,7 +24,7 @@ const service = {
 const example = { name: 'example', version: '1.2.0', private: true, dependencies: { large: '^9.0.0' } }
 const CHANGELOG = '# Changelog\n\n## 1.2.0 (2026-11-30)\n\n- Codes are shorter.\n\n## 1.1.0\n\n- Older.\n'
 
-// A hook of git that runs the tests names its own repository in the environment.
+// A git hook that runs the tests sets the environment variables of its own repository.
 const OUTSIDE = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))
 const ENV = {
   ...Object.fromEntries(OUTSIDE),
@@ -101,13 +101,13 @@ describe('the release script', () => {
     expect(named(ofService)).toEqual(['countersign@1.2.0', 'small@1.0.1', 'tiny@2.0.0'])
   })
 
-  it('makes the tag of the version when asked to', () => {
+  it('makes the tag of the version with --tag', () => {
     const { git, release } = repository()
     expect(release('--skip-checks', '--tag').status).toBe(0)
     expect(git('tag', '--points-at', 'HEAD').trim()).toBe('v1.2.0')
   })
 
-  it('runs .ci/run first, and stops when that fails', () => {
+  it('runs .ci/run first, and stops if it fails', () => {
     const { release, folder, git } = repository()
     mkdirSync(join(folder, '.ci'))
     writeFileSync(join(folder, '.ci/run'), '#!/bin/sh\necho checked\nexit 1\n', { mode: 0o755 })
@@ -120,7 +120,7 @@ describe('the release script', () => {
     expect(git('tag')).toBe('')
   })
 
-  it('reports everything that stands against a release together', () => {
+  it('reports everything that prevents a release together', () => {
     const { release, folder } = repository({
       'service/package.json': { ...service, version: '1.1.0', dependencies: { countersign: '^1.1.0' } },
       'CHANGELOG.md': CHANGELOG.replace('1.2.0', 'Unreleased'),
@@ -137,7 +137,7 @@ describe('the release script', () => {
     ])
   })
 
-  it('refuses a tag that does not fit the version', () => {
+  it('refuses a tag that does not match the version', () => {
     const { git, release } = repository()
     git('tag', 'v9.9.9')
     expect(release('--skip-checks').error).toContain('has the tag v9.9.9, but the version is 1.2.0')
