@@ -11,7 +11,7 @@ const PATHS = {
   pages: { stylesheet: '/bank/own.css' },
 }
 
-/** An app whose pages a browser finds below `/bank`, and whose own routes know nothing of that. */
+/** An app whose pages a browser finds below `/bank`, although its own routes do not have that prefix. */
 function bank(urls: NonNullable<HostSetup['options']>['urls'] = {}) {
   const notices: AccountNotice[] = []
   const events: MfaEvent[] = []
@@ -37,9 +37,9 @@ function bank(urls: NonNullable<HostSetup['options']>['urls'] = {}) {
 }
 
 const setups: readonly [string, Parameters<typeof bank>[0], (app: App) => Promise<number>][] = [
-  ['in an app that is mounted at /bank', {}, (app) => listen(express().use('/bank', app))],
+  ['an app that is mounted at /bank', {}, (app) => listen(express().use('/bank', app))],
   [
-    'behind a proxy that takes /bank off each path',
+    'an app behind a proxy that removes /bank from each path',
     { pathPrefix: '/bank' },
     (app) => behindStrippingProxy(app, '/bank'),
   ],
@@ -52,8 +52,8 @@ describe.each(setups)('%s', (_, urls, open) => {
     const agent = request.agent(`http://127.0.0.1:${port}`)
     const html = { Accept: 'text/html', Origin: `http://127.0.0.1:${port}` }
     const seen: string[] = []
-    /** Everything that a page leads to. */
-    const note = (page: request.Response) => {
+    /** Records every address that a page links to. */
+    const recordLinks = (page: request.Response) => {
       for (const [, link = ''] of page.text.matchAll(/(?:href|src|action)="([^"]+)"/g)) {
         if (link !== 'data:,') seen.push(link)
       }
@@ -63,13 +63,14 @@ describe.each(setups)('%s', (_, urls, open) => {
       ...made,
       agent,
       seen,
-      get: (path: string) => agent.get(path).set(html).then(note),
-      post: (path: string, fields: object) => agent.post(path).set(html).type('form').send(fields).then(note),
+      get: (path: string) => agent.get(path).set(html).then(recordLinks),
+      post: (path: string, fields: object) =>
+        agent.post(path).set(html).type('form').send(fields).then(recordLinks),
       json: (path: string) => agent.get(path).set('Accept', 'application/json'),
     }
   }
 
-  it('redirects, forms, links and files lead where the browser finds them, through sign-in and step-up', async () => {
+  it('has redirects, forms, links and files below /bank, from sign-in to step-up', async () => {
     const { get, post, seen, standIn, agent, failures } = await started()
     await post('/bank/login', { name: 'bob' })
     expect((await get('/bank/secret?tab=2')).headers.location).toBe('/bank/mfa')
@@ -90,20 +91,20 @@ describe.each(setups)('%s', (_, urls, open) => {
     expect(failures).toEqual([])
   })
 
-  it('a program is told the same addresses', async () => {
+  it('gives JSON clients the same addresses', async () => {
     const { post, json } = await started()
     await post('/bank/login', { name: 'bob' })
     expect((await json('/bank/secret')).body).toMatchObject({ code: 'mfa_required', next: '/bank/mfa' })
     expect((await json('/bank/mfa')).body.status).toBe('pending')
   })
 
-  it('an interrupted form is offered again, and goes where it was going', async () => {
+  it('offers an interrupted form again, and sends it to its address', async () => {
     const made = await started()
     const { get, post, standIn } = made
     await post('/bank/login', { name: 'bob' })
     await post('/bank/mfa/challenge', { factor: 'sms' })
     await post('/bank/mfa/verify', { code: standIn.newestCode(), trust: 'on' })
-    // The next sign-in is by trust, which is no second factor.
+    // The next sign-in uses the trusted device, which is no second factor.
     await post('/bank/login', { name: 'bob' })
     expect((await post('/bank/send', { amount: '7' })).headers.location).toBe('/bank/mfa')
     await post('/bank/mfa/challenge', { factor: 'sms' })
@@ -111,11 +112,11 @@ describe.each(setups)('%s', (_, urls, open) => {
     expect(done.headers.location).toBe('/bank/mfa/resume')
     expect((await get('/bank/mfa/resume')).text).toContain('action="/bank/send"')
     expect((await post('/bank/send', { amount: '7' })).text).toBe('sent u-bob 7')
-    // What was done is not offered any more.
+    // A form that was sent is not offered again.
     expect((await get('/bank/mfa/resume')).headers.location).toBe('/bank/')
   })
 
-  it('a language is chosen, and leads back to the page where it was', async () => {
+  it('changes the language, and leads back to the same page', async () => {
     const { get, post, failures } = await started()
     await post('/bank/login', { name: 'bob' })
     const page = await get('/bank/mfa/verify?factor=sms')
@@ -127,7 +128,7 @@ describe.each(setups)('%s', (_, urls, open) => {
     expect(failures).toEqual([])
   })
 
-  it('cookies come back, and the one of the last factor goes to our own pages alone', async () => {
+  it('receives its cookies, and limits the one of the last factor to the pages of the plugin', async () => {
     const { post, standIn, json } = await started()
     await post('/bank/login', { name: 'bob' })
     await post('/bank/mfa/challenge', { factor: 'sms' })
@@ -141,7 +142,7 @@ describe.each(setups)('%s', (_, urls, open) => {
     expect(JSON.parse(again.text).mfa.trusted).toBe(true)
   })
 
-  it('the link of a notice leads to the page that ends everything', async () => {
+  it('leads the link of a notice to the page that secures the account', async () => {
     const { get, post, standIn, notices } = await started()
     await post('/bank/login', { name: 'bob' })
     await post('/bank/mfa/challenge', { factor: 'sms' })
@@ -155,15 +156,15 @@ describe.each(setups)('%s', (_, urls, open) => {
     expect((await get('/bank/mfa/not-me?done')).text).toContain('href="/bank/login"')
   })
 
-  it('the doctor has nothing to say', async () => {
+  it('gets no warning', async () => {
     const { get, events } = await started()
     await get('/bank/login')
     expect(events).toEqual([])
   })
 })
 
-describe('an app below a path that was not told of it', () => {
-  it('says at the first request where its routers are, and how to say so', async () => {
+describe('an app below a path that its options do not name', () => {
+  it('reports at the first request where its routers are, and which options to set', async () => {
     const made = bank()
     const port = await behindStrippingProxy(made.app, '/bank')
     const answer = await request(`http://127.0.0.1:${port}`).get('/bank/mfa')
@@ -173,7 +174,7 @@ describe('an app below a path that was not told of it', () => {
     )
   })
 
-  it('is found by the doctor, by what the proxy says', async () => {
+  it('gets a warning when the proxy names the path', async () => {
     const made = bank({ path: '/mfa' })
     const port = await behindStrippingProxy(made.app, '/bank')
     for (let nth = 0; nth < 2; nth++) await request(`http://127.0.0.1:${port}`).get('/bank/secret')

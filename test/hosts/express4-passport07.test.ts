@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
-import { signsIn } from './journey.js'
+import { describeHost } from './describe-host.js'
 
 vi.mock('express', async () => import('express4'))
 
-signsIn('Express 4 and Passport 0.7', () => undefined)
+describeHost('Express 4 and Passport 0.7', () => undefined)

@@ -1,3 +1,3 @@
-import { signsIn } from './journey.js'
+import { describeHost } from './describe-host.js'
 
-signsIn('Express 5 and Passport 0.7', () => undefined)
+describeHost('Express 5 and Passport 0.7', () => undefined)

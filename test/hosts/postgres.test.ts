@@ -8,7 +8,7 @@ import { host, jsonAgent, signInFully } from '../kit/host.js'
 import { challenge, login } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
 import { standInService } from '../kit/stand-in-service.js'
-import { signsIn } from './journey.js'
+import { describeHost } from './describe-host.js'
 
 const PgStore = connectPgSimple(session)
 
@@ -17,7 +17,7 @@ describe.skipIf(postgresMissing)('with PostgreSQL', () => {
   const pools: pg.Pool[] = []
   const stores: InstanceType<typeof PgStore>[] = []
 
-  // What is closing may still hear that the server goes.
+  // A connection that is closing may still report that the server stopped.
   const open = () => {
     const pool = new pg.Pool({ connectionString: server.url, max: 10 }).on('error', () => {})
     pools.push(pool)
@@ -39,9 +39,9 @@ describe.skipIf(postgresMissing)('with PostgreSQL', () => {
     await server.stop()
   })
 
-  signsIn('Express 5, Passport 0.7 and connect-pg-simple', () => storeIn(open()))
+  describeHost('Express 5, Passport 0.7 and connect-pg-simple', () => storeIn(open()))
 
-  /** A process of its own: sessions and counters in the database, nothing else in common. */
+  /** An app as another process runs it: it shares sessions and counters through the database, and nothing else. */
   const appOf = (standIn: ReturnType<typeof standInService>, prefix: string) => {
     const pool = open()
     return host({
@@ -57,7 +57,7 @@ describe.skipIf(postgresMissing)('with PostgreSQL', () => {
     return { standIn, apps, ports: [await listen(apps[0].app), await listen(apps[1].app)] as const }
   }
 
-  it('R22 R28 two apps evaluate five of a hundred wrong codes between them, then not the right one', async () => {
+  it('R22 R28 two apps together evaluate five of a hundred wrong codes, and then refuse the right one', async () => {
     const { standIn, apps, ports } = await twoApps('guesses')
     const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob').expect(200))
     await postJson(ports[1], '/mfa/challenge', { factor: 'sms' }, cookie)
@@ -72,11 +72,11 @@ describe.skipIf(postgresMissing)('with PostgreSQL', () => {
     expect(right.body.code).toBe('challenge_exhausted')
   })
 
-  it('R21 two apps make one session of fifty right answers each', async () => {
+  it('R21 two apps start one session for fifty right codes sent to each', async () => {
     const { standIn, apps, ports } = await twoApps('winners')
-    const { verify } = standIn.service
+    const { verify: check } = standIn.service
     standIn.service.verify = async (request) => {
-      await verify(request)
+      await check(request)
       return { outcome: 'valid' }
     }
     const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob'))
@@ -91,7 +91,7 @@ describe.skipIf(postgresMissing)('with PostgreSQL', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
   })
 
-  it('two apps that differ in their prefix share one table and no count', async () => {
+  it('two apps with different prefixes share one table, and no count', async () => {
     const standIn = standInService()
     const [shop, forum] = [appOf(standIn, 'shop'), appOf(standIn, 'forum')]
     for (let message = 0; message < 5; message++) {

@@ -6,7 +6,7 @@ import { redisMissing, startRedis } from '../kit/redis.js'
 import { challenge, login } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
 import { standInService } from '../kit/stand-in-service.js'
-import { signsIn } from './journey.js'
+import { describeHost } from './describe-host.js'
 
 describe.skipIf(redisMissing)('with Redis', () => {
   let redis: Awaited<ReturnType<typeof startRedis>>
@@ -19,9 +19,9 @@ describe.skipIf(redisMissing)('with Redis', () => {
 
   afterAll(() => redis.stop())
 
-  signsIn('Express 5, Passport 0.7 and connect-redis', () => new RedisStore({ client: shared }))
+  describeHost('Express 5, Passport 0.7 and connect-redis', () => new RedisStore({ client: shared }))
 
-  /** Two processes' worth of one app: the same sessions, the same counters, nothing else in common. */
+  /** One app as two processes run it: they share sessions and counters through Redis, and nothing else. */
   async function twoApps() {
     await shared.flushAll()
     const standIn = standInService()
@@ -38,7 +38,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
     return { standIn, apps, ports, make }
   }
 
-  it('R22 R28 two apps evaluate five of two hundred wrong codes between them, and a third one remembers', async () => {
+  it('R22 R28 two apps together evaluate five of two hundred wrong codes, and a third one refuses the right one', async () => {
     const { standIn, apps, ports, make } = await twoApps()
     const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob').expect(200))
     await postJson(ports[1], '/mfa/challenge', { factor: 'sms' }, cookie)
@@ -50,14 +50,14 @@ describe.skipIf(redisMissing)('with Redis', () => {
     expect(standIn.count('verify')).toBe(5)
     expect(answers.filter(({ body }) => body.code === 'invalid_code')).toHaveLength(5)
     expect(answers.filter(({ body }) => body.code === 'challenge_exhausted')).toHaveLength(195)
-    // The right code is refused, also by a process that has just been started.
+    // A process that has just started refuses the right code, too.
     const port = await listen((await make()).app)
     const right = await postJson(port, '/mfa/verify', { code: standIn.newestCode() }, cookie)
     expect(right.body.code).toBe('challenge_exhausted')
     expect(standIn.count('verify')).toBe(5)
   })
 
-  it('R23 R32 two apps evaluate at most ten of two hundred wrong codes in forty sessions, and lock the account in both', async () => {
+  it('R23 R32 two apps together evaluate at most ten of two hundred wrong codes in forty sessions, and both lock the account', async () => {
     const { standIn, apps, ports } = await twoApps()
     const cookies = await Promise.all(
       Array.from({ length: 40 }, async () => sessionCookie(await login(jsonAgent(apps[0].app), 'otto'))),
@@ -69,7 +69,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
         ),
       ),
     )
-    // What is still being evaluated counts for the lock, too: it may come a little early, never late.
+    // Codes in evaluation count for the lock, too, so it may come a little early, but never late.
     expect(standIn.count('verify')).toBeLessThanOrEqual(10)
     expect(standIn.count('verify')).toBeGreaterThan(5)
     for (const port of ports) {
@@ -80,11 +80,11 @@ describe.skipIf(redisMissing)('with Redis', () => {
     }
   })
 
-  it('R21 two apps make one session of a hundred right answers each', async () => {
+  it('R21 two apps start one session for a hundred right codes sent to each', async () => {
     const { standIn, apps, ports } = await twoApps()
-    const { verify } = standIn.service
+    const { verify: check } = standIn.service
     standIn.service.verify = async (request) => {
-      await verify(request)
+      await check(request)
       return { outcome: 'valid' }
     }
     const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob'))
@@ -100,7 +100,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
     expect(answers.filter(({ headers }) => headers['set-cookie'])).toHaveLength(1)
   })
 
-  it('R43 two apps send five messages of sixty logins', async () => {
+  it('R43 two apps together send five messages for sixty logins', async () => {
     const { standIn, apps, ports } = await twoApps()
     await Promise.all(
       Array.from({ length: 60 }, async (_, number) => {
@@ -111,7 +111,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
     expect(standIn.count('send')).toBe(5)
   })
 
-  it('a control: a person signs in with the first app and goes on with the second', async () => {
+  it('a user can start to sign in at one app and finish at the other', async () => {
     const { standIn, apps, ports } = await twoApps()
     const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob'))
     await postJson(ports[0], '/mfa/challenge', { factor: 'sms' }, cookie)
@@ -123,8 +123,8 @@ describe.skipIf(redisMissing)('with Redis', () => {
   })
 })
 
-describe.skipIf(redisMissing)('with a Redis that dies', () => {
-  it('R77 R09 nothing is evaluated uncounted: a 503 at once, on every route that counts', async () => {
+describe.skipIf(redisMissing)('with a Redis that stops', () => {
+  it('R77 R09 every route that counts responds with a 503 at once, and evaluates nothing', async () => {
     const redis = await startRedis()
     try {
       const client = await redis.connect()

@@ -5,12 +5,12 @@ import { host, jsonAgent } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { listen } from '../kit/sockets.js'
 
-const HANDED_ON = ['accept-language', 'cookie', 'origin', 'sec-fetch-site', 'user-agent']
+const FORWARDED = ['accept-language', 'cookie', 'origin', 'sec-fetch-site', 'user-agent']
 
-/** What a server of the app's own asks the routes for a browser, as docs/sessions.md says. */
-async function ask(api: string, req: Request, res: Response, path: string, body?: object) {
+/** Calls a route for a browser, as docs/sessions.md describes it for a server that renders pages. */
+async function forward(api: string, req: Request, res: Response, path: string, body?: object) {
   const headers = new Headers({ accept: 'application/json', 'content-type': 'application/json' })
-  for (const name of HANDED_ON) {
+  for (const name of FORWARDED) {
     const value = req.get(name)
     if (value) headers.set(name, value)
   }
@@ -24,28 +24,28 @@ async function ask(api: string, req: Request, res: Response, path: string, body?
   return answer
 }
 
-/** A server that draws pages and has no session, before one that has the sessions and the routes. */
+/** A server that renders pages and has no sessions, in front of one that has the sessions and the routes. */
 async function rendered() {
   const made = host({ first: (app) => void app.set('trust proxy', 'loopback') })
   const api = `http://127.0.0.1:${await listen(made.app)}`
   const front = express()
   front.use(express.json())
   front.get('/', async (req, res) => {
-    const state = (await (await ask(api, req, res, '/mfa')).json()) as MfaState
+    const state = (await (await forward(api, req, res, '/mfa')).json()) as MfaState
     res.json({ page: state.status === 'pending' ? `code for ${state.factors[0]?.to}` : state.status })
   })
   front.get('/secret', async (req, res) => {
-    res.status((await ask(api, req, res, '/secret')).status).end()
+    res.status((await forward(api, req, res, '/secret')).status).end()
   })
   front.post(['/login', '/mfa/challenge', '/mfa/verify'], async (req, res) => {
-    const answer = await ask(api, req, res, req.path, req.body)
+    const answer = await forward(api, req, res, req.path, req.body)
     res.status(answer.status).json(await answer.json())
   })
   return { front, standIn: made.standIn }
 }
 
-describe('a server that renders pages and hands cookies over', () => {
-  it('has its people sign in, halfway and whole, in the session of the browser', async () => {
+describe('a server that renders pages and forwards cookies', () => {
+  it('signs users in with both factors, in the session of the browser', async () => {
     const { front, standIn } = await rendered()
     const browser = jsonAgent(front)
     expect((await browser.get('/')).body.page).toBe('none')
@@ -59,14 +59,14 @@ describe('a server that renders pages and hands cookies over', () => {
     expect((await jsonAgent(front).get('/')).body.page).toBe('none')
   })
 
-  it('R13 lets no other site ask through it', async () => {
+  it('R13 cannot be used by another site', async () => {
     const { front, standIn } = await rendered()
     const browser = jsonAgent(front)
     await login(browser, 'bob').expect(200)
-    const asks = () => challenge(browser, 'sms')
-    await asks().set('Sec-Fetch-Site', 'cross-site').expect(403)
-    await asks().set('Origin', 'https://evil.example').expect(403)
+    const ask = () => challenge(browser, 'sms')
+    await ask().set('Sec-Fetch-Site', 'cross-site').expect(403)
+    await ask().set('Origin', 'https://evil.example').expect(403)
     expect(standIn.calls).toEqual([])
-    await asks().set('Host', 'app.example').set('Origin', 'https://app.example').expect(200)
+    await ask().set('Host', 'app.example').set('Origin', 'https://app.example').expect(200)
   })
 })

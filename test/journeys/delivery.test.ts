@@ -7,7 +7,7 @@ import { type Gateway, openGateway } from './kit/gateway.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import { passwordStep } from './kit/vault.js'
 
-describe.skipIf(!hasBrowser)('a code that does not leave at once', () => {
+describe.skipIf(!hasBrowser)('a code that is not sent at once', () => {
   let journey: Journey
   let url: string
   let browser: Browser
@@ -24,18 +24,18 @@ describe.skipIf(!hasBrowser)('a code that does not leave at once', () => {
     await gateway.close()
   })
 
-  /** Signs in halfway and asks for a code while the gateway is down. */
-  async function waiting(page: Page, name: string, way: RegExp): Promise<void> {
+  /** Signs in with the password and requests a code while the gateway is down. */
+  async function requestQueuedCode(page: Page, name: string, factor: RegExp): Promise<void> {
     gateway.answer(503)
     await passwordStep(page, url, name)
-    await page.getByRole('button', { name: way }).first().click()
+    await page.getByRole('button', { name: factor }).first().click()
     await page.waitForURL(/\/mfa\/verify/)
     await page.getByText(/is waiting to be sent/).waitFor()
   }
 
-  it('tells walt by itself that the carrier refuses it, and offers the telephone', async () => {
+  it('is shown to walt as undelivered without a reload, with a call as another factor', async () => {
     const { page, context } = await newUser(browser, LOOKS['phone-light'])
-    await waiting(page, 'walt', /by WhatsApp/)
+    await requestQueuedCode(page, 'walt', /by WhatsApp/)
     await page.getByRole('textbox').fill('12')
     await snap(page, 'walt-queued')
     gateway.answer(422)
@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)('a code that does not leave at once', () => {
   })
 
   it.each([true, false])(
-    'offers walt his other ways when no carrier takes it (scripts: %s)',
+    'leads walt to his other factors when no carrier accepts it (scripts: %s)',
     async (javaScriptEnabled) => {
       const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
       gateway.answer(400)
@@ -65,17 +65,17 @@ describe.skipIf(!hasBrowser)('a code that does not leave at once', () => {
     },
   )
 
-  it('tells bob by itself that it has left after all', async () => {
+  it('is shown to bob as sent without a reload', async () => {
     const { page, context } = await newUser(browser, LOOKS['desktop-light'])
-    await waiting(page, 'bob', /Text a code/)
+    await requestQueuedCode(page, 'bob', /Text a code/)
     gateway.answer(200)
     await page.getByText('We texted a verification code to ••• 22.').waitFor({ timeout: 30_000 })
     await context.close()
   })
 
-  it('tells mallory when she loads the page again, without scripts', async () => {
+  it('is shown to mallory as undelivered after a reload, without scripts', async () => {
     const { page, context } = await newUser(browser, { ...LOOKS['phone-dark'], javaScriptEnabled: false })
-    await waiting(page, 'mallory', /Text a code/)
+    await requestQueuedCode(page, 'mallory', /Text a code/)
     gateway.answer(422)
     await expect
       .poll(

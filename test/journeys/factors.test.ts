@@ -13,7 +13,7 @@ const BOB = '+12025550122'
 const MALLORY = '+12025550144'
 const WALT = '+12025550155'
 
-describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backup codes in a browser', () => {
+describe.skipIf(!hasBrowser || !hasMovableClock())('the example app in a browser', () => {
   let journey: Journey
   let url: string
   let browser: Browser
@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
 
   afterAll(() => journey.close())
 
-  it('signs alice in with her app, sends her new backup codes, and takes each of them once', async () => {
+  it('signs alice in with her app, sends her new backup codes, and accepts each of them once', async () => {
     const { page, context } = await newUser(browser, LOOKS['desktop-light'])
     await passwordStep(page, url, 'alice')
     await snap(page, 'alice-choose')
@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
     await third.context.close()
   })
 
-  it('lets bob set up an app by its QR code, and choose it the next time', async () => {
+  it('lets bob enroll an app by its QR code, and use it at the next sign-in', async () => {
     const { page, context } = await newUser(browser, LOOKS['phone-dark'])
     await passwordStep(page, url, 'bob', '/account')
     await page.getByRole('button', { name: /Text a code/ }).click()
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
     expect(issuer).toBe('Vault')
     expect((await page.getByRole('main').textContent())?.replaceAll(/\s/g, '')).toContain(secret)
 
-    // Until a code was shown the app counts for nothing (R54): a wrong one changes nothing.
+    // The app does not count until a code of it was entered (R54); a wrong one changes nothing.
     await page.getByRole('textbox').fill('000000')
     await page.waitForLoadState()
     await page.getByRole('alert').waitFor()
@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
     await next.context.close()
   })
 
-  it('asks for a fresh second factor before money leaves, five minutes after the last one', async () => {
+  it('requires a fresh second factor for a withdrawal five minutes after the last one', async () => {
     const { page, context } = await newUser(browser, LOOKS['desktop-dark'])
     await passwordStep(page, url, 'walt')
     await page.getByRole('button', { name: /^Call/ }).click()
@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
     expect(new URL(page.url()).pathname).toBe('/mfa/resume')
     expect(await page.getByRole('main').textContent()).toMatch(/Withdraw, in dollars\s*20/)
     await snap(page, 'walt-resume')
-    // What was posted is not done by itself: nothing has left yet.
+    // The form is not sent without a click, so the balance is the same.
     const second = await context.newPage()
     await second.goto(`${url}/vault`)
     expect(await second.getByRole('main').textContent()).toContain('$3,290')
@@ -145,10 +145,10 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
     await context.close()
   })
 
-  it('tells otto, who only has an app, to give an address before asking for backup codes', async () => {
+  it('asks otto, who only has an app, for an email address or phone number before backup codes', async () => {
     const { page, context } = await newUser(browser, LOOKS['phone-light'])
     await passwordStep(page, url, 'otto')
-    // Nothing to choose: the code entry comes at once.
+    // With a single factor, the code page comes at once.
     expect(new URL(page.url()).pathname).toBe('/mfa/verify')
     await typeCode(page, appCode(OTTO_SECRET, 11))
     await page.goto(`${url}/mfa/backup`)
@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('authenticator apps and backu
     await context.close()
   })
 
-  it('lets mallory set up an app, get backup codes and step up without scripts', async () => {
+  it('lets mallory enroll an app, get backup codes and step up without scripts', async () => {
     const look = { ...LOOKS['phone-light'], javaScriptEnabled: false }
     const { page, context } = await newUser(browser, look)
     await passwordStep(page, url, 'mallory', '/account')

@@ -6,12 +6,12 @@ import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import { codeIn, messagesTo, passwordStep } from './kit/vault.js'
 
-const PEOPLE = [
+const USERS = [
   { name: 'bob', phone: '+12025550122', javaScriptEnabled: true },
   { name: 'mallory', phone: '+12025550144', javaScriptEnabled: false },
 ] as const
 
-describe.skipIf(!hasBrowser)('choosing a language in the example app', () => {
+describe.skipIf(!hasBrowser)('the language switch of the example app', () => {
   let journey: Journey
   let url: string
   let browser: Browser
@@ -24,7 +24,7 @@ describe.skipIf(!hasBrowser)('choosing a language in the example app', () => {
   afterAll(() => journey.close())
 
   const languageOf = (page: Page) => page.locator('html').getAttribute('lang')
-  const marked = (page: Page) => page.locator('button[aria-current="true"]').textContent()
+  const currentLanguage = (page: Page) => page.locator('button[aria-current="true"]').textContent()
 
   async function choose(page: Page, name: string): Promise<void> {
     const answered = page.waitForEvent('load')
@@ -32,17 +32,17 @@ describe.skipIf(!hasBrowser)('choosing a language in the example app', () => {
     await answered
   }
 
-  it.each(PEOPLE)(
-    'has pages and messages speak it to $name in the middle of signing in (scripts: $javaScriptEnabled)',
+  it.each(USERS)(
+    'changes the language of pages and messages for $name during the sign-in (scripts: $javaScriptEnabled)',
     async ({ name, phone, javaScriptEnabled }) => {
       const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
       await passwordStep(page, url, name)
-      expect([await languageOf(page), await marked(page)]).toEqual(['en', 'English'])
+      expect([await languageOf(page), await currentLanguage(page)]).toEqual(['en', 'English'])
       await snap(page, `${name}-choose-english`)
 
       await choose(page, 'Deutsch')
       expect(new URL(page.url()).pathname).toBe('/mfa')
-      expect([await languageOf(page), await marked(page)]).toEqual(['de', 'Deutsch'])
+      expect([await languageOf(page), await currentLanguage(page)]).toEqual(['de', 'Deutsch'])
       if (javaScriptEnabled) expect(await objections(page)).toEqual([])
       await snap(page, `${name}-choose-german`)
 
@@ -54,25 +54,25 @@ describe.skipIf(!hasBrowser)('choosing a language in the example app', () => {
 
       await choose(page, '日本語')
       expect(new URL(page.url()).pathname).toBe('/mfa/verify')
-      expect([await languageOf(page), await marked(page)]).toEqual(['ja', '日本語'])
+      expect([await languageOf(page), await currentLanguage(page)]).toEqual(['ja', '日本語'])
       if (javaScriptEnabled) expect(await objections(page)).toEqual([])
       await snap(page, `${name}-code-japanese`)
 
-      // The code that was sent before still counts.
+      // The code that was sent before is still accepted.
       const answered = page.waitForURL(`${url}/vault`)
       await page.getByRole('textbox').fill(codeIn(message?.text ?? ''))
       if (!javaScriptEnabled) await page.getByRole('textbox').press('Enter')
       await answered
-      expect(await marked(page)).toBe('日本語')
-      await snap(page, `${name}-vault-foot`)
+      expect(await currentLanguage(page)).toBe('日本語')
+      await snap(page, `${name}-vault-footer`)
       await context.close()
     },
   )
 
-  it('looks with the first language of the browser that is offered', async () => {
+  it('starts with the first language of the browser that is offered', async () => {
     const { page, context } = await newUser(browser, { ...LOOKS['desktop-light'], locale: 'fr-CA' })
     await passwordStep(page, url, 'walt')
-    expect([await languageOf(page), await marked(page)]).toEqual(['fr', 'Français'])
+    expect([await languageOf(page), await currentLanguage(page)]).toEqual(['fr', 'Français'])
     await snap(page, 'walt-choose-french')
     await context.close()
   })

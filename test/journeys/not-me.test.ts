@@ -6,12 +6,12 @@ import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
 
-const PEOPLE = [
+const USERS = [
   { name: 'bob', phone: '+12025550122', javaScriptEnabled: true },
   { name: 'mallory', phone: '+12025550144', javaScriptEnabled: false },
 ] as const
 
-describe.skipIf(!hasBrowser)('saying "this was not me" in the example app', () => {
+describe.skipIf(!hasBrowser)('the "this wasn’t me" link in the example app', () => {
   let journey: Journey
   let url: string
   let browser: Browser
@@ -32,24 +32,24 @@ describe.skipIf(!hasBrowser)('saying "this was not me" in the example app', () =
     expect(page.url()).toBe(`${url}/vault`)
   }
 
-  it.each(PEOPLE)(
-    'lets $name end everything by the link in a letter (scripts: $javaScriptEnabled)',
+  it.each(USERS)(
+    'lets $name sign out every session and trusted browser (scripts: $javaScriptEnabled)',
     async ({ name, phone, javaScriptEnabled }) => {
-      // Somebody else is in, and has the browser trusted, of which a letter tells.
+      // An intruder has signed in and trusts the browser, which a notice reports.
       const intruder = await newUser(browser, LOOKS['desktop-light'])
       await signIn(intruder.page, name, phone, true)
 
       const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
       await page.goto(`${url}/inbox?to=${name}%40vault.example`)
       await page.getByText('Vault: new trusted browser').waitFor()
-      await snap(page, `${name}-letter`)
+      await snap(page, `${name}-notice`)
       const link = page.getByRole('link', { name: /\/mfa\/not-me\?token=/ }).first()
       const address = (await link.getAttribute('href')) ?? ''
       await link.click()
       await page.getByRole('heading', { name: 'Secure your account' }).waitFor()
       if (javaScriptEnabled) expect(await objections(page)).toEqual([])
       await snap(page, `${name}-not-me`)
-      // Looking at the page has ended nothing.
+      // Opening the page has ended nothing.
       await intruder.page.goto(`${url}/account`)
       expect(intruder.page.url()).toBe(`${url}/account`)
 
@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('saying "this was not me" in the example app', () =
       if (javaScriptEnabled) expect(await objections(page)).toEqual([])
       await snap(page, `${name}-secured`)
 
-      // Whoever was in is out, and the browser is asked again.
+      // The intruder is signed out, and the browser is asked for a second factor again.
       await intruder.page.goto(`${url}/account`)
       expect(new URL(intruder.page.url()).pathname).toBe('/login')
       await passwordStep(intruder.page, url, name)
@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser)('saying "this was not me" in the example app', () =
       expect(await page.getByRole('link', { name: 'Sign in' }).isVisible()).toBe(true)
       await snap(page, `${name}-link-is-used`)
 
-      // The way back in stands open to the person.
+      // A notice says how to sign in again.
       await page.goto(`${url}/inbox?to=${name}%40vault.example`)
       await page.getByText('Vault: your account was secured').waitFor()
       await intruder.context.close()

@@ -11,7 +11,7 @@ const DORA = '+12025550133'
 const MALLORY = '+12025550144'
 const WALT = '+12025550155'
 
-/** Words of a page's facts that stand on two lines. */
+/** The words of a page's description lists that are broken over two lines. */
 const BROKEN_WORDS = `[...document.querySelectorAll('dt, dd')].flatMap((box) =>
   [...box.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).flatMap((node) =>
     [...node.data.matchAll(/\\S+/g)].filter(({ 0: word, index }) => {
@@ -21,7 +21,7 @@ const BROKEN_WORDS = `[...document.querySelectorAll('dt, dd')].flatMap((box) =>
       return range.getClientRects().length !== 1
     }).map(([word]) => word)))`
 
-describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () => {
+describe.skipIf(!hasBrowser)('the sign-in of the example app in a browser', () => {
   let journey: Journey
   let url: string
   let browser: Browser
@@ -34,14 +34,14 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
   afterAll(() => journey.close())
 
   it.each([true, false])(
-    'brings bob by text message to the page he wanted (scripts: %s)',
+    'leads bob by text message to the requested page (scripts: %s)',
     async (javaScriptEnabled) => {
       const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
       await passwordStep(page, url, 'bob', '/vault?from=mail')
       expect(new URL(page.url()).pathname).toBe('/mfa')
       await snap(page, `bob-choose-${javaScriptEnabled}`)
 
-      // Held back: every guarded page stays shut and leads here.
+      // Every protected page stays blocked and leads here.
       await page.goto(`${url}/account`)
       expect(new URL(page.url()).pathname).toBe('/mfa')
       await page.goto(`${url}/vault?from=mail`)
@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
     },
   )
 
-  it('tells a wrong code, lets the person try again, and never sends by itself', async () => {
+  it('reports a wrong code, allows another attempt, and sends nothing without a request', async () => {
     const { page, context } = await newUser(browser, LOOKS['phone-dark'])
     await passwordStep(page, url, 'mallory')
     await page.getByRole('button', { name: /Text a code/ }).click()
@@ -71,14 +71,14 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
     expect(await page.getByRole('alert').textContent()).toMatch(/code/i)
     expect(await page.getByRole('textbox').getAttribute('aria-invalid')).toBe('true')
     await snap(page, 'wrong-code-dark')
-    // Looking again, in whatever way, sends nothing (R14).
+    // Loading a page again sends nothing, whichever way (R14).
     await page.goto(`${url}/mfa`)
     await page.goto(`${url}/mfa?choose`)
     await page.goto(`${url}/mfa/verify`)
     await page.reload()
     await page.goBack()
     await page.goForward()
-    // The same code would be sent again: messages are counted, not codes.
+    // Messages are counted, not codes, since the same code would be sent again.
     expect(await messagesTo(url, MALLORY)).toHaveLength(1)
     await typeCode(page, sent)
     expect(new URL(page.url()).pathname).toBe('/vault')
@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
   it.each([
     ['WhatsApp', /by WhatsApp to/, 'whatsapp'],
     ['a phone call', /^Call/, 'call'],
-  ])('brings walt in by %s', async (_way, button, channel) => {
+  ])('signs walt in by %s', async (_method, button, channel) => {
     const { page, context } = await newUser(browser, LOOKS['desktop-light'])
     await passwordStep(page, url, 'walt')
     await snap(page, `walt-choose-${channel}`)
@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
     await context.close()
   })
 
-  it('brings dora in by one code that reaches mailbox and phone alike', async () => {
+  it('signs dora in by one code that is sent to both her mailbox and her phone', async () => {
     const { page, context } = await newUser(browser, LOOKS['desktop-dark'])
     await passwordStep(page, url, 'dora')
     await page.getByRole('button', { name: /by email and text/ }).click()
@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
     await typeCode(page, bySms)
     expect(new URL(page.url()).pathname).toBe('/vault')
 
-    // Her account fits a small telephone, no word of it broken.
+    // Her account page fits a small phone without broken words.
     await page.setViewportSize({ width: 320, height: 640 })
     await page.goto(`${url}/account`)
     expect(await page.evaluate(BROKEN_WORDS)).toEqual([])
@@ -121,7 +121,7 @@ describe.skipIf(!hasBrowser)('signing in to the example app in a browser', () =>
     await context.close()
   })
 
-  it('lets somebody cancel halfway and sign in as somebody else', async () => {
+  it('lets a user cancel and sign in with another account', async () => {
     const { page, context } = await newUser(browser)
     await passwordStep(page, url, 'bob')
     await page.getByRole('button', { name: /use another account/i }).click()

@@ -6,7 +6,7 @@ import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import { passwordStep } from './kit/vault.js'
 
-describe.skipIf(!hasBrowser || !hasRealEngine())('having a recording written down in a browser', () => {
+describe.skipIf(!hasBrowser || !hasRealEngine())('the transcription page of the example app', () => {
   let journey: Journey
   let url: string
   let browser: Browser
@@ -27,32 +27,29 @@ describe.skipIf(!hasBrowser || !hasRealEngine())('having a recording written dow
   it.each([
     ['phone-dark', true],
     ['desktop-light', false],
-  ] as const)(
-    'brings nina from a chosen file to its words (%s, scripts: %s)',
-    async (look, javaScriptEnabled) => {
-      const { page, context } = await newUser(browser, { ...LOOKS[look], javaScriptEnabled })
-      const refused: string[] = []
-      page.on('console', (message) => void (message.type() === 'error' && refused.push(message.text())))
-      await passwordStep(page, url, 'nina', '/transcribe')
-      await snap(page, `transcribe-${look}`)
+  ] as const)('shows nina the text of a chosen file (%s, scripts: %s)', async (look, javaScriptEnabled) => {
+    const { page, context } = await newUser(browser, { ...LOOKS[look], javaScriptEnabled })
+    const refused: string[] = []
+    page.on('console', (message) => void (message.type() === 'error' && refused.push(message.text())))
+    await passwordStep(page, url, 'nina', '/transcribe')
+    await snap(page, `transcribe-${look}`)
 
-      await page.getByLabel('Audio or video file').setInputFiles(recording)
-      await page.getByRole('button', { name: 'Transcribe' }).click()
-      if (javaScriptEnabled) {
-        expect(await page.getByRole('status').textContent()).toMatch(/Sending|Sent|Transcribing/)
-        await snap(page, `transcribe-${look}-progress`)
-      }
-      await page.getByText('go forward ten meters').waitFor({ timeout: 25_000 })
-      await snap(page, `transcribe-${look}-done`)
-      expect(await page.getByRole('button', { name: 'Transcribe' }).isEnabled()).toBe(true)
+    await page.getByLabel('Audio or video file').setInputFiles(recording)
+    await page.getByRole('button', { name: 'Transcribe' }).click()
+    if (javaScriptEnabled) {
+      expect(await page.getByRole('status').textContent()).toMatch(/Sending|Sent|Transcribing/)
+      await snap(page, `transcribe-${look}-progress`)
+    }
+    await page.getByText('go forward ten meters').waitFor({ timeout: 25_000 })
+    await snap(page, `transcribe-${look}-done`)
+    expect(await page.getByRole('button', { name: 'Transcribe' }).isEnabled()).toBe(true)
 
-      await page.getByLabel('Or its https address').fill('https://127.0.0.1/a.mp3')
-      await page.getByLabel('Audio or video file').setInputFiles([])
-      await page.getByRole('button', { name: 'Transcribe' }).click()
-      await page.getByText('This address cannot be used').waitFor()
-      await snap(page, `transcribe-${look}-refused`)
-      expect(refused.filter((text) => /security policy/i.test(text))).toEqual([])
-      await context.close()
-    },
-  )
+    await page.getByLabel('Or its https address').fill('https://127.0.0.1/a.mp3')
+    await page.getByLabel('Audio or video file').setInputFiles([])
+    await page.getByRole('button', { name: 'Transcribe' }).click()
+    await page.getByText('This address cannot be used').waitFor()
+    await snap(page, `transcribe-${look}-refused`)
+    expect(refused.filter((text) => /security policy/i.test(text))).toEqual([])
+    await context.close()
+  })
 })

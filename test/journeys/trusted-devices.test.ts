@@ -5,7 +5,7 @@ import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
 
-const PEOPLE = [
+const USERS = [
   { name: 'bob', phone: '+12025550122', javaScriptEnabled: true },
   { name: 'mallory', phone: '+12025550144', javaScriptEnabled: false },
 ] as const
@@ -15,7 +15,7 @@ const signOut = async (page: Page) => {
   await page.waitForLoadState()
 }
 
-describe.skipIf(!hasBrowser)('trusting a browser in the example app', () => {
+describe.skipIf(!hasBrowser)('a trusted browser in the example app', () => {
   let journey: Journey
   let url: string
   let browser: Browser
@@ -27,8 +27,8 @@ describe.skipIf(!hasBrowser)('trusting a browser in the example app', () => {
 
   afterAll(() => journey.close())
 
-  it.each(PEOPLE)(
-    'lets $name sign in again and again by password, until the trust is revoked (scripts: $javaScriptEnabled)',
+  it.each(USERS)(
+    'lets $name sign in by password alone, until it is removed (scripts: $javaScriptEnabled)',
     async ({ name, phone, javaScriptEnabled }) => {
       const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
       await passwordStep(page, url, name)
@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)('trusting a browser in the example app', () => {
       await snap(page, `${name}-devices`)
       await page.getByRole('button', { name: /Remove Chrome on/ }).click()
       await page.waitForLoadState()
-      // The session lived by that trust alone.
+      // The session relied on the trusted browser alone.
       expect(new URL(page.url()).pathname).toBe('/mfa')
       await context.close()
     },

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 const SCREENS = new URL('../../../test-output/screens/', import.meta.url)
 
-/** How a page is looked at. */
+/** Sizes and color schemes of a browser. */
 export const LOOKS = {
   'phone-light': { viewport: { width: 390, height: 844 }, colorScheme: 'light' },
   'phone-dark': { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
@@ -11,7 +11,7 @@ export const LOOKS = {
   'desktop-dark': { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
 } as const
 
-/** A person with a browser of their own, who speaks English. */
+/** A user in a new browser context, in English. */
 export async function newUser(
   browser: Browser,
   look: Parameters<Browser['newContext']>[0] = LOOKS['phone-light'],
@@ -21,7 +21,7 @@ export async function newUser(
   return { page: await context.newPage(), context }
 }
 
-/** Keeps a picture of the page in `test-output/screens`, if the environment variable `SCREENS` is set. */
+/** Saves a screenshot of the page in `test-output/screens`, if the environment variable `SCREENS` is set. */
 export async function snap(page: Page, name: string): Promise<void> {
   if (!process.env.SCREENS) return
   await mkdir(SCREENS, { recursive: true })

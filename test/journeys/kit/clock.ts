@@ -4,11 +4,11 @@ import { fileOf, missing } from '../../kit/debian-packages.js'
 
 const LIBRARY = fileOf('faketime')
 
-/** A process's clock that a test can move: libfaketime reads the offset from a file. */
+/** The clock of a process that a test can move: libfaketime reads the offset from a file. */
 export interface MovableClock {
   /** For the environment of the process. */
   readonly env: Record<string, string>
-  /** Puts the clock this many seconds ahead of the real one. */
+  /** Sets the clock this many seconds ahead of the real one. */
   ahead(seconds: number): void
 }
 
@@ -17,7 +17,7 @@ export function hasMovableClock(): boolean {
   return missing('faketime') === undefined
 }
 
-/** A clock whose offset is kept in a file of this folder. */
+/** A clock whose offset is in a file of this folder. */
 export function movableClock(folder: string): MovableClock {
   const file = join(folder, 'clock')
   const ahead = (seconds: number) => writeFileSync(file, `+${seconds}`)

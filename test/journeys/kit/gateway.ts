@@ -1,16 +1,16 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Takes messages as a host's own gateway does, in the way that the test wants. */
+/** A message gateway of a host, whose responses the test sets. */
 export interface Gateway {
   /** For `SERVICE_DELIVERY`. */
   readonly url: string
-  /** The status with which it answers from now on: 200 takes a message, 503 is down, 422 knows nobody there. */
+  /** Sets the status of its responses: 200 accepts a message, 503 is an outage, 422 refuses the contact. */
   answer(status: number): void
   close(): Promise<void>
 }
 
-/** A gateway that takes every message. */
+/** Opens a gateway that accepts every message. */
 export async function openGateway(): Promise<Gateway> {
   let status = 200
   const server = createServer((request, response) => {

@@ -6,7 +6,7 @@ import { openTestVault } from '../../../example-app/test/kit.js'
 import { openBrowser } from '../../kit/chromium.js'
 import { startApp, temporaryFolder } from './process.js'
 
-/** The example app with data of its own, and a browser to see it with. */
+/** The example app with data of its own, and a browser. */
 export interface Journey {
   /** Where the app listens, e.g. `http://localhost:40123`. */
   readonly url: string
@@ -15,8 +15,8 @@ export interface Journey {
 }
 
 /**
- * Runs the example app in this process, with everything real but the cost of a password. That spares a process and
- * seconds of hashing, and the browser sees no difference.
+ * Runs the example app in this process, with everything real but the cost of a password hash. That saves a process and
+ * seconds of hashing, and makes no difference to the browser.
  */
 export async function openJourney(env: Record<string, string> = {}): Promise<Journey> {
   const server = createServer().listen(0, '127.0.0.1')

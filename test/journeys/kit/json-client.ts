@@ -1,4 +1,4 @@
-/** What came back for a JSON request. */
+/** A JSON response. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers
@@ -6,7 +6,7 @@ export interface Reply {
   readonly body: any
 }
 
-/** A program with cookies of its own that speaks JSON to an app, over real sockets. */
+/** A client that sends JSON to an app over real sockets, and keeps its cookies. */
 export function jsonClient(app: string) {
   const jar = new Map<string, string>()
 
@@ -30,8 +30,13 @@ export function jsonClient(app: string) {
     return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : undefined }
   }
 
+  const post = (path: string, body: object = {}) => call('POST', path, body)
   return {
     get: (path: string) => call('GET', path),
-    post: (path: string, body: object = {}) => call('POST', path, body),
+    post,
+    /** Starts a challenge for a factor. */
+    challenge: (factor: string) => post('/mfa/challenge', { factor }),
+    /** Verifies a code, by default for the challenge in progress. */
+    verify: (code: string, factor?: string) => post('/mfa/verify', { code, factor }),
   }
 }

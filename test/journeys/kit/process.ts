@@ -8,11 +8,11 @@ import { promisify } from 'node:util'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** A process of the built project, as a person starts it. */
+/** A process of the built project, started like in production. */
 export interface Running {
   /** Where it listens, e.g. `http://localhost:40123`. */
   readonly url: string
-  /** All that it has printed. */
+  /** Everything that it has printed. */
   readonly output: () => string
   /** Ends it and waits until it is gone. */
   stop(signal?: NodeJS.Signals): Promise<void>
@@ -34,7 +34,7 @@ export function startService(env: Record<string, string>): Promise<Running> {
   return start(['service/dist/main.js'], { SERVICE_PORT: '0', ...env }, /(http:\/\/\S+:\d+)/)
 }
 
-/** Runs a command of the built project to its end; what it printed. */
+/** Runs a command of the built project to its end, and returns what it printed. */
 export async function runToEnd(args: string[], env: Record<string, string>): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env: environment(env) })
   return stdout
@@ -52,13 +52,13 @@ async function start(args: string[], env: Record<string, string>, ready: RegExp)
   })
   let output = ''
   const url = await new Promise<string>((resolve, reject) => {
-    const hear = (chunk: Buffer) => {
+    const read = (chunk: Buffer) => {
       output += chunk.toString()
       const found = ready.exec(output)?.[1]
       if (found) resolve(found)
     }
-    child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
     child.once('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}:\n${output}`)))
   })
   return { url, output: () => output, stop: (signal) => stop(child, signal) }

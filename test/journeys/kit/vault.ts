@@ -10,7 +10,7 @@ interface Message {
   readonly at: string
 }
 
-/** What somebody received, newest first, as the development inbox tells it. */
+/** The messages to a contact in the development inbox, newest first. */
 export async function messagesTo(app: string, to: string): Promise<Message[]> {
   const response = await fetch(`${app}/inbox?to=${encodeURIComponent(to)}`, {
     headers: { accept: 'application/json' },
@@ -19,30 +19,30 @@ export async function messagesTo(app: string, to: string): Promise<Message[]> {
   return messages
 }
 
-/** The code in a message, written or spoken. */
+/** The code in a message, whether written or spoken. */
 export function codeIn(text: string): string {
   return /\b\d{6}\b/.exec(text)?.[0] ?? (text.match(/\b\d\b/g) ?? []).slice(0, 6).join('')
 }
 
-/** The code in the newest message to somebody by a channel. */
+/** The code in the newest message to a contact by a channel. */
 export async function newestCode(app: string, to: string, channel: string): Promise<string> {
   const message = (await messagesTo(app, to)).find(
     (one) => one.channel === channel && codeIn(one.text).length === 6,
   )
-  if (!message) throw new Error(`nothing with a code has reached ${to} by ${channel}`)
+  if (!message) throw new Error(`no message to ${to} by ${channel} has a code`)
   return codeIn(message.text)
 }
 
-/** Opens a page of the app as somebody who is not signed in, and gives the password when asked. */
-export async function passwordStep(page: Page, app: string, name: string, wanted = '/vault'): Promise<void> {
-  await page.goto(app + wanted)
+/** Opens a page of the app without a sign-in, and signs in with the password. */
+export async function passwordStep(page: Page, app: string, name: string, path = '/vault'): Promise<void> {
+  await page.goto(app + path)
   await page.getByLabel('User name').fill(name)
   await page.getByLabel('Password').fill(passwordOf(name))
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.waitForLoadState()
 }
 
-/** Types a code where one is asked for and sends it; with scripts the page sends a complete code by itself. */
+/** Enters a code and submits it; with scripts the page submits a complete code by itself. */
 export async function typeCode(page: Page, code: string): Promise<void> {
   await page.waitForLoadState()
   const answered = page.waitForEvent('load')

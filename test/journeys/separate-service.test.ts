@@ -11,8 +11,8 @@ import { codeIn, passwordOf } from './kit/vault.js'
 const KEY = 'a-test-key-of-at-least-32-characters'
 const SECRET = 'a test secret of at least 32 characters'
 
-/** The app and the service as two processes that speak the published API, mail over real SMTP. */
-describe.skipIf(!hasMovableClock())('the example app with the service in a process of its own', () => {
+/** The app and the service are two processes that use the published API, and send email over SMTP. */
+describe.skipIf(!hasMovableClock())('the example app with the service in another process', () => {
   const mails: { to: string; text: string; subject: string }[] = []
   let smtp: SMTPServer
   let service: Running
@@ -78,14 +78,14 @@ describe.skipIf(!hasMovableClock())('the example app with the service in a proce
     return messages.map(({ text }) => codeIn(text)).find((code) => code.length === 6) ?? ''
   }
 
-  it('signs alice in by an email that a real mail server received', async () => {
+  it('signs alice in by an email that an SMTP server received', async () => {
     const client = await passwordOnly('alice')
-    const challenged = await client.post('/mfa/challenge', { factor: 'email' })
+    const challenged = await client.challenge('email')
     expect(challenged).toMatchObject({ status: 200, body: { status: 'challenged', to: 'a•••@v•••' } })
     const mail = mails.find(({ subject }) => /\d{6}/.test(subject))
     expect(mail?.to).toBe('alice@vault.example')
     expect(codeIn(mail?.text ?? '')).toBe(codeIn(mail?.subject ?? ''))
-    const verified = await client.post('/mfa/verify', { code: codeIn(mail?.text ?? '') })
+    const verified = await client.verify(codeIn(mail?.text ?? ''))
     expect(verified).toMatchObject({ status: 200, body: { status: 'verified' } })
     const me = await client.get('/me')
     expect(me.body).toMatchObject({
@@ -95,85 +95,85 @@ describe.skipIf(!hasMovableClock())('the example app with the service in a proce
   })
 
   it.each(['alice', 'otto'])(
-    'signs %s in by the app that the seed set up with that service',
+    'signs %s in by the app that the seed enrolled at that service',
     async (name) => {
-      const said = new RegExp(`^${name} has an authenticator app with the secret (\\w+)$`, 'm').exec(
+      const seeded = new RegExp(`^${name} has an authenticator app with the secret (\\w+)$`, 'm').exec(
         app.output(),
       )
       const client = await passwordOnly(name)
-      const secret = said?.[1] ?? ''
-      const verified = await client.post('/mfa/verify', { factor: 'app', code: appCode(secret) })
+      const secret = seeded?.[1] ?? ''
+      const verified = await client.verify(appCode(secret), 'app')
       expect(verified.body).toMatchObject({ status: 'verified' })
       const env = { DATA_DIR: `${folder.path}/app` }
       expect(await runToEnd(['example-app/dist/commands/code.js', name], env)).toContain(`(secret ${secret})`)
     },
   )
 
-  it('R22 evaluates five of 200 wrong codes that arrive at once, then refuses the right one too', async () => {
+  it('R22 evaluates five of 200 wrong codes that arrive at once, and then refuses the right one', async () => {
     const client = await passwordOnly('bob')
-    await client.post('/mfa/challenge', { factor: 'sms' })
+    await client.challenge('sms')
     const right = await textTo('+12025550122')
     expect(right).toMatch(/^\d{6}$/)
     const wrong = Array.from({ length: 200 }, (_, index) => String(index).padStart(6, '0')).map((code) =>
       code === right ? '999999' : code,
     )
-    const replies = await Promise.all(wrong.map((code) => client.post('/mfa/verify', { code })))
+    const replies = await Promise.all(wrong.map((code) => client.verify(code)))
     const codes = replies.map(({ body }) => body.code)
     expect(codes.filter((code) => code === 'invalid_code')).toHaveLength(5)
     expect(codes.filter((code) => code === 'challenge_exhausted')).toHaveLength(195)
     expect(replies.every(({ status, headers }) => status === 401 || headers.has('retry-after'))).toBe(true)
 
-    const late = await client.post('/mfa/verify', { code: right })
+    const late = await client.verify(right)
     expect(late).toMatchObject({ status: 429, body: { code: 'challenge_exhausted' } })
     expect((await client.get('/vault')).status).toBe(401)
 
     const control = await passwordOnly('dora')
-    await control.post('/mfa/challenge', { factor: 'dual' })
+    await control.challenge('dual')
     const code = await textTo('+12025550133')
-    expect((await control.post('/mfa/verify', { code })).body).toMatchObject({ status: 'verified' })
+    expect((await control.verify(code)).body).toMatchObject({ status: 'verified' })
   })
 
-  it('R23 R27 locks the account at ten wrong codes in a day, says until when, and opens it again by itself', async () => {
+  it('R23 R27 locks the account at ten wrong codes in a day, says until when, and unlocks it then', async () => {
     const client = await passwordOnly('bob')
     clock.ahead(60)
-    await client.post('/mfa/challenge', { factor: 'sms' })
+    await client.challenge('sms')
     const right = await textTo('+12025550122')
     for (let guess = 0; guess < 5; guess++) {
-      const { body } = await client.post('/mfa/verify', { code: right === '111111' ? '222222' : '111111' })
+      const { body } = await client.verify(right === '111111' ? '222222' : '111111')
       expect(body.code).toBe('invalid_code')
     }
-    const locked = await client.post('/mfa/challenge', { factor: 'sms' })
+    const locked = await client.challenge('sms')
     expect(locked).toMatchObject({ status: 429, body: { code: 'locked' } })
     const wait = Number(locked.headers.get('retry-after'))
     expect(wait).toBeGreaterThan(29 * 60)
     expect(wait).toBeLessThanOrEqual(30 * 60)
-    // Another session of the same account is no way around it.
-    expect((await (await passwordOnly('bob')).post('/mfa/challenge', { factor: 'sms' })).status).toBe(429)
+    // Another session of the same account is locked, too.
+    expect((await (await passwordOnly('bob')).challenge('sms')).status).toBe(429)
 
     clock.ahead(60 + 30 * 60 + 5)
     const later = await passwordOnly('bob')
-    expect((await later.post('/mfa/challenge', { factor: 'sms' })).status).toBe(200)
-    const verified = await later.post('/mfa/verify', { code: await textTo('+12025550122') })
+    expect((await later.challenge('sms')).status).toBe(200)
+    const verified = await later.verify(await textTo('+12025550122'))
     expect(verified.body).toMatchObject({ status: 'verified' })
   })
 
-  it('R77 fails closed while the service is down, consumes no try, and goes on when it is back', async () => {
+  it('R77 fails closed while the service is down, consumes no attempt, and continues when it is back', async () => {
     const client = await passwordOnly('walt')
-    await client.post('/mfa/challenge', { factor: 'call' })
+    await client.challenge('call')
     const code = await textTo('+12025550155')
     const { port } = new URL(service.url)
     await service.stop('SIGKILL')
     for (let attempt = 0; attempt < 8; attempt++) {
-      const down = await client.post('/mfa/verify', { code })
+      const down = await client.verify(code)
       expect(down).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
     }
     expect((await client.get('/vault')).status).toBe(401)
     service = await startService({ ...serviceEnv, SERVICE_PORT: port })
-    // The circuit breaker leaves a service alone that failed five times in a row, and then tries by itself.
-    const paused = await client.post('/mfa/verify', { code })
+    // The circuit breaker pauses a service that failed five times in a row, and then calls it again.
+    const paused = await client.verify(code)
     expect(paused.status).toBe(503)
     expect(Number(paused.headers.get('retry-after'))).toBeLessThanOrEqual(10)
     clock.ahead(60 + 30 * 60 + 5 + 15)
-    expect((await client.post('/mfa/verify', { code })).body).toMatchObject({ status: 'verified' })
+    expect((await client.verify(code)).body).toMatchObject({ status: 'verified' })
   })
 })

@@ -6,15 +6,15 @@ import { browserAgent, host, jsonAgent, signInFully, type TestUser } from '../ki
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { begin, listen, postJson } from '../kit/sockets.js'
 
-/** What every host must be able to do, whatever it is made of. `makeStore` gives each test a session store. */
-export function signsIn(what: string, makeStore: () => Store | undefined): void {
+/** What works with every supported version and session store. `makeStore` gives each test a session store. */
+export function describeHost(versions: string, makeStore: () => Store | undefined): void {
   const make = (setup: Parameters<typeof host>[0] = {}) => {
     const store = makeStore()
     return host({ ...setup, ...(store && { store }) })
   }
 
-  describe(`on ${what}`, () => {
-    it('a browser signs in, is held back, and lands where it wanted to go', async () => {
+  describe(`a host with ${versions}`, () => {
+    it('signs a browser in, blocks it until then, and leads it to the requested page', async () => {
       const { app, standIn, failures } = make()
       const browser = browserAgent(app)
       const before = sessionCookie(await login(browser, 'bob').type('form').expect(200))
@@ -31,7 +31,7 @@ export function signsIn(what: string, makeStore: () => Store | undefined): void 
       expect(failures).toEqual([])
     })
 
-    it('a program signs in, steps up, sets up an app, asks for backup codes and signs out', async () => {
+    it('signs a JSON client in, enrolls an app, sends backup codes and signs it out', async () => {
       const made = make()
       const agent = await signInFully(made, 'bob')
       await agent.post('/transfer').expect(200)
@@ -44,7 +44,7 @@ export function signsIn(what: string, makeStore: () => Store | undefined): void 
       expect(made.failures).toEqual([])
     })
 
-    it('a session is renewed: another id, the same standing, and the old one is dead', async () => {
+    it('renews a session under a new id with the same MFA state, and ends the old one', async () => {
       const made = make({
         routes: (app, mfa) => {
           app.post('/renew', (req, res, next) => {
@@ -66,7 +66,7 @@ export function signsIn(what: string, makeStore: () => Store | undefined): void 
       expect(made.failures).toEqual([])
     })
 
-    it('the strategy does the same on a route of the host', async () => {
+    it('signs a JSON client in by the strategy on a route of its own', async () => {
       const made = make({
         routes: (app, _mfa, auth) => {
           app.post(
@@ -88,7 +88,7 @@ export function signsIn(what: string, makeStore: () => Store | undefined): void 
       await agent.get('/secret').expect(200)
     })
 
-    it('R77 R83 whatever fails is handed to the host, and nothing is left unhandled', async () => {
+    it('R77 R83 receives every error, and leaves no rejection unhandled', async () => {
       const { app, mfa, failures } = make({ options: { userId: () => '' } })
       expect((await login(jsonAgent(app), 'bob')).status).toBe(500)
       expect(failures).toHaveLength(1)
@@ -110,7 +110,7 @@ export function signsIn(what: string, makeStore: () => Store | undefined): void 
       await agent.post('/mfa/challenge').type('text/plain').send('sms').expect(415)
     })
 
-    it('R22 a hundred wrong codes at once: five are evaluated', async () => {
+    it('R22 evaluates five of a hundred wrong codes that arrive at once', async () => {
       const made = make()
       const port = await listen(made.app)
       const login = await postJson(port, '/login', { name: 'bob' })
