@@ -1,0 +1,91 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import request from 'supertest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openRecipe, type Recipe, type RunningRecipe } from './kit.js'
+import { type RecipeService, serviceForRecipes } from './service.js'
+
+/** A stand-in for Google: it signs everyone in as bob, and returns to the app with a code. */
+async function standInForGoogle(): Promise<{ readonly url: string; readonly server: Server }> {
+  const google = express()
+  google.get('/authorize', (req, res) => {
+    const back = new URL(String(req.query.redirect_uri))
+    back.searchParams.set('code', 'a code of Google')
+    back.searchParams.set('state', String(req.query.state))
+    res.redirect(back.href)
+  })
+  google.post('/token', express.urlencoded({ extended: false }), (req, res) => {
+    if (req.body.code !== 'a code of Google') return void res.status(400).json({ error: 'invalid_grant' })
+    res.json({ access_token: 'a token', token_type: 'Bearer' })
+  })
+  google.get('/profile', (_req, res) => {
+    res.json({ sub: '117', email: 'bob@example.com', email_verified: true })
+  })
+  const server = google.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
+}
+
+describe('the recipe "Google and magic links"', () => {
+  let recipe: Recipe
+  let service: RecipeService
+  let google: Awaited<ReturnType<typeof standInForGoogle>>
+  let app: RunningRecipe
+
+  beforeAll(async () => {
+    ;[recipe, service, google] = await Promise.all([
+      openRecipe('google-and-magic-link'),
+      serviceForRecipes(),
+      standInForGoogle(),
+    ])
+    app = await recipe.start('server.js', {
+      ...service.env,
+      GOOGLE_CLIENT_ID: 'id',
+      GOOGLE_CLIENT_SECRET: 'secret',
+      GOOGLE_AUTHORIZATION_URL: `${google.url}/authorize`,
+      GOOGLE_TOKEN_URL: `${google.url}/token`,
+      GOOGLE_PROFILE_URL: `${google.url}/profile`,
+    })
+  })
+
+  afterAll(async () => {
+    await recipe?.dispose()
+    await service?.stop()
+    google?.server.close()
+  })
+
+  const browser = () => request.agent(app.url).set('Accept', 'text/html')
+
+  /** Expects that the browser has a pending login only, and completes it. */
+  async function completeSignIn(agent: ReturnType<typeof browser>) {
+    await agent.get('/').expect(303).expect('Location', '/mfa')
+    await agent.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+    const code = await service.newestCode('+447700900102')
+    await agent.post('/mfa/verify').type('form').send({ code }).expect(303).expect('Location', '/')
+    expect((await agent.get('/').expect(200)).text).toContain('Signed in as bob@example.com.')
+  }
+
+  it('asks for the second factor after a sign-in with Google', async () => {
+    const agent = browser()
+    const started = await agent.get('/login/google').expect(302)
+    const back = await fetch(started.headers.location ?? '', { redirect: 'manual' })
+    const { pathname, search } = new URL(back.headers.get('location') ?? '')
+    await agent
+      .get(pathname + search)
+      .expect(302)
+      .expect('Location', '/')
+    await completeSignIn(agent)
+  })
+
+  it('asks for the second factor after a magic link, which works once', async () => {
+    const agent = browser()
+    await agent.post('/login/link').type('form').send({ email: 'bob@example.com' }).expect(200)
+    await expect.poll(() => app.output()).toMatch(/Link for bob@example.com: \S+/)
+    const [, path = ''] = /Link for \S+ (\S+)/.exec(app.output()) ?? []
+    await agent.get(path).expect(200)
+    await agent.post(path).expect(302).expect('Location', '/')
+    await completeSignIn(agent)
+    await browser().post(path).expect(401)
+  })
+})
