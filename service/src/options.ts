@@ -49,7 +49,7 @@ const schema = z.strictObject({
     .optional(),
   /** The maximum number of connections of this process to PostgreSQL, 1 to 500. Defaults to 10. */
   databasePoolSize: poolSizeRule,
-  /** How long connecting to PostgreSQL, or waiting for a free connection, may take: `1s` to `30s`. Defaults to `2s`. */
+  /** How long connecting to PostgreSQL may take: `1s` to `30s`. Defaults to `2s`. */
   databaseConnectTimeout: durationRule('databaseConnectTimeout'),
   /** How long a statement on PostgreSQL may take: `1s` to `60s`. Defaults to `3s`. */
   databaseStatementTimeout: durationRule('databaseStatementTimeout'),

@@ -62,10 +62,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'refusals.ts',
       'requests',
       'secrets',
+      'store',
       'test-mode',
       'transcription',
     ],
-    types: ['application.ts', 'store'],
+    types: ['application.ts'],
   },
 
   // An operator's changes depend on neither the command line nor HTTP, so that other interfaces can offer them too.

@@ -11,9 +11,15 @@ export interface AccountRow {
   readonly locale: string | null
 }
 
-const LOCK_ROW = `INSERT INTO account (application, account) VALUES (:application, :account)
+/** Locks the row of `:account`, which is created if necessary, and returns it. */
+export const LOCK_ROW = `INSERT INTO account (application, account) VALUES (:application, :account)
   ON CONFLICT (application, account) DO UPDATE SET account = EXCLUDED.account
   RETURNING account, locked_until, proven_email, proven_phone, locale`
+
+/** Whether `:factor` reached its limit of failures. */
+export const IS_DISABLED = `EXISTS (SELECT FROM factor
+    WHERE application = :application AND factor.account = :account AND factor = :factor
+      AND failures >= :failuresBeforeDisable::integer)`
 
 const LOCK_ACCOUNT = statement<{ application: string; account: string }>(LOCK_ROW)
 
@@ -23,10 +29,7 @@ const LOCK_ACCOUNT_AND_READ_FACTOR = statement<{
   factor: string
   failuresBeforeDisable: number
 }>(`WITH held AS (${LOCK_ROW})
-  SELECT held.*, EXISTS (SELECT FROM factor
-    WHERE application = :application AND factor.account = :account AND factor = :factor
-      AND failures >= :failuresBeforeDisable::integer) AS disabled
-  FROM held`)
+  SELECT held.*, ${IS_DISABLED} AS disabled FROM held`)
 
 /**
  * Locks the account's row until the transaction ends, and creates it if necessary. Every other change to the same

@@ -33,7 +33,7 @@ export interface Owner {
   readonly transaction: string | undefined
 }
 
-interface OwnerParameters {
+type OwnerParameters = {
   readonly application: string
   readonly account: string
   readonly contact: string
@@ -78,48 +78,51 @@ export function findActiveChallenge(
   return queryOne<ChallengeRow>(queries, text, values({ ...ownerParameters(application, owner), id, now }))
 }
 
-const INSERT_CHALLENGE = statement<
-  OwnerParameters & {
-    method: string
-    purpose: string
-    id: string
-    digits: number
-    maxAttempts: number
-    sends: number
-    resendAt: number
-    now: number
-    expiresAt: number
-    codeMac: string
-  }
->(`WITH ended AS (
-    UPDATE challenge SET ended_at = :now
-    WHERE application = :application AND account = :account AND contact = :contact AND type = :type
-      AND method = :method AND purpose = :purpose AND :transaction::text = '' AND transaction <> ''
-      AND ended_at IS NULL
-  )
-  INSERT INTO challenge (application, account, contact, type, method, purpose, transaction, id, digits,
-    max_attempts, sends, resend_at, created_at, expires_at, code_mac)
-  VALUES (:application, :account, :contact, :type, :method, :purpose, :transaction, :id, :digits,
-    :maxAttempts, :sends, :resendAt, :now, :expiresAt, :codeMac)
-  ON CONFLICT (application, account, contact, type, method, purpose, transaction) DO UPDATE SET
-    id = EXCLUDED.id, digits = EXCLUDED.digits, attempts = 0, max_attempts = EXCLUDED.max_attempts,
-    sends = EXCLUDED.sends, resend_at = EXCLUDED.resend_at, created_at = EXCLUDED.created_at,
-    expires_at = EXCLUDED.expires_at, ended_at = NULL, code_mac = EXCLUDED.code_mac`)
+/** The parameters that write a new challenge. */
+export type NewChallengeParameters = OwnerParameters & {
+  readonly method: string
+  readonly purpose: string
+  readonly id: string
+  readonly digits: number
+  readonly maxAttempts: number
+  readonly sends: number
+  readonly resendAt: number
+  readonly now: number
+  readonly expiresAt: number
+  readonly codeMac: string
+}
 
 /**
- * Begins a challenge in place of the previous one with the same account, contact, method, purpose and transaction
- * (R39). Without a transaction it ends those of every transaction.
+ * Writes a challenge for each row of `source`, in place of the previous one with the same account, contact, method, purpose
+ * and transaction (R39). Without a transaction it ends those of every transaction.
  */
-export async function beginChallenge(
-  tx: Queries,
+export const insertChallenge = (source: string) => ({
+  ended: `UPDATE challenge SET ended_at = :now FROM ${source} AS allowed
+    WHERE application = :application AND account = :account AND contact = :contact AND type = :type
+      AND method = :method AND purpose = :purpose AND :transaction::text = '' AND transaction <> ''
+      AND ended_at IS NULL`,
+  inserted: `INSERT INTO challenge (application, account, contact, type, method, purpose, transaction, id, digits,
+      max_attempts, sends, resend_at, created_at, expires_at, code_mac)
+    SELECT :application, :account, :contact, :type, :method, :purpose, :transaction, :id, :digits,
+      :maxAttempts, :sends, :resendAt, :now, :expiresAt, :codeMac FROM ${source} AS allowed
+    ON CONFLICT (application, account, contact, type, method, purpose, transaction) DO UPDATE SET
+      id = EXCLUDED.id, digits = EXCLUDED.digits, attempts = 0, max_attempts = EXCLUDED.max_attempts,
+      sends = EXCLUDED.sends, resend_at = EXCLUDED.resend_at, created_at = EXCLUDED.created_at,
+      expires_at = EXCLUDED.expires_at, ended_at = NULL, code_mac = EXCLUDED.code_mac`,
+})
+
+const { ended, inserted } = insertChallenge('(SELECT 1)')
+const INSERT_CHALLENGE = statement<NewChallengeParameters>(`WITH ended AS (${ended}) ${inserted}`)
+
+/** A challenge that is not stored yet, and the parameters that store it. */
+export function newChallenge(
   keys: Keys,
   application: Application,
   owner: Owner,
-  request: { readonly method: DeliveredMethod; readonly purpose: Purpose },
+  { method, purpose }: { readonly method: DeliveredMethod; readonly purpose: Purpose },
   now: number,
-): Promise<ChallengeRow> {
+): { readonly row: ChallengeRow; readonly parameters: NewChallengeParameters } {
   const { limits } = application
-  const { method, purpose } = request
   const identified = {
     id: randomBytes(16).toString('base64url'),
     account: owner.account,
@@ -134,22 +137,33 @@ export async function beginChallenge(
   }
   const code = deliveredCode(keys.codes, identityOf(application, identified))
   const row: ChallengeRow = { ...identified, code_mac: macOf(keys, application, owner, code) }
-  await tx.query(
-    INSERT_CHALLENGE.text,
-    INSERT_CHALLENGE.values({
-      ...ownerParameters(application, owner),
-      method,
-      purpose,
-      id: row.id,
-      digits: row.digits,
-      maxAttempts: limits.attemptsPerChallenge,
-      sends: row.sends,
-      resendAt: row.resend_at,
-      now,
-      expiresAt: row.expires_at,
-      codeMac: row.code_mac,
-    }),
-  )
+  const parameters = {
+    ...ownerParameters(application, owner),
+    method,
+    purpose,
+    id: row.id,
+    digits: row.digits,
+    maxAttempts: limits.attemptsPerChallenge,
+    sends: row.sends,
+    resendAt: row.resend_at,
+    now,
+    expiresAt: row.expires_at,
+    codeMac: row.code_mac,
+  }
+  return { row, parameters }
+}
+
+/** Begins a challenge in place of the previous one of its owner. */
+export async function beginChallenge(
+  tx: Queries,
+  keys: Keys,
+  application: Application,
+  owner: Owner,
+  request: { readonly method: DeliveredMethod; readonly purpose: Purpose },
+  now: number,
+): Promise<ChallengeRow> {
+  const { row, parameters } = newChallenge(keys, application, owner, request, now)
+  await tx.query(INSERT_CHALLENGE.text, INSERT_CHALLENGE.values(parameters))
   return row
 }
 

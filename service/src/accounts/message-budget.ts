@@ -7,6 +7,9 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
+/** The number of rows that count an application's day, because a single row would serialize all of its sends. */
+const PARTS = 64
+
 interface Allowance {
   /** The budget's name in `RateLimit` headers. */
   readonly name: string
@@ -61,16 +64,10 @@ export async function consumeMessageBudget(
   const budgets = (consumed: readonly number[]) => budgetsLeft(counters, rows, consumed, now)
   if (waitMs > 0) return { waitSeconds: Math.ceil(waitMs / 1000), budgets: budgets([]) }
   const today = await consume(tx, application, counters, now)
-  const untilMidnight = Math.ceil((DAY_MS - (now % DAY_MS)) / 1000)
-  const { sendsPerApplicationDay } = application.limits
-  const ofApplication: BudgetLeft = {
-    name: 'application',
-    messages: sendsPerApplicationDay,
-    withinSeconds: DAY_MS / 1000,
-    left: today === undefined ? 0 : sendsPerApplicationDay - today,
-    resetSeconds: untilMidnight,
+  const ofApplication = applicationBudget(application, today, now)
+  if (today === undefined) {
+    return { waitSeconds: ofApplication.resetSeconds, budgets: [...budgets([]), ofApplication] }
   }
-  if (today === undefined) return { waitSeconds: untilMidnight, budgets: [...budgets([]), ofApplication] }
   return { waitSeconds: 0, budgets: [...budgets([now]), ofApplication] }
 }
 
@@ -124,8 +121,106 @@ function countersOf({ limits }: Application, message: BudgetedMessage): Counter[
   return [account, ...client, ...destinations]
 }
 
-/** The number of rows that count an application's day, because a single row would serialize all of its sends. */
-const PARTS = 64
+/** The parameters of `FITS`, `countMessage` and what they need. */
+export type BudgetParameters = {
+  readonly application: string
+  readonly now: number
+  readonly scopes: readonly string[]
+  readonly keys: readonly string[]
+  readonly sendsPerTenMinutes: number
+  readonly sendsPerDay: number
+  readonly sendsPerDestinationHour: number
+  readonly sendsPerClientHour: number
+  readonly day: number
+  readonly part: number
+  readonly partLimit: number
+}
+
+const within = (times: string, periodMs: number) =>
+  `(SELECT count(*) FROM unnest(${times}) AS time WHERE time > :now::bigint - ${periodMs})`
+
+const fits = (row: string) => `CASE ${row}.scope
+    WHEN 'account' THEN ${within(`${row}.times`, 10 * MINUTE_MS)} < :sendsPerTenMinutes::integer
+      AND ${within(`${row}.times`, DAY_MS)} < :sendsPerDay::integer
+    WHEN 'destination' THEN ${within(`${row}.times`, HOUR_MS)} < :sendsPerDestinationHour::integer
+    ELSE ${within(`${row}.times`, HOUR_MS)} < :sendsPerClientHour::integer END`
+
+const WANTED = 'unnest(:scopes::text[], :keys::text[]) AS wanted (scope, key)'
+
+/** Whether every budget of a message had room for it when the statement began. */
+export const FITS = `NOT EXISTS (SELECT FROM ${WANTED} JOIN budget USING (scope, key)
+    WHERE budget.application = :application AND NOT ${fits('budget')})`
+
+/**
+ * Counts a message for each row of `source`: in one part of the application's day, and in every other budget. Returns
+ * nothing when that part of the day is used up. A budget that was used up since the statement began makes the statement
+ * fail: its parts see one moment, and the others must not be counted then.
+ */
+export const countMessage = (source: string) => ({
+  today: `INSERT INTO daily_budget AS daily (application, day, part, messages)
+    SELECT :application, :day, :part, 1 FROM ${source} AS allowed WHERE :partLimit::integer > 0
+    ON CONFLICT (application, day, part) DO UPDATE SET messages = daily.messages + 1
+    WHERE daily.messages < :partLimit::integer
+    RETURNING part`,
+  budgets: `INSERT INTO budget (application, scope, key, times)
+    SELECT :application, wanted.scope, wanted.key, ARRAY[:now::bigint] FROM today, ${WANTED}
+    ORDER BY wanted.scope, wanted.key
+    ON CONFLICT (application, scope, key) DO UPDATE SET times = CASE WHEN ${fits('budget')}
+      THEN ARRAY (SELECT time FROM unnest(budget.times) AS time
+        WHERE time > :now::bigint - CASE budget.scope WHEN 'account' THEN ${DAY_MS} ELSE ${HOUR_MS} END
+        ORDER BY time) || :now::bigint
+      -- Fails without naming the row, as a violated constraint would.
+      ELSE ARRAY[1 / (cardinality(budget.times) - cardinality(budget.times))]::bigint[] END
+    RETURNING scope, key, times`,
+  sentBefore: `(SELECT coalesce(sum(messages), 0)::integer FROM daily_budget
+    WHERE application = :application AND day = :day)`,
+})
+
+/** The parameters of a message, and how to describe its budgets once it was counted. */
+export function budgetOf(
+  application: Application,
+  message: BudgetedMessage,
+  now: number,
+): {
+  readonly parameters: BudgetParameters
+  left(rows: readonly BudgetRow[], sentBefore: number): BudgetLeft[]
+} {
+  const counters = countersOf(application, message)
+  const { limits } = application
+  const part = Math.floor(Math.random() * PARTS)
+  return {
+    parameters: {
+      application: application.id,
+      now,
+      scopes: counters.map(({ scope }) => scope),
+      keys: counters.map(({ key }) => key),
+      sendsPerTenMinutes: limits.sendsPerTenMinutes,
+      sendsPerDay: limits.sendsPerDay,
+      sendsPerDestinationHour: limits.sendsPerDestinationHour,
+      sendsPerClientHour: limits.sendsPerClientHour,
+      day: Math.floor(now / DAY_MS),
+      part,
+      partLimit:
+        Math.floor(limits.sendsPerApplicationDay / PARTS) +
+        (part < limits.sendsPerApplicationDay % PARTS ? 1 : 0),
+    },
+    left: (rows, sentBefore) => [
+      ...budgetsLeft(counters, rows, [], now),
+      applicationBudget(application, sentBefore + 1, now),
+    ],
+  }
+}
+
+/** The budget of the application's day. */
+function applicationBudget({ limits }: Application, today: number | undefined, now: number): BudgetLeft {
+  return {
+    name: 'application',
+    messages: limits.sendsPerApplicationDay,
+    withinSeconds: DAY_MS / 1000,
+    left: today === undefined ? 0 : limits.sendsPerApplicationDay - today,
+    resetSeconds: Math.ceil((DAY_MS - (now % DAY_MS)) / 1000),
+  }
+}
 
 // The shares of the parts add up to the limit, so that it holds exactly whichever parts are used.
 const shareOf = (part: string) =>
@@ -162,7 +257,8 @@ const CONSUME = statement<{
     (SELECT coalesce(sum(messages), 0)::integer FROM daily_budget
       WHERE application = :application AND day = :day) AS before`)
 
-interface BudgetRow {
+/** The times of the latest messages of one counter. */
+export interface BudgetRow {
   readonly scope: string
   readonly key: string
   readonly times: readonly number[]

@@ -32,6 +32,8 @@ type FinalState = 'sent' | 'refused' | 'expired'
 
 /** The outbox in the store. The content of a message is sealed, and deleted once the message has been handed over or given up. */
 export interface OutboxTable {
+  /** Seals messages, to be written with `insertMessages` and leased to this process. */
+  prepare(application: string, messages: readonly Message[], details: EnqueueDetails): PreparedMessages
   /** Writes messages, leased to this process. */
   insert(
     tx: Queries,
@@ -59,20 +61,35 @@ interface Row {
   readonly attempts: number
 }
 
-const INSERT = statement<{
-  application: string
-  challenge: string | null
-  dueAt: number
-  expiresAt: number
-  now: number
-  ids: readonly string[]
-  channels: readonly string[]
-  masked: readonly string[]
-  sealed: readonly string[]
-}>(`INSERT INTO outbox (application, id, channel, masked, sealed, state, challenge, due_at, expires_at,
+/** The parameters that write messages. */
+export type QueueParameters = {
+  readonly application: string
+  readonly challenge: string | null
+  readonly dueAt: number
+  readonly messagesExpireAt: number
+  readonly now: number
+  readonly ids: readonly string[]
+  readonly channels: readonly string[]
+  readonly masked: readonly string[]
+  readonly sealed: readonly string[]
+}
+
+/** Messages that are not written yet, and the parameters that write them. */
+export interface PreparedMessages {
+  readonly queued: QueuedMessage[]
+  readonly parameters: QueueParameters
+}
+
+/** Writes the messages for each row of `source`. */
+export const insertMessages = (source: string) =>
+  `INSERT INTO outbox (application, id, channel, masked, sealed, state, challenge, due_at, expires_at,
     created_at, updated_at)
-  SELECT :application, id, channel, masked, sealed, 'queued', :challenge, :dueAt, :expiresAt, :now, :now
-  FROM unnest(:ids::text[], :channels::text[], :masked::text[], :sealed::text[]) AS m (id, channel, masked, sealed)`)
+  SELECT :application, m.id, m.channel, m.masked, m.sealed, 'queued', :challenge, :dueAt::bigint,
+    :messagesExpireAt::bigint, :now::bigint, :now::bigint
+  FROM ${source} AS allowed,
+    unnest(:ids::text[], :channels::text[], :masked::text[], :sealed::text[]) AS m (id, channel, masked, sealed)`
+
+const INSERT = statement<QueueParameters>(insertMessages('(SELECT 1)'))
 
 // Only while this process has the lease: another one may have taken the message over and sent it.
 const POSTPONE = statement<{
@@ -111,6 +128,32 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
     }
   }
 
+  function prepare(
+    application: string,
+    messages: readonly Message[],
+    { now, expiresAt, challenge, request }: EnqueueDetails,
+  ): PreparedMessages {
+    const leasedUntil = now + LEASE_MS
+    const queued = messages.map((message) => {
+      const id = randomBytes(16).toString('base64url')
+      return { ...message, request, application, id, expiresAt, leasedUntil, attempts: 0 }
+    })
+    const parameters = {
+      application,
+      challenge: challenge ?? null,
+      dueAt: leasedUntil,
+      messagesExpireAt: expiresAt,
+      now,
+      ids: queued.map(({ id }) => id),
+      channels: messages.map(({ channel }) => channel),
+      masked: messages.map(maskedRecipient),
+      sealed: queued.map(({ id }, index) =>
+        seal(keys, outboxIdentity(application, id), JSON.stringify({ ...messages[index], request })),
+      ),
+    }
+    return { queued, parameters }
+  }
+
   async function finish(
     { application, id, leasedUntil }: Pick<QueuedMessage, 'application' | 'id' | 'leasedUntil'>,
     state: FinalState,
@@ -132,28 +175,11 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
   }
 
   return {
-    async insert(tx, application, messages, { now, expiresAt, challenge, request }) {
-      const leasedUntil = now + LEASE_MS
-      const queued = messages.map((message) => {
-        const id = randomBytes(16).toString('base64url')
-        return { ...message, request, application, id, expiresAt, leasedUntil, attempts: 0 }
-      })
-      await tx.query(
-        INSERT.text,
-        INSERT.values({
-          application,
-          challenge: challenge ?? null,
-          dueAt: leasedUntil,
-          expiresAt,
-          now,
-          ids: queued.map(({ id }) => id),
-          channels: messages.map(({ channel }) => channel),
-          masked: messages.map(maskedRecipient),
-          sealed: queued.map(({ id }, index) =>
-            seal(keys, outboxIdentity(application, id), JSON.stringify({ ...messages[index], request })),
-          ),
-        }),
-      )
+    prepare,
+
+    async insert(tx, application, messages, details) {
+      const { queued, parameters } = prepare(application, messages, details)
+      await tx.query(INSERT.text, INSERT.values(parameters))
       return queued
     },
 

@@ -5,7 +5,7 @@ import type { Queries, Store } from '../store/store.js'
 import { withTimeLimit } from '../time-limit.js'
 import { ATTEMPT_TIMEOUT_MS, asDeliveryError, type Carrier, DeliveryError, type Receipt } from './carrier.js'
 import { type Channel, type Message, messageLogFields, type QueuedMessage } from './message.js'
-import { type AttemptRecord, type EnqueueDetails, outboxTable } from './outbox-table.js'
+import { type AttemptRecord, type EnqueueDetails, type OutboxTable, outboxTable } from './outbox-table.js'
 import { pollTimer } from './poll-timer.js'
 
 const ANSWER_WITHIN_MS = 3_000
@@ -21,6 +21,8 @@ type Outcome = 'sent' | 'queued' | 'failed'
 export interface Outbox {
   /** Whether a carrier serves the channel for the application. */
   serves(application: Application, channel: Channel): boolean
+  /** Seals messages that a statement with `insertMessages` then writes. */
+  prepare: OutboxTable['prepare']
   /** Writes messages in a transaction. No attempt to deliver them is made after `expiresAt`. */
   enqueue(
     tx: Queries,
@@ -138,6 +140,7 @@ export function storedOutbox(parts: {
 
   return {
     serves: (application, channel) => application.mode === 'test' || carriers[channel] !== undefined,
+    prepare: table.prepare,
     enqueue: table.insert,
     dispatch: (messages) =>
       combinedOutcome(

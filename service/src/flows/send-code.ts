@@ -6,9 +6,10 @@ import {
   codeOf,
   endChallenge,
   findActiveChallenge,
+  type Owner,
   repeatChallenge,
 } from '../accounts/challenge.js'
-import { consumeMessageBudget } from '../accounts/message-budget.js'
+import { type BudgetedMessage, consumeMessageBudget } from '../accounts/message-budget.js'
 import type { Application } from '../application.js'
 import type { QueuedMessage } from '../delivery/message.js'
 import { codeMessage, type Recipient } from '../message-texts/compose.js'
@@ -16,6 +17,7 @@ import { deliveryFailed, factorDisabled, limited, locked } from '../refusals.js'
 import type { SendInput } from '../requests/inputs.js'
 import { accountReference } from '../secrets/account-reference.js'
 import type { Queries } from '../store/store.js'
+import { beginInOneStatement } from './begin-in-one-statement.js'
 import type { FlowContext } from './context.js'
 import { recipientsOf } from './recipients.js'
 
@@ -38,9 +40,7 @@ export async function sendCode(
   const { store, outbox, keys, log } = context
   const recipients = recipientsOf(context, application, input.method, input)
   const begun =
-    'outcome' in recipients
-      ? recipients
-      : await store.transaction((tx) => begin(context, tx, application, input, recipients, now))
+    'outcome' in recipients ? recipients : await beginSending(context, application, input, recipients, now)
   const fields = {
     application: application.id,
     account: accountReference(keys, application, input.account),
@@ -66,18 +66,42 @@ export async function sendCode(
   }
 }
 
-async function begin(
+async function beginSending(
   context: FlowContext,
-  tx: Queries,
   application: Application,
   input: SendInput,
   recipients: readonly Recipient[],
   now: number,
 ): Promise<Begun> {
-  const { account: accountName, canonicalContact, transaction } = input
-  const owner = { account: accountName, canonicalContact, type: VERIFY_TYPE[input.method], transaction }
-  const factor = `${owner.type}:${canonicalContact}`
-  const account = await holdAccountAndFactor(tx, application, accountName, factor)
+  const { account, canonicalContact, transaction, clientAddress } = input
+  const owner = { account, canonicalContact, type: VERIFY_TYPE[input.method], transaction }
+  const budgeted = {
+    account,
+    destinations: recipients.map((recipient) => recipient.to.toLowerCase()),
+    clientAddress,
+  }
+  // With a challenge, its code may have to be sent again instead.
+  if (input.challenge === undefined) {
+    const begun = await beginInOneStatement(context, application, owner, input, recipients, budgeted, now)
+    if (begun) return { outcome: 'begun', ...begun, isNew: true }
+  }
+  return context.store.transaction((tx) =>
+    begin(context, tx, application, owner, input, recipients, budgeted, now),
+  )
+}
+
+async function begin(
+  context: FlowContext,
+  tx: Queries,
+  application: Application,
+  owner: Owner,
+  input: SendInput,
+  recipients: readonly Recipient[],
+  budgeted: BudgetedMessage,
+  now: number,
+): Promise<Begun> {
+  const factor = `${owner.type}:${owner.canonicalContact}`
+  const account = await holdAccountAndFactor(tx, application, owner.account, factor)
   const lockSeconds = lockedForSeconds(account, now)
   if (lockSeconds > 0) return locked(lockSeconds)
   // A disabled contact is enabled by binding it again, so a code for that may still be sent (R26).
@@ -87,16 +111,7 @@ async function begin(
     ? await findActiveChallenge(tx, application, owner, input.challenge, now)
     : undefined
   if (active && active.resend_at > now) return limited(secondsBetween(now, active.resend_at))
-  const { waitSeconds, budgets } = await consumeMessageBudget(
-    tx,
-    application,
-    {
-      account: accountName,
-      destinations: recipients.map((recipient) => recipient.to.toLowerCase()),
-      clientAddress: input.clientAddress,
-    },
-    now,
-  )
+  const { waitSeconds, budgets } = await consumeMessageBudget(tx, application, budgeted, now)
   context.onBudgets?.(budgets)
   if (waitSeconds > 0) return limited(waitSeconds)
 

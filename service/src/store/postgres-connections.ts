@@ -7,7 +7,7 @@ import { asDriverError, StoreUnavailableError } from './store-unavailable.js'
 export interface PostgresLimits {
   /** The maximum number of connections of this process. */
   readonly poolSize: number
-  /** How long connecting, or waiting for a free connection, may take. */
+  /** How long connecting may take. */
   readonly connectTimeoutMs: number
   /** How long a statement may take. */
   readonly statementTimeoutMs: number
@@ -36,6 +36,8 @@ export interface PostgresConnections {
 /** How much longer than a statement may take its answer may take, so that the database cancels it first. */
 export const CANCEL_GRACE_MS = 500
 const KEEP_ALIVE_AFTER_MS = 10_000
+/** How long to wait for a free connection: under load, a late answer is better than none. */
+const FREE_CONNECTION_MS = 5_000
 const IDLE_TRANSACTION_MS = 10_000
 
 // A connection whose process has another id leads to a pooler, on whose shared connections nothing must be set.
@@ -44,6 +46,8 @@ const BEGIN_SESSION = `SELECT current_setting('default_transaction_isolation') A
   pg_backend_pid() <> $1::integer AS is_pooled,
   CASE WHEN pg_backend_pid() = $1::integer THEN
     set_config('default_transaction_isolation', 'read committed', false)
+    -- Every statement finds its rows by key, so no values make another plan better, and planning costs more than running.
+    || set_config('plan_cache_mode', 'force_generic_plan', false) || set_config('jit', 'off', false)
     || set_config('statement_timeout', $2::text, false)
     || set_config('idle_in_transaction_session_timeout', $3::text, false) END AS settings`
 
@@ -138,10 +142,17 @@ export function postgresConnections(databaseUrl: string, limits: PostgresLimits)
 }
 
 function openPool(connectionString: string, limits: PostgresLimits): pg.Pool {
+  // The pool's own time limit also applies to waiting for a connection that is in use.
+  class Client extends pg.Client {
+    constructor(config?: string | pg.ClientConfig) {
+      super({ ...(config as pg.ClientConfig), connectionTimeoutMillis: limits.connectTimeoutMs })
+    }
+  }
   const pool = new pg.Pool({
     connectionString,
+    Client,
     max: limits.poolSize,
-    connectionTimeoutMillis: limits.connectTimeoutMs,
+    connectionTimeoutMillis: FREE_CONNECTION_MS,
     query_timeout: limits.statementTimeoutMs + CANCEL_GRACE_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,

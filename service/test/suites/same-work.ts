@@ -96,7 +96,7 @@ export function sameWorkSuite(bench: () => Bench): void {
         return { outcome: answer.outcome, fields: Object.keys(answer).sort(), steps: [...asked] }
       }
       const first = await served(freshEmail())
-      expect(first.steps.length).toBeGreaterThan(1)
+      expect(first.steps).not.toEqual([])
       expect(await served(known)).toEqual(first)
       expect(await served(everything)).toEqual(first)
     },
