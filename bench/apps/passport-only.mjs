@@ -4,7 +4,10 @@ import { serve } from '../kit/serve.mjs'
 import { openStores, sessions } from './stores.mjs'
 import { configurePassport } from './users.mjs'
 
-// The same pages in an app that has a Passport login and no second factor.
+// The same pages in an app that has a Passport login and no second factor. With `SESSION_TEXT`, each session of a signed-in
+// user holds so many characters besides, as a record of Countersign.
+const { SESSION_TEXT } = process.env
+
 serve(async () => {
   const { sessionStore } = await openStores()
   const fixed = new Map()
@@ -12,6 +15,7 @@ serve(async () => {
   configurePassport(passport)
   app.use(sessions(sessionStore), passport.session())
   app.post('/login', express.json(), passport.authenticate('id'), (req, res) => {
+    if (SESSION_TEXT) req.session.mfa = 'x'.repeat(Number(SESSION_TEXT))
     res.json({ status: 'signed_in', id: req.user.id })
   })
   app.get('/account', (req, res) => {

@@ -68,9 +68,10 @@ async function sendToChallenge(
  */
 function pendingPaths(settings: Settings): (req: Request) => boolean {
   const { path, signInPath, signOutPath, open } = settings
-  const paths = [path, `${path}-login`, signInPath, signOutPath, ...open]
+  const paths = new Set([path, `${path}-login`, signInPath, signOutPath, ...open])
+  const folders = [...paths].map((one) => `${one}/`)
   return (req) => {
-    const [requested = ''] = requestedUrl(req, settings).split('?')
-    return paths.some((one) => requested === one || requested.startsWith(`${one}/`))
+    const [requested = ''] = requestedUrl(req, settings).split('?', 1)
+    return paths.has(requested) || folders.some((folder) => requested.startsWith(folder))
   }
 }

@@ -40,8 +40,6 @@ export function sessionStateOf(req: Request, deps: SessionDeps): SessionState | 
     return found.state
   }
   try {
-    sessionOf(req)
-    passportOf(req)
     const state = findState(req, deps)
     if (!(state instanceof Promise)) return setState(req, deps, state)
     return state.then((later) => setState(req, deps, later)).catch((error: unknown) => withheld(req, error))
@@ -66,16 +64,18 @@ export function setState(req: Request, deps: SessionDeps, state: SessionState): 
 
 function findState(req: Request, deps: SessionDeps): SessionState | Promise<SessionState> {
   const { settings, sessionsValidAfter } = deps
+  const session = sessionOf(req)
+  passportOf(req)
   const user = userOf(req)
   if (!user) {
-    if (!hasPassportUser(req)) return SIGNED_OUT
+    if (!hasPassportUser(req, session)) return SIGNED_OUT
     throw new HostError(
       'ERR_MFA_NO_PASSPORT',
       'The session has a Passport user, but `req.user` is not set, so mfaSession cannot withhold the user. Mount passport.session() before mfaSession, and do not remove `req.user` between the two.',
     )
   }
   const userId = userIdOf(user, settings)
-  const record = recordOf(req, userId)
+  const record = recordOf(req, userId, session)
   if (!sessionsValidAfter || !record) return stateOf(req, deps, user, userId, record)
   return sessionsValidAfter.isVoid(userId, record.startedAt).then(async (isVoid) => {
     if (!isVoid) return stateOf(req, deps, user, userId, record)

@@ -29,7 +29,8 @@ export function wrapLogIn(req: Request, deps: SessionDeps): void {
   const state = requestState(req)
   if (state.logIn) return
   state.logIn = { original: passportOf(req).logIn, deps }
-  Object.assign(req, { logIn: gatedLogIn, login: gatedLogIn })
+  Reflect.set(req, 'logIn', gatedLogIn)
+  Reflect.set(req, 'login', gatedLogIn)
 }
 
 /** The replacement of `req.logIn`. One function serves all requests, since every request of the host gets it. */

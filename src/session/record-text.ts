@@ -78,7 +78,8 @@ export function readRecord(stored: unknown, owner: RecordOwner): MfaRecord | und
 function textOf(record: MfaRecord): string {
   const { transaction, startedAt, sessionId, userId } = record
   const begin = `${transaction} ${startedAt.toString(36)}`
-  const owner = ownerText({ sessionId, userId })
+  // A user id may contain spaces, so this part is compared as a whole instead of being split.
+  const owner = ` ${sessionId} ${userId}`
   switch (record.stage) {
     case 'pending':
       return `2p ${begin}${owner}`
@@ -94,38 +95,30 @@ function textOf(record: MfaRecord): string {
   }
 }
 
-/** The end of every text. A user id may contain spaces, so this part is compared as a whole instead of being split. */
-function ownerText({ sessionId, userId }: RecordOwner): string {
-  return ` ${sessionId} ${userId}`
-}
-
 function readText(text: string, { userId, sessionId }: RecordOwner): MfaRecord | undefined {
-  const end = ownerText({ userId, sessionId })
-  if (!text.endsWith(end)) return undefined
-  const parts = text.slice(0, -end.length).split(' ')
+  const ownerAt = text.length - userId.length - sessionId.length - 2
+  if (ownerAt < 0 || !text.endsWith(userId) || !text.startsWith(` ${sessionId} `, ownerAt)) return undefined
+  const parts = text.slice(0, ownerAt).split(' ')
   const [stage, transaction = '', started, first = '', letters = '', shown = ''] = parts
   const startedAt = readTime(started)
   if (startedAt === undefined || !/^[\w-]{1,64}$/.test(transaction)) return undefined
-  const base = { userId, sessionId, transaction, startedAt }
-  switch (`${stage} ${parts.length}`) {
-    case '2p 3':
-      return { ...base, stage: 'pending' }
-    case '2v 6': {
-      const verifiedAt = readTime(first)
-      const amr = readLetters(letters)
-      const times = verifiedAt === undefined ? undefined : readShown(shown, verifiedAt)
-      if (verifiedAt === undefined || !amr || !times) return undefined
-      return { ...base, stage: 'verified', verifiedAt, amr, shown: times }
-    }
-    case '2t 4':
-      return first ? { ...base, stage: 'trusted', device: first } : undefined
-    case '2e 4': {
-      if (first === 'p') return { ...base, stage: 'exempt', exemption: 'policy' }
-      return first === 'n' ? { ...base, stage: 'exempt', exemption: 'not_required' } : undefined
-    }
-    default:
-      return undefined
+  const { length } = parts
+  if (stage === '2v' && length === 6) {
+    const verifiedAt = readTime(first)
+    const amr = readLetters(letters)
+    const times = verifiedAt === undefined ? undefined : readShown(shown, verifiedAt)
+    if (verifiedAt === undefined || !amr || !times) return undefined
+    return { stage: 'verified', userId, sessionId, transaction, startedAt, verifiedAt, amr, shown: times }
   }
+  if (stage === '2p' && length === 3) return { stage: 'pending', userId, sessionId, transaction, startedAt }
+  if (stage === '2t' && length === 4 && first) {
+    return { stage: 'trusted', userId, sessionId, transaction, startedAt, device: first }
+  }
+  if (stage === '2e' && length === 4 && (first === 'p' || first === 'n')) {
+    const exemption = first === 'p' ? 'policy' : 'not_required'
+    return { stage: 'exempt', userId, sessionId, transaction, startedAt, exemption }
+  }
+  return undefined
 }
 
 function readTime(text: string | undefined): number | undefined {

@@ -23,11 +23,15 @@ export interface RequestState<Gate = unknown> {
   deviceEntries?: readonly Entry[]
 }
 
-const KEY = Symbol('countersign')
+// Not a property of the request: on Node 20, adding one to a request of Express costs 5 µs.
+const states = new WeakMap<Request, RequestState<unknown>>()
 
 /** The state of a request, created at the first call. */
 export function requestState<Gate>(req: Request): RequestState<Gate> {
-  const carrier = req as { [KEY]?: RequestState<Gate> }
-  carrier[KEY] ??= {}
-  return carrier[KEY]
+  let state = states.get(req)
+  if (!state) {
+    state = {}
+    states.set(req, state)
+  }
+  return state as RequestState<Gate>
 }

@@ -37,22 +37,22 @@ export function sessionOf(req: Request): Session & SessionProperties {
 }
 
 /** Whether Passport has written a user into the session. */
-export function hasPassportUser(req: Request): boolean {
-  const user: unknown = Reflect.get(passportDataOf(req) ?? {}, 'user')
+export function hasPassportUser(req: Request, session = sessionOf(req)): boolean {
+  const user: unknown = Reflect.get(passportDataOf(req, session) ?? {}, 'user')
   return Boolean(user) || user === 0
 }
 
 /** Whether Passport has removed the user from the session, as it does when the host no longer finds the user. */
 export function passportUserWasRemoved(req: Request): boolean {
-  return passportDataOf(req) !== undefined && !hasPassportUser(req)
+  return passportDataOf(req, sessionOf(req)) !== undefined && !hasPassportUser(req)
 }
 
 /** What Passport keeps in the session. */
-function passportDataOf(req: Request): object | undefined {
+function passportDataOf(req: Request, session: object): object | undefined {
   const manager: unknown = Reflect.get(req, '_sessionManager')
   const key: unknown =
     typeof manager === 'object' && manager !== null ? Reflect.get(manager, '_key') : undefined
-  const login: unknown = Reflect.get(sessionOf(req), typeof key === 'string' ? key : 'passport')
+  const login: unknown = Reflect.get(session, typeof key === 'string' ? key : 'passport')
   return typeof login === 'object' && login !== null ? login : undefined
 }
 
@@ -67,8 +67,8 @@ export function storeNameOf(req: Request): string {
 }
 
 /** The session's record, if it belongs to this user and this session. */
-export function recordOf(req: Request, userId: string): MfaRecord | undefined {
-  return readRecord(sessionOf(req).mfa, { userId, sessionId: req.sessionID })
+export function recordOf(req: Request, userId: string, session = sessionOf(req)): MfaRecord | undefined {
+  return readRecord(session.mfa, { userId, sessionId: req.sessionID })
 }
 
 /**

@@ -5,14 +5,22 @@ const STORE_TIMEOUT_MS = 3_000
  * Resolves like `work`, or rejects with the error of `timedOut` after `timeoutMs` milliseconds (default: the limit for a
  * store operation). The work itself is not canceled; it may still complete later, and its result is ignored.
  */
-export async function withTimeout<Result>(
+export function withTimeout<Result>(
   work: Promise<Result>,
   timeoutMs = STORE_TIMEOUT_MS,
   timedOut = () => new Error(`There was no answer within ${timeoutMs / 1000} s.`),
 ): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(timedOut()), timeoutMs)
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(timedOut()), timeoutMs)
+    work.then(
+      (result) => {
+        clearTimeout(timer)
+        resolve(result)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
   })
-  return Promise.race([work, timeout]).finally(() => clearTimeout(timer))
 }

@@ -163,7 +163,10 @@ export function devicesIn(
 
     recognize: (owner, entries) => recognize(owner, entries),
 
-    holds: async (owner, id) => (await validDevices(owner)).some(({ item }) => item.id === id),
+    async holds({ userId, binding }, id) {
+      const item = (await items.read(userId)).find((one) => one.id === id)
+      return item !== undefined && readRecord(item)?.mark === bindingDigest(id, binding)
+    },
 
     list: async (owner) => (await validDevices(owner)).sort(byLastUse).map(asDevice),
 
