@@ -10,7 +10,7 @@ import { fromService } from './refusal.js'
 import type { MfaUser } from './user.js'
 import { type AcceptedCode, checkCode } from './verify.js'
 
-/** What the user needs to set up an app. It is shown once and stored nowhere (R53). */
+/** What the user needs to set up an app. It is stored nowhere in the clear (R53). */
 export interface Prepared {
   readonly outcome: 'prepared'
   readonly enrollment: NonNullable<MfaRecord['enrollment']>
@@ -21,7 +21,7 @@ export interface Prepared {
 }
 
 /** How long a prepared app can be confirmed. */
-const ENROLLMENT_LIFETIME_MS = 15 * 60_000
+export const ENROLLMENT_LIFETIME_MS = 15 * 60_000
 
 /** Has the service prepare an authenticator app. An app that is in use stays valid until the new one is confirmed. */
 export async function prepareApp(deps: Deps, user: MfaUser, contact: Contact): Promise<Prepared | Refused> {
@@ -39,6 +39,11 @@ export async function prepareApp(deps: Deps, user: MfaUser, contact: Contact): P
   }
 }
 
+/** Whether an enrollment was started too long ago to be confirmed. */
+export function isExpired({ startedAt }: NonNullable<MfaRecord['enrollment']>): boolean {
+  return Date.now() - startedAt >= ENROLLMENT_LIFETIME_MS
+}
+
 /** Checks the first code of an app that was prepared in this session; from then on the app is valid (R54). */
 export async function confirmApp(
   deps: Deps,
@@ -47,7 +52,7 @@ export async function confirmApp(
   contact: Contact,
   typed: string,
 ): Promise<AcceptedCode | Refused> {
-  if (!enrollment || Date.now() - enrollment.startedAt >= ENROLLMENT_LIFETIME_MS) {
+  if (!enrollment || isExpired(enrollment)) {
     return refuse({ code: 'no_challenge' })
   }
   const attempt = { userId: user.userId, challenge: enrollment.id }

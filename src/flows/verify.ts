@@ -160,8 +160,8 @@ function targetOf(user: MfaUser, record: MfaRecord, name: string | undefined): T
   }
 }
 
-/** The id of the live challenge, or an id of its own for a factor that needs no challenge. */
-function challengeIdFor(record: MfaRecord, factorId: string): string {
+/** The id under which attempts are counted: of the live challenge, or an id of its own for a factor that needs none. */
+export function challengeIdFor(record: MfaRecord, factorId: string): string {
   const { challenge, transaction } = record
   return challenge?.factorId === factorId ? challenge.id : `${transaction}:${factorId}`
 }

@@ -28,6 +28,8 @@ export interface VerificationSteps {
   onApproved(accepted: AcceptedCode): Promise<void>
   /** Called when the session is verified, or the request approved. */
   onVerified?(accepted: AcceptedCode): void
+  /** Whether the code confirms a new authenticator app. */
+  readonly enrolls?: boolean
   /** Whether the user asked to trust this browser. */
   readonly trustBrowser?: boolean | undefined
   /**
@@ -79,6 +81,7 @@ export async function completeVerification(
     record: state.record,
     keepReturnTo: steps.finish === 'passport',
     ...(backupCodes && { backupCodes }),
+    ...(steps.enrolls && { enrolled: { next: nextAfter(context) } }),
     async onVerified() {
       steps.onVerified?.(checked)
       if (device !== undefined) await notify(deps, req, state, { type: 'device_trusted' })
@@ -177,10 +180,15 @@ async function trustBrowser(
   return deps.browsers?.remember(req, account, state.record.startedAt)
 }
 
+/** Where the user goes next. */
+function nextAfter({ deps, state }: RequestContext): string {
+  return state.record.returnTo ?? deps.settings.homePath
+}
+
 /** The backup codes that are left, for the new session's record and its warning. */
-function backupCodesOf({ deps, state }: RequestContext, left: number | undefined): MfaRecord['backupCodes'] {
+function backupCodesOf(context: RequestContext, left: number | undefined): MfaRecord['backupCodes'] {
   if (left === undefined) return undefined
-  const next = state.record.returnTo ?? deps.settings.homePath
+  const next = nextAfter(context)
   return { left, ...(left <= FEW_BACKUP_CODES && { next }) }
 }
 

@@ -27,10 +27,14 @@ function headline({ factor, exhausted, challenge }: CodeView, { words }: PageCon
   return exhausted || challenge !== undefined ? words.code.titleNew : words.code.titleFirst
 }
 
-function sendForm(view: CodeView, context: PageContext): Html | undefined {
+function sendForm(view: CodeView, context: PageContext): Html {
   const { factor, challenge } = view
-  if (factor === 'backup') return undefined
-  const label = factor.method === 'app' ? context.words.code.restart : actText(factor, context)
+  const { restart } = context.words.code
+  if (factor === 'backup') {
+    const again = html`<button class="mfa-primary">${restart}</button>`
+    return html`<div class="mfa-form">${challengeForm({ id: 'backup' }, again, context)}</div>`
+  }
+  const label = factor.method === 'app' ? restart : actText(factor, context)
   const button = html`<button class="mfa-primary" id="${BUTTON_ID}">${label}</button>`
   const seconds = secondsToWait(challenge?.resendAt, context)
   return html`<div class="mfa-form">${challengeForm(factor, button, context)}${waitLine(seconds, BUTTON_ID, context)}</div>`

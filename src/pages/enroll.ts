@@ -10,24 +10,53 @@ type EnrollView = Extract<View, { page: 'enroll' }>
 
 /** The page with the QR code, the key for manual entry, and the field for the first code. */
 export function enrollPage(view: EnrollView, context: PageContext): Page {
-  const { frame, words } = context
-  const { enroll } = words
-  const image = imageDataUrl(view.qr)
-  const link = otpauthLink(view.uri)
+  const { enroll } = context.words
   return {
     title: html`${enroll.title}`,
-    main: html`${messageBox(context)}<ol class="mfa-steps">
+    main: html`${messageBox(context)}${
+      view.qr === undefined && view.secret === undefined
+        ? codeAlone(view, context)
+        : html`<ol class="mfa-steps">
 <li>${enroll.stepOpen}</li>
-<li>${image === undefined ? enroll.stepKey : enroll.stepScan}
+<li>${addAccount(view, context)}</li>
+<li>${codeForm(view, context)}</li>
+</ol>`
+    }`,
+  }
+}
+
+/** The step in which the account is added to the app. */
+function addAccount(view: EnrollView, context: PageContext): Html {
+  const { enroll } = context.words
+  const image = imageDataUrl(view.qr)
+  const link = otpauthLink(view.uri)
+  return html`${image === undefined ? enroll.stepKey : enroll.stepScan}
 ${image !== undefined && html`<img class="mfa-qr" src="${image}" alt="${enroll.qrAlt}" width="220" height="220">`}
 ${link !== undefined && html`<p><a class="mfa-link" href="${link}">${enroll.samePhone}</a></p>`}
-${view.secret !== undefined && secretPart(view.secret, image !== undefined, context)}</li>
-<li><span id="mfa-lead">${fill(enroll.stepCode, { app: frame.appName })}</span>
+${view.secret !== undefined && secretPart(view.secret, image !== undefined, context)}`
+}
+
+/** Only the browser that started can show QR code and key. Any other can enter the code, or start over. */
+function codeAlone(view: EnrollView, context: PageContext): Html {
+  const { frame, words } = context
+  const { enroll } = words
+  return html`${codeForm(view, context)}
+<p>${enroll.hidden}</p>
+<form class="mfa-form" method="post" action="${frame.base}/enroll-app"><button class="mfa-secondary">${enroll.restart}</button></form>`
+}
+
+function codeForm(view: EnrollView, context: PageContext): Html {
+  const { frame, words } = context
+  const field = {
+    label: words.code.label,
+    kind: 'digits',
+    digits: view.digits ?? 6,
+    describedBy: 'mfa-lead',
+  } as const
+  return html`<span id="mfa-lead">${fill(words.enroll.stepCode, { app: frame.appName })}</span>
 <form class="mfa-form" method="post" action="${frame.base}/enroll-app/confirm">
-${codeField({ label: words.code.label, kind: 'digits', digits: view.digits ?? 6, describedBy: 'mfa-lead' }, context)}
-<button class="mfa-primary">${enroll.confirm}</button></form></li>
-</ol>`,
-  }
+${codeField(field, context)}
+<button class="mfa-primary">${words.enroll.confirm}</button></form>`
 }
 
 function secretPart(secret: string, hasImage: boolean, context: PageContext): Html {

@@ -17,6 +17,6 @@ export function enrolledPage(view: Extract<View, { page: 'enrolled' }>, context:
 <p>${view.backup ? enrolled.advice : fill(enrolled.adviceAlone, { app: frame.appName })}</p>
 <div class="mfa-actions">${
       view.backup && html`<a class="mfa-primary" href="${frame.base}/backup">${enrolled.backup}</a>`
-    }<a class="${style}" href="${safeLink(frame.homePath)}">${fill(enrolled.done, { app: frame.appName })}</a></div>`,
+    }<a class="${style}" href="${safeLink(view.next ?? frame.homePath)}">${fill(enrolled.done, { app: frame.appName })}</a></div>`,
   }
 }

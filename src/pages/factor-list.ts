@@ -27,7 +27,7 @@ export function actText(factor: FactorView, context: PageContext): Html {
 }
 
 /** The form that requests a code for this factor. */
-export function challengeForm(factor: FactorView, button: Html, context: PageContext): Html {
+export function challengeForm(factor: Pick<FactorView, 'id'>, button: Html, context: PageContext): Html {
   return html`<form method="post" action="${context.frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}">${button}</form>`
 }
 

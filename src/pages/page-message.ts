@@ -15,6 +15,11 @@ export function messageBox(context: PageContext): Html | undefined {
     return html`<div class="mfa-message mfa-message-success" id="${MESSAGE_ID}" role="status">${icons.done}<p>${context.words.success[message.code]}</p></div>`
   }
   const { title, advice } = problemText(message, context)
+  return errorBox(title, advice)
+}
+
+/** The box of an error: what happened, and what to do now. */
+export function errorBox(title: Html, advice: Html): Html {
   return html`<div class="mfa-message mfa-message-error" id="${MESSAGE_ID}" role="alert">${icons.error}<div><p><strong>${title}</strong></p><p>${advice}</p></div></div>`
 }
 

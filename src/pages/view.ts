@@ -130,7 +130,7 @@ export type View =
       readonly page: 'code'
       readonly factor: FactorView | 'backup'
       readonly challenge?: ChallengeView
-      /** The challenge has no attempts left; the user needs a new code. */
+      /** The challenge has no attempts left; the user needs a new code or another factor. */
       readonly exhausted: boolean
       readonly others: readonly FactorView[]
       readonly backup: boolean
@@ -139,9 +139,15 @@ export type View =
       /** Present if the browser can be trusted, with a checkbox that posts `trust`. `ticked` keeps it after a wrong code. */
       readonly trust?: { readonly forMs: number; readonly ticked: boolean }
     }
-  /** The page before an authenticator app is set up. It posts to `{base}/enroll-app`. */
-  | { readonly page: 'enroll-start'; readonly replaces: boolean }
-  /** The QR code, shown once. It posts `code` to `{base}/enroll-app/confirm`. */
+  /**
+   * The page before an authenticator app is set up. It posts to `{base}/enroll-app`. `over`: the enrollment before cannot be
+   * confirmed any more, after too many wrong codes or too long a time, so the user starts over.
+   */
+  | { readonly page: 'enroll-start'; readonly replaces: boolean; readonly over?: 'exhausted' | 'expired' }
+  /**
+   * The QR code, until the app is confirmed. It posts `code` to `{base}/enroll-app/confirm`. Without QR code and key, which
+   * only the browser that started can show, the user can start over with a form that posts to `{base}/enroll-app`.
+   */
   | {
       readonly page: 'enroll'
       readonly qr?: string
@@ -150,8 +156,8 @@ export type View =
       /** As in the view `code`. */
       readonly digits?: number
     }
-  /** The app is set up. `backup`: whether backup codes can be sent. */
-  | { readonly page: 'enrolled'; readonly backup: boolean }
+  /** The app is set up. `backup`: whether backup codes can be sent. The link leads to `next`, by default to the home page. */
+  | { readonly page: 'enrolled'; readonly backup: boolean; readonly next?: string }
   /** The page before backup codes are sent. It posts to `{base}/backup`. Without `to`, they cannot be sent. */
   | { readonly page: 'backup'; readonly to?: string }
   /** The backup codes were sent. The link leads to `next`, by default to the home page. */

@@ -14,6 +14,7 @@ import { storeRecord } from '../session/store.js'
 import { addAssets } from './assets.js'
 import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
+import { keptRefusal } from './kept-refusal.js'
 import { sendRefusal, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
 
@@ -47,7 +48,7 @@ async function showStart(context: RouteContext): Promise<void> {
   const refusal = await refusalFor(context)
   if (refusal) return sendRefusal(context, refusal)
   if (!html) return sendProblem(context.res, { code: 'not_found' })
-  showPage(context, startView(context))
+  showPage(context, startView(context), keptRefusal(context))
 }
 
 function startView({ user }: RouteContext): View {
@@ -72,15 +73,12 @@ async function send(context: RouteContext): Promise<Outcome> {
 async function respondSent(context: RouteContext, outcome: Outcome): Promise<void> {
   const { req, res, deps, state, html } = context
   if (outcome.outcome !== 'sent') {
-    const { refusal } = outcome
     // The page with the request offers to repeat it.
-    return html && outcome.outcome === 'refused' && refusal.code !== 'locked'
-      ? showPage(context, startView(context), { tone: 'error', ...refusal })
-      : sendRefusal(context, refusal)
+    return sendRefusal(context, outcome.refusal, { page: '/backup' })
   }
   const { to, count, strength } = outcome
   const counted = count !== undefined && { count }
-  const { backupCodes: before, ...rest } = state.record
+  const { backupCodes: before, refused: _answered, ...rest } = state.record
   await storeRecord(req, {
     ...rest,
     codesSent: { ...counted, ...(before?.next && { next: before.next }) },

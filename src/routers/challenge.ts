@@ -13,8 +13,9 @@ import { endPendingLogin, givenUp } from '../session/find-state.js'
 import { storeRecord } from '../session/store.js'
 import { addAssets } from './assets.js'
 import { factorViews, followedChallenge, liveChallenge, type RouteContext } from './context.js'
+import { keptRefusal } from './kept-refusal.js'
 import { otherFactorsAfter, respondUndelivered, type Undelivered } from './other-factors.js'
-import { choosePage, hasBackup, sendRefusal, showPage } from './respond.js'
+import { choosePage, hasBackup, sendRefusal, showLock, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
 
 /**
@@ -43,21 +44,23 @@ async function showStart(context: RouteContext): Promise<void> {
   if (state.stage === 'pending' && user.factors.length === 0) return res.redirect(303, `${path}/enroll-app`)
   if (state.stage !== 'pending' && !state.record.stepUp) {
     const { backupCodes } = state.record
-    return showPage(context, {
+    const overview = {
       page: 'overview',
       factors: factorViews(context),
       backup: hasBackup(context),
       ...(backupCodes && { backupCodesLeft: backupCodes.left }),
       devices: deps.browsers !== undefined,
-    })
+    } as const
+    return showPage(context, overview, keptRefusal(context))
   }
+  if (await showLock(context)) return
   if (req.query.choose === undefined) {
     if (liveChallenge(context)) return res.redirect(303, `${path}/verify`)
     const [only, ...others] = offeredFactors(user)
     if (only?.method === 'app' && others.length === 0)
       return res.redirect(303, `${path}/verify?factor=${only.id}`)
   }
-  showPage(context, choosePage(context))
+  showPage(context, choosePage(context), keptRefusal(context))
 }
 
 /** Responds with the MFA status as JSON. */
@@ -104,10 +107,11 @@ async function respondChallenged(
   fields: ChallengeFields,
 ): Promise<void> {
   const { req, res, deps, state, user, html } = context
-  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, fields.factor)
+  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, fields)
   if (outcome.outcome === 'undelivered') return respondUndelivered(context, outcome)
   const { challenge, again } = outcome
-  await storeRecord(req, { ...state.record, challenge })
+  const { refused: _answered, ...record } = state.record
+  await storeRecord(req, { ...record, challenge })
   if (html) return res.redirect(303, `${deps.settings.path}/verify${again ? '?again' : ''}`)
   const factor = user.factors.find(({ id }) => id === challenge.factorId)
   const answer: z.output<typeof challengedAnswer> = {

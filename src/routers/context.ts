@@ -13,10 +13,16 @@ export interface RouteContext extends RequestContext {
 }
 
 /** The session's challenge as pages and responses show it, if it is live and its factor still exists. */
-export function liveChallenge({ deps, state, user }: RouteContext): ChallengeView | undefined {
+export function liveChallenge(context: RouteContext): ChallengeView | undefined {
+  const challenge = lastChallenge(context)
+  return challenge && challenge.expiresAt > Date.now() ? challenge : undefined
+}
+
+/** The session's challenge, live or expired, if its factor still exists. */
+export function lastChallenge({ deps, state, user }: RouteContext): ChallengeView | undefined {
   const { challenge } = state.record
   const factor = user.factors.find(({ id }) => id === challenge?.factorId)
-  if (!challenge || !factor || challenge.expiresAt <= Date.now()) return undefined
+  if (!challenge || !factor) return undefined
   const { delivery, expiresAt, resendAt, service } = challenge
   const follow = delivery === 'queued' && service !== undefined && deps.deliveries.isSupported
   return {

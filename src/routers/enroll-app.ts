@@ -1,28 +1,39 @@
 import { Router } from 'express'
 import * as z from 'zod'
 import { type Refused, refuse } from '../flows/deps.js'
-import { appEnrolled, confirmApp, type Prepared, prepareApp } from '../flows/enroll-app.js'
+import {
+  appEnrolled,
+  confirmApp,
+  ENROLLMENT_LIFETIME_MS,
+  isExpired,
+  type Prepared,
+  prepareApp,
+} from '../flows/enroll-app.js'
 import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
 import { notify } from '../http/notify.js'
 import { sendProblem } from '../http/problem.js'
 import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../http/schemas.js'
+import { forgetEnrollment, openEnrollment, sealEnrollment } from '../http/sealed-enrollment.js'
 import { completeVerification } from '../http/verification.js'
+import type { View } from '../pages/view.js'
 import { accountAddress } from '../protocol/account-address.js'
 import { type Contact, formatUser, parseUser } from '../protocol/contact.js'
 import { maskContact } from '../protocol/destination.js'
 import type { MfaRecord } from '../session/record.js'
 import { storeRecord } from '../session/store.js'
+import { isExhausted } from './account-limits.js'
 import { addAssets } from './assets.js'
 import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
-import { hasBackup, sendRefusal, showPage } from './respond.js'
+import { keptRefusal } from './kept-refusal.js'
+import { hasBackup, sendRefusal, showLock, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
 import { stop } from './stop-page.js'
 
 /**
- * `POST /enroll-app` prepares an authenticator app and shows its QR code once; `POST /enroll-app/confirm` checks its first
- * code, which makes the app valid.
+ * `POST /enroll-app` prepares an authenticator app; `GET /enroll-app/confirm` shows its QR code, and `POST
+ * /enroll-app/confirm` checks its first code, which makes the app valid.
  */
 export function buildEnrollAppRouter(deps: RouteDeps): Router {
   const router = Router()
@@ -31,6 +42,7 @@ export function buildEnrollAppRouter(deps: RouteDeps): Router {
     post: action({ body: z.object({}), run: prepare, respond: respondPrepared }),
   })
   addRoute(router, deps, '/enroll-app/confirm', { get: showConfirm, post: confirm })
+  addRoute(router, deps, '/enroll-app/done', { get: showDone })
   addAssets(router)
   return router
 }
@@ -39,17 +51,26 @@ async function showStart(context: RouteContext): Promise<void> {
   const refusal = await factorChangeRefusal(context, '/enroll-app')
   if (refusal) return sendRefusal(context, refusal)
   if (!context.html) return sendProblem(context.res, { code: 'not_found' })
-  showPage(context, {
-    page: 'enroll-start',
-    replaces: context.user.factors.some(({ method }) => method === 'app'),
-  })
+  showPage(context, startView(context), keptRefusal(context))
 }
 
-/** The QR code is shown once. A user who opens this address again sees the code entry without it, or starts again. */
-function showConfirm(context: RouteContext): void {
-  const { res, deps, state, html } = context
-  if (!html || !state.record.enrollment) return res.redirect(303, `${deps.settings.path}/enroll-app`)
-  showPage(context, { page: 'enroll' })
+function startView({ user }: RouteContext, over?: 'exhausted' | 'expired'): View {
+  const replaces = user.factors.some(({ method }) => method === 'app')
+  return { page: 'enroll-start', replaces, ...(over && { over }) }
+}
+
+/** Shows QR code and key until the app is confirmed or the enrollment is over. */
+async function showConfirm(context: RouteContext): Promise<void> {
+  const { req, res, deps, state, html } = context
+  const { enrollment } = state.record
+  if (!html || !enrollment) return res.redirect(303, `${deps.settings.path}/enroll-app`)
+  const refusal = await factorChangeRefusal(context, '/enroll-app', ageOf(enrollment))
+  if (refusal) return sendRefusal(context, refusal)
+  if (await showLock(context)) return
+  if (isExpired(enrollment)) return showPage(context, startView(context, 'expired'))
+  if (await isExhausted(context, enrollment.id)) return showPage(context, startView(context, 'exhausted'))
+  const shown = openEnrollment(req, enrollment.sealed, enrollment.id)
+  showPage(context, { page: 'enroll', ...shown }, keptRefusal(context))
 }
 
 async function prepare(context: RouteContext): Promise<Prepared | Refused> {
@@ -58,13 +79,20 @@ async function prepare(context: RouteContext): Promise<Prepared | Refused> {
 }
 
 async function respondPrepared(context: RouteContext, outcome: Prepared | Refused): Promise<void> {
-  const { req, res, state, html } = context
-  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal)
+  const { req, res, deps, state, html } = context
+  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: '/enroll-app' })
   const { enrollment, qr, uri, secret } = outcome
-  await storeRecord(req, { ...state.record, enrollment })
+  const { path } = deps.settings
+  const { refused: _answered, ...record } = state.record
   const shown = { qr, ...(uri && { uri }), ...(secret && { secret }) }
-  if (html) return showPage(context, { page: 'enroll', ...shown })
-  res.json(shown satisfies z.output<typeof preparedAnswer>)
+  if (!html) {
+    await storeRecord(req, { ...record, enrollment })
+    return void res.json(shown satisfies z.output<typeof preparedAnswer>)
+  }
+  const seal = { id: enrollment.id, path, lifetimeMs: ENROLLMENT_LIFETIME_MS }
+  const sealed = sealEnrollment({ req, res }, shown, seal)
+  await storeRecord(req, { ...record, enrollment: { ...enrollment, sealed } })
+  res.redirect(303, `${path}/enroll-app/confirm`)
 }
 
 async function confirm(context: RouteContext): Promise<void> {
@@ -81,17 +109,24 @@ async function confirm(context: RouteContext): Promise<void> {
     approval: enrollment?.id ?? '',
     // The app is valid from now on, even if no session follows.
     onApproved: () => appWasEnrolled(context, contact),
+    enrolls: true,
     finish: 'log-in',
   })
   if (outcome.outcome === 'refused') {
-    const { refusal } = outcome
-    const mayRetry = refusal.code === 'invalid_code' && refusal.attemptsLeft > 0
-    return html && mayRetry
-      ? showPage(context, { page: 'enroll' }, { tone: 'error', ...refusal })
-      : sendRefusal(context, refusal)
+    return sendRefusal(context, outcome.refusal, { page: '/enroll-app/confirm' })
   }
-  if (html) return showPage(context, { page: 'enrolled', backup: hasBackup(context) })
-  res.json({ status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>)
+  if (!html) return void res.json({ status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>)
+  const { path } = deps.settings
+  forgetEnrollment(res, path)
+  res.redirect(303, `${path}/enroll-app/done`)
+}
+
+/** Says that the app is set up, to the session that set it up. */
+function showDone(context: RouteContext): void {
+  const { res, deps, state, html } = context
+  const { enrolled } = state.record
+  if (!html || !enrolled) return res.redirect(303, `${deps.settings.path}/enroll-app`)
+  showPage(context, { page: 'enrolled', backup: hasBackup(context), next: enrolled.next })
 }
 
 /** How long ago an enrollment began, in milliseconds. */

@@ -21,8 +21,6 @@ function returnPageOf(req: Request, settings: Settings, view: View, failed: bool
   if (req.method !== 'POST') return safeReturnTo(requestedUrl(req, settings))
   if (!failed) return undefined
   if (view.page === 'choose') return `${path}?choose`
-  if (view.page === 'enroll') return `${path}/enroll-app/confirm`
-  if (view.page === 'backup') return `${path}/backup`
   if (view.page !== 'code') return path
   return `${path}/verify?factor=${view.factor === 'backup' ? 'backup' : encodeURIComponent(view.factor.id)}`
 }

@@ -1,28 +1,32 @@
 import { factorChange } from '../flows/freshness.js'
 import type { Refusal } from '../flows/refusal.js'
 import { backupTarget, findFactor } from '../flows/user.js'
-import { trustField } from '../http/body.js'
+import { challengeIdFor } from '../flows/verify.js'
 import { readDisabledFactors } from '../http/context.js'
+
 import { factorView, lastUsedFactor } from '../http/factors.js'
 import { setRetryAfter } from '../http/headers.js'
 import { localesOf } from '../http/locale.js'
 import { type Problem, sendProblem, statusOf } from '../http/problem.js'
 import type { PageFrame, PageMessage, View } from '../pages/view.js'
 import type { Factor } from '../protocol/factor.js'
-import { factorViews, liveChallenge, type RouteContext } from './context.js'
+import { isExhausted, lockedForSeconds } from './account-limits.js'
+import { factorViews, lastChallenge, liveChallenge, type RouteContext } from './context.js'
 import { factorChangeChoice } from './factor-change.js'
+import { keptRefusal, redirectRefused } from './kept-refusal.js'
 import { languageChoice } from './language-choice.js'
 
 /** Responds with a page. */
 export function showPage(context: RouteContext, view: View, message?: PageMessage): void {
-  const { res, deps } = context
+  const { req, res, deps } = context
   const shown = message ?? ('message' in view ? view.message : undefined)
-  if (shown?.tone === 'error') {
+  const failed = shown?.tone === 'error'
+  // A page that says why the form before it was refused is not a refusal itself.
+  if (failed && (req.method === 'POST' || view.page === 'stop')) {
     setRetryAfter(res, shown)
     res.status(statusOf(shown.code))
   }
-  const failed = shown?.tone === 'error'
-  const frame = { ...frameOf(context, message), ...languageChoice(context.req, deps.settings, view, failed) }
+  const frame = { ...frameOf(context, message), ...languageChoice(req, deps.settings, view, failed) }
   res.type('html').send(deps.render(view, frame))
 }
 
@@ -52,18 +56,19 @@ export function choosePage(context: RouteContext, factors = factorViews(context)
 }
 
 /** The page on which the user types a code, or the choice of factors if there is no factor to type a code for. */
-export function codePage(context: RouteContext, name: string | undefined, exhausted = false): View {
-  const challenge = liveChallenge(context)
-  const id = name ?? context.state.record.challenge?.factorId
-  const named = id === undefined || id === 'backup' ? undefined : findFactor(context.user, id)
-  const found = named && context.user.disabled?.has(named.id) ? undefined : named
+export async function codePage(context: RouteContext, name: string | undefined): Promise<View> {
+  const { state, user } = context
+  await readDisabledFactors(context)
+  const id = name ?? state.record.challenge?.factorId
+  const named = id === undefined || id === 'backup' ? undefined : findFactor(user, id)
+  const found = named && user.disabled?.has(named.id) ? undefined : named
   if (!found && !(id === 'backup' && hasBackup(context))) return choosePage(context)
+  const challenge = lastChallenge(context)
   return {
     page: 'code',
     factor: found ? factorView(found) : 'backup',
     ...(challenge && challenge.factor.id === found?.id && { challenge }),
-    exhausted:
-      exhausted || (found !== undefined && found.method !== 'app' && challenge?.factor.id !== found.id),
+    exhausted: await isExhausted(context, challengeIdFor(state.record, found?.id ?? 'backup')),
     others: factorViews(context).filter((other) => other.id !== found?.id),
     backup: id !== 'backup' && hasBackup(context),
     ...(found && trustOffer(context, found)),
@@ -78,9 +83,8 @@ function trustOffer(
   const isAccepted = state.stage === 'pending' && factorChange(deps.settings, user).accepts(method)
   const forMs = isAccepted ? deps.browsers?.offer(req, state.user) : undefined
   if (forMs === undefined) return {}
-  const body: unknown = req.body
-  const given: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'trust') : undefined
-  return { trust: { forMs, ticked: trustField.safeParse(given).data === true } }
+  // The choice outlasts a wrong code.
+  return { trust: { forMs, ticked: state.record.refused?.trust === true } }
 }
 
 /** Whether this user can have backup codes: there is a contact for them, and the step-up accepts them. */
@@ -89,20 +93,50 @@ export function hasBackup({ user, state }: RouteContext): boolean {
   return (state.record.stepUp?.backup ?? true) && backupTarget(user) !== undefined
 }
 
-/** Responds with a refusal: a page on which the user can continue, or problem+json. */
-export async function sendRefusal(context: RouteContext, refusal: Refusal, factor?: string): Promise<void> {
-  const { res, deps, html } = context
-  if (html || refusal.code === 'step_up_required') await readDisabledFactors(context)
-  if (!html) return sendProblem(res, { ...refusal, ...continuationOf(refusal, context) })
-  const { settings } = deps
-  if (refusal.code === 'mfa_required' || refusal.code === 'step_up_required')
-    return res.redirect(303, settings.path)
-  if (refusal.code === 'enrollment_required') return res.redirect(303, `${settings.path}/enroll-app`)
-  const message: PageMessage = { tone: 'error', ...refusal }
-  const view = pageFor(context, refusal, factor)
-  if (view) return showPage(context, view, message)
-  const next = ENDS_SIGN_IN.has(refusal.code) ? 'sign-in' : refusal.code === 'locked' ? undefined : 'retry'
-  showPage(context, { page: 'stop', message, ...(next && { next }) })
+/** What a refused form was about. */
+export interface RefusedForm {
+  /** The factor that the code was for. */
+  readonly factor?: string | undefined
+  /** The page of the form, a path below the routers, if the user continues there. */
+  readonly page?: string
+  /** Whether the form asked to trust this browser. */
+  readonly trust?: boolean | undefined
+}
+
+/**
+ * Responds with a refusal: problem+json, or a page on which the user can continue. After a form, the browser is redirected to
+ * that page.
+ * @throws {SessionEndedError} when the session ended in the meantime.
+ */
+export async function sendRefusal(
+  context: RouteContext,
+  refusal: Refusal,
+  form: RefusedForm = {},
+): Promise<void> {
+  const { req, res, deps, html } = context
+  if (!html) {
+    if (refusal.code === 'step_up_required') await readDisabledFactors(context)
+    return sendProblem(res, { ...refusal, ...continuationOf(refusal, context) })
+  }
+  const { path } = deps.settings
+  const { code } = refusal
+  if (code === 'mfa_required' || code === 'step_up_required') return res.redirect(303, path)
+  if (code === 'enrollment_required') return res.redirect(303, `${path}/enroll-app`)
+  const page = req.method === 'POST' && !ENDS_SIGN_IN.has(code) && pageAfter(context, refusal, form)
+  if (page !== false) return redirectRefused(context, page, refusal, form.trust)
+  const next = ENDS_SIGN_IN.has(code) ? 'sign-in' : code === 'locked' ? undefined : 'retry'
+  showPage(context, { page: 'stop', message: { tone: 'error', ...refusal }, ...(next && { next }) })
+}
+
+/** Shows that the account is locked, and until when. True if it did: then no code can be sent or checked now. */
+export async function showLock(context: RouteContext): Promise<boolean> {
+  const kept = keptRefusal(context)
+  const fromService = kept?.code === 'locked' ? (kept.retryAfterSeconds ?? 0) : 0
+  const seconds = Math.max(fromService, await lockedForSeconds(context))
+  if (seconds === 0) return false
+  const message = { tone: 'error', code: 'locked', retryAfterSeconds: seconds } as const
+  showPage(context, { page: 'stop', message })
+  return true
 }
 
 const ENDS_SIGN_IN: ReadonlySet<Refusal['code']> = new Set([
@@ -111,28 +145,25 @@ const ENDS_SIGN_IN: ReadonlySet<Refusal['code']> = new Set([
   'session_ended',
 ])
 
-function pageFor(context: RouteContext, refusal: Refusal, factor: string | undefined): View | undefined {
-  switch (refusal.code) {
+const CHOICE = '?choose'
+
+/** The page on which the user continues after a refused form. */
+function pageAfter(context: RouteContext, { code }: Refusal, { factor, page }: RefusedForm): string {
+  if (page !== undefined) return page
+  switch (code) {
     case 'invalid_code':
-      return codePage(context, factor, refusal.attemptsLeft === 0)
     case 'code_expired':
     case 'challenge_exhausted':
-      return codePage(context, factor, true)
-    case 'resend_too_soon':
-      return codePage(context, factor)
+    case 'resend_too_soon': {
+      const id = factor ?? context.state.record.challenge?.factorId
+      return id === undefined ? CHOICE : `/verify?factor=${encodeURIComponent(id)}`
+    }
     case 'too_many_messages':
-      return liveChallenge(context) ? codePage(context, undefined) : choosePage(context)
-    case 'no_challenge':
-    case 'unknown_factor':
-    case 'factor_disabled':
-    case 'method_off':
-    case 'contact_refused':
-    case 'delivery_failed':
-      return choosePage(context)
-    case 'contact_needed':
-      return { page: 'backup' }
+      return liveChallenge(context) ? '/verify' : CHOICE
+    case 'locked':
+      return ''
     default:
-      return undefined
+      return CHOICE
   }
 }
 

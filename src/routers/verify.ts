@@ -2,16 +2,17 @@ import { Router } from 'express'
 import type * as z from 'zod'
 import { findFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
-import { readDisabledFactors } from '../http/context.js'
 import type { RouteDeps } from '../http/deps.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type verifiedAnswer, verifyBody } from '../http/schemas.js'
 import { FEW_BACKUP_CODES, verifyTypedCode } from '../http/verification.js'
+import type { PageMessage } from '../pages/view.js'
 import { addAssets } from './assets.js'
 import { respondState } from './challenge.js'
 import { followedChallenge, type RouteContext } from './context.js'
-import { codePage, sendRefusal, showPage } from './respond.js'
+import { keptRefusal } from './kept-refusal.js'
+import { codePage, sendRefusal, showLock, showPage } from './respond.js'
 import { showResume } from './resume.js'
 import { addRoute } from './route.js'
 
@@ -37,15 +38,20 @@ async function showCodeEntry(context: RouteContext): Promise<void> {
   if (user.factors.length === 0 || (named === undefined && !state.record.challenge)) {
     return res.redirect(303, deps.settings.path)
   }
-  await readDisabledFactors(context)
-  const view = codePage(context, named)
-  const challenge = view.page === 'code' && view.challenge ? await followedChallenge(context) : undefined
-  const again = req.query.again !== undefined
-  showPage(
-    context,
-    view.page === 'code' && challenge ? { ...view, challenge } : view,
-    again ? { tone: 'success', code: 'code_sent_again' } : undefined,
-  )
+  if (await showLock(context)) return
+  const view = await codePage(context, named)
+  if (view.page !== 'code') return showPage(context, view, keptRefusal(context))
+  const challenge = view.challenge && (await followedChallenge(context))
+  showPage(context, { ...view, ...(challenge && { challenge }) }, messageOn(context, view.exhausted))
+}
+
+/** What the page with the code entry reports about the last form. */
+function messageOn(context: RouteContext, isExhausted: boolean): PageMessage | undefined {
+  const refused = keptRefusal(context)
+  // The last wrong code has used the challenge up, and that is what matters now.
+  if (refused?.code === 'invalid_code' && isExhausted) return { tone: 'error', code: 'challenge_exhausted' }
+  const again = context.req.query.again !== undefined
+  return refused ?? (again ? { tone: 'success', code: 'code_sent_again' } : undefined)
 }
 
 async function verify(context: RouteContext): Promise<void> {
@@ -53,11 +59,10 @@ async function verify(context: RouteContext): Promise<void> {
   const body = await readBody(req, res, verifyBody)
   if ('fault' in body) {
     if (!html) return sendProblem(res, body.fault)
-    await readDisabledFactors(context)
-    return showPage(context, codePage(context, undefined), { tone: 'error', code: body.fault.code })
+    return showPage(context, await codePage(context, undefined), { tone: 'error', code: body.fault.code })
   }
   const outcome = await verifyTypedCode(context, body.fields, 'log-in')
-  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, body.fields.factor)
+  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, body.fields)
   const used = findFactor(user, body.fields.factor ?? state.record.challenge?.factorId ?? '')
   if (used && lastUsedFactor(req) !== used.id) rememberUsedFactor(req, res, used.id, deps.settings.path)
   const next = state.record.returnTo ?? deps.settings.homePath

@@ -157,7 +157,7 @@ async function regenerate(
 }
 
 function verifiedRecord(
-  { record, method, shown, backupCodes }: PendingVerification,
+  { record, method, shown, backupCodes, enrolled }: PendingVerification,
   settings: Settings,
 ): VerifiedRecord {
   const earlier = record.stage === 'verified' ? record : undefined
@@ -171,5 +171,6 @@ function verifiedRecord(
     shown: { ...earlier?.shown, [shown]: verifiedAt },
     ...(record.interrupted && { interrupted: record.interrupted }),
     ...(backupCodes && { backupCodes }),
+    ...(enrolled && { enrolled }),
   }
 }

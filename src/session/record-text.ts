@@ -157,11 +157,14 @@ function readShown(text: string, verifiedAt: number): Shown | undefined {
 }
 
 function writeActivity(record: Activity): Record<string, unknown> | undefined {
-  const { returnTo, challenge, enrollment, stepUp, interrupted, backupCodes, codesSent } = record
+  const { returnTo, challenge, enrollment, refused, enrolled, ...others } = record
+  const { stepUp, interrupted, backupCodes, codesSent } = others
   const activity = {
     ...(returnTo !== undefined && { returnTo }),
     ...(challenge && { challenge: challengeList(challenge) }),
     ...(enrollment && { enrollment }),
+    ...(refused && { refused }),
+    ...(enrolled && { enrolled }),
     ...(stepUp && { stepUp }),
     ...(interrupted && { interrupted }),
     ...(backupCodes && { backupCodes }),

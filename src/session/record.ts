@@ -108,7 +108,29 @@ export const activitySchema = z.object({
   returnTo: z.string().optional(),
   challenge: challenge.optional(),
   /** An authenticator app that waits for its first code. */
-  enrollment: z.object({ id: z.string(), startedAt: time }).optional(),
+  enrollment: z
+    .object({
+      id: z.string(),
+      startedAt: time,
+      /** QR code and key, encrypted under a key that only the browser has. */
+      sealed: z.string().optional(),
+    })
+    .optional(),
+  /** The refusal of the last form, for the page at `path`, which shows it as often as it is loaded. */
+  refused: z
+    .object({
+      path: z.string(),
+      at: time,
+      code: z.string(),
+      attemptsLeft: z.number().int().nonnegative().optional(),
+      clockSteps: z.number().int().optional(),
+      retryAfterSeconds: z.number().nonnegative().optional(),
+      /** Whether the form asked to trust this browser. */
+      trust: z.boolean().optional(),
+    })
+    .optional(),
+  /** An authenticator app was set up in this session; the address after the page that says so. */
+  enrolled: z.object({ next: z.string() }).optional(),
   /** A route requires a fresh second factor. */
   stepUp: z
     .object({

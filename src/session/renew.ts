@@ -65,6 +65,7 @@ function renewed(record: MfaRecord): MfaRecord {
     enrollment: _enrollment,
     stepUp: _stepUp,
     codesSent: _codesSent,
+    refused: _refused,
     ...kept
   } = record
   const { returnTo: _returnTo, ...rest } = kept

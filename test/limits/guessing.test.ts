@@ -207,7 +207,7 @@ describe('ten wrong codes in a day (R23)', () => {
     ] as const) {
       const answer = await agent.post(path).send(body).expect(429)
       expect(answer.body).toMatchObject({ code: 'locked', retryAfterSeconds: 1_800 })
-      expect(answer.headers['retry-after']).toBe('1800')
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(1795)
     }
     // A new login and another session change nothing.
     const other = await signIn(made.app, 'alice')
@@ -277,10 +277,11 @@ describe('ten wrong codes in a day (R23)', () => {
   it('show a page that says how long the lock lasts', async () => {
     const made = host()
     const agent = await lockOut(made)
-    const answer = await verify(agent, '000000', { factor: 'app' }).set('Accept', 'text/html')
+    const refused = verify(agent, '000000', { factor: 'app' }).set('Accept', 'text/html')
+    const answer = await refused.redirects(1)
     expect(answer.status).toBe(429)
     expect(answer.headers['content-type']).toContain('text/html')
-    expect(answer.headers['retry-after']).toBe('1800')
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(1795)
     expect(answer.text).toMatch(/30 minutes/)
   })
 })

@@ -233,7 +233,11 @@ const PATHS: ZodOpenApiPathsObject = {
     }),
   },
   '/enroll-app/confirm': {
-    ...get({ id: 'confirmAppPage', summary: 'Show the entry of the first code', tag: 'Factors' }),
+    ...get({
+      id: 'confirmAppPage',
+      summary: 'Show the QR code and the entry of the first code',
+      tag: 'Factors',
+    }),
     ...post({
       id: 'confirmApp',
       asksService: true,
@@ -251,6 +255,7 @@ const PATHS: ZodOpenApiPathsObject = {
       ],
     }),
   },
+  '/enroll-app/done': get({ id: 'appEnrolledPage', summary: 'Show that the app is set up', tag: 'Factors' }),
   '/backup': {
     ...get({
       id: 'backupPage',

@@ -30,7 +30,7 @@ describe('an app code that is refused because it is old', () => {
   it('is explained on the page', async () => {
     const browser = browserAgent(appWithClockSteps(-8))
     await login(browser, 'otto').type('form').expect(200)
-    const page = await verify(browser, '111111', { factor: 'app' }).type('form').expect(401)
+    const page = await verify(browser, '111111', { factor: 'app' }).type('form').redirects(1).expect(200)
     expect(page.text).toContain(
       'This code is from about 4 minutes ago, so the clock of your phone seems to be wrong. Set it to automatic.',
     )

@@ -90,6 +90,11 @@ export interface Catalogue {
     readonly lead: Phrase
     readonly replaces: Phrase
     readonly start: Phrase
+    /** Too many wrong codes, or too long a time: the user starts over. */
+    readonly over: Readonly<Record<'exhausted' | 'expired', ProblemText>>
+    readonly restart: Phrase
+    /** In a browser that cannot show QR code and key. */
+    readonly hidden: Phrase
     readonly stepOpen: Phrase
     readonly stepScan: Phrase
     readonly stepKey: Phrase

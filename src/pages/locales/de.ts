@@ -99,6 +99,20 @@ export const de: Catalogue = {
     lead: 'Eine App auf Ihrem Telefon erzeugt die Codes zum Anmelden. Sie funktioniert auch ohne Empfang und ist sicherer als SMS.',
     replaces: 'Sie ersetzt Ihre bisherige App. Die alte App gilt, bis Sie die neue bestätigt haben.',
     start: 'App einrichten',
+    over: {
+      exhausted: {
+        title: 'Zu viele falsche Codes',
+        advice:
+          'Dieser QR-Code gilt nicht mehr, auch nicht mit einem richtigen Code. Löschen Sie das Konto aus Ihrer App und beginnen Sie mit einem neuen.',
+      },
+      expired: {
+        title: 'Die Zeit ist abgelaufen',
+        advice: 'Dieser QR-Code war 15 Minuten gültig und gilt nicht mehr. Beginnen Sie mit einem neuen.',
+      },
+    },
+    restart: 'Neu beginnen',
+    hidden:
+      'Der QR-Code wird nur in dem Browser angezeigt, in dem Sie begonnen haben. Wenn Sie ihn nicht mehr haben, beginnen Sie neu.',
     stepOpen: 'Öffnen Sie Ihre Authenticator-App oder installieren Sie zuerst eine.',
     stepScan: 'Scannen Sie diesen QR-Code, um ein Konto hinzuzufügen.',
     stepKey: 'Geben Sie diesen Schlüssel ein, um ein Konto hinzuzufügen.',

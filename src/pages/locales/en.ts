@@ -97,6 +97,20 @@ export const en: Catalogue = {
     lead: 'An app on your phone creates the codes you sign in with. It works without a signal and is more secure than text messages.',
     replaces: 'It replaces the app you use now. The old app works until you confirm the new one.',
     start: 'Set up an app',
+    over: {
+      exhausted: {
+        title: 'Too many wrong codes',
+        advice:
+          'This QR code no longer works, even with a correct code. Delete the account from your app and start over with a new one.',
+      },
+      expired: {
+        title: 'Your time is up',
+        advice: 'This QR code was valid for 15 minutes and no longer works. Start over with a new one.',
+      },
+    },
+    restart: 'Start over',
+    hidden:
+      'The QR code is shown only in the browser in which you started. If you no longer have it, start over.',
     stepOpen: 'Open your authenticator app, or install one first.',
     stepScan: 'Scan this QR code to add an account.',
     stepKey: 'Enter this key to add an account.',

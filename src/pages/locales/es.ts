@@ -97,6 +97,20 @@ export const es: Catalogue = {
     lead: 'Una aplicación en tu teléfono genera los códigos para iniciar sesión. Funciona sin cobertura y es más segura que los SMS.',
     replaces: 'Sustituye a la aplicación que usas ahora. La anterior funciona hasta que confirmes la nueva.',
     start: 'Configurar una aplicación',
+    over: {
+      exhausted: {
+        title: 'Demasiados códigos incorrectos',
+        advice:
+          'Este código QR ya no sirve, ni siquiera con un código correcto. Elimina la cuenta de tu aplicación y empieza de nuevo con otro.',
+      },
+      expired: {
+        title: 'Se acabó el tiempo',
+        advice: 'Este código QR era válido durante 15 minutos y ya no sirve. Empieza de nuevo con otro.',
+      },
+    },
+    restart: 'Empezar de nuevo',
+    hidden:
+      'El código QR solo se muestra en el navegador en el que empezaste. Si ya no lo tienes, empieza de nuevo.',
     stepOpen: 'Abre tu aplicación de autenticación o instala una primero.',
     stepScan: 'Escanea este código QR para añadir una cuenta.',
     stepKey: 'Introduce esta clave para añadir una cuenta.',

@@ -100,6 +100,20 @@ export const fr: Catalogue = {
     replaces:
       'Elle remplace l’application que vous utilisez actuellement. L’ancienne reste valable jusqu’à la confirmation de la nouvelle.',
     start: 'Configurer une application',
+    over: {
+      exhausted: {
+        title: 'Trop de codes incorrects',
+        advice:
+          'Ce code QR ne fonctionne plus, même avec un code correct. Supprimez le compte de votre application et recommencez avec un nouveau.',
+      },
+      expired: {
+        title: 'Le délai est écoulé',
+        advice: 'Ce code QR était valable 15 minutes et ne fonctionne plus. Recommencez avec un nouveau.',
+      },
+    },
+    restart: 'Recommencer',
+    hidden:
+      'Le code QR ne s’affiche que dans le navigateur où vous avez commencé. Si vous ne l’avez plus, recommencez.',
     stepOpen: 'Ouvrez votre application d’authentification ou installez-en une.',
     stepScan: 'Scannez ce code QR pour ajouter un compte.',
     stepKey: 'Saisissez cette clé pour ajouter un compte.',

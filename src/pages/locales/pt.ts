@@ -98,6 +98,19 @@ export const pt: Catalogue = {
     lead: 'Um app no seu telefone gera os códigos de acesso. Ele funciona sem sinal e é mais seguro que o SMS.',
     replaces: 'Ele substitui o app que você usa agora. O antigo funciona até que o novo seja confirmado.',
     start: 'Configurar um app',
+    over: {
+      exhausted: {
+        title: 'Códigos errados demais',
+        advice:
+          'Este código QR não funciona mais, nem com um código correto. Exclua a conta do aplicativo e recomece com um novo.',
+      },
+      expired: {
+        title: 'O tempo acabou',
+        advice: 'Este código QR era válido por 15 minutos e não funciona mais. Recomece com um novo.',
+      },
+    },
+    restart: 'Recomeçar',
+    hidden: 'O código QR só aparece no navegador em que você começou. Se você não o tem mais, recomece.',
     stepOpen: 'Abra seu app autenticador ou instale um primeiro.',
     stepScan: 'Escaneie este código QR para adicionar uma conta.',
     stepKey: 'Digite esta chave para adicionar uma conta.',
