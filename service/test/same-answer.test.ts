@@ -87,7 +87,7 @@ const CALLS = [
   ['/v1/mfa/app', undefined],
 ] as const
 
-describe.each(CALLS)('R44 %s with Type %s', (path, Type) => {
+describe.each(CALLS)('%s with Type %s (R44)', (path, Type) => {
   const isMail = Type === 'EMAIL' || Type === undefined
   const fresh = () => (isMail ? freshEmail().email : freshPhone().phone)
   const form = (User: string) => ({ User, ...(Type && { Type }) })

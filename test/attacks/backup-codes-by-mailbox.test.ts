@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { host } from '../kit/host.js'
 import { breakIn, signInWithApp } from './intruder.js'
 
-describe('R92 an attacker with a weaker factor than the strongest one of the account', () => {
+describe('an attacker with a weaker factor than the strongest one of the account (R92)', () => {
   it.each([
     ['the mailbox', 'email'],
     ['the text messages', 'sms'],

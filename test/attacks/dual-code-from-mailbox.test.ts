@@ -17,7 +17,7 @@ const hostOfAlice = () =>
       void app.post('/payout', requireMfa({ minStrength: 'medium' }), (_req, res) => void res.end()),
   })
 
-describe('R92 R93 an attacker with the password and a mailbox that receives dual codes', () => {
+describe('an attacker with the password and a mailbox that receives dual codes (R92, R93)', () => {
   it('cannot pass a route that requires a medium factor, since the mailbox alone reads the code', async () => {
     const attacker = await breakIn(hostOfAlice(), 'alice', 'dual')
     const { body } = await attacker.post('/payout').expect(401)

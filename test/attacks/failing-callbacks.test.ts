@@ -6,14 +6,14 @@ import { CALLBACKS } from './host-callbacks.js'
 
 survivesFailingCallbacks('Express 5')
 
-it('R99 the tests of failing callbacks name every callback in the options', async () => {
+it('the tests of failing callbacks name every callback in the options (R99)', async () => {
   const files = ['src/option-schema.ts', 'src/trust/options.ts']
   const sources = await Promise.all(files.map((path) => readFile(path, 'utf8')))
   const names = sources.flatMap((source) => [...source.matchAll(/(\w+): callback</g)].map(([, name]) => name))
   expect([...names, 'logger'].sort()).toEqual(Object.keys(CALLBACKS).sort())
 })
 
-it('R99 a text that is a function or throws when it is read is a fault at start, so no page calls it', () => {
+it('a text that is a function or throws when it is read is a fault at start, so no page calls it (R99)', () => {
   const title = () => 'Is it you?'
   expect(faultsOf({ languages: { texts: { en: { choose: { title } } } } })).toEqual([
     'languages.texts.en.choose.title must be text',

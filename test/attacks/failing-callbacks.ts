@@ -64,7 +64,7 @@ function failingCallback(callback: string, failure: string): Callback {
 
 /** The process lives, and nobody is signed in, when a callback of the host fails. */
 export function survivesFailingCallbacks(version: string): void {
-  describe.each(Object.keys(CALLBACKS))(`R99 with ${version}, the callback %s of the host`, (callback) => {
+  describe.each(Object.keys(CALLBACKS))(`with ${version}, the callback %s of the host (R99)`, (callback) => {
     it.each(Object.keys(FAILURES))('that %s ends no process and signs nobody in', async (failure) => {
       const unhandled = unhandledRejections()
       const options: Partial<MfaOptions<TestUser>> = {
@@ -81,7 +81,7 @@ export function survivesFailingCallbacks(version: string): void {
 
   const AT_THE_LINK = ['location', 'locale', 'render', 'onEvent', 'onCompromise', 'logger']
   describe.each(AT_THE_LINK)(
-    `R99 with ${version}, at a "this wasn't me" link the callback %s`,
+    `with ${version}, at a "this wasn't me" link the callback %s (R99)`,
     (callback) => {
       it.each(Object.keys(FAILURES))(
         'that %s keeps no session alive and signs nobody in',

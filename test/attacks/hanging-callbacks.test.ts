@@ -40,7 +40,7 @@ function sent<Answer>(request: PromiseLike<Answer>) {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('R99 a policy that never answers', () => {
+describe('a policy that never answers (R99)', () => {
   it('fails the login after ten seconds with an error that names it, and a later "skip" is ignored', async () => {
     const policy = unanswered<'skip'>()
     const timers = stopTimers()
@@ -94,7 +94,7 @@ describe('R99 a policy that never answers', () => {
   })
 })
 
-describe('R99 a list of factors that never comes', () => {
+describe('a list of factors that never comes (R99)', () => {
   it('fails each request of a pending login, which is pending again when the list is back', async () => {
     const timers = stopTimers()
     let isHanging = false
@@ -117,7 +117,7 @@ describe('R99 a list of factors that never comes', () => {
   })
 })
 
-describe('R99 other work of the host that never ends', () => {
+describe('other work of the host that never ends (R99)', () => {
   it('after an enrollment fails the request, and the session is not verified by it', async () => {
     const timers = stopTimers()
     const work = unanswered<void>()

@@ -11,7 +11,7 @@ const bank = () =>
     },
   })
 
-describe('R92 an attacker with the password and the mailbox of a user who has an authenticator app', () => {
+describe('an attacker with the password and the mailbox of a user who has an authenticator app (R92)', () => {
   it('cannot go from the mailbox to backup codes to an authenticator app of their own', async () => {
     const made = bank()
     await signInWithApp(made, 'alice')
@@ -65,7 +65,7 @@ describe('R92 an attacker with the password and the mailbox of a user who has an
   })
 })
 
-describe('R92 the owner of the account', () => {
+describe('the owner of the account (R92)', () => {
   it('replaces the authenticator app and gets backup codes with the app', async () => {
     const made = bank()
     const owner = await signInWithApp(made, 'alice')

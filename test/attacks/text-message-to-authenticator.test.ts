@@ -4,7 +4,7 @@ import { host } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { breakIn, expectAppWorks, signInWithApp } from './intruder.js'
 
-describe("R92 an attacker with the password and the user's text messages", () => {
+describe("an attacker with the password and the user's text messages (R92)", () => {
   it("cannot replace the user's authenticator app", async () => {
     const made = host()
     await signInWithApp(made, 'alice')

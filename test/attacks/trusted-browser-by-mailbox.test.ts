@@ -3,7 +3,7 @@ import { browserAgent, jsonAgent, signIn } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { COOKIE, trustingHost } from '../trust/kit.js'
 
-describe('R92 an attacker who signs in with a weaker factor than the strongest one of the account', () => {
+describe('an attacker who signs in with a weaker factor than the strongest one of the account (R92)', () => {
   it.each([
     ['the mailbox', 'email'],
     ['a text message', 'sms'],

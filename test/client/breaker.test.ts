@@ -38,7 +38,7 @@ function guarded() {
 
 const PAUSED = { code: 'ERR_MFA_SERVICE_PAUSED', status: 503 }
 
-describe('R77 the circuit breaker', () => {
+describe('the circuit breaker (R77)', () => {
   it.each(OUTAGES)('stops calling the service after three %s in a row', async (code) => {
     const { service, standIn, told, fail } = guarded()
     fail(code)

@@ -55,7 +55,7 @@ const sure: readonly [string, Behaviour][] = [
   ['tells an error with status 200', answer(200, { error: 'quota' })],
 ]
 
-describe.each(Object.entries(verbs))('R43 R77 what a failed %s did', (_verb, ask) => {
+describe.each(Object.entries(verbs))('what a failed %s did (R43, R77)', (_verb, ask) => {
   it.each(unsure)('is unknown when the service %s', async (_title, behaviour) => {
     const { client, service } = await pair(behaviour, { timeout: 200 })
     expect(await effectOf(ask(client))).toBe('unknown')
@@ -95,7 +95,7 @@ describe.each(Object.entries(verbs))('R43 R77 what a failed %s did', (_verb, ask
   })
 })
 
-it('R76 a call ends within its own time limit, even while a longer one uses the only socket', async () => {
+it('a call ends within its own time limit, even while a longer one uses the only socket (R76)', async () => {
   const { client, transcript } = await busy()
   const rung = timesPassed(150, 800)
   await expect(client.verify(BOBS_CODE)).rejects.toMatchObject({ code: 'ERR_MFA_SERVICE_TIMEOUT' })

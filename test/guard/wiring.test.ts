@@ -165,9 +165,9 @@ describe('the wiring check at the first request', () => {
     const made = host({
       options: { factors: (user) => [{ method: 'sms', phone: String(Reflect.get(user, 'mobile') ?? '') }] },
     })
-    await jsonAgent(made.app).post('/login').send({ name: 'bob' }).expect(500)
+    await login(jsonAgent(made.app), 'bob').expect(500)
     const unread = host({ options: { factors: (user) => [{ method: 'sms', ...Object(user).contact }] } })
-    await jsonAgent(unread.app).post('/login').send({ name: 'bob' }).expect(500)
+    await login(jsonAgent(unread.app), 'bob').expect(500)
     expect(String(made.failures[0])).toContain('[0.phone] must be a phone number')
     const message = String(unread.failures[0])
     expect(message).toContain('[0.phone] is missing: must be a phone number')

@@ -57,7 +57,7 @@ describe.skipIf(postgresMissing)('with PostgreSQL', () => {
     return { standIn, apps, ports: [await listen(apps[0].app), await listen(apps[1].app)] as const }
   }
 
-  it('R22 R28 two apps together evaluate five of a hundred wrong codes, and then refuse the right one', async () => {
+  it('two apps together evaluate five of a hundred wrong codes, and then refuse the right one (R22, R28)', async () => {
     const { standIn, apps, ports } = await twoApps('guesses')
     const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob').expect(200))
     await postJson(ports[1], '/mfa/challenge', { factor: 'sms' }, cookie)
@@ -72,7 +72,7 @@ describe.skipIf(postgresMissing)('with PostgreSQL', () => {
     expect(right.body.code).toBe('challenge_exhausted')
   })
 
-  it('R21 two apps start one session for fifty right codes sent to each', async () => {
+  it('two apps start one session for fifty right codes sent to each (R21)', async () => {
     const { standIn, apps, ports } = await twoApps('winners')
     const { verify: check } = standIn.service
     standIn.service.verify = async (request) => {

@@ -38,7 +38,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
     return { standIn, apps, ports, make }
   }
 
-  it('R22 R28 two apps together evaluate five of two hundred wrong codes, and a third one refuses the right one', async () => {
+  it('two apps together evaluate five of two hundred wrong codes, and a third one refuses the right one (R22, R28)', async () => {
     const { standIn, apps, ports, make } = await twoApps()
     const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob').expect(200))
     await postJson(ports[1], '/mfa/challenge', { factor: 'sms' }, cookie)
@@ -57,7 +57,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
     expect(standIn.count('verify')).toBe(5)
   })
 
-  it('R23 R32 two apps together evaluate at most ten of two hundred wrong codes in forty sessions, and both lock the account', async () => {
+  it('two apps together evaluate at most ten of two hundred wrong codes in forty sessions, and both lock the account (R23, R32)', async () => {
     const { standIn, apps, ports } = await twoApps()
     const cookies = await Promise.all(
       Array.from({ length: 40 }, async () => sessionCookie(await login(jsonAgent(apps[0].app), 'otto'))),
@@ -80,7 +80,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
     }
   })
 
-  it('R21 two apps start one session for a hundred right codes sent to each', async () => {
+  it('two apps start one session for a hundred right codes sent to each (R21)', async () => {
     const { standIn, apps, ports } = await twoApps()
     const { verify: check } = standIn.service
     standIn.service.verify = async (request) => {
@@ -100,7 +100,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
     expect(answers.filter(({ headers }) => headers['set-cookie'])).toHaveLength(1)
   })
 
-  it('R43 two apps together send five messages for sixty logins', async () => {
+  it('two apps together send five messages for sixty logins (R43)', async () => {
     const { standIn, apps, ports } = await twoApps()
     await Promise.all(
       Array.from({ length: 60 }, async (_, number) => {
@@ -124,7 +124,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
 })
 
 describe.skipIf(redisMissing)('with a Redis that stops', () => {
-  it('R77 R09 every route that counts responds with a 503 at once, and evaluates nothing', async () => {
+  it('every route that counts responds with a 503 at once, and evaluates nothing (R09, R77)', async () => {
     const redis = await startRedis()
     try {
       const client = await redis.connect()

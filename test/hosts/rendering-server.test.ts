@@ -59,7 +59,7 @@ describe('a server that renders pages and forwards cookies', () => {
     expect((await jsonAgent(front).get('/')).body.page).toBe('none')
   })
 
-  it('R13 cannot be used by another site', async () => {
+  it('cannot be used by another site (R13)', async () => {
     const { front, standIn } = await rendered()
     const browser = jsonAgent(front)
     await login(browser, 'bob').expect(200)

@@ -109,7 +109,7 @@ describe.skipIf(!hasMovableClock())('the example app with the service in another
     },
   )
 
-  it('R22 evaluates five of 200 wrong codes that arrive at once, and then refuses the right one', async () => {
+  it('evaluates five of 200 wrong codes that arrive at once, and then refuses the right one (R22)', async () => {
     const client = await passwordOnly('bob')
     await client.challenge('sms')
     const right = await textTo('+12025550122')
@@ -133,7 +133,7 @@ describe.skipIf(!hasMovableClock())('the example app with the service in another
     expect((await control.verify(code)).body).toMatchObject({ status: 'verified' })
   })
 
-  it('R23 R27 locks the account at ten wrong codes in a day, says until when, and unlocks it then', async () => {
+  it('locks the account at ten wrong codes in a day, says until when, and unlocks it then (R23, R27)', async () => {
     const client = await passwordOnly('bob')
     clock.ahead(60)
     await client.challenge('sms')
@@ -157,7 +157,7 @@ describe.skipIf(!hasMovableClock())('the example app with the service in another
     expect(verified.body).toMatchObject({ status: 'verified' })
   })
 
-  it('R77 fails closed while the service is down, consumes no attempt, and continues when it is back', async () => {
+  it('fails closed while the service is down, consumes no attempt, and continues when it is back (R77)', async () => {
     const client = await passwordOnly('walt')
     await client.challenge('call')
     const code = await textTo('+12025550155')

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type AccountNotice, type MfaEvent, mfaAccount } from '../../src/index.js'
 import { DAY, stopClock } from '../kit/clock.js'
 import { browserAgent, type Host, type HostSetup, host, people, signIn, signInFully } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 /** A host whose factors are disabled at twenty failures, with what it was told. */
 function watched(setup: HostSetup = {}) {
@@ -27,8 +28,8 @@ async function guess({ app }: Pick<Host, 'app'>, clock: Clock, name: string, fac
   for (let nth = 0; nth < times; nth++) {
     if (nth > 0 && nth % 4 === 0) clock.move(DAY)
     const agent = await signIn(app, name)
-    if (factor === 'sms') await agent.post('/mfa/challenge').send({ factor })
-    const answer = await agent.post('/mfa/verify').send({ code: '000000', factor })
+    if (factor === 'sms') await challenge(agent, factor)
+    const answer = await verify(agent, '000000', { factor })
     codes.push(answer.body.code)
   }
   return codes
@@ -44,11 +45,9 @@ describe('a factor with too many unforgiven failures (R96)', () => {
     expect(made.standIn.count('verify')).toBe(20)
     clock.move(300 * DAY)
     const agent = await signIn(made.app, 'otto')
-    const refused = await agent.post('/mfa/verify').send({ code: '123456', factor: 'app' }).expect(403)
+    const refused = await verify(agent, '123456', { factor: 'app' }).expect(403)
     expect(refused.body.code).toBe('factor_disabled')
-    expect((await agent.post('/mfa/challenge').send({ factor: 'app' }).expect(403)).body.code).toBe(
-      'factor_disabled',
-    )
+    expect((await challenge(agent, 'app').expect(403)).body.code).toBe('factor_disabled')
     expect(made.standIn.count('verify')).toBe(20)
   })
 
@@ -76,7 +75,7 @@ describe('a factor with too many unforgiven failures (R96)', () => {
     expect(body.factors.map(({ id }: { id: string }) => id)).toEqual(['sms', 'email'])
     expect((await agent.get('/secret').expect(401)).body.factors).toHaveLength(2)
     const browser = browserAgent(made.app)
-    await browser.post('/login').send({ name: 'alice' })
+    await login(browser, 'alice')
     const page = await browser.get('/mfa?choose').expect(200)
     expect(page.text).not.toContain('Authenticator app')
     expect((await browser.get('/mfa/verify?factor=app').expect(200)).text).toContain('Text a code')
@@ -104,9 +103,7 @@ describe('a factor with too many unforgiven failures (R96)', () => {
     })
     await guess(made, clock, 'bob', 'sms', 20)
     const agent = await signIn(made.app, 'bob')
-    expect((await agent.post('/mfa/challenge').send({ factor: 'call' }).expect(403)).body.code).toBe(
-      'factor_disabled',
-    )
+    expect((await challenge(agent, 'call').expect(403)).body.code).toBe('factor_disabled')
     expect(made.standIn.delivered.some(({ method }) => method === 'call')).toBe(false)
   })
 
@@ -117,14 +114,10 @@ describe('a factor with too many unforgiven failures (R96)', () => {
     expect(made.notices.map(({ type }) => type)).toContain('backup_codes_disabled')
     clock.move(DAY)
     const agent = await signIn(made.app, 'bob')
-    expect((await agent.post('/mfa/verify').send({ code: 'x', factor: 'backup' })).body.code).toBe(
-      'factor_disabled',
-    )
+    expect((await verify(agent, 'x', { factor: 'backup' })).body.code).toBe('factor_disabled')
     const owner = await signInFully(made, 'bob')
     await owner.post('/mfa/backup').expect(200)
-    expect((await owner.post('/mfa/verify').send({ code: '000000', factor: 'backup' })).body.code).toBe(
-      'invalid_code',
-    )
+    expect((await verify(owner, '000000', { factor: 'backup' })).body.code).toBe('invalid_code')
   })
 
   it('is not forgiven by later sign-ins of the user (R25)', async () => {
@@ -135,12 +128,12 @@ describe('a factor with too many unforgiven failures (R96)', () => {
       await guess(made, clock, 'otto', 'app', 5)
       if (round < 3) {
         const owner = await signIn(made.app, 'otto')
-        await owner.post('/mfa/verify').send({ code: '123456', factor: 'app' }).expect(200)
+        await verify(owner, '123456', { factor: 'app' }).expect(200)
       }
       clock.move(DAY)
     }
     const owner = await signIn(made.app, 'otto')
-    await owner.post('/mfa/verify').send({ code: '123456', factor: 'app' }).expect(403)
+    await verify(owner, '123456', { factor: 'app' }).expect(403)
   })
 
   it('is enabled by the host, and its failures are forgotten when the app is enrolled again', async () => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import express from 'express'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { challenge, verify } from '../kit/sign-in.js'
 import { openRecipe, type Recipe, type RunningRecipe } from './kit.js'
 import { type RecipeService, serviceForRecipes } from './service.js'
 
@@ -60,9 +61,9 @@ describe('the recipe "Google and magic links"', () => {
   /** Expects that the browser has a pending login only, and completes it. */
   async function completeSignIn(agent: ReturnType<typeof browser>) {
     await agent.get('/').expect(303).expect('Location', '/mfa')
-    await agent.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+    await challenge(agent, 'sms').type('form').expect(303)
     const code = await service.newestCode('+447700900102')
-    await agent.post('/mfa/verify').type('form').send({ code }).expect(303).expect('Location', '/')
+    await verify(agent, code).type('form').expect(303).expect('Location', '/')
     expect((await agent.get('/').expect(200)).text).toContain('Signed in as bob@example.com.')
   }
 

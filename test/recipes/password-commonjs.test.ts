@@ -1,5 +1,6 @@
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { challenge, verify } from '../kit/sign-in.js'
 import { codeIn, openRecipe, type Recipe, type RunningRecipe } from './kit.js'
 
 const tokenIn = (html: string) => /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
@@ -34,13 +35,10 @@ describe('the recipe "password login in CommonJS"', () => {
     expect(page.headers['content-security-policy']).toContain("frame-ancestors 'none'")
     expect(page.headers['strict-transport-security']).toContain('max-age')
 
-    await browser.post('/mfa/challenge').type('form').send({ factor: 'email' }).expect(303)
+    await challenge(browser, 'email').type('form').expect(303)
     const [message] = (await browser.get('/inbox').expect(200)).body
     expect(message.to).toBe('bob@example.com')
-    const verified = await browser
-      .post('/mfa/verify')
-      .type('form')
-      .send({ code: codeIn(message.text) })
+    const verified = await verify(browser, codeIn(message.text)).type('form')
     expect([verified.status, verified.headers.location]).toEqual([303, '/'])
 
     const account = await browser.get('/').expect(200)

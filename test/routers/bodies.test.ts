@@ -62,7 +62,7 @@ async function ready(made: Host) {
 describe.each([
   ['our parser', setup],
   ['the host’s parser', parsing],
-])('R81 with %s, a value that is not a string', (_whose, setup) => {
+])('a value that is not a string, read by %s (R81)', (_whose, setup) => {
   it.each(routes)(
     'leads to a 400 of $path without a call to the service: $field',
     async ({ path, field }) => {
@@ -121,7 +121,7 @@ describe.each([
   })
 })
 
-describe('R82 the size limit', () => {
+describe('the size limit (R82)', () => {
   it.each(routes)(
     'of $path refuses a $field that is empty or over 64 characters',
     async ({ path, field }) => {
@@ -207,7 +207,7 @@ function chunked(port: number, path: string, cookie: string, text: string, heade
   }).finish(text)
 }
 
-describe('R83 a malformed body', () => {
+describe('a malformed body (R83)', () => {
   const broken: [string, string, number[]][] = [
     ['application/json', '{"code":', [400]],
     ['application/json', '', [400]],
@@ -308,7 +308,7 @@ describe('R83 a malformed body', () => {
   })
 })
 
-describe('R83 a malformed request line or header', () => {
+describe('a malformed request line or header (R83)', () => {
   it.each<[string, Record<string, string>]>([
     ['/mfa/verify?factor=sms&factor=email', {}],
     ['/mfa/verify?factor[a]=1', {}],

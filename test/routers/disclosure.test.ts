@@ -5,7 +5,7 @@ import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
-describe('R41 R46 a response', () => {
+describe('a response (R41, R46)', () => {
   it('contains no code, full phone number or full email address, whether page or JSON, in headers or body', async () => {
     const clock = stopClock()
     for (const accept of ['text/html', 'application/json']) {
@@ -47,7 +47,7 @@ describe('R41 R46 a response', () => {
     }
   })
 
-  it('R46 contains a masked contact only for the user whose contact it is', async () => {
+  it('contains a masked contact only for the user whose contact it is (R46)', async () => {
     const { app } = host()
     await signIn(app, 'alice')
     for (const path of ['/mfa', '/mfa/verify', '/mfa/backup', '/secret']) {
@@ -57,7 +57,7 @@ describe('R41 R46 a response', () => {
   })
 })
 
-describe('R33 the response to a wrong code', () => {
+describe('the response to a wrong code (R33)', () => {
   it('is the same for a random, a used, an unknown and another user’s code', async () => {
     stopClock()
     const { app, standIn } = host()
@@ -94,7 +94,7 @@ describe('R33 the response to a wrong code', () => {
   })
 })
 
-describe('R91 a code', () => {
+describe('a code (R91)', () => {
   it('is accepted only as its own kind: backup code, delivered code or app code', async () => {
     stopClock()
     const made = host()
@@ -129,7 +129,7 @@ describe('R91 a code', () => {
   })
 })
 
-describe('R89 events', () => {
+describe('events (R89)', () => {
   it('name the user and what happened, but no code, secret or contact', async () => {
     const clock = stopClock()
     const events: MfaEvent[] = []
@@ -218,7 +218,7 @@ describe('R89 events', () => {
   })
 })
 
-describe('R84 a log entry', () => {
+describe('a log entry (R84)', () => {
   it('contains no code, contact or user', async () => {
     const logged: string[] = []
     const note = (...parts: unknown[]) => void logged.push(parts.map((part) => String(part)).join(' '))

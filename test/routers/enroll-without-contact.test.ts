@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FactorInput } from '../../src/index.js'
 import { browserAgent, host, jsonAgent } from '../kit/host.js'
+import { login, verify } from '../kit/sign-in.js'
 
 /** An app whose users have neither an email address nor a phone number, and that remembers their authenticator apps. */
 function withoutContacts(ids: Record<string, string>) {
@@ -21,7 +22,7 @@ describe('a user without an email address and phone number', () => {
   it('sets up an authenticator app, and signs in with it', async () => {
     const { app, apps, standIn } = withoutContacts({ uma: '1042' })
     const browser = browserAgent(app)
-    await browser.post('/login').type('form').send({ name: 'uma' }).expect(200)
+    await login(browser, 'uma').type('form').expect(200)
     const start = await browser.get('/mfa/enroll-app').expect(200)
     expect(start.text).toContain('<h1>Set up an authenticator app</h1>')
     const shown = await browser.post('/mfa/enroll-app').type('form').redirects(1).expect(200)
@@ -31,10 +32,10 @@ describe('a user without an email address and phone number', () => {
 
     standIn.setApp('1042@account.invalid', '424242')
     const again = jsonAgent(app)
-    await again.post('/login').send({ name: 'uma' }).expect(200)
+    await login(again, 'uma').expect(200)
     const state = await again.get('/mfa').expect(200)
     expect(state.body.factors).toEqual([{ id: 'app', method: 'app', to: '', strength: 'strong' }])
-    await again.post('/mfa/verify').send({ code: '424242', factor: 'app' }).expect(200)
+    await verify(again, '424242', { factor: 'app' }).expect(200)
     const page = await again.get('/mfa').set('Accept', 'text/html').expect(200)
     expect(page.text).not.toContain('account.invalid')
   })
@@ -43,7 +44,7 @@ describe('a user without an email address and phone number', () => {
     const { app, apps } = withoutContacts({ upper: 'ID-7', lower: 'id-7', mail: 'x@y.example' })
     for (const name of ['upper', 'lower', 'mail']) {
       const agent = jsonAgent(app)
-      await agent.post('/login').send({ name }).expect(200)
+      await login(agent, name).expect(200)
       await agent.post('/mfa/enroll-app').expect(200)
       await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     }

@@ -4,8 +4,8 @@ import { host, signIn, signInFully } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 
 describe.each([
-  ['R55 enrolling an authenticator app', '/mfa/enroll-app', 'enrollApp'],
-  ['R61 sending new backup codes', '/mfa/backup', 'sendBackupCodes'],
+  ['enrolling an authenticator app (R55)', '/mfa/enroll-app', 'enrollApp'],
+  ['sending new backup codes (R61)', '/mfa/backup', 'sendBackupCodes'],
 ])('%s, for a user who has a second factor,', (_what, path, verb) => {
   it('requires more than the password', async () => {
     const { app, standIn } = host()

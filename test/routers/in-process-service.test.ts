@@ -79,7 +79,7 @@ const CASES: Record<'send' | 'verify' | 'enrollApp' | 'sendBackupCodes', Case> =
 }
 
 describe.each(Object.entries(CASES))(
-  'R75 a response of the host’s own service to %s that is invalid',
+  'a response of the host’s own service to %s that is invalid (R75)',
   (verb, { prepare, ask, answers }) => {
     it.each([...INVALID, ...answers].map((answer) => [answer]))(
       'leads to a 502, an event and a log entry, and can be followed by a valid one: %j',
@@ -101,7 +101,7 @@ describe.each(Object.entries(CASES))(
   },
 )
 
-describe('R77 a service of the host’s own', () => {
+describe('a service of the host’s own (R77)', () => {
   it('consumes no attempt with an invalid response', async () => {
     const { made } = observedHost()
     const agent = await CASES.verify.prepare(made)

@@ -36,7 +36,7 @@ const browserOf = async ({ app }: Host, name: string) => {
 const offered = (html: string) =>
   [...html.matchAll(/(?:name="factor" value="|\/verify\?factor=)([\w-]+)/g)].map(([, id]) => id).sort()
 
-describe('R77 a code that cannot be delivered', () => {
+describe('a code that cannot be delivered (R77)', () => {
   it.each([undefined, 'closed'] as const)('leads to no other factor when outage is %s', async (outage) => {
     const { made, agent } = await undelivering(outage)
     const answer = await challenge(agent, 'sms').expect(503)
@@ -115,7 +115,7 @@ describe('R77 a code that cannot be delivered', () => {
   })
 })
 
-describe('R77 a code that cannot be checked', () => {
+describe('a code that cannot be checked (R77)', () => {
   it.each(['other-factor', 'backup-only'] as const)('leads to no other factor for %s', async (outage) => {
     const made = host({ options: { outage } })
     const agent = await signIn(made.app, 'alice')
@@ -127,7 +127,7 @@ describe('R77 a code that cannot be checked', () => {
   })
 })
 
-describe('R77 a remote service', () => {
+describe('a remote service (R77)', () => {
   /** A service over HTTP that responds with `status`. */
   async function remote() {
     const state = { status: 503 }

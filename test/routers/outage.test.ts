@@ -55,7 +55,7 @@ const troubles = [
   ['ERR_MFA_SERVICE_REQUEST', 503, 'service_unavailable'],
 ] as const
 
-describe.each(verbs)('R77 R84 a service that fails in $verb', ({ verb, prepare, ask }) => {
+describe.each(verbs)('a service that fails in $verb (R77, R84)', ({ verb, prepare, ask }) => {
   it.each(troubles)(
     'with %s and without effect leads to a %i, consumes nothing, and works again afterwards',
     async (code, status, problem) => {
@@ -97,7 +97,7 @@ describe.each(verbs)('R77 R84 a service that fails in $verb', ({ verb, prepare, 
   })
 })
 
-describe('R77 a service of the host that throws instead of rejecting', () => {
+describe('a service of the host that throws instead of rejecting (R77)', () => {
   const throws = () => {
     throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'not ready')
   }
@@ -115,7 +115,7 @@ describe('R77 a service of the host that throws instead of rejecting', () => {
   })
 })
 
-describe('R77 a service that is slow or down', () => {
+describe('a service that is slow or down (R77)', () => {
   it('signs the user in when it approves the code, and not before', async () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
@@ -171,7 +171,7 @@ describe('R77 a service that is slow or down', () => {
   })
 })
 
-describe('R43 R77 a user whose message may have been sent although the service failed', () => {
+describe('a user whose message may have been sent although the service failed (R43, R77)', () => {
   const late = async () => {
     throw new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'slow')
   }
@@ -239,7 +239,7 @@ describe('R43 R77 a user whose message may have been sent although the service f
   })
 })
 
-describe('R89 a service that fails', () => {
+describe('a service that fails (R89)', () => {
   it('leads to an event that names the user, the error code and nothing else', async () => {
     const events: MfaEvent[] = []
     const made = host({ options: { onEvent: (event) => void events.push(event) } })

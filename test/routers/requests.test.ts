@@ -23,7 +23,7 @@ function expectHeaders({ headers }: Pick<Response, 'headers'>) {
   expect(headers['referrer-policy']).toBe('same-origin')
 }
 
-describe('R14 a route', () => {
+describe('a route (R14)', () => {
   it('sends nothing again when the page after its form is reloaded', async () => {
     const { app, standIn } = host()
     const browser = browserAgent(app)
@@ -63,7 +63,7 @@ describe('R14 a route', () => {
   )
 })
 
-describe('R12 the security headers', () => {
+describe('the security headers (R12)', () => {
   it('are on every response of a route, for every user, as page or JSON', async () => {
     const made = host()
     const agents = [
@@ -97,7 +97,7 @@ describe('R12 the security headers', () => {
   })
 })
 
-describe('R13 a request that changes something', () => {
+describe('a request that changes something (R13)', () => {
   const foreign: Record<string, string>[] = [
     { 'Sec-Fetch-Site': 'cross-site' },
     { 'Sec-Fetch-Site': 'same-site' },

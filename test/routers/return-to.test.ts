@@ -67,7 +67,7 @@ function trustingHost() {
   })
 }
 
-describe('R15 the redirect after the second factor', () => {
+describe('the redirect after the second factor (R15)', () => {
   it.each(unsafeTargets)('does not follow a returnTo of %j', async (target) => {
     for (const accept of ['html', 'json'] as const) {
       const made = trustingHost()
@@ -176,7 +176,7 @@ describe('R15 the redirect after the second factor', () => {
   })
 })
 
-describe('R16 a forged host in a header', () => {
+describe('a forged host in a header (R16)', () => {
   it.each([
     ['Host', 'evil.example'],
     ['X-Forwarded-Host', 'evil.example'],

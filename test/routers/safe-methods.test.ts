@@ -309,7 +309,7 @@ function postParameters(host: Watched): string {
 }
 
 describe.each(Object.entries(SITUATIONS))(
-  'R14 while %s',
+  'while %s (R14)',
   (_place, { setup, prepare, after, ends, asks = 0 }) => {
     it('GET, HEAD and OPTIONS change no stored data on any route', async () => {
       const clock = stopClock()

@@ -82,7 +82,7 @@ const SENDS = [
   ['/mfa/backup', {}] as const,
 ]
 
-describe.each(ACCEPTS)('R44 the routes that send messages, as %s,', (accept) => {
+describe.each(ACCEPTS)('the routes that send messages, as %s (R44),', (accept) => {
   it('respond alike and in the same steps to every user who is not signed in, whichever accounts exist', async () => {
     const { app, watch, standIn } = watchedHost()
     const seen: Record<string, Awaited<ReturnType<typeof watch>>> = {}

@@ -5,7 +5,7 @@ import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.
 import { challenge, login, verify } from '../kit/sign-in.js'
 
 describe('signing in with a second factor', () => {
-  it('R01 withholds the user until the code is right', async () => {
+  it('withholds the user until the code is right (R01)', async () => {
     const { app, standIn } = host()
     const agent = jsonAgent(app)
     const pending = await login(agent, 'bob').expect(200)
@@ -51,7 +51,7 @@ describe('signing in with a second factor', () => {
     await verify(agent, standIn.newestCode()).type('form').expect(303).expect('Location', '/secret?tab=2')
   })
 
-  it('R03 changes the session id at the password and again at the second factor, and ends the old ids', async () => {
+  it('changes the session id at the password and again at the second factor, and ends the old ids (R03)', async () => {
     const { app, standIn } = host({
       beforeGate: (app) => {
         app.get('/basket', (req, res) => {
@@ -77,7 +77,7 @@ describe('signing in with a second factor', () => {
     }
   })
 
-  it('R17 asks again when the second factor is older than the route allows, or lies in the future', async () => {
+  it('asks again when the second factor is older than the route allows, or lies in the future (R17)', async () => {
     const clock = stopClock()
     const agent = await signInFully(host(), 'bob')
     clock.move(5 * MINUTE - 1)

@@ -71,7 +71,7 @@ async function browserOf({ app }: Pick<ReturnType<typeof host>, 'app'>, name = '
   return browser
 }
 
-describe('R48 the strength of a factor', () => {
+describe('the strength of a factor (R48)', () => {
   const all = [APP, ...Object.values(DELIVERED)]
 
   it('is in every JSON response that lists factors', async () => {
@@ -107,8 +107,8 @@ describe('R48 the strength of a factor', () => {
   )
 })
 
-describe.each(METHODS)('R48 the method %s, turned off', (method, factor) => {
-  it('by the host, is not offered and accepts no code, not even one that was already sent', async () => {
+describe.each(METHODS)('the method %s (R48)', (method, factor) => {
+  it('is not offered and accepts no code once the host has turned it off, not even one that was sent before', async () => {
     const made = hostWith([APP, factor])
     const agent = await signIn(made.app, 'alice')
     const browser = await browserOf(made)
@@ -131,7 +131,7 @@ describe.each(METHODS)('R48 the method %s, turned off', (method, factor) => {
     await agent.get('/secret').expect(401)
   })
 
-  it('by the service, is reported as such, and leads to an app', async () => {
+  it('is reported as turned off by the service, and leads to an app', async () => {
     const made = hostWith([APP, factor])
     const off = async () => ({ outcome: 'refused', refusal: { reason: 'method_off' } }) as const
     made.standIn.service.send = off
@@ -148,7 +148,7 @@ describe.each(METHODS)('R48 the method %s, turned off', (method, factor) => {
   })
 })
 
-describe('R48 an authenticator app', () => {
+describe('an authenticator app (R48)', () => {
   it.each(METHODS)(
     'can be enrolled by a user who has %s, even when no message can be sent any more',
     async (method, factor) => {

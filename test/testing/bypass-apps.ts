@@ -17,17 +17,17 @@ const answers = (made: express.Router, path: string | RegExp | (string | RegExp)
 /** Tests that must pass for apps on Express 4 and 5. */
 export function findsBypasses(version: string): void {
   describe(`findMfaBypasses with an app on ${version}`, () => {
-    it('R01 finds nothing when the gate is mounted as documented', async () => {
+    it('finds nothing when the gate is mounted as documented (R01)', async () => {
       expect((await probe({})).found).toEqual([])
       expect((await probe({}, { methods: ['GET', 'POST', 'DELETE'] })).found).toEqual([])
     })
 
-    it('R01 finds a route before the gate', async () => {
+    it('finds a route before the gate (R01)', async () => {
       const { found } = await probe({ beforeGate: (app) => answers(app, '/early') })
       expect(found).toEqual([`GET /early: ${HAS_USER}`])
     })
 
-    it('R02 finds a login before the gate that responds with user data', async () => {
+    it('finds a login before the gate that responds with user data (R02)', async () => {
       const { found } = await probe(
         {
           beforeGate: (app, auth) =>
@@ -40,7 +40,7 @@ export function findsBypasses(version: string): void {
       expect(found).toEqual(['POST /api/login: the request has a user when the login route responds'])
     })
 
-    it('R01 finds routes behind a middleware that reads the user from the session', async () => {
+    it('finds routes behind a middleware that reads the user from the session (R01)', async () => {
       const restore = (app: App, property: string) =>
         app.use((req, _res, next) => {
           const { passport } = req.session as { passport?: { user?: string } }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { mfaTestKit, signInWithMfa } from '../../src/testing/index.js'
 import { browserAgent, host, jsonAgent } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 const kit = mfaTestKit()
 afterEach(() => kit.reset())
@@ -10,12 +11,11 @@ const app = () => host({ options: { service: kit.service } }).app
 
 async function started(name: string, made = app()) {
   const agent = jsonAgent(made)
-  await agent.post('/login').send({ name }).expect(200)
+  await login(agent, name).expect(200)
   return agent
 }
 
-const ask = (agent: Awaited<ReturnType<typeof started>>, factor: string) =>
-  agent.post('/mfa/challenge').send({ factor })
+const ask = (agent: Awaited<ReturnType<typeof started>>, factor: string) => challenge(agent, factor)
 const delivery = async (agent: Awaited<ReturnType<typeof started>>) =>
   (await agent.get('/mfa').expect(200)).body.challenge.delivery
 
@@ -48,17 +48,14 @@ describe('the carrier of the test kit', () => {
     kit.carrier.deliver()
     kit.clock.advance('3s')
     expect(await delivery(agent)).toBe('sent')
-    await agent
-      .post('/mfa/verify')
-      .send({ code: kit.inbox.newest(BOB).code })
-      .expect(200)
+    await verify(agent, kit.inbox.newest(BOB).code).expect(200)
   })
 
   it('can refuse held messages, and the page shows the other factors', async () => {
     kit.carrier.hold()
     const browser = browserAgent(app())
-    await browser.post('/login').type('form').send({ name: 'alice' }).expect(200)
-    await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+    await login(browser, 'alice').type('form').expect(200)
+    await challenge(browser, 'sms').type('form').expect(303)
     kit.carrier.refuse()
     kit.clock.advance('3s')
     const page = await browser.get('/mfa/verify').expect(200)

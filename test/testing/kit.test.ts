@@ -2,6 +2,7 @@ import { Secret, TOTP } from 'otpauth'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { mfaTestKit, signInWithMfa, totpCode } from '../../src/testing/index.js'
 import { host, jsonAgent, people, type TestUser } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { listen } from '../kit/sockets.js'
 
 const kit = mfaTestKit()
@@ -12,7 +13,7 @@ const app = () => host({ options: { service: kit.service } }).app
 
 const started = async (made: ReturnType<typeof app>, name: string) => {
   const agent = jsonAgent(made)
-  await agent.post('/login').send({ name }).expect(200)
+  await login(agent, name).expect(200)
   return agent
 }
 
@@ -40,8 +41,8 @@ const dual = people().dora as TestUser
 describe('the inbox of the test kit', () => {
   it('lists messages newest first, for all recipients or for one', async () => {
     const made = app()
-    await (await started(made, 'bob')).post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await (await started(made, 'dora')).post('/mfa/challenge').send({ factor: 'dual' }).expect(200)
+    await challenge(await started(made, 'bob'), 'sms').expect(200)
+    await challenge(await started(made, 'dora'), 'dual').expect(200)
     expect(kit.inbox.all().map(({ method }) => method)).toEqual(['dual', 'sms'])
     expect(kit.inbox.newest().to).toBe('dora@example.com:+447700900104')
     expect(kit.inbox.newest('+447700900102').code).toMatch(/^\d{6}$/)
@@ -52,7 +53,7 @@ describe('the inbox of the test kit', () => {
 
   it('throws an error that lists the recipients when a message is missing', async () => {
     expect(() => kit.inbox.newest()).toThrow('The inbox has no message.')
-    await (await started(app(), 'bob')).post('/mfa/challenge').send({ factor: 'sms' })
+    await challenge(await started(app(), 'bob'), 'sms')
     expect(() => kit.inbox.newest('+1')).toThrow(
       'The inbox has no message to +1. It has messages to +447700900102',
     )
@@ -188,11 +189,11 @@ describe('the clock of the test kit', () => {
   it('affects the life of a code, the wait before the next one and the age of a step-up', async () => {
     const made = app()
     const agent = await started(made, 'bob')
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(429)
+    await challenge(agent, 'sms').expect(200)
+    await challenge(agent, 'sms').expect(429)
     kit.clock.advance('6m')
     const { code } = kit.inbox.newest()
-    expect((await agent.post('/mfa/verify').send({ code })).body.code).toBe('code_expired')
+    expect((await verify(agent, code)).body.code).toBe('code_expired')
     await signInWithMfa(agent, { kit })
     await agent.post('/transfer').expect(200)
     kit.clock.advance(5 * 60_000)
@@ -225,8 +226,7 @@ describe('the clock of the test kit', () => {
 })
 
 describe('failures of the test kit', () => {
-  const ask = async (agent: Awaited<ReturnType<typeof started>>) =>
-    agent.post('/mfa/challenge').send({ factor: 'sms' })
+  const ask = async (agent: Awaited<ReturnType<typeof started>>) => challenge(agent, 'sms')
 
   it.each([
     ['down', 503],
@@ -251,9 +251,9 @@ describe('failures of the test kit', () => {
     await ask(agent)
     const { code } = kit.inbox.newest()
     kit.fail('late', { verb: 'verify' })
-    await agent.post('/mfa/verify').send({ code }).expect(503)
+    await verify(agent, code).expect(503)
     await agent.get('/secret').expect(401)
-    await agent.post('/mfa/verify').send({ code }).expect(401)
+    await verify(agent, code).expect(401)
   })
 
   it('doubled: two messages arrive, and only the newer code is valid', async () => {
@@ -262,8 +262,8 @@ describe('failures of the test kit', () => {
     await ask(agent)
     const [newer, older] = kit.inbox.all()
     expect(kit.inbox.all()).toHaveLength(2)
-    if (older?.code !== newer?.code) await agent.post('/mfa/verify').send({ code: older?.code }).expect(401)
-    await agent.post('/mfa/verify').send({ code: newer?.code }).expect(200)
+    if (older?.code !== newer?.code) await verify(agent, older?.code).expect(401)
+    await verify(agent, newer?.code).expect(200)
   })
 
   it('affect only the given method, until recover()', async () => {
@@ -271,9 +271,9 @@ describe('failures of the test kit', () => {
     kit.fail('down', { verb: 'verify', times: Number.POSITIVE_INFINITY })
     await ask(agent)
     const { code } = kit.inbox.newest()
-    for (let attempt = 0; attempt < 7; attempt++) await agent.post('/mfa/verify').send({ code }).expect(503)
+    for (let attempt = 0; attempt < 7; attempt++) await verify(agent, code).expect(503)
     kit.recover()
-    await agent.post('/mfa/verify').send({ code }).expect(200)
+    await verify(agent, code).expect(200)
   })
 })
 
@@ -310,11 +310,7 @@ describe('authenticator apps of the test kit', () => {
     kit.apps.enroll('otto@example.com')
     const agent = await started(app(), 'otto')
     const type = async (slowBy: '4m' | '30s' | '11m' | number) =>
-      (
-        await agent
-          .post('/mfa/verify')
-          .send({ factor: 'app', code: kit.apps.code('otto@example.com', { slowBy }) })
-      ).body
+      (await verify(agent, kit.apps.code('otto@example.com', { slowBy }), { factor: 'app' })).body
     expect(await type('4m')).toMatchObject({ code: 'invalid_code', clockSteps: -8 })
     expect(await type(240_000)).toMatchObject({ code: 'invalid_code', clockSteps: -8 })
     expect(await type('11m')).not.toHaveProperty('clockSteps')
@@ -331,7 +327,7 @@ describe('authenticator apps of the test kit', () => {
     kit.clock.advance('2m')
     const agent = await started(made, 'otto')
     const code = kit.apps.code('otto@example.com', { slowBy: '2m' })
-    const { body } = await agent.post('/mfa/verify').send({ factor: 'app', code }).expect(401)
+    const { body } = await verify(agent, code, { factor: 'app' }).expect(401)
     expect(body).not.toHaveProperty('clockSteps')
   })
 

@@ -36,7 +36,7 @@ describe('a route that handles every method', () => {
   const keysOf = (found: readonly { method: string; route: string }[]) =>
     found.map(({ method, route }) => `${method} ${route}`)
 
-  it('R01 is probed with GET and POST, while routes for other methods are skipped', async () => {
+  it('is probed with GET and POST, while routes for other methods are skipped (R01)', async () => {
     const { bypasses, probed, skipped } = await probe({ beforeGate: legacy })
     expect(keysOf(bypasses)).toEqual(['GET /legacy', 'POST /legacy'])
     expect(probed).toContainEqual({ method: 'POST', path: '/legacy' })
