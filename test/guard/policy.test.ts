@@ -30,8 +30,8 @@ describe('a policy', () => {
   it('can block users without a factor until they set one up', async () => {
     const { app, standIn, users } = decided('require')
     const agent = await signIn(app, 'nina')
-    const shut = await agent.get('/secret').expect(403)
-    expect(shut.body).toMatchObject({ code: 'enrollment_required', next: '/mfa/enroll-app' })
+    const blocked = await agent.get('/secret').expect(403)
+    expect(blocked.body).toMatchObject({ code: 'enrollment_required', next: '/mfa/enroll-app' })
     await challenge(agent, 'sms').expect(403)
     await verify(agent, '123456', { factor: 'app' }).expect(403)
 

@@ -4,7 +4,7 @@ import { DAY, stopClock } from '../kit/clock.js'
 import { browserAgent, type Host, type HostSetup, host, people, signIn, signInFully } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
-/** A host whose factors are disabled at twenty failures, with what it was told. */
+/** A host that disables factors after 20 failures, with the events and notices it received. */
 function watched(setup: HostSetup = {}) {
   const events: MfaEvent[] = []
   const notices: AccountNotice[] = []
