@@ -41,7 +41,7 @@ export async function openRecipe(name: string): Promise<Recipe> {
   return {
     ...project,
     async start(script, env = {}) {
-      const one = await start(project.folder, script, env)
+      const one = await startScript(project.folder, script, env)
       running.push(one)
       return one
     },
@@ -61,10 +61,11 @@ async function sourceOf(dependency: string, range: string): Promise<string> {
   return folder
 }
 
-async function start(
+/** Starts a script of a project as a process, and waits until it says where it listens. */
+export async function startScript(
   folder: string,
   script: string,
-  env: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<RunningRecipe> {
   const child = spawn(process.execPath, [script], {
     cwd: folder,

@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { TOTP } from 'otpauth'
+import request from 'supertest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { challenge, verify } from '../kit/sign-in.js'
+import { type Consumer, consumer, ROOT } from '../package/kit.js'
+import { codeIn, type RunningRecipe, startScript } from './kit.js'
+
+const run = promisify(execFile)
+
+const readJson = async (path: string) => JSON.parse(await readFile(join(ROOT, path), 'utf8'))
+
+/** The code blocks of the guide in a language, in order. */
+async function blocksOf(language: 'sh' | 'js'): Promise<string[]> {
+  const text = await readFile(join(ROOT, 'docs/getting-started.md'), 'utf8')
+  return [...text.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(
+    ([, code = '']) => code,
+  )
+}
+
+/** What the guide installs: names of packages, and paths of packed ones. */
+async function installed(): Promise<string[]> {
+  const lines = (await blocksOf('sh')).flatMap((block) => block.split('\n'))
+  return lines
+    .filter((line) => line.startsWith('npm install '))
+    .flatMap((line) => line.replace('npm install ', '').split(' '))
+}
+
+describe('the guide docs/getting-started.md', () => {
+  let project: Consumer
+  let app: RunningRecipe
+
+  beforeAll(async () => {
+    const names = (await installed()).filter((name) => !name.endsWith('.tgz'))
+    project = await consumer({
+      ...Object.fromEntries(names.map((name) => [name, name])),
+      '@countersign/service': '@countersign/service',
+    })
+    const commands = (await blocksOf('sh')).flatMap((block) => block.split('\n'))
+    const init = commands.find((line) => line.startsWith('npm init')) ?? ''
+    await run('sh', ['-c', init], { cwd: project.folder })
+    for (const code of await blocksOf('js')) {
+      const [, name] = /^\/\/ (\S+\.js)\n/.exec(code) ?? []
+      if (!name) throw new Error(`A file of the guide does not begin with its name:\n${code}`)
+      await project.write(name, code)
+    }
+    app = await startScript(project.folder, 'server.js')
+  })
+
+  afterAll(async () => {
+    await app?.stop()
+    await project?.dispose()
+  })
+
+  const browser = () => request.agent(app.url).set('Accept', 'text/html')
+
+  /** Submits the password in a new browser, as the guide's sign-in form does. */
+  async function passwordOnly() {
+    const agent = browser()
+    const form = { username: 'bob', password: 'a good password' }
+    await agent.post('/login').type('form').send(form).expect(302).expect('Location', '/')
+    await agent.get('/').expect(303).expect('Location', '/mfa')
+    return agent
+  }
+
+  it('installs the packages under the names that npm pack gives them', async () => {
+    const packages = await Promise.all(['package.json', 'service/package.json'].map(readJson))
+    const tarballs = packages.map(
+      ({ name, version }) => `../countersign/${name.replace('@', '').replace('/', '-')}-${version}.tgz`,
+    )
+    expect((await installed()).filter((name) => name.endsWith('.tgz'))).toEqual(tarballs)
+    expect(packages[0].engines.node).toBe('>=20.19.0')
+  })
+
+  it('redirects to the sign-in page, and rejects a wrong password', async () => {
+    const agent = browser()
+    await agent.get('/').expect(302).expect('Location', '/login')
+    expect((await agent.get('/login').expect(200)).text).toContain('name="password"')
+    const wrong = { username: 'bob', password: 'a bad password' }
+    await agent.post('/login').type('form').send(wrong).expect(302).expect('Location', '/login')
+  })
+
+  it('signs in with the password and the code from the inbox', async () => {
+    const agent = await passwordOnly()
+    expect((await agent.get('/mfa').expect(200)).text).toContain('My shop')
+    await challenge(agent, 'email').type('form').expect(303)
+    const [message] = (await agent.get('/inbox').expect(200)).body
+    expect(message.to).toBe('bob@example.com')
+    const code = codeIn(message.text)
+    await verify(agent, code === '000000' ? '000001' : '000000')
+      .type('form')
+      .expect(401)
+    await agent.get('/').expect(303).expect('Location', '/mfa')
+    await verify(agent, code).type('form').expect(303).expect('Location', '/')
+    const home = await agent.get('/').expect(200)
+    expect(home.text).toContain('Hello bob.')
+    expect(home.text).toContain('href="/mfa"')
+    expect((await agent.post('/transfer').expect(200)).text).toBe('Transferred.')
+    await agent.post('/logout').expect(302).expect('Location', '/login')
+    await agent.get('/').expect(302).expect('Location', '/login')
+  })
+
+  it('blocks the transfer without the second factor', async () => {
+    const agent = await passwordOnly()
+    expect((await agent.post('/transfer')).text).not.toContain('Transferred.')
+    await browser().post('/transfer').expect(302).expect('Location', '/login')
+  })
+
+  it('sets up an authenticator app, which the next sign-in offers', async () => {
+    const agent = await passwordOnly()
+    await challenge(agent, 'email').type('form').expect(303)
+    const [message] = (await agent.get('/inbox')).body
+    await verify(agent, codeIn(message.text)).type('form').expect(303)
+    const { body } = await agent.post('/mfa/enroll-app').accept('json').send({}).expect(200)
+    const totp = new TOTP({ secret: body.secret })
+    const first = totp.generate({ timestamp: Date.now() - 30_000 })
+    await agent.post('/mfa/enroll-app/confirm').accept('json').send({ code: first }).expect(200)
+
+    const next = await passwordOnly()
+    await verify(next, totp.generate(), { factor: 'app' }).type('form').expect(303).expect('Location', '/')
+    await next.get('/').expect(200)
+  })
+
+  it('starts again after it was stopped', async () => {
+    await app.stop()
+    app = await startScript(project.folder, 'server.js')
+    await passwordOnly()
+  })
+})
