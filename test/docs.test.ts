@@ -175,6 +175,7 @@ describe('the documents', () => {
       'docs/testing.md',
       'docs/sessions.md',
       'docs/upgrading.md',
+      'docs/getting-started.md',
     ]) {
       const folder = path.includes('/') ? path.replace(/[^/]+$/, '') : ''
       const links = [...(await read(path)).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)]
