@@ -2,17 +2,17 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CodeKind } from '../../src/protocol/index.js'
 import { wrong } from './delivered-codes.js'
 import type { Contract } from './mfa-service.js'
-import { somebody } from './people.js'
+import { newUser } from './new-user.js'
 import { scan, totp } from './totp.js'
 
 const STEP_MS = 30_000
 const valid = { outcome: 'valid' }
 const invalid = { outcome: 'invalid' }
 
-export function describeAppFactor({ opened, isTold }: Contract): void {
+export function describeAppFactor({ opened, hasExtras }: Contract): void {
   const enroll = async () => {
     const { service } = opened()
-    const { email: contact, account } = somebody()
+    const { email: contact, account } = newUser()
     const prepared = await service.enrollApp({ contact, account })
     if (prepared.outcome === 'refused') throw new Error(prepared.refusal.reason)
     const uri = scan(prepared.qr)
@@ -26,14 +26,14 @@ export function describeAppFactor({ opened, isTold }: Contract): void {
     beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
     afterEach(() => void vi.useRealTimers())
 
-    it('is set up by a QR code that says the same as the typed secret (R56)', async () => {
+    it('is enrolled by a QR code that holds the secret that is also given as text (R56)', async () => {
       const { prepared, uri, secret } = await enroll()
       expect(uri.protocol + uri.host).toBe('otpauth:totp')
       expect(secret).toMatch(/^[A-Z2-7]{32}$/)
       expect(prepared).toMatchObject({ outcome: 'prepared', secret, uri: uri.href })
     })
 
-    it('is bound by its first right code, and then signs in (R54)', async () => {
+    it('is confirmed by its first correct code, and then signs in (R54)', async () => {
       const { verify, secret } = await enroll()
       expect(await verify('confirm', wrong(totp(secret, Date.now())))).toEqual(invalid)
       expect(await verify('confirm')).toEqual(valid)
@@ -41,7 +41,7 @@ export function describeAppFactor({ opened, isTold }: Contract): void {
       expect(await verify('code')).toEqual(valid)
     })
 
-    it('counts each step once, for whatever it is used (R51)', async () => {
+    it('accepts each time step once, whatever it is used for (R51)', async () => {
       const { verify } = await enroll()
       expect(await verify('confirm')).toEqual(valid)
       expect(await verify('code')).toEqual(invalid)
@@ -50,19 +50,19 @@ export function describeAppFactor({ opened, isTold }: Contract): void {
       expect(verdicts.filter(({ outcome }) => outcome === 'valid')).toHaveLength(1)
     })
 
-    it('may be one step behind, not two, and not ahead (R50)', async () => {
+    it('can be one time step behind, but not two, and not ahead (R50)', async () => {
       const { verify, secret } = await enroll()
       await verify('confirm')
       vi.setSystemTime(Date.now() + 10 * STEP_MS)
       const at = (steps: number) => totp(secret, Date.now() + steps * STEP_MS)
-      expect(await verify('code', at(-2))).toEqual(isTold ? { ...invalid, clockSteps: -2 } : invalid)
+      expect(await verify('code', at(-2))).toEqual(hasExtras ? { ...invalid, clockSteps: -2 } : invalid)
       expect(await verify('code', at(1))).toEqual(invalid)
       expect(await verify('code', at(-1))).toEqual(valid)
       expect(await verify('code', at(0))).toEqual(valid)
     })
 
-    if (isTold)
-      it('proves nothing before it is bound (R54)', async () => {
+    if (hasExtras)
+      it('is not accepted before it is confirmed (R54)', async () => {
         const { verify } = await enroll()
         expect(await verify('code')).toEqual(invalid)
         expect(await verify('confirm')).toEqual(valid)

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { type CodeKind, canonicalBackupCode } from '../../src/protocol/index.js'
 import { sendCode } from './delivered-codes.js'
 import type { Contract } from './mfa-service.js'
-import { somebody } from './people.js'
+import { newUser } from './new-user.js'
 
 const valid = expect.objectContaining({ outcome: 'valid' })
 const invalid = { outcome: 'invalid' }
 
-export function describeBackupCodes({ opened, isTold }: Contract): void {
-  const issue = async (person = somebody()) => {
+export function describeBackupCodes({ opened, hasExtras }: Contract): void {
+  const issue = async (user = newUser()) => {
     const { service, inbox } = opened()
-    const { email: contact, account } = person
+    const { email: contact, account } = user
     const answer = await service.sendBackupCodes({ method: 'email', contact, account })
     const texts = await inbox(contact.email)
     const [codes = []] = texts
@@ -18,11 +18,11 @@ export function describeBackupCodes({ opened, isTold }: Contract): void {
       .filter(({ length }) => length > 0)
     const verify = (code: string, kind: CodeKind = 'backup') =>
       service.verify({ method: 'email', contact, account, kind, code: canonicalBackupCode(code) })
-    return { answer, person, codes: codes.map(String), verify }
+    return { answer, user, codes: codes.map(String), verify }
   }
 
   describe('backup codes', () => {
-    it('are ten, sent to the person, each good for one time (R58, R60)', async () => {
+    it('are ten codes, sent to the user, which work once each (R58, R60)', async () => {
       const { answer, codes, verify } = await issue()
       expect(answer).toEqual({ outcome: 'sent', count: 10 })
       expect(new Set(codes).size).toBe(10)
@@ -32,41 +32,41 @@ export function describeBackupCodes({ opened, isTold }: Contract): void {
       expect(await verify(second.toLowerCase())).toEqual(valid)
     })
 
-    it('are spent once when they are typed twice at the same time (R60)', async () => {
+    it('are accepted once when they are submitted concurrently (R60)', async () => {
       const { codes, verify } = await issue()
       const [code = ''] = codes
       const verdicts = await Promise.all(Array.from({ length: 5 }, () => verify(code)))
       expect(verdicts.filter(({ outcome }) => outcome === 'valid')).toHaveLength(1)
     })
 
-    it('die when new ones are made (R61)', async () => {
+    it('are invalid after new ones were sent (R61)', async () => {
       const old = await issue()
-      const fresh = await issue(old.person)
+      const fresh = await issue(old.user)
       expect(await fresh.verify(old.codes[0] ?? '')).toEqual(invalid)
       expect(await fresh.verify(fresh.codes[0] ?? '')).toEqual(valid)
     })
 
-    it('belong to one person', async () => {
+    it('are valid for one user only', async () => {
       const [hers, his] = [await issue(), await issue()]
       expect(await his.verify(hers.codes[0] ?? '')).toEqual(invalid)
       expect(await hers.verify(hers.codes[0] ?? '')).toEqual(valid)
     })
 
-    if (isTold)
-      it('count only as what they are, and a delivered code not as one of them (R91)', async () => {
-        const { codes, verify, person } = await issue()
+    if (hasExtras)
+      it('are accepted only as backup codes, and delivered codes are not accepted as such (R91)', async () => {
+        const { codes, verify, user } = await issue()
         const [code = ''] = codes
         expect(await verify(code, 'code')).toEqual(invalid)
         expect(await verify(code, 'confirm')).toEqual(invalid)
-        const delivered = await sendCode(opened(), person, 'email', person.email)
+        const delivered = await sendCode(opened(), user, 'email', user.email)
         expect(await verify(delivered.code, 'backup')).toEqual(invalid)
         expect(await delivered.verify(code)).toEqual(invalid)
         expect(await delivered.verify(delivered.code)).toEqual(valid)
         expect(await verify(code)).toEqual(valid)
       })
 
-    if (!isTold)
-      it('are known by how they look when nobody says what is meant', async () => {
+    if (!hasExtras)
+      it('are recognized by their form when the request does not say the kind of the code', async () => {
         const { codes, verify } = await issue()
         expect(await verify(codes[0] ?? '', 'code')).toEqual(valid)
         expect(await verify(codes[0] ?? '', 'backup')).toEqual(invalid)

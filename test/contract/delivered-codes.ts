@@ -7,24 +7,24 @@ import {
   type Purpose,
 } from '../../src/protocol/index.js'
 import type { Contract, Opened } from './mfa-service.js'
-import { type Somebody, somebody } from './people.js'
+import { type NewUser, newUser } from './new-user.js'
 
 /** The six digits in a message. */
 export function codeIn(text: string | undefined): string {
   const code = /\b\d{6}\b/.exec(text ?? '')?.[0]
-  if (!code) throw new Error('there is no code in this message')
+  if (!code) throw new Error('The message has no code.')
   return code
 }
 
-/** Another code than this one. */
+/** A code that differs from this one. */
 export function wrong(code: string, by = 1): string {
   return String((Number(code) + by) % 1_000_000).padStart(6, '0')
 }
 
-/** Has a code sent, reads it, and returns how it is verified. */
+/** Requests a code and reads it; `verify` submits it or another one. */
 export async function sendCode(
   { service, inbox }: Opened,
-  { account }: Somebody,
+  { account }: NewUser,
   method: DeliveredMethod,
   contact: Contact,
   purpose: Purpose = 'sign-in',
@@ -42,79 +42,76 @@ export async function sendCode(
 const valid = { outcome: 'valid' }
 const invalid = { outcome: 'invalid' }
 
-export function describeDeliveredCodes({ opened, isTold }: Contract): void {
+export function describeDeliveredCodes({ opened, hasExtras }: Contract): void {
   describe('a delivered code', () => {
     beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
     afterEach(() => void vi.useRealTimers())
 
-    it.each(['email', 'sms', 'dual'] as const)(
-      'by %s is valid once and never again (R37)',
-      async (method) => {
-        const person = somebody()
-        const contact = { email: person.email, sms: person.phone, dual: person.dual }[method]
-        const { code, verify, sent } = await sendCode(opened(), person, method, contact)
-        expect(sent).toMatchObject({ outcome: 'sent', resendInSeconds: 30 })
-        expect(await verify(code)).toEqual(valid)
-        expect(await verify(code)).toEqual(invalid)
-      },
-    )
+    it.each(['email', 'sms', 'dual'] as const)('by %s is valid once (R37)', async (method) => {
+      const user = newUser()
+      const contact = { email: user.email, sms: user.phone, dual: user.dual }[method]
+      const { code, verify, sent } = await sendCode(opened(), user, method, contact)
+      expect(sent).toMatchObject({ outcome: 'sent', resendInSeconds: 30 })
+      expect(await verify(code)).toEqual(valid)
+      expect(await verify(code)).toEqual(invalid)
+    })
 
-    it('can be followed to its recipient, by whoever was told its challenge (R46)', async () => {
-      const person = somebody()
-      const { challenge = '' } = await sendCode(opened(), person, 'sms', person.phone)
+    it('has a delivery state, for a client that knows its challenge (R46)', async () => {
+      const user = newUser()
+      const { challenge = '' } = await sendCode(opened(), user, 'sms', user.phone)
       const { service } = opened()
-      if (!service.deliveryOf) return expect(isTold).toBe(false)
-      const to = maskContact(person.phone)
+      if (!service.deliveryOf) return expect(hasExtras).toBe(false)
+      const to = maskContact(user.phone)
       const state = { status: 'sent', channel: 'sms', to, carrier: 'inbox', updatedAt: expect.any(Number) }
       expect(await service.deliveryOf({ challenge })).toEqual(state)
       expect(await service.deliveryOf({ challenge: 'another/../one' })).toBeUndefined()
     })
 
-    it('by DUAL is one code in both messages', async () => {
-      const person = somebody()
-      const { code } = await sendCode(opened(), person, 'dual', person.dual)
-      const [mail] = await opened().inbox(person.dual.email)
+    it('by DUAL is the same in both messages', async () => {
+      const user = newUser()
+      const { code } = await sendCode(opened(), user, 'dual', user.dual)
+      const [mail] = await opened().inbox(user.dual.email)
       expect(codeIn(mail)).toBe(code)
     })
 
-    it('that is wrong is invalid, and the right one still counts', async () => {
-      const person = somebody()
-      const { code, verify } = await sendCode(opened(), person, 'sms', person.phone)
+    it('is still valid after a wrong one', async () => {
+      const user = newUser()
+      const { code, verify } = await sendCode(opened(), user, 'sms', user.phone)
       expect(await verify(wrong(code))).toEqual(invalid)
       expect(await verify(code)).toEqual(valid)
     })
 
-    it('counts for one of two who have it at the same time (R21)', async () => {
-      const person = somebody()
-      const { code, verify } = await sendCode(opened(), person, 'sms', person.phone)
+    it('is accepted once when it is submitted concurrently (R21)', async () => {
+      const user = newUser()
+      const { code, verify } = await sendCode(opened(), user, 'sms', user.phone)
       const verdicts = await Promise.all(Array.from({ length: 5 }, () => verify(code)))
       expect(verdicts.filter(({ outcome }) => outcome === 'valid')).toHaveLength(1)
     })
 
-    it('is dead after five wrong ones, also when they arrive at once (R22)', async () => {
-      const person = somebody()
-      const { code, verify } = await sendCode(opened(), person, 'sms', person.phone)
+    it('is invalid after five wrong ones, even if they arrive at once (R22)', async () => {
+      const user = newUser()
+      const { code, verify } = await sendCode(opened(), user, 'sms', user.phone)
       await Promise.all([1, 2, 3, 4, 5].map((by) => verify(wrong(code, by))))
       expect(await verify(code)).toEqual(invalid)
     })
 
-    it('lives for one of four wrong ones (R22)', async () => {
-      const person = somebody()
-      const { code, verify } = await sendCode(opened(), person, 'sms', person.phone)
+    it('is still valid after four wrong ones (R22)', async () => {
+      const user = newUser()
+      const { code, verify } = await sendCode(opened(), user, 'sms', user.phone)
       for (const by of [1, 2, 3, 4]) await verify(wrong(code, by))
       expect(await verify(code)).toEqual(valid)
     })
 
-    it('is repeated by a resend, lives no longer and gets no new tries (R39)', async () => {
-      const person = somebody()
+    it('is repeated by a resend, without a longer life or more attempts (R39)', async () => {
+      const user = newUser()
       const { service, inbox } = opened()
-      const { code, verify, challenge, sent } = await sendCode(opened(), person, 'sms', person.phone)
-      const again = { method: 'sms', contact: person.phone, account: person.account, challenge } as const
+      const { code, verify, challenge, sent } = await sendCode(opened(), user, 'sms', user.phone)
+      const again = { method: 'sms', contact: user.phone, account: user.account, challenge } as const
       for (const by of [1, 2, 3, 4]) await verify(wrong(code, by))
       vi.setSystemTime(Date.now() + 31_000)
       const resent = await service.send({ ...again, challenge: challenge ?? '' })
       expect(resent).toMatchObject({ outcome: 'sent', challenge, resendInSeconds: 60 })
-      expect((await inbox(person.phone.phone)).slice(0, 2).map(codeIn)).toEqual([code, code])
+      expect((await inbox(user.phone.phone)).slice(0, 2).map(codeIn)).toEqual([code, code])
       const lives = [sent, resent].map((one) =>
         'expiresInSeconds' in one ? one.expiresInSeconds : undefined,
       )
@@ -123,17 +120,17 @@ export function describeDeliveredCodes({ opened, isTold }: Contract): void {
       expect(await verify(code)).toEqual(invalid)
     })
 
-    it('is not repeated before its time (R43)', async () => {
-      const person = somebody()
-      const { challenge } = await sendCode(opened(), person, 'sms', person.phone)
-      const again = { method: 'sms', contact: person.phone, account: person.account } as const
+    it('is not sent again before the wait is over (R43)', async () => {
+      const user = newUser()
+      const { challenge } = await sendCode(opened(), user, 'sms', user.phone)
+      const again = { method: 'sms', contact: user.phone, account: user.account } as const
       const resent = await opened().service.send({ ...again, challenge: challenge ?? '' })
       expect(resent).toEqual({ outcome: 'refused', refusal: { reason: 'limited', retryAfterSeconds: 30 } })
     })
 
-    it('runs out to the second (R36)', async () => {
-      const early = somebody()
-      const late = somebody()
+    it('expires to the second (R36)', async () => {
+      const early = newUser()
+      const late = newUser()
       const [one, other] = [
         await sendCode(opened(), early, 'sms', early.phone),
         await sendCode(opened(), late, 'sms', late.phone),
@@ -145,8 +142,8 @@ export function describeDeliveredCodes({ opened, isTold }: Contract): void {
       expect(await other.verify(other.code)).toEqual(invalid)
     })
 
-    it('counts for nobody else and for no other challenge (R38)', async () => {
-      const [alice, mallory] = [somebody(), somebody()]
+    it('is valid for no other user and no other challenge (R38)', async () => {
+      const [alice, mallory] = [newUser(), newUser()]
       const hers = await sendCode(opened(), alice, 'sms', alice.phone)
       const his = await sendCode(opened(), mallory, 'sms', mallory.phone)
       const { service } = opened()
@@ -157,11 +154,11 @@ export function describeDeliveredCodes({ opened, isTold }: Contract): void {
       expect(await hers.verify(hers.code)).toEqual(valid)
     })
 
-    if (isTold) {
-      it('counts for the purpose that it was sent for, whatever was sent after it (R38)', async () => {
-        const person = somebody()
-        const signIn = await sendCode(opened(), person, 'sms', person.phone, 'sign-in')
-        const stepUp = await sendCode(opened(), person, 'sms', person.phone, 'step-up')
+    if (hasExtras) {
+      it('is valid for the purpose that it was sent for, whatever was sent after it (R38)', async () => {
+        const user = newUser()
+        const signIn = await sendCode(opened(), user, 'sms', user.phone, 'sign-in')
+        const stepUp = await sendCode(opened(), user, 'sms', user.phone, 'step-up')
         if (signIn.code !== stepUp.code) expect(await stepUp.verify(signIn.code)).toEqual(invalid)
         expect(await signIn.verify(signIn.code)).toEqual(valid)
         expect(await stepUp.verify(stepUp.code)).toEqual(valid)

@@ -6,7 +6,7 @@ import type { ServiceAddress } from '../../src/client/address.js'
 import { httpService } from '../../src/client/service.js'
 import { readOptions } from '../../src/settings.js'
 import { describeMfaService } from './mfa-service.js'
-import { somebody } from './people.js'
+import { newUser } from './new-user.js'
 
 const API_KEY = 'key_of_the_contract_0123456789'
 let running: CountersignService
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const inbox = async (to: string) => ((await running.inbox?.messages({ to })) ?? []).map(({ text }) => text)
 
-/** Our additions in JSON, as a service with habits of its own would be spoken to. */
+/** The additions of our own dialect in JSON. */
 const inJson = { contentType: 'json', extras: true, validWhen: 'body' } as const
 
 function overHttp(dialect: NonNullable<ServiceAddress['dialect']>, apiKey = API_KEY) {
@@ -46,7 +46,7 @@ function overHttp(dialect: NonNullable<ServiceAddress['dialect']>, apiKey = API_
 }
 
 describeMfaService('the service in process', {
-  isTold: true,
+  hasExtras: true,
   open: async () => ({ service: running.mfa, inbox, close: async () => {} }),
 })
 
@@ -56,7 +56,7 @@ for (const [name, dialect] of Object.entries({
   inJson,
 } as const)) {
   describeMfaService(`the service over HTTP, dialect ${name}`, {
-    isTold: dialect !== 'published',
+    hasExtras: dialect !== 'published',
     open: async () => {
       const service = overHttp(dialect)
       return { service, inbox, close: async () => service.close?.() }
@@ -64,9 +64,9 @@ for (const [name, dialect] of Object.entries({
   })
 }
 
-it('a wrong key is an error of its own, never a wrong code', async () => {
+it('a wrong API key leads to an error of its own, not to a wrong code', async () => {
   const service = overHttp('published', `${API_KEY}x`)
-  const { phone } = somebody()
+  const { phone } = newUser()
   const verified = service.verify({ method: 'sms', contact: phone, code: '123456', kind: 'code' })
   await expect(verified).rejects.toMatchObject({ code: 'ERR_MFA_SERVICE_KEY', status: 503 })
   await expect(service.send({ method: 'sms', contact: phone })).rejects.toMatchObject({

@@ -7,28 +7,28 @@ import { describeDeliveredCodes } from './delivered-codes.js'
 import { describeRefusals } from './refusals.js'
 import { describeTranscription } from './transcription.js'
 
-/** A service and what the contract needs to know beside it. */
+/** A service, and what else the contract needs of it. */
 export interface Opened {
   readonly service: MfaService
-  /** Texts that reached a contact, newest first. */
+  /** The texts of the messages to a contact, newest first. */
   inbox(to: string): Promise<string[]>
   close(): Promise<void>
 }
 
 export interface Contract {
-  /** The service that is open now. */
+  /** The open service. */
   readonly opened: () => Opened
-  /** Whether it is told who asks and what a code is meant as (R91). The published API has no word for that. */
-  readonly isTold: boolean
+  /** Whether requests name the account, the purpose and the kind of a code (R91), which the published API lacks. */
+  readonly hasExtras: boolean
 }
 
 /**
- * What every `MfaService` must do, whoever speaks for it. The service must offer email and SMS, no WhatsApp and no transcription, and
- * read its clock from `Date`.
+ * Runs the tests that every `MfaService` must pass. The service must offer email and SMS, but neither WhatsApp nor
+ * transcription, and read its clock from `Date`.
  */
 export function describeMfaService(
   name: string,
-  { isTold, open }: { readonly isTold: boolean; open(): Promise<Opened> },
+  { hasExtras, open }: { readonly hasExtras: boolean; open(): Promise<Opened> },
 ): void {
   describe(name, () => {
     let now: Opened | undefined
@@ -37,10 +37,10 @@ export function describeMfaService(
     })
     afterAll(() => now?.close())
     const opened = () => {
-      if (!now) throw new Error('the service is not open')
+      if (!now) throw new Error('The service is not open.')
       return now
     }
-    const contract = { opened, isTold }
+    const contract = { opened, hasExtras }
     describeDeliveredCodes(contract)
     describeAppFactor(contract)
     describeBackupCodes(contract)

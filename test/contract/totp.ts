@@ -4,17 +4,17 @@ import { PNG } from 'pngjs'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** What a telephone's camera reads from a QR code that is shown as a `data:` URL. */
+/** Reads the URL in a QR code that is a `data:` URL. */
 export function scan(dataUrl: string): URL {
   const png = PNG.sync.read(Buffer.from(dataUrl.slice(dataUrl.indexOf(',') + 1), 'base64'))
   // jsqr is a CommonJS module whose types promise a default export of its own.
   const decode = jsqr as unknown as typeof jsqr.default
   const found = decode(new Uint8ClampedArray(png.data), png.width, png.height)
-  if (!found) throw new Error('nobody could scan this QR code')
+  if (!found) throw new Error('The image has no readable QR code.')
   return new URL(found.data)
 }
 
-/** The code that an authenticator app shows: RFC 6238 with SHA-1, six digits, 30 seconds, written down once more. */
+/** The code of an authenticator app: RFC 6238 with SHA-1, six digits and 30 seconds, independent of the service's own. */
 export function totp(secret: string, now: number): string {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(Math.floor(now / 30_000)))

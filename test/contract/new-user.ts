@@ -2,10 +2,10 @@ import type { Contact } from '../../src/protocol/index.js'
 
 let count = 100
 
-/** Somebody new: contacts and a name of an account that no other test uses, so that budgets do not meet. */
-export function somebody() {
+/** A user whose contacts and account no other test uses, so that tests share no budgets. */
+export function newUser() {
   count += 1
-  const email = `person${count}@example.com`
+  const email = `user${count}@example.com`
   const phone = `+447700900${count}`
   return {
     account: `account-${count}`,
@@ -15,4 +15,4 @@ export function somebody() {
   }
 }
 
-export type Somebody = ReturnType<typeof somebody>
+export type NewUser = ReturnType<typeof newUser>
