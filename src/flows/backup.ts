@@ -34,6 +34,7 @@ export async function sendBackupCodes(
   }
   const { count } = delivered.answer
   await deps.attempts.enable(factorBinding(user.userId, 'backup', target.contact))
+  await deps.sentBackupCodes.remember(user.userId, count)
   deps.emit({ type: 'backup_codes_sent', userId: user.userId })
   return {
     outcome: 'sent',

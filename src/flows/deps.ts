@@ -1,6 +1,7 @@
 import type { Approvals } from '../limits/approvals.js'
 import type { Attempts } from '../limits/attempts.js'
 import type { MessageBudget } from '../limits/budgets.js'
+import type { SentBackupCodes } from '../limits/sent-backup-codes.js'
 import type { Contact } from '../protocol/contact.js'
 import type { Method } from '../protocol/methods.js'
 import type { Caller, MfaService } from '../protocol/service.js'
@@ -20,6 +21,7 @@ export interface Deps {
   readonly approvals: Approvals
   readonly messageBudget: MessageBudget
   readonly deliveries: DeliveryStates
+  readonly sentBackupCodes: SentBackupCodes
   /** Present if the app uses trusted devices. */
   readonly devices?: Devices | undefined
   /** Present if account notices have a "this wasn't me" link. */

@@ -44,11 +44,28 @@ export async function verifyCode(
   const checked = { ...request, ...callerOf(user), transaction, code }
   const verdict = await checkCode(deps, attempt, transaction, checked)
   if (verdict.outcome === 'refused') return verdict
-  const left = method === 'backup' ? verdict.backupCodesLeft : undefined
+  const left = method === 'backup' ? await leftAfterUse(deps, user, verdict) : undefined
   return { outcome: 'accepted', method, ...(left !== undefined && { backupCodesLeft: left }) }
 }
 
 type Valid = Extract<VerifyAnswer, { outcome: 'valid' }>
+
+/** How many backup codes are left after one was used, as the service says or the plugin remembers. */
+async function leftAfterUse(
+  { sentBackupCodes }: Deps,
+  { userId }: MfaUser,
+  { backupCodesLeft }: Valid,
+): Promise<number | undefined> {
+  try {
+    if (backupCodesLeft === undefined) await sentBackupCodes.used(userId)
+    else await sentBackupCodes.remember(userId, backupCodesLeft)
+    const left = await sentBackupCodes.left(userId)
+    return left === 'some' ? undefined : left
+  } catch {
+    // The code is used up and was correct. A store that fails now must not keep the user out.
+    return backupCodesLeft
+  }
+}
 
 /** Emits that a second factor was shown, with the time since the challenge or, if there was none, since the first factor. */
 export function emitVerified(

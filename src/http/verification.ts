@@ -15,9 +15,6 @@ import { isCurrent, storeIfCurrent } from '../session/store.js'
 import type { RequestContext } from './context.js'
 import { notify } from './notify.js'
 
-/** With this many backup codes or fewer, the user is warned. */
-export const FEW_BACKUP_CODES = 3
-
 /** The steps in which verifications differ. */
 export interface VerificationSteps {
   /** Checks the code: consumes an attempt, asks the service, and acquires the approval. */
@@ -185,11 +182,10 @@ function nextAfter({ deps, state }: RequestContext): string {
   return state.record.returnTo ?? deps.settings.homePath
 }
 
-/** The backup codes that are left, for the new session's record and its warning. */
+/** The backup codes that are left, for the new session's record and the page that says so. */
 function backupCodesOf(context: RequestContext, left: number | undefined): MfaRecord['backupCodes'] {
   if (left === undefined) return undefined
-  const next = nextAfter(context)
-  return { left, ...(left <= FEW_BACKUP_CODES && { next }) }
+  return { left, next: nextAfter(context) }
 }
 
 /**

@@ -5,6 +5,7 @@ import { type MessageBudget, messageBudgetIn } from './budgets.js'
 import { openCounters } from './counter.js'
 import { scriptedLimits } from './redis-limits.js'
 import { type RepeatedFailures, repeatedFailuresIn } from './repeated-failures.js'
+import { type SentBackupCodes, sentBackupCodesIn } from './sent-backup-codes.js'
 
 /** Everything that is limited, counted in one store for all processes. */
 export interface Limits {
@@ -12,6 +13,7 @@ export interface Limits {
   readonly approvals: Approvals
   readonly messageBudget: MessageBudget
   readonly repeatedFailures: RepeatedFailures
+  readonly sentBackupCodes: SentBackupCodes
 }
 
 /** The limits in the store that the options name. */
@@ -25,5 +27,11 @@ export function openLimits(settings: Settings): Limits {
   }
   const limits =
     typeof store === 'object' && 'redis' in store ? scriptedLimits(counted, store, settings) : counted
-  return { ...limits, approvals, repeatedFailures: repeatedFailuresIn(counters) }
+  const isShared = store !== undefined && store !== 'memory'
+  return {
+    ...limits,
+    approvals,
+    repeatedFailures: repeatedFailuresIn(counters),
+    sentBackupCodes: sentBackupCodesIn(counters, isShared ? 'shared' : 'memory'),
+  }
 }

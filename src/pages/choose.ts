@@ -13,7 +13,7 @@ export function choosePage(view: Extract<View, { page: 'choose' }>, context: Pag
     ...view.factors.filter(({ id }) => isPreferred(id)),
     ...view.factors.filter(({ id }) => !isPreferred(id)),
   ]
-  const isEmpty = factors.length === 0 && !view.backup
+  const isEmpty = factors.length === 0 && !view.backup && view.mayHaveBackup !== true
   const lead = isEmpty ? words.choose.none : words.choose.lead[frame.purpose]
   return {
     title: html`${words.choose.title}`,

@@ -12,13 +12,20 @@ export interface Choice {
   /** The id of the highlighted factor. */
   readonly preferred?: string
   readonly backup: boolean
+  readonly mayHaveBackup?: boolean
+  /** The factor that the user is at already, which is not in the list. */
+  readonly current?: FactorView | 'backup'
 }
 
 /** A button or link for each factor: a POST form if it sends a code, otherwise a link. */
 export function factorList(choice: Choice, context: PageContext): Html {
-  const items = choice.factors.map((factor) => factorButton(factor, factor.id === choice.preferred, context))
+  const items = choice.factors.map((factor) => factorButton(factor, choice, context))
   if (choice.backup) items.push(backupLink(context))
-  return html`<ul class="mfa-choices">${items.map((item) => html`<li>${item}</li>`)}</ul>`
+  const list =
+    items.length > 0 && html`<ul class="mfa-choices">${items.map((item) => html`<li>${item}</li>`)}</ul>`
+  if (choice.mayHaveBackup !== true) return html`${list}`
+  return html`${list}
+<p><a class="mfa-link" href="${verifyPath('backup', context)}">${context.words.choose.backupMaybe}</a></p>`
 }
 
 /** The label of a factor's button, which says what the button does. */
@@ -31,9 +38,9 @@ export function challengeForm(factor: Pick<FactorView, 'id'>, button: Html, cont
   return html`<form method="post" action="${context.frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}">${button}</form>`
 }
 
-function factorButton(factor: FactorView, preferred: boolean, context: PageContext): Html {
-  const style = `mfa-choice${preferred ? ' mfa-choice-preferred' : ''}`
-  const inside = html`${icons[factor.method]}<span class="mfa-choice-text"><span>${actText(factor, context)}</span>${hints(factor, context)}</span>`
+function factorButton(factor: FactorView, choice: Choice, context: PageContext): Html {
+  const style = `mfa-choice${factor.id === choice.preferred ? ' mfa-choice-preferred' : ''}`
+  const inside = html`${icons[factor.method]}<span class="mfa-choice-text"><span>${actText(factor, context)}</span>${hints(factor, choice, context)}</span>`
   // No code is sent for an app, so a link is enough.
   if (factor.method === 'app')
     return html`<a class="${style}" href="${verifyPath(factor.id, context)}">${inside}</a>`
@@ -45,18 +52,20 @@ function backupLink(context: PageContext): Html {
   return html`<a class="mfa-choice" href="${verifyPath('backup', context)}">${icons.backup}<span class="mfa-choice-text"><span>${choose.backup}</span>${hint(choose.backupHint)}</span></a>`
 }
 
-function hints(factor: FactorView, context: PageContext): Renderable {
+function hints(factor: FactorView, choice: Choice, context: PageContext): Renderable {
   return [
     factor.label !== undefined && hint(html`<bdi>${factor.label}</bdi>`),
     factor.method === 'app' && factor.to !== '' && hint(destination(factor.to)),
-    hintOf(factor.method, context),
+    hintOf(factor.method, choice, context),
   ]
 }
 
-/** A hint for factors that are less secure than an authenticator app (R48). */
-function hintOf(method: Method, { words }: PageContext): Renderable {
+/** A hint for factors that are less secure than another one of the user (R48). */
+function hintOf(method: Method, { factors, current }: Choice, { words }: PageContext): Renderable {
+  const all = current === undefined || current === 'backup' ? factors : [...factors, current]
   if (method === 'app') return undefined
-  return hint(strengthOf(method) === 'weak' ? words.choose.emailHint : words.choose.phoneHint)
+  if (strengthOf(method) === 'weak') return all.length > 1 && hint(words.choose.emailHint)
+  return all.some((other) => other.method === 'app') && hint(words.choose.phoneHint)
 }
 
 const hint = (text: Renderable) => html`<span class="mfa-hint">${text}</span>`

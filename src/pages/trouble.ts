@@ -8,15 +8,17 @@ export function troubleSection(view: Extract<View, { page: 'code' }>, context: P
   const { frame, words } = context
   const kind = view.factor === 'backup' ? 'backup' : view.factor.method
   const backup = view.backup && kind !== 'backup'
-  const hasOthers = view.others.length > 0 || backup
+  const mayHaveBackup = view.mayHaveBackup === true && kind !== 'backup'
+  const hasOthers = view.others.length > 0 || backup || mayHaveBackup
+  const choice = { factors: view.others, backup, mayHaveBackup, current: view.factor }
   // Without a usable code, the section is open and does not ask the user to wait.
   const isUnusable = view.exhausted || view.challenge?.delivery === 'refused'
   const isDelivered = kind !== 'app' && kind !== 'backup'
   return html`<details class="mfa-trouble"${isUnusable && html` open`}>
 <summary>${words.code.trouble[kind]}</summary>
 ${!(isUnusable && isDelivered) && html`<p data-mfa-tip>${words.code.tip[kind]}</p>`}
-${hasOthers && html`<h2>${words.code.otherFactors}</h2>${factorList({ factors: view.others, backup }, context)}`}
+${hasOthers && html`<h2>${words.code.otherFactors}</h2>${factorList(choice, context)}`}
 ${frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}
-${frame.purpose !== 'manage' && html`<p><a class="mfa-link" href="${startPath(frame)}">${words.code.allFactors}</a></p>`}
+${frame.purpose !== 'manage' && view.others.length > 0 && html`<p><a class="mfa-link" href="${startPath(frame)}?choose">${words.code.allFactors}</a></p>`}
 </details>`
 }

@@ -123,7 +123,10 @@ export type View =
       readonly page: 'choose'
       readonly factors: readonly FactorView[]
       readonly preferred?: string
+      /** Whether the user has backup codes. */
       readonly backup: boolean
+      /** Whether that is unknown, so that the page asks. */
+      readonly mayHaveBackup?: boolean
     }
   /** The form for a code. It posts `code` and `factor` to `{base}/verify`; `factor` is `backup` for a backup code. */
   | {
@@ -133,7 +136,10 @@ export type View =
       /** The challenge has no attempts left; the user needs a new code or another factor. */
       readonly exhausted: boolean
       readonly others: readonly FactorView[]
+      /** As in the view `choose`. */
       readonly backup: boolean
+      /** As in the view `choose`. */
+      readonly mayHaveBackup?: boolean
       /** Number of digits after which the form is submitted. Defaults to 6; 0 waits for the button. */
       readonly digits?: number
       /** Present if the browser can be trusted, with a checkbox that posts `trust`. `ticked` keeps it after a wrong code. */
@@ -162,7 +168,7 @@ export type View =
   | { readonly page: 'backup'; readonly to?: string }
   /** The backup codes were sent. The link leads to `next`, by default to the home page. */
   | { readonly page: 'backup-sent'; readonly to: string; readonly count?: number; readonly next?: string }
-  /** Shown after a sign-in with one of the last backup codes. Links to `{base}/backup` and to `next`. */
+  /** Shown after a sign-in with a backup code: how many are left. Links to `{base}/backup` and to `next`. */
   | { readonly page: 'backup-codes-left'; readonly left: number; readonly next: string }
   /** The page of a signed-in user, to manage their factors. */
   | {

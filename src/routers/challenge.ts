@@ -1,5 +1,6 @@
 import { Router } from 'express'
 import type * as z from 'zod'
+import { backupCodesLeft } from '../flows/backup-codes-left.js'
 import { type Challenged, startChallenge } from '../flows/challenge.js'
 import type { Refused } from '../flows/deps.js'
 import { offeredFactors } from '../flows/user.js'
@@ -43,12 +44,12 @@ async function showStart(context: RouteContext): Promise<void> {
   const { path } = deps.settings
   if (state.stage === 'pending' && user.factors.length === 0) return res.redirect(303, `${path}/enroll-app`)
   if (state.stage !== 'pending' && !state.record.stepUp) {
-    const { backupCodes } = state.record
+    const left = await backupCodesLeft(deps, user)
     const overview = {
       page: 'overview',
       factors: factorViews(context),
       backup: hasBackup(context),
-      ...(backupCodes && { backupCodesLeft: backupCodes.left }),
+      ...(typeof left === 'number' && hasBackup(context) && { backupCodesLeft: left }),
       devices: deps.browsers !== undefined,
     } as const
     return showPage(context, overview, keptRefusal(context))
@@ -60,7 +61,7 @@ async function showStart(context: RouteContext): Promise<void> {
     if (only?.method === 'app' && others.length === 0)
       return res.redirect(303, `${path}/verify?factor=${only.id}`)
   }
-  showPage(context, choosePage(context), keptRefusal(context))
+  showPage(context, await choosePage(context), keptRefusal(context))
 }
 
 /** Responds with the MFA status as JSON. */

@@ -7,7 +7,7 @@ import { sendProblem } from '../http/problem.js'
 import type { View } from '../pages/view.js'
 import type { Factor } from '../protocol/factor.js'
 import type { RouteContext } from './context.js'
-import { choosePage, hasBackup, showPage } from './respond.js'
+import { backupOffer, choosePage, showPage } from './respond.js'
 
 /** The service failed to deliver a code, and the user may use another factor. */
 export interface Undelivered {
@@ -33,26 +33,30 @@ export async function otherFactorsAfter(
   await readDisabledFactors(context)
   const failed = findFactor(user, requested)
   const factors = outage === 'other-factor' ? offeredFactors(user).filter(({ id }) => id !== failed?.id) : []
-  const backup = hasBackup(context)
+  const offer = await backupOffer(context)
+  const backup = offer.backup || offer.mayHaveBackup === true
   if (factors.length === 0 && !backup) throw error
   logFailure(logger, error)
   return { outcome: 'undelivered', error, factors, backup }
 }
 
 /** Responds with the other factors. */
-export function respondUndelivered(context: RouteContext, { error, factors, backup }: Undelivered): void {
+export async function respondUndelivered(
+  context: RouteContext,
+  { error, factors, backup }: Undelivered,
+): Promise<void> {
   const { res, deps, html } = context
   const { retryAfterSeconds } = error
   const problem = {
     code: 'delivery_unavailable',
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   } as const
-  if (html) return showPage(context, pageFor(context, factors), { tone: 'error', ...problem })
+  if (html) return showPage(context, await pageFor(context, factors), { tone: 'error', ...problem })
   const { path: next } = deps.settings
   sendProblem(res, { ...problem, next, factors: listFactors(factors), backup }, error.status)
 }
 
-function pageFor(context: RouteContext, factors: readonly Factor[]): View {
+async function pageFor(context: RouteContext, factors: readonly Factor[]): Promise<View> {
   if (factors.length > 0) return choosePage(context, factors.map(factorView))
   return { page: 'code', factor: 'backup', exhausted: false, others: [], backup: false }
 }

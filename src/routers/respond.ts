@@ -1,3 +1,4 @@
+import { backupCodesLeft } from '../flows/backup-codes-left.js'
 import { factorChange } from '../flows/freshness.js'
 import type { Refusal } from '../flows/refusal.js'
 import { backupTarget, findFactor } from '../flows/user.js'
@@ -38,7 +39,7 @@ function frameOf({ req, deps, state }: RouteContext, message: PageMessage | unde
     appName: settings.appName,
     base: settings.path,
     signInPath: settings.signInPath,
-    homePath: record.returnTo ?? record.backupCodes?.next ?? settings.homePath,
+    homePath: record.returnTo ?? settings.homePath,
     purpose: stage === 'pending' ? 'sign-in' : record.stepUp ? 'step-up' : 'manage',
     ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.pendingLoginMs }),
     now: Date.now(),
@@ -49,10 +50,10 @@ function frameOf({ req, deps, state }: RouteContext, message: PageMessage | unde
 }
 
 /** The page on which the user chooses a factor. */
-export function choosePage(context: RouteContext, factors = factorViews(context)): View {
+export async function choosePage(context: RouteContext, factors = factorViews(context)): Promise<View> {
   const { req, deps, state } = context
   const preferred = deps.settings.preferred?.(state.user) ?? lastUsedFactor(req)
-  return { page: 'choose', factors, ...(preferred && { preferred }), backup: hasBackup(context) }
+  return { page: 'choose', factors, ...(preferred && { preferred }), ...(await backupOffer(context)) }
 }
 
 /** The page on which the user types a code, or the choice of factors if there is no factor to type a code for. */
@@ -70,7 +71,7 @@ export async function codePage(context: RouteContext, name: string | undefined):
     ...(challenge && challenge.factor.id === found?.id && { challenge }),
     exhausted: await isExhausted(context, challengeIdFor(state.record, found?.id ?? 'backup')),
     others: factorViews(context).filter((other) => other.id !== found?.id),
-    backup: id !== 'backup' && hasBackup(context),
+    ...(id === 'backup' ? { backup: false } : await backupOffer(context)),
     ...(found && trustOffer(context, found)),
   }
 }
@@ -85,6 +86,19 @@ function trustOffer(
   if (forMs === undefined) return {}
   // The choice outlasts a wrong code.
   return { trust: { forMs, ticked: state.record.refused?.trust === true } }
+}
+
+/**
+ * How pages offer a backup code: as a factor if the user has one, in a question if that is unknown. Otherwise not, since a user
+ * without backup codes cannot use any.
+ */
+export async function backupOffer(
+  context: RouteContext,
+): Promise<{ readonly backup: boolean; readonly mayHaveBackup?: true }> {
+  if (!hasBackup(context)) return { backup: false }
+  const left = await backupCodesLeft(context.deps, context.user)
+  if (left === undefined) return { backup: false, mayHaveBackup: true }
+  return { backup: left !== 0 }
 }
 
 /** Whether this user can have backup codes: there is a contact for them, and the step-up accepts them. */

@@ -6,7 +6,7 @@ import type { RouteDeps } from '../http/deps.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type verifiedAnswer, verifyBody } from '../http/schemas.js'
-import { FEW_BACKUP_CODES, verifyTypedCode } from '../http/verification.js'
+import { verifyTypedCode } from '../http/verification.js'
 import type { PageMessage } from '../pages/view.js'
 import { addAssets } from './assets.js'
 import { respondState } from './challenge.js'
@@ -18,7 +18,7 @@ import { addRoute } from './route.js'
 
 /**
  * `GET /verify` shows the code entry; `POST /verify` checks a code and makes the session a verified one; `GET /resume` offers
- * a form that was interrupted for it; `GET /backup-codes-left` warns a user who has few backup codes left.
+ * a form that was interrupted for it; `GET /backup-codes-left` says how many backup codes are left.
  */
 export function buildVerifyRouter(deps: RouteDeps): Router {
   const router = Router()
@@ -67,10 +67,7 @@ async function verify(context: RouteContext): Promise<void> {
   if (used && lastUsedFactor(req) !== used.id) rememberUsedFactor(req, res, used.id, deps.settings.path)
   const next = state.record.returnTo ?? deps.settings.homePath
   const { trusted, backupCodesLeft: left } = outcome
-  if (html) {
-    const isFew = left !== undefined && left <= FEW_BACKUP_CODES
-    return res.redirect(303, isFew ? `${deps.settings.path}/backup-codes-left` : next)
-  }
+  if (html) return res.redirect(303, left === undefined ? next : `${deps.settings.path}/backup-codes-left`)
   const answer: z.output<typeof verifiedAnswer> = {
     status: 'verified',
     next,
@@ -80,7 +77,7 @@ async function verify(context: RouteContext): Promise<void> {
   res.json(answer)
 }
 
-/** Warns a user who signed in with one of the last backup codes, and links to the return address. */
+/** Says how many backup codes are left after one was used, and links to the return address. */
 function showBackupCodesLeft(context: RouteContext): void {
   const { res, deps, state, html } = context
   const { stage, backupCodes } = state.record

@@ -84,7 +84,7 @@ describe('a user who signs in with one of the last backup codes', () => {
 })
 
 describe('a user who has more backup codes left', () => {
-  it('sees the number, without a warning', async () => {
+  it('sees the number after each use, without a warning', async () => {
     const made = await withLeft(4)
     const agent = await signIn(made.app, 'bob')
     const answer = await verifyBackupCode(agent).expect(200)
@@ -92,8 +92,12 @@ describe('a user who has more backup codes left', () => {
 
     const browser = await browserOf(await withLeft(4), '/account?tab=1')
     const verified = await verifyBackupCode(browser).type('form').expect(303)
-    expect(verified.headers.location).toBe('/account?tab=1')
-    await browser.get('/mfa/backup-codes-left').expect(303).expect('Location', '/')
+    expect(verified.headers.location).toBe('/mfa/backup-codes-left')
+    const page = await browser.get('/mfa/backup-codes-left').expect(200)
+    expect(page.text).toContain('<h1>Backup code used</h1>')
+    expect(page.text).toContain('You have 4 backup codes left.')
+    expect(page.text).toMatch(/<a class="mfa-primary" href="\/account\?tab=1">Continue/)
+    expect(page.text).not.toContain('before you need them')
     const overview = await browser.get('/mfa').expect(200)
     expect(overview.text).toContain('You have 4 backup codes left.')
     expect(overview.text).not.toContain('tab=1')
@@ -108,12 +112,28 @@ describe('a user who has more backup codes left', () => {
 })
 
 describe('the number of backup codes', () => {
-  it('is not shown when the service does not report it', async () => {
+  it('is counted by the plugin when the service does not report it', async () => {
     const agent = await signIn((await withLeft(undefined)).app, 'bob')
     expect((await verifyBackupCode(agent).expect(200)).body).toEqual({
       status: 'verified',
       next: '/',
+      backupCodesLeft: 1,
     })
+    const page = await agent.get('/mfa').set('Accept', 'text/html').expect(200)
+    expect(page.text).toContain('You have 1 backup code left.')
+  })
+
+  it('is not shown when neither the service nor the plugin knows it', async () => {
+    const standIn = standInService()
+    const { service } = standIn
+    const sendBackupCodes: MfaService['sendBackupCodes'] = async (request) => {
+      await service.sendBackupCodes(request)
+      return { outcome: 'sent' }
+    }
+    const made = host({ standIn, options: { service: { ...service, sendBackupCodes } } })
+    await (await signInFully(made, 'bob')).post('/mfa/backup').send({}).expect(200)
+    const agent = await signIn(made.app, 'bob')
+    expect((await verifyBackupCode(agent).expect(200)).body).toEqual({ status: 'verified', next: '/' })
     const page = await agent.get('/mfa').set('Accept', 'text/html').expect(200)
     expect(page.text).not.toMatch(/backup codes? left/)
   })

@@ -139,7 +139,7 @@ describe('too many wrong codes', () => {
       expect(text).toContain('Too many wrong codes')
       expect(text).not.toMatch(/0 attempts|Wrong code |try again/)
       expect(text).toContain('Text a code to ••• 02')
-      expect(text).toContain('Use a backup code')
+      expect(text).toContain('Do you have a backup code?')
       expect(shown.text).not.toContain('name="code"')
     }
     // An attempt with the correct code changes nothing about it.

@@ -39,6 +39,8 @@ export interface Catalogue {
     readonly act: Readonly<Record<Method, Phrase>>
     readonly backup: Phrase
     readonly backupHint: Phrase
+    /** A link for users of whom it is unknown whether they have backup codes. */
+    readonly backupMaybe: Phrase
     readonly emailHint: Phrase
     /** For text messages, WhatsApp, calls, and a code sent by both email and text message. */
     readonly phoneHint: Phrase
@@ -130,9 +132,12 @@ export interface Catalogue {
     readonly count: PluralPhrase
     readonly keep: Phrase
   }
-  /** The page after a sign-in with one of the last backup codes. */
+  /** The page after a sign-in with a backup code. */
   readonly codesLeft: {
+    /** Few are left. */
     readonly title: Phrase
+    /** More than a few are left. */
+    readonly used: Phrase
     readonly left: PluralPhrase
     /** The last backup code was used. */
     readonly none: Phrase

@@ -24,6 +24,7 @@ export const de: Catalogue = {
     },
     backup: 'Backup-Code verwenden',
     backupHint: 'Einer der Codes, die Sie gespeichert haben',
+    backupMaybe: 'Haben Sie einen Backup-Code?',
     emailHint: 'Am wenigsten sicher: nur so sicher wie Ihr E-Mail-Konto',
     phoneHint: 'Weniger sicher als eine Authenticator-App',
     none: 'Für Ihr Konto ist noch keine Methode zur Bestätigung eingerichtet. Bitte wenden Sie sich an {app}.',
@@ -152,6 +153,7 @@ export const de: Catalogue = {
   },
   codesLeft: {
     title: 'Nur noch wenige Backup-Codes',
+    used: 'Backup-Code verwendet',
     left: { one: 'Sie haben noch {count} Backup-Code.', other: 'Sie haben noch {count} Backup-Codes.' },
     none: 'Das war Ihr letzter Backup-Code.',
     advice:

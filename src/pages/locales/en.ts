@@ -24,6 +24,7 @@ export const en: Catalogue = {
     },
     backup: 'Use a backup code',
     backupHint: 'One of the codes you saved',
+    backupMaybe: 'Do you have a backup code?',
     emailHint: 'Least secure: only as safe as your email account',
     phoneHint: 'Less secure than an authenticator app',
     none: 'Your account has no way to confirm it’s you yet. Please contact {app} for help.',
@@ -149,6 +150,7 @@ export const en: Catalogue = {
   },
   codesLeft: {
     title: 'Few backup codes left',
+    used: 'Backup code used',
     left: { one: 'You have {count} backup code left.', other: 'You have {count} backup codes left.' },
     none: 'That was your last backup code.',
     advice:

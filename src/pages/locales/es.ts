@@ -24,6 +24,7 @@ export const es: Catalogue = {
     },
     backup: 'Usar un código de respaldo',
     backupHint: 'Uno de los códigos que guardaste',
+    backupMaybe: '¿Tienes un código de respaldo?',
     emailHint: 'La opción menos segura: depende de la seguridad de tu correo',
     phoneHint: 'Menos segura que una aplicación de autenticación',
     none: 'Tu cuenta todavía no tiene ningún método de verificación. Ponte en contacto con {app}.',
@@ -149,6 +150,7 @@ export const es: Catalogue = {
   },
   codesLeft: {
     title: 'Quedan pocos códigos de respaldo',
+    used: 'Código de respaldo usado',
     left: { one: 'Te queda {count} código de respaldo.', other: 'Te quedan {count} códigos de respaldo.' },
     none: 'Ese era tu último código de respaldo.',
     advice:

@@ -24,6 +24,7 @@ export const fr: Catalogue = {
     },
     backup: 'Utiliser un code de secours',
     backupHint: 'L’un des codes que vous avez enregistrés',
+    backupMaybe: 'Avez-vous un code de secours ?',
     emailHint: 'La méthode la moins sûre : elle dépend de la sécurité de votre messagerie',
     phoneHint: 'Moins sûr qu’une application d’authentification',
     none: 'Votre compte n’a encore aucune méthode de validation. Veuillez contacter {app}.',
@@ -153,6 +154,7 @@ export const fr: Catalogue = {
   },
   codesLeft: {
     title: 'Il reste peu de codes de secours',
+    used: 'Code de secours utilisé',
     left: { one: 'Il vous reste {count} code de secours.', other: 'Il vous reste {count} codes de secours.' },
     none: 'C’était votre dernier code de secours.',
     advice:

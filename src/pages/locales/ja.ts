@@ -24,6 +24,7 @@ export const ja: Catalogue = {
     },
     backup: 'バックアップ コードを使用する',
     backupHint: '保管しているコードの1つを使用します',
+    backupMaybe: 'バックアップ コードをお持ちですか？',
     emailHint: '安全性が最も低い方法です。メール アカウントの安全性に左右されます',
     phoneHint: '認証アプリより安全性が低い方法です',
     none: 'このアカウントには、本人確認の方法がまだ設定されていません。{app}にお問い合わせください。',
@@ -149,6 +150,7 @@ export const ja: Catalogue = {
   },
   codesLeft: {
     title: 'バックアップ コードが残りわずかです',
+    used: 'バックアップ コードを使用しました',
     left: { other: 'バックアップ コードの残りは{count}個です。' },
     none: '最後のバックアップ コードを使用しました。',
     advice:

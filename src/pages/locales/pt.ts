@@ -24,6 +24,7 @@ export const pt: Catalogue = {
     },
     backup: 'Usar um código de backup',
     backupHint: 'Um dos códigos que você guardou',
+    backupMaybe: 'Você tem um código de backup?',
     emailHint: 'A opção menos segura: depende da segurança do seu e-mail',
     phoneHint: 'Menos segura que um app autenticador',
     none: 'Sua conta ainda não tem um método de verificação. Entre em contato com {app}.',
@@ -149,6 +150,7 @@ export const pt: Catalogue = {
   },
   codesLeft: {
     title: 'Restam poucos códigos de backup',
+    used: 'Código de backup usado',
     left: { one: 'Resta {count} código de backup.', other: 'Restam {count} códigos de backup.' },
     none: 'Esse era o seu último código de backup.',
     advice:

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import type { MfaService } from '../../src/index.js'
+import { browserAgent, type Host, host, signIn, signInFully } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
+import { standInService } from '../kit/stand-in-service.js'
+
+const OFFERED = 'Use a backup code'
+const ASKED = 'Do you have a backup code?'
+
+/** A host whose service says how many backup codes a user has. */
+function withCount(factorsOf: MfaService['factorsOf']) {
+  const standIn = standInService()
+  return host({ standIn, options: { service: { ...standIn.service, ...(factorsOf && { factorsOf }) } } })
+}
+
+/** The pages on which a user chooses another factor: the choice, and the help below a code. */
+async function pagesOf(made: Pick<Host, 'app'>, name = 'bob') {
+  const browser = browserAgent(made.app)
+  await login(browser, name).type('form').expect(200)
+  const choice = await browser.get('/mfa?choose').expect(200)
+  await challenge(browser, 'sms').type('form').expect(303)
+  return { browser, choice: choice.text, help: (await browser.get('/mfa/verify').expect(200)).text }
+}
+
+describe('a backup code', () => {
+  it('is offered to a user who has some, as the service says', async () => {
+    const { choice, help } = await pagesOf(withCount(async () => ({ app: false, backupCodesLeft: 7 })))
+    for (const page of [choice, help]) expect(page).toContain(OFFERED)
+    for (const page of [choice, help]) expect(page).not.toContain(ASKED)
+  })
+
+  it('is not offered to a user who has none, as the service says', async () => {
+    const { choice, help } = await pagesOf(withCount(async () => ({ app: false, backupCodesLeft: 0 })))
+    for (const page of [choice, help]) expect(page).not.toMatch(/backup code/i)
+  })
+
+  it.each<[string, MfaService['factorsOf']]>([
+    ['cannot say', undefined],
+    ['does not know the account', async () => undefined],
+    [
+      'fails',
+      async () => {
+        throw new Error('down for the test')
+      },
+    ],
+    ['does not answer', () => new Promise(() => {})],
+  ])('is only asked about where the service %s, and can be used there', async (_, factorsOf) => {
+    const { browser, choice, help } = await pagesOf(withCount(factorsOf))
+    for (const page of [choice, help]) expect(page).not.toContain(OFFERED)
+    for (const page of [choice, help]) expect(page).toContain(ASKED)
+    const entry = await browser.get('/mfa/verify?factor=backup').expect(200)
+    expect(entry.text).toContain('name="code"')
+  })
+
+  it('is offered once the plugin had some sent, until the last one is used', async () => {
+    const made = host()
+    await (await signInFully(made, 'bob')).post('/mfa/backup').send({}).expect(200)
+    expect((await pagesOf(made)).choice).toContain(OFFERED)
+    for (const code of ['AAAABBBBCCCCDDDD', 'EEEEFFFFGGGGHHHH']) {
+      await verify(await signIn(made.app, 'bob'), code, { factor: 'backup' }).expect(200)
+    }
+    expect((await pagesOf(made)).choice).not.toMatch(/backup code/i)
+  })
+})
+
+describe('a hint about security', () => {
+  it('compares a factor with an authenticator app only where the user has one', async () => {
+    const compared = 'Less secure than an authenticator app'
+    const { choice } = await pagesOf(host())
+    expect(choice).not.toContain(compared)
+    const alice = await pagesOf(host(), 'alice')
+    expect(alice.choice).toContain(compared)
+    expect(alice.help).toContain('Least secure')
+  })
+
+  it('calls an email the least secure factor only where there is another', async () => {
+    const made = host({ options: { factors: ({ email }) => [{ method: 'email', email }] } })
+    const browser = browserAgent(made.app)
+    await login(browser, 'bob').type('form').expect(200)
+    expect((await browser.get('/mfa').expect(200)).text).not.toContain('Least secure')
+  })
+})
+
+describe('the link to all options', () => {
+  it('leads to another page, and is absent where there is nothing else to choose', async () => {
+    const bob = await pagesOf(host())
+    expect(bob.help).not.toContain('See all options')
+    const alice = await pagesOf(host(), 'alice')
+    const [, href = ''] = /href="([^"]+)">See all options/.exec(alice.help) ?? []
+    const choice = await alice.browser.get(href).expect(200)
+    expect(choice.text).toContain('<h1>Confirm it’s you</h1>')
+  })
+})
