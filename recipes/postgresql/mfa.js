@@ -1,0 +1,20 @@
+import { createMfa } from 'countersign'
+import { pool } from './pool.js'
+import { rememberApp } from './users.js'
+
+export const mfa = createMfa({
+  service: {
+    baseUrl: process.env.MFA_BASE_URL,
+    apiKey: process.env.MFA_API_KEY,
+    dialect: 'countersign',
+  },
+  appName: 'Postgres Bank',
+  factors: ({ email, hasApp }) => [
+    { method: 'email', email },
+    ...(hasApp ? [{ method: 'app', user: email }] : []),
+  ],
+  onAppEnrolled: rememberApp,
+  // The tables `mfa_counters` and `mfa_trust` are created at the first use.
+  limits: { store: { postgres: { pool } } },
+  trustedDevices: { store: { postgres: { pool } }, fingerprint: (user) => user.passwordVersion },
+})

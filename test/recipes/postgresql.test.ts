@@ -1,0 +1,59 @@
+import pg from 'pg'
+import request from 'supertest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
+import { totpCode } from '../../src/testing/totp.js'
+import { openRecipe, type Recipe, type RunningRecipe } from './kit.js'
+import { type RecipeService, serviceForRecipes } from './service.js'
+
+describe.skipIf(postgresMissing)('the recipe "PostgreSQL"', () => {
+  let recipe: Recipe
+  let service: RecipeService
+  let database: Awaited<ReturnType<typeof startPostgres>>
+  const start = (): Promise<RunningRecipe> =>
+    recipe.start('server.js', { ...service.env, DATABASE_URL: database.url })
+
+  beforeAll(async () => {
+    ;[recipe, service, database] = await Promise.all([
+      openRecipe('postgresql'),
+      serviceForRecipes(),
+      startPostgres(),
+    ])
+  })
+
+  afterAll(async () => {
+    await recipe?.dispose()
+    await service?.stop()
+    await database?.stop()
+  })
+
+  it('keeps sessions, counters and factors over a restart', async () => {
+    const first = await start()
+    const browser = request.agent(first.url).set('Accept', 'text/html')
+    const password = { username: 'bob', password: 'a good password' }
+    await browser.post('/login').type('form').send(password).expect(302).expect('Location', '/')
+    await browser.get('/').expect(303).expect('Location', '/mfa')
+    await browser.post('/mfa/challenge').type('form').send({ factor: 'email' }).expect(303)
+    const wrong = await browser.post('/mfa/verify').set('Accept', 'application/json').send({ code: '000000' })
+    expect(wrong.body).toMatchObject({ code: 'invalid_code', attemptsLeft: 4 })
+    const code = await service.newestCode('bob@example.com')
+    await browser.post('/mfa/verify').type('form').send({ code }).expect(303)
+
+    const { body } = await browser.post('/mfa/enroll-app').set('Accept', 'application/json').send({})
+    const confirmed = browser.post('/mfa/enroll-app/confirm').set('Accept', 'application/json')
+    await confirmed.send({ code: totpCode(body.secret) }).expect(200)
+    await first.stop()
+    const pool = new pg.Pool({ connectionString: database.url })
+    const { rows } = await pool.query('SELECT count(*)::int AS counters FROM mfa_counters')
+    await pool.end()
+    expect(rows[0].counters).toBeGreaterThan(0)
+
+    const second = await start()
+    const cookies = browser.jar.getCookies({ domain: 'localhost', path: '/', secure: false, script: false })
+    const again = request.agent(second.url).set('Accept', 'text/html')
+    again.jar.setCookies(cookies.map(String))
+    expect((await again.get('/').expect(200)).text).toContain('Signed in as bob.')
+    const factors = await again.get('/mfa').set('Accept', 'application/json').expect(200)
+    expect(factors.body.factors.map(({ id }: { id: string }) => id)).toEqual(['email', 'app'])
+  })
+})
