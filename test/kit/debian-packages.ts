@@ -12,6 +12,10 @@ const PACKAGES = {
   },
   'redis-server': { files: ['/usr/bin/redis-server'], skips: 'sessions, limits and devices in Redis' },
   postgresql: { files: ['/usr/lib/postgresql/15/bin/postgres'], skips: 'everything on PostgreSQL' },
+  'nginx-light': {
+    files: ['/usr/sbin/nginx', '/usr/bin/nginx'],
+    skips: 'the recipe with two processes behind nginx',
+  },
   openssl: {
     files: ['/usr/bin/openssl', '/usr/local/bin/openssl', '/opt/homebrew/bin/openssl'],
     skips: 'TLS of the client and of mail',

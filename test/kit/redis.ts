@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { type AddressInfo, createServer } from 'node:net'
 import { createClient } from 'redis'
 import { missing } from './debian-packages.js'
+import { freePort } from './free-port.js'
 
 const BINARY = '/usr/bin/redis-server'
 
@@ -21,6 +21,7 @@ export async function startRedis() {
       () => {},
     )
   return {
+    url: `redis://127.0.0.1:${port}`,
     /** A connection of its own, as another process would have. */
     async connect() {
       const one = client()
@@ -44,12 +45,4 @@ export async function startRedis() {
       await gone
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise<void>((resolve) => server.close(() => resolve()))
-  return port
 }
