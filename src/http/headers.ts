@@ -1,17 +1,19 @@
 import type { Response } from 'express'
 
-const HEADERS = {
-  'Cache-Control': 'no-store',
-  'Content-Security-Policy':
+const HEADERS = new Map([
+  ['Cache-Control', 'no-store'],
+  [
+    'Content-Security-Policy',
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  'Referrer-Policy': 'same-origin',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
-}
+  ],
+  ['Referrer-Policy', 'same-origin'],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['X-Frame-Options', 'DENY'],
+])
 
 /** Sets the security headers that every response of this package has (R12). */
 export function setSecurityHeaders(res: Response): void {
-  res.set(HEADERS)
+  res.setHeaders(HEADERS)
 }
 
 /** Sets `Retry-After` in seconds (RFC 9110 §10.2.3), if the problem has a time. */

@@ -1,4 +1,4 @@
-import { formatterOf } from './formatters.js'
+import { memoized } from './memoized.js'
 
 const UNITS = [
   ['day', 86_400_000],
@@ -11,11 +11,18 @@ const lengths = {
   hour: lengthsIn('hour'),
   minute: lengthsIn('minute'),
 }
-const relativeDays = formatterOf((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
-const relativeTimes = formatterOf((locale) => new Intl.RelativeTimeFormat(locale))
+const relativeDays = memoized((locale: string) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
+const relativeTimes = memoized((locale: string) => {
+  const format = new Intl.RelativeTimeFormat(locale)
+  const inUnit = (unit: Intl.RelativeTimeFormatUnit) =>
+    memoized((value: number) => format.format(value, unit))
+  return { second: inUnit('second'), minute: inUnit('minute'), hour: inUnit('hour'), day: inUnit('day') }
+})
 
 function lengthsIn(unit: (typeof UNITS)[number][0]) {
-  return formatterOf((locale) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }))
+  return memoized(
+    (locale: string) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }),
+  )
 }
 
 /** A duration in words: "30 days", "12 hours". */
@@ -37,9 +44,9 @@ export function daysAgo(locale: string, ms: number): string {
 export function inTime(locale: string, seconds: number): string {
   const left = Math.max(1, Math.ceil(seconds))
   const words = relativeTimes(locale)
-  if (left <= 90) return words.format(left, 'second')
+  if (left <= 90) return words.second(left)
   const minutes = Math.ceil(left / 60)
-  if (minutes <= 90) return words.format(minutes, 'minute')
+  if (minutes <= 90) return words.minute(minutes)
   const hours = Math.ceil(minutes / 60)
-  return hours <= 36 ? words.format(hours, 'hour') : words.format(Math.ceil(hours / 24), 'day')
+  return hours <= 36 ? words.hour(hours) : words.day(Math.ceil(hours / 24))
 }

@@ -17,14 +17,17 @@ export type Renderable = Html | string | number | undefined | false | readonly R
 
 /** Template tag that escapes every value, for text and for quoted attributes, unless it is `Html`. */
 export function html(strings: TemplateStringsArray, ...values: readonly Renderable[]): Html {
-  return new Html(strings.reduce((markup, string, index) => markup + markupOf(values[index - 1]) + string))
+  let markup = strings[0] ?? ''
+  for (let index = 0; index < values.length; index++) {
+    markup += markupOf(values[index]) + strings[index + 1]
+  }
+  return new Html(markup)
 }
 
 function markupOf(value: Renderable): string {
   if (value === undefined || value === false) return ''
-  if (value instanceof Html) return value.markup
-  if (typeof value === 'object') return value.map(markupOf).join('')
-  return escapeHtml(String(value))
+  if (typeof value !== 'object') return escapeHtml(String(value))
+  return value instanceof Html ? value.markup : value.map(markupOf).join('')
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -36,6 +39,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '`': '&#96;',
 }
 
+const SPECIAL = /[&<>"'`]/
+
 function escapeHtml(text: string): string {
-  return text.replace(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '')
+  // Most texts need no escaping, and `replace` costs more than `test`.
+  return SPECIAL.test(text) ? text.replace(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '') : text
 }

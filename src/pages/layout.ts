@@ -1,6 +1,7 @@
 import { assets } from './assets.js'
 import { pageFooter } from './footer.js'
 import { type Html, html } from './html.js'
+import { memoized } from './memoized.js'
 import type { Page, PageContext } from './page.js'
 import { safeLink } from './safe-url.js'
 import { fill } from './text.js'
@@ -41,7 +42,8 @@ ${pageFooter(page, context)}
 
 const characters = new Intl.Segmenter()
 
-function initial(name: string): string {
+/** The first character of the app's name, which is found once. */
+const initial = memoized((name: string) => {
   const [first] = characters.segment(name.trim())
   return first?.segment.toLocaleUpperCase() ?? ''
-}
+})

@@ -1,5 +1,4 @@
 import { daysAgo, inTime, lengthOf } from './duration.js'
-import { formatterOf } from './formatters.js'
 import { type Html, html, type Renderable } from './html.js'
 import type { Catalogue, Phrase, PluralPhrase } from './locales/catalogue.js'
 import { de } from './locales/de.js'
@@ -8,9 +7,10 @@ import { es } from './locales/es.js'
 import { fr } from './locales/fr.js'
 import { ja } from './locales/ja.js'
 import { pt } from './locales/pt.js'
+import { memoized } from './memoized.js'
 
-const pluralRules = formatterOf((locale) => new Intl.PluralRules(locale))
-const numbers = formatterOf((locale) => new Intl.NumberFormat(locale))
+const pluralRules = memoized((locale: string) => new Intl.PluralRules(locale))
+const numbers = memoized((locale: string) => new Intl.NumberFormat(locale))
 
 /** The built-in languages of the pages, by BCP 47 tag. */
 export const catalogues = { en, de, es, fr, pt, ja } as const satisfies Readonly<Record<string, Catalogue>>
@@ -79,16 +79,13 @@ export function textFor(preferred: readonly string[], languages: Languages): Tex
 
 /** Replaces the `{placeholders}` in a phrase. Everything is escaped unless it is `Html`. */
 export function fill(phrase: Phrase, values: Values): Html {
-  return html`${partsOf(phrase).map((part, index) => (index % 2 === 0 ? part : values[part]))}`
+  return html`${partsOf(phrase).map((part) => (typeof part === 'string' ? values[part] : part))}`
 }
 
-/** Phrases are those of the catalogues, so each is split once. */
-const parts = new Map<Phrase, readonly string[]>()
-
-function partsOf(phrase: Phrase): readonly string[] {
-  const known = parts.get(phrase)
-  if (known) return known
-  const split = phrase.split(/\{(\w+)\}/)
-  parts.set(phrase, split)
-  return split
-}
+/**
+ * The texts between the placeholders, as `Html`, and the names of the placeholders. Phrases are those of the catalogues, so
+ * each is split and escaped once.
+ */
+const partsOf = memoized((phrase: Phrase): readonly (Html | string)[] =>
+  phrase.split(/\{(\w+)\}/).map((part, index) => (index % 2 === 0 ? html`${part}` : part)),
+)

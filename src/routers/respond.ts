@@ -9,6 +9,7 @@ import { factorView, lastUsedFactor } from '../http/factors.js'
 import { setRetryAfter } from '../http/headers.js'
 import { localesOf } from '../http/locale.js'
 import { type Problem, sendProblem, statusOf } from '../http/problem.js'
+import { sendPage } from '../http/send-page.js'
 import type { PageFrame, PageMessage, View } from '../pages/view.js'
 import type { Factor } from '../protocol/factor.js'
 import { isExhausted, lockedForSeconds } from './account-limits.js'
@@ -28,7 +29,7 @@ export function showPage(context: RouteContext, view: View, message?: PageMessag
     res.status(statusOf(shown.code))
   }
   const frame = { ...frameOf(context, message), ...languageChoice(req, deps.settings, view, failed) }
-  res.type('html').send(deps.render(view, frame))
+  sendPage(res, deps.render(view, frame))
 }
 
 function frameOf({ req, deps, state }: RouteContext, message: PageMessage | undefined): PageFrame {

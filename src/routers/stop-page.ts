@@ -4,6 +4,7 @@ import { setRetryAfter } from '../http/headers.js'
 import { localesOf } from '../http/locale.js'
 import { type Problem, sendProblem, statusOf } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
+import { sendPage } from '../http/send-page.js'
 import type { PageMessage, View } from '../pages/view.js'
 import { languageChoice } from './language-choice.js'
 
@@ -30,7 +31,8 @@ export function showPublicPage(
   { settings, render }: RouteDeps,
   view: View,
 ): void {
-  res.type('html').send(
+  sendPage(
+    res,
     render(view, {
       locales: localesOf(req, settings),
       appName: settings.appName,
