@@ -65,8 +65,10 @@ function build(options: unknown): RouteDeps {
   const devices = trustStore && devicesIn(trustStore, trustedDevices)
   const linkStore = noticeStore ? openStore(noticeStore) : trustStore
   const sessionsValidAfter = publicUrl && linkStore ? sessionsValidAfterIn(linkStore) : undefined
-  const service = observeName(serviceOf(settings, emit), settings.appName, () =>
-    diagnostics.warn('MFA_WARN_APP_NAME'),
+  const service = observeName(
+    serviceOf(settings, emit, () => diagnostics.warn('MFA_WARN_DIALECT')),
+    settings.appName,
+    () => diagnostics.warn('MFA_WARN_APP_NAME'),
   )
   return {
     settings,
@@ -86,9 +88,9 @@ function build(options: unknown): RouteDeps {
 }
 
 /** The service that the options name, behind the breaker when it is reached over HTTP. Its answers are validated. */
-function serviceOf({ service }: Settings, emit: Deps['emit']): MfaService {
+function serviceOf({ service }: Settings, emit: Deps['emit'], onOwnService: () => void): MfaService {
   if (!('baseUrl' in service)) return validatedService(service)
-  return withBreaker(httpService(service), service.breaker, (part, forSeconds) =>
+  return withBreaker(httpService(service, onOwnService), service.breaker, (part, forSeconds) =>
     emit(
       forSeconds === undefined
         ? { type: 'service_resumed', part }

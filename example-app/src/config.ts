@@ -11,7 +11,7 @@ export type ServiceChoice =
       readonly kind: 'external'
       readonly baseUrl: string
       readonly apiKey: string
-      readonly dialect: 'published' | 'countersign'
+      readonly dialect: 'detect' | 'published' | 'countersign'
       readonly allowInsecureServiceUrl: boolean
     }
   | {
@@ -79,8 +79,10 @@ const environment = z
     MFA_BASE_URL: z.url({ protocol: /^https?$/, error: 'must look like https://mfa.example.com' }).optional(),
     MFA_API_KEY: z.string().optional(),
     MFA_DIALECT: z
-      .enum(['published', 'countersign'], { error: 'must be "published" or "countersign"' })
-      .default('published'),
+      .enum(['detect', 'published', 'countersign'], {
+        error: 'must be "detect", "published" or "countersign"',
+      })
+      .default('detect'),
     MFA_ALLOW_INSECURE_URL: z
       .enum(['true', 'false'], { error: 'must be "true" or "false"' })
       .default('false'),

@@ -13,10 +13,10 @@ export interface ServiceAddress {
   /** The API key, sent as `Authorization: Bearer …` to that address alone. Required. */
   apiKey: string | undefined
   /**
-   * Which API the service speaks: `published`, `countersign` for the self-hosted service, or the parts in which it
-   * differs from the published API. Defaults to `published`.
+   * Which API the service speaks: `published`, `countersign` for the self-hosted service, the parts in which it differs
+   * from the published API, or `detect`, which asks the service before the first call. Defaults to `detect`.
    */
-  dialect?: 'published' | 'countersign' | DialectInput | undefined
+  dialect?: 'detect' | 'published' | 'countersign' | DialectInput | undefined
   /** How long one call may take in all, 100 milliseconds to `10s`. Defaults to `5s`. */
   timeout?: Duration | undefined
   /** How long one transcription may take in all, `1s` to `10m`. Defaults to `60s`. */

@@ -76,7 +76,7 @@ const SEND: Record<DeliveredMethod, string> = {
 const BACKUP: Record<BackupMethod, string> = { email: 'EMAIL', sms: 'SMS', dual: 'DUAL' }
 
 /** The published API. Where it leaves something open, the most likely behavior. */
-const PUBLISHED: Dialect = {
+export const PUBLISHED: Dialect = {
   paths: {
     send: '/v1/mfa',
     sendDual: '/v1/mfa',
@@ -94,13 +94,25 @@ const PUBLISHED: Dialect = {
 }
 
 /** The Countersign service: the published API with its additions. */
-const COUNTERSIGN: Dialect = { ...PUBLISHED, validWhen: 'body', extras: true }
+export const COUNTERSIGN: Dialect = { ...PUBLISHED, validWhen: 'body', extras: true }
 
-/** The option `dialect`: a name, or the parts in which a service differs from the published API. */
-export const dialectOption = z.preprocess(complete, dialectSchema)
+/**
+ * The option `dialect`: a name, or the parts in which a service differs from the published API. Defaults to `detect`, which
+ * leaves the choice to the client.
+ */
+export const dialectOption = z
+  .unknown()
+  .transform((given, context): Dialect | 'detect' => {
+    if (given === 'detect') return given
+    const parsed = dialectSchema.safeParse(complete(given))
+    if (parsed.success) return parsed.data
+    for (const issue of parsed.error.issues) context.addIssue({ ...issue, path: [...issue.path] })
+    return z.NEVER
+  })
+  .prefault('detect')
 
 function complete(given: unknown): unknown {
-  if (given === undefined || given === 'published') return PUBLISHED
+  if (given === 'published') return PUBLISHED
   if (given === 'countersign') return COUNTERSIGN
   return merge(PUBLISHED, given)
 }

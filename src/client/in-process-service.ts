@@ -42,7 +42,11 @@ const send = z.discriminatedUnion('outcome', [
   refused,
 ])
 const verify = z.discriminatedUnion('outcome', [
-  z.object({ outcome: z.literal('valid'), backupCodesLeft: count.optional() }),
+  z.object({
+    outcome: z.literal('valid'),
+    kind: z.literal('backup').optional(),
+    backupCodesLeft: count.optional(),
+  }),
   z.object({ outcome: z.literal('invalid'), clockSteps: z.int().optional() }),
   refused,
 ])

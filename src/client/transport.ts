@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { SERVICE_HEADER } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
+import { PUBLISHED } from './dialect.js'
 import { callFailed } from './failure.js'
 import { readRetryAfter } from './retry-after.js'
 import type { Upload } from './upload.js'
@@ -14,6 +16,8 @@ export interface Answer {
   readonly contentType: string
   /** Whether the response has a `WWW-Authenticate` header (RFC 9110 §11.6.1). */
   readonly challengesKey: boolean
+  /** Whether the response has the header by which the Countersign service identifies itself. */
+  readonly isCountersign: boolean
   /** The wait in `Retry-After`, in whole seconds. */
   readonly retryAfterSeconds: number | undefined
   readonly body: string
@@ -39,16 +43,17 @@ export interface Transport {
    */
   upload(path: string, file: Upload, timeoutMs: number): Promise<Answer>
   /**
-   * Sends a GET request.
+   * Sends a GET request. `withKey: false` leaves the API key out.
    * @throws {ServiceError} if there is no complete response in time.
    */
-  get(path: string, timeoutMs: number): Promise<Answer>
+  get(path: string, timeoutMs: number, options?: { readonly withKey?: boolean }): Promise<Answer>
   close(): Promise<void>
 }
 
 /** Sends HTTP requests to the service at `settings.baseUrl`. The API key stays in this closure (R78). */
 export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Transport {
   const { baseUrl, apiKey, timeoutMs, dialect } = settings
+  const contentType = dialect === 'detect' ? PUBLISHED.contentType : dialect.contentType
   const loaded = given ? Promise.resolve(given) : loadAgent(settings)
   // A call that needs it reports the failure.
   loaded.catch(() => {})
@@ -56,10 +61,10 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
   const posting = {
     ...headers,
     'content-type':
-      dialect.contentType === 'json' ? 'application/json' : 'application/x-www-form-urlencoded;charset=utf-8',
+      contentType === 'json' ? 'application/json' : 'application/x-www-form-urlencoded;charset=utf-8',
   }
   const encode = (parameters: Readonly<Record<string, string>>) =>
-    dialect.contentType === 'json' ? JSON.stringify(parameters) : new URLSearchParams(parameters).toString()
+    contentType === 'json' ? JSON.stringify(parameters) : new URLSearchParams(parameters).toString()
 
   async function send(path: string, request: TransportRequest, limitMs = timeoutMs): Promise<Answer> {
     const { origin, pathname, search } = new URL(`${baseUrl}${path}`)
@@ -68,6 +73,7 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
       status: reply.status,
       contentType: single(reply.headers['content-type']).toLowerCase(),
       challengesKey: reply.headers['www-authenticate'] !== undefined,
+      isCountersign: reply.headers[SERVICE_HEADER] !== undefined,
       retryAfterSeconds: readRetryAfter(single(reply.headers['retry-after'])),
       body: reply.body,
     }
@@ -88,8 +94,24 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
         },
         limitMs,
       ),
-    get: (path, limitMs) => send(path, { method: 'GET', headers }, limitMs),
+    get: (path, limitMs, { withKey = true } = {}) =>
+      send(path, { method: 'GET', headers: withKey ? headers : { accept: headers.accept } }, limitMs),
     close: async () => (await loaded).close(),
+  }
+}
+
+/** The same transport, with a look at every response. */
+export function observedTransport(transport: Transport, onAnswer: (answer: Answer) => void): Transport {
+  const observed = async (call: Promise<Answer>) => {
+    const answer = await call
+    onAnswer(answer)
+    return answer
+  }
+  return {
+    post: (...call) => observed(transport.post(...call)),
+    upload: (...call) => observed(transport.upload(...call)),
+    get: (...call) => observed(transport.get(...call)),
+    close: () => transport.close(),
   }
 }
 

@@ -32,6 +32,8 @@ export const WARNINGS = {
     'Browsers stay trusted after the user changes the password. Set trustedDevices.fingerprint, or call mfaAccount(options).revokeDevices(user) after each change and add this code to diagnostics.ignore.',
   MFA_WARN_PLAIN_HTTP:
     'The MFA service is called over plain http, so others can read the API key and every code. Set service.baseUrl to an https address.',
+  MFA_WARN_DIALECT:
+    "The MFA service is the Countersign service, but service.dialect does not use its additions, so a code of one sign-in can be used in another. Remove service.dialect, or set it to 'countersign'.",
   MFA_WARN_KEY_REFUSED:
     'The MFA service does not accept the API key, so no user can pass the second factor. Check service.apiKey (MFA_API_KEY), and that the key was not revoked.',
   MFA_WARN_APP_NAME:

@@ -66,7 +66,7 @@ export async function confirmApp(
     ...callerOf(user),
   })
   if (verdict.outcome === 'refused') return verdict
-  return { outcome: 'accepted', method: 'app' }
+  return { outcome: 'accepted', method: 'app', shown: 'app' }
 }
 
 /** Forgets the failures of the app before, and revokes the trusted devices: the host cannot tell the new app from an old one under the same contact. */

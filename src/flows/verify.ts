@@ -2,17 +2,20 @@ import type { Attempt, AttemptPermit } from '../limits/attempts.js'
 import { canonicalBackupCode, canonicalCode, isCodeShaped } from '../protocol/code.js'
 import type { Method } from '../protocol/methods.js'
 import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
+import type { ShownMethod } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
 import { askService } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
 import { factorBinding } from './factor-binding.js'
 import { fromService, type Refusal } from './refusal.js'
-import { backupTarget, findFactor, type MfaUser } from './user.js'
+import { backupShown, backupTarget, findFactor, type MfaUser } from './user.js'
 
 /** The service accepted a code. */
 export interface AcceptedCode {
   readonly outcome: 'accepted'
   readonly method: Method | 'backup'
+  /** What it counts as: a backup code that the service cannot tell from others counts as its contact (R97). */
+  readonly shown: ShownMethod
   /** After a backup code: how many are left, if the service says. */
   readonly backupCodesLeft?: number
 }
@@ -45,7 +48,13 @@ export async function verifyCode(
   const verdict = await checkCode(deps, attempt, transaction, checked)
   if (verdict.outcome === 'refused') return verdict
   const left = method === 'backup' ? await leftAfterUse(deps, user, verdict) : undefined
-  return { outcome: 'accepted', method, ...(left !== undefined && { backupCodesLeft: left }) }
+  const shown = method !== 'backup' ? method : verdict.kind === 'backup' ? backupShown(user) : undefined
+  return {
+    outcome: 'accepted',
+    method,
+    shown: shown ?? request.method,
+    ...(left !== undefined && { backupCodesLeft: left }),
+  }
 }
 
 type Valid = Extract<VerifyAnswer, { outcome: 'valid' }>

@@ -2,7 +2,6 @@ import { SessionEndedError } from '../errors.js'
 import { revokeDevices } from '../flows/account-security.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import { factorChange, isFresh } from '../flows/freshness.js'
-import { backupShown } from '../flows/user.js'
 import { type AcceptedCode, emitVerified, type TypedCode, verifyCode } from '../flows/verify.js'
 import { maskContact } from '../protocol/destination.js'
 import type { Method } from '../protocol/methods.js'
@@ -58,14 +57,14 @@ export async function completeVerification(
   context: RequestContext,
   steps: VerificationSteps,
 ): Promise<Verified | Refused> {
-  const { req, deps, state, user } = context
+  const { req, deps, state } = context
   const checked = await steps.check()
   await notifyOfAttempt(context, checked)
   if (checked.outcome === 'refused') {
     // A refusal belongs to a challenge, so it is shown only if the session still has that challenge (R06, R07).
     return (await isCurrent(req, state.userId)) ? checked : refuse({ code: 'session_ended' })
   }
-  const { method, backupCodesLeft } = checked
+  const { method, shown, backupCodesLeft } = checked
   const device = await releaseOnError(context, steps.approval, async () => {
     await steps.onApproved(checked)
     return steps.trustBrowser ? trustBrowser(context, method) : undefined
@@ -73,8 +72,8 @@ export async function completeVerification(
   const backupCodes = backupCodesOf(context, backupCodesLeft)
   const pending: PendingVerification = {
     userId: state.userId,
-    method,
-    shown: method === 'backup' ? (backupShown(user) ?? 'backup') : method,
+    method: shown === 'phone_backup' ? 'backup' : shown,
+    shown,
     record: state.record,
     keepReturnTo: steps.finish === 'passport',
     ...(backupCodes && { backupCodes }),

@@ -86,6 +86,11 @@ export interface VerifyRequest extends Caller {
 export type VerifyAnswer =
   | {
       readonly outcome: 'valid'
+      /**
+       * `backup` if the code was accepted as a backup code and could be nothing else. Without it, a code that the user typed
+       * as a backup code counts only as a code for its contact (R97).
+       */
+      readonly kind?: 'backup'
       /** After a backup code: how many are left, if the service says so. */
       readonly backupCodesLeft?: number
     }

@@ -56,6 +56,18 @@ const transaction = text(128)
     examples: ['login-7f3a'],
   })
 
+/** The path at which the Countersign service identifies itself, without an API key. */
+export const SERVICE_IDENTITY = '/v1/service'
+
+/** The header in every response of the Countersign service, in lower case: the version of its API. */
+export const SERVICE_HEADER = 'countersign-api'
+
+/** The response to `GET /v1/service` with status 200. `api` changes when a client of the version before would misunderstand it. */
+export const serviceIdentity = z.object({
+  service: z.literal('countersign').meta({ description: 'Which service this is.' }),
+  api: z.literal(1).meta({ description: 'The version of its API.' }),
+})
+
 /** The body of `POST /v1/mfa`, which requests a code. */
 export const sendBody = z.object({
   User: user,

@@ -64,7 +64,9 @@ export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'accep
       const user = formatUser(contact)
       if (kind === 'backup') {
         const codes = backupCodes.get(user)
-        return codes?.delete(code) ? { outcome: 'valid', backupCodesLeft: codes.size } : verification(false)
+        return codes?.delete(code)
+          ? { outcome: 'valid', kind, backupCodesLeft: codes.size }
+          : verification(false)
       }
       if (method === 'app') return verifyAppCode(user, code, kind)
       const sent = challenges.get(challenge)

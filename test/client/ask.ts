@@ -9,9 +9,9 @@ import { type Behaviour, type HostileService, hostileService } from './hostile-s
 /** The API key of these tests. It must turn up nowhere but in the header. */
 export const API_KEY = 'key-of-the-tests-0123456789'
 
-/** The client as the options build it. */
+/** The client as the options build it, for the published API unless the address names another. */
 export function clientFor(address: ServiceAddress): MfaService {
-  const { service } = readOptions({ service: address, factors: () => [] })
+  const { service } = readOptions({ service: { dialect: 'published', ...address }, factors: () => [] })
   const client = 'baseUrl' in service ? httpService(service) : service
   onTestFinished(() => client.close?.())
   return client

@@ -8,9 +8,10 @@ const contact = { kind: 'email', email: 'dora@example.com' } as const
 /** The Idempotency-Key of each call: two sends, two sets of backup codes, a verification, an app. */
 async function keysOf(dialect?: ServiceAddress['dialect']) {
   const png = Buffer.concat([Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]), Buffer.alloc(40)])
-  const { client, service } = await pair(answer(200, { valid: true, qr: png.toString('base64') }), {
-    dialect,
-  })
+  const { client, service } = await pair(
+    answer(200, { valid: true, qr: png.toString('base64') }),
+    dialect && { dialect },
+  )
   for (let i = 0; i < 2; i++) {
     await client.send({ method: 'email', contact })
     await client.sendBackupCodes({ method: 'email', contact })

@@ -35,7 +35,7 @@ const inbox = async (to: string) => ((await running.inbox?.messages({ to })) ?? 
 /** The additions of our own dialect in JSON. */
 const inJson = { contentType: 'json', extras: true, validWhen: 'body' } as const
 
-function overHttp(dialect: NonNullable<ServiceAddress['dialect']>, apiKey = API_KEY) {
+function overHttp(dialect: ServiceAddress['dialect'], apiKey = API_KEY) {
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : 0
   const { service } = readOptions({
@@ -54,6 +54,7 @@ for (const [name, dialect] of Object.entries({
   countersign: 'countersign',
   published: 'published',
   inJson,
+  detected: undefined,
 } as const)) {
   describeMfaService(`the service over HTTP, dialect ${name}`, {
     hasExtras: dialect !== 'published',

@@ -15,6 +15,8 @@ import {
   ServiceError,
   type WarningCode,
 } from '../../src/index.js'
+import { SERVICE_HEADER } from '../../src/protocol/index.js'
+import { answer, hostileService } from '../client/hostile-service.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { type HostSetup, host, signIn, signInFully } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
@@ -153,6 +155,18 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     expect(made.codes()).not.toContain('MFA_WARN_APP_NAME')
     issuer = 'Countersign'
     for (let visit = 0; visit < 2; visit++) await agent.post('/mfa/enroll-app').send({}).expect(200)
+    return made
+  },
+  MFA_WARN_DIALECT: async (setup) => {
+    const own = await hostileService(
+      answer(200, { status: 'sent' }, { [SERVICE_HEADER]: '1', 'Content-Type': 'application/json' }),
+    )
+    const service = { baseUrl: own.url, apiKey: '0123456789abcdef', dialect: 'published' } as const
+    const onAppEnrolled = () => {}
+    const made = watched({ ...setup, options: { ...setup.options, service, onAppEnrolled } })
+    const agent = await signIn(made.app, 'bob')
+    expect(made.codes()).not.toContain('MFA_WARN_DIALECT')
+    for (const factor of ['sms', 'sms']) await agent.post('/mfa/challenge').send({ factor })
     return made
   },
   MFA_WARN_KEY_REFUSED: async (setup) => {

@@ -37,7 +37,9 @@ export function standInService() {
       await asked('verify', request)
       const user = formatUser(request.contact)
       if (request.kind === 'backup')
-        return { outcome: backups.get(user)?.delete(request.code) ? 'valid' : 'invalid' }
+        return backups.get(user)?.delete(request.code)
+          ? { outcome: 'valid', kind: 'backup' }
+          : { outcome: 'invalid' }
       if (request.method === 'app') return { outcome: apps.get(user) === request.code ? 'valid' : 'invalid' }
       return kit.service.verify(request)
     },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { ServiceAddress } from '../../src/client/address.js'
 import { readOptions } from '../../src/settings.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { addressFaults, addressIn, faultsOf, WORKING } from './read.js'
@@ -93,21 +94,32 @@ describe('the API key', () => {
 })
 
 describe('the dialect', () => {
-  it('defaults to the published one', () => {
-    expect(withAddress({}).dialect).toEqual(withAddress({ dialect: 'published' }).dialect)
-    expect(withAddress({ dialect: {} }).dialect).toEqual(withAddress({}).dialect)
-    expect(withAddress({}).dialect).toMatchObject({ contentType: 'form', validWhen: 'status', extras: false })
+  const dialectIn = (dialect: ServiceAddress['dialect']) => {
+    const { dialect: read } = withAddress({ dialect })
+    if (read === 'detect') throw new Error('expected a dialect')
+    return read
+  }
+
+  it('is detected by default (R97)', () => {
+    expect(withAddress({}).dialect).toBe('detect')
+    expect(withAddress({ dialect: undefined }).dialect).toBe('detect')
+    expect(withAddress({ dialect: 'detect' }).dialect).toBe('detect')
+  })
+
+  it('is the published one by its name, or with parts that differ', () => {
+    expect(dialectIn({})).toEqual(dialectIn('published'))
+    expect(dialectIn('published')).toMatchObject({ contentType: 'form', validWhen: 'status', extras: false })
   })
 
   it('of the Countersign service adds to the published one and changes nothing else', () => {
-    const { paths, sendTypes, backupTypes, contentType } = withAddress({}).dialect
+    const { paths, sendTypes, backupTypes, contentType } = dialectIn('published')
     const ours = { paths, sendTypes, backupTypes, contentType, validWhen: 'body', extras: true }
-    expect(withAddress({ dialect: 'countersign' }).dialect).toEqual(ours)
+    expect(dialectIn('countersign')).toEqual(ours)
   })
 
   it('can be an object with the parts that differ', () => {
-    const { dialect } = withAddress({ dialect: { paths: { enrollApp: '/v1/totp' }, contentType: 'json' } })
-    expect(dialect.paths).toEqual({ ...withAddress({}).dialect.paths, enrollApp: '/v1/totp' })
+    const dialect = dialectIn({ paths: { enrollApp: '/v1/totp' }, contentType: 'json' })
+    expect(dialect.paths).toEqual({ ...dialectIn('published').paths, enrollApp: '/v1/totp' })
     expect(dialect).toMatchObject({ contentType: 'json', validWhen: 'status', extras: false })
   })
 

@@ -134,7 +134,7 @@ describe('a remote service (R77)', () => {
     const { url, calls } = await hostileService((response, call) => answer(state.status, {})(response, call))
     const events: MfaEvent[] = []
     const options: Partial<MfaOptions<TestUser>> = {
-      service: { baseUrl: url, apiKey: '0123456789abcdef' },
+      service: { baseUrl: url, apiKey: '0123456789abcdef', dialect: 'published' },
       onEvent: (event) => void events.push(event),
     }
     return { state, calls, events, made: host({ options }) }

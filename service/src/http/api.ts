@@ -6,7 +6,9 @@ import type {
   SendType,
   VerifyAnswer,
 } from 'countersign/protocol'
+import { SERVICE_HEADER, SERVICE_IDENTITY, type serviceIdentity } from 'countersign/protocol'
 import express, { type Express, type RequestHandler } from 'express'
+import type * as z from 'zod'
 import { accountFactors } from '../flows/account-factors.js'
 import type { FlowContext } from '../flows/context.js'
 import { enrollApp } from '../flows/enroll-app.js'
@@ -100,6 +102,7 @@ export function httpApi(parts: ApiParts): Express {
       .route(path)
       .get(...handlers)
       .all(onlyMethod('GET'))
+  get(SERVICE_IDENTITY, (_request, response) => void response.json(IDENTITY))
   get('/healthz', health)
   get('/readyz', readiness(parts.checkReadiness))
   get('/metrics', metricsRoute(metrics, { key: parts.metricsKey, withoutKey: parts.metricsWithoutKey }))
@@ -124,10 +127,14 @@ export function httpApi(parts: ApiParts): Express {
   return api
 }
 
+/** How the service identifies itself, so that a client knows its additions to the published API. */
+const IDENTITY: z.output<typeof serviceIdentity> = { service: 'countersign', api: 1 }
+
 function commonHeaders(isStopping: () => boolean): RequestHandler {
   return function setCommonHeaders(_request, response, next) {
     response.setHeader('Cache-Control', 'no-store')
     response.setHeader('X-Content-Type-Options', 'nosniff')
+    response.setHeader(SERVICE_HEADER, IDENTITY.api)
     // Makes a client with a keep-alive connection send its next request elsewhere.
     if (isStopping()) response.setHeader('Connection', 'close')
     next()

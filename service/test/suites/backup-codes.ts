@@ -49,9 +49,9 @@ export function backupCodesSuite(bench: () => Bench): void {
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })
     const [first = '', second = ''] = codesOf(tenant)
     const verify = (code: string) => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
-    expect(await verify(first)).toEqual({ outcome: 'valid', backupCodesLeft: 9 })
+    expect(await verify(first)).toEqual({ outcome: 'valid', kind: 'backup', backupCodesLeft: 9 })
     expect(await verify(first)).toEqual(invalid)
-    expect(await verify(second)).toEqual({ outcome: 'valid', backupCodesLeft: 8 })
+    expect(await verify(second)).toEqual({ outcome: 'valid', kind: 'backup', backupCodesLeft: 8 })
     await tenant.mfa.send({ method: 'email', contact })
     const code = tenant.lastCode()
     expect(await tenant.mfa.verify({ method: 'email', contact, kind: 'code', code })).toEqual({

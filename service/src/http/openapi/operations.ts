@@ -6,8 +6,10 @@ import {
   enrollAppBody,
   factorsAnswer,
   factorsBody,
+  SERVICE_IDENTITY,
   sendAnswer,
   sendBody,
+  serviceIdentity,
   TRANSCRIPTION_REFUSALS,
   transcribeAnswer,
   transcribeBody,
@@ -110,6 +112,18 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
       },
     },
     problems: ['not_found'],
+  }),
+  [SERVICE_IDENTITY]: get({
+    id: 'identify',
+    summary: 'Identify the service',
+    tag: 'Second factor',
+    responses: {
+      200: {
+        description:
+          'This is the Countersign service, so a client can use its additions. Every response also has the header `Countersign-API`.',
+        content: { 'application/json': { schema: serviceIdentity } },
+      },
+    },
   }),
   '/v1/transcribe': post({
     id: 'transcribe',

@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto'
+import { onlyGiven } from '../option-rules.js'
+import { formatUser } from '../protocol/contact.js'
+import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
+import { isAddress, MAX_RECORDING_BYTES } from '../protocol/recording.js'
+import type {
+  AccountFactors,
+  Caller,
+  DeliveryState,
+  FactorsRequest,
+  MfaService,
+  Purpose,
+} from '../protocol/service.js'
+import { deliveryAnswer, factorsAnswer, verifyAnswer } from '../protocol/wire.js'
+import type { ServiceSettings } from './address.js'
+import type { Dialect } from './dialect.js'
+import { bareImage, findOtpauthUri, findQr } from './qr.js'
+import {
+  clockStepsIn,
+  contradictionIn,
+  type Fields,
+  invalidResponse,
+  isKeyRefusal,
+  keyRefused,
+  problemCode,
+  refusalIn,
+  validFields,
+  verifyContradictionIn,
+} from './response-validation.js'
+import { transcriptIn } from './transcript.js'
+import type { Answer, Transport } from './transport.js'
+import { uploadOf } from './upload.js'
+
+const DELIVERIES = '/v1/mfa/deliveries'
+const FACTORS = '/v1/mfa/factors'
+/** Time limit for a delivery state, which a page waits for and can do without. */
+const DELIVERY_STATE_TIMEOUT_MS = 1_000
+const validAnswer = verifyAnswer.pick({ valid: true })
+
+/** The client of an MFA service that implements the HTTP API in this dialect. */
+export function dialectClient(
+  { timeoutMs, transcribeTimeoutMs }: Pick<ServiceSettings, 'timeoutMs' | 'transcribeTimeoutMs'>,
+  dialect: Dialect,
+  transport: Transport,
+): MfaService & { close(): Promise<void> } {
+  const post = (path: string, parameters: Record<string, string | undefined>) =>
+    transport.post(path, onlyGiven(parameters))
+  const postOnce = (path: string, parameters: Record<string, string | undefined>) =>
+    transport.post(path, onlyGiven(parameters), { idempotencyKey: dialect.extras ? randomUUID() : undefined })
+
+  const extras = (caller: Caller & { purpose?: Purpose; kind?: CodeKind; transaction?: string }) =>
+    dialect.extras
+      ? {
+          Account: caller.account,
+          ClientAddress: caller.clientAddress,
+          Locale: caller.locale,
+          Purpose: caller.purpose,
+          Kind: caller.kind?.toUpperCase(),
+          Transaction: caller.transaction,
+        }
+      : {}
+
+  const backupPath = (method: BackupMethod) =>
+    method === 'dual' ? dialect.paths.backupDual : dialect.paths.backup
+
+  return {
+    async send(request) {
+      const { method, contact, challenge } = request
+      const answer = await postOnce(method === 'dual' ? dialect.paths.sendDual : dialect.paths.send, {
+        User: formatUser(contact),
+        Type: dialect.sendTypes[method],
+        Challenge: challenge,
+        ...extras(request),
+      })
+      if (!isAccepted(answer)) return refusalIn(answer)
+      const fields = acceptedFields(answer)
+      return {
+        outcome: fields.status === 'queued' ? 'queued' : 'sent',
+        ...(isChallengeId(fields.challenge) && { challenge: fields.challenge }),
+        ...(isSmallCount(fields.expires_in) && { expiresInSeconds: fields.expires_in }),
+        ...(isSmallCount(fields.resend_in) && { resendInSeconds: fields.resend_in }),
+      }
+    },
+
+    async verify(request) {
+      const { method, contact, code, challenge } = request
+      const answer = await post(dialect.paths.verify, {
+        User: formatUser(contact),
+        Type: VERIFY_TYPE[method],
+        Code: code,
+        Challenge: challenge,
+        ...extras(request),
+      })
+      if (isKeyRefusal(answer)) throw keyRefused()
+      if (answer.status === 401) {
+        const clockSteps = method === 'app' ? clockStepsIn(answer) : undefined
+        return { outcome: 'invalid', ...(clockSteps !== undefined && { clockSteps }) }
+      }
+      // Verifying sends no message, so a 429 without a reason means too many wrong codes.
+      if (answer.status !== 200) return refusalIn(answer, 'locked')
+      const fields = validFields(answer)
+      const contradiction = verifyContradictionIn(fields)
+      if (contradiction === 'no') return { outcome: 'invalid' }
+      if (contradiction === 'error') throw invalidResponse('status 200 with an error')
+      if (dialect.validWhen === 'body' && !validAnswer.safeParse(fields).success) {
+        throw invalidResponse('status 200 without `valid: true`')
+      }
+      const left = fields.backup_codes_left
+      return {
+        outcome: 'valid',
+        // Only a service that is told the kind can accept a code as nothing else.
+        ...(dialect.extras && request.kind === 'backup' && { kind: request.kind }),
+        ...(isSmallCount(left) && { backupCodesLeft: left }),
+      }
+    },
+
+    async enrollApp(request) {
+      const answer = await post(dialect.paths.enrollApp, {
+        User: formatUser(request.contact),
+        ...extras(request),
+      })
+      if (!isAccepted(answer)) return refusalIn(answer)
+      const bare = bareImage(answer.body)
+      const fields = bare === undefined ? acceptedFields(answer) : {}
+      const qr = bare ?? findQr(fields)
+      if (!qr) throw invalidResponse('no QR code in it')
+      const uri = findOtpauthUri(fields)
+      const secret = isSecret(fields.secret) ? fields.secret : secretIn(uri)
+      return { outcome: 'prepared', qr, ...(uri && { uri }), ...(secret && { secret }) }
+    },
+
+    async sendBackupCodes(request) {
+      const answer = await postOnce(backupPath(request.method), {
+        User: formatUser(request.contact),
+        Type: dialect.backupTypes[request.method],
+        ...extras(request),
+      })
+      if (!isAccepted(answer)) return refusalIn(answer)
+      const fields = acceptedFields(answer)
+      return {
+        outcome: fields.status === 'queued' ? 'queued' : 'sent',
+        ...(isSmallCount(fields.count) && { count: fields.count }),
+      }
+    },
+
+    // Only the Countersign service has these endpoints.
+    ...(dialect.extras && {
+      async deliveryOf({ challenge }: { readonly challenge: string }) {
+        const limitMs = Math.min(timeoutMs, DELIVERY_STATE_TIMEOUT_MS)
+        const answer = await transport.get(`${DELIVERIES}/${encodeURIComponent(challenge)}`, limitMs)
+        return answer.status === 404 ? undefined : deliveryIn(answer)
+      },
+
+      async factorsOf(request: FactorsRequest) {
+        const answer = await post(FACTORS, { User: formatUser(request.contact), ...extras(request) })
+        return isUnknownPath(answer) ? undefined : factorsIn(answer)
+      },
+    }),
+    async transcribe({ file }) {
+      const path = dialect.paths.transcribe
+      if (isAddress(file)) {
+        return transcriptIn(await transport.post(path, { file }, { timeoutMs: transcribeTimeoutMs }))
+      }
+      const upload = await uploadOf(file, MAX_RECORDING_BYTES)
+      if (!upload) return { outcome: 'refused', refusal: { reason: 'file_too_large' } }
+      try {
+        return transcriptIn(await transport.upload(path, upload, transcribeTimeoutMs))
+      } finally {
+        await upload.close()
+      }
+    },
+
+    close: () => transport.close(),
+  }
+}
+
+/** Whether the service is an earlier release of our own, which does not have the endpoint. */
+function isUnknownPath(answer: Answer): boolean {
+  return answer.status === 404 && problemCode(answer) === 'not_found'
+}
+
+function factorsIn(answer: Answer): AccountFactors {
+  if (answer.status !== 200) {
+    refusalIn(answer)
+    throw invalidResponse(`unexpected status ${answer.status}`)
+  }
+  const read = factorsAnswer.safeParse(validFields(answer))
+  if (!read.success) throw invalidResponse('a body without the factors of the account')
+  return { app: read.data.app, backupCodesLeft: read.data.backup_codes_left }
+}
+
+function deliveryIn(answer: Answer): DeliveryState {
+  if (answer.status !== 200) {
+    refusalIn(answer)
+    throw invalidResponse(`unexpected status ${answer.status}`)
+  }
+  const read = deliveryAnswer.safeParse(validFields(answer))
+  if (!read.success) throw invalidResponse('a body without a delivery state')
+  const { updated_at, carrier, ...state } = read.data
+  return { ...state, ...(carrier !== undefined && { carrier }), updatedAt: Date.parse(updated_at) }
+}
+
+/** Whether a request that proves nothing was accepted: then 201, 202 and 204 count as success too. */
+function isAccepted(answer: Answer): boolean {
+  return [200, 201, 202, 204].includes(answer.status)
+}
+
+function acceptedFields(answer: Answer): Fields {
+  // The published API does not specify these bodies. Plain text does not contradict the status.
+  if (answer.contentType.startsWith('text/plain') && !/^\s*[{[<"]/.test(answer.body)) return {}
+  const fields = validFields(answer)
+  // An error in the body means the same as a 500: nothing was done.
+  if (contradictionIn(fields)) throw invalidResponse(`status ${answer.status} with an error`, 'none')
+  return fields
+}
+
+function isChallengeId(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value)
+}
+
+function isSmallCount(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 86_400
+}
+
+function isSecret(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Z2-7]{16,128}=*$/.test(value)
+}
+
+function secretIn(uri: string | undefined): string | undefined {
+  const secret = uri !== undefined && URL.canParse(uri) ? new URL(uri).searchParams.get('secret') : undefined
+  return isSecret(secret) ? secret : undefined
+}

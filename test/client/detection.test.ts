@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { SERVICE_IDENTITY } from '../../src/protocol/index.js'
+import { API_KEY, BOBS_CODE, clientFor, failure, verdict } from './ask.js'
+import { answer, type Behaviour, hostileService } from './hostile-service.js'
+
+const OWN = { service: 'countersign', api: 1 }
+
+/** A service, and a client that is not told which API it speaks. `identity` answers the question, `api` everything else. */
+async function undeclared(identity: Behaviour, api: Behaviour = answer(200, { valid: true })) {
+  const behavior = { identity, api }
+  const service = await hostileService((response, call) =>
+    (call.path === SERVICE_IDENTITY ? behavior.identity : behavior.api)(response, call),
+  )
+  const client = clientFor({ baseUrl: service.url, apiKey: API_KEY, timeout: 2_000, dialect: undefined })
+  const parametersOf = (path: string) =>
+    service.calls.filter((call) => call.path === path).map(({ body }) => new URLSearchParams(body))
+  return { service, client, behavior, parametersOf }
+}
+
+const asked = (calls: readonly { readonly path: string }[]) =>
+  calls.filter(({ path }) => path === SERVICE_IDENTITY).length
+
+describe('a client without a dialect (R97)', () => {
+  it('asks the service once, before the first call, and uses the additions of the Countersign service', async () => {
+    const { service, client, parametersOf } = await undeclared(answer(200, OWN))
+    expect(service.calls).toEqual([])
+    expect(await verdict(client)).toBe('valid')
+    expect(await verdict(client)).toBe('valid')
+    expect(service.calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      `GET ${SERVICE_IDENTITY}`,
+      'POST /v1/mfa/verify',
+      'POST /v1/mfa/verify',
+    ])
+    expect(parametersOf('/v1/mfa/verify')[0]?.get('Kind')).toBe('CODE')
+  })
+
+  it('asks once for concurrent first calls', async () => {
+    const { service, client } = await undeclared(answer(200, OWN))
+    await Promise.all(Array.from({ length: 20 }, () => verdict(client)))
+    expect(asked(service.calls)).toBe(1)
+  })
+
+  it.each<[string, Behaviour]>([
+    ['404', answer(404)],
+    ['405 with a body', answer(405, { error: 'no' })],
+    ['401', answer(401)],
+    ['a page for every path', answer(200, '<html>')],
+    ['an object of another service', answer(200, { service: 'other', api: 1 })],
+    ['a later version of the API', answer(200, { service: 'countersign', api: 2 })],
+    ['a redirect', answer(302, '', { Location: '/login' })],
+  ])('speaks the published API to a service that answers with %s', async (_title, identity) => {
+    const { client, parametersOf } = await undeclared(identity, answer(200))
+    expect(await verdict(client)).toBe('valid')
+    expect([...(parametersOf('/v1/mfa/verify')[0]?.keys() ?? [])]).toEqual(['User', 'Type', 'Code'])
+  })
+
+  it.each<[string, Behaviour]>([
+    ['fails', answer(503)],
+    ['is overloaded', answer(429)],
+    ['hangs up', (response) => void response.socket?.destroy()],
+  ])(
+    'checks no code while a service that it does not know %s, and asks again later',
+    async (_title, down) => {
+      const { service, client, behavior } = await undeclared(down)
+      const error = await failure(client.verify(BOBS_CODE))
+      expect(error).toMatchObject({ status: expect.any(Number), effect: 'none' })
+      expect(error.message).toContain('service.dialect')
+      expect(service.calls.every(({ path }) => path === SERVICE_IDENTITY)).toBe(true)
+      behavior.identity = answer(200, OWN)
+      expect(await verdict(client)).toBe('valid')
+    },
+  )
+
+  it('does not lose what it knows while the service is down', async () => {
+    const { service, client, behavior } = await undeclared(answer(200, OWN))
+    await verdict(client)
+    behavior.identity = answer(404)
+    behavior.api = answer(503)
+    expect(await verdict(client)).toBe('ERR_MFA_SERVICE_UNAVAILABLE')
+    behavior.api = answer(200)
+    // Only the published API accepts a code without a body that says so.
+    expect(await verdict(client)).toBe('ERR_MFA_SERVICE_ANSWER')
+    expect(asked(service.calls)).toBe(1)
+  })
+
+  it('corrects itself at the first response of the Countersign service after a captive portal', async () => {
+    const { client, parametersOf } = await undeclared(
+      answer(200, '<html>'),
+      answer(200, { valid: true }, { 'Countersign-API': '1' }),
+    )
+    await verdict(client)
+    await verdict(client)
+    const [first, second] = parametersOf('/v1/mfa/verify')
+    expect(first?.has('Kind')).toBe(false)
+    expect(second?.get('Kind')).toBe('CODE')
+  })
+
+  it('sends no API key with the question', async () => {
+    const { service, client } = await undeclared(answer(200, OWN))
+    await verdict(client)
+    expect(service.calls[0]?.headers.authorization).toBeUndefined()
+    expect(service.calls[1]?.headers.authorization).toBe(`Bearer ${API_KEY}`)
+  })
+})
