@@ -148,8 +148,11 @@ const fits = (row: string) => `CASE ${row}.scope
 const WANTED = 'unnest(:scopes::text[], :keys::text[]) AS wanted (scope, key)'
 
 /** Whether every budget of a message had room for it when the statement began. */
-export const FITS = `NOT EXISTS (SELECT FROM ${WANTED} JOIN budget USING (scope, key)
-    WHERE budget.application = :application AND NOT ${fits('budget')})`
+export const FITS = `NOT EXISTS (SELECT FROM ${WANTED}, LATERAL (
+      -- OFFSET keeps each budget a search by its whole key, whatever PostgreSQL knows about the table.
+      SELECT scope, times FROM budget
+      WHERE application = :application AND budget.scope = wanted.scope AND budget.key = wanted.key OFFSET 0
+    ) AS known WHERE NOT ${fits('known')})`
 
 /**
  * Counts a message for each row of `source`: in one part of the application's day, and in every other budget. Returns

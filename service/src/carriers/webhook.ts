@@ -45,6 +45,7 @@ function sign(secret: string | Buffer, body: string): string {
 
 /** The receiver's own id for the message, if its JSON response has an `id`. */
 function idIn(body: string): string | undefined {
+  if (body === '') return undefined
   try {
     const { id } = JSON.parse(body) as { id?: unknown }
     return typeof id === 'string' && /^[\x21-\x7e]{1,128}$/.test(id) ? id : undefined

@@ -7,6 +7,7 @@ import { statement } from '../store/statement.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
 import type { DeliveryFault } from './carrier.js'
 import { type Message, messageSchema, type QueuedMessage } from './message.js'
+import { writeTogether } from './write-together.js'
 
 /** How long a process may keep a message before it counts as dead. Longer than any attempt to deliver. */
 const LEASE_MS = 15_000
@@ -91,6 +92,8 @@ export const insertMessages = (source: string) =>
 
 const INSERT = statement<QueueParameters>(insertMessages('(SELECT 1)'))
 
+// `settled_at IS NULL` says the same as `state = 'queued'`, but keeps PostgreSQL from searching all queued messages.
+
 // Only while this process has the lease: another one may have taken the message over and sent it.
 const POSTPONE = statement<{
   application: string
@@ -101,21 +104,38 @@ const POSTPONE = statement<{
   fault: string | null
   now: number
 }>(`UPDATE outbox SET attempts = attempts + 1, due_at = :dueAt, carrier = :carrier, fault = :fault, updated_at = :now
-  WHERE application = :application AND id = :id AND state = 'queued' AND due_at = :leasedUntil`)
+  WHERE application = :application AND id = :id AND settled_at IS NULL AND due_at = :leasedUntil`)
+
+interface Finished {
+  readonly application: string
+  readonly id: string
+  readonly leasedUntil: number
+  readonly state: FinalState
+  readonly carrier: string | null
+  readonly carrierId: string | null
+  readonly fault: string | null
+  readonly now: number
+}
+
+const MAX_FINISHED_TOGETHER = 100
 
 // `sent` is recorded even when the lease ran out meanwhile; a failure only while this process has the lease.
 const FINISH = statement<{
-  application: string
-  id: string
-  state: FinalState
-  carrier: string | null
-  carrierId: string | null
-  fault: string | null
-  now: number
-  leasedUntil: number
-}>(`UPDATE outbox SET state = :state, sealed = NULL, attempts = attempts + 1, carrier = :carrier,
-    carrier_id = :carrierId, fault = :fault, updated_at = :now, settled_at = :now
-  WHERE application = :application AND id = :id AND state = 'queued' AND (:state = 'sent' OR due_at = :leasedUntil)`)
+  applications: readonly string[]
+  ids: readonly string[]
+  leases: readonly number[]
+  states: readonly string[]
+  carriers: readonly string[]
+  carrierIds: readonly string[]
+  faults: readonly string[]
+  times: readonly number[]
+}>(`UPDATE outbox SET state = done.state, sealed = NULL, attempts = attempts + 1, carrier = nullif(done.carrier, ''),
+    carrier_id = nullif(done.carrier_id, ''), fault = nullif(done.fault, ''), updated_at = done.at, settled_at = done.at
+  FROM unnest(:applications::text[], :ids::text[], :leases::bigint[], :states::text[], :carriers::text[],
+    :carrierIds::text[], :faults::text[], :times::bigint[])
+    AS done (application, id, leased_until, state, carrier, carrier_id, fault, at)
+  WHERE outbox.application = done.application AND outbox.id = done.id AND outbox.settled_at IS NULL
+    AND (done.state = 'sent' OR outbox.due_at = done.leased_until)`)
 
 export function outboxTable(store: Store, keys: Keys): OutboxTable {
   function read(row: Row, leasedUntil: number): QueuedMessage | undefined {
@@ -154,24 +174,33 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
     return { queued, parameters }
   }
 
-  async function finish(
+  const writeFinished = writeTogether<Finished>(
+    (all) =>
+      store.query(
+        FINISH.text,
+        FINISH.values({
+          applications: all.map(({ application }) => application),
+          ids: all.map(({ id }) => id),
+          leases: all.map(({ leasedUntil }) => leasedUntil),
+          states: all.map(({ state }) => state),
+          carriers: all.map(({ carrier }) => carrier ?? ''),
+          carrierIds: all.map(({ carrierId }) => carrierId ?? ''),
+          faults: all.map(({ fault }) => fault ?? ''),
+          times: all.map(({ now }) => now),
+        }),
+      ),
+    MAX_FINISHED_TOGETHER,
+  )
+
+  function finish(
     { application, id, leasedUntil }: Pick<QueuedMessage, 'application' | 'id' | 'leasedUntil'>,
     state: FinalState,
     { carrier, carrierId, fault }: AttemptRecord,
     now: number,
   ): Promise<void> {
     const shortId = carrierId?.slice(0, MAX_CARRIER_ID_LENGTH) ?? null
-    const params = {
-      application,
-      id,
-      leasedUntil,
-      state,
-      carrier,
-      carrierId: shortId,
-      fault: fault ?? null,
-      now,
-    }
-    await store.query(FINISH.text, FINISH.values(params))
+    const outcome = { state, carrier, carrierId: shortId, fault: fault ?? null, now }
+    return writeFinished({ application, id, leasedUntil, ...outcome })
   }
 
   return {

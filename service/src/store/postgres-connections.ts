@@ -46,8 +46,11 @@ const BEGIN_SESSION = `SELECT current_setting('default_transaction_isolation') A
   pg_backend_pid() <> $1::integer AS is_pooled,
   CASE WHEN pg_backend_pid() = $1::integer THEN
     set_config('default_transaction_isolation', 'read committed', false)
-    -- Every statement finds its rows by key, so no values make another plan better, and planning costs more than running.
+    -- Every statement finds its rows by key. Planning anew would cost more than running it, and a plan that was made while
+    -- a table was empty must not scan it later.
     || set_config('plan_cache_mode', 'force_generic_plan', false) || set_config('jit', 'off', false)
+    || set_config('enable_seqscan', 'off', false) || set_config('enable_hashjoin', 'off', false)
+    || set_config('enable_mergejoin', 'off', false)
     || set_config('statement_timeout', $2::text, false)
     || set_config('idle_in_transaction_session_timeout', $3::text, false) END AS settings`
 

@@ -13,6 +13,15 @@ import { asDriverError, StoreUnavailableError } from './store-unavailable.js'
 const DEFAULT_LIMITS: PostgresLimits = { poolSize: 10, connectTimeoutMs: 2_000, statementTimeoutMs: 3_000 }
 const BACKGROUND_TIMEOUT_MS = 600_000
 
+/** What looks through whole tables is planned with all that PostgreSQL can do. */
+const BACKGROUND_SETTINGS = [
+  `statement_timeout = ${BACKGROUND_TIMEOUT_MS}`,
+  'plan_cache_mode = auto',
+  'enable_seqscan = on',
+  'enable_hashjoin = on',
+  'enable_mergejoin = on',
+]
+
 /** The longest pause before a transaction that conflicted with another one is repeated. */
 const MAX_RETRY_DELAY_MS = 100
 
@@ -52,7 +61,7 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
         inTransaction(
           queriesOn(client, session, statementTimeoutMs),
           work,
-          session.isPooled ? statementTimeoutMs : undefined,
+          session.isPooled ? [`statement_timeout = ${statementTimeoutMs}`] : [],
         ),
       ),
     )
@@ -61,7 +70,7 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
   function inBackground<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
     return repeating(() =>
       connections.use((client, session) =>
-        inTransaction(queriesOn(client, session, BACKGROUND_TIMEOUT_MS), work, BACKGROUND_TIMEOUT_MS),
+        inTransaction(queriesOn(client, session, BACKGROUND_TIMEOUT_MS), work, BACKGROUND_SETTINGS),
       ),
     )
   }
@@ -73,7 +82,9 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
         connections.use((client, session) => {
           const queries = queriesOn(client, session, statementTimeoutMs)
           if (!session.isSnapshotted) return queries.query<Row>(text, params)
-          return inTransaction(queries, (tx) => tx.query<Row>(text, params), statementTimeoutMs)
+          return inTransaction(queries, (tx) => tx.query<Row>(text, params), [
+            `statement_timeout = ${statementTimeoutMs}`,
+          ])
         }),
       ),
     transaction,
@@ -89,13 +100,13 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
   }
 }
 
-/** Runs `work` between BEGIN and COMMIT, with a time limit for each statement if the session has none. */
+/** Runs `work` between BEGIN and COMMIT, with settings for this transaction. */
 async function inTransaction<T>(
   tx: Queries,
   work: (tx: Queries) => Promise<T>,
-  timeoutMs: number | undefined,
+  settings: readonly string[],
 ): Promise<T> {
-  await tx.query(timeoutMs === undefined ? BEGIN : `${BEGIN}; SET LOCAL statement_timeout = ${timeoutMs}`)
+  await tx.query([BEGIN, ...settings.map((setting) => `SET LOCAL ${setting}`)].join('; '))
   try {
     const result = await work(tx)
     await tx.query('COMMIT')
