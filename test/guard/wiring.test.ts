@@ -86,7 +86,7 @@ describe('the wiring check at the first request', () => {
     expect(code).toBe('ERR_MFA_NO_GATE')
   })
 
-  it('reports routers at another path than the option, with the fix', async () => {
+  it('reports routers at a path other than urls.path, with the fix', async () => {
     const mfa = options()
     const parts = [
       sessions(),
@@ -132,7 +132,7 @@ describe('the wiring check at the first request', () => {
     ['an empty string', () => ''],
     ['an object', () => ({})],
     ['not a number', () => Number.NaN],
-  ])('reports a user whose id is %s', async (_what, userId) => {
+  ])('reports a user whose id is %s', async (_title, userId) => {
     const made = host({ options: { userId: userId as () => string } })
     const answer = await login(jsonAgent(made.app), 'bob')
     expect(answer.status).toBe(500)
@@ -146,13 +146,13 @@ describe('the wiring check at the first request', () => {
     ['an invalid number', [{ method: 'sms', phone: '07700 900102' }]],
     ['an unknown method', [{ method: 'pigeon' }]],
     [
-      'the same name twice',
+      'the same id twice',
       [
         { id: 'a', method: 'email', email: 'a@b.example' },
         { id: 'a', method: 'email', email: 'a@b.example' },
       ],
     ],
-  ])('reports invalid factors, and lets nobody in: %s', async (_what, factors) => {
+  ])('reports invalid factors, and lets nobody in: %s', async (_title, factors) => {
     const made = host({ options: { factors: () => factors as [] } })
     const browser = jsonAgent(made.app)
     expect((await login(browser, 'bob')).status).toBe(500)

@@ -1,11 +1,11 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
-/** What axe objects to on a page as it stands; by these rules alone, when some are named. */
+/** The violations that axe finds on a page, of the given rules or of all. */
 export async function objections(page: Page, ...rules: string[]): Promise<readonly string[]> {
-  // A page that was looked at before has axe, whose half a megabyte need not be read again.
+  // A page that was checked before has axe already; loading its half a megabyte again is slow.
   if ((await page.evaluate('typeof axe')) !== 'object') await page.evaluate(axe.source)
-  // The nodes that pass take longer to describe than to check.
+  // Describing the nodes that pass takes longer than checking them.
   const options = {
     resultTypes: ['violations'],
     ...(rules.length > 0 && { runOnly: { type: 'rule', values: rules } }),

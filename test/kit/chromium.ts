@@ -3,30 +3,30 @@ import { fileOf, missing } from './debian-packages.js'
 
 const path = fileOf('chromium-headless-shell')
 
-// Chromium obeys only the last --disable-features, so these take the place of Playwright's own list.
+// Chromium uses only the last --disable-features, so this list replaces that of Playwright.
 const DISABLED_FEATURES = [
-  // Would answer tests later, or otherwise than a browser that was just installed.
+  // These make Chromium respond later, or differ from a newly installed browser.
   'AvoidUnnecessaryBeforeUnloadCheckSync',
   'DestroyProfileOnBrowserClose',
   'HttpsFirstBalancedModeAutoEnable',
   'HttpsUpgrades',
   'PaintHolding',
   'ThirdPartyStoragePartitioning',
-  // Would ask hosts of the internet.
+  // These send requests to the internet.
   'AimEnabled',
   'MediaRouter',
   'NetworkTimeServiceQuerying',
   'OptimizationHints',
   'PreconnectToSearch',
-  // Draw the suggestions of the address bar with each page, which costs as much as the page.
+  // These render the suggestions of the address bar with each page, at the cost of another page.
   'WebUIOmniboxAimPopup',
   'WebUIOmniboxPopup',
 ]
 
-/** Whether there is a browser to test with. In CI its absence is an error. */
+/** Whether the browser for tests is installed. In CI a missing browser is an error. */
 export const hasBrowser = missing('chromium-headless-shell') === undefined
 
-/** A headless Chromium without a profile; its owner may have chosen larger letters than 16 pixels. */
+/** A headless Chromium without a profile, optionally with a default font size other than 16 pixels. */
 export async function openBrowser({ lettersPx = 16 } = {}): Promise<Browser> {
   if (path === undefined) throw new Error('There is no Chromium on this machine.')
   return await chromium.launch({

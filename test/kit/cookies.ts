@@ -1,4 +1,4 @@
-/** The session cookie that an answer sets, as a browser would send it back; '' when it sets none. */
+/** The session cookie that a response sets, as a browser would send it back; '' if it sets none. */
 export function sessionCookie({ headers }: { readonly headers: object }, name = 'connect.sid'): string {
   const lines: string[] = [Reflect.get(headers, 'set-cookie') ?? []].flat()
   const cookie = lines.find((line) => line.startsWith(`${name}=`))

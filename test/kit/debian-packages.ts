@@ -45,7 +45,7 @@ export function missing(...names: DebianPackage[]): string | undefined {
   return reason
 }
 
-/** What this machine lacks, as the end of a test run says it; empty when nothing is missing. */
+/** The missing packages, as text for the end of a test run; empty if nothing is missing. */
 export function missingReport(isThere = (name: DebianPackage) => fileOf(name) !== undefined): string {
   const absent = (Object.keys(PACKAGES) as DebianPackage[]).filter((name) => !isThere(name))
   if (absent.length === 0) return ''

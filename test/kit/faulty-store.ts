@@ -8,38 +8,38 @@ export type StoreVerb = 'get' | 'set' | 'destroy'
 export class FaultyStore extends MemoryStore {
   private readonly faults = new Map<StoreVerb, { skip: number; times: number }>()
 
-  /** How long reading takes: a store far away, so that many requests read before the first one writes. */
+  /** The duration of a read. In a slow store, many requests read before the first one writes. */
   readMs = 0
 
-  /** How long writing takes: what is answered before it is over was not stored yet. */
+  /** The duration of a write. A response that is sent earlier was sent before the session was stored. */
   writeMs = 0
 
-  /** The verb works `skip` more times, then fails `times` times. */
+  /** The verb succeeds `skip` more times, then fails `times` times. */
   failOn(verb: StoreVerb, { skip = 0, times = 1 } = {}): void {
     this.faults.set(verb, { skip, times })
   }
 
-  /** Whether a fault is still to come. */
+  /** Whether a failure is still pending. */
   willFail(): boolean {
     return this.faults.size > 0
   }
 
-  /** Takes back the faults that have not come yet. */
+  /** Removes all pending failures. */
   heal(): void {
     this.faults.clear()
   }
 
-  /** What is stored, as text, by session id. */
+  /** The stored sessions as JSON, by session id. */
   get stored(): Record<string, string> {
     return Reflect.get(this, 'sessions') as Record<string, string>
   }
 
-  /** What is stored, read. */
+  /** The stored sessions, parsed. */
   get documents(): SessionData[] {
     return Object.values(this.stored).map((text) => JSON.parse(text) as SessionData)
   }
 
-  /** The MFA records that are stored and that count in their session, for the user of that session. */
+  /** The stored MFA records that are valid for the user and id of their session. */
   get records(): MfaRecord[] {
     return Object.entries(this.stored).flatMap(([sessionId, text]) => {
       const { mfa, passport } = JSON.parse(text) as { mfa?: unknown; passport?: { user?: unknown } }
@@ -57,7 +57,7 @@ export class FaultyStore extends MemoryStore {
   override set(sid: string, session: SessionData, done?: (error?: unknown) => void): void {
     if (this.fails('set')) return done?.(new Error('the store does not write'))
     if (this.writeMs === 0) return super.set(sid, session, done)
-    // What is written is what the session was when it was handed over.
+    // Serialized at once, since the session can change before the write ends.
     const taken = JSON.parse(JSON.stringify(session)) as SessionData
     setTimeout(() => super.set(sid, taken, done), this.writeMs)
   }

@@ -42,7 +42,7 @@ export const people = (): Record<string, TestUser> => ({
   nina: { id: 'u-nina', email: 'nina@example.com', factors: [] },
 })
 
-/** Signs in whoever is named in the body: the login that the host already had. */
+/** Signs in the user named in the body: the existing login of the host. */
 class NameStrategy extends Strategy {
   readonly name = 'name'
   private readonly users: Record<string, TestUser>
@@ -63,22 +63,22 @@ export interface HostSetup {
   options?: Partial<MfaOptions<TestUser>>
   store?: Store
   standIn?: StandIn
-  /** Mounts what the test wants before the session. */
+  /** Mounts middleware of the test before the session. */
   first?: (app: App) => void
-  /** Mounts what the test wants between `passport.session()` and the gate. */
+  /** Mounts middleware of the test between `passport.session()` and the gate. */
   beforeGate?: (app: App, auth: passport.Authenticator) => void
-  /** Mounts what the test wants right behind the gate, before the routers. */
+  /** Mounts middleware of the test after the gate and before the routers. */
   behindGate?: (app: App, auth: passport.Authenticator) => void
   /** Given to `passport.authenticate` on `POST /login`. */
   login?: passport.AuthenticateOptions
-  /** Mounts what the test wants between the gate and the error handler. */
+  /** Mounts routes of the test between the gate and the error handler. */
   routes?: (app: App, mfa: MfaOptions<TestUser>, auth: passport.Authenticator) => void
   /** Mounted instead of `mfaRouter`. */
   mount?: (app: App, mfa: MfaOptions<TestUser>) => void
   session?: Partial<session.SessionOptions>
 }
 
-/** A host app as people have them, with the plugin wired in as the README says. */
+/** A typical host app, with the plugin mounted as in the README. */
 export function host(setup: HostSetup = {}) {
   const standIn = setup.standIn ?? standInService()
   const users = people()
@@ -140,12 +140,12 @@ export function host(setup: HostSetup = {}) {
 
 export type Host = ReturnType<typeof host>
 
-/** A browser's worth of cookies that asks for JSON. */
+/** A client that keeps cookies and requests JSON. */
 export function jsonAgent(app: App) {
   return request.agent(app).set('Accept', 'application/json')
 }
 
-/** A browser's worth of cookies that asks for pages. */
+/** A client that keeps cookies and requests pages. */
 export function browserAgent(app: App) {
   return request.agent(app).set('Accept', 'text/html,application/xhtml+xml,*/*;q=0.8')
 }

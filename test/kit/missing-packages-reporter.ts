@@ -1,7 +1,7 @@
 import type { Reporter } from 'vitest/reporters'
 import { missingReport } from './debian-packages.js'
 
-/** Says once, at the end of a run, what was skipped for want of a Debian package. */
+/** Reports once, at the end of a run, which tests were skipped because a Debian package is missing. */
 export default class MissingPackagesReporter implements Reporter {
   onTestRunEnd(): void {
     const report = missingReport()

@@ -1,6 +1,6 @@
 import { afterAll, expect, vi } from 'vitest'
 
-// A file that leaves the clock, the environment or a listener behind fails for it.
+// A test file fails if it leaves a changed clock, environment or listener behind.
 
 const listeners = () =>
   Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)]))
@@ -10,7 +10,7 @@ afterAll(() => {
   const isClockMoved = vi.isFakeTimers()
   vi.useRealTimers()
   expect(isClockMoved).toBe(false)
-  // Names alone: what is in the environment is nobody's business.
+  // Compares names only, so that no value of the environment is printed.
   const names = Object.keys({ ...before.env, ...process.env })
   expect(names.filter((name) => process.env[name] !== before.env[name])).toEqual([])
   expect(listeners()).toEqual(before.listeners)

@@ -5,10 +5,10 @@ import { freePort } from './free-port.js'
 
 const BINARY = '/usr/bin/redis-server'
 
-/** Why there is no Redis to test with; `undefined` if there is. In CI this is an error. */
+/** Why tests with Redis are skipped; `undefined` if they run. In CI a missing Redis is an error. */
 export const redisMissing = missing('redis-server')
 
-/** A Redis server of our own, on a free port of this machine, that keeps nothing when stopped. */
+/** A Redis server for the test on a free local port, whose data is lost when it stops. */
 export async function startRedis() {
   const port = await freePort()
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
@@ -22,18 +22,18 @@ export async function startRedis() {
     )
   return {
     url: `redis://127.0.0.1:${port}`,
-    /** A connection of its own, as another process would have. */
+    /** Opens a separate connection, as another process would. */
     async connect() {
       const one = client()
       clients.push(one)
       await one.connect()
       return one
     },
-    /** Has the server take what is sent to it and say nothing, until `thaw`. */
+    /** Makes the server accept data without responding, until `thaw`. */
     freeze: () => void server.kill('SIGSTOP'),
-    /** Has it go on, beginning with what was sent meanwhile. */
+    /** Makes it continue, starting with the data that was sent meanwhile. */
     thaw: () => void server.kill('SIGCONT'),
-    /** Ends the server as a crash would; its clients go on looking for it. */
+    /** Ends the server as a crash would; its clients keep trying to reconnect. */
     async kill() {
       server.kill('SIGKILL')
       await gone

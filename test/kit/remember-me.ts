@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import { Strategy } from 'passport-strategy'
 import { people } from './host.js'
 
-/** Signs in whom the header `X-Remember` names, on any request, as passport-remember-me does by a cookie. */
+/** Signs in the user named in the header `X-Remember`, on any request, as passport-remember-me does with a cookie. */
 export class RememberMe extends Strategy {
   readonly name = 'remember-me'
   override authenticate(req: Request): void {

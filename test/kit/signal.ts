@@ -1,4 +1,4 @@
-/** Something that happens once, for somebody who waits for it. */
+/** An event that happens once, and a promise that resolves then. */
 export function signal() {
   let give = () => {}
   const given = new Promise<void>((resolve) => {

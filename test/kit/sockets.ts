@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Express as App } from 'express'
 import { onTestFinished } from 'vitest'
 
-/** What came back over a socket. */
+/** A response that was read from a socket. */
 export interface Answer {
   readonly status: number
   readonly headers: IncomingMessage['headers']
@@ -12,7 +12,7 @@ export interface Answer {
   readonly body: Record<string, unknown>
 }
 
-/** Has the app listen on a free port until the test is over; the port. */
+/** Starts the app on a free port until the end of the test, and returns the port. */
 export async function listen(app: App): Promise<number> {
   const server = createServer(app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -23,7 +23,7 @@ export async function listen(app: App): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Sends the beginning of a request; `finish` sends the rest and waits for the answer. */
+/** Sends the start of a request; `finish` sends the rest and waits for the response. */
 export function begin(
   port: number,
   {
@@ -71,7 +71,7 @@ export function begin(
   }
 }
 
-/** Posts JSON over a socket of its own. */
+/** Posts JSON over a separate socket. */
 export function postJson(port: number, path: string, body: unknown, cookie = ''): Promise<Answer> {
   const text = JSON.stringify(body)
   return begin(port, {

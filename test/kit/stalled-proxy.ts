@@ -2,8 +2,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 /**
- * A way to a server of this machine, silent at first: connections are taken, and nothing comes of them. Those that are
- * made once it is open reach the server.
+ * A proxy to a local server that does not respond at first: it accepts connections and forwards nothing. Connections made
+ * after `open` reach the server.
  */
 export async function silentWayTo(port: number) {
   let isOpen = false
@@ -25,7 +25,7 @@ export async function silentWayTo(port: number) {
     open: () => {
       isOpen = true
     },
-    /** How many connections were taken. */
+    /** The number of accepted connections. */
     taken: () => sockets.length,
   }
 }

@@ -12,8 +12,8 @@ export interface Delivered {
 }
 
 /**
- * The service of the test kit, with what only our own tests want: it remembers what it was asked, can be held up and
- * broken at will, and its apps and backup codes are known beforehand.
+ * The service of the test kit, with additions for our own tests: it records its requests, can be delayed and made to
+ * fail, and its apps and backup codes are known in advance.
  */
 export function standInService() {
   const inbox = testInbox()
@@ -62,21 +62,21 @@ export function standInService() {
   return {
     service,
     calls,
-    /** What was delivered, newest first. */
+    /** The delivered messages, newest first. */
     get delivered(): readonly Delivered[] {
       return inbox.all()
     },
-    /** The code of the newest message, or of the newest to somebody. */
+    /** The code of the newest message, or of the newest message to one contact. */
     newestCode: (to?: string) => inbox.all(to)[0]?.code ?? '',
-    /** Sets the code that somebody's app shows. */
+    /** Sets the code that the app of a contact shows. */
     setApp: (user: string, code: string) => apps.set(user, code),
-    /** Runs before every answer: wait in it, or throw. `undefined` ends the trouble. */
+    /** Sets a function that runs before every response and can wait or throw; `undefined` removes it. */
     setTrouble: (next: (() => Promise<void>) | undefined) => {
       trouble = next
     },
     /** How often a verb was called. */
     count: (verb: string) => calls.filter((call) => call.verb === verb).length,
-    /** Has the next call wait: `arrived` tells that it is under way, `release` lets it be answered. */
+    /** Makes the next call wait: `arrived` resolves when it has started, `release` lets it continue. */
     hold: () => {
       const arrived = signal()
       const released = signal()

@@ -5,8 +5,8 @@ import { onTestFinished } from 'vitest'
 import { listen } from './sockets.js'
 
 /**
- * Has the app listen behind a proxy that takes a part off each path, until the test is over; the proxy's port. What is
- * not below that part, it does not have.
+ * Starts the app behind a proxy that removes a prefix from each path, until the end of the test, and returns the port of
+ * the proxy. The proxy responds 404 to other paths.
  */
 export async function behindStrippingProxy(app: App, prefix: string): Promise<number> {
   const target = await listen(app)

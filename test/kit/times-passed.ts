@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest'
 
 /**
- * Which of these times have passed, in milliseconds from now. Timers ring in the order of their times however long the machine
- * was busy with something else, which a reading of the clock would count.
+ * Which of these times have passed, in milliseconds from now. Timers fire in the order of their times even on a busy
+ * machine, while a reading of the clock would include the time that the machine was busy.
  */
 export function timesPassed(...times: readonly number[]): readonly number[] {
   const rung: number[] = []

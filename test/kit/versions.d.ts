@@ -1,3 +1,3 @@
-// The other versions of what a host brings, installed under names of their own.
+// Other versions of the host's packages, installed under other names.
 declare module 'express4'
 declare module 'passport06'

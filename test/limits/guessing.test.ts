@@ -17,8 +17,8 @@ async function pendingLogin(port: number, name: string) {
   return sessionCookie(await postJson(port, '/login', { name }))
 }
 
-describe('200 concurrent requests on separate sockets (R21, R22)', () => {
-  it('evaluate five wrong codes, and then reject the correct code too', async () => {
+describe('concurrent verification over separate sockets (R21, R22)', () => {
+  it('evaluates five of 200 wrong codes, and then rejects the correct code too', async () => {
     const made = host()
     const port = await listen(made.app)
     const cookie = await pendingLogin(port, 'bob')
@@ -36,7 +36,7 @@ describe('200 concurrent requests on separate sockets (R21, R22)', () => {
     expect(made.standIn.count('verify')).toBe(5)
   })
 
-  it('evaluate at most ten wrong codes in 40 sessions of one account', async () => {
+  it('evaluates at most ten of 200 wrong codes in 40 sessions of one account', async () => {
     const made = host({ options: { limits: { sendsPerTenMinutes: 5 } } })
     const port = await listen(made.app)
     const cookies = await Promise.all(Array.from({ length: 40 }, () => pendingLogin(port, 'otto')))
@@ -57,7 +57,7 @@ describe('200 concurrent requests on separate sockets (R21, R22)', () => {
     }
   })
 
-  it('create one verified session with a correct code', async () => {
+  it('creates one verified session for 200 correct codes', async () => {
     const store = new FaultyStore()
     const made = host({ store })
     // A service that does not use a code up, and accepts all five at the same moment.
@@ -85,7 +85,7 @@ describe('200 concurrent requests on separate sockets (R21, R22)', () => {
     expect(store.stored).not.toHaveProperty([sessionId(cookie)])
   })
 
-  it('create at most one session with correct and wrong codes, and evaluate at most five', async () => {
+  it('creates at most one session for 200 correct and wrong codes, and evaluates at most five', async () => {
     const store = new FaultyStore()
     const made = host({ store })
     const port = await listen(made.app)
@@ -102,7 +102,7 @@ describe('200 concurrent requests on separate sockets (R21, R22)', () => {
     expect(verified.length).toBeLessThanOrEqual(1)
   })
 
-  it('are needed for that: a single correct code signs the user in', async () => {
+  it('signs the user in with a single correct code', async () => {
     const made = host()
     const port = await listen(made.app)
     const cookie = await pendingLogin(port, 'bob')

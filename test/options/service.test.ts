@@ -162,14 +162,14 @@ describe('a service that is an object', () => {
     expect(readOptions({ ...WORKING, service }).service).toBe(service)
   })
 
-  it('is a fault that names the missing functions', () => {
+  it('is reported with its missing functions', () => {
     const { verify: _verify, ...service } = standInService().service
     const reported =
       'service must have the functions send, verify, enrollApp, sendBackupCodes, transcribe; it lacks verify'
     expect(faultsOf({ service })).toEqual([reported])
   })
 
-  it.each(['https://mfa.example.com', 7, null])('cannot be %j instead', (service) => {
+  it.each(['https://mfa.example.com', 7, null])('cannot be %j', (service) => {
     expect(faultsOf({ service })).toEqual([
       'service must be { baseUrl, apiKey } or an object that implements MfaService',
     ])

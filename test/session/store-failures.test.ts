@@ -102,7 +102,7 @@ describe('a session store that fails once (R08, R09)', () => {
   )
 
   it.each(points)(
-    'in %s (after %i calls that worked) signs nobody in whose login failed',
+    'in %s (after %i calls that worked) does not sign in a user whose login failed',
     async (verb, skip) => {
       const { app, store } = testbed()
       const browser = jsonAgent(app)

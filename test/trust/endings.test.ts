@@ -81,7 +81,7 @@ describe('the trust in a browser (R66)', () => {
     expect(await statusOf(attacker)).toMatchObject({ status: 'pending' })
   })
 
-  it('ends before a backup code signs the user in: if the store is down, the code does not sign in (R63)', async () => {
+  it('ends before a backup code signs the user in, so that no backup code is accepted while the store is down (R63)', async () => {
     const store = openStore('memory')
     let isDown = false
     const failing = {
