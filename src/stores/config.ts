@@ -104,7 +104,7 @@ function storeConfig<Own>(...functions: readonly (keyof Own & string)[]) {
 }
 
 /** The rule for a store of items by their owner. */
-export const itemStoreConfig = storeConfig<ItemStore>('read', 'put', 'swap', 'remove')
+export const itemStoreConfig = storeConfig<ItemStore>('read', 'add', 'put', 'swap', 'remove')
 
 /** The rule for a store of counters. */
 export const counterStoreConfig = storeConfig<CounterStore>('add', 'read', 'set', 'remove')

@@ -1,6 +1,6 @@
 import type { ItemStore, StoredItem } from './store.js'
 
-/** How often `put` deletes expired items. */
+/** How often `add` and `put` delete expired items. */
 const SWEEP_EVERY_MS = 60 * 60_000
 
 /** A store in the memory of this process. Its items are lost when the process ends. */
@@ -20,6 +20,15 @@ export function memoryStore(): ItemStore {
 
   return {
     read: async (owner) => [...(owners.get(owner)?.values() ?? [])],
+
+    async add(owner, item) {
+      sweep()
+      const items = owners.get(owner) ?? new Map<string, StoredItem>()
+      const earlier = items.get(item.id)
+      if (earlier && earlier.expiresAt > Date.now()) return false
+      owners.set(owner, items.set(item.id, item))
+      return true
+    },
 
     async put(owner, item) {
       sweep()

@@ -7,6 +7,8 @@ import { withTimeout } from './timeout.js'
 export interface Namespace {
   /** Returns the user's items that have not expired. */
   read(owner: string): Promise<readonly StoredItem[]>
+  /** Adds the item unless there is one with the same id that has not expired. Returns whether it was added. */
+  add(owner: string, item: StoredItem): Promise<boolean>
   put(owner: string, item: StoredItem): Promise<void>
   swap(owner: string, id: string, before: string, value: string): Promise<boolean>
   remove(owner: string, id: string): Promise<boolean>
@@ -23,6 +25,7 @@ export function namespaced(store: ItemStore, name: string): Namespace {
       const now = Date.now()
       return items.filter(({ expiresAt }) => expiresAt > now)
     },
+    add: (owner, item) => guarded(() => store.add(keyOf(owner), item)),
     put: (owner, item) => guarded(() => store.put(keyOf(owner), item)),
     swap: (owner, id, before, value) => guarded(() => store.swap(keyOf(owner), id, before, value)),
     remove: (owner, id) => guarded(() => store.remove(keyOf(owner), id)),
@@ -34,7 +37,7 @@ async function guarded<Result>(step: () => Promise<Result>): Promise<Result> {
     return await withTimeout(step())
   } catch (cause) {
     throw new TrustStoreError(
-      'The store of trusted devices failed. Check that the store in the option trustedDevices.store is running and reachable.',
+      'The store of trusted devices, notices and recoveries failed. Check that the store in trustedDevices.store, notices.store or recovery.store is running and reachable.',
       { cause },
     )
   }

@@ -22,6 +22,7 @@ function withPrefix(store: ItemStore, prefix: string): ItemStore {
   const prefixed = (owner: string) => storableName(`${prefix}:${owner}`, LONGEST_OWNER)
   return {
     read: (owner) => store.read(prefixed(owner)),
+    add: (owner, item) => store.add(prefixed(owner), item),
     put: (owner, item) => store.put(prefixed(owner), item),
     swap: (owner, id, before, value) => store.swap(prefixed(owner), id, before, value),
     remove: (owner, id) => store.remove(prefixed(owner), id),

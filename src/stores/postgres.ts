@@ -9,7 +9,7 @@ const createTable = (name: string) =>
 // The package `pg` returns a bigint as text.
 const rows = z.array(z.object({ id: z.string(), value: z.string(), expires_at: z.coerce.number() }))
 
-/** How often `put` deletes expired items. */
+/** How often `add` and `put` delete expired items. */
 const SWEEP_EVERY_MS = 60 * 60_000
 
 /** A store in a PostgreSQL table, shared by all processes. */
@@ -29,6 +29,21 @@ export function postgresStore(pool: QueryPool, tableName: string): ItemStore {
     async read(owner) {
       const found = await run(`SELECT id, value, expires_at FROM "${tableName}" WHERE owner = $1`, owner)
       return rows.parse(found.rows).map(({ id, value, expires_at: expiresAt }) => ({ id, value, expiresAt }))
+    },
+
+    async add(owner, { id, value, expiresAt }) {
+      await sweep()
+      const added = await run(
+        `INSERT INTO "${tableName}" AS kept (owner, id, value, expires_at) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (owner, id) DO UPDATE SET value = EXCLUDED.value, expires_at = EXCLUDED.expires_at
+         WHERE kept.expires_at <= $5 RETURNING id`,
+        owner,
+        id,
+        value,
+        expiresAt,
+        Date.now(),
+      )
+      return added.rows.length > 0
     },
 
     async put(owner, { id, value, expiresAt }) {

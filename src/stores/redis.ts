@@ -19,6 +19,13 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
 return 1`
 
+const ADD = `
+local kept = redis.call('HGET', KEYS[1], ARGV[1])
+if kept and tonumber(string.match(kept, '^%d+')) > tonumber(ARGV[4]) then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+return 1`
+
 const SWAP = `
 local kept = redis.call('HGET', KEYS[1], ARGV[1])
 if not kept then return 0 end
@@ -41,6 +48,13 @@ export function redisStore(client: RedisClient, prefix: string): ItemStore {
     async read(owner) {
       const fields = z.array(z.string()).parse(await run(READ, owner))
       return fields.flatMap((id, index) => (index % 2 === 0 ? [parseItem(id, fields[index + 1] ?? '')] : []))
+    },
+
+    async add(owner, { id, value, expiresAt }) {
+      const now = Date.now()
+      const lifeMs = Math.max(1, expiresAt - now)
+      const added = await run(ADD, owner, id, `${expiresAt} ${value}`, String(lifeMs), String(now))
+      return added === 1
     },
 
     async put(owner, { id, value, expiresAt }) {

@@ -9,13 +9,15 @@ export interface StoredItem {
 }
 
 /**
- * A store for trusted devices and the links in account notices: items by owner and id. Owners and ids are printable
+ * A store for trusted devices, account recoveries and the links in notices: items by owner and id. Owners and ids are printable
  * ASCII of at most 120 characters; values are texts of at most 2,000 characters. Every method must be atomic: of two
- * concurrent `swap` or `remove` calls for the same item, only one returns `true`.
+ * concurrent `add`, `swap` or `remove` calls for the same item, only one returns `true`.
  */
 export interface ItemStore {
   /** Returns all items of the owner. */
   read(owner: string): Promise<readonly StoredItem[]>
+  /** Adds the item unless the owner has one with the same id that has not expired. Returns whether it was added. */
+  add(owner: string, item: StoredItem): Promise<boolean>
   /** Adds the item, or replaces the one with the same id. */
   put(owner: string, item: StoredItem): Promise<void>
   /** Changes the item's value if it still is `before`. Returns whether it was. */

@@ -5,6 +5,7 @@ import { faultsOf, ioredisClient, redisClient, WORKING } from './read.js'
 const store = 'memory'
 const ownStore = {
   read: async () => [],
+  add: async () => true,
   put: async () => {},
   swap: async () => false,
   remove: async () => false,

@@ -43,6 +43,7 @@ describe('a store of the host that does not respond (R77)', () => {
 
   it.each<[keyof ItemStore, (store: ReturnType<typeof namespaced>) => Promise<unknown>]>([
     ['read', (namespace) => namespace.read('u')],
+    ['add', (namespace) => namespace.add('u', item)],
     ['put', (namespace) => namespace.put('u', item)],
     ['swap', (namespace) => namespace.swap('u', 'a', 'mine', 'yours')],
     ['remove', (namespace) => namespace.remove('u', 'a')],

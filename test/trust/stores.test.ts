@@ -85,6 +85,23 @@ describe.each(storeKinds.filter(({ missing }) => !missing))(
       expect(await other.read(randomUUID())).toEqual([])
     })
 
+    it('are added by one of thirty at once, and again only when they have expired', async () => {
+      const clock = stopClock()
+      const owner = randomUUID()
+      const add = (store: ItemStore, value: string) => store.add(owner, item('a', value, Date.now() + HOUR))
+      const adds = Array.from({ length: 30 }, (_, nth) => add(nth % 2 ? one : other, `by ${nth}`))
+      const added = await Promise.all(adds)
+      expect(count(added)).toBe(1)
+      expect(await other.read(owner)).toMatchObject([{ value: `by ${added.indexOf(true)}` }])
+
+      clock.move(HOUR - 1)
+      expect(await other.add(owner, item('a', 'too early'))).toBe(false)
+      expect(await other.add(owner, item('b', 'another'))).toBe(true)
+      clock.move(1)
+      expect(await other.add(owner, item('a', 'in time'))).toBe(true)
+      expect(await one.read(owner)).toContainEqual(expect.objectContaining({ id: 'a', value: 'in time' }))
+    })
+
     it('replace an item with the same id', async () => {
       const owner = randomUUID()
       await one.put(owner, item('a', 'old', later()))
