@@ -11,6 +11,7 @@ import {
   mfaRouter,
   mfaSession,
   notMeRouter,
+  recoveryRouter,
   startMfa,
   verifyRouter,
 } from './entry-points.js'
@@ -41,6 +42,8 @@ export interface Mfa<User = Express.User> {
   readonly devicesRouter: Router
   /** The page behind the "this wasn't me" link of a notice. Mount it at the option `urls.path`. */
   readonly notMeRouter: Router
+  /** Account recovery, for the option `recovery`. Mount it at the option `urls.path`. */
+  readonly recoveryRouter: Router
   /** Choosing a language. Mount it at the option `urls.path`. */
   readonly languageRouter: Router
   /** The handler behind a login without a Passport session, as `startMfa(options)`. */
@@ -76,6 +79,7 @@ export function createMfa<User = Express.User>(options: MfaOptions<User>): Mfa<U
     backupRouter: () => backupRouter(options),
     devicesRouter: () => devicesRouter(options),
     notMeRouter: () => notMeRouter(options),
+    recoveryRouter: () => recoveryRouter(options),
     languageRouter: () => languageRouter(options),
     startMfa: () => startMfa(options),
     requireMfa:

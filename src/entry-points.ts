@@ -8,11 +8,13 @@ import { depsOf } from './mfa.js'
 import type { MfaOptions } from './options.js'
 import { PassportMfaStrategy } from './passport/strategy.js'
 import { buildBackupRouter } from './routers/backup.js'
+import { buildCancelRecoveryRouter } from './routers/cancel-recovery.js'
 import { buildChallengeRouter } from './routers/challenge.js'
 import { buildDevicesRouter } from './routers/devices.js'
 import { buildEnrollAppRouter } from './routers/enroll-app.js'
 import { buildLanguageRouter } from './routers/language.js'
 import { buildNotMeRouter } from './routers/not-me.js'
+import { buildRecoverRouter } from './routers/recover.js'
 import { buildVerifyRouter } from './routers/verify.js'
 
 /*
@@ -38,8 +40,8 @@ export function startMfa<User>(options: MfaOptions<User>): AnyRouteHandler {
 }
 
 /**
- * Creates a router with all routes: challenge, verify, authenticator apps, backup codes, trusted devices, notices and
- * languages. Mount it at the option `urls.path`.
+ * Creates a router with all routes: challenge, verify, authenticator apps, backup codes, trusted devices, notices, recovery
+ * and languages. Mount it at the option `urls.path`.
  * @throws {OptionsError} with all faults together.
  */
 export function mfaRouter<User>(options: MfaOptions<User>): Router {
@@ -51,6 +53,8 @@ export function mfaRouter<User>(options: MfaOptions<User>): Router {
     buildBackupRouter(deps),
     buildDevicesRouter(deps),
     buildNotMeRouter(deps),
+    buildRecoverRouter(deps),
+    buildCancelRecoveryRouter(deps),
     buildLanguageRouter(deps),
   )
 }
@@ -103,6 +107,16 @@ export function devicesRouter<User>(options: MfaOptions<User>): Router {
  */
 export function notMeRouter<User>(options: MfaOptions<User>): Router {
   return buildNotMeRouter(depsOf(options))
+}
+
+/**
+ * Creates a router for account recovery: requesting, completing and canceling it. Mount it at the option `urls.path`. Without
+ * the option `recovery` it has no routes.
+ * @throws {OptionsError} with all faults together.
+ */
+export function recoveryRouter<User>(options: MfaOptions<User>): Router {
+  const deps = depsOf(options)
+  return Router().use(buildRecoverRouter(deps), buildCancelRecoveryRouter(deps))
 }
 
 /**

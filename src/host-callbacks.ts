@@ -10,7 +10,7 @@ import { withTimeout } from './stores/timeout.js'
  */
 export function withCheckedCallbacks(settings: Settings): Settings {
   const { logger, locale, preferred, userId, appContact, place, render, trustedDevices, languages } = settings
-  const { factors, policy, onAppEnrolled, onCompromise, callbackTimeoutMs } = settings
+  const { factors, policy, recovery, onAppEnrolled, onCompromise, callbackTimeoutMs } = settings
   return {
     ...settings,
     logger: safeLogger(logger),
@@ -28,6 +28,11 @@ export function withCheckedCallbacks(settings: Settings): Settings {
     appContact: checked('appContact', appContact, () => true, 'a contact or undefined'),
     place: checked('location', place, isOptionalText, 'text or undefined'),
     render: checked('pages.render', render, isText, 'an HTML document as text'),
+    recovery: recovery && {
+      ...recovery,
+      onFactorsEnded: limited('recovery.onFactorsEnded', recovery.onFactorsEnded, callbackTimeoutMs),
+      contacts: checked('recovery.contacts', recovery.contacts, isTexts, 'a list of contacts'),
+    },
     trustedDevices: trustedDevices && {
       ...trustedDevices,
       canTrust: checked('trustedDevices.canTrust', trustedDevices.canTrust, isBoolean, 'true or false'),
@@ -97,4 +102,5 @@ function isPromise(answer: unknown): boolean {
 const isText = (answer: unknown) => typeof answer === 'string'
 const isOptionalText = (answer: unknown) => answer === undefined || answer === null || isText(answer)
 const isTextOrNumber = (answer: unknown) => isText(answer) || typeof answer === 'number'
+const isTexts = (answer: unknown) => Array.isArray(answer) && answer.every(isText)
 const isBoolean = (answer: unknown) => typeof answer === 'boolean'

@@ -16,6 +16,7 @@ export {
   mfaRouter,
   mfaSession,
   notMeRouter,
+  recoveryRouter,
   startMfa,
   verifyRouter,
 } from './entry-points.js'
@@ -79,6 +80,7 @@ export type {
   TranscriptionRefusal,
   VerifyAnswer,
 } from './protocol/service.js'
+export type { EndedFactor, NoticeContact, RecoveryOptions } from './recovery/options.js'
 export type { PostgresConfig, PostgresTable, RedisConfig, StoreConfig } from './stores/config.js'
 export type { CounterStore, StoredCount } from './stores/counter-store.js'
 export type { ItemStore, StoredItem } from './stores/store.js'

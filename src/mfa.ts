@@ -14,6 +14,7 @@ import { openLimits } from './limits/limits.js'
 import { renderView } from './pages/render.js'
 import type { RenderView } from './pages/view.js'
 import type { MfaService } from './protocol/service.js'
+import { AccountRecovery } from './recovery/recovery.js'
 import { readOptions, type Settings } from './settings.js'
 import { openStore } from './stores/open.js'
 import { devicesIn } from './trust/devices.js'
@@ -63,8 +64,14 @@ function build(options: unknown): RouteDeps {
   const { trustedDevices, publicUrl, noticeStore } = settings
   const trustStore = trustedDevices && openStore(trustedDevices.store)
   const devices = trustStore && devicesIn(trustStore, trustedDevices)
-  const linkStore = noticeStore ? openStore(noticeStore) : trustStore
+  const ownStore = settings.recovery?.store && openStore(settings.recovery.store)
+  const linkStore = noticeStore ? openStore(noticeStore) : (trustStore ?? ownStore)
   const sessionsValidAfter = publicUrl && linkStore ? sessionsValidAfterIn(linkStore) : undefined
+  const recoveryStore = ownStore ?? linkStore
+  const recovery =
+    settings.recovery && recoveryStore && sessionsValidAfter
+      ? new AccountRecovery(recoveryStore, { settings, sessionsValidAfter, devices, emit })
+      : undefined
   const service = observeName(
     serviceOf(settings, emit, () => diagnostics.warn('MFA_WARN_DIALECT')),
     settings.appName,
@@ -79,6 +86,8 @@ function build(options: unknown): RouteDeps {
     devices,
     browsers: devices && browsersWith(devices, trustedDevices, { settings, emit, sessionsValidAfter }),
     sessionsValidAfter,
+    recovery,
+    resets: recovery?.resets,
     notMeLinks: publicUrl && linkStore ? notMeLinksIn(linkStore) : undefined,
     banner: (req, graceUntil) => graceBannerFor(req, graceUntil, settings),
     diagnostics,

@@ -4,6 +4,7 @@ import { limitsSchema } from './limits/options.js'
 import { callback, duration, hasFunctions, sitePath } from './option-rules.js'
 import type { LanguageOptions, LoginOptions, MfaOptions, NoticeOptions, PageOptions } from './options.js'
 import { AMR_VALUES } from './protocol/amr.js'
+import { recoverySchema } from './recovery/options.js'
 import { itemStoreConfig } from './stores/config.js'
 import { readTexts } from './texts.js'
 import { trustedDevicesSchema } from './trust/options.js'
@@ -147,6 +148,7 @@ export const optionsSchema = z.strictObject({
   limits: limitsSchema.prefault({}),
   trustedDevices: trustedDevicesSchema.optional(),
   notices: notices.prefault({}),
+  recovery: recoverySchema.optional(),
   pages: pages.prefault({}),
   languages: languages.prefault({}),
 })

@@ -11,6 +11,7 @@ import type { Amr } from './protocol/amr.js'
 import type { FactorInput } from './protocol/factor.js'
 import type { Method } from './protocol/methods.js'
 import type { MfaService } from './protocol/service.js'
+import type { RecoveryOptions } from './recovery/options.js'
 import type { StoreConfig } from './stores/config.js'
 import type { MfaTexts } from './texts.js'
 import type { TrustedDeviceOptions } from './trust/options.js'
@@ -119,6 +120,8 @@ export interface SharedOptions<User = Express.User> {
   trustedDevices?: TrustedDeviceOptions<User> | undefined
   /** What the user is notified of. By default, no notice is written. */
   notices?: NoticeOptions<User> | undefined
+  /** How users get back in who have lost their strongest factor. Off unless given. */
+  recovery?: RecoveryOptions<User> | undefined
   /** How the pages look. All members have defaults. */
   pages?: PageOptions<User> | undefined
   /** The languages and texts of pages, messages and notices. All members have defaults. */

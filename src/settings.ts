@@ -56,11 +56,17 @@ export function readOptions(given: unknown): Settings {
 
 /** What is wrong only in combination. */
 function combinationFaults(given: CompleteOptions): string[] {
-  const { urls, trustedDevices, notices } = given
+  const { urls, trustedDevices, notices, recovery } = given
   const { publicUrl, path, pathPrefix } = urls
   return [
-    ...(publicUrl && !trustedDevices && !notices.store
+    ...(publicUrl && !trustedDevices && !notices.store && !recovery?.store
       ? ['urls.publicUrl adds links to notices, which need a store: give notices.store or trustedDevices']
+      : []),
+    ...(recovery && !publicUrl
+      ? ['recovery adds links to notices: give urls.publicUrl, the https address of the app']
+      : []),
+    ...(recovery && !recovery.store && !trustedDevices && !notices.store
+      ? ['recovery needs a store: give recovery.store, notices.store or trustedDevices']
       : []),
     ...(path.startsWith(`${pathPrefix}/`)
       ? []

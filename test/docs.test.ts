@@ -69,6 +69,7 @@ describe('the documents', () => {
     ['login', 'src/options.ts', 'LoginOptions'],
     ['limits', 'src/limits/options.ts', 'LimitOptions'],
     ['notices', 'src/options.ts', 'NoticeOptions'],
+    ['recovery', 'src/recovery/options.ts', 'RecoveryOptions'],
     ['pages', 'src/options.ts', 'PageOptions'],
     ['languages', 'src/options.ts', 'LanguageOptions'],
   ]

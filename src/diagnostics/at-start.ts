@@ -5,9 +5,10 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /** The warnings that follow from the options and the environment. */
 export function warningsAtStart(
-  { limits, service, trustedDevices }: Pick<Settings, 'limits' | 'service' | 'trustedDevices'>,
+  settings: Pick<Settings, 'limits' | 'service' | 'trustedDevices' | 'noticeStore' | 'recovery'>,
   env: Environment = process.env,
 ): WarningCode[] {
+  const { limits, service, trustedDevices, noticeStore, recovery } = settings
   const warnings: WarningCode[] = []
   if (limits.store === 'memory') {
     if (isOneOfSeveral(env)) warnings.push('MFA_WARN_SEPARATE_COUNTERS')
@@ -15,6 +16,10 @@ export function warningsAtStart(
   }
   if (trustedDevices?.store === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
     warnings.push('MFA_WARN_MEMORY_DEVICES')
+  }
+  const recoveryStore = recovery && (recovery.store ?? noticeStore ?? trustedDevices?.store)
+  if (recoveryStore === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
+    warnings.push('MFA_WARN_MEMORY_RECOVERIES')
   }
   if (trustedDevices && !trustedDevices.fingerprint && env.NODE_ENV === 'production') {
     warnings.push('MFA_WARN_TRUST_OUTLIVES_PASSWORD')

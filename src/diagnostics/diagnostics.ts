@@ -29,7 +29,15 @@ const DISABLED: Diagnostics = { inspect() {}, warn() {} }
 export function diagnosticsFor(
   settings: Pick<
     Settings,
-    'diagnostics' | 'limits' | 'service' | 'trustedDevices' | 'path' | 'pathPrefix' | 'logger'
+    | 'diagnostics'
+    | 'limits'
+    | 'service'
+    | 'trustedDevices'
+    | 'noticeStore'
+    | 'recovery'
+    | 'path'
+    | 'pathPrefix'
+    | 'logger'
   >,
   emit: (code: WarningCode, remedy: string) => void,
 ): Diagnostics {

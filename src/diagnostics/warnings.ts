@@ -28,6 +28,8 @@ export const WARNINGS = {
     'Routes are mounted between passport.session() and mfaSession, where a user without the second factor counts as signed in. Mount mfaSession directly after passport.session().',
   MFA_WARN_MEMORY_DEVICES:
     'Trusted devices are stored in the memory of this process. They are lost at a restart and not shared with other processes. Set trustedDevices.store to { redis } or { postgres }.',
+  MFA_WARN_MEMORY_RECOVERIES:
+    'Account recoveries are stored in the memory of this process. They are lost at a restart and not shared with other processes. Set recovery.store to { redis } or { postgres }.',
   MFA_WARN_TRUST_OUTLIVES_PASSWORD:
     'Browsers stay trusted after the user changes the password. Set trustedDevices.fingerprint, or call mfaAccount(options).revokeDevices(user) after each change and add this code to diagnostics.ignore.',
   MFA_WARN_PLAIN_HTTP:

@@ -24,7 +24,7 @@ export interface Deps {
   readonly sentBackupCodes: SentBackupCodes
   /** Present if the app uses trusted devices. */
   readonly devices?: Devices | undefined
-  /** Present if account notices have a "this wasn't me" link. */
+  /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */
   readonly sessionsValidAfter?: SessionsValidAfter | undefined
   /** Passes an event to the host's `onEvent` and to the metrics. */
   emit(event: MfaEventBody): void

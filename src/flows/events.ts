@@ -67,8 +67,16 @@ type UserEvent = {
   | {
       readonly type: 'devices_revoked'
       readonly count: number
-      readonly why: 'user' | 'backup_code' | 'factor_change' | 'not_me'
+      readonly why: 'user' | 'backup_code' | 'factor_change' | 'not_me' | 'recovery'
     }
+  /** The user requested a recovery; it can be completed at `readyAt`, in milliseconds since 1970. */
+  | { readonly type: 'recovery_requested'; readonly readyAt: number }
+  /** Every contact was notified of the pending recovery again. */
+  | { readonly type: 'recovery_reminded' }
+  /** The recovery was canceled: by the link in a notice, by the signed-in user, or by a sign-in with the strong factor. */
+  | { readonly type: 'recovery_cancelled'; readonly by: 'link' | 'user' | 'strong_factor' }
+  /** The recovery was completed: factors with these methods, all sessions and all trusted devices ended. */
+  | { readonly type: 'recovery_completed'; readonly methods: readonly Method[] }
   /** A call to the service failed; `errorCode` is a `ServiceErrorCode`. */
   | { readonly type: 'service_failed'; readonly errorCode: string }
 )

@@ -27,11 +27,24 @@ export function factorChange(
   }
 }
 
+/** The methods that were shown in the last 5 minutes, of any strength. They are enough for a recovery, which waits (R94). */
+export function shownLately(record: MfaRecord | undefined): readonly ShownMethod[] {
+  if (record?.stage !== 'verified') return []
+  const freshness = { maxAgeMs: FACTOR_CHANGE_MS, accepts: () => true }
+  return Object.entries(record.shown).flatMap(([shown, at]) =>
+    isRecent(at, freshness) ? [shown as ShownMethod] : [],
+  )
+}
+
 /** Whether an accepted second factor was shown recently enough. A time in the future proves nothing (R17). */
-export function isFresh(record: MfaRecord | undefined, { maxAgeMs, accepts }: Freshness): boolean {
+export function isFresh(record: MfaRecord | undefined, freshness: Freshness): boolean {
   if (record?.stage !== 'verified') return false
-  return Object.entries(record.shown).some(([shown, at]) => {
-    const ageMs = Date.now() - at
-    return accepts(shown as ShownMethod) && ageMs >= 0 && ageMs < maxAgeMs
-  })
+  return Object.entries(record.shown).some(
+    ([shown, at]) => freshness.accepts(shown as ShownMethod) && isRecent(at, freshness),
+  )
+}
+
+function isRecent(at: number, { maxAgeMs }: Freshness): boolean {
+  const ageMs = Date.now() - at
+  return ageMs >= 0 && ageMs < maxAgeMs
 }

@@ -25,6 +25,8 @@ export interface MfaMetrics {
   readonly factorsDisabled: number
   /** Calls to the service that failed. */
   readonly serviceFailures: number
+  /** Recoveries that were requested, canceled and completed. */
+  readonly recoveries: { readonly requested: number; readonly cancelled: number; readonly completed: number }
   /**
    * The time from the challenge, or from the first factor if there was no challenge, to the correct code: `count` of all,
    * durations of the last 1,000.
@@ -55,6 +57,7 @@ export function eventMetrics(): EventMetrics {
   const totals = { pendingLogins: 0, locked: 0, factorsDisabled: 0, serviceFailures: 0 }
   const byMethod = { challenged: zeroByMethod(), sent: zeroByMethod(), verified: zeroByMethod() }
   const givenUp = { ...zeroByMethod(), none: 0 }
+  const recoveries = { requested: 0, cancelled: 0, completed: 0 }
   const refused: Partial<Record<RefusalCode, number>> = {}
   const times: number[] = []
   let timed = 0
@@ -88,6 +91,15 @@ export function eventMetrics(): EventMetrics {
         case 'service_failed':
           totals.serviceFailures++
           break
+        case 'recovery_requested':
+          recoveries.requested++
+          break
+        case 'recovery_cancelled':
+          recoveries.cancelled++
+          break
+        case 'recovery_completed':
+          recoveries.completed++
+          break
       }
     },
 
@@ -102,6 +114,7 @@ export function eventMetrics(): EventMetrics {
         verified: { ...byMethod.verified },
         givenUp: { ...givenUp },
         refused: { ...refused },
+        recoveries: { ...recoveries },
         timeToVerify: {
           count: timed,
           meanMs: sorted.length === 0 ? 0 : Math.round(sum / sorted.length),

@@ -48,6 +48,14 @@ export type Refusal =
   | { readonly code: 'delivery_failed' }
   /** Backup codes are sent as a message, and this account has neither an email address nor a phone number. */
   | { readonly code: 'contact_needed' }
+  /** The user just showed the strongest factor of the account, or has none that is stronger than the one they showed. */
+  | { readonly code: 'recovery_not_needed' }
+  /** No recovery is pending. */
+  | { readonly code: 'no_recovery' }
+  /** The waiting period of the recovery is not over. */
+  | { readonly code: 'recovery_waiting'; readonly retryAfterSeconds: number }
+  /** No contact of the account could be notified, so no recovery was started. */
+  | { readonly code: 'recovery_not_notified' }
 
 /** The stable code of a refusal. */
 export type RefusalCode = Refusal['code']
@@ -73,6 +81,10 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
   contact_refused: 422,
   delivery_failed: 502,
   contact_needed: 409,
+  recovery_not_needed: 409,
+  no_recovery: 404,
+  recovery_waiting: 409,
+  recovery_not_notified: 503,
 }
 
 /** The refusal that follows from a refusal of the service. */

@@ -25,6 +25,7 @@ export function sessionGate(deps: RouteDeps): RequestHandler {
     setGate(req, deps)
     // After a logout in this request the session is a new one, which says nothing about how the host stores sessions.
     if (req.sessionID === sessionId) deps.diagnostics.inspect(req, res)
+    deps.recovery?.lookForDueNotices()
     if (state.stage !== 'pending' || isPendingPath(req) || isSubresource(req)) return next()
     return sendToChallenge(req, res, state, deps)
   }
@@ -49,7 +50,7 @@ async function sendToChallenge(
     const { user } = context
     return sendProblem(
       res,
-      user.factors.length === 0
+      user.factors.length === 0 || state.record.mustEnroll
         ? { code: 'enrollment_required', next: `${settings.path}/enroll-app` }
         : { code: 'mfa_required', next: settings.path, factors: listFactors(offeredFactors(user)) },
     )

@@ -48,6 +48,13 @@ export interface MfaAccount<User> {
    * @throws {TrustStoreError} when the store of trusted devices fails.
    */
   secure(user: User): Promise<void>
+  /**
+   * Sends the notices of recoveries that are due, and returns how many recoveries had one. Every request through the gate does
+   * that already, at most once a minute; call it every few minutes if your app has times without any request. Each notice is
+   * sent once, however many processes call this.
+   * @throws {TrustStoreError} when the store of recoveries fails.
+   */
+  sendRecoveryNotices(): Promise<number>
 }
 
 /** Builds the account functions. */
@@ -90,6 +97,7 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
       await renewSession(req, deps, deps.approvals, user)
     },
     secure: (user) => secureAccount(deps, userIdOf(user, settings)),
+    sendRecoveryNotices: async () => (await deps.recovery?.sendDueNotices()) ?? 0,
   }
 }
 

@@ -4,6 +4,7 @@ import { bindingsOf } from '../flows/factor-binding.js'
 import type { MfaUser } from '../flows/user.js'
 import { pickLocale } from '../pages/text.js'
 import type { Factor } from '../protocol/factor.js'
+import type { Reset } from '../recovery/resets.js'
 import { factorsOf } from '../session/find-state.js'
 import type { ActiveState } from '../session/state.js'
 import type { Settings } from '../settings.js'
@@ -18,6 +19,8 @@ export interface RequestContext {
   readonly state: ActiveState
   /** The user as the flows see it; the host's own user object is `state.user`. */
   readonly user: MfaUser & { disabled: MfaUser['disabled'] }
+  /** Factors of the account ended, and this pending login has to set up a new one. */
+  readonly reset?: Reset
 }
 
 /** The context of a request. Asks the host for the user's factors, unless this request already did. */
@@ -26,8 +29,15 @@ export async function requestContext(
   deps: RouteDeps,
   state: ActiveState,
 ): Promise<RequestContext> {
-  const factors = await factorsOf(state, deps.settings)
-  return { req, deps, state, user: new RequestUser(req, deps.settings, state.userId, factors) }
+  const factors = await factorsOf(state, deps)
+  const reset = state.stage === 'pending' ? await deps.recovery?.resets.find(state.userId) : undefined
+  return {
+    req,
+    deps,
+    state,
+    ...(reset && { reset }),
+    user: new RequestUser(req, deps.settings, state.userId, factors),
+  }
 }
 
 /**

@@ -5,6 +5,8 @@ import type { Deps } from '../flows/deps.js'
 import type { EventMetrics } from '../flows/metrics.js'
 import type { RepeatedFailures } from '../limits/repeated-failures.js'
 import type { RenderView } from '../pages/view.js'
+import type { AccountRecovery } from '../recovery/recovery.js'
+import type { Resets } from '../recovery/resets.js'
 import { requestState } from '../session/request-state.js'
 import type { NotMeLinks } from '../trust/not-me-links.js'
 import type { Browsers } from './trusted-browsers.js'
@@ -18,6 +20,9 @@ export interface RouteDeps extends Deps {
   readonly metrics: EventMetrics
   readonly browsers?: Browsers | undefined
   readonly notMeLinks?: NotMeLinks | undefined
+  /** Present if the app offers recovery. */
+  readonly recovery?: AccountRecovery | undefined
+  readonly resets?: Resets | undefined
   readonly repeatedFailures: RepeatedFailures
 }
 

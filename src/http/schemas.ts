@@ -55,6 +55,11 @@ export const revokeBody = z.object({ device: deviceField.meta(described("The dev
 /** `POST /not-me` */
 export const notMeBody = z.object({ token: linkTokenField.meta(described('The token in the link.')) })
 
+/** `POST /cancel-recovery` */
+export const cancelRecoveryBody = z.object({
+  token: linkTokenField.meta(described('The token in the link.')),
+})
+
 /** `POST /language` */
 export const languageBody = z.object({
   language: languageField.meta({ description: 'One of the offered languages.', examples: ['de'] }),
@@ -119,6 +124,14 @@ export const challengedAnswer = z.object({
   delivery,
   expiresAt: time,
   resendAt: time.optional().meta(described('When the code can be sent again.')),
+})
+
+/** 200 of `POST /verify` for a user whose factors a recovery ended */
+export const mustEnrollAnswer = z.object({
+  status: z
+    .literal('enrollment_required')
+    .meta(described('The code was correct. The session stays pending until a new factor is set up.')),
+  next: path,
 })
 
 /** 200 of `POST /verify` */
@@ -189,6 +202,28 @@ export const notMeAnswer = z.object({
   status: z
     .enum(['open', 'secured'])
     .meta(described('`open`: the link is valid. `secured`: all sessions and trusted devices were ended.')),
+})
+
+/** 200 of `GET /recover` and `POST /recover` */
+export const recoveryAnswer = z.object({
+  status: z
+    .enum(['none', 'waiting', 'ready'])
+    .meta(described('`none`: no recovery is pending. `waiting`: it is. `ready`: it can be completed.')),
+  readyAt: time.optional().meta(described('When the recovery can be completed.')),
+  expiresAt: time.optional().meta(described('When a recovery ends that is not completed.')),
+})
+
+/** 200 of `POST /recover/complete` */
+export const recoveredAnswer = z.object({
+  status: z.literal('completed').meta(described('The user has to set up a new factor now.')),
+  next: path,
+})
+
+/** 200 of `POST /recover/cancel`, `GET /cancel-recovery` and `POST /cancel-recovery` */
+export const recoveryCancelAnswer = z.object({
+  status: z
+    .enum(['open', 'cancelled'])
+    .meta(described('`open`: the link is valid. `cancelled`: the recovery was canceled.')),
 })
 
 /** 200 of `POST /language` */

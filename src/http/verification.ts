@@ -2,10 +2,13 @@ import { SessionEndedError } from '../errors.js'
 import { revokeDevices } from '../flows/account-security.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import { factorChange, isFresh } from '../flows/freshness.js'
+import type { MfaUser } from '../flows/user.js'
 import { type AcceptedCode, emitVerified, type TypedCode, verifyCode } from '../flows/verify.js'
 import { maskContact } from '../protocol/destination.js'
 import type { Method } from '../protocol/methods.js'
+import { isAtLeast, type ShownMethod, strongestOf } from '../protocol/strength.js'
 import { newTransaction } from '../session/find-state.js'
+import { continueWithEnrollment } from '../session/must-enroll.js'
 import { logIn } from '../session/passport-request.js'
 import type { MfaRecord } from '../session/record.js'
 import { requestState } from '../session/request-state.js'
@@ -30,9 +33,9 @@ export interface VerificationSteps {
   readonly trustBrowser?: boolean | undefined
   /**
    * How the session becomes verified: here (`log-in`), by the `req.logIn` that Passport calls next (`passport`), or not at all
-   * because the strategy approves a single request (`request`).
+   * because the strategy approves a single request (`request`). `enroll`: it stays pending, and the user sets up a new factor.
    */
-  readonly finish: 'log-in' | 'passport' | 'request'
+  readonly finish: 'log-in' | 'passport' | 'request' | 'enroll'
 }
 
 /** An accepted code that this request turned into a verified session, or that Passport turns into one next. */
@@ -43,6 +46,8 @@ export interface Verified {
   readonly trusted?: boolean
   /** After a backup code: how many are left, if the service says. */
   readonly backupCodesLeft?: number
+  /** The session is still pending: a recovery ended factors, and the user has to set up a new one. */
+  readonly mustEnroll?: true
 }
 
 /**
@@ -93,26 +98,36 @@ export async function completeVerification(
     method,
     ...(steps.trustBrowser && { trusted: device !== undefined }),
     ...(backupCodesLeft !== undefined && { backupCodesLeft }),
+    ...(steps.finish === 'enroll' && { mustEnroll: true }),
   }
 }
 
 /** `completeVerification` for a code that the user typed for one of their factors. */
-export function verifyTypedCode(
+export async function verifyTypedCode(
   context: RequestContext,
   typed: TypedCode,
-  finish: VerificationSteps['finish'],
+  finish: 'log-in' | 'passport' | 'request',
 ): Promise<Verified | Refused> {
-  const { deps, state, user } = context
+  const { deps, state, user, reset } = context
+  // A code cannot replace the new factor, and Passport would sign the user in without it.
+  if (state.record.mustEnroll || (reset && finish !== 'log-in'))
+    return refuse({ code: 'enrollment_required' })
   return completeVerification(context, {
     check: () => verifyCode(deps, user, state.record, typed),
     approval: state.record.transaction,
-    async onApproved({ method }) {
+    async onApproved({ method, shown }) {
       if (method === 'backup') await revokeDevices(deps, user.userId, 'backup_code')
+      if (isStrongest(user, shown)) await deps.recovery?.cancel(user.userId, 'strong_factor')
     },
     onVerified: ({ method }) => emitVerified(deps, state.record, method),
-    trustBrowser: typed.trust,
-    finish,
+    trustBrowser: !reset && typed.trust,
+    finish: reset ? 'enroll' : finish,
   })
+}
+
+/** Whether the user showed a factor that is as strong as the strongest one of the account. */
+function isStrongest(user: MfaUser, shown: ShownMethod): boolean {
+  return isAtLeast(shown, strongestOf(user.factors.map(({ method }) => method)))
 }
 
 /** Creates the verified session, or leaves that to Passport. False if the session ended or changed in the meantime (R07). */
@@ -122,10 +137,14 @@ async function finish(
   pending: PendingVerification,
 ): Promise<boolean> {
   if (how === 'request') return approveRequest(req, state.record, pending)
-  requestState(req).pendingVerification = pending
+  if (how !== 'enroll') requestState(req).pendingVerification = pending
   if (how === 'passport') return true
   try {
-    await logIn(req, state.user)
+    if (how === 'log-in') await logIn(req, state.user)
+    else {
+      await continueWithEnrollment(req, state, () => pending.release())
+      await pending.onVerified?.()
+    }
     return true
   } catch (error) {
     if (error instanceof SessionEndedError) return false

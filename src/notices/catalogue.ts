@@ -1,6 +1,9 @@
-import type { NoticeType } from './notice.js'
+import type { NoticeType, RecoveryNoticeType } from './notice.js'
 
-/** The texts of the account notices in one language. `{app}` is the app's name, `{factor}` a factor with its masked contact. */
+/**
+ * The texts of the account notices in one language. `{app}` is the app's name, `{factor}` a factor with its masked contact,
+ * `{ready}` when a recovery can be completed.
+ */
 export interface NoticeCatalogue {
   /** Subject of the message, by the type of the notice. It contains `{app}`. */
   readonly subject: Readonly<Record<NoticeType, string>>
@@ -22,4 +25,8 @@ export interface NoticeCatalogue {
   readonly thenPassword: string
   /** What to do if it was not the user and there is no link. */
   readonly notYouHere: string
+  /** What to do to stop a pending recovery. The link follows on a line of its own. */
+  readonly cancel: string
+  /** The notices of a recovery as a text message, by their type. Pending ones contain `{ready}` and are followed by the link. */
+  readonly short: Readonly<Record<RecoveryNoticeType, string>>
 }

@@ -7,7 +7,7 @@ import { es } from './locales/es.js'
 import { fr } from './locales/fr.js'
 import { ja } from './locales/ja.js'
 import { pt } from './locales/pt.js'
-import type { AccountNotice, NoticeFacts } from './notice.js'
+import type { AccountNotice, NoticeFacts, NoticeType, RecoveryNoticeType } from './notice.js'
 
 /** The built-in languages of the notices, which are those of the pages. */
 export const noticeCatalogues = { en, de, es, fr, pt, ja } as const satisfies Readonly<
@@ -25,42 +25,60 @@ export interface NoticeContent {
   readonly facts: NoticeFacts
   readonly appName: string
   readonly notMeUrl?: string
+  readonly cancelUrl?: string
   readonly languages: NoticeLanguages
 }
 
 /** Composes a notice in the language that matches best; `inLanguage` gives it in another one. */
 export function composeNotice(content: NoticeContent, preferred: readonly string[]): AccountNotice {
-  const { facts, notMeUrl } = content
+  const { facts, notMeUrl, cancelUrl } = content
   return {
     ...facts,
     ...inPreferred(content, preferred),
     ...(notMeUrl && { notMeUrl }),
+    ...(cancelUrl && { cancelUrl }),
     inLanguage: (tag) => inPreferred(content, [tag]),
   }
 }
 
-function inPreferred({ facts, appName, notMeUrl, languages }: NoticeContent, preferred: readonly string[]) {
+function inPreferred(content: NoticeContent, preferred: readonly string[]) {
+  const { facts, appName, cancelUrl, languages } = content
   const withNotices = Object.fromEntries(Object.entries(languages).filter(([, { notices }]) => notices))
   const locale = pickLocale(preferred, { ...withNotices, en: languages.en })
   const { notices: texts = languages.en.notices, overview } = languages[locale] ?? languages.en
   const factor = facts.method && `${overview.method[facts.method]}${facts.to ? ` (${facts.to})` : ''}`
-  const fillIn = (phrase: string) => filled(phrase, { app: appName, factor: factor ?? '' })
+  const ready = facts.readyAt === undefined ? '' : formatTime(locale, facts.readyAt)
+  const fillIn = (phrase: string) => filled(phrase, { app: appName, factor: factor ?? '', ready })
   const circumstances = [
     filled(texts.when, { value: formatTime(locale, facts.at) }),
     facts.browser && filled(texts.browser, { value: facts.browser }),
     facts.address && filled(texts.address, { value: facts.address }),
     facts.location && filled(texts.location, { value: facts.location }),
   ]
-  const help =
-    facts.type === 'account_secured'
-      ? [texts.thenPassword]
-      : [texts.fine, ...(notMeUrl ? [texts.notYou, notMeUrl, texts.thenPassword] : [texts.notYouHere])]
   const parts = [
     fillIn(texts.what[facts.type]),
     circumstances.filter(Boolean).join('\n'),
-    help.map(fillIn).join('\n'),
+    helpIn(texts, content).map(fillIn).join('\n'),
   ]
-  return { locale, subject: fillIn(texts.subject[facts.type]), text: `${parts.join('\n\n')}\n` }
+  const shortText = isAboutRecovery(facts.type) && fillIn(texts.short[facts.type])
+  return {
+    locale,
+    subject: fillIn(texts.subject[facts.type]),
+    text: `${parts.join('\n\n')}\n`,
+    ...(shortText && { shortText: cancelUrl ? `${shortText} ${cancelUrl}` : shortText }),
+  }
+}
+
+/** What the user should do, a line each. */
+function helpIn(texts: NoticeCatalogue, { facts, notMeUrl, cancelUrl }: NoticeContent): readonly string[] {
+  if (facts.type === 'account_secured') return [texts.thenPassword]
+  if (cancelUrl) return [texts.cancel, cancelUrl, texts.thenPassword]
+  if (notMeUrl) return [texts.fine, texts.notYou, notMeUrl, texts.thenPassword]
+  return [texts.fine, texts.notYouHere]
+}
+
+function isAboutRecovery(type: NoticeType): type is RecoveryNoticeType {
+  return type.startsWith('recovery_')
 }
 
 // Line breaks are removed, since a value with a line break could look like a part of the notice.

@@ -15,10 +15,19 @@ export const NOTICE_TYPES = [
   'repeated_failures',
   /** The user confirmed a "this wasn't me" link. */
   'account_secured',
+  /** Recovery was requested. The notices about it go to every contact of the account. */
+  'recovery_requested',
+  /** Half of the waiting period of a recovery is over. */
+  'recovery_reminder',
+  'recovery_cancelled',
+  'recovery_completed',
 ] as const
 
 /** The type of an account notice. */
 export type NoticeType = (typeof NOTICE_TYPES)[number]
+
+/** The type of a notice about a recovery. */
+export type RecoveryNoticeType = Extract<NoticeType, `recovery_${string}`>
 
 /** The facts of an account notice. */
 export interface NoticeFacts {
@@ -36,6 +45,8 @@ export interface NoticeFacts {
   readonly method?: Method
   /** The masked contact of that factor. */
   readonly to?: string
+  /** When a recovery can be completed, in milliseconds since 1970. Of a pending recovery only. */
+  readonly readyAt?: number
 }
 
 /** A notice to the user about a change to their account, ready to be sent by email. */
@@ -51,6 +62,15 @@ export interface AccountNotice extends NoticeFacts {
    * Absent unless the public URL of the app is configured.
    */
   readonly notMeUrl?: string
+  /** The link that cancels a pending recovery. It leads to a page that asks for confirmation. */
+  readonly cancelUrl?: string
+  /** The notice in one or two sentences, for a text message. Of a recovery only. */
+  readonly shortText?: string
   /** The same notice in the language that matches a BCP 47 tag best. */
-  inLanguage(tag: string): { readonly locale: string; readonly subject: string; readonly text: string }
+  inLanguage(tag: string): {
+    readonly locale: string
+    readonly subject: string
+    readonly text: string
+    readonly shortText?: string
+  }
 }

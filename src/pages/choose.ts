@@ -2,6 +2,7 @@ import { factorList } from './factor-list.js'
 import { html } from './html.js'
 import type { Page, PageContext } from './page.js'
 import { messageBox } from './page-message.js'
+import { recoverLink } from './recovery.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
@@ -18,6 +19,7 @@ export function choosePage(view: Extract<View, { page: 'choose' }>, context: Pag
   return {
     title: html`${words.choose.title}`,
     main: html`${messageBox(context)}<p class="mfa-lead">${fill(lead, { app: frame.appName })}</p>
-${!isEmpty && factorList({ ...view, factors }, context)}`,
+${!isEmpty && factorList({ ...view, factors }, context)}
+${recoverLink(context)}`,
   }
 }

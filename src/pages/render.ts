@@ -11,6 +11,7 @@ import { layout } from './layout.js'
 import { notMePage, securedPage } from './not-me.js'
 import { overviewPage } from './overview.js'
 import { type Page, type PageContext, pageContext } from './page.js'
+import { cancelRecoveryPage, recoverPage, recoveryCancelledPage, recoveryPage } from './recovery.js'
 import { resumePage } from './resume.js'
 import { stopPage } from './stop.js'
 import { catalogues, type Languages } from './text.js'
@@ -50,6 +51,14 @@ function pageFor(view: View, context: PageContext): Page {
       return notMePage(view, context)
     case 'secured':
       return securedPage(context)
+    case 'recover':
+      return recoverPage(view, context)
+    case 'recovery':
+      return recoveryPage(view, context)
+    case 'cancel-recovery':
+      return cancelRecoveryPage(view, context)
+    case 'recovery-cancelled':
+      return recoveryCancelledPage(context)
     case 'stop':
       return stopPage(view, context)
   }

@@ -1,6 +1,7 @@
 import { factorList } from './factor-list.js'
 import { type Html, html } from './html.js'
 import { type PageContext, startPath } from './page.js'
+import { recoverLink } from './recovery.js'
 import type { View } from './view.js'
 
 /** Help when the code does not arrive: a tip, the other factors, a backup code, and the host's help text. */
@@ -20,5 +21,6 @@ ${!(isUnusable && isDelivered) && html`<p data-mfa-tip>${words.code.tip[kind]}</
 ${hasOthers && html`<h2>${words.code.otherFactors}</h2>${factorList(choice, context)}`}
 ${frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}
 ${frame.purpose !== 'manage' && view.others.length > 0 && html`<p><a class="mfa-link" href="${startPath(frame)}?choose">${words.code.allFactors}</a></p>`}
+${recoverLink(context)}
 </details>`
 }

@@ -112,6 +112,8 @@ export interface PageFrame {
   readonly languages?: { readonly offer: readonly string[]; readonly back: string }
   /** The host's help text for users who cannot use any factor, shown below the other factors. */
   readonly help?: string
+  /** The page for users who have lost their strongest factor. Absent if the app offers no recovery. */
+  readonly recoverPath?: string
   /** The host's style sheet, linked after `mfa.css`, to set its custom properties. */
   readonly stylesheet?: string
 }
@@ -195,6 +197,27 @@ export type View =
   | { readonly page: 'not-me'; readonly token: string }
   /** All sessions of the account were ended. */
   | { readonly page: 'secured' }
+  /** The page before a recovery is requested. It posts to `{base}/recover`, unless no weaker factor makes it possible. */
+  | {
+      readonly page: 'recover'
+      readonly waitMs: number
+      /** The masked contacts that will be notified. */
+      readonly contacts: readonly string[]
+      readonly isPossible: boolean
+    }
+  /** The pending recovery. It posts to `{base}/recover/cancel` and, when it is ready, to `{base}/recover/complete`. */
+  | {
+      readonly page: 'recovery'
+      /** When it can be completed, in milliseconds since 1970. */
+      readonly readyAt: number
+      readonly ready: boolean
+      /** The masked contacts that are notified. */
+      readonly contacts: readonly string[]
+    }
+  /** The page of the link that cancels a recovery. It posts `token` to `{base}/cancel-recovery`. */
+  | { readonly page: 'cancel-recovery'; readonly token: string }
+  /** The recovery was canceled by the link in a notice. */
+  | { readonly page: 'recovery-cancelled' }
   /** The user cannot continue here: the account is locked, the service is down, the pending login has ended … */
   | { readonly page: 'stop'; readonly message: PageMessage; readonly next?: 'sign-in' | 'retry' | 'home' }
 

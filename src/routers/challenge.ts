@@ -2,7 +2,7 @@ import { Router } from 'express'
 import type * as z from 'zod'
 import { backupCodesLeft } from '../flows/backup-codes-left.js'
 import { type Challenged, startChallenge } from '../flows/challenge.js'
-import type { Refused } from '../flows/deps.js'
+import { type Refused, refuse } from '../flows/deps.js'
 import { offeredFactors } from '../flows/user.js'
 import { readDisabledFactors } from '../http/context.js'
 import type { RouteDeps } from '../http/deps.js'
@@ -42,7 +42,8 @@ async function showStart(context: RouteContext): Promise<void> {
   const { req, res, deps, state, user } = context
   await readDisabledFactors(context)
   const { path } = deps.settings
-  if (state.stage === 'pending' && user.factors.length === 0) return res.redirect(303, `${path}/enroll-app`)
+  const mustEnroll = user.factors.length === 0 || state.record.mustEnroll
+  if (state.stage === 'pending' && mustEnroll) return res.redirect(303, `${path}/enroll-app`)
   if (state.stage !== 'pending' && !state.record.stepUp) {
     const left = await backupCodesLeft(deps, user)
     const overview = {
@@ -95,6 +96,7 @@ async function challenge(
   { factor }: ChallengeFields,
 ): Promise<Challenged | Refused | Undelivered> {
   const { deps, state, user } = context
+  if (state.record.mustEnroll) return refuse({ code: 'enrollment_required' })
   try {
     return await startChallenge(deps, user, state.record, factor)
   } catch (error) {

@@ -138,6 +138,7 @@ function ageOf(enrollment: MfaRecord['enrollment']): number {
 async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<void> {
   const { req, deps, state, user } = context
   await appEnrolled(deps, user, contact)
+  await deps.recovery?.enrolled(user.userId)
   await deps.settings.onAppEnrolled?.(state.user, { method: 'app', user: formatUser(contact) })
   const to = maskContact(contact)
   await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })

@@ -14,11 +14,14 @@ import type { RouteContext } from './context.js'
  * @throws {SessionEndedError} when the session ended in the meantime.
  */
 export async function factorChangeRefusal(
-  { req, deps, state, user }: RouteContext,
+  { req, deps, state, user, reset }: RouteContext,
   path: string,
   sinceMs = 0,
 ): Promise<Refusal | undefined> {
   const { record, stage } = state
+  // After a recovery, the user showed what it takes to set up an app. The password alone never is enough (R94).
+  if (record.mustEnroll && path === '/enroll-app') return undefined
+  if (reset) return { code: 'mfa_required' }
   if (user.factors.length === 0) return undefined
   if (stage === 'pending') return { code: 'mfa_required' }
   const required = factorChange(deps.settings, user)

@@ -32,7 +32,7 @@ export function showPage(context: RouteContext, view: View, message?: PageMessag
   sendPage(res, deps.render(view, frame))
 }
 
-function frameOf({ req, deps, state }: RouteContext, message: PageMessage | undefined): PageFrame {
+function frameOf({ req, deps, state, user }: RouteContext, message: PageMessage | undefined): PageFrame {
   const { settings } = deps
   const { record, stage } = state
   return {
@@ -45,6 +45,7 @@ function frameOf({ req, deps, state }: RouteContext, message: PageMessage | unde
     ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.pendingLoginMs }),
     now: Date.now(),
     ...(message && { message }),
+    ...(deps.recovery && user.factors.length > 0 && { recoverPath: `${settings.path}/recover` }),
     ...(settings.help && { help: settings.help }),
     ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
   }

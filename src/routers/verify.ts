@@ -5,9 +5,10 @@ import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
-import { type verifiedAnswer, verifyBody } from '../http/schemas.js'
+import { type mustEnrollAnswer, type verifiedAnswer, verifyBody } from '../http/schemas.js'
 import { verifyTypedCode } from '../http/verification.js'
 import type { PageMessage } from '../pages/view.js'
+import { isReady } from '../recovery/recoveries.js'
 import { addAssets } from './assets.js'
 import { respondState } from './challenge.js'
 import { followedChallenge, type RouteContext } from './context.js'
@@ -65,7 +66,8 @@ async function verify(context: RouteContext): Promise<void> {
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, body.fields)
   const used = findFactor(user, body.fields.factor ?? state.record.challenge?.factorId ?? '')
   if (used && lastUsedFactor(req) !== used.id) rememberUsedFactor(req, res, used.id, deps.settings.path)
-  const next = state.record.returnTo ?? deps.settings.homePath
+  if (outcome.mustEnroll) return respondMustEnroll(context)
+  const next = (await recoveryPage(context)) ?? state.record.returnTo ?? deps.settings.homePath
   const { trusted, backupCodesLeft: left } = outcome
   if (html) return res.redirect(303, left === undefined ? next : `${deps.settings.path}/backup-codes-left`)
   const answer: z.output<typeof verifiedAnswer> = {
@@ -75,6 +77,20 @@ async function verify(context: RouteContext): Promise<void> {
     ...(left !== undefined && { backupCodesLeft: left }),
   }
   res.json(answer)
+}
+
+/** After a recovery, the user sets up a new factor before the session is a verified one. */
+function respondMustEnroll({ res, deps, html }: RouteContext): void {
+  const next = `${deps.settings.path}/enroll-app`
+  if (html) return res.redirect(303, next)
+  res.json({ status: 'enrollment_required', next } satisfies z.output<typeof mustEnrollAnswer>)
+}
+
+/** The page on which a user who signs in after the waiting period completes the recovery. */
+async function recoveryPage({ deps, state }: RouteContext): Promise<string | undefined> {
+  if (state.stage !== 'pending') return undefined
+  const recovery = await deps.recovery?.find(state.userId)
+  return recovery && isReady(recovery) ? `${deps.settings.path}/recover` : undefined
 }
 
 /** Says how many backup codes are left after one was used, and links to the return address. */

@@ -13,8 +13,18 @@ export interface SessionDeps {
   banner(req: Request, graceUntil: number): string
   /** Present if the app uses trusted devices. */
   readonly browsers?: TrustedBrowsers | undefined
-  /** Present if account notices have a "this wasn't me" link. */
+  /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */
   readonly sessionsValidAfter?: SessionsValidAfter | undefined
+  /** Present if the app offers recovery. */
+  readonly resets?: OpenResets | undefined
+}
+
+/** The accounts whose factors a recovery ended, until their users set up a new one. */
+export interface OpenResets {
+  /** The user's open reset. */
+  find(userId: string): Promise<object | undefined>
+  /** The factors without those that ended, whether or not the host still lists them. */
+  remaining(userId: string, factors: readonly Factor[]): Promise<readonly Factor[]>
 }
 
 /** The user for whom a browser may be trusted, as the host describes the user now. */

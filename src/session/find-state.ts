@@ -104,7 +104,7 @@ async function askHost(
   userId: string,
   record: MfaRecord | undefined,
 ): Promise<SessionState> {
-  const factors = await readUserFactors(user, deps.settings)
+  const factors = await readUserFactors(user, deps)
   if (record?.stage === 'pending' && factors.length > 0) {
     return pendingState(req, deps, activeState(user, record, factors))
   }
@@ -125,7 +125,7 @@ async function decideAgain(
   earlier: MfaRecord | undefined,
 ): Promise<SessionState> {
   const { user, factors } = account
-  const decision = await decide(req, deps.settings, user, factors, {})
+  const decision = await decide(req, deps, account, {})
   if (decision.verdict !== 'pass' && earlier?.stage === 'pending') {
     return pendingState(req, deps, activeState(user, earlier, factors))
   }
@@ -219,18 +219,25 @@ export function userIdOf(user: Express.User, settings: Settings): string {
  * The user's factors. The host is asked for them once per request.
  * @throws {HostError} when the host's list cannot be used.
  */
-export async function factorsOf(state: ActiveState, settings: Settings): Promise<readonly Factor[]> {
-  state.factors ??= await readUserFactors(state.user, settings)
+export async function factorsOf(state: ActiveState, deps: FactorDeps): Promise<readonly Factor[]> {
+  state.factors ??= await readUserFactors(state.user, deps)
   return state.factors
 }
 
+type FactorDeps = Pick<SessionDeps, 'settings' | 'resets'>
+
 /**
- * Asks the host for a user's factors.
+ * Asks the host for a user's factors. Those that a recovery ended are left out until the user has set up a new one.
  * @throws {HostError} when its list cannot be used.
  */
-export async function readUserFactors(user: Express.User, settings: Settings): Promise<readonly Factor[]> {
+export async function readUserFactors(
+  user: Express.User,
+  { settings, resets }: FactorDeps,
+): Promise<readonly Factor[]> {
   const read = readFactors(await settings.factors(user))
-  if ('factors' in read) return read.factors
+  if ('factors' in read) {
+    return resets ? resets.remaining(userIdOf(user, settings), read.factors) : read.factors
+  }
   throw new HostError(
     'ERR_MFA_FACTORS',
     [

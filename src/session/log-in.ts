@@ -114,9 +114,8 @@ async function renewLogin(
 /** A first factor was shown. */
 async function startLogin(req: Request, deps: SessionDeps, login: Login, userId: string): Promise<void> {
   const { user, options } = login
-  const { settings } = deps
-  const factors = await readUserFactors(user, settings)
-  const decision = await decide(req, settings, user, factors, { ...options })
+  const factors = await readUserFactors(user, deps)
+  const decision = await decide(req, deps, { user, userId, factors }, { ...options })
   const record = await recordFor(decision, req, deps, { user, userId, factors })
   const returnTo = recordOf(req, userId)?.returnTo ?? rememberedTarget(req)
   const isDecidedPerRequest = record.stage === 'exempt' && record.exemption === 'not_required'

@@ -1,7 +1,6 @@
 import type { Request } from 'express'
 import { HostError } from '../errors.js'
-import type { Factor } from '../protocol/factor.js'
-import type { Settings } from '../settings.js'
+import type { Account, SessionDeps } from './deps.js'
 
 /** What follows the first factor. */
 export type Decision =
@@ -13,16 +12,17 @@ export type Decision =
   | { readonly verdict: 'pass'; readonly remember: boolean; readonly graceUntil?: number }
 
 /**
- * Asks the host's policy. Without a policy, a user who has a factor must show it, and other users need none.
+ * Asks the host's policy. Without a policy, a user who has a factor must show it, and other users need none. A user whose
+ * factors a recovery ended must show a factor first, whatever the policy says.
  * @throws {HostError} when the policy returns anything but its three valid answers; the user is not signed in then.
  */
 export async function decide(
   req: Request,
-  { policy }: Settings,
-  user: Express.User,
-  factors: readonly Factor[],
+  { settings: { policy }, resets }: Pick<SessionDeps, 'settings' | 'resets'>,
+  { user, userId, factors }: Account,
   login: Readonly<Record<string, unknown>>,
 ): Promise<Decision> {
+  if (await resets?.find(userId)) return { verdict: 'verify' }
   const needed: Decision = { verdict: factors.length > 0 ? 'verify' : 'enroll' }
   if (!policy) return factors.length > 0 ? needed : { verdict: 'pass', remember: false }
   const answer: unknown = await policy({

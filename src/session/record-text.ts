@@ -158,13 +158,14 @@ function readShown(text: string, verifiedAt: number): Shown | undefined {
 
 function writeActivity(record: Activity): Record<string, unknown> | undefined {
   const { returnTo, challenge, enrollment, refused, enrolled, ...others } = record
-  const { stepUp, interrupted, backupCodes, codesSent } = others
+  const { mustEnroll, stepUp, interrupted, backupCodes, codesSent } = others
   const activity = {
     ...(returnTo !== undefined && { returnTo }),
     ...(challenge && { challenge: challengeList(challenge) }),
     ...(enrollment && { enrollment }),
     ...(refused && { refused }),
     ...(enrolled && { enrolled }),
+    ...(mustEnroll && { mustEnroll }),
     ...(stepUp && { stepUp }),
     ...(interrupted && { interrupted }),
     ...(backupCodes && { backupCodes }),

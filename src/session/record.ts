@@ -131,6 +131,8 @@ export const activitySchema = z.object({
     .optional(),
   /** An authenticator app was set up in this session; the address after the page that says so. */
   enrolled: z.object({ next: z.string() }).optional(),
+  /** A recovery ended factors of the account, and this pending login showed what it takes to set up a new one. */
+  mustEnroll: z.literal(true).optional(),
   /** A route requires a fresh second factor. */
   stepUp: z
     .object({

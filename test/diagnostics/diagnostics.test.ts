@@ -66,6 +66,17 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     inProduction()
     return watched({ ...setup, options: { ...setup.options, trustedDevices: { store: 'memory' } } })
   },
+  MFA_WARN_MEMORY_RECOVERIES: async (setup) => {
+    inProduction()
+    return watched({
+      ...setup,
+      options: {
+        ...setup.options,
+        urls: { publicUrl: 'https://app.example' },
+        recovery: { store: 'memory', onNotice: () => {}, onFactorsEnded: () => {} },
+      },
+    })
+  },
   // R66
   MFA_WARN_TRUST_OUTLIVES_PASSWORD: async (setup) => {
     inProduction()

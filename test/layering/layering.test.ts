@@ -47,13 +47,18 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   pages: { uses: ['protocol', ...LEAVES], types: ['flows'] },
   // Notices use the languages of the pages.
   notices: { uses: ['pages', 'protocol', ...LEAVES] },
+  // Notifies the contacts of an account by itself, as most of its notices follow from no request.
+  recovery: {
+    uses: ['stores', 'trust', 'notices', 'protocol', ...LEAVES],
+    types: ['flows', 'limits', ...CONFIGURED],
+  },
   http: {
-    uses: ['flows', 'pages', 'notices', 'session', 'trust', 'protocol', ...LEAVES],
+    uses: ['recovery', 'flows', 'pages', 'notices', 'session', 'trust', 'protocol', ...LEAVES],
     types: ['diagnostics', 'limits', ...CONFIGURED],
   },
 
   routers: {
-    uses: ['http', 'flows', 'pages', 'notices', 'session', 'protocol', ...LEAVES],
+    uses: ['http', 'recovery', 'flows', 'pages', 'notices', 'session', 'protocol', ...LEAVES],
     types: ['trust', ...CONFIGURED],
   },
   guard: { uses: ['http', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
@@ -77,6 +82,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'pages',
       'limits',
       'trust',
+      'recovery',
       'stores',
       'notices',
       'texts.ts',
@@ -88,7 +94,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'option-renames.ts': { uses: [] },
   // The rule and the default of each option.
   'option-schema.ts': {
-    uses: ['diagnostics', 'limits', 'stores', 'texts.ts', 'trust', 'protocol', ...LEAVES],
+    uses: ['diagnostics', 'limits', 'recovery', 'stores', 'texts.ts', 'trust', 'protocol', ...LEAVES],
     types: ['options.ts'],
   },
   'settings.ts': {
@@ -109,6 +115,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'limits',
       'stores',
       'trust',
+      'recovery',
       'flows',
       'pages',
       'http',
@@ -141,6 +148,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'stores',
       'limits',
       'trust',
+      'recovery',
       'passport',
       'guard',
     ],

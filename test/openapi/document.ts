@@ -27,7 +27,7 @@ interface About {
   readonly id: string
   readonly summary: string
   readonly description?: string
-  readonly tag: 'Second factor' | 'Factors' | 'Trusted devices' | 'Notices' | 'Pages'
+  readonly tag: 'Second factor' | 'Factors' | 'Trusted devices' | 'Recovery' | 'Notices' | 'Pages'
   readonly body?: z.ZodType
   /** The JSON response; left out for a route that has only a page. */
   readonly answer?: z.ZodType
@@ -182,7 +182,7 @@ const PATHS: ZodOpenApiPathsObject = {
       description: 'A correct code makes the session a verified one, with a new id.',
       tag: 'Second factor',
       body: wire.verifyBody,
-      answer: wire.verifiedAnswer,
+      answer: z.union([wire.verifiedAnswer, wire.mustEnrollAnswer]),
       problems: [
         'invalid_code',
         'code_expired',
@@ -318,6 +318,73 @@ const PATHS: ZodOpenApiPathsObject = {
     parameters: DEVICE,
     problems: ['mfa_required', 'unknown_device', 'cross_site'],
   }),
+  '/recover': {
+    ...get({
+      id: 'recovery',
+      summary: 'Get the pending recovery',
+      description: 'Exists only with the option `recovery`.',
+      tag: 'Recovery',
+      answer: wire.recoveryAnswer,
+      problems: ['mfa_required'],
+    }),
+    ...post({
+      id: 'requestRecovery',
+      summary: 'Request a recovery',
+      description:
+        'Requires a factor of the last five minutes. Every contact of the account is notified. Returns the pending recovery if there is one.',
+      tag: 'Recovery',
+      answer: wire.recoveryAnswer,
+      problems: [
+        ...FACTOR_CHANGE,
+        'enrollment_required',
+        'recovery_not_needed',
+        'recovery_not_notified',
+        'too_many_messages',
+      ],
+    }),
+  },
+  '/recover/cancel': post({
+    id: 'cancelRecovery',
+    summary: 'Cancel the pending recovery',
+    tag: 'Recovery',
+    answer: wire.recoveryCancelAnswer,
+    problems: ['mfa_required', 'no_recovery'],
+  }),
+  '/recover/complete': post({
+    id: 'completeRecovery',
+    summary: 'Complete the recovery after the waiting period',
+    description:
+      'Ends the strongest factors, all sessions and all trusted devices. The session goes on as a pending login that sets up an authenticator app.',
+    tag: 'Recovery',
+    answer: wire.recoveredAnswer,
+    problems: [
+      ...FACTOR_CHANGE,
+      'enrollment_required',
+      'no_recovery',
+      'recovery_waiting',
+      'recovery_not_needed',
+    ],
+  }),
+  '/cancel-recovery': {
+    ...get({
+      id: 'cancelRecoveryPage',
+      summary: 'Check the link in a notice of a recovery',
+      description: 'Requires no sign-in, and changes nothing.',
+      tag: 'Recovery',
+      answer: wire.recoveryCancelAnswer,
+      parameters: TOKEN,
+      problems: ['unknown_link'],
+    }),
+    ...post({
+      id: 'cancelRecoveryByLink',
+      summary: 'Cancel a recovery by the link in a notice',
+      description: 'Requires no sign-in.',
+      tag: 'Recovery',
+      body: wire.cancelRecoveryBody,
+      answer: wire.recoveryCancelAnswer,
+      problems: ['unknown_link'],
+    }),
+  },
   '/language': post({
     id: 'chooseLanguage',
     summary: 'Choose the language of pages and messages',

@@ -29,6 +29,7 @@ describe('the OpenAPI document of the routes', () => {
         urls: { publicUrl },
         trustedDevices: { store: 'memory' },
         languages: { offer: ['en', 'de'] },
+        recovery: { onNotice: () => {}, onFactorsEnded: () => {} },
       },
     })
     const stacks = mfaRouter(mfa).stack.map((layer) => Reflect.get(layer.handle, 'stack'))

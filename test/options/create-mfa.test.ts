@@ -135,6 +135,7 @@ describe('createMfa', () => {
       'backupRouter',
       'devicesRouter',
       'notMeRouter',
+      'recoveryRouter',
       'languageRouter',
       'startMfa',
       'requireMfa',

@@ -23,6 +23,7 @@ const OPTION_FILES = [
   'src/options.ts',
   'src/client/address.ts',
   'src/limits/options.ts',
+  'src/recovery/options.ts',
   'src/trust/options.ts',
   'src/stores/config.ts',
   'src/guard/rule.ts',

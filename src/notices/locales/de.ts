@@ -12,6 +12,10 @@ export const de: NoticeCatalogue = {
     backup_codes_disabled: '{app}: Backup-Codes deaktiviert',
     repeated_failures: '{app}: Jemand kennt möglicherweise Ihr Passwort',
     account_secured: '{app}: Ihr Konto wurde geschützt',
+    recovery_requested: '{app}: Kontowiederherstellung angefordert',
+    recovery_reminder: '{app}: Kontowiederherstellung steht bevor',
+    recovery_cancelled: '{app}: Kontowiederherstellung abgebrochen',
+    recovery_completed: '{app}: Kontowiederherstellung abgeschlossen',
   },
   what: {
     factor_added: 'Sie können Anmeldungen bei {app} jetzt mit einer neuen Methode bestätigen: {factor}.',
@@ -30,6 +34,14 @@ export const de: NoticeCatalogue = {
       'Jemand hat das richtige Passwort für Ihr Konto bei {app} und danach mehrere falsche Codes eingegeben. Mit diesen Codes war keine Anmeldung möglich.',
     account_secured:
       'Über den Link in einer Sicherheitsnachricht wurde gemeldet, dass eine Aktivität nicht von Ihnen war. Alle wurden von Ihrem Konto bei {app} abgemeldet und alle vertrauenswürdigen Browser entfernt.',
+    recovery_requested:
+      'Jemand hat sich bei Ihrem Konto bei {app} angemeldet, kann nach eigenen Angaben die sicherste Anmeldemethode nicht mehr verwenden und möchte eine neue einrichten. Ab {ready} kann sie ersetzt werden.',
+    recovery_reminder:
+      'Die Wiederherstellung Ihres Kontos bei {app} wartet noch. Ab {ready} kann die Person, die sie angefordert hat, Ihre sicherste Anmeldemethode ersetzen.',
+    recovery_cancelled:
+      'Die Wiederherstellung Ihres Kontos bei {app} wurde abgebrochen. Ihre Anmeldemethoden sind unverändert.',
+    recovery_completed:
+      'Die Wiederherstellung Ihres Kontos bei {app} wurde abgeschlossen. Ihre alte Anmeldemethode funktioniert nicht mehr, alle wurden abgemeldet und alle vertrauenswürdigen Browser entfernt.',
   },
   when: 'Zeit: {value}',
   browser: 'Browser: {value}',
@@ -41,4 +53,14 @@ export const de: NoticeCatalogue = {
   thenPassword: 'Bitte ändern Sie auch Ihr Passwort.',
   notYouHere:
     'Wenn Sie das nicht waren, ändern Sie jetzt Ihr Passwort bei {app} und wenden Sie sich an {app}.',
+  cancel: 'Wenn Sie das nicht angefordert haben, brechen Sie es hier ab:',
+  short: {
+    recovery_requested:
+      '{app}: Jemand hat die Wiederherstellung Ihres Kontos angefordert. Sie ist ab {ready} möglich. Nicht Sie? Abbrechen:',
+    recovery_reminder:
+      '{app}: Die Wiederherstellung Ihres Kontos wartet noch und ist ab {ready} möglich. Nicht Sie? Abbrechen:',
+    recovery_cancelled: '{app}: Die Wiederherstellung Ihres Kontos wurde abgebrochen.',
+    recovery_completed:
+      '{app}: Die Wiederherstellung Ihres Kontos wurde abgeschlossen. Wenn Sie das nicht waren, wenden Sie sich sofort an {app}.',
+  },
 }

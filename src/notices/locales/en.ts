@@ -12,6 +12,10 @@ export const en: NoticeCatalogue = {
     backup_codes_disabled: '{app}: backup codes turned off',
     repeated_failures: '{app}: someone may know your password',
     account_secured: '{app}: your account was secured',
+    recovery_requested: '{app}: account recovery requested',
+    recovery_reminder: '{app}: account recovery will complete soon',
+    recovery_cancelled: '{app}: account recovery canceled',
+    recovery_completed: '{app}: account recovery completed',
   },
   what: {
     factor_added: 'You can now confirm your sign-ins to {app} in a new way: {factor}.',
@@ -29,6 +33,14 @@ export const en: NoticeCatalogue = {
       'Someone entered the correct password for your {app} account and then several wrong codes. Those codes did not let them in.',
     account_secured:
       'The link in a security message was used to report activity that wasn’t yours. Everyone was signed out of your {app} account, and all trusted browsers were removed.',
+    recovery_requested:
+      'Someone who signed in to your {app} account says they can no longer use its safest sign-in option, and wants to set up a new one. From {ready}, they can replace it.',
+    recovery_reminder:
+      'The recovery of your {app} account is still waiting. From {ready}, whoever requested it can replace your safest sign-in option.',
+    recovery_cancelled:
+      'The recovery of your {app} account was canceled. Your sign-in options are unchanged.',
+    recovery_completed:
+      'The recovery of your {app} account was completed. Your old sign-in option no longer works, everyone was signed out, and all trusted browsers were removed.',
   },
   when: 'Time: {value}',
   browser: 'Browser: {value}',
@@ -39,4 +51,14 @@ export const en: NoticeCatalogue = {
     'If this wasn’t you, open this page. There you can sign everyone out of your account and remove all trusted browsers:',
   thenPassword: 'Please also change your password.',
   notYouHere: 'If this wasn’t you, change your {app} password now and contact {app}.',
+  cancel: 'If you didn’t request this, cancel it here:',
+  short: {
+    recovery_requested:
+      '{app}: someone requested recovery of your account. It can be completed from {ready}. Not you? Cancel:',
+    recovery_reminder:
+      '{app}: recovery of your account is still waiting and can be completed from {ready}. Not you? Cancel:',
+    recovery_cancelled: '{app}: the recovery of your account was canceled.',
+    recovery_completed:
+      '{app}: the recovery of your account was completed. If this wasn’t you, contact {app} now.',
+  },
 }

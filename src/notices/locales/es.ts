@@ -12,6 +12,10 @@ export const es: NoticeCatalogue = {
     backup_codes_disabled: '{app}: códigos de respaldo desactivados',
     repeated_failures: '{app}: es posible que alguien conozca tu contraseña',
     account_secured: '{app}: tu cuenta está protegida',
+    recovery_requested: '{app}: solicitud de recuperación de la cuenta',
+    recovery_reminder: '{app}: la recuperación de la cuenta se completará pronto',
+    recovery_cancelled: '{app}: recuperación de la cuenta cancelada',
+    recovery_completed: '{app}: recuperación de la cuenta completada',
   },
   what: {
     factor_added: 'Ahora puedes confirmar tus inicios de sesión en {app} con un método nuevo: {factor}.',
@@ -30,6 +34,14 @@ export const es: NoticeCatalogue = {
       'Alguien ha introducido la contraseña correcta de tu cuenta de {app} y después varios códigos incorrectos. Con esos códigos no ha podido entrar.',
     account_secured:
       'Se ha usado el enlace de un mensaje de seguridad para avisar de una actividad que no era tuya. Se han cerrado todas las sesiones de tu cuenta de {app} y se han eliminado todos los navegadores de confianza.',
+    recovery_requested:
+      'Alguien que ha iniciado sesión en tu cuenta de {app} dice que ya no puede usar la opción más segura y quiere configurar una nueva. Podrá sustituirla a partir del {ready}.',
+    recovery_reminder:
+      'La recuperación de tu cuenta de {app} sigue pendiente. A partir del {ready}, quien la solicitó podrá sustituir tu opción más segura para iniciar sesión.',
+    recovery_cancelled:
+      'Se ha cancelado la recuperación de tu cuenta de {app}. Tus opciones para iniciar sesión no han cambiado.',
+    recovery_completed:
+      'Se ha completado la recuperación de tu cuenta de {app}. Tu opción anterior ya no funciona, se han cerrado todas las sesiones y se han eliminado todos los navegadores de confianza.',
   },
   when: 'Fecha: {value}',
   browser: 'Navegador: {value}',
@@ -40,4 +52,14 @@ export const es: NoticeCatalogue = {
     'Si no fuiste tú, abre esta página. En ella puedes cerrar todas las sesiones de tu cuenta y eliminar todos los navegadores de confianza:',
   thenPassword: 'Cambia también tu contraseña.',
   notYouHere: 'Si no fuiste tú, cambia ahora tu contraseña de {app} y ponte en contacto con {app}.',
+  cancel: 'Si no lo has solicitado tú, cancélalo aquí:',
+  short: {
+    recovery_requested:
+      '{app}: alguien ha solicitado recuperar tu cuenta. Se podrá completar a partir del {ready}. ¿No has sido tú? Cancelar:',
+    recovery_reminder:
+      '{app}: la recuperación de tu cuenta sigue pendiente y se podrá completar a partir del {ready}. ¿No has sido tú? Cancelar:',
+    recovery_cancelled: '{app}: se ha cancelado la recuperación de tu cuenta.',
+    recovery_completed:
+      '{app}: se ha completado la recuperación de tu cuenta. Si no has sido tú, contacta con {app} ahora.',
+  },
 }

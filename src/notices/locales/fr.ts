@@ -12,6 +12,10 @@ export const fr: NoticeCatalogue = {
     backup_codes_disabled: '{app} : codes de secours désactivés',
     repeated_failures: '{app} : quelqu’un connaît peut-être votre mot de passe',
     account_secured: '{app} : votre compte a été sécurisé',
+    recovery_requested: '{app} : récupération de compte demandée',
+    recovery_reminder: '{app} : la récupération du compte sera bientôt possible',
+    recovery_cancelled: '{app} : récupération de compte annulée',
+    recovery_completed: '{app} : récupération de compte terminée',
   },
   what: {
     factor_added:
@@ -31,6 +35,14 @@ export const fr: NoticeCatalogue = {
       'Quelqu’un a saisi le bon mot de passe de votre compte {app}, puis plusieurs codes incorrects. Ces codes ne lui ont pas permis de se connecter.',
     account_secured:
       'Le lien d’un message de sécurité a été utilisé pour signaler une activité qui n’était pas la vôtre. Toutes les sessions de votre compte {app} ont été fermées et tous les navigateurs de confiance ont été supprimés.',
+    recovery_requested:
+      'Une personne connectée à votre compte {app} indique ne plus pouvoir utiliser l’option de connexion la plus sûre et souhaite en configurer une nouvelle. Elle pourra la remplacer à partir du {ready}.',
+    recovery_reminder:
+      'La récupération de votre compte {app} est toujours en attente. À partir du {ready}, la personne qui l’a demandée pourra remplacer votre option de connexion la plus sûre.',
+    recovery_cancelled:
+      'La récupération de votre compte {app} a été annulée. Vos options de connexion n’ont pas changé.',
+    recovery_completed:
+      'La récupération de votre compte {app} est terminée. Votre ancienne option de connexion ne fonctionne plus, toutes les sessions ont été fermées et tous les navigateurs de confiance ont été supprimés.',
   },
   when: 'Date : {value}',
   browser: 'Navigateur : {value}',
@@ -41,4 +53,14 @@ export const fr: NoticeCatalogue = {
     'Si ce n’était pas vous, ouvrez cette page. Vous pourrez y fermer toutes les sessions de votre compte et supprimer tous les navigateurs de confiance :',
   thenPassword: 'Veuillez également changer votre mot de passe.',
   notYouHere: 'Si ce n’était pas vous, changez dès maintenant votre mot de passe {app} et contactez {app}.',
+  cancel: 'Si vous n’avez pas fait cette demande, annulez-la ici :',
+  short: {
+    recovery_requested:
+      '{app} : quelqu’un a demandé la récupération de votre compte, possible à partir du {ready}. Ce n’est pas vous ? Annuler :',
+    recovery_reminder:
+      '{app} : la récupération de votre compte est toujours en attente et sera possible à partir du {ready}. Ce n’est pas vous ? Annuler :',
+    recovery_cancelled: '{app} : la récupération de votre compte a été annulée.',
+    recovery_completed:
+      '{app} : la récupération de votre compte est terminée. Si ce n’est pas vous, contactez {app} immédiatement.',
+  },
 }

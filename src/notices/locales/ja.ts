@@ -12,6 +12,10 @@ export const ja: NoticeCatalogue = {
     backup_codes_disabled: '{app}：バックアップコードが無効になりました',
     repeated_failures: '{app}：パスワードを知られている可能性があります',
     account_secured: '{app}：アカウントを保護しました',
+    recovery_requested: '{app}：アカウントの復旧がリクエストされました',
+    recovery_reminder: '{app}：アカウントの復旧がまもなく可能になります',
+    recovery_cancelled: '{app}：アカウントの復旧がキャンセルされました',
+    recovery_completed: '{app}：アカウントの復旧が完了しました',
   },
   what: {
     factor_added: '{app}へのログイン時の本人確認に、新しい方法が追加されました：{factor}',
@@ -30,6 +34,13 @@ export const ja: NoticeCatalogue = {
       '{app}のアカウントに正しいパスワードが入力された後、間違ったコードが何度も入力されました。これらのコードではログインされていません。',
     account_secured:
       'セキュリティ メッセージのリンクから、ご本人によるものではない操作が報告されました。{app}のアカウントのすべてのセッションを終了し、信頼できるブラウザをすべて削除しました。',
+    recovery_requested:
+      '{app} のアカウントにログインした人が、最も安全な確認方法を使えなくなったため、新しい方法の設定を求めています。{ready} 以降、置き換えができるようになります。',
+    recovery_reminder:
+      '{app} のアカウントの復旧はまだ待機中です。{ready} 以降、リクエストした人は最も安全な確認方法を置き換えられます。',
+    recovery_cancelled: '{app} のアカウントの復旧はキャンセルされました。確認方法は変更されていません。',
+    recovery_completed:
+      '{app} のアカウントの復旧が完了しました。以前の確認方法は使えなくなり、すべてのセッションが終了し、信頼済みのブラウザーはすべて削除されました。',
   },
   when: '日時：{value}',
   browser: 'ブラウザ：{value}',
@@ -40,4 +51,14 @@ export const ja: NoticeCatalogue = {
     '心当たりがない場合は、次のページを開いてください。アカウントのすべてのセッションを終了し、信頼できるブラウザをすべて削除できます：',
   thenPassword: 'パスワードも変更してください。',
   notYouHere: '心当たりがない場合は、すぐに{app}のパスワードを変更し、{app}にお問い合わせください。',
+  cancel: '心当たりがない場合は、こちらでキャンセルしてください：',
+  short: {
+    recovery_requested:
+      '{app}：アカウントの復旧がリクエストされました。{ready} 以降に完了できます。心当たりがない場合はキャンセル：',
+    recovery_reminder:
+      '{app}：アカウントの復旧は待機中で、{ready} 以降に完了できます。心当たりがない場合はキャンセル：',
+    recovery_cancelled: '{app}：アカウントの復旧はキャンセルされました。',
+    recovery_completed:
+      '{app}：アカウントの復旧が完了しました。心当たりがない場合は、すぐに {app} にお問い合わせください。',
+  },
 }

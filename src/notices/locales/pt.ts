@@ -12,6 +12,10 @@ export const pt: NoticeCatalogue = {
     backup_codes_disabled: '{app}: códigos de backup desativados',
     repeated_failures: '{app}: talvez alguém conheça sua senha',
     account_secured: '{app}: sua conta foi protegida',
+    recovery_requested: '{app}: recuperação da conta solicitada',
+    recovery_reminder: '{app}: a recuperação da conta será concluída em breve',
+    recovery_cancelled: '{app}: recuperação da conta cancelada',
+    recovery_completed: '{app}: recuperação da conta concluída',
   },
   what: {
     factor_added: 'Agora você pode confirmar seus acessos a {app} com um novo método: {factor}.',
@@ -30,6 +34,14 @@ export const pt: NoticeCatalogue = {
       'Alguém digitou a senha correta da sua conta em {app} e depois vários códigos incorretos. Com esses códigos, a pessoa não entrou.',
     account_secured:
       'O link de uma mensagem de segurança foi usado para informar uma atividade que não era sua. Todas as sessões da sua conta em {app} foram encerradas e todos os navegadores de confiança foram removidos.',
+    recovery_requested:
+      'Alguém que entrou na sua conta do {app} diz que não consegue mais usar a opção de login mais segura e quer configurar uma nova. A partir de {ready}, poderá substituí-la.',
+    recovery_reminder:
+      'A recuperação da sua conta do {app} ainda está aguardando. A partir de {ready}, quem a solicitou poderá substituir a sua opção de login mais segura.',
+    recovery_cancelled:
+      'A recuperação da sua conta do {app} foi cancelada. As suas opções de login não mudaram.',
+    recovery_completed:
+      'A recuperação da sua conta do {app} foi concluída. A sua opção de login antiga não funciona mais, todas as sessões foram encerradas e todos os navegadores confiáveis foram removidos.',
   },
   when: 'Data: {value}',
   browser: 'Navegador: {value}',
@@ -40,4 +52,14 @@ export const pt: NoticeCatalogue = {
     'Se não foi você, abra esta página. Nela você pode encerrar todas as sessões da sua conta e remover todos os navegadores de confiança:',
   thenPassword: 'Altere também sua senha.',
   notYouHere: 'Se não foi você, altere agora sua senha em {app} e entre em contato com {app}.',
+  cancel: 'Se você não fez este pedido, cancele aqui:',
+  short: {
+    recovery_requested:
+      '{app}: alguém pediu a recuperação da sua conta. Ela poderá ser concluída a partir de {ready}. Não foi você? Cancelar:',
+    recovery_reminder:
+      '{app}: a recuperação da sua conta ainda está aguardando e poderá ser concluída a partir de {ready}. Não foi você? Cancelar:',
+    recovery_cancelled: '{app}: a recuperação da sua conta foi cancelada.',
+    recovery_completed:
+      '{app}: a recuperação da sua conta foi concluída. Se não foi você, fale com {app} agora.',
+  },
 }

@@ -188,6 +188,36 @@ export interface Catalogue {
     readonly done: Phrase
     readonly next: Phrase
   }
+  /** Account recovery after a waiting period. */
+  readonly recovery: {
+    /** The link on the pages where the user confirms a sign-in. */
+    readonly link: Phrase
+    readonly title: Phrase
+    /** `{time}`: "24 hours". */
+    readonly lead: Phrase
+    /** The list of contacts follows. */
+    readonly notify: Phrase
+    readonly ends: Phrase
+    readonly request: Phrase
+    /** For users without a weaker factor. */
+    readonly impossible: Phrase
+    readonly waitingTitle: Phrase
+    /** `{in}`: "in 23 hours". */
+    readonly waiting: Phrase
+    /** The list of contacts follows. */
+    readonly notified: Phrase
+    readonly stop: Phrase
+    readonly readyTitle: Phrase
+    readonly ready: Phrase
+    readonly complete: Phrase
+    readonly cancel: Phrase
+    /** The pages behind the link in a notice. */
+    readonly cancelTitle: Phrase
+    readonly cancelLead: Phrase
+    readonly cancelledTitle: Phrase
+    readonly cancelled: Phrase
+    readonly cancelledNext: Phrase
+  }
   /** Label of the language switch. */
   readonly language: Phrase
   /** The link of a page on which the user cannot continue, by where it leads. */

@@ -203,6 +203,33 @@ export const de: Catalogue = {
     done: 'Alle Sitzungen Ihres Kontos bei {app} wurden beendet und alle vertrauenswürdigen Browser entfernt.',
     next: 'Melden Sie sich jetzt an und ändern Sie Ihr Passwort. Jemand anderes kennt es möglicherweise.',
   },
+  recovery: {
+    link: 'Kein Zugriff mehr auf App oder Telefon?',
+    title: 'Konto wiederherstellen',
+    lead: 'Wenn Sie Ihre sicherste Anmeldemethode nicht mehr verwenden können, können Sie nach einer Wartezeit von {time} eine neue einrichten.',
+    notify:
+      'Wir benachrichtigen alle diese Kontakte jetzt und noch einmal nach der halben Zeit. Mit jeder Nachricht lässt sich die Wiederherstellung abbrechen:',
+    ends: 'Melden Sie sich nach der Wartezeit noch einmal so an wie heute. Ihre alte Methode gilt dann nicht mehr, alle anderen Sitzungen enden und alle vertrauenswürdigen Browser werden entfernt.',
+    request: 'Wiederherstellung anfordern',
+    impossible:
+      'Um Ihr Konto hier wiederherzustellen, brauchen Sie eine weitere Methode zur Bestätigung, und Ihr Konto hat keine. Bitte wenden Sie sich an {app}.',
+    waitingTitle: 'Ihre Wiederherstellung wartet',
+    waiting: 'Sie können {in} eine neue Anmeldemethode einrichten. Melden Sie sich dann noch einmal an.',
+    notified: 'Wir haben diese Kontakte benachrichtigt:',
+    stop: 'Wenn Sie sich in der Zwischenzeit mit Ihrer alten Methode anmelden, wird die Wiederherstellung abgebrochen.',
+    readyTitle: 'Ihre Wiederherstellung ist bereit',
+    ready:
+      'Richten Sie jetzt eine neue Anmeldemethode ein. Die alte gilt dann nicht mehr, alle anderen Sitzungen enden und alle vertrauenswürdigen Browser werden entfernt.',
+    complete: 'Neue Methode einrichten',
+    cancel: 'Wiederherstellung abbrechen',
+    cancelTitle: 'Kontowiederherstellung abbrechen?',
+    cancelLead:
+      'Jemand, der Ihr Passwort bei {app} kennt, möchte Ihre sicherste Anmeldemethode ersetzen. Wenn Sie das nicht waren, brechen Sie es hier ab.',
+    cancelledTitle: 'Die Wiederherstellung ist abgebrochen',
+    cancelled: 'Ihr Konto bei {app} behält seine Anmeldemethoden.',
+    cancelledNext:
+      'Wenn Sie die Wiederherstellung nicht angefordert haben, ändern Sie jetzt Ihr Passwort. Jemand anderes kennt es möglicherweise.',
+  },
   language: 'Sprache',
   stop: { 'sign-in': 'Anmelden', retry: 'Erneut versuchen', home: 'Zurück zu {app}' },
   stopReady: 'Sie können es jetzt erneut versuchen.',
@@ -292,6 +319,24 @@ export const de: Catalogue = {
       title: 'Für Backup-Codes fehlt ein Kontakt',
       advice:
         'Fügen Sie Ihrem Konto bei {app} zuerst eine E-Mail-Adresse oder Telefonnummer hinzu und kommen Sie dann zurück.',
+    },
+    recovery_not_needed: {
+      title: 'Sie brauchen keine Wiederherstellung',
+      advice:
+        'Sie haben sich gerade mit Ihrer sichersten Anmeldemethode bestätigt oder haben keine sicherere. Sie können Ihre Methoden direkt ändern.',
+    },
+    no_recovery: {
+      title: 'Es läuft keine Wiederherstellung',
+      advice: 'Sie wurde abgebrochen, abgeschlossen oder ist abgelaufen. Sie können eine neue anfordern.',
+    },
+    recovery_waiting: {
+      title: 'Bitte warten Sie noch etwas',
+      advice: 'Sie können {in} eine neue Anmeldemethode einrichten.',
+    },
+    recovery_not_notified: {
+      title: 'Eine Wiederherstellung ist gerade nicht möglich',
+      advice:
+        'Wir konnten keinen Ihrer Kontakte erreichen, daher wurde nichts gestartet. Bitte versuchen Sie es später noch einmal.',
     },
     invalid_request: {
       title: 'Es fehlt eine Angabe',

@@ -200,6 +200,31 @@ export const en: Catalogue = {
     done: 'All sessions of your {app} account have ended, and all trusted browsers were removed.',
     next: 'Sign in now and change your password. Someone else may know it.',
   },
+  recovery: {
+    link: 'Lost access to your app or phone?',
+    title: 'Recover your account',
+    lead: 'If you can no longer use your safest sign-in option, you can set up a new one after a waiting period of {time}.',
+    notify: 'We will tell all these contacts now, and again halfway. Each message can cancel the recovery:',
+    ends: 'When the waiting period is over, sign in again the way you did today. Your old option then stops working, all other sessions end, and all trusted browsers are removed.',
+    request: 'Request recovery',
+    impossible:
+      'To recover your account here, you need another way to confirm it’s you, and your account has none. Please contact {app} for help.',
+    waitingTitle: 'Your recovery is waiting',
+    waiting: 'You can set up a new sign-in option {in}. Sign in again then.',
+    notified: 'We have told these contacts:',
+    stop: 'If you sign in with your old option in the meantime, the recovery is canceled.',
+    readyTitle: 'Your recovery is ready',
+    ready:
+      'Set up a new sign-in option now. Your old one then stops working, all other sessions end, and all trusted browsers are removed.',
+    complete: 'Set up a new option',
+    cancel: 'Cancel the recovery',
+    cancelTitle: 'Cancel the account recovery?',
+    cancelLead:
+      'Someone who knows your {app} password asked to replace your safest sign-in option. If it wasn’t you, cancel it here.',
+    cancelledTitle: 'The recovery is canceled',
+    cancelled: 'Your {app} account keeps its sign-in options.',
+    cancelledNext: 'If you didn’t request the recovery, change your password now. Someone else may know it.',
+  },
   language: 'Language',
   stop: { 'sign-in': 'Sign in', retry: 'Try again', home: 'Back to {app}' },
   stopReady: 'You can try again now.',
@@ -269,6 +294,23 @@ export const en: Catalogue = {
     contact_needed: {
       title: 'We have no contact for backup codes',
       advice: 'First add an email address or phone number to your {app} account, then come back.',
+    },
+    recovery_not_needed: {
+      title: 'You don’t need a recovery',
+      advice:
+        'You have just confirmed it’s you with your safest sign-in option, or have none that is safer. You can change your options directly.',
+    },
+    no_recovery: {
+      title: 'No recovery is pending',
+      advice: 'It was canceled, completed or has expired. You can request a new one.',
+    },
+    recovery_waiting: {
+      title: 'Please wait a little longer',
+      advice: 'You can set up a new sign-in option {in}.',
+    },
+    recovery_not_notified: {
+      title: 'We can’t start a recovery right now',
+      advice: 'We could not reach any of your contacts, so nothing was started. Please try again later.',
     },
     invalid_request: { title: 'Something is missing', advice: 'Please fill in the form and send it again.' },
     cross_site: {

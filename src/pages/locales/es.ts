@@ -200,6 +200,33 @@ export const es: Catalogue = {
     done: 'Se han cerrado todas las sesiones de tu cuenta de {app} y se han eliminado todos los navegadores de confianza.',
     next: 'Inicia sesión ahora y cambia tu contraseña. Es posible que otra persona la conozca.',
   },
+  recovery: {
+    link: '¿Ya no tienes acceso a tu aplicación o teléfono?',
+    title: 'Recuperar tu cuenta',
+    lead: 'Si ya no puedes usar tu opción más segura para iniciar sesión, puedes configurar una nueva tras un plazo de espera de {time}.',
+    notify:
+      'Avisaremos a todos estos contactos ahora y de nuevo a mitad del plazo. Cada mensaje permite cancelar la recuperación:',
+    ends: 'Cuando termine el plazo, vuelve a iniciar sesión como hoy. Entonces tu opción anterior dejará de funcionar, se cerrarán las demás sesiones y se eliminarán todos los navegadores de confianza.',
+    request: 'Solicitar la recuperación',
+    impossible:
+      'Para recuperar tu cuenta aquí necesitas otra forma de confirmar tu identidad, y tu cuenta no tiene ninguna. Ponte en contacto con {app}.',
+    waitingTitle: 'Tu recuperación está en espera',
+    waiting: 'Podrás configurar una nueva opción {in}. Vuelve a iniciar sesión entonces.',
+    notified: 'Hemos avisado a estos contactos:',
+    stop: 'Si mientras tanto inicias sesión con tu opción anterior, la recuperación se cancela.',
+    readyTitle: 'Tu recuperación está lista',
+    ready:
+      'Configura ahora una nueva opción para iniciar sesión. La anterior dejará de funcionar, se cerrarán las demás sesiones y se eliminarán todos los navegadores de confianza.',
+    complete: 'Configurar una nueva opción',
+    cancel: 'Cancelar la recuperación',
+    cancelTitle: '¿Cancelar la recuperación de la cuenta?',
+    cancelLead:
+      'Alguien que conoce tu contraseña de {app} ha pedido sustituir tu opción más segura. Si no has sido tú, cancélalo aquí.',
+    cancelledTitle: 'La recuperación se ha cancelado',
+    cancelled: 'Tu cuenta de {app} conserva sus opciones para iniciar sesión.',
+    cancelledNext:
+      'Si no solicitaste la recuperación, cambia tu contraseña ahora. Puede que otra persona la conozca.',
+  },
   language: 'Idioma',
   stop: { 'sign-in': 'Iniciar sesión', retry: 'Intentarlo de nuevo', home: 'Volver a {app}' },
   stopReady: 'Ya puedes intentarlo de nuevo.',
@@ -274,6 +301,21 @@ export const es: Catalogue = {
     contact_needed: {
       title: 'No hay ningún contacto para los códigos de respaldo',
       advice: 'Añade primero un correo o un número de teléfono a tu cuenta de {app} y vuelve después.',
+    },
+    recovery_not_needed: {
+      title: 'No necesitas una recuperación',
+      advice:
+        'Acabas de confirmar tu identidad con tu opción más segura, o no tienes otra más segura. Puedes cambiar tus opciones directamente.',
+    },
+    no_recovery: {
+      title: 'No hay ninguna recuperación pendiente',
+      advice: 'Se canceló, se completó o ha caducado. Puedes solicitar otra.',
+    },
+    recovery_waiting: { title: 'Espera un poco más', advice: 'Podrás configurar una nueva opción {in}.' },
+    recovery_not_notified: {
+      title: 'No podemos iniciar una recuperación ahora',
+      advice:
+        'No hemos podido avisar a ninguno de tus contactos, así que no se ha iniciado nada. Inténtalo más tarde.',
     },
     invalid_request: { title: 'Falta algún dato', advice: 'Rellena el formulario y envíalo de nuevo.' },
     cross_site: {

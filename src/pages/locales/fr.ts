@@ -204,6 +204,34 @@ export const fr: Catalogue = {
     done: 'Toutes les sessions de votre compte {app} sont fermées et tous les navigateurs de confiance ont été supprimés.',
     next: 'Connectez-vous maintenant et changez votre mot de passe. Quelqu’un d’autre le connaît peut-être.',
   },
+  recovery: {
+    link: 'Vous n’avez plus accès à votre application ou à votre téléphone ?',
+    title: 'Récupérer votre compte',
+    lead: 'Si vous ne pouvez plus utiliser votre option de connexion la plus sûre, vous pourrez en configurer une nouvelle après un délai d’attente de {time}.',
+    notify:
+      'Nous prévenons tous ces contacts maintenant, puis à la moitié du délai. Chaque message permet d’annuler la récupération :',
+    ends: 'À la fin du délai, reconnectez-vous comme aujourd’hui. Votre ancienne option cessera alors de fonctionner, les autres sessions seront fermées et tous les navigateurs de confiance supprimés.',
+    request: 'Demander la récupération',
+    impossible:
+      'Pour récupérer votre compte ici, il vous faut un autre moyen de confirmer votre identité, et votre compte n’en a aucun. Veuillez contacter {app}.',
+    waitingTitle: 'Votre récupération est en attente',
+    waiting:
+      'Vous pourrez configurer une nouvelle option de connexion {in}. Reconnectez-vous à ce moment-là.',
+    notified: 'Nous avons prévenu ces contacts :',
+    stop: 'Si vous vous connectez entre-temps avec votre ancienne option, la récupération est annulée.',
+    readyTitle: 'Votre récupération est prête',
+    ready:
+      'Configurez maintenant une nouvelle option de connexion. L’ancienne cessera de fonctionner, les autres sessions seront fermées et tous les navigateurs de confiance supprimés.',
+    complete: 'Configurer une nouvelle option',
+    cancel: 'Annuler la récupération',
+    cancelTitle: 'Annuler la récupération du compte ?',
+    cancelLead:
+      'Une personne qui connaît votre mot de passe {app} a demandé à remplacer votre option de connexion la plus sûre. Si ce n’est pas vous, annulez ici.',
+    cancelledTitle: 'La récupération est annulée',
+    cancelled: 'Votre compte {app} conserve ses options de connexion.',
+    cancelledNext:
+      'Si vous n’avez pas demandé la récupération, changez votre mot de passe maintenant. Quelqu’un d’autre le connaît peut-être.',
+  },
   language: 'Langue',
   stop: { 'sign-in': 'Se connecter', retry: 'Réessayer', home: 'Retour à {app}' },
   stopReady: 'Vous pouvez maintenant réessayer.',
@@ -283,6 +311,24 @@ export const fr: Catalogue = {
       title: 'Aucun contact pour les codes de secours',
       advice:
         'Ajoutez d’abord une adresse e-mail ou un numéro de téléphone à votre compte {app}, puis revenez.',
+    },
+    recovery_not_needed: {
+      title: 'Vous n’avez pas besoin de récupération',
+      advice:
+        'Vous venez de confirmer votre identité avec votre option la plus sûre, ou vous n’en avez pas de plus sûre. Vous pouvez modifier vos options directement.',
+    },
+    no_recovery: {
+      title: 'Aucune récupération en attente',
+      advice: 'Elle a été annulée, terminée ou a expiré. Vous pouvez en demander une nouvelle.',
+    },
+    recovery_waiting: {
+      title: 'Veuillez patienter encore un peu',
+      advice: 'Vous pourrez configurer une nouvelle option de connexion {in}.',
+    },
+    recovery_not_notified: {
+      title: 'Impossible de lancer une récupération pour le moment',
+      advice:
+        'Nous n’avons pu joindre aucun de vos contacts, donc rien n’a été lancé. Veuillez réessayer plus tard.',
     },
     invalid_request: {
       title: 'Il manque une information',

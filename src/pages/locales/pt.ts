@@ -200,6 +200,33 @@ export const pt: Catalogue = {
     done: 'Todas as sessões da sua conta em {app} foram encerradas e todos os navegadores de confiança foram removidos.',
     next: 'Entre agora e altere sua senha. Talvez outra pessoa a conheça.',
   },
+  recovery: {
+    link: 'Perdeu o acesso ao seu app ou telefone?',
+    title: 'Recuperar a sua conta',
+    lead: 'Se você não consegue mais usar a sua opção de login mais segura, pode configurar uma nova depois de um período de espera de {time}.',
+    notify:
+      'Vamos avisar todos estes contatos agora e de novo na metade do período. Cada mensagem permite cancelar a recuperação:',
+    ends: 'Quando o período de espera terminar, entre de novo como fez hoje. A sua opção antiga deixa então de funcionar, as outras sessões são encerradas e todos os navegadores confiáveis são removidos.',
+    request: 'Solicitar a recuperação',
+    impossible:
+      'Para recuperar a sua conta aqui, você precisa de outra forma de confirmar a sua identidade, e a sua conta não tem nenhuma. Entre em contato com {app}.',
+    waitingTitle: 'A sua recuperação está aguardando',
+    waiting: 'Você poderá configurar uma nova opção de login {in}. Entre de novo nesse momento.',
+    notified: 'Avisamos estes contatos:',
+    stop: 'Se você entrar com a sua opção antiga nesse meio-tempo, a recuperação será cancelada.',
+    readyTitle: 'A sua recuperação está pronta',
+    ready:
+      'Configure agora uma nova opção de login. A antiga deixa de funcionar, as outras sessões são encerradas e todos os navegadores confiáveis são removidos.',
+    complete: 'Configurar uma nova opção',
+    cancel: 'Cancelar a recuperação',
+    cancelTitle: 'Cancelar a recuperação da conta?',
+    cancelLead:
+      'Alguém que sabe a sua senha do {app} pediu para substituir a sua opção de login mais segura. Se não foi você, cancele aqui.',
+    cancelledTitle: 'A recuperação foi cancelada',
+    cancelled: 'A sua conta do {app} mantém as suas opções de login.',
+    cancelledNext:
+      'Se você não solicitou a recuperação, mude a sua senha agora. Outra pessoa pode saber qual é.',
+  },
   language: 'Idioma',
   stop: { 'sign-in': 'Entrar', retry: 'Tentar novamente', home: 'Voltar para {app}' },
   stopReady: 'Você já pode tentar novamente.',
@@ -274,6 +301,24 @@ export const pt: Catalogue = {
     contact_needed: {
       title: 'Não há um contato para códigos de backup',
       advice: 'Adicione primeiro um e-mail ou número de telefone à sua conta em {app} e depois volte.',
+    },
+    recovery_not_needed: {
+      title: 'Você não precisa de uma recuperação',
+      advice:
+        'Você acabou de confirmar a sua identidade com a sua opção mais segura, ou não tem outra mais segura. Pode alterar as suas opções diretamente.',
+    },
+    no_recovery: {
+      title: 'Nenhuma recuperação pendente',
+      advice: 'Ela foi cancelada, concluída ou expirou. Você pode solicitar outra.',
+    },
+    recovery_waiting: {
+      title: 'Aguarde mais um pouco',
+      advice: 'Você poderá configurar uma nova opção de login {in}.',
+    },
+    recovery_not_notified: {
+      title: 'Não é possível iniciar uma recuperação agora',
+      advice:
+        'Não conseguimos avisar nenhum dos seus contatos, por isso nada foi iniciado. Tente de novo mais tarde.',
     },
     invalid_request: { title: 'Falta alguma informação', advice: 'Preencha o formulário e envie novamente.' },
     cross_site: {

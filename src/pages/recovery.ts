@@ -1,0 +1,85 @@
+import { countdown } from './countdown.js'
+import { type Html, html } from './html.js'
+import { icons } from './icons.js'
+import { destination, type Page, type PageContext } from './page.js'
+import { messageBox } from './page-message.js'
+import { safeLink } from './safe-url.js'
+import { fill } from './text.js'
+import type { View } from './view.js'
+
+/** The page before a recovery is requested: how long it takes, who is notified, and what it ends. */
+export function recoverPage(view: Extract<View, { page: 'recover' }>, context: PageContext): Page {
+  const { frame, text, words } = context
+  const { recovery } = words
+  if (!view.isPossible) {
+    return {
+      title: html`${recovery.title}`,
+      main: html`${messageBox(context)}<p class="mfa-lead">${fill(recovery.impossible, { app: frame.appName })}</p>
+${frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}`,
+    }
+  }
+  return {
+    title: html`${recovery.title}`,
+    main: html`${messageBox(context)}<p class="mfa-lead">${fill(recovery.lead, { time: text.lengthOf(view.waitMs) })}</p>
+<p>${recovery.notify}</p>
+${contactList(view.contacts)}
+<p>${recovery.ends}</p>
+<form class="mfa-form" method="post" action="${frame.base}/recover"><button class="mfa-primary">${recovery.request}</button></form>`,
+  }
+}
+
+/** The pending recovery: when it can be completed, or the button that completes it. */
+export function recoveryPage(view: Extract<View, { page: 'recovery' }>, context: PageContext): Page {
+  const { frame, words } = context
+  const { recovery } = words
+  return {
+    title: html`${view.ready ? recovery.readyTitle : recovery.waitingTitle}`,
+    main: html`${messageBox(context)}${view.ready ? html`<p class="mfa-lead">${recovery.ready}</p>` : waitingLine(view.readyAt, context)}
+${!view.ready && html`<p>${recovery.notified}</p>${contactList(view.contacts)}<p>${recovery.stop}</p>`}
+<div class="mfa-actions">${view.ready && html`<form method="post" action="${frame.base}/recover/complete"><button class="mfa-primary">${recovery.complete}</button></form>`}
+<form method="post" action="${frame.base}/recover/cancel"><button class="mfa-secondary">${recovery.cancel}</button></form></div>`,
+  }
+}
+
+/** The page of the link in a notice, which asks for confirmation before it cancels the recovery. */
+export function cancelRecoveryPage(
+  view: Extract<View, { page: 'cancel-recovery' }>,
+  { frame, words }: PageContext,
+): Page {
+  const { recovery } = words
+  return {
+    title: html`${recovery.cancelTitle}`,
+    leadsHome: true,
+    main: html`<p class="mfa-lead">${fill(recovery.cancelLead, { app: frame.appName })}</p>
+<form class="mfa-form" method="post" action="${frame.base}/cancel-recovery"><input type="hidden" name="token" value="${view.token}"><button class="mfa-primary">${recovery.cancel}</button></form>
+<p class="mfa-small">${words.notMe.otherwise}</p>`,
+  }
+}
+
+/** Confirms that the recovery is canceled, and asks the user to change the password. */
+export function recoveryCancelledPage({ frame, words }: PageContext): Page {
+  const { recovery } = words
+  return {
+    title: html`${recovery.cancelledTitle}`,
+    leadsHome: true,
+    main: html`<p class="mfa-lead mfa-done">${icons.done}<span>${fill(recovery.cancelled, { app: frame.appName })}</span></p>
+<p>${recovery.cancelledNext}</p>
+<div class="mfa-actions"><a class="mfa-primary" href="${safeLink(frame.signInPath)}">${words.stop['sign-in']}</a></div>`,
+  }
+}
+
+/** A link to the recovery, below the other ways to confirm a sign-in. */
+export function recoverLink({ frame, words }: PageContext): Html | false {
+  if (frame.recoverPath === undefined) return false
+  return html`<p><a class="mfa-link" href="${safeLink(frame.recoverPath)}">${words.recovery.link}</a></p>`
+}
+
+function waitingLine(readyAt: number, context: PageContext): Html {
+  const { recovery } = context.words
+  const seconds = (readyAt - context.frame.now) / 1000
+  return countdown({ seconds, phrase: recovery.waiting, ready: recovery.readyTitle, isLead: true }, context)
+}
+
+function contactList(contacts: readonly string[]): Html {
+  return html`<ul>${contacts.map((contact) => html`<li>${destination(contact)}</li>`)}</ul>`
+}

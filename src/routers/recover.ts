@@ -1,0 +1,194 @@
+import { type Response, Router } from 'express'
+import * as z from 'zod'
+import { shownLately } from '../flows/freshness.js'
+import type { Refusal } from '../flows/refusal.js'
+import { backupShown, backupTarget } from '../flows/user.js'
+import { readBody } from '../http/body.js'
+import type { RouteDeps } from '../http/deps.js'
+import { localesOf } from '../http/locale.js'
+import { contactsOf, senderOf } from '../http/recovery.js'
+import type { recoveredAnswer, recoveryAnswer, recoveryCancelAnswer } from '../http/schemas.js'
+import type { View } from '../pages/view.js'
+import { parseUser } from '../protocol/contact.js'
+import { maskContact } from '../protocol/destination.js'
+import { expiresAt, isReady, type Recovery, readyAt } from '../recovery/recoveries.js'
+import { type AccountRecovery, factorsToEnd, type Requested } from '../recovery/recovery.js'
+import { endPendingLogin } from '../session/find-state.js'
+import { continueWithEnrollment } from '../session/must-enroll.js'
+import { sessionEnded, storeIfCurrent } from '../session/store.js'
+import { addAssets } from './assets.js'
+import type { RouteContext } from './context.js'
+import { sendRefusal, showPage } from './respond.js'
+import { action, addRoute, type Handler } from './route.js'
+import { stop } from './stop-page.js'
+
+/**
+ * `GET /recover` shows the pending recovery or explains it; `POST /recover` requests one, `POST /recover/cancel` cancels it,
+ * and `POST /recover/complete` completes it after the waiting period. Without the option `recovery` there are no routes.
+ */
+export function buildRecoverRouter(deps: RouteDeps): Router {
+  const router = Router()
+  const { recovery } = deps
+  if (!recovery) return router
+  const forSignedIn =
+    (handler: (context: RouteContext, recovery: AccountRecovery) => Promise<void>): Handler =>
+    (context) =>
+      context.state.stage === 'pending' ? askForFactor(context) : handler(context, recovery)
+
+  addRoute(router, deps, '/recover', {
+    get: forSignedIn(show),
+    post: action({
+      body: z.object({}),
+      run: (context) => request(context, recovery),
+      respond: respondRequested,
+    }),
+  })
+  addRoute(router, deps, '/recover/cancel', { post: forSignedIn(cancel) })
+  addRoute(router, deps, '/recover/complete', { post: forSignedIn(complete) })
+  addAssets(router)
+  return router
+}
+
+/** A pending login shows any factor first, and returns here. One that must set up a factor continues with that. */
+async function askForFactor(context: RouteContext): Promise<void> {
+  const { req, res, deps, state, html } = context
+  const { path } = deps.settings
+  if (state.record.mustEnroll) return sendRefusal(context, { code: 'enrollment_required' })
+  if (!html) return sendRefusal(context, { code: 'mfa_required' })
+  if (!(await storeIfCurrent(req, { ...state.record, returnTo: `${path}/recover` }))) throw sessionEnded()
+  res.redirect(303, `${path}?choose`)
+}
+
+async function show(context: RouteContext, recovery: AccountRecovery): Promise<void> {
+  const { res, html } = context
+  const pending = await recovery.find(context.state.userId)
+  if (html) return showPage(context, viewOf(context, pending))
+  res.json(answerOf(pending))
+}
+
+function viewOf({ deps, state, user }: RouteContext, pending: Recovery | undefined): View {
+  const { settings } = deps
+  const contacts = contactsOf(settings, state.user, user.factors).map(masked)
+  if (!pending) {
+    const usable = [...user.factors.map(({ method }) => method), backupShown(user)]
+    const isPossible = usable.some((one) => one && factorsToEnd(user.factors, [one]).length > 0)
+    return { page: 'recover', waitMs: settings.recovery?.waitMs ?? 0, contacts, isPossible }
+  }
+  const ready = isReady(pending)
+  return { page: 'recovery', contacts, readyAt: readyAt(pending), ready }
+}
+
+function answerOf(pending: Recovery | undefined): z.output<typeof recoveryAnswer> {
+  if (!pending) return { status: 'none' }
+  return {
+    status: isReady(pending) ? 'ready' : 'waiting',
+    readyAt: iso(readyAt(pending)),
+    expiresAt: iso(expiresAt(pending)),
+  }
+}
+
+type Outcome = Requested | { readonly outcome: 'refused'; readonly refusal: Refusal }
+
+async function request(context: RouteContext, recovery: AccountRecovery): Promise<Outcome> {
+  const { req, deps, state, user } = context
+  const refusal = await refusalFor(context)
+  if (refusal) return { outcome: 'refused', refusal }
+  return recovery.request({
+    userId: state.userId,
+    contacts: contactsOf(deps.settings, state.user, user.factors),
+    locales: localesOf(req, deps.settings),
+    from: senderOf(context),
+    permit: (id) => deps.messageBudget.consume({ userId: state.userId, slot: `recovery:${id}` }),
+  })
+}
+
+async function respondRequested(context: RouteContext, requested: Outcome): Promise<void> {
+  const { res, deps, html } = context
+  switch (requested.outcome) {
+    case 'refused':
+      return sendRefusal(context, requested.refusal)
+    case 'not_notified':
+      return sendRefusal(context, { code: 'recovery_not_notified' })
+    case 'too_many':
+      return sendRefusal(context, {
+        code: 'too_many_messages',
+        retryAfterSeconds: requested.retryAfterSeconds,
+      })
+    case 'pending':
+      if (html) return res.redirect(303, `${deps.settings.path}/recover`)
+      res.json(answerOf(requested.recovery))
+  }
+}
+
+async function cancel(context: RouteContext, recovery: AccountRecovery): Promise<void> {
+  const { req, res, deps, state, html } = context
+  const body = await readBody(req, res, z.object({}))
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
+  if (!(await recovery.cancel(state.userId, 'user'))) return sendRefusal(context, { code: 'no_recovery' })
+  if (html) return res.redirect(303, `${deps.settings.path}/recover`)
+  res.json({ status: 'cancelled' } satisfies z.output<typeof recoveryCancelAnswer>)
+}
+
+async function complete(context: RouteContext, recovery: AccountRecovery): Promise<void> {
+  const { req, res, deps, state, user, html } = context
+  const body = await readBody(req, res, z.object({}))
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
+  const pending = await recovery.find(state.userId)
+  if (!pending) return sendRefusal(context, { code: 'no_recovery' })
+  if (!isReady(pending)) {
+    const retryAfterSeconds = Math.max(1, Math.ceil((readyAt(pending) - Date.now()) / 1000))
+    return sendRefusal(context, { code: 'recovery_waiting', retryAfterSeconds })
+  }
+  // The user must have shown both factors after the waiting period, not in a session that was open all the time.
+  if (state.record.startedAt < readyAt(pending)) return signInAgain(context)
+  const refusal = await refusalFor(context)
+  if (refusal) return sendRefusal(context, refusal)
+  const ended = factorsToEnd(user.factors, shownLately(state.record))
+  const account = { user: state.user, userId: state.userId, factors: user.factors }
+  if (!(await recovery.complete(account, pending, ended)))
+    return sendRefusal(context, { code: 'no_recovery' })
+  await continueWithEnrollment(req, state, async () => {})
+  respondCompleted(res, `${deps.settings.path}/enroll-app`, html)
+}
+
+function respondCompleted(res: Response, next: string, html: boolean): void {
+  if (html) return res.redirect(303, next)
+  res.json({ status: 'completed', next } satisfies z.output<typeof recoveredAnswer>)
+}
+
+/** Signs the user out. After the next sign-in the user returns to the recovery. */
+async function signInAgain(context: RouteContext): Promise<void> {
+  const { req, res, deps, html } = context
+  const { path, signInPath } = deps.settings
+  await endPendingLogin(req, `${path}/recover`)
+  if (html) return res.redirect(303, signInPath)
+  sendRefusal(context, { code: 'sign_in_required' })
+}
+
+/**
+ * Why the user may not request or complete a recovery now. They must have shown a factor in the last five minutes: a weaker
+ * one than the one they lost, as the strongest one needs no recovery.
+ */
+async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
+  const { req, deps, state, user } = context
+  const { record } = state
+  if (user.factors.length === 0) return { code: 'enrollment_required' }
+  if (state.stage === 'pending') return { code: 'mfa_required' }
+  const shown = shownLately(record)
+  if (shown.length > 0) {
+    return factorsToEnd(user.factors, shown).length === 0 ? { code: 'recovery_not_needed' } : undefined
+  }
+  const stepUp = { factors: user.factors.map(({ id }) => id), backup: backupTarget(user) !== undefined }
+  const returnTo = `${deps.settings.path}/recover`
+  if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo }))) throw sessionEnded()
+  return { code: 'step_up_required' }
+}
+
+function masked(contact: string): string {
+  const parsed = parseUser(contact)
+  return parsed ? maskContact(parsed) : ''
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}

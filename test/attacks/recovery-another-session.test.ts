@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { SECOND, stopClock } from '../kit/clock.js'
+import { signIn } from '../kit/host.js'
+import { recoveringHost, requestRecovery, signInBy, waitForRecovery } from '../recovery/kit.js'
+
+describe('R94 an attacker in another session', () => {
+  it('is signed out when the owner completes the recovery', async () => {
+    const clock = stopClock()
+    const made = recoveringHost()
+    const { agent: thief } = await signInBy(made, 'alice')
+    const halfway = await signIn(made.app, 'alice')
+    await requestRecovery(made)
+    await waitForRecovery(made, clock)
+    const { agent: owner } = await signInBy(made, 'alice')
+    await owner.post('/mfa/recover/complete').send({}).expect(200)
+    await thief.get('/secret').expect(401)
+    expect((await thief.get('/mfa')).body.status).toBe('none')
+    expect((await halfway.get('/mfa')).body.status).toBe('none')
+  })
+
+  it('cannot set up an app with the password alone after the recovery was completed', async () => {
+    const clock = stopClock()
+    const made = recoveringHost()
+    await requestRecovery(made)
+    await waitForRecovery(made, clock)
+    const { agent: owner } = await signInBy(made, 'alice')
+    await owner.post('/mfa/recover/complete').send({}).expect(200)
+    clock.move(SECOND)
+    const thief = await signIn(made.app, 'alice')
+    expect((await thief.post('/mfa/enroll-app').send({}).expect(401)).body.code).toBe('mfa_required')
+    await thief.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(401)
+    await thief.get('/secret').expect(401)
+    await owner.post('/mfa/enroll-app').send({}).expect(200)
+  })
+
+  it('cannot see, cancel or complete the recovery of another user', async () => {
+    const clock = stopClock()
+    const made = recoveringHost()
+    const { agent: owner } = await requestRecovery(made)
+    const { agent: bob } = await signInBy(made, 'bob', 'sms')
+    expect((await bob.get('/mfa/recover')).body).toEqual({ status: 'none' })
+    await bob.post('/mfa/recover/cancel').send({ userId: 'u-alice' }).expect(404)
+    expect((await owner.get('/mfa/recover')).body.status).toBe('waiting')
+    await waitForRecovery(made, clock)
+    const { agent: later } = await signInBy(made, 'bob', 'sms')
+    await later.post('/mfa/recover/complete').send({}).expect(404)
+  })
+
+  it('cannot use the session that waits for a new app for anything else', async () => {
+    const clock = stopClock()
+    const made = recoveringHost()
+    await requestRecovery(made)
+    await waitForRecovery(made, clock)
+    const { agent } = await signInBy(made, 'alice')
+    await agent.post('/mfa/recover/complete').send({}).expect(200)
+    await agent.get('/secret').expect(403)
+    await agent.post('/transfer').expect(403)
+    await agent.post('/mfa/challenge').send({ factor: 'email' }).expect(403)
+    expect(
+      (await agent.post('/mfa/verify').send({ factor: 'email', code: '123456' }).expect(403)).body.code,
+    ).toBe('enrollment_required')
+    await agent.post('/mfa/backup').send({}).expect(401)
+    await agent.post('/mfa/recover').send({}).expect(401)
+  })
+})
