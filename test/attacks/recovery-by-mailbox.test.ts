@@ -29,6 +29,7 @@ describe('R94 an attacker with the password and the mailbox of a user who has an
     expect((await agent.post('/mfa/recover/complete').send({}).expect(404)).body.code).toBe('no_recovery')
     await agent.post('/mfa/enroll-app').send({}).expect(401)
     expect(made.ended).toEqual([])
+    made.standIn.setApp('alice@example.com', '424242')
     await expectAppWorks(made, 'alice')
   })
 

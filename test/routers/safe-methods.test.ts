@@ -79,6 +79,7 @@ function watchedHost(setup: HostSetup = {}) {
       limits: { store: { postgres: { pool, tableName: names.counters } } },
       trustedDevices: { store: { postgres: { pool, tableName: names.trust } } },
       languages: { offer: ['en', 'de'] },
+      recovery: { onNotice: () => {}, onFactorsEnded: () => {} },
       ...setup.options,
     },
   })
