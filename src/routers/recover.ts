@@ -5,7 +5,9 @@ import type { Refusal } from '../flows/refusal.js'
 import { backupShown, backupTarget } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
+import { listFactors } from '../http/factors.js'
 import { localesOf } from '../http/locale.js'
+import { sendProblem } from '../http/problem.js'
 import { contactsOf, senderOf } from '../http/recovery.js'
 import type { recoveredAnswer, recoveryAnswer, recoveryCancelAnswer } from '../http/schemas.js'
 import type { View } from '../pages/view.js'
@@ -18,6 +20,7 @@ import { continueWithEnrollment } from '../session/must-enroll.js'
 import { sessionEnded, storeIfCurrent } from '../session/store.js'
 import { addAssets } from './assets.js'
 import type { RouteContext } from './context.js'
+import { keptRefusal } from './kept-refusal.js'
 import { sendRefusal, showPage } from './respond.js'
 import { action, addRoute, type Handler } from './route.js'
 import { stop } from './stop-page.js'
@@ -33,10 +36,12 @@ export function buildRecoverRouter(deps: RouteDeps): Router {
   const forSignedIn =
     (handler: (context: RouteContext, recovery: AccountRecovery) => Promise<void>): Handler =>
     (context) =>
-      context.state.stage === 'pending' ? askForFactor(context) : handler(context, recovery)
+      context.state.stage === 'pending'
+        ? refuse(context, { code: context.state.record.mustEnroll ? 'enrollment_required' : 'mfa_required' })
+        : handler(context, recovery)
 
   addRoute(router, deps, '/recover', {
-    get: forSignedIn(show),
+    get: (context) => show(context, recovery),
     post: action({
       body: z.object({}),
       run: (context) => request(context, recovery),
@@ -49,20 +54,14 @@ export function buildRecoverRouter(deps: RouteDeps): Router {
   return router
 }
 
-/** A pending login shows any factor first, and returns here. One that must set up a factor continues with that. */
-async function askForFactor(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, html } = context
-  const { path } = deps.settings
-  if (state.record.mustEnroll) return sendRefusal(context, { code: 'enrollment_required' })
-  if (!html) return sendRefusal(context, { code: 'mfa_required' })
-  if (!(await storeIfCurrent(req, { ...state.record, returnTo: `${path}/recover` }))) throw sessionEnded()
-  res.redirect(303, `${path}?choose`)
-}
-
 async function show(context: RouteContext, recovery: AccountRecovery): Promise<void> {
-  const { res, html } = context
-  const pending = await recovery.find(context.state.userId)
-  if (html) return showPage(context, viewOf(context, pending))
+  const { res, state, html } = context
+  const isPending = state.stage === 'pending'
+  if (state.record.mustEnroll) return refuse(context, { code: 'enrollment_required' })
+  if (isPending && !html) return refuse(context, { code: 'mfa_required' })
+  // With the password alone, nobody learns whether a recovery is pending.
+  const pending = isPending ? undefined : await recovery.find(state.userId)
+  if (html) return showPage(context, viewOf(context, pending), keptRefusal(context))
   res.json(answerOf(pending))
 }
 
@@ -106,11 +105,11 @@ async function respondRequested(context: RouteContext, requested: Outcome): Prom
   const { res, deps, html } = context
   switch (requested.outcome) {
     case 'refused':
-      return sendRefusal(context, requested.refusal)
+      return refuse(context, requested.refusal)
     case 'not_notified':
-      return sendRefusal(context, { code: 'recovery_not_notified' })
+      return refuse(context, { code: 'recovery_not_notified' })
     case 'too_many':
-      return sendRefusal(context, {
+      return refuse(context, {
         code: 'too_many_messages',
         retryAfterSeconds: requested.retryAfterSeconds,
       })
@@ -124,7 +123,7 @@ async function cancel(context: RouteContext, recovery: AccountRecovery): Promise
   const { req, res, deps, state, html } = context
   const body = await readBody(req, res, z.object({}))
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
-  if (!(await recovery.cancel(state.userId, 'user'))) return sendRefusal(context, { code: 'no_recovery' })
+  if (!(await recovery.cancel(state.userId, 'user'))) return refuse(context, { code: 'no_recovery' })
   if (html) return res.redirect(303, `${deps.settings.path}/recover`)
   res.json({ status: 'cancelled' } satisfies z.output<typeof recoveryCancelAnswer>)
 }
@@ -134,19 +133,18 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
   const body = await readBody(req, res, z.object({}))
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   const pending = await recovery.find(state.userId)
-  if (!pending) return sendRefusal(context, { code: 'no_recovery' })
+  if (!pending) return refuse(context, { code: 'no_recovery' })
   if (!isReady(pending)) {
     const retryAfterSeconds = Math.max(1, Math.ceil((readyAt(pending) - Date.now()) / 1000))
-    return sendRefusal(context, { code: 'recovery_waiting', retryAfterSeconds })
+    return refuse(context, { code: 'recovery_waiting', retryAfterSeconds })
   }
   // The user must have shown both factors after the waiting period, not in a session that was open all the time.
   if (state.record.startedAt < readyAt(pending)) return signInAgain(context)
   const refusal = await refusalFor(context)
-  if (refusal) return sendRefusal(context, refusal)
+  if (refusal) return refuse(context, refusal)
   const ended = factorsToEnd(user.factors, shownLately(state.record))
   const account = { user: state.user, userId: state.userId, factors: user.factors }
-  if (!(await recovery.complete(account, pending, ended)))
-    return sendRefusal(context, { code: 'no_recovery' })
+  if (!(await recovery.complete(account, pending, ended))) return refuse(context, { code: 'no_recovery' })
   await continueWithEnrollment(req, state, async () => {})
   respondCompleted(res, `${deps.settings.path}/enroll-app`, html)
 }
@@ -156,30 +154,42 @@ function respondCompleted(res: Response, next: string, html: boolean): void {
   res.json({ status: 'completed', next } satisfies z.output<typeof recoveredAnswer>)
 }
 
+/** Responds with a refusal; the user continues on the page of the recovery, and may use any factor for a step-up. */
+async function refuse(context: RouteContext, refusal: Refusal): Promise<void> {
+  const { res, deps, user, html } = context
+  if (html || refusal.code !== 'step_up_required') return sendRefusal(context, refusal, { page: '/recover' })
+  const factors = listFactors(user.factors)
+  const backup = backupTarget(user) !== undefined
+  sendProblem(res, { ...refusal, next: deps.settings.path, factors, backup })
+}
+
 /** Signs the user out. After the next sign-in the user returns to the recovery. */
 async function signInAgain(context: RouteContext): Promise<void> {
   const { req, res, deps, html } = context
   const { path, signInPath } = deps.settings
   await endPendingLogin(req, `${path}/recover`)
   if (html) return res.redirect(303, signInPath)
-  sendRefusal(context, { code: 'sign_in_required' })
+  refuse(context, { code: 'sign_in_required' })
 }
 
 /**
  * Why the user may not request or complete a recovery now. They must have shown a factor in the last five minutes: a weaker
- * one than the one they lost, as the strongest one needs no recovery.
+ * one than the one they lost, as the strongest one needs no recovery. A pending login returns to the recovery after that.
  */
 async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
-  const { req, deps, state, user } = context
+  const { req, deps, state, user, html } = context
   const { record } = state
   if (user.factors.length === 0) return { code: 'enrollment_required' }
-  if (state.stage === 'pending') return { code: 'mfa_required' }
+  const returnTo = `${deps.settings.path}/recover`
+  if (state.stage === 'pending') {
+    if (html && !(await storeIfCurrent(req, { ...record, returnTo }))) throw sessionEnded()
+    return { code: record.mustEnroll ? 'enrollment_required' : 'mfa_required' }
+  }
   const shown = shownLately(record)
   if (shown.length > 0) {
     return factorsToEnd(user.factors, shown).length === 0 ? { code: 'recovery_not_needed' } : undefined
   }
   const stepUp = { factors: user.factors.map(({ id }) => id), backup: backupTarget(user) !== undefined }
-  const returnTo = `${deps.settings.path}/recover`
   if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo }))) throw sessionEnded()
   return { code: 'step_up_required' }
 }

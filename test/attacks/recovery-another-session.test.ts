@@ -60,6 +60,6 @@ describe('R94 an attacker in another session', () => {
       (await agent.post('/mfa/verify').send({ factor: 'email', code: '123456' }).expect(403)).body.code,
     ).toBe('enrollment_required')
     await agent.post('/mfa/backup').send({}).expect(401)
-    await agent.post('/mfa/recover').send({}).expect(401)
+    await agent.post('/mfa/recover').send({}).expect(403)
   })
 })
