@@ -4,6 +4,7 @@ import { migrate } from '../src/store/migrate.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
 import { rejection } from './kit.js'
+import { pgbouncerMissing, startPgbouncer } from './pgbouncer.js'
 import { postgresMissing, startPostgres } from './postgres.js'
 
 interface Opened {
@@ -16,11 +17,12 @@ async function openPglite(): Promise<Opened> {
   return { store, stop: () => store.close() }
 }
 
-async function openPostgres(): Promise<Opened> {
+async function openPostgres(urlOf = (url: string) => url): Promise<Opened> {
   const server = await startPostgres()
+  const databaseUrl = urlOf(server.url)
   // Of two processes that start together, only one may migrate.
   const [store, other] = await Promise.all(
-    [1, 2].map(() => openStore({ databaseUrl: server.url, dataDir: '', keyId: 'k' })),
+    [1, 2].map(() => openStore({ databaseUrl, dataDir: '', keyId: 'k' })),
   )
   if (!store || !other) throw new Error('no store')
   await other.close()
@@ -33,9 +35,31 @@ async function openPostgres(): Promise<Opened> {
   }
 }
 
+const SERIALIZABLE = '-c default_transaction_isolation=serializable'
+
+async function openSerializable(): Promise<Opened> {
+  return openPostgres((url) => `${url}?options=${encodeURIComponent(SERIALIZABLE)}`)
+}
+
+async function openThroughPgbouncer(): Promise<Opened> {
+  const server = await startPostgres()
+  const pooler = await startPgbouncer(server.url)
+  const store = await openStore({ databaseUrl: pooler.url, dataDir: '', keyId: 'k' })
+  return {
+    store,
+    async stop() {
+      await store.close()
+      await pooler.stop()
+      await server.stop()
+    },
+  }
+}
+
 describe.each([
   { name: 'PGlite', open: openPglite, missing: undefined },
-  { name: 'PostgreSQL', open: openPostgres, missing: postgresMissing },
+  { name: 'PostgreSQL', open: () => openPostgres(), missing: postgresMissing },
+  { name: 'PostgreSQL, serializable by default', open: openSerializable, missing: postgresMissing },
+  { name: 'PostgreSQL through PgBouncer', open: openThroughPgbouncer, missing: pgbouncerMissing },
 ])('a store on $name', ({ open, missing }) => {
   if (missing) return test.skip(missing, () => {})
 

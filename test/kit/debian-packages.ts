@@ -16,6 +16,7 @@ const PACKAGES = {
     files: ['/usr/sbin/nginx', '/usr/bin/nginx'],
     skips: 'the recipe with two processes behind nginx',
   },
+  pgbouncer: { files: ['/usr/sbin/pgbouncer'], skips: 'the service behind a connection pooler' },
   openssl: {
     files: ['/usr/bin/openssl', '/usr/local/bin/openssl', '/opt/homebrew/bin/openssl'],
     skips: 'TLS of the client and of mail',
