@@ -1,8 +1,6 @@
 import { scryptSync } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { localPath } from '../src/http/local-path.js'
 import { pgliteDatabase } from '../src/store/database.js'
 import { scryptPasswords } from '../src/store/passwords.js'
@@ -71,11 +69,8 @@ describe('a stored password', () => {
 })
 
 describe('the folder of the embedded database', () => {
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'vault-folder-'))
-  })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
+  const { path: folder, remove } = temporaryFolder()
+  afterAll(remove)
 
   it('keeps users across a restart', async () => {
     const nora = {

@@ -1,12 +1,10 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { mfaClient } from 'countersign'
 import { ServiceError } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { verify } from '../../test/kit/sign-in.js'
+import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { appCode } from '../src/app-code.js'
 import type { ExternalService } from '../src/enroll-seed-app.js'
 import { seed } from '../src/seed.js'
@@ -53,8 +51,8 @@ describe('seeding', () => {
 describe('seeding with an external service', () => {
   /** Seeds a user with an app through an external service, and returns the stored app secrets. */
   async function seedOutside(username: string, mfa: ExternalService | undefined) {
-    const folder = await mkdtemp(join(tmpdir(), 'vault-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
+    const { path: folder, remove } = temporaryFolder()
+    onTestFinished(remove)
     const { seedUsers, ...rest } = vault.seeding
     const [alice] = seedUsers
     if (!alice) throw new Error('alice')

@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import express from 'express'
 import { expect, it, vi } from 'vitest'
+import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { withUpload } from '../src/http/upload.js'
 
 const BEGINNING = [
@@ -44,9 +44,8 @@ it.skipIf(!existsSync('/proc/self/fd'))('closes the file of an aborted upload', 
       )
       .finally(() => res.end())
   })
-  const server = createServer(app).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const server = createServer(app)
+  const socket = connect(await listenOnLoopback(server), '127.0.0.1')
   socket.write(BEGINNING)
   await vi.waitFor(() => expect(heldOpen()).toHaveLength(1))
   socket.destroy()

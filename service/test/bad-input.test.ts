@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, type LookupFunction } from 'node:net'
+import { connect, type LookupFunction } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { storedInbox } from '../src/carriers/inbox.js'
 import { apiDocument } from '../src/http/openapi/document.js'
 import { entriesOf, exampleOf, resolve, textsOf } from '../src/http/openapi/read-document.js'
@@ -83,9 +84,7 @@ beforeAll(async () => {
       inboxes: { test: inbox, live: inbox },
     }),
   )
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  port = (server.address() as AddressInfo).port
+  port = await listenOnLoopback(server)
   url = `http://127.0.0.1:${port}`
 })
 afterAll(async () => {

@@ -1,9 +1,9 @@
 import { execFile, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { run } from '../src/cli/program.js'
 import { systemUser } from '../src/cli/store-access.js'
 import { createService } from '../src/service.js'
@@ -305,8 +305,8 @@ describe('the command line on PostgreSQL', () => {
 })
 
 describe('the command line', () => {
-  const empty = mkdtempSync(join(tmpdir(), 'countersign-cli-empty-'))
-  afterAll(() => rmSync(empty, { recursive: true, force: true }))
+  const { path: empty, remove } = temporaryFolder()
+  afterAll(remove)
 
   test.each([
     [['--help'], 'Exit codes'],

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { run } from '../src/cli/program.js'
 import { diagnoseStore } from '../src/operator/diagnose-store.js'
 import { operator } from '../src/operator/operator.js'
@@ -225,8 +224,8 @@ describeOnBothDatabases((bench, database) => {
 })
 
 describe('the command doctor', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-doctor-'))
-  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+  const { path: folder, remove } = temporaryFolder()
+  afterEach(remove)
 
   const doctor = async (env: Readonly<Record<string, string>>, ...args: string[]) => {
     const printed: Record<'out' | 'err', string[]> = { out: [], err: [] }

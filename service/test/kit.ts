@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Contact, MfaService } from 'countersign/protocol'
 import { Secret, TOTP } from 'otpauth'
 import { expect, vi } from 'vitest'
+import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { type Application, NOTICES, OPTIONAL_METHODS } from '../src/application.js'
 import { storedInbox } from '../src/carriers/inbox.js'
 import { type Carrier, DeliveryError } from '../src/delivery/carrier.js'
@@ -154,9 +154,9 @@ export function eventually(check: () => void): Promise<void> {
 /** Listens on a free port of this machine. */
 export async function listen(handler: RequestListener) {
   const server = createServer(handler)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listenOnLoopback(server)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve())

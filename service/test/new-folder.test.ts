@@ -1,15 +1,15 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { emptyDatabase } from '../src/store/empty-database.js'
 import { openStore } from '../src/store/open.js'
 import { API_KEY } from './kit.js'
 import { start, startListening } from './processes.js'
 
 describe('a new data folder', () => {
-  const root = mkdtempSync(join(tmpdir(), 'countersign-new-folder-'))
-  afterAll(() => rmSync(root, { recursive: true, force: true }))
+  const { path: root, remove } = temporaryFolder()
+  afterAll(remove)
 
   test('is created from the empty database that the build prepared for the installed PGlite', async () => {
     const dataDir = join(root, 'prepared')

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type ConfigurationError,
@@ -8,6 +7,7 @@ import {
   readEnvironment,
 } from '@countersign/service'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { clientNetwork } from '../src/contacts/client-network.js'
 import { isAllowedPhone } from '../src/contacts/phone.js'
 import { readOptions, type ServiceOptions } from '../src/options.js'
@@ -142,12 +142,12 @@ describe('options', () => {
 })
 
 describe('the environment', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-env-'))
-  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+  const { path: folder, remove } = temporaryFolder()
+  afterEach(remove)
 
   test('explains in one sentence that a data folder cannot be used', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'countersign-no-folder-'))
-    const file = join(folder, 'file')
+    const parent = temporaryFolder()
+    const file = join(parent.path, 'file')
     writeFileSync(file, 'no folder')
     const refused = {
       code: 'ERR_SERVICE_OPTIONS',
@@ -155,7 +155,7 @@ describe('the environment', () => {
     }
     expect(() => developmentSecret(file)).toThrow(expect.objectContaining(refused))
     expect(await rejection(openStore({ dataDir: file }))).toMatchObject(refused)
-    rmSync(folder, { recursive: true })
+    parent.remove()
   })
 
   test('needs no variables outside production: a secret is created once, readable only by its owner', () => {

@@ -1,10 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { missing } from '../../test/kit/debian-packages.js'
+import { freePort } from '../../test/kit/loopback.js'
 
 const BINARIES = '/usr/lib/postgresql/15/bin'
 
@@ -71,12 +71,4 @@ async function ready(url: string): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise<void>((resolve) => server.close(() => resolve()))
-  return port
 }

@@ -1,14 +1,14 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { API_KEY, eventually, listen } from './kit.js'
 import { MAIN, type Running, start, startListening } from './processes.js'
 
 /** The built process that `npm run service` starts. */
 describe('the process', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-process-'))
+  const { path: folder, remove } = temporaryFolder()
   const env = { DATA_DIR: folder, SERVICE_API_KEY: API_KEY }
   const running: Running[] = []
   const run = async (more = {}) => {
@@ -24,7 +24,7 @@ describe('the process', () => {
       child.kill('SIGKILL')
       await ended
     }
-    rmSync(folder, { recursive: true, force: true })
+    remove()
   })
 
   const post = async (url: string, path: string, parameters: Record<string, string>) =>

@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { missing } from '../../test/kit/debian-packages.js'
@@ -26,12 +24,6 @@ export async function goForwardAs(format: string, folder: string): Promise<strin
   const path = join(folder, `go forward "ten".${format}`)
   await ffmpeg('-f', 's16le', '-ar', '16000', '-ac', '1', '-i', GO_FORWARD, path)
   return path
-}
-
-/** A folder for one test file, and a function that removes it. */
-export async function testFolder(): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'recordings-'))
-  return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
 /** Listens on every address of this machine and counts all connections. */

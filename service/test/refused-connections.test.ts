@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import express from 'express'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { apiServer } from '../src/http/server.js'
 
 const TUNNEL = 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n'
@@ -12,9 +13,7 @@ describe('a connection that is refused', () => {
 
   beforeEach(async () => {
     server = apiServer(express())
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    port = (server.address() as AddressInfo).port
+    port = await listenOnLoopback(server)
   })
 
   afterEach(async () => {

@@ -1,20 +1,19 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { shutDown } from '../src/shutdown.js'
 
 /** A server and a stand-in for its service that records the calls. */
 async function running(handler: RequestListener) {
   const events: string[] = []
   const server = createServer(handler)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listenOnLoopback(server)
   const service = {
     drain: () => void events.push('drained'),
     close: async () => void events.push('closed'),
   }
-  const { port } = server.address() as AddressInfo
   return { server, service, events, port, url: `http://127.0.0.1:${port}` }
 }
 

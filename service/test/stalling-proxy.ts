@@ -1,4 +1,5 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import { listenOnLoopback } from '../../test/kit/loopback.js'
 
 /** A TCP proxy to a port of this machine. `stall` silences the connections that exist, while new ones work. */
 export async function stallingProxy(port: number) {
@@ -9,9 +10,9 @@ export async function stallingProxy(port: number) {
     near.on('error', () => {}).pipe(far)
     far.on('error', () => {}).pipe(near)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const proxyPort = await listenOnLoopback(server)
   return {
-    port: (server.address() as AddressInfo).port,
+    port: proxyPort,
     stall() {
       for (const socket of pairs.flat()) socket.unpipe().pause()
     },

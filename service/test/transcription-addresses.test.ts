@@ -3,11 +3,12 @@ import type { RequestListener } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { parseHost } from '../src/transcription/sources/allowed-hosts.js'
 import { type FetchOptions, fromAddress } from '../src/transcription/sources/from-address.js'
 import { collectGarbageSoon } from './collect-garbage.js'
 import { listen } from './kit.js'
-import { countingTarget, testFolder } from './recordings.js'
+import { countingTarget } from './recordings.js'
 
 /** The addresses of the names in these tests. */
 const NAMES: Record<string, string[]> = {
@@ -33,7 +34,7 @@ const NAMES: Record<string, string[]> = {
   'late.test': ['93.184.215.14', '93.184.215.15', '93.184.215.16', '169.254.169.254'],
 }
 
-let folder: Awaited<ReturnType<typeof testFolder>>
+let folder: TemporaryFolder
 let target: Awaited<ReturnType<typeof countingTarget>>
 let asked: string[] = []
 let files = 0
@@ -49,12 +50,12 @@ const lookup: LookupFunction = (hostname, options, done) => {
 }
 
 beforeAll(async () => {
-  folder = await testFolder()
+  folder = temporaryFolder()
   target = await countingTarget()
 })
 afterAll(async () => {
   await target.close()
-  await folder.remove()
+  folder.remove()
 })
 
 function receive(address: string, fetchOptions: Partial<FetchOptions> = {}) {

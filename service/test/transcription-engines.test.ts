@@ -2,20 +2,20 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Busboy } from '@fastify/busboy'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { ConfigurationError } from '../src/configuration-error.js'
 import { readOptions } from '../src/options.js'
 import { commandTranscriber } from '../src/transcription/engines/command-transcriber.js'
 import { type Engine, parseEngine, transcriberOf } from '../src/transcription/engines/engine-option.js'
 import { openAiTranscriber } from '../src/transcription/engines/openai-transcriber.js'
 import { listen, rejection, SECRET } from './kit.js'
-import { testFolder } from './recordings.js'
 
 const SOUND = 'RIFF….WAVE speech'
-let folder: Awaited<ReturnType<typeof testFolder>>
+let folder: TemporaryFolder
 let path: string
 
 beforeAll(async () => {
-  folder = await testFolder()
+  folder = temporaryFolder()
   path = join(folder.path, 'a recording.wav')
   await writeFile(path, SOUND)
 })

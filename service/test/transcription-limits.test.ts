@@ -15,7 +15,7 @@ import {
   test,
   vi,
 } from 'vitest'
-
+import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import type { LogEvent } from '../src/log/logger.js'
 import type { Recording, Transcriber } from '../src/transcription/engines/transcriber.js'
 import { fromPath } from '../src/transcription/sources/from-path.js'
@@ -23,18 +23,18 @@ import type { Received, RecordingSource } from '../src/transcription/sources/rec
 import { createTranscription, type TranscriptionParts } from '../src/transcription/transcription.js'
 import { apiOver } from './api-kit.js'
 import { API_KEY, type Bench, eventually, freshTenant, listen, openBench, rejection, SECRET } from './kit.js'
-import { countingTarget, ffmpeg, hasRealEngine, testFolder } from './recordings.js'
+import { countingTarget, ffmpeg, hasRealEngine } from './recordings.js'
 
 const bearer = { authorization: `Bearer ${API_KEY}` }
 let bench: Bench
-let folder: Awaited<ReturnType<typeof testFolder>>
+let folder: TemporaryFolder
 beforeAll(async () => {
   bench = await openBench()
-  folder = await testFolder()
+  folder = temporaryFolder()
 })
 afterAll(async () => {
   await bench.close()
-  await folder.remove()
+  folder.remove()
 })
 
 /** An engine with a fixed result. */

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { type CountersignService, createService } from '@countersign/service'
 import { mfaClient } from 'countersign'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import type { LogEvent } from '../src/log/logger.js'
 import { API_KEY, listen, SECRET } from './kit.js'
-import { goForwardAs, hasRealEngine, testFolder } from './recordings.js'
+import { goForwardAs, hasRealEngine } from './recordings.js'
 
 const FORMATS = ['wav', 'mp3', 'm4a', 'ogg']
 const SAID = { text: 'go forward ten meters', language: 'en', duration: expect.closeTo(2.8, 1) }
@@ -21,13 +22,13 @@ const bearer = { authorization: `Bearer ${API_KEY}` }
 describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () => {
   const events: LogEvent[] = []
   const files = new Map<string, string>()
-  let folder: Awaited<ReturnType<typeof testFolder>>
+  let folder: TemporaryFolder
   let host: Awaited<ReturnType<typeof listen>>
   let service: CountersignService
   let server: Awaited<ReturnType<typeof listen>>
 
   beforeAll(async () => {
-    folder = await testFolder()
+    folder = temporaryFolder()
     for (const format of FORMATS) files.set(format, await goForwardAs(format, folder.path))
     host = await listen(async (request, response) => {
       const format = new URL(request.url ?? '', 'http://host').pathname.slice(1)
@@ -49,7 +50,7 @@ describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () =
     await server.close()
     await service.close()
     await host.close()
-    await folder.remove()
+    folder.remove()
   })
 
   const post = async (body: RequestInit['body'], headers = {}) => {

@@ -1,12 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { emptyDatabase } from '../src/store/empty-database.js'
 import { unpackTar } from '../src/store/unpack-tar.js'
 
-const root = mkdtempSync(join(tmpdir(), 'countersign-unpack-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const { path: root, remove } = temporaryFolder()
+afterAll(remove)
 
 test('unpacks the prepared database completely, with empty folders, readable only by this user', async () => {
   const tar = await emptyDatabase()

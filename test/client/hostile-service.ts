@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { listenOnLoopback } from '../kit/loopback.js'
 
 /** What reached the service. */
 export interface Call {
@@ -44,13 +45,12 @@ export async function hostileService(
   }
   const server = tls ? createTlsServer(tls, listener) : createServer(listener)
   server.on('connection', (socket: Socket) => sockets.add(socket))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listenOnLoopback(server)
   const close = async () => {
     for (const socket of sockets) socket.destroy()
     await new Promise<void>((resolve) => server.close(() => resolve()))
   }
   onTestFinished(close)
-  const { port } = server.address() as AddressInfo
   return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`, calls, sockets, close }
 }
 

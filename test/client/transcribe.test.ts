@@ -1,19 +1,15 @@
-import { appendFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mfaClient, OptionsError } from 'countersign'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../kit/temporary-folder.js'
 import { API_KEY, failure, pair } from './ask.js'
 import { answer, type Behaviour } from './hostile-service.js'
 
 const said = answer(200, { text: 'go forward ten meters', duration: 2.79, language: 'en' })
 const address = 'https://media.example/a b.mp3?token=1&x=2'
-let folder: string
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'countersign-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const { path: folder, remove } = temporaryFolder()
+afterAll(remove)
 
 async function fileOf(content: string | Uint8Array, name = 'a.mp3'): Promise<string> {
   const path = join(folder, name)

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { freePort } from '../kit/loopback.js'
 import { timesPassed } from '../kit/times-passed.js'
 import { API_KEY, BOBS_CODE, clientFor, pair, verdict } from './ask.js'
 import { answer, type Behaviour, hostileService, raw } from './hostile-service.js'
@@ -194,10 +193,4 @@ function endless(response: ServerResponse): void {
   more()
 }
 
-async function closedPort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
-}
+const closedPort = async () => `http://127.0.0.1:${await freePort()}`

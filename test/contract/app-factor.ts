@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CodeKind } from '../../src/protocol/index.js'
+import { readQrCode } from '../kit/qr-code.js'
 import { wrong } from './delivered-codes.js'
 import type { Contract } from './mfa-service.js'
 import { newUser } from './new-user.js'
-import { scan, totp } from './totp.js'
+import { totp } from './totp.js'
 
 const STEP_MS = 30_000
 const valid = { outcome: 'valid' }
@@ -15,7 +16,7 @@ export function describeAppFactor({ opened, hasExtras }: Contract): void {
     const { email: contact, account } = newUser()
     const prepared = await service.enrollApp({ contact, account })
     if (prepared.outcome === 'refused') throw new Error(prepared.refusal.reason)
-    const uri = scan(prepared.qr)
+    const uri = new URL(readQrCode(prepared.qr))
     const secret = uri.searchParams.get('secret') ?? ''
     const verify = (kind: CodeKind, code = totp(secret, Date.now())) =>
       service.verify({ method: 'app', contact, account, kind, code })

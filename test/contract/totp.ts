@@ -1,18 +1,6 @@
 import { createHmac } from 'node:crypto'
-import jsqr from 'jsqr'
-import { PNG } from 'pngjs'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-
-/** Reads the URL in a QR code that is a `data:` URL. */
-export function scan(dataUrl: string): URL {
-  const png = PNG.sync.read(Buffer.from(dataUrl.slice(dataUrl.indexOf(',') + 1), 'base64'))
-  // jsqr is a CommonJS module whose types promise a default export of its own.
-  const decode = jsqr as unknown as typeof jsqr.default
-  const found = decode(new Uint8ClampedArray(png.data), png.width, png.height)
-  if (!found) throw new Error('The image has no readable QR code.')
-  return new URL(found.data)
-}
 
 /** The code of an authenticator app: RFC 6238 with SHA-1, six digits and 30 seconds, independent of the service's own. */
 export function totp(secret: string, now: number): string {

@@ -2,11 +2,11 @@ import type express from 'express'
 import type { Request } from 'express'
 import { Strategy } from 'passport-strategy'
 import { describe, expect, it } from 'vitest'
-import { browserAgent, host, jsonAgent, people, signIn, signInFully } from '../kit/host.js'
+import { browserAgent, host, jsonAgent, signIn, signInFully, testUsers } from '../kit/host.js'
 import { RememberMe } from '../kit/remember-me.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
-const users = people()
+const users = testUsers()
 const userNamed = (name: unknown) => users[String(name)] as Express.User | undefined
 
 /** Signs in the user named in a link: a magic link, the redirect back from Google, a reset link. */

@@ -14,7 +14,7 @@ import {
   verifyRouter,
 } from '../../src/index.js'
 import { sessionCookie } from '../kit/cookies.js'
-import { host, jsonAgent, people, signIn, signInFully, type TestUser } from '../kit/host.js'
+import { host, jsonAgent, signIn, signInFully, type TestUser, testUsers } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
@@ -100,7 +100,7 @@ describe('the wiring check at the first request', () => {
   })
 
   it('reports the gate before passport.session(), and lets nobody in (R01)', async () => {
-    const users = people()
+    const users = testUsers()
     const auth = new passport.Authenticator()
     auth.serializeUser<string>((_user, done) => done(null, 'bob'))
     auth.deserializeUser<string>((id, done) => done(null, users[id] as Express.User | undefined))
@@ -213,7 +213,7 @@ describe('a host with its own wiring', () => {
   })
 
   it('can use another user property', async () => {
-    const users = people()
+    const users = testUsers()
     const standIn = standInService()
     const mfa = options({ service: standIn.service })
     const auth = new passport.Authenticator()
@@ -269,7 +269,7 @@ describe('a host with its own wiring', () => {
   it.each(['application/json', 'text/html'])(
     'can hold the login back and continue with startMfa (%s)',
     async (accept) => {
-      const users = people()
+      const users = testUsers()
       const made = host({
         behindGate: (app, _auth) => {
           app.post('/held', (req, _res, next) => {

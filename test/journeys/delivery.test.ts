@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { objections } from '../kit/axe.js'
+import { axeViolations } from '../kit/axe.js'
 import { hasBrowser } from '../kit/chromium.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Gateway, openGateway } from './kit/gateway.js'
@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('a code that is not sent at once', () => {
     expect(await page.getByRole('textbox').inputValue()).toBe('12')
     expect(await page.evaluate('document.activeElement.id')).toBe('mfa-code')
     expect(await page.getByRole('button', { name: /^Call/ }).isVisible()).toBe(true)
-    expect(await objections(page)).toEqual([])
+    expect(await axeViolations(page)).toEqual([])
     await snap(page, 'walt-refused')
     await context.close()
   })
@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)('a code that is not sent at once', () => {
       await passwordStep(page, url, 'walt')
       await page.getByRole('button', { name: /by WhatsApp/ }).click()
       await page.getByText('The code could not be delivered').waitFor()
-      if (javaScriptEnabled) expect(await objections(page)).toEqual([])
+      if (javaScriptEnabled) expect(await axeViolations(page)).toEqual([])
       await snap(page, 'walt-not-delivered')
       gateway.answer(200)
       await page.getByRole('button', { name: /^Call/ }).click()

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { objections } from '../kit/axe.js'
+import { axeViolations } from '../kit/axe.js'
 import { hasBrowser } from '../kit/chromium.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('the language switch of the example app', () => {
       await choose(page, 'Deutsch')
       expect(new URL(page.url()).pathname).toBe('/mfa')
       expect([await languageOf(page), await currentLanguage(page)]).toEqual(['de', 'Deutsch'])
-      if (javaScriptEnabled) expect(await objections(page)).toEqual([])
+      if (javaScriptEnabled) expect(await axeViolations(page)).toEqual([])
       await snap(page, `${name}-choose-german`)
 
       await page.getByRole('button', { name: /••• / }).click()
@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('the language switch of the example app', () => {
       await choose(page, '日本語')
       expect(new URL(page.url()).pathname).toBe('/mfa/verify')
       expect([await languageOf(page), await currentLanguage(page)]).toEqual(['ja', '日本語'])
-      if (javaScriptEnabled) expect(await objections(page)).toEqual([])
+      if (javaScriptEnabled) expect(await axeViolations(page)).toEqual([])
       await snap(page, `${name}-code-japanese`)
 
       // The code that was sent before is still accepted.

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { objections } from '../kit/axe.js'
+import { axeViolations } from '../kit/axe.js'
 import { hasBrowser } from '../kit/chromium.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('the "this wasn’t me" link in the example app', (
       const address = (await link.getAttribute('href')) ?? ''
       await link.click()
       await page.getByRole('heading', { name: 'Secure your account' }).waitFor()
-      if (javaScriptEnabled) expect(await objections(page)).toEqual([])
+      if (javaScriptEnabled) expect(await axeViolations(page)).toEqual([])
       await snap(page, `${name}-not-me`)
       // Opening the page has ended nothing.
       await intruder.page.goto(`${url}/account`)
@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('the "this wasn’t me" link in the example app', (
 
       await page.getByRole('button', { name: /It wasn’t me/ }).click()
       await page.getByRole('heading', { name: 'Everyone is signed out' }).waitFor()
-      if (javaScriptEnabled) expect(await objections(page)).toEqual([])
+      if (javaScriptEnabled) expect(await axeViolations(page)).toEqual([])
       await snap(page, `${name}-secured`)
 
       // The intruder is signed out, and the browser is asked for a second factor again.
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)('the "this wasn’t me" link in the example app', (
 
       await page.goto(address)
       await page.getByRole('heading', { name: /no longer works/ }).waitFor()
-      if (javaScriptEnabled) expect(await objections(page)).toEqual([])
+      if (javaScriptEnabled) expect(await axeViolations(page)).toEqual([])
       expect(await page.getByRole('link', { name: 'Sign in' }).isVisible()).toBe(true)
       await snap(page, `${name}-link-is-used`)
 

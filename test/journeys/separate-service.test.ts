@@ -2,10 +2,11 @@ import type { AddressInfo } from 'node:net'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type TemporaryFolder, temporaryFolder } from '../kit/temporary-folder.js'
 import { appCode } from './kit/authenticator.js'
 import { hasMovableClock, type MovableClock, movableClock } from './kit/clock.js'
 import { jsonClient } from './kit/json-client.js'
-import { type Running, runToEnd, startApp, startService, temporaryFolder } from './kit/process.js'
+import { type Running, runToEnd, startApp, startService } from './kit/process.js'
 import { codeIn, passwordOf } from './kit/vault.js'
 
 const KEY = 'a-test-key-of-at-least-32-characters'
@@ -17,12 +18,12 @@ describe.skipIf(!hasMovableClock())('the example app with the service in another
   let smtp: SMTPServer
   let service: Running
   let app: Running
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>
+  let folder: TemporaryFolder
   let clock: MovableClock
   let serviceEnv: Record<string, string>
 
   beforeAll(async () => {
-    folder = await temporaryFolder()
+    folder = temporaryFolder()
     clock = movableClock(folder.path)
     smtp = new SMTPServer({
       authOptional: true,
@@ -60,7 +61,7 @@ describe.skipIf(!hasMovableClock())('the example app with the service in another
     await app.stop()
     await service.stop()
     await new Promise<void>((resolve) => smtp.close(resolve))
-    await folder.dispose()
+    folder.remove()
   })
 
   const passwordOnly = async (name: string) => {

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { objections } from '../kit/axe.js'
+import { axeViolations } from '../kit/axe.js'
 import { hasBrowser } from '../kit/chromium.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openProcessJourney } from './kit/journey.js'
@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)('the sign-in of the example app in a browser', () =
     await page.goto(`${url}/account`)
     expect(await page.evaluate(BROKEN_WORDS)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
-    expect(await objections(page)).toEqual([])
+    expect(await axeViolations(page)).toEqual([])
     await snap(page, 'dora-account')
     await context.close()
   })

@@ -1,7 +1,8 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { goForwardAs, hasRealEngine, testFolder } from '../../service/test/recordings.js'
+import { goForwardAs, hasRealEngine } from '../../service/test/recordings.js'
 import { hasBrowser } from '../kit/chromium.js'
+import { type TemporaryFolder, temporaryFolder } from '../kit/temporary-folder.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
 import { passwordStep } from './kit/vault.js'
@@ -10,18 +11,18 @@ describe.skipIf(!hasBrowser || !hasRealEngine())('the transcription page of the 
   let journey: Journey
   let url: string
   let browser: Browser
-  let folder: Awaited<ReturnType<typeof testFolder>>
+  let folder: TemporaryFolder
   let recording: string
 
   beforeAll(async () => {
     journey = await openJourney()
     ;({ url, browser } = journey)
-    folder = await testFolder()
+    folder = temporaryFolder()
     recording = await goForwardAs('mp3', folder.path)
   })
   afterAll(async () => {
     await journey.close()
-    await folder.remove()
+    folder.remove()
   })
 
   it.each([

@@ -27,7 +27,7 @@ const DISABLED_FEATURES = [
 export const hasBrowser = missing('chromium-headless-shell') === undefined
 
 /** A headless Chromium without a profile, optionally with a default font size other than 16 pixels. */
-export async function openBrowser({ lettersPx = 16 } = {}): Promise<Browser> {
+export async function openBrowser({ fontSizePx = 16 } = {}): Promise<Browser> {
   if (path === undefined) throw new Error('There is no Chromium on this machine.')
   return await chromium.launch({
     executablePath: path,
@@ -40,7 +40,7 @@ export async function openBrowser({ lettersPx = 16 } = {}): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       `--disable-features=${DISABLED_FEATURES.join(',')}`,
-      `--blink-settings=defaultFontSize=${lettersPx}`,
+      `--blink-settings=defaultFontSize=${fontSizePx}`,
     ],
   })
 }

@@ -1,6 +1,6 @@
 import { onTestFinished, vi } from 'vitest'
 
-/** A clock that stands still until the test moves it, forwards or back. */
+/** Stops the clock, so that only the test moves it, forward or back. */
 export function stopClock() {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => {
@@ -16,7 +16,7 @@ export function stopClock() {
   }
 }
 
-/** Timers that stand still, until the test lets the time pass that they wait for, or lets them `run` again. */
+/** Stops the timers, until the test lets time `pass` or lets them `run` again. */
 export function stopTimers() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const run = () => void vi.useRealTimers()

@@ -22,7 +22,7 @@ export interface TestUser {
 }
 
 /** Users by the name they sign in with. */
-export const people = (): Record<string, TestUser> => ({
+export const testUsers = (): Record<string, TestUser> => ({
   bob: { id: 'u-bob', email: 'bob@example.com', factors: [{ method: 'sms', phone: '+447700900102' }] },
   alice: {
     id: 'u-alice',
@@ -81,7 +81,7 @@ export interface HostSetup {
 /** A typical host app, with the plugin mounted as in the README. */
 export function host(setup: HostSetup = {}) {
   const standIn = setup.standIn ?? standInService()
-  const users = people()
+  const users = testUsers()
   const store = setup.store ?? new MemoryStore()
   const failures: unknown[] = []
   const mfa: MfaOptions<TestUser> = {
@@ -163,7 +163,7 @@ export async function challengeStrongest(
   agent: ReturnType<typeof jsonAgent>,
   name: string,
 ): Promise<string> {
-  const factors = people()[name]?.factors ?? []
+  const factors = testUsers()[name]?.factors ?? []
   const app = factors.find(({ method }) => method === 'app')
   if (app?.method === 'app') standIn.setApp(app.user, '424242')
   await challenge(agent, app ? 'app' : (factors[0]?.method ?? 'sms')).expect(200)

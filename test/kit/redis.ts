@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createClient } from 'redis'
 import { missing } from './debian-packages.js'
-import { freePort } from './free-port.js'
+import { freePort } from './loopback.js'
 
 const BINARY = '/usr/bin/redis-server'
 

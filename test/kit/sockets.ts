@@ -1,7 +1,7 @@
 import { type ClientRequest, createServer, type IncomingMessage, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Express as App } from 'express'
 import { onTestFinished } from 'vitest'
+import { listenOnLoopback } from './loopback.js'
 
 /** A response that was read from a socket. */
 export interface Answer {
@@ -15,12 +15,12 @@ export interface Answer {
 /** Starts the app on a free port until the end of the test, and returns the port. */
 export async function listen(app: App): Promise<number> {
   const server = createServer(app)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listenOnLoopback(server)
   onTestFinished(() => {
     server.closeAllConnections()
     server.close()
   })
-  return (server.address() as AddressInfo).port
+  return port
 }
 
 /** Sends the start of a request; `finish` sends the rest and waits for the response. */

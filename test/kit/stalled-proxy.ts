@@ -1,11 +1,12 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { listenOnLoopback } from './loopback.js'
 
 /**
  * A proxy to a local server that does not respond at first: it accepts connections and forwards nothing. Connections made
  * after `open` reach the server.
  */
-export async function silentWayTo(port: number) {
+export async function stalledProxy(port: number) {
   let isOpen = false
   const sockets: Socket[] = []
   const server = createServer((socket) => {
@@ -15,17 +16,17 @@ export async function silentWayTo(port: number) {
     sockets.push(onward)
     socket.pipe(onward).pipe(socket)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const stalledPort = await listenOnLoopback(server)
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy()
     server.close()
   })
   return {
-    port: (server.address() as AddressInfo).port,
+    port: stalledPort,
     open: () => {
       isOpen = true
     },
     /** The number of accepted connections. */
-    taken: () => sockets.length,
+    accepted: () => sockets.length,
   }
 }

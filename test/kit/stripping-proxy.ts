@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Express as App } from 'express'
 import { onTestFinished } from 'vitest'
+import { listenOnLoopback } from './loopback.js'
 import { listen } from './sockets.js'
 
 /**
@@ -12,27 +12,27 @@ export async function behindStrippingProxy(app: App, prefix: string): Promise<nu
   const target = await listen(app)
   const proxy = createServer((req, res) => {
     const { method, url = '' } = req
-    if (!url.startsWith(`${prefix}/`)) return void res.writeHead(404).end('not behind this proxy')
-    const { port } = proxy.address() as AddressInfo
+    if (!url.startsWith(`${prefix}/`))
+      return void res.writeHead(404).end('The path lacks the prefix of this proxy.')
     const headers = {
       ...req.headers,
       host: `127.0.0.1:${target}`,
-      'x-forwarded-host': `127.0.0.1:${port}`,
+      'x-forwarded-host': `127.0.0.1:${proxyPort}`,
       'x-forwarded-proto': 'http',
       'x-forwarded-prefix': prefix,
     }
     const path = url.slice(prefix.length)
-    const onwards = request({ host: '127.0.0.1', port: target, method, path, headers }, (answer) => {
+    const forwarded = request({ host: '127.0.0.1', port: target, method, path, headers }, (answer) => {
       res.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(res)
     })
-    onwards.on('error', () => res.writeHead(502).end())
-    req.pipe(onwards)
+    forwarded.on('error', () => res.writeHead(502).end())
+    req.pipe(forwarded)
   })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const proxyPort = await listenOnLoopback(proxy)
   onTestFinished(() => {
     proxy.closeAllConnections()
     proxy.close()
   })
-  return (proxy.address() as AddressInfo).port
+  return proxyPort
 }

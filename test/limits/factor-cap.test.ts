@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AccountNotice, type MfaEvent, mfaAccount } from '../../src/index.js'
 import { DAY, stopClock } from '../kit/clock.js'
-import { browserAgent, type Host, type HostSetup, host, people, signIn, signInFully } from '../kit/host.js'
+import { browserAgent, type Host, type HostSetup, host, signIn, signInFully, testUsers } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
 /** A host that disables factors after 20 failures, with the events and notices it received. */
@@ -141,7 +141,7 @@ describe('a factor with too many unforgiven failures (R96)', () => {
     const made = watched()
     await guess(made, clock, 'otto', 'app', 20)
     clock.move(DAY)
-    const otto = people().otto
+    const otto = testUsers().otto
     if (!otto) throw new Error('The test host has no otto.')
     await mfaAccount(made.mfa).enableFactor(otto, { method: 'app', user: 'OTTO@example.com' })
     expect(made.events.at(-1)).toMatchObject({ type: 'factor_enabled', userId: 'u-otto', method: 'app' })
@@ -156,7 +156,7 @@ describe('a factor with too many unforgiven failures (R96)', () => {
 
   it('cannot be enabled if it is invalid', async () => {
     const made = watched()
-    const otto = people().otto
+    const otto = testUsers().otto
     if (!otto) throw new Error('The test host has no otto.')
     const nonsense = { method: 'sms', phone: 'nonsense' } as const
     await expect(mfaAccount(made.mfa).enableFactor(otto, nonsense)).rejects.toThrow(TypeError)

@@ -7,7 +7,7 @@ import { MINUTE, SECOND, stopTimers } from '../kit/clock.js'
 import { host, signIn } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
 import { challenge, verify } from '../kit/sign-in.js'
-import { silentWayTo } from '../kit/stalled-proxy.js'
+import { stalledProxy } from '../kit/stalled-proxy.js'
 
 /*
  * Stores that accept a connection and do not respond: a server whose disk is gone, or a firewall that dropped the
@@ -106,7 +106,7 @@ describe.skipIf(postgresMissing)('a PostgreSQL that does not respond (R77)', () 
   it('fails after three seconds, and is used again when it responds', async () => {
     const timers = stopTimers()
     const url = new URL(server.url)
-    const way = await silentWayTo(Number(url.port))
+    const way = await stalledProxy(Number(url.port))
     url.port = String(way.port)
     const pool = new pg.Pool({ connectionString: url.href, max: 4 }).on('error', () => {})
     const attempts = openCounters({ postgres: { pool, tableName: 'mfa_counters' } })('attempts', MINUTE)
@@ -114,7 +114,7 @@ describe.skipIf(postgresMissing)('a PostgreSQL that does not respond (R77)', () 
     const failed = Promise.all(steps.map((step) => expect(step).rejects.toMatchObject(TIMED_OUT)))
     await timers.pass(3 * SECOND)
     await failed
-    expect(way.taken()).toBeGreaterThan(0)
+    expect(way.accepted()).toBeGreaterThan(0)
     timers.run()
     way.open()
     expect((await attempts.add('k', 1)).count).toBe(1)

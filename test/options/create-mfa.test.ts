@@ -15,7 +15,7 @@ import {
   requireMfa,
   startMfa,
 } from '../../src/index.js'
-import { jsonAgent, people, type TestUser } from '../kit/host.js'
+import { jsonAgent, type TestUser, testUsers } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { type StandIn, standInService } from '../kit/stand-in-service.js'
 
@@ -27,7 +27,7 @@ const optionsFor = (standIn: StandIn): MfaOptions<TestUser> => ({
 
 /** An app with Passport and a login, and what the test mounts after them. */
 function appWith(mount: (app: App, auth: passport.Authenticator) => void) {
-  const users = people()
+  const users = testUsers()
   const failures: unknown[] = []
   const auth = new passport.Authenticator()
   auth.serializeUser<string>((user, done) => done(null, (user as object as TestUser).id))
@@ -95,7 +95,7 @@ describe('createMfa', () => {
   it('returns a handler for logins without a Passport session, and functions for account changes', async () => {
     const standIn = standInService()
     const mfa = createMfa(optionsFor(standIn))
-    const users = people()
+    const users = testUsers()
     const { app } = appWith((app) => {
       app.use(mfa.session)
       app.post('/token-login', (req, _res, next) => {
@@ -196,7 +196,7 @@ const copies: readonly [
     (app, _auth, copy) => {
       const renew: RequestHandler = (req, _res, next) => {
         mfaAccount(copy)
-          .renewSession(req, people().bob as TestUser)
+          .renewSession(req, testUsers().bob as TestUser)
           .catch(next)
       }
       app.post('/mfa-login', renew)

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { catalogues } from '../../src/pages/text.js'
 import type { PageFrame, View } from '../../src/pages/view.js'
-import { objections } from '../kit/axe.js'
+import { axeViolations } from '../kit/axe.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
 import { ALL_VIEWS, codeView, FACTORS, factorOf, manyTongued, problem, VIEWS } from './samples.js'
 import { servePage } from './serve-page.js'
@@ -43,9 +43,9 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
 
   it.each(ALL_VIEWS)('passes axe: %s', async (_, view) => {
     await open(view, { ...manyTongued, message: problem('invalid_code', 60) }, 390)
-    expect(await objections(page)).toEqual([])
+    expect(await axeViolations(page)).toEqual([])
     await page.emulateMedia({ colorScheme: 'dark' })
-    expect(await objections(page, 'color-contrast')).toEqual([])
+    expect(await axeViolations(page, 'color-contrast')).toEqual([])
     expect(complaints).toEqual([])
   })
 
@@ -67,9 +67,9 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
     ['an outage', { page: 'stop', message: problem('service_unavailable', 30), next: 'retry' }, {}],
   ])('passes axe in other states: %s', async (_, view, state) => {
     await open(view, { ...manyTongued, ...state }, 390)
-    expect(await objections(page)).toEqual([])
+    expect(await axeViolations(page)).toEqual([])
     await page.emulateMedia({ colorScheme: 'dark' })
-    expect(await objections(page, 'color-contrast')).toEqual([])
+    expect(await axeViolations(page, 'color-contrast')).toEqual([])
     expect(complaints).toEqual([])
   })
 
@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser)('a page with letters twice as large', () => {
 
   beforeAll(async () => {
     site = await servePage()
-    browser = await openBrowser({ lettersPx: 32 })
+    browser = await openBrowser({ fontSizePx: 32 })
     page = await browser.newPage({ viewport: { width: 390, height: 800 } })
   })
   afterAll(async () => {

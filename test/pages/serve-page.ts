@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type AssetName, assets } from '../../src/pages/assets.js'
 import { renderView } from '../../src/pages/render.js'
 import type { Languages } from '../../src/pages/text.js'
 import type { PageFrame, View } from '../../src/pages/view.js'
+import { listenOnLoopback } from '../kit/loopback.js'
 
 const POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -36,9 +36,9 @@ export async function servePage() {
     const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY }
     response.writeHead(200, headers).end(shown && renderView(shown.view, shown.frame, shown.languages))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listenOnLoopback(server)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mfa/page`,
+    url: `http://127.0.0.1:${port}/mfa/page`,
     posts,
     /** What the host's own style sheet at /brand.css holds. */
     brand(css: string) {

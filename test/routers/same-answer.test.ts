@@ -4,7 +4,7 @@ import { Strategy } from 'passport-strategy'
 import type { Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { stopClock } from '../kit/clock.js'
-import { host, jsonAgent, people } from '../kit/host.js'
+import { host, jsonAgent, testUsers } from '../kit/host.js'
 import { challenge } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
@@ -19,7 +19,7 @@ class PasswordStrategy extends Strategy {
 
   override authenticate(req: Request): void {
     const { name, password } = req.body
-    const user = people()[name]
+    const user = testUsers()[name]
     if (user && password === PASSWORD) this.success(user)
     else this.fail('no', 401)
   }

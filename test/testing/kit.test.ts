@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { mfaTestKit, signInWithMfa, totpCode } from '../../src/testing/index.js'
-import { host, jsonAgent, people, type TestUser } from '../kit/host.js'
+import { host, jsonAgent, type TestUser, testUsers } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { listen } from '../kit/sockets.js'
 
@@ -36,7 +36,7 @@ async function browserOf(made: ReturnType<typeof app>) {
   return browser
 }
 
-const dual = people().dora as TestUser
+const dual = testUsers().dora as TestUser
 
 describe('the inbox of the test kit', () => {
   it('lists messages newest first, for all recipients or for one', async () => {

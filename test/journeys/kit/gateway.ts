@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listenOnLoopback } from '../../kit/loopback.js'
 
 /** A message gateway of a host, whose responses the test sets. */
 export interface Gateway {
@@ -16,9 +16,9 @@ export async function openGateway(): Promise<Gateway> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.writeHead(status).end())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listenOnLoopback(server)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     answer(next) {
       status = next
     },

@@ -1,10 +1,10 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Browser } from 'playwright-core'
 import { openTestVault } from '../../../example-app/test/kit.js'
 import { openBrowser } from '../../kit/chromium.js'
-import { startApp, temporaryFolder } from './process.js'
+import { listenOnLoopback } from '../../kit/loopback.js'
+import { temporaryFolder } from '../../kit/temporary-folder.js'
+import { startApp } from './process.js'
 
 /** The example app with data of its own, and a browser. */
 export interface Journey {
@@ -19,9 +19,8 @@ export interface Journey {
  * seconds of hashing, and makes no difference to the browser.
  */
 export async function openJourney(env: Record<string, string> = {}): Promise<Journey> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://localhost:${(server.address() as AddressInfo).port}`
+  const server = createServer()
+  const url = `http://localhost:${await listenOnLoopback(server)}`
   const [vault, browser] = await Promise.all([openTestVault({ PUBLIC_URL: url, ...env }), openBrowser()])
   server.on('request', vault.app)
   return {
@@ -40,7 +39,7 @@ export async function openJourney(env: Record<string, string> = {}): Promise<Jou
 export async function openProcessJourney(
   env: Record<string, string> | ((folder: string) => Record<string, string>) = {},
 ): Promise<Journey> {
-  const { path, dispose } = await temporaryFolder()
+  const { path, remove } = temporaryFolder()
   const more = typeof env === 'function' ? env(path) : env
   const [app, browser] = await Promise.all([startApp({ DATA_DIR: path, ...more }), openBrowser()])
   return {
@@ -49,7 +48,7 @@ export async function openProcessJourney(
     async close() {
       await browser.close()
       await app.stop()
-      await dispose()
+      remove()
     },
   }
 }

@@ -1,8 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -16,12 +13,6 @@ export interface Running {
   readonly output: () => string
   /** Ends it and waits until it is gone. */
   stop(signal?: NodeJS.Signals): Promise<void>
-}
-
-/** A folder that is removed when `dispose` is called. */
-export async function temporaryFolder() {
-  const path = await mkdtemp(join(tmpdir(), 'countersign-'))
-  return { path, dispose: () => rm(path, { recursive: true, force: true }) }
 }
 
 /** Starts the example app on a free port with data of its own. */
