@@ -2,7 +2,7 @@ import cookieSession from 'cookie-session'
 import express, { type RequestHandler } from 'express'
 import session, { MemoryStore } from 'express-session'
 import passport from 'passport'
-import request, { type Response } from 'supertest'
+import request from 'supertest'
 import { describe, expect, it } from 'vitest'
 import {
   challengeRouter,
@@ -245,25 +245,18 @@ describe('a host with its own wiring', () => {
       first: (app) => void app.set('trust proxy', 1),
       session: { name: 'sid', cookie: { secure: true, sameSite: 'lax' }, proxy: true },
     })
-    const post = (path: string, cookie: string, body: object) =>
-      jsonAgent(made.app).post(path).set({ Cookie: cookie, 'X-Forwarded-Proto': 'https' }).send(body)
-    const cookieOf = (answer: Response) => sessionCookie(answer, 'sid')
-    const login = await post('/login', '', { name: 'bob' }).expect(200)
-    await post('/mfa/challenge', cookieOf(login), { factor: 'sms' }).expect(200)
-    const verified = await post('/mfa/verify', cookieOf(login), { code: made.standIn.newestCode() }).expect(
-      200,
-    )
-    // R11: ours as well as the session's, and for this host alone.
+    const overTls = (cookie = '') => jsonAgent(made.app).set({ Cookie: cookie, 'X-Forwarded-Proto': 'https' })
+    const pending = sessionCookie(await login(overTls(), 'bob').expect(200), 'sid')
+    await challenge(overTls(pending), 'sms').expect(200)
+    const verified = await verify(overTls(pending), made.standIn.newestCode()).expect(200)
+    // R11: our cookies as well as that of the session, and for this host only.
     for (const line of verified.get('Set-Cookie') ?? []) {
       expect(line).toMatch(/; HttpOnly/)
       expect(line).toMatch(/; Secure/)
       expect(line).toMatch(/; SameSite=Lax/)
       expect(line).not.toMatch(/Domain=/)
     }
-    await jsonAgent(made.app)
-      .get('/secret')
-      .set({ Cookie: cookieOf(verified), 'X-Forwarded-Proto': 'https' })
-      .expect(200)
+    await overTls(sessionCookie(verified, 'sid')).get('/secret').expect(200)
   })
 
   it.each(['application/json', 'text/html'])(

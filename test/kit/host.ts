@@ -11,6 +11,7 @@ import {
   mfaSession,
   requireMfa,
 } from '../../src/index.js'
+import { sessionCookie } from './cookies.js'
 import { challenge, login, verify } from './sign-in.js'
 import { type StandIn, standInService } from './stand-in-service.js'
 
@@ -180,4 +181,23 @@ export async function signInFully(host: Pick<Host, 'app' | 'standIn'>, name: str
   await challenge(agent, factor).expect(200)
   await verify(agent, host.standIn.newestCode()).expect(200)
   return agent
+}
+
+/** A client that sends this cookie, as an attacker who has stolen it or a slow tab would. */
+export function withCookie(app: App, cookie: string) {
+  return jsonAgent(app).set('Cookie', cookie)
+}
+
+/** The session cookie of a pending login. */
+export async function pendingCookie({ app }: Pick<Host, 'app'>, name: string): Promise<string> {
+  const cookie = sessionCookie(await login(jsonAgent(app), name).expect(200))
+  if (cookie === '') throw new Error(`the login of ${name} set no session cookie`)
+  return cookie
+}
+
+/** The session cookie of a user who has verified a text message. */
+export async function verifiedCookie(host: Pick<Host, 'app' | 'standIn'>, name: string): Promise<string> {
+  const pending = await pendingCookie(host, name)
+  await challenge(withCookie(host.app, pending), 'sms').expect(200)
+  return sessionCookie(await verify(withCookie(host.app, pending), host.standIn.newestCode()).expect(200))
 }

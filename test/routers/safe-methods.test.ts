@@ -7,12 +7,12 @@ import { openStore } from '../../service/src/store/open.js'
 import type { Store, Value } from '../../service/src/store/store.js'
 import { requireMfa } from '../../src/index.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
-import { challengeStrongest, type HostSetup, jsonAgent } from '../kit/host.js'
+import { challengeStrongest, type HostSetup, jsonAgent, withCookie } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { noticingHost, passBothFactors } from '../notices/kit.js'
 import { openApi } from '../openapi/document.js'
-import { type Agent, browserWith, stateAfterLogin, trustCookieOf } from '../trust/kit.js'
+import { type Agent, stateAfterLogin, trustCookieOf } from '../trust/kit.js'
 
 /*
  * Every route is requested by GET, HEAD and OPTIONS in every situation that a user can be in, with the parameters of a
@@ -269,7 +269,7 @@ const SITUATIONS: Record<string, Situation> = {
       await stateAfterLogin(first, 'alice')
       const code = await challengeStrongest(host, first, 'alice')
       const trusting = await verify(first, code, { trust: true }).expect(200)
-      const agent = browserWith(host.app, trustCookieOf(trusting))
+      const agent = withCookie(host.app, trustCookieOf(trusting))
       await stateAfterLogin(agent, 'alice')
       return agent
     },

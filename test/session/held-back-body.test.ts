@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { MINUTE, stopClock } from '../kit/clock.js'
-import { sessionCookie, sessionId } from '../kit/cookies.js'
+import { sessionId } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
-import { browserAgent, host, jsonAgent } from '../kit/host.js'
-import { login } from '../kit/sign-in.js'
+import { browserAgent, host, pendingCookie, verifiedCookie, withCookie } from '../kit/host.js'
 import { signal } from '../kit/signal.js'
 import { begin, listen } from '../kit/sockets.js'
 
@@ -25,13 +24,7 @@ async function requestAcrossLogout(name: string, path: string, body: object, idl
       })
     },
   })
-  let cookie = sessionCookie(await login(jsonAgent(app), name).expect(200))
-  const post = (where: string, fields: object = {}) =>
-    jsonAgent(app).post(where).set('Cookie', cookie).send(fields)
-  if (name !== 'nina') {
-    await post('/mfa/challenge', { factor: 'sms' })
-    cookie = sessionCookie(await post('/mfa/verify', { code: standIn.newestCode() }).expect(200))
-  }
+  const cookie = await (name === 'nina' ? pendingCookie : verifiedCookie)({ app, standIn }, name)
   clock.move(idleMs)
 
   const text = JSON.stringify(body)
@@ -46,9 +39,9 @@ async function requestAcrossLogout(name: string, path: string, body: object, idl
   })
   attack.write(text.slice(0, 1))
   await reached.given
-  await post('/logout').expect(200)
+  await withCookie(app, cookie).post('/logout').expect(200)
   const answer = await attack.finish(text.slice(1))
-  const after = await jsonAgent(app).get('/secret').set('Cookie', cookie)
+  const after = await withCookie(app, cookie).get('/secret')
   return { answer, after, stored: store.stored, id: sessionId(cookie) }
 }
 
@@ -110,33 +103,31 @@ describe('a request that waits while the host lists the factors (R07)', () => {
   it('does not restore the session when it asks for a step-up', async () => {
     const clock = stopClock()
     const { app, standIn, store, asked, answer, slow } = slowHost()
-    let cookie = sessionCookie(await login(jsonAgent(app), 'bob').expect(200))
-    const post = (path: string, fields: object = {}) =>
-      jsonAgent(app).post(path).set('Cookie', cookie).send(fields)
-    await post('/mfa/challenge', { factor: 'sms' })
-    cookie = sessionCookie(await post('/mfa/verify', { code: standIn.newestCode() }).expect(200))
+    const cookie = await verifiedCookie({ app, standIn }, 'bob')
     clock.move(6 * MINUTE)
 
     slow.on = true
-    const late = post('/transfer').then((response) => response)
+    const late = withCookie(app, cookie)
+      .post('/transfer')
+      .then((response) => response)
     await asked
-    await post('/logout').expect(200)
+    await withCookie(app, cookie).post('/logout').expect(200)
     answer()
     expect((await late).body.code).toBe('session_ended')
     expect(store.stored).not.toHaveProperty([sessionId(cookie)])
-    await jsonAgent(app).get('/secret').set('Cookie', cookie).expect(401)
+    await withCookie(app, cookie).get('/secret').expect(401)
   })
 
   it('does not restore a pending login when it redirects to the MFA pages', async () => {
     const { app, store, asked, answer, slow } = slowHost()
-    const cookie = sessionCookie(await login(jsonAgent(app), 'bob').expect(200))
+    const cookie = await pendingCookie({ app }, 'bob')
     slow.on = true
     const late = browserAgent(app)
       .get('/secret')
       .set('Cookie', cookie)
       .then((response) => response)
     await asked
-    await jsonAgent(app).post('/logout').set('Cookie', cookie).expect(200)
+    await withCookie(app, cookie).post('/logout').expect(200)
     answer()
     expect((await late).status).toBe(303)
     expect(store.stored).not.toHaveProperty([sessionId(cookie)])

@@ -3,8 +3,15 @@ import { memoryStore } from '../../src/stores/memory.js'
 import type { ItemStore } from '../../src/stores/store.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
-import { type Host, type HostSetup, host, jsonAgent } from '../kit/host.js'
-import { login } from '../kit/sign-in.js'
+import {
+  type Host,
+  type HostSetup,
+  host,
+  jsonAgent,
+  pendingCookie,
+  verifiedCookie,
+  withCookie,
+} from '../kit/host.js'
 import { signal } from '../kit/signal.js'
 
 type Way = 'logout' | 'destroy'
@@ -37,25 +44,11 @@ function heldWork() {
   return { work, arrived: arrived.given, release: released.give }
 }
 
-async function pendingLogin({ app }: Host, name: string) {
-  const cookie = sessionCookie(await login(jsonAgent(app), name).expect(200))
-  expect(cookie).not.toBe('')
-  return cookie
-}
-
-async function verifiedLogin(made: Host, name: string) {
-  const before = await pendingLogin(made, name)
-  const post = poster(made, before)
-  await post('/mfa/challenge', { factor: 'sms' })
-  return sessionCookie(await post('/mfa/verify', { code: made.standIn.newestCode() }))
-}
-
 /** Posts JSON with a cookie that no response changes, as an attacker or a slow tab would. */
 function poster({ app }: Host, cookie: string) {
   return (path: string, body: object = {}) =>
-    jsonAgent(app)
+    withCookie(app, cookie)
       .post(path)
-      .set('Cookie', cookie)
       .send(body)
       .then((response) => response)
 }
@@ -101,43 +94,43 @@ const challenged = ['/mfa/challenge', { factor: 'sms' }] as const
 const UNDER_WAY: readonly UnderWay[] = [
   {
     what: 'a correct code is being checked',
-    session: pendingLogin,
+    session: pendingCookie,
     before: challenged,
     path: '/mfa/verify',
     body: correctCode,
   },
   {
     what: 'a code is being sent',
-    session: pendingLogin,
+    session: pendingCookie,
     path: '/mfa/challenge',
     body: () => ({ factor: 'sms' }),
   },
   {
     what: 'a wrong code is being checked',
-    session: verifiedLogin,
+    session: verifiedCookie,
     before: challenged,
     path: '/mfa/verify',
     body: () => ({ code: '000000' }),
   },
   {
     what: 'the code of a step-up is being checked',
-    session: verifiedLogin,
+    session: verifiedCookie,
     before: challenged,
     path: '/mfa/verify',
     body: correctCode,
   },
-  { what: 'an app is being prepared', session: verifiedLogin, path: '/mfa/enroll-app' },
+  { what: 'an app is being prepared', session: verifiedCookie, path: '/mfa/enroll-app' },
   {
     what: 'an app is being confirmed',
-    session: verifiedLogin,
+    session: verifiedCookie,
     before: ['/mfa/enroll-app'],
     path: '/mfa/enroll-app/confirm',
     body: () => ({ code: '123456' }),
   },
-  { what: 'backup codes are being created', session: verifiedLogin, path: '/mfa/backup' },
+  { what: 'backup codes are being created', session: verifiedCookie, path: '/mfa/backup' },
   {
     what: 'the first app of a user is being prepared',
-    session: pendingLogin,
+    session: pendingCookie,
     name: 'nina',
     path: '/mfa/enroll-app',
   },
@@ -164,7 +157,7 @@ describe.each(ways)('a %s that overtakes another request of the session (R07)', 
   it('ends the session while the host stores an app', async () => {
     const held = heldWork()
     const made = testbed(false, { onAppEnrolled: held.work })
-    const cookie = await verifiedLogin(made, 'bob')
+    const cookie = await verifiedCookie(made, 'bob')
     await poster(made, cookie)('/mfa/enroll-app')
     const answer = await overtaken(made, cookie, way, '/mfa/enroll-app/confirm', { code: '123456' }, held)
     expect(answer.status).toBe(401)
@@ -183,7 +176,7 @@ describe.each(ways)('a %s that overtakes another request of the session (R07)', 
       },
     }
     const made = testbed(false, { trustedDevices: { store } })
-    const cookie = await pendingLogin(made, 'bob')
+    const cookie = await pendingCookie(made, 'bob')
     await poster(made, cookie)(...challenged)
     const body = { ...correctCode(made), trust: true }
     const answer = await overtaken(made, cookie, way, '/mfa/verify', body, held)
@@ -208,7 +201,7 @@ describe.each(ways)('a %s that overtakes another request of the session (R07)', 
           return verdict
         },
       })
-      const cookie = await pendingLogin(made, 'bob')
+      const cookie = await pendingCookie(made, 'bob')
       const document = JSON.parse(made.store.stored[sessionId(cookie)] ?? '')
       made.store.stored[sessionId(cookie)] = JSON.stringify({ ...document, mfa: undefined })
       isHeld = true
@@ -254,10 +247,10 @@ describe.each(ways)('a %s that overtakes another request of the session (R07)', 
         })
       },
     })
-    const owner = await verifiedLogin(made, 'bob')
+    const owner = await verifiedCookie(made, 'bob')
     await poster(made, owner)('/mfa/backup')
     await poster(made, owner)('/logout')
-    const cookie = await pendingLogin(made, 'bob')
+    const cookie = await pendingCookie(made, 'bob')
     isHeld = true
     const typed = { code: 'AAAABBBBCCCCDDDD', factor: 'backup' }
     const answer = await overtaken(made, cookie, way, '/mfa-login', typed, held)
@@ -280,7 +273,7 @@ describe.each(ways)('a %s that overtakes another request of the session (R07)', 
         })
       },
     })
-    const cookie = await pendingLogin(made, 'bob')
+    const cookie = await pendingCookie(made, 'bob')
     await poster(made, cookie)(...challenged)
     const answer = await overtaken(made, cookie, way, '/mfa-login', correctCode(made))
     expect(answer.status).toBe(401)

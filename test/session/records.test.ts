@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
-import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+import {
+  browserAgent,
+  host,
+  jsonAgent,
+  signIn,
+  signInFully,
+  verifiedCookie,
+  withCookie,
+} from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
 function testbed(setup: Parameters<typeof host>[0] = {}) {
@@ -59,15 +67,11 @@ describe('a session record (R04)', () => {
 
   it('does not count when the session now belongs to another user', async () => {
     const made = testbed()
-    const cookie = sessionCookie(await login(jsonAgent(made.app), 'alice'))
-    const post = (path: string, body: object) =>
-      jsonAgent(made.app).post(path).set('Cookie', cookie).send(body)
-    await post('/mfa/challenge', { factor: 'sms' })
-    const verified = sessionCookie(await post('/mfa/verify', { code: made.standIn.newestCode() }))
+    const verified = await verifiedCookie(made, 'alice')
     await tamper(made.store, sessionId(verified), (data) => {
       data.passport = { user: 'u-bob' }
     })
-    await jsonAgent(made.app).get('/secret').set('Cookie', verified).expect(401)
+    await withCookie(made.app, verified).get('/secret').expect(401)
   })
 
   it('does not count when it was copied from another session of the same user', async () => {

@@ -3,8 +3,17 @@ import { type MfaOptions, mfaAccount, requireMfa } from '../../src/index.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
-import { type HostSetup, host, jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
-import { challenge, login, verify } from '../kit/sign-in.js'
+import {
+  type HostSetup,
+  host,
+  jsonAgent,
+  signIn,
+  signInFully,
+  type TestUser,
+  verifiedCookie,
+  withCookie,
+} from '../kit/host.js'
+import { challenge, verify } from '../kit/sign-in.js'
 import { signal } from '../kit/signal.js'
 import { listen, postJson } from '../kit/sockets.js'
 import { followNotMeLink, noticingHost, passBothFactors } from '../notices/kit.js'
@@ -60,17 +69,12 @@ describe('renewing a verified session', () => {
 
   it('makes the old cookie worthless (R03)', async () => {
     const { app, standIn } = testbed()
-    const first = await login(jsonAgent(app), 'bob')
-    const post = (path: string, cookie: string, body = {}) =>
-      jsonAgent(app).post(path).set('Cookie', cookie).send(body)
-    const pending = sessionCookie(first)
-    await post('/mfa/challenge', pending, { factor: 'sms' })
-    const old = sessionCookie(await post('/mfa/verify', pending, { code: standIn.newestCode() }))
-    const fresh = sessionCookie(await post('/renew', old).expect(200))
-    await jsonAgent(app).get('/secret').set('Cookie', fresh).expect(200)
-    await jsonAgent(app).get('/secret').set('Cookie', old).expect(401, { code: 'closed' })
-    await post('/renew', old).expect(401, { failed: 'ERR_MFA_SESSION_ENDED' })
-    await jsonAgent(app).get('/secret').set('Cookie', fresh).expect(200)
+    const old = await verifiedCookie({ app, standIn }, 'bob')
+    const fresh = sessionCookie(await withCookie(app, old).post('/renew').expect(200))
+    await withCookie(app, fresh).get('/secret').expect(200)
+    await withCookie(app, old).get('/secret').expect(401, { code: 'closed' })
+    await withCookie(app, old).post('/renew').expect(401, { failed: 'ERR_MFA_SESSION_ENDED' })
+    await withCookie(app, fresh).get('/secret').expect(200)
   })
 
   it('keeps the data of the host and the lifetime of the cookie', async () => {

@@ -54,8 +54,3 @@ export function trustCookieOf(response: Response): string {
 export function trustLineOf(response: Response): string | undefined {
   return response.get('Set-Cookie')?.find((line) => line.startsWith(`${COOKIE}=`))
 }
-
-/** A browser that has nothing but this cookie. */
-export function browserWith(app: Host['app'], cookie: string): Agent {
-  return jsonAgent(app).set('Cookie', cookie)
-}

@@ -1,17 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { DAY, HOUR, SECOND, stopClock } from '../kit/clock.js'
-import { host, jsonAgent } from '../kit/host.js'
+import { host, jsonAgent, withCookie } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
-import {
-  browserWith,
-  COOKIE,
-  signInAndTrust,
-  stateAfterLogin,
-  trustCookieOf,
-  trustingHost,
-  trustLineOf,
-} from './kit.js'
+import { COOKIE, signInAndTrust, stateAfterLogin, trustCookieOf, trustingHost, trustLineOf } from './kit.js'
 
 /** Signs a user in with both factors, trusts the browser, and returns its cookie. */
 async function trustedCookie(host: ReturnType<typeof trustingHost>, name = 'bob'): Promise<string> {
@@ -46,10 +38,10 @@ describe('a trusted browser', () => {
     const first = await trustedCookie(host)
     clock.move(30 * DAY - 1)
     // As a browser that ignores the expiry of the cookie.
-    const used = await login(browserWith(host.app, first), 'bob')
+    const used = await login(withCookie(host.app, first), 'bob')
     expect(used.body.mfa.trusted).toBe(true)
     clock.move(1)
-    const late = browserWith(host.app, trustCookieOf(used))
+    const late = withCookie(host.app, trustCookieOf(used))
     expect((await stateAfterLogin(late, 'bob')).mfa).toMatchObject({ status: 'pending', trusted: false })
   })
 
@@ -225,7 +217,7 @@ describe('the cookie of a trusted browser', () => {
   it('is worthless to another user who stole it (R64)', async () => {
     const host = trustingHost()
     const cookie = await trustedCookie(host, 'bob')
-    const attacker = browserWith(host.app, cookie)
+    const attacker = withCookie(host.app, cookie)
     expect((await stateAfterLogin(attacker, 'alice')).mfa).toMatchObject({
       status: 'pending',
       trusted: false,
@@ -236,8 +228,8 @@ describe('the cookie of a trusted browser', () => {
   it('is worthless without the first factor', async () => {
     const host = trustingHost()
     const cookie = await trustedCookie(host, 'bob')
-    await browserWith(host.app, cookie).get('/secret').expect(401)
-    await browserWith(host.app, cookie).get('/mfa/devices').expect(401)
+    await withCookie(host.app, cookie).get('/secret').expect(401)
+    await withCookie(host.app, cookie).get('/mfa/devices').expect(401)
   })
 
   it('is worthless when a part was changed, and a wrong secret ends the trust', async () => {
@@ -256,13 +248,13 @@ describe('the cookie of a trusted browser', () => {
       `${COOKIE}=${'~'.repeat(3000)}`,
     ]
     for (const one of tampered) {
-      expect((await stateAfterLogin(browserWith(host.app, one), 'bob')).mfa.trusted, one).toBe(false)
+      expect((await stateAfterLogin(withCookie(host.app, one), 'bob')).mfa.trusted, one).toBe(false)
     }
-    expect((await stateAfterLogin(browserWith(host.app, cookie), 'bob')).mfa.trusted).toBe(true)
+    expect((await stateAfterLogin(withCookie(host.app, cookie), 'bob')).mfa.trusted).toBe(true)
     expect(
-      (await stateAfterLogin(browserWith(host.app, `${COOKIE}=${id}.${flipped}`), 'bob')).mfa.trusted,
+      (await stateAfterLogin(withCookie(host.app, `${COOKIE}=${id}.${flipped}`), 'bob')).mfa.trusted,
     ).toBe(false)
-    expect((await stateAfterLogin(browserWith(host.app, cookie), 'bob')).mfa.trusted).toBe(false)
+    expect((await stateAfterLogin(withCookie(host.app, cookie), 'bob')).mfa.trusted).toBe(false)
     expect(host.eventsOf('device_copied')).toHaveLength(1)
   })
 
@@ -270,7 +262,7 @@ describe('the cookie of a trusted browser', () => {
     const host = trustingHost()
     const cookie = await trustedCookie(host)
     const planted = `${COOKIE}=${'A'.repeat(22)}.${'B'.repeat(43)}`
-    const browser = browserWith(host.app, `${planted}; other=1; ${cookie}; ${COOKIE}=nonsense`)
+    const browser = withCookie(host.app, `${planted}; other=1; ${cookie}; ${COOKIE}=nonsense`)
     expect((await stateAfterLogin(browser, 'bob')).mfa.trusted).toBe(true)
   })
 
@@ -278,24 +270,24 @@ describe('the cookie of a trusted browser', () => {
     const clock = stopClock()
     const host = trustingHost()
     const first = await trustedCookie(host)
-    const used = await login(browserWith(host.app, first), 'bob')
+    const used = await login(withCookie(host.app, first), 'bob')
     const second = trustCookieOf(used)
     expect(second).not.toBe('')
     expect(second).not.toBe(first)
     clock.move(10 * SECOND - 1)
-    expect((await stateAfterLogin(browserWith(host.app, first), 'bob')).mfa.trusted).toBe(true)
-    expect((await stateAfterLogin(browserWith(host.app, second), 'bob')).mfa.trusted).toBe(true)
+    expect((await stateAfterLogin(withCookie(host.app, first), 'bob')).mfa.trusted).toBe(true)
+    expect((await stateAfterLogin(withCookie(host.app, second), 'bob')).mfa.trusted).toBe(true)
   })
 
   it('ends the trust when a copy is used after the browser has a newer secret', async () => {
     const clock = stopClock()
     const host = trustingHost()
     const stolen = await trustedCookie(host)
-    const used = await login(browserWith(host.app, stolen), 'bob')
+    const used = await login(withCookie(host.app, stolen), 'bob')
     clock.move(10 * SECOND)
-    expect((await stateAfterLogin(browserWith(host.app, stolen), 'bob')).mfa.status).toBe('pending')
+    expect((await stateAfterLogin(withCookie(host.app, stolen), 'bob')).mfa.status).toBe('pending')
     expect(host.eventsOf('device_copied')).toHaveLength(1)
-    expect((await stateAfterLogin(browserWith(host.app, trustCookieOf(used)), 'bob')).mfa.status).toBe(
+    expect((await stateAfterLogin(withCookie(host.app, trustCookieOf(used)), 'bob')).mfa.status).toBe(
       'pending',
     )
   })
