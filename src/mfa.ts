@@ -7,6 +7,7 @@ import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
 import { eventMetrics } from './flows/metrics.js'
 import { withCheckedCallbacks } from './host-callbacks.js'
+import { admissionWith } from './http/admission.js'
 import type { RouteDeps } from './http/deps.js'
 import { graceBannerFor } from './http/locale.js'
 import { browsersWith } from './http/trusted-browsers.js'
@@ -90,6 +91,7 @@ function build(options: unknown): RouteDeps {
     resets: recovery?.resets,
     notMeLinks: publicUrl && linkStore ? notMeLinksIn(linkStore) : undefined,
     banner: (req, graceUntil) => graceBannerFor(req, graceUntil, settings),
+    admission: admissionWith(settings),
     diagnostics,
     metrics,
     render: render ? (view, frame) => render(view, frame, standard) : standard,

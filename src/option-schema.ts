@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { WARNING_CODES } from './diagnostics/warnings.js'
 import { limitsSchema } from './limits/options.js'
-import { callback, duration, hasFunctions, sitePath } from './option-rules.js'
+import { callback, duration, hasFunctions, sitePath, wholeNumber } from './option-rules.js'
 import type { LanguageOptions, LoginOptions, MfaOptions, NoticeOptions, PageOptions } from './options.js'
 import { AMR_VALUES } from './protocol/amr.js'
 import { recoverySchema } from './recovery/options.js'
@@ -123,6 +123,7 @@ export const optionsSchema = z.strictObject({
     'must be a function that returns "require", "skip" or { graceUntil }',
   ).optional(),
   callbackTimeout: duration('1s', '60s', '10s').prefault('10s'),
+  maxConcurrentRequests: wholeNumber(16, 10_000, 'requests').default(256),
   onEvent: callback<NonNullable<MfaOptions['onEvent']>>('must be a function').optional(),
   logger: z
     .custom<NonNullable<MfaOptions['logger']>>((value) => hasFunctions(value, 'warn', 'error'), {

@@ -81,6 +81,11 @@ export interface SharedOptions<User = Express.User> {
    */
   callbackTimeout?: Duration | undefined
   /**
+   * How many MFA requests of one process may wait for the service, a store or your functions at once, 16 to 10,000. Others are
+   * refused with 503 and `Retry-After`. Defaults to 256.
+   */
+  maxConcurrentRequests?: number | undefined
+  /**
    * Called with every event. It is not awaited, and an error in it is logged and changes nothing. See docs/events.md.
    */
   onEvent?: ((event: MfaEvent) => unknown) | undefined

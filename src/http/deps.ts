@@ -9,6 +9,7 @@ import type { AccountRecovery } from '../recovery/recovery.js'
 import type { Resets } from '../recovery/resets.js'
 import { requestState } from '../session/request-state.js'
 import type { NotMeLinks } from '../trust/not-me-links.js'
+import type { Admission } from './admission.js'
 import type { Browsers } from './trusted-browsers.js'
 
 /** What the routes, the gate and the strategy work with, built once from the options. */
@@ -16,6 +17,8 @@ export interface RouteDeps extends Deps {
   readonly render: RenderView
   /** A sentence about a running grace period, for the host's pages, in the language of the request. */
   banner(req: Request, graceUntil: number): string
+  /** Bounds the requests that wait at once. */
+  readonly admission: Admission
   readonly diagnostics: Diagnostics
   readonly metrics: EventMetrics
   readonly browsers?: Browsers | undefined

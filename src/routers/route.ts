@@ -62,7 +62,7 @@ export function action<Fields, Outcome>({ body, run, respond }: Action<Fields, O
     const { req, res, deps, state } = context
     const read = await readBody(req, res, body)
     if ('fault' in read) return stop(req, res, deps, read.fault, 'retry')
-    const outcome = await run(context, read.fields)
+    const outcome = await deps.admission.admit(() => run(context, read.fields))
     await requireCurrent(req, state.userId)
     await respond(context, outcome, read.fields)
   }
@@ -173,7 +173,8 @@ function respondFailure(
     error instanceof LimitsStoreError ||
     error instanceof TrustStoreError
   if (!isOurs || res.headersSent) return next(error)
-  logFailure(settings.logger, error)
+  // The admission has logged it, once for all requests that it refuses.
+  if (error.code !== 'ERR_MFA_SERVICE_BUSY') logFailure(settings.logger, error)
   const code = error.code === 'ERR_MFA_SERVICE_KEY' ? 'service_misconfigured' : 'service_unavailable'
   const retryAfterSeconds = error instanceof ServiceError ? error.retryAfterSeconds : undefined
   const problem = { code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) } as const

@@ -144,6 +144,7 @@ describe('an unknown option', () => {
 describe('a number or time (R18)', () => {
   const ranges: readonly (readonly [string, number, number, (value: unknown) => readonly string[]])[] = [
     ['service.maxConnections', 1, 1_024, (maxConnections) => addressFaults({ maxConnections })],
+    ['maxConcurrentRequests', 16, 10_000, (value) => faultsOf({ maxConcurrentRequests: value })],
     ['limits.attemptsPerChallenge', 3, 10, (value) => faultsOf({ limits: { attemptsPerChallenge: value } })],
     ['limits.failuresBeforeLock', 5, 10, (value) => faultsOf({ limits: { failuresBeforeLock: value } })],
     ['limits.sendsPerTenMinutes', 1, 5, (value) => faultsOf({ limits: { sendsPerTenMinutes: value } })],
@@ -196,6 +197,7 @@ describe('a number or time (R18)', () => {
       pendingLoginMs: 10 * MINUTE,
       codeLifeMs: 5 * MINUTE,
       callbackTimeoutMs: 10_000,
+      maxConcurrentRequests: 256,
       limits: {
         store: 'memory',
         attemptsPerChallenge: 5,
