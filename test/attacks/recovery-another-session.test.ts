@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { signIn } from '../kit/host.js'
+import { challenge, verify } from '../kit/sign-in.js'
 import { recoveringHost, requestRecovery, signInBy, waitForRecovery } from '../recovery/kit.js'
 
-describe('R94 an attacker in another session', () => {
+describe('an attacker in another session (R94)', () => {
   it('is signed out when the owner completes the recovery', async () => {
     const clock = stopClock()
     const made = recoveringHost()
@@ -55,10 +56,10 @@ describe('R94 an attacker in another session', () => {
     await agent.post('/mfa/recover/complete').send({}).expect(200)
     await agent.get('/secret').expect(403)
     await agent.post('/transfer').expect(403)
-    await agent.post('/mfa/challenge').send({ factor: 'email' }).expect(403)
-    expect(
-      (await agent.post('/mfa/verify').send({ factor: 'email', code: '123456' }).expect(403)).body.code,
-    ).toBe('enrollment_required')
+    await challenge(agent, 'email').expect(403)
+    expect((await verify(agent, '123456', { factor: 'email' }).expect(403)).body.code).toBe(
+      'enrollment_required',
+    )
     await agent.post('/mfa/backup').send({}).expect(401)
     await agent.post('/mfa/recover').send({}).expect(403)
   })

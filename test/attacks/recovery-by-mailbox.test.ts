@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { stopClock } from '../kit/clock.js'
 import { jsonAgent } from '../kit/host.js'
+import { challenge, verify } from '../kit/sign-in.js'
 import {
   recoveringHost,
   requestRecovery,
@@ -11,7 +12,7 @@ import {
 } from '../recovery/kit.js'
 import { expectAppWorks } from './intruder.js'
 
-describe('R94 an attacker with the password and the mailbox of a user who has an authenticator app', () => {
+describe('an attacker with the password and the mailbox of a user who has an authenticator app (R94)', () => {
   it('requests a recovery, and the owner cancels it from the phone that the attacker does not have', async () => {
     const clock = stopClock()
     const made = recoveringHost()
@@ -60,11 +61,8 @@ describe('R94 an attacker with the password and the mailbox of a user who has an
     const { agent: attacker } = await requestRecovery(made)
     await attacker.post('/mfa/enroll-app').send({}).expect(401)
     await attacker.post('/mfa/backup').send({}).expect(401)
-    await attacker.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
-    const { body } = await attacker
-      .post('/mfa/verify')
-      .send({ code: made.standIn.newestCode(), trust: true })
-      .expect(200)
+    await challenge(attacker, 'sms').expect(200)
+    const { body } = await verify(attacker, made.standIn.newestCode(), { trust: true }).expect(200)
     expect(body.trusted).toBe(false)
   })
 

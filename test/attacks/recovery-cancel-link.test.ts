@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { browserAgent, jsonAgent } from '../kit/host.js'
 import { recoveringHost, requestRecovery, tokenIn } from '../recovery/kit.js'
 
-describe('R94 an attacker with a link of an earlier recovery', () => {
+describe('an attacker with a link of an earlier recovery (R94)', () => {
   it('cannot use it twice, nor another link of the same recovery after the first', async () => {
     const made = recoveringHost()
     await requestRecovery(made)
@@ -28,7 +28,7 @@ describe('R94 an attacker with a link of an earlier recovery', () => {
   })
 })
 
-describe('R94 an attacker without a link', () => {
+describe('an attacker without a link (R94)', () => {
   it('cannot guess or forge one', async () => {
     const made = recoveringHost()
     const { agent: owner } = await requestRecovery(made)

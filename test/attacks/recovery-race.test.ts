@@ -10,7 +10,7 @@ import {
   waitForRecovery,
 } from '../recovery/kit.js'
 
-describe('R94 an attacker who sends many requests at once', () => {
+describe('an attacker who sends many requests at once (R94)', () => {
   it('starts one recovery with 200 requests, and each contact hears of it once', async () => {
     const made = recoveringHost()
     const { agent } = await signInBy(made, 'alice')

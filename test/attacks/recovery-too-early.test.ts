@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, SECOND, stopClock } from '../kit/clock.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { recoveringHost, requestRecovery, signInBy, waitForRecovery } from '../recovery/kit.js'
 
-describe('R94 an attacker who wants to complete a recovery before its time', () => {
+describe('an attacker who wants to complete a recovery before its time (R94)', () => {
   it('waits until the last millisecond', async () => {
     const clock = stopClock()
     const made = recoveringHost()
@@ -22,8 +23,8 @@ describe('R94 an attacker who wants to complete a recovery before its time', () 
     const made = recoveringHost()
     const { agent } = await requestRecovery(made)
     await waitForRecovery(made, clock)
-    await agent.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
-    await agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
+    await challenge(agent, 'email').expect(200)
+    await verify(agent, made.standIn.newestCode()).expect(200)
     expect((await agent.post('/mfa/recover/complete').send({}).expect(401)).body.code).toBe(
       'sign_in_required',
     )
@@ -38,7 +39,7 @@ describe('R94 an attacker who wants to complete a recovery before its time', () 
     await waitForRecovery(made, clock)
     const { agent } = await signInBy(made, 'alice')
     await agent.post('/logout')
-    await agent.post('/login').send({ name: 'alice' }).expect(200)
+    await login(agent, 'alice').expect(200)
     expect((await agent.post('/mfa/recover/complete').send({}).expect(401)).body.code).toBe('mfa_required')
     await agent.post('/mfa/enroll-app').send({}).expect(401)
     expect(made.ended).toEqual([])

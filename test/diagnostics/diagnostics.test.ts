@@ -177,7 +177,7 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     const made = watched({ ...setup, options: { ...setup.options, service, onAppEnrolled } })
     const agent = await signIn(made.app, 'bob')
     expect(made.codes()).not.toContain('MFA_WARN_DIALECT')
-    for (const factor of ['sms', 'sms']) await agent.post('/mfa/challenge').send({ factor })
+    for (const factor of ['sms', 'sms']) await challenge(agent, factor)
     return made
   },
   MFA_WARN_KEY_REFUSED: async (setup) => {

@@ -9,7 +9,7 @@ const urls = { publicUrl: 'https://app.example' }
 const store = 'memory'
 
 describe('the option recovery', () => {
-  it('R94 is off unless given, and waits 24 hours', () => {
+  it('is off unless given, and waits 24 hours (R94)', () => {
     expect(readOptions(WORKING).recovery).toBeUndefined()
     const recovery = { onNotice, onFactorsEnded, store }
     expect(readOptions({ ...WORKING, urls, recovery }).recovery).toEqual({ ...recovery, waitMs: 24 * HOUR })
@@ -19,7 +19,7 @@ describe('the option recovery', () => {
     ['1h', HOUR],
     ['7d', 7 * 24 * HOUR],
     [36 * HOUR, 36 * HOUR],
-  ])('R94 waits as long as the host says: %s', (waitingPeriod, waitMs) => {
+  ])('waits as long as the host says: %s (R94)', (waitingPeriod, waitMs) => {
     const recovery = { onNotice, onFactorsEnded, store, waitingPeriod }
     expect(readOptions({ ...WORKING, urls, recovery }).recovery?.waitMs).toBe(waitMs)
   })

@@ -3,6 +3,7 @@ import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import { totpCode } from '../../src/testing/totp.js'
+import { challenge, verify } from '../kit/sign-in.js'
 import { openRecipe, type Recipe, type RunningRecipe } from './kit.js'
 import { type RecipeService, serviceForRecipes } from './service.js'
 
@@ -33,11 +34,11 @@ describe.skipIf(postgresMissing)('the recipe "PostgreSQL"', () => {
     const password = { username: 'bob', password: 'a good password' }
     await browser.post('/login').type('form').send(password).expect(302).expect('Location', '/')
     await browser.get('/').expect(303).expect('Location', '/mfa')
-    await browser.post('/mfa/challenge').type('form').send({ factor: 'email' }).expect(303)
-    const wrong = await browser.post('/mfa/verify').set('Accept', 'application/json').send({ code: '000000' })
+    await challenge(browser, 'email').type('form').expect(303)
+    const wrong = await verify(browser, '000000').set('Accept', 'application/json')
     expect(wrong.body).toMatchObject({ code: 'invalid_code', attemptsLeft: 4 })
     const code = await service.newestCode('bob@example.com')
-    await browser.post('/mfa/verify').type('form').send({ code }).expect(303)
+    await verify(browser, code).type('form').expect(303)
 
     const { body } = await browser.post('/mfa/enroll-app').set('Accept', 'application/json').send({})
     const confirmed = browser.post('/mfa/enroll-app/confirm').set('Accept', 'application/json')

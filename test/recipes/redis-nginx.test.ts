@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { fileOf, missing } from '../kit/debian-packages.js'
 import { freePort } from '../kit/loopback.js'
 import { startRedis } from '../kit/redis.js'
+import { challenge, verify } from '../kit/sign-in.js'
 import { openRecipe, type Recipe } from './kit.js'
 import { type RecipeService, serviceForRecipes } from './service.js'
 
@@ -66,7 +67,7 @@ describe.skipIf(missing('nginx-light', 'redis-server'))('the recipe "two process
     const password = { username: 'bob', password: 'a good password' }
     note(await browser.post('/login').type('form').send(password).expect(302).expect('Location', '/'))
     note(await browser.get('/').expect(303).expect('Location', '/mfa'))
-    note(await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303))
+    note(await challenge(browser, 'sms').type('form').expect(303))
     for (const attemptsLeft of [4, 3, 2, 1]) {
       const wrong = browser.post('/mfa/verify').set('Accept', 'application/json').set('Origin', nginx.url)
       const answer = await wrong.send({ code: '000000' }).expect(401)
@@ -74,7 +75,7 @@ describe.skipIf(missing('nginx-light', 'redis-server'))('the recipe "two process
       note(answer)
     }
     const code = await service.newestCode('+447700900102')
-    note(await browser.post('/mfa/verify').type('form').send({ code }).expect(303).expect('Location', '/'))
+    note(await verify(browser, code).type('form').expect(303).expect('Location', '/'))
     for (let visit = 0; visit < 4; visit++) {
       const page = await browser.get('/').expect(200)
       expect(page.text).toContain('Signed in as bob.')

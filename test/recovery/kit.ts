@@ -10,6 +10,7 @@ import {
 } from '../../src/index.js'
 import { HOUR } from '../kit/clock.js'
 import { type Host, type HostSetup, host, jsonAgent, type TestUser } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import type { Agent } from '../trust/kit.js'
 
 export const PUBLIC_URL = 'https://shop.example'
@@ -79,9 +80,9 @@ export async function signInBy(
   factor: 'email' | 'sms' = 'email',
   agent: Agent = jsonAgent(app),
 ) {
-  await agent.post('/login').send({ name }).expect(200)
-  await agent.post('/mfa/challenge').send({ factor }).expect(200)
-  const { body } = await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(200)
+  await login(agent, name).expect(200)
+  await challenge(agent, factor).expect(200)
+  const { body } = await verify(agent, standIn.newestCode()).expect(200)
   return { agent, body: body as { status: string; next: string } }
 }
 
@@ -89,8 +90,8 @@ export async function signInBy(
 export async function signInByApp({ app, standIn }: Pick<Host, 'app' | 'standIn'>, name = 'alice') {
   standIn.setApp(`${name}@example.com`, '424242')
   const agent = jsonAgent(app)
-  await agent.post('/login').send({ name }).expect(200)
-  await agent.post('/mfa/verify').send({ factor: 'app', code: '424242' }).expect(200)
+  await login(agent, name).expect(200)
+  await verify(agent, '424242', { factor: 'app' }).expect(200)
   return agent
 }
 

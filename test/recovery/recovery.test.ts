@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { type PolicyDecision, requireMfa } from '../../src/index.js'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, host, jsonAgent, signIn } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { signInAndTrust } from '../trust/kit.js'
 import { recoveringHost, requestRecovery, signInBy, signInByApp, tokenIn } from './kit.js'
 
 const CONTACTS = ['alice@example.com', '+447700900101']
 
-describe('R94 a recovery', () => {
+describe('a recovery (R94)', () => {
   it('is requested after the password and a weaker factor, and notifies every contact at once', async () => {
     stopClock()
     const made = recoveringHost()
@@ -88,7 +89,7 @@ describe('R94 a recovery', () => {
     clock.move(SECOND)
     standIn.setApp('alice@example.com', '987654')
     const next = await signIn(app, 'alice')
-    await next.post('/mfa/verify').send({ factor: 'app', code: '987654' }).expect(200)
+    await verify(next, '987654', { factor: 'app' }).expect(200)
     await next.get('/secret').expect(200)
   })
 
@@ -121,7 +122,7 @@ describe('R94 a recovery', () => {
     const { agent: later, body } = await signInBy(made, 'alice')
     expect(body).toEqual({ status: 'enrollment_required', next: '/mfa/enroll-app' })
     await later.get('/secret').expect(403)
-    await later.post('/mfa/challenge').send({ factor: 'email' }).expect(403)
+    await challenge(later, 'email').expect(403)
     expect((await later.post('/mfa/backup').send({})).body.code).toBe('mfa_required')
     await later.post('/mfa/enroll-app').send({}).expect(200)
     await later.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
@@ -231,14 +232,14 @@ describe('R94 a recovery', () => {
   it('is requested in a pending login by showing a weaker factor first', async () => {
     const made = recoveringHost()
     const agent = browserAgent(made.app)
-    await agent.post('/login').type('form').send({ name: 'alice' })
+    await login(agent, 'alice').type('form')
     const entry = await agent.get('/mfa/verify?factor=app').expect(200)
     expect(entry.text).toContain('href="/mfa/recover"')
     expect((await agent.get('/mfa/recover').expect(200)).text).toContain('Request recovery')
     await agent.post('/mfa/recover').type('form').send({}).expect(303).expect('Location', '/mfa')
-    await agent.post('/mfa/challenge').type('form').send({ factor: 'email' }).expect(303)
+    await challenge(agent, 'email').type('form').expect(303)
     const code = made.standIn.newestCode()
-    await agent.post('/mfa/verify').type('form').send({ code }).expect(303).expect('Location', '/mfa/recover')
+    await verify(agent, code).type('form').expect(303).expect('Location', '/mfa/recover')
     const page = await agent.get('/mfa/recover').expect(200)
     expect(page.text).toMatch(/action="\/mfa\/recover"/)
     expect(page.text).toContain('a•••@e•••')
@@ -253,8 +254,8 @@ describe('R94 a recovery', () => {
     clock.move(5 * MINUTE)
     expect((await agent.post('/mfa/recover').send({}).expect(401)).body.code).toBe('step_up_required')
     clock.move(30 * SECOND)
-    await agent.post('/mfa/challenge').send({ factor: 'email' }).expect(200)
-    const { body } = await agent.post('/mfa/verify').send({ code: made.standIn.newestCode() }).expect(200)
+    await challenge(agent, 'email').expect(200)
+    const { body } = await verify(agent, made.standIn.newestCode()).expect(200)
     expect(body.next).toBe('/mfa/recover')
     await agent.post('/mfa/recover').send({}).expect(200)
   })
@@ -274,8 +275,8 @@ describe('R94 a recovery', () => {
     const made = recoveringHost({ options: { pages: { help: 'Call 0800 123.' } } })
     made.standIn.setApp('otto@example.com', '424242')
     const agent = browserAgent(made.app)
-    await agent.post('/login').type('form').send({ name: 'otto' })
-    await agent.post('/mfa/verify').type('form').send({ factor: 'app', code: '424242' }).expect(303)
+    await login(agent, 'otto').type('form')
+    await verify(agent, '424242', { factor: 'app' }).type('form').expect(303)
     const page = await agent.get('/mfa/recover').expect(200)
     expect(page.text).toContain('Call 0800 123.')
     expect(page.text).not.toContain('<form method="post" action="/mfa/recover"')

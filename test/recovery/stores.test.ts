@@ -59,7 +59,7 @@ const stores: readonly { name: string; missing?: string | undefined; start: () =
   },
 ]
 
-describe.each(stores.filter(({ missing }) => !missing))('R94 recoveries in $name', ({ start }) => {
+describe.each(stores.filter(({ missing }) => !missing))('recoveries in $name (R94)', ({ start }) => {
   let shared: Shared
 
   beforeAll(async () => {

@@ -1,12 +1,13 @@
 import { describe, expect, it, vi } from 'vitest'
 import { browserAgent, type Host, host } from '../kit/host.js'
+import { login } from '../kit/sign-in.js'
 
 const KEY = 'JBSW Y3DP EHPK 3PXP'
 
 /** A browser that has passed the first factor, and forms that it posts. */
 async function browserOf({ app }: Host, name = 'bob') {
   const browser = browserAgent(app)
-  await browser.post('/login').type('form').send({ name }).expect(200)
+  await login(browser, name).type('form').expect(200)
   const post = (path: string, fields: object = {}) => browser.post(`/mfa${path}`).type('form').send(fields)
   return {
     browser,
