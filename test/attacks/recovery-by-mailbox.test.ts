@@ -34,7 +34,7 @@ describe('an attacker with the password and the mailbox of a user who has an aut
     await expectAppWorks(made, 'alice')
   })
 
-  it('deletes the first message, and the owner still hears of it at half time', async () => {
+  it('deletes the first message, and the owner is still notified at half time', async () => {
     const clock = stopClock()
     const made = recoveringHost()
     await requestRecovery(made)

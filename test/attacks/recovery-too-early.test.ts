@@ -18,7 +18,7 @@ describe('an attacker who wants to complete a recovery before its time (R94)', (
     expect(made.ended).toEqual([])
   })
 
-  it('cannot complete it in a session that was open all the time', async () => {
+  it('cannot complete it in a session that was already open', async () => {
     const clock = stopClock()
     const made = recoveringHost()
     const { agent } = await requestRecovery(made)

@@ -29,7 +29,7 @@ describe('a recovery (R94)', () => {
     expect((await agent.get('/mfa/recover').expect(200)).body.status).toBe('waiting')
   })
 
-  it('gives the phone a text of one message with the link', async () => {
+  it('notifies the phone with a text that fits one message, with the link', async () => {
     const made = recoveringHost()
     await requestRecovery(made)
     const { shortText = '', cancelUrl = '' } = made.newest('recovery_requested', '+447700900101')
@@ -106,7 +106,7 @@ describe('a recovery (R94)', () => {
     expect(made.told('devices_revoked')).toMatchObject([{ count: 1, why: 'recovery' }])
   })
 
-  it('demands the new factor at every sign-in until it is set up, whatever the policy and the host’s record say', async () => {
+  it('requires the new factor at every sign-in until it is set up, whatever the policy and the factors of the host', async () => {
     const clock = stopClock()
     let decision: PolicyDecision = 'require'
     const made = recoveringHost({ forgets: false, options: { policy: () => decision } })
@@ -129,7 +129,7 @@ describe('a recovery (R94)', () => {
     await later.get('/secret').expect(200)
   })
 
-  it('is canceled by signing in with the strong factor, and every contact hears of it', async () => {
+  it('is canceled by a sign-in with the strong factor, and notifies every contact', async () => {
     const made = recoveringHost()
     const { agent } = await requestRecovery(made)
     await signInByApp(made)
@@ -183,7 +183,7 @@ describe('a recovery (R94)', () => {
       .expect(200, { status: 'cancelled' })
   })
 
-  it('waits as long as the host says', async () => {
+  it('waits for the period in the options', async () => {
     const clock = stopClock()
     const made = recoveringHost({ options: { recovery: { waitingPeriod: '1h' } as never } })
     await requestRecovery(made)
@@ -271,7 +271,7 @@ describe('a recovery (R94)', () => {
     expect(made.sent).toEqual([])
   })
 
-  it('tells a user without a weaker factor that it is not possible', async () => {
+  it('is refused to a user without a weaker factor', async () => {
     const made = recoveringHost({ options: { pages: { help: 'Call 0800 123.' } } })
     made.standIn.setApp('otto@example.com', '424242')
     const agent = browserAgent(made.app)
