@@ -37,6 +37,7 @@ export type HostErrorCode =
   | 'ERR_MFA_USER_ID'
   | 'ERR_MFA_FACTORS'
   | 'ERR_MFA_POLICY'
+  | 'ERR_MFA_RESET_APPROVAL'
   | 'ERR_MFA_CALLBACK_TIMEOUT'
 
 /** The app around this package is set up in a way that cannot work. Thrown at the first request that shows it. */

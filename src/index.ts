@@ -40,6 +40,7 @@ export { requireMfa } from './guard/require-mfa.js'
 export type { MfaRule, ResumeField } from './guard/rule.js'
 export type { MfaStatus } from './host.js'
 export type { MfaAccount } from './http/account.js'
+export type { AccountReset } from './http/reset.js'
 export type { MfaState } from './http/schemas.js'
 export type { LimitOptions } from './limits/options.js'
 export { mfaClient } from './mfa-client.js'
@@ -80,6 +81,7 @@ export type {
   TranscriptionRefusal,
   VerifyAnswer,
 } from './protocol/service.js'
+export type { BypassCode } from './recovery/bypass-code.js'
 export type { EndedFactor, NoticeContact, RecoveryOptions } from './recovery/options.js'
 export type { PostgresConfig, PostgresTable, RedisConfig, StoreConfig } from './stores/config.js'
 export type { CounterStore, StoredCount } from './stores/counter-store.js'

@@ -37,7 +37,11 @@ type UserEvent = {
       readonly afterMs?: number
     }
   /** A code was wrong or not checked, or a message was not sent. */
-  | { readonly type: 'refused'; readonly method?: Method | 'backup'; readonly code: RefusalCode }
+  | {
+      readonly type: 'refused'
+      readonly method?: Method | 'backup' | 'bypass'
+      readonly code: RefusalCode
+    }
   /** There were too many wrong codes, and the account is locked. */
   | { readonly type: 'locked'; readonly forSeconds: number }
   /** There were too many wrong codes for a factor since it was bound; it is disabled until it is bound again. */
@@ -67,7 +71,7 @@ type UserEvent = {
   | {
       readonly type: 'devices_revoked'
       readonly count: number
-      readonly why: 'user' | 'backup_code' | 'factor_change' | 'not_me' | 'recovery'
+      readonly why: 'user' | 'backup_code' | 'factor_change' | 'not_me' | 'recovery' | 'help_desk'
     }
   /** The user requested a recovery; it can be completed at `readyAt`, in milliseconds since 1970. */
   | { readonly type: 'recovery_requested'; readonly readyAt: number }
@@ -77,6 +81,18 @@ type UserEvent = {
   | { readonly type: 'recovery_cancelled'; readonly by: 'link' | 'user' | 'strong_factor' }
   /** The recovery was completed: factors with these methods, all sessions and all trusted devices ended. */
   | { readonly type: 'recovery_completed'; readonly methods: readonly Method[] }
+  /** Staff reset the account: factors with these methods, all sessions and all trusted devices ended. */
+  | {
+      readonly type: 'account_reset'
+      /** Who did it, as the host named them. */
+      readonly by: string
+      /** Who approved it. */
+      readonly approvedBy?: string
+      readonly reason: string
+      readonly methods: readonly Method[]
+    }
+  /** The user signed in with the bypass code of a reset, and now sets up a new factor. */
+  | { readonly type: 'bypass_code_used' }
   /** A call to the service failed; `errorCode` is a `ServiceErrorCode`. */
   | { readonly type: 'service_failed'; readonly errorCode: string }
 )

@@ -27,6 +27,8 @@ export interface MfaMetrics {
   readonly serviceFailures: number
   /** Recoveries that were requested, canceled and completed. */
   readonly recoveries: { readonly requested: number; readonly cancelled: number; readonly completed: number }
+  /** Accounts that staff reset. */
+  readonly resets: number
   /**
    * The time from the challenge, or from the first factor if there was no challenge, to the correct code: `count` of all,
    * durations of the last 1,000.
@@ -54,7 +56,7 @@ const zeroByMethod = () =>
 
 /** Metrics of this process, which start at zero. */
 export function eventMetrics(): EventMetrics {
-  const totals = { pendingLogins: 0, locked: 0, factorsDisabled: 0, serviceFailures: 0 }
+  const totals = { pendingLogins: 0, locked: 0, factorsDisabled: 0, serviceFailures: 0, resets: 0 }
   const byMethod = { challenged: zeroByMethod(), sent: zeroByMethod(), verified: zeroByMethod() }
   const givenUp = { ...zeroByMethod(), none: 0 }
   const recoveries = { requested: 0, cancelled: 0, completed: 0 }
@@ -90,6 +92,9 @@ export function eventMetrics(): EventMetrics {
           break
         case 'service_failed':
           totals.serviceFailures++
+          break
+        case 'account_reset':
+          totals.resets++
           break
         case 'recovery_requested':
           recoveries.requested++

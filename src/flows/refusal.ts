@@ -54,6 +54,8 @@ export type Refusal =
   | { readonly code: 'no_recovery' }
   /** The waiting period of the recovery is not over. */
   | { readonly code: 'recovery_waiting'; readonly retryAfterSeconds: number }
+  /** Staff reset the account; only the bypass code that they hand over is accepted. */
+  | { readonly code: 'bypass_code_required' }
   /** No contact of the account could be notified, so no recovery was started. */
   | { readonly code: 'recovery_not_notified' }
 
@@ -84,6 +86,7 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
   recovery_not_needed: 409,
   no_recovery: 404,
   recovery_waiting: 409,
+  bypass_code_required: 401,
   recovery_not_notified: 503,
 }
 

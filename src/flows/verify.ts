@@ -192,7 +192,8 @@ export function challengeIdFor(record: MfaRecord, factorId: string): string {
   return challenge?.factorId === factorId ? challenge.id : `${transaction}:${factorId}`
 }
 
-function noAttemptsLeft(permit: AttemptPermit & { ok: false }): Refusal {
+/** The refusal of a code for which no attempt is left. */
+export function noAttemptsLeft(permit: AttemptPermit & { ok: false }): Refusal {
   if (permit.why === 'disabled') return { code: 'factor_disabled' }
   const { why, retryAfterSeconds } = permit
   return { code: why === 'locked' ? 'locked' : 'challenge_exhausted', retryAfterSeconds }

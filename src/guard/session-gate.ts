@@ -1,5 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { offeredFactors } from '../flows/user.js'
+import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors, requestContext } from '../http/context.js'
 import { type RouteDeps, setGate } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
@@ -46,6 +47,9 @@ async function sendToChallenge(
   setSecurityHeaders(res)
   if (!wantsHtml(req)) {
     const context = await requestContext(req, deps, state)
+    if (needsBypassCode(context)) {
+      return sendProblem(res, { code: 'bypass_code_required', next: settings.path })
+    }
     await readDisabledFactors(context)
     const { user } = context
     return sendProblem(

@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import { HostError } from '../errors.js'
 import { offeredFactors } from '../flows/user.js'
+import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors, requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
@@ -36,6 +37,9 @@ export function loginStart(deps: RouteDeps): AnyRouteHandler {
     setSecurityHeaders(res)
     if (wantsHtml(req)) return res.redirect(303, settings.path)
     const context = await requestContext(req, deps, state)
+    if (needsBypassCode(context)) {
+      return void res.json({ status: 'bypass_code_required', next: settings.path })
+    }
     if (context.user.factors.length === 0) {
       return void res.json({ status: 'enrollment_required', next: `${settings.path}/enroll-app` })
     }

@@ -3,10 +3,12 @@ import { secureAccount } from '../flows/account-security.js'
 import { factorBinding } from '../flows/factor-binding.js'
 import { maskContact } from '../protocol/destination.js'
 import { type Factor, type FactorInput, readFactors } from '../protocol/factor.js'
+import type { BypassCode } from '../recovery/bypass-code.js'
 import { userIdOf } from '../session/find-state.js'
 import { renewSession } from '../session/renew.js'
 import { gateOf, type RouteDeps } from './deps.js'
 import { notify } from './notify.js'
+import { type AccountReset, resetAccount } from './reset.js'
 
 /** Functions for changes of an account that the host makes itself. */
 export interface MfaAccount<User> {
@@ -48,6 +50,15 @@ export interface MfaAccount<User> {
    * @throws {TrustStoreError} when the store of trusted devices fails.
    */
   secure(user: User): Promise<void>
+  /**
+   * Resets the account of a user who asked your staff for help: ends factors, all sessions and all trusted devices, and notifies
+   * every contact. Returns a code for your staff to hand over, which works once, for one hour. Until the user has set up a new
+   * factor, only such a code opens the account. Needs the option `recovery`.
+   * @throws {TypeError} when the order is invalid, or the option `recovery` is missing.
+   * @throws {HostError} when `recovery.requireTwoApprovers` is not fulfilled.
+   * @throws {TrustStoreError} when the store of recoveries fails.
+   */
+  reset(user: User, order: AccountReset): Promise<BypassCode>
   /**
    * Sends the notices of recoveries that are due, and returns how many recoveries had one. Every request through the gate does
    * that already, at most once a minute; call it every few minutes if your app has times without any request. Each notice is
@@ -97,6 +108,7 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
       await renewSession(req, deps, deps.approvals, user)
     },
     secure: (user) => secureAccount(deps, userIdOf(user, settings)),
+    reset: (user, order) => resetAccount(deps, user, order),
     sendRecoveryNotices: async () => (await deps.recovery?.sendDueNotices()) ?? 0,
   }
 }

@@ -45,6 +45,7 @@ const TITLE: Readonly<Record<ProblemCode, string>> = {
   recovery_not_needed: 'The user can change factors without a recovery.',
   no_recovery: 'The account has no pending recovery.',
   recovery_waiting: 'The waiting period of the recovery is not over.',
+  bypass_code_required: 'The account was reset; only the bypass code from the help desk is accepted.',
   recovery_not_notified: 'No contact of the account could be notified, so no recovery was started.',
   invalid_request: 'The request is invalid.',
   cross_site: 'The request came from another site.',

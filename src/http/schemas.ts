@@ -106,7 +106,18 @@ export const mfaState = z.discriminatedUnion('status', [
     .object({ status: z.literal('none'), factors, challenge })
     .meta(described('No user is signed in, or the user signed in without a second factor.')),
   z
-    .object({ status: z.literal('pending'), factors, expiresAt: time, challenge })
+    .object({
+      status: z.literal('pending'),
+      factors,
+      bypass: z
+        .literal(true)
+        .optional()
+        .meta(
+          described('Staff reset the account: only their bypass code is accepted, as `factor: "bypass"`.'),
+        ),
+      expiresAt: time,
+      challenge,
+    })
     .meta(described('The second factor is missing; the pending login ends at `expiresAt`.')),
   z
     .object({ status: z.literal('verified'), factors, challenge })

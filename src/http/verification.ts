@@ -109,6 +109,14 @@ export async function verifyTypedCode(
   finish: 'log-in' | 'passport' | 'request',
 ): Promise<Verified | Refused> {
   const { deps, state, user, reset } = context
+  if (
+    reset?.kind === 'help_desk' &&
+    finish !== 'request' &&
+    finish !== 'passport' &&
+    !state.record.mustEnroll
+  ) {
+    return refuse({ code: 'bypass_code_required' })
+  }
   // A code cannot replace the new factor, and Passport would sign the user in without it.
   if (state.record.mustEnroll || (reset && finish !== 'log-in'))
     return refuse({ code: 'enrollment_required' })

@@ -78,7 +78,7 @@ function helpIn(texts: NoticeCatalogue, { facts, notMeUrl, cancelUrl }: NoticeCo
 }
 
 function isAboutRecovery(type: NoticeType): type is RecoveryNoticeType {
-  return type.startsWith('recovery_')
+  return type.startsWith('recovery_') || type === 'account_reset'
 }
 
 // Line breaks are removed, since a value with a line break could look like a part of the notice.

@@ -21,13 +21,15 @@ export const NOTICE_TYPES = [
   'recovery_reminder',
   'recovery_cancelled',
   'recovery_completed',
+  /** Staff reset the account. */
+  'account_reset',
 ] as const
 
 /** The type of an account notice. */
 export type NoticeType = (typeof NOTICE_TYPES)[number]
 
-/** The type of a notice about a recovery. */
-export type RecoveryNoticeType = Extract<NoticeType, `recovery_${string}`>
+/** The type of a notice about a recovery, which goes to every contact. */
+export type RecoveryNoticeType = Extract<NoticeType, `recovery_${string}` | 'account_reset'>
 
 /** The facts of an account notice. */
 export interface NoticeFacts {

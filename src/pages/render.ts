@@ -1,6 +1,7 @@
 import { backupPage } from './backup.js'
 import { backupCodesLeftPage } from './backup-codes-left.js'
 import { backupSentPage } from './backup-sent.js'
+import { bypassPage } from './bypass.js'
 import { choosePage } from './choose.js'
 import { codePage } from './code.js'
 import { devicesPage } from './devices.js'
@@ -51,6 +52,8 @@ function pageFor(view: View, context: PageContext): Page {
       return notMePage(view, context)
     case 'secured':
       return securedPage(context)
+    case 'bypass':
+      return bypassPage(context)
     case 'recover':
       return recoverPage(view, context)
     case 'recovery':

@@ -197,6 +197,8 @@ export type View =
   | { readonly page: 'not-me'; readonly token: string }
   /** All sessions of the account were ended. */
   | { readonly page: 'secured' }
+  /** The form for the bypass code that staff hand over. It posts `code` and `factor`, which is `bypass`, to `{base}/verify`. */
+  | { readonly page: 'bypass' }
   /** The page before a recovery is requested. It posts to `{base}/recover`, unless no weaker factor makes it possible. */
   | {
       readonly page: 'recover'

@@ -31,6 +31,9 @@ const shared = {
     .string({ error: idText })
     .regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, { error: idText })
     .refine((id) => id !== 'backup', { error: 'must not be "backup", which stands for backup codes' })
+    .refine((id) => id !== 'bypass', {
+      error: 'must not be "bypass", which stands for the bypass code of a reset',
+    })
     .optional(),
   label: z.string({ error: labelText }).max(60, { error: labelText }).optional(),
 }

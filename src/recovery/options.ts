@@ -43,6 +43,10 @@ export interface RecoveryOptions<User = Express.User> {
   contacts?: ((user: User) => readonly string[]) | undefined
   /** How long a user waits for the recovery, `1h` to `7d`. Defaults to `24h`. */
   waitingPeriod?: Duration | undefined
+  /** Whether users can request a recovery themselves. `false` leaves only `account.reset`. Defaults to `true`. */
+  selfService?: boolean | undefined
+  /** Whether `account.reset` needs two different people, `by` and `approvedBy`. Defaults to `false`. */
+  requireTwoApprovers?: boolean | undefined
   /**
    * Where recoveries are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with the functions of
    * `ItemStore`. Defaults to `notices.store`, or else `trustedDevices.store`.
@@ -62,6 +66,8 @@ export const recoverySchema = z
         'must be a function from a user to a list of contacts',
       ).optional(),
       waitingPeriod: duration('1h', '7d', '24h').prefault('24h'),
+      selfService: z.boolean({ error: 'must be true or false' }).default(true),
+      requireTwoApprovers: z.boolean({ error: 'must be true or false' }).default(false),
       store: itemStoreConfig.optional(),
     },
     {

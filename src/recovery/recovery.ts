@@ -8,6 +8,7 @@ import type { Settings } from '../settings.js'
 import type { ItemStore } from '../stores/store.js'
 import type { Devices } from '../trust/devices.js'
 import type { SessionsValidAfter } from '../trust/sessions-valid-after.js'
+import { type BypassCode, newBypassCode } from './bypass-code.js'
 import { type CancelLinks, type CancelSubject, cancelLinksIn } from './cancel-links.js'
 import { ContactNotices } from './contact-notices.js'
 import type { EndedFactor } from './options.js'
@@ -51,6 +52,15 @@ export interface RecoveredAccount {
   readonly user: Express.User
   readonly userId: string
   readonly factors: readonly Factor[]
+}
+
+/** Who resets an account, why, and who is notified. */
+export interface ResetOrder {
+  readonly by: string
+  readonly approvedBy?: string
+  readonly reason: string
+  readonly contacts: readonly string[]
+  readonly locales: readonly string[]
 }
 
 /** How often this process looks for notices that are due. */
@@ -127,10 +137,27 @@ export class AccountRecovery {
     const contacts = await this.recoveries.contactsOf(userId, recovery)
     if (!(isReady(recovery) && (await this.recoveries.end(userId, recovery)))) return false
     await this.resets.open(userId, 'recovery', ended)
-    await this.endAccess(account, ended)
+    await this.endAccess(account, ended, 'recovery')
     this.deps.emit({ type: 'recovery_completed', userId, methods: ended.map(({ method }) => method) })
     await this.tell('recovery_completed', contacts, recovery.locales)
     return true
+  }
+
+  /**
+   * Ends factors, all sessions and all trusted devices of an account, because staff asked for it, and notifies every contact.
+   * Until the user has set up a new factor, only the returned code opens the account.
+   */
+  async reset(account: RecoveredAccount, ended: readonly Factor[], about: ResetOrder): Promise<BypassCode> {
+    const { userId } = account
+    const { contacts, locales, ...order } = about
+    const pending = await this.recoveries.find(userId)
+    if (pending) await this.recoveries.end(userId, pending)
+    const bypass = newBypassCode()
+    await this.resets.open(userId, 'help_desk', ended, bypass)
+    await this.endAccess(account, ended, 'help_desk')
+    this.deps.emit({ type: 'account_reset', userId, ...order, methods: ended.map(({ method }) => method) })
+    await this.tell('account_reset', contacts, locales)
+    return bypass
   }
 
   /** The user has set up a new factor, so the account needs no recovery any more. */
@@ -156,12 +183,16 @@ export class AccountRecovery {
   }
 
   /** Ends all sessions and trusted devices, and has the host remove the factors. */
-  private async endAccess({ user, userId }: RecoveredAccount, ended: readonly Factor[]): Promise<void> {
+  private async endAccess(
+    { user, userId }: RecoveredAccount,
+    ended: readonly Factor[],
+    why: 'recovery' | 'help_desk',
+  ): Promise<void> {
     const { settings, sessionsValidAfter, devices, emit } = this.deps
     // Sessions first: a device that one of them trusts in the meantime is void already.
     await sessionsValidAfter.set(userId)
     const count = (await devices?.revokeAll(userId)) ?? 0
-    if (count > 0) emit({ type: 'devices_revoked', userId, count, why: 'recovery' })
+    if (count > 0) emit({ type: 'devices_revoked', userId, count, why })
     try {
       await settings.recovery?.onFactorsEnded(user, ended.map(asEndedFactor))
     } catch (error) {

@@ -1,15 +1,21 @@
+import { timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
 import { digestOf } from '../digest.js'
+import { canonicalBackupCode } from '../protocol/code.js'
 import { canonicalUser } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import { namespaced } from '../stores/namespaced.js'
 import type { ItemStore } from '../stores/store.js'
+import type { BypassCode } from './bypass-code.js'
 
 const resetSchema = z.object({
-  kind: z.enum(['recovery']),
+  /** `recovery`: the user completed one. `help_desk`: staff reset the account, and the user needs a bypass code. */
+  kind: z.enum(['recovery', 'help_desk']),
   at: z.number(),
   /** The digests of the factors that ended. */
   ended: z.array(z.string()),
+  /** The digest of the bypass code, until it is used, and when it expires. */
+  bypass: z.object({ digest: z.string(), until: z.number() }).optional(),
 })
 
 /** Factors of an account ended, and its user has to set up a new one. */
@@ -17,8 +23,13 @@ export type Reset = Readonly<z.output<typeof resetSchema>>
 
 /** The accounts that wait for a new factor. */
 export interface Resets {
-  /** Ends factors of the user, who has to set up a new one at the next sign-in. */
-  open(userId: string, kind: Reset['kind'], ended: readonly Factor[]): Promise<void>
+  /**
+   * Ends factors of the user, who has to set up a new one at the next sign-in. `bypass` is the code that opens the account
+   * meanwhile; an earlier one is void.
+   */
+  open(userId: string, kind: Reset['kind'], ended: readonly Factor[], bypass?: BypassCode): Promise<void>
+  /** Uses the bypass code, if it is the right one and has not expired. Of several concurrent calls, one returns `true`. */
+  redeem(userId: string, code: string): Promise<boolean>
   /** The user's open reset. */
   find(userId: string): Promise<Reset | undefined>
   /** The user has set up a new factor. */
@@ -36,16 +47,31 @@ export function resetsIn(store: ItemStore): Resets {
   // The name is part of the storage format.
   const items = namespaced(store, 'reset')
 
-  const find = async (userId: string) => {
+  const read = async (userId: string) => {
     const item = (await items.read(userId)).find(({ id }) => id === ID)
-    return item && resetSchema.parse(JSON.parse(item.value))
+    return item && { item, reset: resetSchema.parse(JSON.parse(item.value)) }
   }
+  const find = async (userId: string) => (await read(userId))?.reset
 
   return {
-    async open(userId, kind, ended) {
+    async open(userId, kind, ended, bypass) {
       const now = Date.now()
-      const reset: Reset = { kind, at: now, ended: ended.map(digestOfFactor) }
+      // What an earlier reset ended stays ended.
+      const before = (await find(userId))?.ended ?? []
+      const reset: Reset = {
+        kind,
+        at: now,
+        ended: [...new Set([...before, ...ended.map(digestOfFactor)])],
+        ...(bypass && { bypass: { digest: digestOfCode(userId, bypass.code), until: bypass.expiresAt } }),
+      }
       await items.put(userId, { id: ID, value: JSON.stringify(reset), expiresAt: now + RETENTION_MS })
+    },
+    async redeem(userId, code) {
+      const found = await read(userId)
+      if (!found?.reset.bypass) return false
+      const { bypass, ...rest } = found.reset
+      if (Date.now() >= bypass.until || !isEqual(digestOfCode(userId, code), bypass.digest)) return false
+      return items.swap(userId, ID, found.item.value, JSON.stringify(rest))
     },
     find,
     async close(userId) {
@@ -56,6 +82,16 @@ export function resetsIn(store: ItemStore): Resets {
       return reset ? factors.filter((factor) => !reset.ended.includes(digestOfFactor(factor))) : factors
     },
   }
+}
+
+// The user's id keeps equal codes of two users apart. With 80 random bits, a code is too long to guess from its digest.
+function digestOfCode(userId: string, code: string): string {
+  return digestOf(`${canonicalBackupCode(code)} ${userId}`)
+}
+
+function isEqual(one: string, other: string): boolean {
+  const [given, stored] = [Buffer.from(one), Buffer.from(other)]
+  return given.length === stored.length && timingSafeEqual(given, stored)
 }
 
 function digestOfFactor({ method, contact }: Factor): string {

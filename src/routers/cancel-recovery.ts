@@ -14,7 +14,7 @@ import { showPublicPage, stop } from './stop-page.js'
  */
 export function buildCancelRecoveryRouter(deps: RouteDeps): Router {
   const router = Router()
-  if (!deps.recovery) return router
+  if (!deps.settings.recovery?.selfService) return router
   addPublicRoute(router, deps, '/cancel-recovery', { get: ask, post: cancel })
   addAssets(router)
   return router

@@ -4,6 +4,7 @@ import { backupCodesLeft } from '../flows/backup-codes-left.js'
 import { type Challenged, startChallenge } from '../flows/challenge.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import { offeredFactors } from '../flows/user.js'
+import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors } from '../http/context.js'
 import type { RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
@@ -42,6 +43,7 @@ async function showStart(context: RouteContext): Promise<void> {
   const { req, res, deps, state, user } = context
   await readDisabledFactors(context)
   const { path } = deps.settings
+  if (needsBypassCode(context)) return res.redirect(303, `${path}/verify?factor=bypass`)
   const mustEnroll = user.factors.length === 0 || state.record.mustEnroll
   if (state.stage === 'pending' && mustEnroll) return res.redirect(303, `${path}/enroll-app`)
   if (state.stage !== 'pending' && !state.record.stepUp) {
@@ -84,7 +86,12 @@ export async function respondState(context: RouteContext): Promise<void> {
   const endsAt = iso(state.record.startedAt + deps.settings.pendingLoginMs)
   const answer: MfaState =
     state.stage === 'pending'
-      ? { status: 'pending', ...shared, expiresAt: endsAt }
+      ? {
+          status: 'pending',
+          ...shared,
+          ...(needsBypassCode(context) && { factors: [], bypass: true as const }),
+          expiresAt: endsAt,
+        }
       : { status: state.stage === 'verified' ? 'verified' : 'none', ...shared }
   res.json(answer)
 }
@@ -96,6 +103,7 @@ async function challenge(
   { factor }: ChallengeFields,
 ): Promise<Challenged | Refused | Undelivered> {
   const { deps, state, user } = context
+  if (needsBypassCode(context)) return refuse({ code: 'bypass_code_required' })
   if (state.record.mustEnroll) return refuse({ code: 'enrollment_required' })
   try {
     return await startChallenge(deps, user, state.record, factor)

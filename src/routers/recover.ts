@@ -32,7 +32,7 @@ import { stop } from './stop-page.js'
 export function buildRecoverRouter(deps: RouteDeps): Router {
   const router = Router()
   const { recovery } = deps
-  if (!recovery) return router
+  if (!recovery || !deps.settings.recovery?.selfService) return router
   const forSignedIn =
     (handler: (context: RouteContext, recovery: AccountRecovery) => Promise<void>): Handler =>
     (context) =>

@@ -45,7 +45,8 @@ function frameOf({ req, deps, state, user }: RouteContext, message: PageMessage 
     ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.pendingLoginMs }),
     now: Date.now(),
     ...(message && { message }),
-    ...(deps.recovery && user.factors.length > 0 && { recoverPath: `${settings.path}/recover` }),
+    ...(settings.recovery?.selfService &&
+      user.factors.length > 0 && { recoverPath: `${settings.path}/recover` }),
     ...(settings.help && { help: settings.help }),
     ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
   }
@@ -136,7 +137,8 @@ export async function sendRefusal(
   }
   const { path } = deps.settings
   const { code } = refusal
-  if (code === 'mfa_required' || code === 'step_up_required') return res.redirect(303, path)
+  if (code === 'mfa_required' || code === 'step_up_required' || code === 'bypass_code_required')
+    return res.redirect(303, path)
   if (code === 'enrollment_required') return res.redirect(303, `${path}/enroll-app`)
   const page = req.method === 'POST' && !ENDS_SIGN_IN.has(code) && pageAfter(context, refusal, form)
   if (page !== false) return redirectRefused(context, page, refusal, form.trust)
@@ -190,7 +192,7 @@ function continuationOf(
 ): Pick<Problem, 'next' | 'factors' | 'backup'> {
   const { settings } = context.deps
   if (ENDS_SIGN_IN.has(code)) return { next: settings.signInPath }
-  if (code === 'mfa_required') return { next: settings.path }
+  if (code === 'mfa_required' || code === 'bypass_code_required') return { next: settings.path }
   // In the routes that use this, only a change of factors requires a step-up.
   if (code === 'step_up_required') return { next: settings.path, ...factorChangeChoice(context) }
   return code === 'enrollment_required' ? { next: `${settings.path}/enroll-app` } : {}

@@ -2,6 +2,7 @@ import { Router } from 'express'
 import type * as z from 'zod'
 import { findFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
+import { needsBypassCode, verifyBypassCode } from '../http/bypass.js'
 import type { RouteDeps } from '../http/deps.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
@@ -36,6 +37,11 @@ export function buildVerifyRouter(deps: RouteDeps): Router {
 async function showCodeEntry(context: RouteContext): Promise<void> {
   const { req, res, deps, state, user } = context
   const named = typeof req.query.factor === 'string' ? req.query.factor : undefined
+  if (needsBypassCode(context)) {
+    if (named !== 'bypass') return res.redirect(303, `${deps.settings.path}/verify?factor=bypass`)
+    if (!(await showLock(context))) showPage(context, { page: 'bypass' }, keptRefusal(context))
+    return
+  }
   if (user.factors.length === 0 || (named === undefined && !state.record.challenge)) {
     return res.redirect(303, deps.settings.path)
   }
@@ -62,7 +68,10 @@ async function verify(context: RouteContext): Promise<void> {
     if (!html) return sendProblem(res, body.fault)
     return showPage(context, await codePage(context, undefined), { tone: 'error', code: body.fault.code })
   }
-  const outcome = await verifyTypedCode(context, body.fields, 'log-in')
+  const isBypass = needsBypassCode(context) && body.fields.factor === 'bypass'
+  const outcome = isBypass
+    ? await verifyBypassCode(context, body.fields.code)
+    : await verifyTypedCode(context, body.fields, 'log-in')
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, body.fields)
   const used = findFactor(user, body.fields.factor ?? state.record.challenge?.factorId ?? '')
   if (used && lastUsedFactor(req) !== used.id) rememberUsedFactor(req, res, used.id, deps.settings.path)

@@ -193,6 +193,7 @@ const PATHS: ZodOpenApiPathsObject = {
         'factor_disabled',
         'enrollment_required',
         'step_up_required',
+        'bypass_code_required',
         'service_misconfigured',
       ],
     }),

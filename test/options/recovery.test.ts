@@ -12,7 +12,12 @@ describe('the option recovery', () => {
   it('is off unless given, and waits 24 hours (R94)', () => {
     expect(readOptions(WORKING).recovery).toBeUndefined()
     const recovery = { onNotice, onFactorsEnded, store }
-    expect(readOptions({ ...WORKING, urls, recovery }).recovery).toEqual({ ...recovery, waitMs: 24 * HOUR })
+    expect(readOptions({ ...WORKING, urls, recovery }).recovery).toEqual({
+      ...recovery,
+      waitMs: 24 * HOUR,
+      selfService: true,
+      requireTwoApprovers: false,
+    })
   })
 
   it.each([

@@ -120,6 +120,7 @@ export const VIEWS = {
   },
   'not me': { page: 'not-me', token: 'token' },
   secured: { page: 'secured' },
+  'bypass code': { page: 'bypass' },
   'recovery to request': {
     page: 'recover',
     waitMs: 86_400_000,

@@ -55,6 +55,7 @@ export function recoveringHost(setup: HostSetup & { forgets?: boolean } = {}) {
     sent,
     /** Sends the notices that are due, as a job of the host does. */
     sendDueNotices: () => mfaAccount(made.mfa).sendRecoveryNotices(),
+    account: mfaAccount(made.mfa),
     metrics: () => mfaMetrics(made.mfa),
     ended,
     events,

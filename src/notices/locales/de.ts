@@ -16,6 +16,7 @@ export const de: NoticeCatalogue = {
     recovery_reminder: '{app}: Kontowiederherstellung steht bevor',
     recovery_cancelled: '{app}: Kontowiederherstellung abgebrochen',
     recovery_completed: '{app}: Kontowiederherstellung abgeschlossen',
+    account_reset: '{app}: Ihr Konto wurde zurückgesetzt',
   },
   what: {
     factor_added: 'Sie können Anmeldungen bei {app} jetzt mit einer neuen Methode bestätigen: {factor}.',
@@ -42,6 +43,8 @@ export const de: NoticeCatalogue = {
       'Die Wiederherstellung Ihres Kontos bei {app} wurde abgebrochen. Ihre Anmeldemethoden sind unverändert.',
     recovery_completed:
       'Die Wiederherstellung Ihres Kontos bei {app} wurde abgeschlossen. Ihre alte Anmeldemethode funktioniert nicht mehr, alle wurden abgemeldet und alle vertrauenswürdigen Browser entfernt.',
+    account_reset:
+      'Unser Support hat die Anmeldemethoden Ihres Kontos bei {app} zurückgesetzt. Alle wurden abgemeldet und alle vertrauenswürdigen Browser entfernt. Geben Sie zum Anmelden den Code ein, den Sie von unserem Support erhalten haben, und richten Sie dann eine neue Anmeldemethode ein.',
   },
   when: 'Zeit: {value}',
   browser: 'Browser: {value}',
@@ -62,5 +65,7 @@ export const de: NoticeCatalogue = {
     recovery_cancelled: '{app}: Die Wiederherstellung Ihres Kontos wurde abgebrochen.',
     recovery_completed:
       '{app}: Die Wiederherstellung Ihres Kontos wurde abgeschlossen. Wenn Sie das nicht waren, wenden Sie sich sofort an {app}.',
+    account_reset:
+      '{app}: Unser Support hat die Anmeldemethoden Ihres Kontos zurückgesetzt. Wenn Sie nicht darum gebeten haben, wenden Sie sich sofort an {app}.',
   },
 }

@@ -16,6 +16,7 @@ export const en: NoticeCatalogue = {
     recovery_reminder: '{app}: account recovery will complete soon',
     recovery_cancelled: '{app}: account recovery canceled',
     recovery_completed: '{app}: account recovery completed',
+    account_reset: '{app}: your account was reset',
   },
   what: {
     factor_added: 'You can now confirm your sign-ins to {app} in a new way: {factor}.',
@@ -41,6 +42,8 @@ export const en: NoticeCatalogue = {
       'The recovery of your {app} account was canceled. Your sign-in options are unchanged.',
     recovery_completed:
       'The recovery of your {app} account was completed. Your old sign-in option no longer works, everyone was signed out, and all trusted browsers were removed.',
+    account_reset:
+      'Our support team reset the sign-in options of your {app} account. Everyone was signed out, and all trusted browsers were removed. To sign in, enter the code that our support team gave you, then set up a new sign-in option.',
   },
   when: 'Time: {value}',
   browser: 'Browser: {value}',
@@ -60,5 +63,7 @@ export const en: NoticeCatalogue = {
     recovery_cancelled: '{app}: the recovery of your account was canceled.',
     recovery_completed:
       '{app}: the recovery of your account was completed. If this wasn’t you, contact {app} now.',
+    account_reset:
+      '{app}: our support team reset the sign-in options of your account. If you didn’t ask for this, contact {app} now.',
   },
 }

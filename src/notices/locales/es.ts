@@ -16,6 +16,7 @@ export const es: NoticeCatalogue = {
     recovery_reminder: '{app}: la recuperación de la cuenta se completará pronto',
     recovery_cancelled: '{app}: recuperación de la cuenta cancelada',
     recovery_completed: '{app}: recuperación de la cuenta completada',
+    account_reset: '{app}: tu cuenta se ha restablecido',
   },
   what: {
     factor_added: 'Ahora puedes confirmar tus inicios de sesión en {app} con un método nuevo: {factor}.',
@@ -42,6 +43,8 @@ export const es: NoticeCatalogue = {
       'Se ha cancelado la recuperación de tu cuenta de {app}. Tus opciones para iniciar sesión no han cambiado.',
     recovery_completed:
       'Se ha completado la recuperación de tu cuenta de {app}. Tu opción anterior ya no funciona, se han cerrado todas las sesiones y se han eliminado todos los navegadores de confianza.',
+    account_reset:
+      'Nuestro equipo de asistencia ha restablecido las opciones de inicio de sesión de tu cuenta de {app}. Se han cerrado todas las sesiones y se han eliminado todos los navegadores de confianza. Para iniciar sesión, introduce el código que te ha dado nuestro equipo y configura después una nueva opción.',
   },
   when: 'Fecha: {value}',
   browser: 'Navegador: {value}',
@@ -61,5 +64,7 @@ export const es: NoticeCatalogue = {
     recovery_cancelled: '{app}: se ha cancelado la recuperación de tu cuenta.',
     recovery_completed:
       '{app}: se ha completado la recuperación de tu cuenta. Si no has sido tú, contacta con {app} ahora.',
+    account_reset:
+      '{app}: nuestro equipo de asistencia ha restablecido las opciones de inicio de sesión de tu cuenta. Si no lo has pedido tú, contacta con {app} ahora.',
   },
 }

@@ -16,6 +16,7 @@ export const fr: NoticeCatalogue = {
     recovery_reminder: '{app} : la récupération du compte sera bientôt possible',
     recovery_cancelled: '{app} : récupération de compte annulée',
     recovery_completed: '{app} : récupération de compte terminée',
+    account_reset: '{app} : votre compte a été réinitialisé',
   },
   what: {
     factor_added:
@@ -43,6 +44,8 @@ export const fr: NoticeCatalogue = {
       'La récupération de votre compte {app} a été annulée. Vos options de connexion n’ont pas changé.',
     recovery_completed:
       'La récupération de votre compte {app} est terminée. Votre ancienne option de connexion ne fonctionne plus, toutes les sessions ont été fermées et tous les navigateurs de confiance ont été supprimés.',
+    account_reset:
+      'Notre assistance a réinitialisé les options de connexion de votre compte {app}. Toutes les sessions ont été fermées et tous les navigateurs de confiance supprimés. Pour vous connecter, saisissez le code que notre assistance vous a donné, puis configurez une nouvelle option.',
   },
   when: 'Date : {value}',
   browser: 'Navigateur : {value}',
@@ -62,5 +65,7 @@ export const fr: NoticeCatalogue = {
     recovery_cancelled: '{app} : la récupération de votre compte a été annulée.',
     recovery_completed:
       '{app} : la récupération de votre compte est terminée. Si ce n’est pas vous, contactez {app} immédiatement.',
+    account_reset:
+      '{app} : notre assistance a réinitialisé les options de connexion de votre compte. Si vous ne l’avez pas demandé, contactez {app} immédiatement.',
   },
 }

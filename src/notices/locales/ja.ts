@@ -16,6 +16,7 @@ export const ja: NoticeCatalogue = {
     recovery_reminder: '{app}：アカウントの復旧がまもなく可能になります',
     recovery_cancelled: '{app}：アカウントの復旧がキャンセルされました',
     recovery_completed: '{app}：アカウントの復旧が完了しました',
+    account_reset: '{app}：アカウントがリセットされました',
   },
   what: {
     factor_added: '{app}へのログイン時の本人確認に、新しい方法が追加されました：{factor}',
@@ -41,6 +42,8 @@ export const ja: NoticeCatalogue = {
     recovery_cancelled: '{app} のアカウントの復旧はキャンセルされました。確認方法は変更されていません。',
     recovery_completed:
       '{app} のアカウントの復旧が完了しました。以前の確認方法は使えなくなり、すべてのセッションが終了し、信頼済みのブラウザーはすべて削除されました。',
+    account_reset:
+      'サポート担当者が {app} のアカウントの確認方法をリセットしました。すべてのセッションが終了し、信頼済みのブラウザーはすべて削除されました。ログインするには、サポート担当者から受け取ったコードを入力し、その後新しい確認方法を設定してください。',
   },
   when: '日時：{value}',
   browser: 'ブラウザ：{value}',
@@ -60,5 +63,7 @@ export const ja: NoticeCatalogue = {
     recovery_cancelled: '{app}：アカウントの復旧はキャンセルされました。',
     recovery_completed:
       '{app}：アカウントの復旧が完了しました。心当たりがない場合は、すぐに {app} にお問い合わせください。',
+    account_reset:
+      '{app}：サポート担当者がアカウントの確認方法をリセットしました。心当たりがない場合は、すぐに {app} にお問い合わせください。',
   },
 }

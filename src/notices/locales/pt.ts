@@ -16,6 +16,7 @@ export const pt: NoticeCatalogue = {
     recovery_reminder: '{app}: a recuperação da conta será concluída em breve',
     recovery_cancelled: '{app}: recuperação da conta cancelada',
     recovery_completed: '{app}: recuperação da conta concluída',
+    account_reset: '{app}: a sua conta foi redefinida',
   },
   what: {
     factor_added: 'Agora você pode confirmar seus acessos a {app} com um novo método: {factor}.',
@@ -42,6 +43,8 @@ export const pt: NoticeCatalogue = {
       'A recuperação da sua conta do {app} foi cancelada. As suas opções de login não mudaram.',
     recovery_completed:
       'A recuperação da sua conta do {app} foi concluída. A sua opção de login antiga não funciona mais, todas as sessões foram encerradas e todos os navegadores confiáveis foram removidos.',
+    account_reset:
+      'A nossa equipe de suporte redefiniu as opções de login da sua conta do {app}. Todas as sessões foram encerradas e todos os navegadores confiáveis foram removidos. Para entrar, digite o código que a nossa equipe de suporte deu a você e depois configure uma nova opção.',
   },
   when: 'Data: {value}',
   browser: 'Navegador: {value}',
@@ -61,5 +64,7 @@ export const pt: NoticeCatalogue = {
     recovery_cancelled: '{app}: a recuperação da sua conta foi cancelada.',
     recovery_completed:
       '{app}: a recuperação da sua conta foi concluída. Se não foi você, fale com {app} agora.',
+    account_reset:
+      '{app}: a nossa equipe de suporte redefiniu as opções de login da sua conta. Se você não pediu isso, fale com {app} agora.',
   },
 }

@@ -218,6 +218,8 @@ export interface Catalogue {
     readonly cancelled: Phrase
     readonly cancelledNext: Phrase
   }
+  /** The entry of the bypass code that staff hand over. */
+  readonly bypass: { readonly title: Phrase; readonly lead: Phrase; readonly label: Phrase }
   /** Label of the language switch. */
   readonly language: Phrase
   /** The link of a page on which the user cannot continue, by where it leads. */

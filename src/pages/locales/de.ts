@@ -230,6 +230,11 @@ export const de: Catalogue = {
     cancelledNext:
       'Wenn Sie die Wiederherstellung nicht angefordert haben, ändern Sie jetzt Ihr Passwort. Jemand anderes kennt es möglicherweise.',
   },
+  bypass: {
+    title: 'Geben Sie den Code vom Support ein',
+    lead: 'Unser Support hat Ihre Anmeldemethoden zurückgesetzt. Geben Sie den Code ein, den Sie erhalten haben. Er gilt einmal und eine Stunde lang. Richten Sie danach eine neue Anmeldemethode ein.',
+    label: 'Code vom Support',
+  },
   language: 'Sprache',
   stop: { 'sign-in': 'Anmelden', retry: 'Erneut versuchen', home: 'Zurück zu {app}' },
   stopReady: 'Sie können es jetzt erneut versuchen.',
@@ -332,6 +337,10 @@ export const de: Catalogue = {
     recovery_waiting: {
       title: 'Bitte warten Sie noch etwas',
       advice: 'Sie können {in} eine neue Anmeldemethode einrichten.',
+    },
+    bypass_code_required: {
+      title: 'Geben Sie den Code vom Support ein',
+      advice: 'Ihre Anmeldemethoden wurden zurückgesetzt. Jetzt gilt nur der Code von unserem Support.',
     },
     recovery_not_notified: {
       title: 'Eine Wiederherstellung ist gerade nicht möglich',

@@ -225,6 +225,11 @@ export const en: Catalogue = {
     cancelled: 'Your {app} account keeps its sign-in options.',
     cancelledNext: 'If you didn’t request the recovery, change your password now. Someone else may know it.',
   },
+  bypass: {
+    title: 'Enter the code from support',
+    lead: 'Our support team reset your sign-in options. Enter the code that they gave you. It works once, for one hour. Then set up a new sign-in option.',
+    label: 'Code from support',
+  },
   language: 'Language',
   stop: { 'sign-in': 'Sign in', retry: 'Try again', home: 'Back to {app}' },
   stopReady: 'You can try again now.',
@@ -307,6 +312,10 @@ export const en: Catalogue = {
     recovery_waiting: {
       title: 'Please wait a little longer',
       advice: 'You can set up a new sign-in option {in}.',
+    },
+    bypass_code_required: {
+      title: 'Enter the code from support',
+      advice: 'Your sign-in options were reset. Only the code from our support team works now.',
     },
     recovery_not_notified: {
       title: 'We can’t start a recovery right now',

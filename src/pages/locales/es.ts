@@ -227,6 +227,11 @@ export const es: Catalogue = {
     cancelledNext:
       'Si no solicitaste la recuperación, cambia tu contraseña ahora. Puede que otra persona la conozca.',
   },
+  bypass: {
+    title: 'Introduce el código de asistencia',
+    lead: 'Nuestro equipo de asistencia ha restablecido tus opciones para iniciar sesión. Introduce el código que te ha dado. Funciona una sola vez y durante una hora. Después, configura una nueva opción.',
+    label: 'Código de asistencia',
+  },
   language: 'Idioma',
   stop: { 'sign-in': 'Iniciar sesión', retry: 'Intentarlo de nuevo', home: 'Volver a {app}' },
   stopReady: 'Ya puedes intentarlo de nuevo.',
@@ -312,6 +317,11 @@ export const es: Catalogue = {
       advice: 'Se canceló, se completó o ha caducado. Puedes solicitar otra.',
     },
     recovery_waiting: { title: 'Espera un poco más', advice: 'Podrás configurar una nueva opción {in}.' },
+    bypass_code_required: {
+      title: 'Introduce el código de asistencia',
+      advice:
+        'Tus opciones para iniciar sesión se han restablecido. Ahora solo funciona el código de nuestro equipo de asistencia.',
+    },
     recovery_not_notified: {
       title: 'No podemos iniciar una recuperación ahora',
       advice:

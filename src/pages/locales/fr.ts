@@ -232,6 +232,11 @@ export const fr: Catalogue = {
     cancelledNext:
       'Si vous n’avez pas demandé la récupération, changez votre mot de passe maintenant. Quelqu’un d’autre le connaît peut-être.',
   },
+  bypass: {
+    title: 'Saisissez le code de l’assistance',
+    lead: 'Notre assistance a réinitialisé vos options de connexion. Saisissez le code qu’elle vous a donné. Il fonctionne une seule fois, pendant une heure. Configurez ensuite une nouvelle option.',
+    label: 'Code de l’assistance',
+  },
   language: 'Langue',
   stop: { 'sign-in': 'Se connecter', retry: 'Réessayer', home: 'Retour à {app}' },
   stopReady: 'Vous pouvez maintenant réessayer.',
@@ -324,6 +329,11 @@ export const fr: Catalogue = {
     recovery_waiting: {
       title: 'Veuillez patienter encore un peu',
       advice: 'Vous pourrez configurer une nouvelle option de connexion {in}.',
+    },
+    bypass_code_required: {
+      title: 'Saisissez le code de l’assistance',
+      advice:
+        'Vos options de connexion ont été réinitialisées. Seul le code de notre assistance fonctionne maintenant.',
     },
     recovery_not_notified: {
       title: 'Impossible de lancer une récupération pour le moment',

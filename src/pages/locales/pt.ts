@@ -227,6 +227,11 @@ export const pt: Catalogue = {
     cancelledNext:
       'Se você não solicitou a recuperação, mude a sua senha agora. Outra pessoa pode saber qual é.',
   },
+  bypass: {
+    title: 'Digite o código do suporte',
+    lead: 'A nossa equipe de suporte redefiniu as suas opções de login. Digite o código que ela deu a você. Ele funciona uma vez, durante uma hora. Depois, configure uma nova opção.',
+    label: 'Código do suporte',
+  },
   language: 'Idioma',
   stop: { 'sign-in': 'Entrar', retry: 'Tentar novamente', home: 'Voltar para {app}' },
   stopReady: 'Você já pode tentar novamente.',
@@ -314,6 +319,11 @@ export const pt: Catalogue = {
     recovery_waiting: {
       title: 'Aguarde mais um pouco',
       advice: 'Você poderá configurar uma nova opção de login {in}.',
+    },
+    bypass_code_required: {
+      title: 'Digite o código do suporte',
+      advice:
+        'As suas opções de login foram redefinidas. Agora só funciona o código da nossa equipe de suporte.',
     },
     recovery_not_notified: {
       title: 'Não é possível iniciar uma recuperação agora',

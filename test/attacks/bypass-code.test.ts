@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import { HOUR, SECOND, stopClock } from '../kit/clock.js'
+import { jsonAgent, signIn } from '../kit/host.js'
+import { recoveringHost, signInBy } from '../recovery/kit.js'
+
+const ORDER = { by: 'staff-7', reason: 'Lost phone' }
+
+async function afterReset(clock: { move(ms: number): void }, name = 'alice') {
+  const made = recoveringHost()
+  const user = made.users[name]
+  if (!user) throw new Error(`expected ${name}`)
+  const { code } = await made.account.reset(user, ORDER)
+  clock.move(SECOND)
+  return { made, code }
+}
+
+describe('R95 an attacker who knows the password of an account that was reset', () => {
+  it('cannot set up a factor with the password alone', async () => {
+    const { made } = await afterReset(stopClock())
+    const thief = await signIn(made.app, 'alice')
+    await thief.post('/mfa/enroll-app').send({}).expect(401)
+    await thief.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(401)
+    await thief.post('/mfa/backup').send({}).expect(403)
+    await thief.get('/secret').expect(401)
+    await thief.post('/transfer').expect(401)
+    expect(made.standIn.count('enrollApp')).toBe(0)
+  })
+
+  it('cannot use the mailbox or the phone instead of the code, even if the host still lists them', async () => {
+    const clock = stopClock()
+    const made = recoveringHost({ forgets: false })
+    const { alice } = made.users
+    if (!alice) throw new Error('expected alice')
+    await made.account.reset(alice, { ...ORDER, factors: ['app'] })
+    clock.move(SECOND)
+    const thief = await signIn(made.app, 'alice')
+    for (const factor of ['email', 'sms', 'app', 'backup']) {
+      expect((await thief.post('/mfa/challenge').send({ factor }).expect(401)).body.code).toBe(
+        'bypass_code_required',
+      )
+      const { body } = await thief.post('/mfa/verify').send({ factor, code: '123456' }).expect(401)
+      expect(body.code).toBe('bypass_code_required')
+    }
+    expect(made.standIn.delivered).toEqual([])
+  })
+
+  it('cannot guess the code: attempts are counted as for every code', async () => {
+    const { made, code } = await afterReset(stopClock())
+    const thief = await signIn(made.app, 'alice')
+    for (let left = 4; left >= 0; left--) {
+      const { body } = await thief
+        .post('/mfa/verify')
+        .send({ factor: 'bypass', code: 'AAAA-AAAA-AAAA-AAAA' })
+        .expect(401)
+      expect(body).toMatchObject({ code: 'invalid_code', attemptsLeft: left })
+    }
+    await thief.post('/mfa/verify').send({ factor: 'bypass', code }).expect(429)
+    const again = await signIn(made.app, 'alice')
+    for (let nth = 0; nth < 5; nth++) {
+      await again
+        .post('/mfa/verify')
+        .send({ factor: 'bypass', code: `BBBB-BBBB-BBBB-BBB${nth}` })
+        .expect(401)
+    }
+    const third = await signIn(made.app, 'alice')
+    expect((await third.post('/mfa/verify').send({ factor: 'bypass', code }).expect(429)).body.code).toBe(
+      'locked',
+    )
+    expect(made.told('locked')).toHaveLength(1)
+  })
+
+  it('cannot use the code of another user', async () => {
+    const { made } = await afterReset(stopClock())
+    const { bob } = made.users
+    if (!bob) throw new Error('expected bob')
+    const { code } = await made.account.reset(bob, ORDER)
+    const thief = await signIn(made.app, 'alice')
+    await thief.post('/mfa/verify').send({ factor: 'bypass', code }).expect(401)
+  })
+})
+
+describe('R95 an attacker who reads the bypass code later', () => {
+  it('cannot use it a second time', async () => {
+    const { made, code } = await afterReset(stopClock())
+    const owner = await signIn(made.app, 'alice')
+    await owner.post('/mfa/verify').send({ factor: 'bypass', code }).expect(200)
+    const thief = await signIn(made.app, 'alice')
+    await thief.post('/mfa/verify').send({ factor: 'bypass', code }).expect(401)
+  })
+
+  it('cannot use it at the same time as the owner', async () => {
+    const { made, code } = await afterReset(stopClock())
+    const agents = await Promise.all(Array.from({ length: 10 }, () => signIn(made.app, 'alice')))
+    const answers = await Promise.all(
+      agents.map((agent) => agent.post('/mfa/verify').send({ factor: 'bypass', code })),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  })
+
+  it('cannot use it after an hour', async () => {
+    const clock = stopClock()
+    const { made, code } = await afterReset(clock)
+    clock.move(HOUR - SECOND)
+    const thief = await signIn(made.app, 'alice')
+    await thief.post('/mfa/verify').send({ factor: 'bypass', code }).expect(401)
+  })
+
+  it('cannot use it for an account that was not reset, or has its new factor', async () => {
+    const made = recoveringHost()
+    const thief = await signIn(made.app, 'alice')
+    const { body } = await thief
+      .post('/mfa/verify')
+      .send({ factor: 'bypass', code: 'AAAA-AAAA-AAAA-AAAA' })
+      .expect(404)
+    expect(body.code).toBe('unknown_factor')
+  })
+})
+
+describe('R95 an attacker in a session from before the reset', () => {
+  it('is signed out, also from a pending login', async () => {
+    const clock = stopClock()
+    const made = recoveringHost()
+    const { agent: thief } = await signInBy(made, 'alice')
+    const halfway = await signIn(made.app, 'alice')
+    clock.move(SECOND)
+    const { alice } = made.users
+    if (!alice) throw new Error('expected alice')
+    const { code } = await made.account.reset(alice, ORDER)
+    await thief.get('/secret').expect(401)
+    await halfway.post('/mfa/verify').send({ factor: 'bypass', code }).expect(401)
+    expect((await jsonAgent(made.app).get('/mfa')).body.status).toBe('none')
+  })
+})
