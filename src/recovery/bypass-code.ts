@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 /** A code with which a user whose account was reset signs in once. */
 export interface BypassCode {
-  /** 16 letters and digits in four groups. Dashes and case are ignored when it is typed. */
+  /** The code: 16 letters and digits in four groups. Dashes and case are ignored when it is typed. */
   readonly code: string
   /** When it expires, in milliseconds since 1970. */
   readonly expiresAt: number

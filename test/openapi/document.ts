@@ -161,6 +161,7 @@ const PATHS: ZodOpenApiPathsObject = {
     answer: wire.challengedAnswer,
     problems: [
       ...SENDING,
+      'bypass_code_required',
       'unknown_factor',
       'factor_disabled',
       'enrollment_required',
