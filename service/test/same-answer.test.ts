@@ -51,7 +51,7 @@ beforeEach(async () => {
 afterEach(() => close())
 
 /** An account with an app, backup codes and active codes. After a day its budgets are unused again. */
-async function somebodyKnown(User: string, Type: 'EMAIL' | 'SMS') {
+async function knownAccount(User: string, Type: 'EMAIL' | 'SMS') {
   await post('/v1/mfa', { User, Type })
   const { body } = await post('/v1/mfa/app', { User })
   const Code = appCode(body.secret)
@@ -94,7 +94,7 @@ describe.each(CALLS)('%s with Type %s (R44)', (path, Type) => {
 
   test('gives the same response for an account with factors and an unknown account', async () => {
     const known = fresh()
-    await somebodyKnown(known, isMail ? 'EMAIL' : 'SMS')
+    await knownAccount(known, isMail ? 'EMAIL' : 'SMS')
     const ofKnown = comparable(await post(path, form(known)))
     expect(ofKnown.status).toBe(200)
     expect(comparable(await post(path, form(fresh())))).toEqual(ofKnown)
@@ -104,7 +104,7 @@ describe.each(CALLS)('%s with Type %s (R44)', (path, Type) => {
     'reveals nothing to a caller with the key "%s", and sends the store the same statements for every account',
     async (key) => {
       const known = fresh()
-      await somebodyKnown(known, isMail ? 'EMAIL' : 'SMS')
+      await knownAccount(known, isMail ? 'EMAIL' : 'SMS')
       const responseTo = async (User: string) => {
         asked.length = 0
         return { ...comparable(await post(path, form(User), key)), steps: [...asked] }

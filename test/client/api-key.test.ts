@@ -49,10 +49,10 @@ describe('the API key (R78)', () => {
   ]
   it.each(failures)('is in no error when the service answers with %s', async (_title, behaviour) => {
     const { client } = await pair(behaviour, { timeout: 200 })
-    const told = everythingAbout(await failure(client.verify(BOBS_CODE)))
-    expect(told).not.toContain(API_KEY)
-    expect(told).not.toContain('+447700900102')
-    expect(told).not.toContain('123456')
+    const described = everythingAbout(await failure(client.verify(BOBS_CODE)))
+    expect(described).not.toContain(API_KEY)
+    expect(described).not.toContain('+447700900102')
+    expect(described).not.toContain('123456')
   })
 
   it('is in no error when the service is not running', async () => {

@@ -18,11 +18,11 @@ const ANSWERS = ['ERR_MFA_SERVICE_KEY', 'ERR_MFA_SERVICE_REQUEST'] as const
 function guarded() {
   const clock = stopClock()
   const standIn = standInService()
-  const told: [ServicePart, number | undefined][] = []
+  const pauses: [ServicePart, number | undefined][] = []
   const service = withBreaker(
     standIn.service,
     { failures: 3, pauseMs: 10_000 },
-    (...what) => void told.push(what),
+    (...what) => void pauses.push(what),
   )
   const fail = (code: ServiceErrorCode = 'ERR_MFA_SERVICE_UNAVAILABLE') =>
     standIn.setTrouble(async () => {
@@ -33,17 +33,17 @@ function guarded() {
       ({ outcome }) => outcome,
       (error) => error.code,
     )
-  return { clock, standIn, service, told, fail, heal: () => standIn.setTrouble(undefined), codeOf }
+  return { clock, standIn, service, pauses, fail, heal: () => standIn.setTrouble(undefined), codeOf }
 }
 
 const PAUSED = { code: 'ERR_MFA_SERVICE_PAUSED', status: 503 }
 
 describe('the circuit breaker (R77)', () => {
   it.each(OUTAGES)('stops calling the service after three %s in a row', async (code) => {
-    const { service, standIn, told, fail } = guarded()
+    const { service, standIn, pauses, fail } = guarded()
     fail(code)
     for (let call = 0; call < 3; call++) await expect(service.verify(guess)).rejects.toMatchObject({ code })
-    expect(told).toEqual([['checking', 10]])
+    expect(pauses).toEqual([['checking', 10]])
     for (let call = 0; call < 20; call++) await expect(service.verify(guess)).rejects.toMatchObject(PAUSED)
     expect(standIn.count('verify')).toBe(3)
   })
@@ -65,17 +65,17 @@ describe('the circuit breaker (R77)', () => {
 
   it('is never opened by an unreachable contact: a 502 response that says so is a response', async () => {
     const { client, service } = await pair(answer(502, { code: 'delivery_failed' }))
-    const told: ServicePart[] = []
-    const guarding = withBreaker(client, { failures: 3, pauseMs: 10_000 }, (part) => void told.push(part))
+    const pauses: ServicePart[] = []
+    const guarding = withBreaker(client, { failures: 3, pauseMs: 10_000 }, (part) => void pauses.push(part))
     for (let call = 0; call < 10; call++) {
       expect(await guarding.send(message)).toMatchObject({ refusal: { reason: 'delivery_failed' } })
     }
     expect(service.calls).toHaveLength(10)
-    expect(told).toEqual([])
+    expect(pauses).toEqual([])
   })
 
   it('counts failures in a row, and a response resets the count', async () => {
-    const { service, standIn, told, fail, heal } = guarded()
+    const { service, standIn, pauses, fail, heal } = guarded()
     for (let round = 0; round < 5; round++) {
       fail()
       for (let call = 0; call < 2; call++) await expect(service.verify(guess)).rejects.toThrow('for the test')
@@ -83,7 +83,7 @@ describe('the circuit breaker (R77)', () => {
       await service.verify(guess)
     }
     expect(standIn.count('verify')).toBe(15)
-    expect(told).toEqual([])
+    expect(pauses).toEqual([])
   })
 
   it('reports the remaining wait in seconds', async () => {
@@ -96,7 +96,7 @@ describe('the circuit breaker (R77)', () => {
   })
 
   it('lets one call check whether the service works again, and then uses it again', async () => {
-    const { clock, service, standIn, told, fail, heal } = guarded()
+    const { clock, service, standIn, pauses, fail, heal } = guarded()
     fail()
     for (let call = 0; call < 3; call++) await expect(service.verify(guess)).rejects.toThrow()
     clock.move(10 * SECOND)
@@ -112,14 +112,14 @@ describe('the circuit breaker (R77)', () => {
     expect(await probe).toEqual({ outcome: 'invalid' })
     await Promise.all(Array.from({ length: 20 }, () => service.verify(guess)))
     expect(standIn.count('verify')).toBe(24)
-    expect(told).toEqual([
+    expect(pauses).toEqual([
       ['checking', 10],
       ['checking', undefined],
     ])
   })
 
   it('pauses again, and reports it once, as long as each check fails', async () => {
-    const { clock, service, standIn, told, fail } = guarded()
+    const { clock, service, standIn, pauses, fail } = guarded()
     fail()
     for (let call = 0; call < 3; call++) await expect(service.verify(guess)).rejects.toThrow()
     for (let round = 1; round <= 4; round++) {
@@ -128,7 +128,7 @@ describe('the circuit breaker (R77)', () => {
       for (let call = 0; call < 5; call++) await expect(service.verify(guess)).rejects.toMatchObject(PAUSED)
       expect(standIn.count('verify')).toBe(3 + round)
     }
-    expect(told).toEqual([['checking', 10]])
+    expect(pauses).toEqual([['checking', 10]])
   })
 
   it('checks again after a check that failed because of a bug', async () => {
@@ -163,7 +163,7 @@ describe('the circuit breaker (R77)', () => {
 
   it('counts delivery states separately: they pause nothing else, and nothing else pauses them', async () => {
     const { standIn } = guarded()
-    const told: [ServicePart, number | undefined][] = []
+    const pauses: [ServicePart, number | undefined][] = []
     let asked = 0
     const service = withBreaker(
       {
@@ -174,12 +174,12 @@ describe('the circuit breaker (R77)', () => {
         },
       },
       { failures: 3, pauseMs: 10_000 },
-      (...what) => void told.push(what),
+      (...what) => void pauses.push(what),
     )
     for (let call = 0; call < 10; call++)
       await expect(service.deliveryOf?.({ challenge: 'x' })).rejects.toThrow()
     expect(asked).toBe(3)
-    expect(told).toEqual([['delivery_state', 10]])
+    expect(pauses).toEqual([['delivery_state', 10]])
     expect((await service.send(message)).outcome).toBe('sent')
     expect((await service.verify(guess)).outcome).toBe('invalid')
     expect(withBreaker(standIn.service, { failures: 3, pauseMs: 10_000 }, () => {})).not.toHaveProperty(

@@ -5,7 +5,7 @@ import { answer, type Behaviour, hostileService } from './hostile-service.js'
 
 const OWN = { service: 'countersign', api: 1 }
 
-/** A service, and a client that is not told which API it speaks. `identity` answers the question, `api` everything else. */
+/** A service, and a client that is not configured for one API. `identity` answers the question, `api` everything else. */
 async function undeclared(identity: Behaviour, api: Behaviour = answer(200, { valid: true })) {
   const behavior = { identity, api }
   const service = await hostileService((response, call) =>

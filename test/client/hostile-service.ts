@@ -12,7 +12,7 @@ export interface Call {
   readonly body: string
 }
 
-/** Answers one call; `response.socket` is there for whoever wants to misbehave below HTTP. */
+/** Responds to one call; `response.socket` allows misbehavior below HTTP. */
 export type Behaviour = (response: ServerResponse, call: Call) => void
 
 export interface HostileService {

@@ -43,9 +43,9 @@ describe('a 200 of verify', () => {
     [-1, {}],
     ['2', {}],
     [1.5, {}],
-  ])('that says backup_codes_left %j', async (backup_codes_left, told) => {
+  ])('that says backup_codes_left %j', async (backup_codes_left, reported) => {
     const { client } = await pair(answer(200, { valid: true, type: 'EMAIL', backup_codes_left }))
-    expect(await client.verify({ ...BOBS_CODE, kind: 'backup' })).toEqual({ outcome: 'valid', ...told })
+    expect(await client.verify({ ...BOBS_CODE, kind: 'backup' })).toEqual({ outcome: 'valid', ...reported })
   })
 })
 

@@ -11,7 +11,7 @@ const POLICY =
 /** Serves one page under the strict policy, writes down what its forms post, and answers what its script asks. */
 export async function servePage() {
   let shown: { view: View; frame: PageFrame; languages?: Languages | undefined } | undefined
-  let told: () => { status: number; body: object } = () => ({ status: 404, body: {} })
+  let state: () => { status: number; body: object } = () => ({ status: 404, body: {} })
   let sheet = ''
   const asked: string[] = []
   const posts: { readonly path: string; readonly body: string }[] = []
@@ -25,7 +25,7 @@ export async function servePage() {
     }
     if (request.headers.accept === 'application/json') {
       asked.push(pathname)
-      const { status, body } = told()
+      const { status, body } = state()
       return void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     }
     if (pathname === '/brand.css')
@@ -53,7 +53,7 @@ export async function servePage() {
     },
     /** What the script is answered from now on. */
     tell(body: object, status = 200) {
-      told = () => ({ status, body })
+      state = () => ({ status, body })
     },
     close: () => new Promise((resolve) => server.close(resolve)),
   }

@@ -7,7 +7,7 @@ import { servePage } from './serve-page.js'
 
 /*
  * The browser and the page are real. A telephone that receives text messages is not at hand, so a script puts one in
- * the place of `navigator.credentials.get` before the page's own runs: it keeps the wish, and answers when told.
+ * the place of `navigator.credentials.get` before the page's own runs: it keeps the request, and responds when the test says so.
  */
 const TELEPHONE = `
   window.OTPCredential = class {}

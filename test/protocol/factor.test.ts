@@ -63,25 +63,25 @@ it('factors become contacts (R42)', () => {
   expect(readFactors([])).toEqual({ factors: [] })
 })
 
-describe('what is wrong with a list is told', () => {
+describe('the faults of a list of factors are reported', () => {
   it.each<[string, unknown, string]>([
-    ['no list', 'sms', 'must be a list'],
-    ['nothing', undefined, 'must be a list'],
+    ['not a list', 'sms', 'must be a list'],
+    ['undefined', undefined, 'must be a list'],
     ['an unknown method', [{ method: 'pigeon', phone: '+447700900101' }], 'one of app, email, sms'],
-    ['no object', [null], 'one of app, email, sms'],
-    ['a number as people write it', [{ method: 'sms', phone: '07700 900101' }], 'in E.164 format'],
-    ['no number', [{ method: 'sms' }], 'in E.164 format'],
-    ['many mailboxes', [{ method: 'email', email: ['a@example.com'] }], 'must be an email address'],
+    ['not an object', [null], 'one of app, email, sms'],
+    ['a number in national format', [{ method: 'sms', phone: '07700 900101' }], 'in E.164 format'],
+    ['a missing number', [{ method: 'sms' }], 'in E.164 format'],
+    ['several mailboxes', [{ method: 'email', email: ['a@example.com'] }], 'must be an email address'],
     ['the other contact', [{ method: 'sms', email: 'a@example.com' }], 'in E.164 format'],
     [
-      'an app of a pair',
+      'an app of two contacts',
       [{ method: 'app', user: 'a@example.com:+447700900101' }],
       'an email address or a phone',
     ],
-    ['an app of nobody', [{ method: 'app' }], 'an email address or a phone'],
-    ['an id for nobody', [{ ...sms, id: 'Über' }], 'lower-case letters'],
+    ['an app without a user', [{ method: 'app' }], 'an email address or a phone'],
+    ['an invalid id', [{ ...sms, id: 'Über' }], 'lower-case letters'],
     ['a long label', [{ ...sms, label: 'x'.repeat(61) }], 'at most 60 characters'],
-    ['a label that is no text', [{ ...sms, label: 7 }], 'at most 60 characters'],
+    ['a label that is not text', [{ ...sms, label: 7 }], 'at most 60 characters'],
     ['too many', Array.from({ length: 21 }, () => sms), 'at most 20'],
   ])('%s', (_title, list, expected) => {
     expect(faults(list)).toContain(expected)
@@ -97,16 +97,16 @@ describe('what is wrong with a list is told', () => {
   })
 
   it('all together, each with its position', () => {
-    const told = faults([{ method: 'sms', phone: 'x' }, sms, { method: 'email', email: 'y' }])
-    expect(told).toMatch(/^\[0\.phone\] .*\n\[2\.email\] /)
+    const reported = faults([{ method: 'sms', phone: 'x' }, sms, { method: 'email', email: 'y' }])
+    expect(reported).toMatch(/^\[0\.phone\] .*\n\[2\.email\] /)
   })
 
-  it('without any contact', () => {
-    const told = faults([
+  it('without a contact in the text', () => {
+    const reported = faults([
       { method: 'sms', phone: '07700900101' },
       { method: 'email', email: 'ann at example.com' },
       { method: 'app', user: 'ann at example.com' },
     ])
-    expect(told).not.toMatch(/07700|ann/)
+    expect(reported).not.toMatch(/07700|ann/)
   })
 })

@@ -23,13 +23,13 @@ async function pagesOf(made: Pick<Host, 'app'>, name = 'bob') {
 }
 
 describe('a backup code', () => {
-  it('is offered to a user who has some, as the service says', async () => {
+  it('is offered to a user who has some according to the service', async () => {
     const { choice, help } = await pagesOf(withCount(async () => ({ app: false, backupCodesLeft: 7 })))
     for (const page of [choice, help]) expect(page).toContain(OFFERED)
     for (const page of [choice, help]) expect(page).not.toContain(ASKED)
   })
 
-  it('is not offered to a user who has none, as the service says', async () => {
+  it('is not offered to a user who has none according to the service', async () => {
     const { choice, help } = await pagesOf(withCount(async () => ({ app: false, backupCodesLeft: 0 })))
     for (const page of [choice, help]) expect(page).not.toMatch(/backup code/i)
   })
@@ -44,7 +44,7 @@ describe('a backup code', () => {
       },
     ],
     ['does not answer', () => new Promise(() => {})],
-  ])('is only asked about where the service %s, and can be used there', async (_, factorsOf) => {
+  ])('is only asked about if the service %s, and can be used then', async (_, factorsOf) => {
     const { browser, choice, help } = await pagesOf(withCount(factorsOf))
     for (const page of [choice, help]) expect(page).not.toContain(OFFERED)
     for (const page of [choice, help]) expect(page).toContain(ASKED)
@@ -52,7 +52,7 @@ describe('a backup code', () => {
     expect(entry.text).toContain('name="code"')
   })
 
-  it('is offered once the plugin had some sent, until the last one is used', async () => {
+  it('is offered from the time that the plugin requested codes until the last one is used', async () => {
     const made = host()
     await (await signInFully(made, 'bob')).post('/mfa/backup').send({}).expect(200)
     expect((await pagesOf(made)).choice).toContain(OFFERED)

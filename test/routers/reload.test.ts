@@ -1,4 +1,5 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { MINUTE, stopClock } from '../kit/clock.js'
 import { browserAgent, type Host, host } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
 
@@ -21,7 +22,7 @@ async function browserOf({ app }: Host, name = 'bob') {
   }
 }
 
-/** What a page says, without its tags. */
+/** The text of a page without its tags. */
 const textOf = (page: { text: string }) =>
   /<main[^>]*>([\s\S]*)<\/main>/
     .exec(page.text)?.[1]
@@ -29,7 +30,7 @@ const textOf = (page: { text: string }) =>
     .replace(/\s+/g, ' ') ?? ''
 
 describe('a page that is loaded again', () => {
-  it('after a wrong code says so again, and consumes no attempt', async () => {
+  it('shows the error after a wrong code again, and consumes no attempt', async () => {
     const made = host()
     const { browser, post, follow } = await browserOf(made)
     await post('/challenge', { factor: 'sms' }).expect(303)
@@ -47,7 +48,7 @@ describe('a page that is loaded again', () => {
     expect(textOf(next.page)).toContain('You have 3 attempts left.')
   })
 
-  it('after a refused message says so again, and sends none', async () => {
+  it('shows the error after a refused message again, and sends none', async () => {
     const made = host()
     const { browser, post, follow } = await browserOf(made)
     await post('/challenge', { factor: 'sms' }).expect(303)
@@ -59,7 +60,7 @@ describe('a page that is loaded again', () => {
     expect(textOf(unknown.page)).toContain('This option is not available')
   })
 
-  it('shows the same QR code until the app is confirmed, and makes no other key', async () => {
+  it('shows the same QR code until the app is confirmed, and creates no other key', async () => {
     const made = host()
     const { browser, follow } = await browserOf(made, 'nina')
     const { address, page } = await follow('/enroll-app')
@@ -84,7 +85,7 @@ describe('a page that is loaded again', () => {
     await browser.get('/mfa/enroll-app/confirm').expect(303).expect('Location', '/mfa/enroll-app')
   })
 
-  it('says where a user goes on after setting up an app', async () => {
+  it('links the requested page again after an app was set up', async () => {
     const made = host({ options: { policy: () => 'require' } })
     const { browser, follow } = await browserOf(made, 'nina')
     await browser.get('/secret?tab=1')
@@ -130,7 +131,7 @@ describe('too many wrong codes', () => {
     for (let nth = 0; nth < count; nth++) await post(path, { code: `99999${nth}` }).expect(303)
   }
 
-  it('for one message lead to a new code or another way, on the page at once and when it is loaded again', async () => {
+  it('for one message lead to a new code or another factor, on the page at once and after a reload', async () => {
     const { browser, post, follow } = await browserOf(host())
     await post('/challenge', { factor: 'sms' }).expect(303)
     await wrongCodes(post, '/verify', 4)
@@ -148,7 +149,7 @@ describe('too many wrong codes', () => {
     expect(textOf(more.page)).toContain('Too many wrong codes')
   })
 
-  it('for an authenticator app or a backup code let the user start again', async () => {
+  it('for an authenticator app or backup codes let the user start again or lock the account', async () => {
     const { post, follow } = await browserOf(host(), 'alice')
     for (const factor of ['app', 'backup']) {
       for (let nth = 0; nth < 4; nth++) await post('/verify', { code: `99999${nth}`, factor }).expect(303)
@@ -160,7 +161,7 @@ describe('too many wrong codes', () => {
     }
   })
 
-  it('for the account show the lock with its end, and offer no sending, wherever the user looks', async () => {
+  it('for the account lead to the time when the lock ends, and to no form for a code, on every page', async () => {
     const made = host()
     const { browser, post, follow } = await browserOf(made)
     await post('/challenge', { factor: 'sms' }).expect(303)
@@ -168,8 +169,8 @@ describe('too many wrong codes', () => {
     await post('/verify', { code: '1', factor: 'backup' }).expect(303)
     for (let nth = 0; nth < 3; nth++) await post('/verify', { code: '1', factor: 'backup' }).expect(303)
     const { address, page } = await follow('/verify', { code: '1', factor: 'backup' })
-    const places = [address, '/mfa', '/mfa?choose', '/mfa/verify', '/mfa/verify?factor=sms']
-    for (const shown of [page, ...(await Promise.all(places.map((place) => browser.get(place))))]) {
+    const addresses = [address, '/mfa', '/mfa?choose', '/mfa/verify', '/mfa/verify?factor=sms']
+    for (const shown of [page, ...(await Promise.all(addresses.map((one) => browser.get(one))))]) {
       expect(shown.status).toBe(429)
       expect(Number(shown.headers['retry-after'])).toBeGreaterThan(1700)
       expect(textOf(shown)).toMatch(/Temporarily locked.*You can try again in 30 minutes\./)
@@ -181,7 +182,7 @@ describe('too many wrong codes', () => {
     expect(made.standIn.count('send')).toBe(sent)
   })
 
-  it('while setting up an app say to start over, and a new key works', async () => {
+  it('for a new app lead to a new key, which works', async () => {
     const { browser, post, follow } = await browserOf(host(), 'nina')
     await follow('/enroll-app')
     await wrongCodes(post, '/enroll-app/confirm', 4)
@@ -197,15 +198,16 @@ describe('too many wrong codes', () => {
     const done = await follow('/enroll-app/confirm', { code: '123456' })
     expect(textOf(done.page)).toContain('Your app is ready')
   })
+})
 
-  it('is also what an enrollment says that took too long', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] })
+describe('the enrollment of an app', () => {
+  it('leads to a new start when the user took too long', async () => {
+    const clock = stopClock()
     const { browser, follow } = await browserOf(host(), 'nina')
     const { address } = await follow('/enroll-app')
-    vi.setSystemTime(Date.now() + 15 * 60_000)
+    clock.move(15 * MINUTE)
     const late = await browser.get(address).expect(200)
     expect(textOf(late)).toContain('Your time is up')
     expect(late.text).not.toContain('JBSW')
-    vi.useRealTimers()
   })
 })
