@@ -69,6 +69,7 @@ const notices = z.strictObject(
 const pages = z.strictObject(
   {
     stylesheet: sitePath('/mfa.css').optional(),
+    logo: sitePath('/logo.svg').optional(),
     help: z
       .string({ error: 'must be text' })
       .min(1, { error: 'must not be empty' })

@@ -202,6 +202,11 @@ export interface NoticeOptions<User = Express.User> {
 export interface PageOptions<User = Express.User> {
   /** Your style sheet, a path on this site that is linked after ours and sets its custom properties. Defaults to none. */
   stylesheet?: string | undefined
+  /**
+   * Your logo, a path on this site to an image, 32 pixels high on every page. It takes the place of the initial of `appName`, whose
+   * text stays beside it. Defaults to none.
+   */
+  logo?: string | undefined
   /** What a user should do who has no usable factor, in your words, at most 500 characters. Defaults to none. */
   help?: string | undefined
   /** Returns the id of the factor that is offered first. Defaults to the factor that was last used in this browser. */
@@ -216,7 +221,7 @@ export interface PageOptions<User = Express.User> {
 /** The languages of pages, messages and notices. */
 export interface LanguageOptions {
   /**
-   * The languages that the user can choose from on every page, as BCP 47 tags in the order of the buttons, at least two:
+   * The languages that the user can choose from on every page, as BCP 47 tags in the order of the menu, at least two:
    * languages of the pages, or languages in `texts`. Pages and messages use no others. By default, there is no choice.
    */
   offer?: readonly string[] | undefined

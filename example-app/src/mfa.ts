@@ -40,8 +40,8 @@ export function vaultMfa(
       },
     },
     urls: { publicUrl: config.publicUrl },
-    // Vault's colors for the pages of countersign.
-    pages: { stylesheet: '/mfa-theme.css' },
+    // Vault's colors and logo on the pages of countersign.
+    pages: { stylesheet: '/mfa-theme.css', logo: '/favicon.svg' },
     languages: {
       // The language that the user chose on Vault's own pages, from the same cookie; otherwise the browser's.
       locale: chosenLanguage,

@@ -1,4 +1,4 @@
-import { maskContact } from '../protocol/destination.js'
+import { maskForOwner } from '../protocol/destination.js'
 import { type Strength, strengthOf } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
@@ -38,7 +38,7 @@ export async function sendBackupCodes(
   deps.emit({ type: 'backup_codes_sent', userId: user.userId })
   return {
     outcome: 'sent',
-    to: maskContact(target.contact),
+    to: maskForOwner(target.contact),
     strength: strengthOf(backupShown(user) ?? 'backup'),
     ...(count !== undefined && { count }),
   }

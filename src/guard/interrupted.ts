@@ -16,7 +16,7 @@ const MAX_KEPT = 2_000
 export function interruptedRequest(
   req: Request,
   settings: Settings,
-  wanted: Rule['resume'],
+  { resume: wanted, resumeTitle: title }: Pick<Rule, 'resume' | 'resumeTitle'>,
 ): InterruptedRequest | undefined {
   const path = safeReturnTo(requestedUrl(req, settings))
   if (wanted.length === 0 || req.method !== 'POST' || !path || !isSameOrigin(req)) return undefined
@@ -33,6 +33,7 @@ export function interruptedRequest(
     at: Date.now(),
     fields: Object.fromEntries(fields),
     ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
+    ...(title !== undefined && { title }),
   }
 }
 

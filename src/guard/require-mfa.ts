@@ -97,7 +97,7 @@ function continuationOf(
   settings: Settings,
   rule: Rule,
 ): Pick<MfaRecord, 'returnTo' | 'interrupted'> {
-  const kept = interruptedRequest(req, settings, rule.resume)
+  const kept = interruptedRequest(req, settings, rule)
   if (kept) return { interrupted: kept, returnTo: `${settings.path}/resume` }
   return { returnTo: targetOf(req, settings) }
 }

@@ -33,6 +33,11 @@ export interface MfaRule {
    * do not list a field that holds a secret. Defaults to none: the user returns to the page with the form.
    */
   readonly resume?: readonly (string | ResumeField)[] | undefined
+  /**
+   * The title of the page that offers the form again, as one text or one for each language, such as `Confirm your withdrawal`.
+   * At most 80 characters. Defaults to `Check and confirm`.
+   */
+  readonly resumeTitle?: string | Readonly<Record<string, string>> | undefined
 }
 
 /** A rule with its defaults. */
@@ -41,6 +46,7 @@ export interface Rule {
   /** Whether the route accepts a method. */
   readonly accepts: (shown: ShownMethod) => boolean
   readonly resume: readonly ResumeField[]
+  readonly resumeTitle?: string | Readonly<Record<string, string>> | undefined
 }
 
 const ALL_METHODS = [...METHODS, 'backup'] as const
@@ -68,6 +74,11 @@ const schema = z.strictObject({
       error: 'must be a list of form fields',
     })
     .default([]),
+  resumeTitle: z
+    .union([labelText, z.record(z.string().min(2).max(35), labelText)], {
+      error: 'must be a text of at most 80 characters, or one for each language',
+    })
+    .optional(),
 })
 
 /**
@@ -79,10 +90,11 @@ export function readRule(rule: MfaRule): Rule {
   if (!isObject) throw new OptionsError(['requireMfa: the rule must be an object like { maxAge: "5m" }'])
   const parsed = schema.safeParse(onlyGiven({ ...rule }))
   if (!parsed.success) throw new OptionsError(parsed.error.issues.flatMap(faultsIn))
-  const { maxAge, methods, minStrength, resume } = parsed.data
+  const { maxAge, methods, minStrength, resume, resumeTitle } = parsed.data
   const accepts = (shown: ShownMethod) =>
     (methods?.includes(shown === 'phone_backup' ? 'backup' : shown) ?? true) && isAtLeast(shown, minStrength)
-  if ([...ALL_METHODS, 'phone_backup' as const].some(accepts)) return { maxAgeMs: maxAge, accepts, resume }
+  if ([...ALL_METHODS, 'phone_backup' as const].some(accepts))
+    return { maxAgeMs: maxAge, accepts, resume, resumeTitle }
   throw new OptionsError([
     'requireMfa: methods has no method as strong as minStrength; add a stronger method or lower minStrength',
   ])

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import { secureAccount } from '../flows/account-security.js'
 import { factorBinding } from '../flows/factor-binding.js'
-import { maskContact } from '../protocol/destination.js'
+import { maskForOwner } from '../protocol/destination.js'
 import { type Factor, type FactorInput, readFactors } from '../protocol/factor.js'
 import type { BypassCode } from '../recovery/bypass-code.js'
 import { userIdOf } from '../session/find-state.js'
@@ -78,7 +78,7 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
     factor: FactorInput,
   ) => {
     const one = factorOf(factor)
-    const body = { type, method: one.method, to: maskContact(one.contact) } as const
+    const body = { type, method: one.method, to: maskForOwner(one.contact) } as const
     await notify(deps, req, { user, userId: userIdOf(user, settings) }, body)
   }
   const enable = async (user: Express.User, factor: FactorInput) => {

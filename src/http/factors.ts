@@ -1,12 +1,12 @@
 import type { Request, Response } from 'express'
 import type { FactorView } from '../pages/view.js'
-import { maskContact } from '../protocol/destination.js'
+import { maskForOwner } from '../protocol/destination.js'
 import type { Factor } from '../protocol/factor.js'
 import { type Strength, strengthOf } from '../protocol/strength.js'
 
 /** A factor as pages and responses show it, with its contact masked (R46). */
 export function factorView({ id, method, contact, label }: Factor): FactorView {
-  return { id, method, to: maskContact(contact), ...(label && { label }) }
+  return { id, method, to: maskForOwner(contact), ...(label && { label }) }
 }
 
 /** A factor as JSON responses list it, with its strength; pages describe the strength in words (R48). */

@@ -4,7 +4,7 @@ import { type Refused, refuse } from '../flows/deps.js'
 import { factorChange, isFresh } from '../flows/freshness.js'
 import type { MfaUser } from '../flows/user.js'
 import { type AcceptedCode, emitVerified, type TypedCode, verifyCode } from '../flows/verify.js'
-import { maskContact } from '../protocol/destination.js'
+import { maskForOwner } from '../protocol/destination.js'
 import type { Method } from '../protocol/methods.js'
 import { isAtLeast, type ShownMethod, strongestOf } from '../protocol/strength.js'
 import { newTransaction } from '../session/find-state.js'
@@ -228,7 +228,7 @@ async function notifyOfAttempt(
   }
   if (checked.disabled) {
     const { method, contact } = checked.disabled
-    const to = maskContact(contact)
+    const to = maskForOwner(contact)
     await notify(
       deps,
       req,

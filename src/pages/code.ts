@@ -36,7 +36,8 @@ function entryForm(view: CodeView, challenge: ChallengeView | undefined, context
     {
       label: isBackup ? words.code.labelBackup : words.code.label,
       kind: isBackup ? 'backup' : 'digits',
-      digits: isBackup ? 0 : (view.digits ?? 6),
+      // With the checkbox below the field, a complete code is not the end of the form.
+      digits: isBackup || view.trust ? 0 : (view.digits ?? 6),
       fromText: kindOf(view) === 'sms' || kindOf(view) === 'dual',
       isFirst: true,
       describedBy: LEAD_ID,
@@ -46,8 +47,9 @@ function entryForm(view: CodeView, challenge: ChallengeView | undefined, context
   return html`<form class="mfa-form" method="post" action="${frame.base}/verify"><input type="hidden" name="factor" value="${
     view.factor === 'backup' ? 'backup' : view.factor.id
   }">
-${trustChoice(view, context)}${field}
+${field}
 ${challenge !== undefined && expiryLine(challenge, context)}
+${trustChoice(view, context)}
 <button class="mfa-primary">${words.code.submit}</button></form>`
 }
 

@@ -2,7 +2,8 @@ import { codeField } from './code-field.js'
 import { type Html, html } from './html.js'
 import type { Page, PageContext } from './page.js'
 import { messageBox } from './page-message.js'
-import { imageDataUrl, otpauthLink } from './safe-url.js'
+import { qrImage } from './qr-code.js'
+import { otpauthLink } from './safe-url.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
@@ -28,10 +29,10 @@ export function enrollPage(view: EnrollView, context: PageContext): Page {
 /** The step in which the account is added to the app. */
 function addAccount(view: EnrollView, context: PageContext): Html {
   const { enroll } = context.words
-  const image = imageDataUrl(view.qr)
+  const image = qrImage(view.qr)
   const link = otpauthLink(view.uri)
   return html`${image === undefined ? enroll.stepKey : enroll.stepScan}
-${image !== undefined && html`<img class="mfa-qr" src="${image}" alt="${enroll.qrAlt}" width="220" height="220">`}
+${image !== undefined && html`<img class="mfa-qr${image.side === undefined && ' mfa-qr-pixels'}" src="${image.src}" alt="${enroll.qrAlt}" width="${image.side ?? 220}" height="${image.side ?? 220}">`}
 ${link !== undefined && html`<p><a class="mfa-link" href="${link}">${enroll.samePhone}</a></p>`}
 ${view.secret !== undefined && secretPart(view.secret, image !== undefined, context)}`
 }

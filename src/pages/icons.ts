@@ -5,7 +5,7 @@ const icon = (paths: Html) =>
   html`<svg class="mfa-icon" viewBox="0 0 24 24" width="24" height="24" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false">${paths}</svg>`
 
 /** Decorative icons; the text next to them says the same. */
-export const icons: Readonly<Record<Method | 'backup' | 'device' | 'done' | 'error', Html>> = {
+export const icons: Readonly<Record<Method | 'backup' | 'device' | 'done' | 'error' | 'language', Html>> = {
   app: icon(
     html`<rect x="6.5" y="2.5" width="11" height="19" rx="2.5"/><path d="M10.5 18.5h3"/><path d="m9.8 10.2 1.6 1.6 2.9-3.2"/>`,
   ),
@@ -27,6 +27,9 @@ export const icons: Readonly<Record<Method | 'backup' | 'device' | 'done' | 'err
   ),
   device: icon(
     html`<rect x="4" y="4.5" width="16" height="11" rx="1.8"/><path d="M2.5 19h19"/><path d="m9.8 9.8 1.6 1.6 2.9-3.2"/>`,
+  ),
+  language: icon(
+    html`<circle cx="12" cy="12" r="9"/><path d="M3 12h18M12 3c2.5 2.6 3.8 5.6 3.8 9s-1.3 6.4-3.8 9c-2.5-2.6-3.8-5.6-3.8-9S9.5 5.6 12 3Z"/>`,
   ),
   done: icon(html`<circle cx="12" cy="12" r="9"/><path d="m8 12.3 2.8 2.7 5.2-5.7"/>`),
   error: icon(html`<circle cx="12" cy="12" r="9"/><path d="M12 7.5v5.5M12 16.3h.01"/>`),

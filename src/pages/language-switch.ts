@@ -1,7 +1,8 @@
 import { type Html, html } from './html.js'
+import { icons } from './icons.js'
 import type { PageContext } from './page.js'
 
-/** A button for each language, labeled in that language. The current one is marked. */
+/** A menu with a button for each language, labeled in that language. The current one is marked. It needs no script. */
 export function languageSwitch({ frame, text, words }: PageContext): Html | undefined {
   const { languages } = frame
   if (languages === undefined) return undefined
@@ -9,7 +10,8 @@ export function languageSwitch({ frame, text, words }: PageContext): Html | unde
     const current = tag.toLowerCase() === text.locale && html` aria-current="true"`
     return html`<li><button class="mfa-link" name="language" value="${tag}" lang="${tag}"${current}>${nameOf(tag)}</button></li>`
   })
-  return html`<form class="mfa-languages" method="post" action="${frame.base}/language" aria-label="${words.language}"><input type="hidden" name="back" value="${languages.back}"><ul>${buttons}</ul></form>`
+  return html`<details class="mfa-languages"><summary>${icons.language}<span><span class="mfa-unseen">${words.language}: </span>${nameOf(text.locale)}</span></summary>
+<form method="post" action="${frame.base}/language" aria-label="${words.language}"><input type="hidden" name="back" value="${languages.back}"><ul>${buttons}</ul></form></details>`
 }
 
 /** The name of a language in that language, capitalized. */

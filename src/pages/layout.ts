@@ -5,6 +5,7 @@ import { memoized } from './memoized.js'
 import type { Page, PageContext } from './page.js'
 import { safeLink } from './safe-url.js'
 import { fill } from './text.js'
+import type { PageFrame } from './view.js'
 
 /** The HTML document around a page. It has no inline scripts or styles, so that it works under a strict CSP. */
 export function layout(page: Page, context: PageContext): Html {
@@ -28,7 +29,7 @@ ${frame.stylesheet !== undefined && html`<link rel="stylesheet" href="${safeLink
 <script type="module" src="${frame.base}/assets/mfa.js?v=${assets['mfa.js'].version}"></script>
 </head>
 <body>
-<header class="mfa-top"><span class="mfa-mark" aria-hidden="true">${initial(frame.appName)}</span><span class="mfa-app"><bdi>${frame.appName}</bdi></span></header>
+<header class="mfa-top">${mark(frame)}<span class="mfa-app"><bdi>${frame.appName}</bdi></span></header>
 <main class="mfa-card">
 <h1>${page.title}</h1>
 ${page.main}
@@ -38,6 +39,12 @@ ${pageFooter(page, context)}
 </body>
 </html>
 `
+}
+
+/** Decorative: the name stands beside it. */
+function mark({ appName, logo }: PageFrame): Html {
+  if (logo !== undefined) return html`<img class="mfa-logo" src="${safeLink(logo)}" alt="" height="32">`
+  return html`<span class="mfa-mark" aria-hidden="true">${initial(appName)}</span>`
 }
 
 const characters = new Intl.Segmenter()

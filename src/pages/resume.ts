@@ -8,7 +8,7 @@ export function resumePage(view: Extract<View, { page: 'resume' }>, context: Pag
   const { resume } = context.words
   const { entries } = view
   return {
-    title: html`${resume.title}`,
+    title: html`${view.title ?? resume.title}`,
     main: html`<p class="mfa-lead">${resume.lead}</p>
 ${
   entries.length > 0 &&

@@ -5,7 +5,10 @@ import { recoverLink } from './recovery.js'
 import type { View } from './view.js'
 
 /** Help when the code does not arrive: a tip, the other factors, a backup code, and the host's help text. */
-export function troubleSection(view: Extract<View, { page: 'code' }>, context: PageContext): Html {
+export function troubleSection(
+  view: Extract<View, { page: 'code' }>,
+  context: PageContext,
+): Html | undefined {
   const { frame, words } = context
   const kind = view.factor === 'backup' ? 'backup' : view.factor.method
   const backup = view.backup && kind !== 'backup'
@@ -15,12 +18,15 @@ export function troubleSection(view: Extract<View, { page: 'code' }>, context: P
   // Without a usable code, the section is open and does not ask the user to wait.
   const isUnusable = view.exhausted || view.challenge?.delivery === 'refused'
   const isDelivered = kind !== 'app' && kind !== 'backup'
+  const hasTip = !(isUnusable && isDelivered)
+  const recover = recoverLink(context)
+  if (!hasTip && !hasOthers && !recover && frame.help === undefined) return undefined
   return html`<details class="mfa-trouble"${isUnusable && html` open`}>
 <summary>${words.code.trouble[kind]}</summary>
-${!(isUnusable && isDelivered) && html`<p data-mfa-tip>${words.code.tip[kind]}</p>`}
+${hasTip && html`<p data-mfa-tip>${words.code.tip[kind]}</p>`}
 ${hasOthers && html`<h2>${words.code.otherFactors}</h2>${factorList(choice, context)}`}
 ${frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}
 ${frame.purpose !== 'manage' && view.others.length > 0 && html`<p><a class="mfa-link" href="${startPath(frame)}?choose">${words.code.allFactors}</a></p>`}
-${recoverLink(context)}
+${recover}
 </details>`
 }

@@ -3,10 +3,7 @@ import type { PageContext } from './page.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
-/**
- * The checkbox to trust this browser. It comes before the code field, because the script submits the form as soon as the
- * code is complete.
- */
+/** The checkbox to trust this browser, below the code field. The script leaves a form with it to the button. */
 export function trustChoice(
   { trust }: Pick<Extract<View, { page: 'code' }>, 'trust'>,
   { text, words }: PageContext,

@@ -114,6 +114,8 @@ export interface PageFrame {
   readonly help?: string
   /** The page for users who have lost their strongest factor. Absent if the app offers no recovery. */
   readonly recoverPath?: string
+  /** The host's logo, a path on this site. It takes the place of the initial beside the name. */
+  readonly logo?: string
   /** The host's style sheet, linked after `mfa.css`, to set its custom properties. */
   readonly stylesheet?: string
 }
@@ -187,6 +189,8 @@ export type View =
   /** A form that was interrupted by the second factor. Shows `entries` and posts `fields` to `action` on confirmation. */
   | {
       readonly page: 'resume'
+      /** What the form is about, in the language of the page. Defaults to our own title. */
+      readonly title?: string
       readonly action: string
       readonly fields: Readonly<Record<string, string>>
       readonly entries: readonly ResumeEntry[]

@@ -9,7 +9,7 @@ import { notify } from '../http/notify.js'
 import { sendProblem } from '../http/problem.js'
 import type { backupSentAnswer } from '../http/schemas.js'
 import type { View } from '../pages/view.js'
-import { maskContact } from '../protocol/destination.js'
+import { maskForOwner } from '../protocol/destination.js'
 import { storeRecord } from '../session/store.js'
 import { addAssets } from './assets.js'
 import type { RouteContext } from './context.js'
@@ -40,7 +40,7 @@ async function showStart(context: RouteContext): Promise<void> {
     const { count, next } = codesSent
     return showPage(context, {
       page: 'backup-sent',
-      to: maskContact(target.contact),
+      to: maskForOwner(target.contact),
       ...(count !== undefined && { count }),
       ...(next && { next }),
     })
@@ -53,7 +53,7 @@ async function showStart(context: RouteContext): Promise<void> {
 
 function startView({ user }: RouteContext): View {
   const target = backupTarget(user)
-  return { page: 'backup', ...(target && { to: maskContact(target.contact) }) }
+  return { page: 'backup', ...(target && { to: maskForOwner(target.contact) }) }
 }
 
 type Outcome = BackupSent | Refused | { readonly outcome: 'not_allowed'; readonly refusal: Refusal }

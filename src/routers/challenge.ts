@@ -10,7 +10,7 @@ import type { RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type cancelledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
-import { maskContact } from '../protocol/destination.js'
+import { maskForOwner } from '../protocol/destination.js'
 import { endPendingLogin, givenUp } from '../session/find-state.js'
 import { storeRecord } from '../session/store.js'
 import { addAssets } from './assets.js'
@@ -128,7 +128,7 @@ async function respondChallenged(
   const answer: z.output<typeof challengedAnswer> = {
     status: 'challenged',
     factor: challenge.factorId,
-    ...(factor && { to: maskContact(factor.contact) }),
+    ...(factor && { to: maskForOwner(factor.contact) }),
     delivery: challenge.delivery,
     expiresAt: iso(challenge.expiresAt),
     ...(challenge.resendAt !== undefined && { resendAt: iso(challenge.resendAt) }),

@@ -19,7 +19,7 @@ import { completeVerification } from '../http/verification.js'
 import type { View } from '../pages/view.js'
 import { accountAddress } from '../protocol/account-address.js'
 import { type Contact, formatUser, parseUser } from '../protocol/contact.js'
-import { maskContact } from '../protocol/destination.js'
+import { maskForOwner } from '../protocol/destination.js'
 import type { MfaRecord } from '../session/record.js'
 import { storeRecord } from '../session/store.js'
 import { isExhausted } from './account-limits.js'
@@ -140,7 +140,7 @@ async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<
   await appEnrolled(deps, user, contact)
   await deps.recovery?.enrolled(user.userId)
   await deps.settings.onAppEnrolled?.(state.user, { method: 'app', user: formatUser(contact) })
-  const to = maskContact(contact)
+  const to = maskForOwner(contact)
   await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })
 }
 

@@ -48,6 +48,7 @@ function frameOf({ req, deps, state, user }: RouteContext, message: PageMessage 
     ...(settings.recovery?.selfService &&
       user.factors.length > 0 && { recoverPath: `${settings.path}/recover` }),
     ...(settings.help && { help: settings.help }),
+    ...(settings.logo && { logo: settings.logo }),
     ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
   }
 }

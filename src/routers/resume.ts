@@ -19,8 +19,10 @@ export function showResume(context: RouteContext): void {
     return res.redirect(303, deps.settings.homePath)
   }
   const locale = pickLocale(localesOf(req, deps.settings), deps.settings.texts)
-  const { path, fields } = interrupted
-  showPage(context, { page: 'resume', action: path, fields, entries: resumeEntries(interrupted, locale) })
+  const { path, fields, title } = interrupted
+  const text = title !== undefined && textOf(title, locale)
+  const entries = resumeEntries(interrupted, locale)
+  showPage(context, { page: 'resume', action: path, fields, entries, ...(text && { title: text }) })
 }
 
 type Label = NonNullable<InterruptedRequest['labels']>[string]

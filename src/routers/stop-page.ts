@@ -42,6 +42,7 @@ export function showPublicPage(
       purpose: 'sign-in',
       now: Date.now(),
       ...languageChoice(req, settings, view, false),
+      ...(settings.logo && { logo: settings.logo }),
       ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
     }),
   )

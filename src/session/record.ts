@@ -152,6 +152,8 @@ export const activitySchema = z.object({
       labels: z
         .record(z.string(), z.union([z.string(), z.record(z.string(), z.string()), z.literal(false)]))
         .optional(),
+      /** What the form is about: one text, or one for each language. */
+      title: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
     })
     .optional(),
   /** How many backup codes are left, if that is known; if they are few, the address after the warning page. */

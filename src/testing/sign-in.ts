@@ -1,5 +1,5 @@
 import { parseUser } from '../protocol/contact.js'
-import { maskContact } from '../protocol/destination.js'
+import { maskForOwner } from '../protocol/destination.js'
 import type { MfaTestKit } from './kit.js'
 
 /** The part of a response that `signInWithMfa` reads. */
@@ -139,7 +139,7 @@ function codeFor(kit: MfaTestKit, { factor, to, delivery }: Fields): string {
   }
   const isContactOfUser = (user: string) => {
     const contact = parseUser(user)
-    return contact !== undefined && maskContact(contact) === to
+    return contact !== undefined && maskForOwner(contact) === to
   }
   if (delivery === 'none') {
     const user = kit.apps.users().find(isContactOfUser)

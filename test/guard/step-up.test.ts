@@ -20,6 +20,7 @@ const payments = () => {
         requireMfa({
           maxAge: '5m',
           resume: ['amount', { name: 'to', label: { en: 'Recipient', de: 'Empfängerin' } }],
+          resumeTitle: { en: 'Confirm your transfer', de: 'Überweisung bestätigen' },
         }),
         (req, res) => {
           done.push({ ...req.body })
@@ -139,6 +140,8 @@ describe('a step-up', () => {
     expect(offer.text).toContain('<dt><bdi>Recipient</bdi></dt><dd><bdi>Ana &lt;b&gt;</bdi></dd>')
     const german = await agent.get('/mfa/resume').set('Accept-Language', 'de-CH').expect(200)
     expect(german.text).toContain('<dt><bdi>Empfängerin</bdi></dt>')
+    expect(offer.text).toContain('<h1>Confirm your transfer</h1>')
+    expect(german.text).toContain('<h1>Überweisung bestätigen</h1>')
     expect(offer.text).not.toContain('9999')
     expect(done).toEqual([])
     await agent.post('/pay').type('form').send({ amount: '20', to: 'Ana <b>' }).expect(200)

@@ -7,7 +7,7 @@ export const NOW = Date.UTC(2030, 0, 1, 12)
 export const FACTORS: readonly FactorView[] = METHODS.map((method) => ({
   id: `${method}-1`,
   method,
-  to: method === 'app' || method === 'email' ? 'a•••@e•••' : '••• 57',
+  to: method === 'app' || method === 'email' ? 'a…e@example.com' : '••• 57',
 }))
 
 export const frame: PageFrame = {
@@ -85,10 +85,10 @@ export const VIEWS = {
   'enroll without picture': { page: 'enroll', secret: 'ABCDEFGH' },
   enrolled: { page: 'enrolled', backup: true },
   'enrolled without backup': { page: 'enrolled', backup: false },
-  backup: { page: 'backup', to: 'a•••@e•••' },
+  backup: { page: 'backup', to: 'a…e@example.com' },
   'backup to nowhere': { page: 'backup' },
-  'backup sent': { page: 'backup-sent', to: 'a•••@e•••', count: 10 },
-  'one backup code sent': { page: 'backup-sent', to: 'a•••@e•••', count: 1 },
+  'backup sent': { page: 'backup-sent', to: 'a…e@example.com', count: 10 },
+  'one backup code sent': { page: 'backup-sent', to: 'a…e@example.com', count: 1 },
   'few backup codes left': { page: 'backup-codes-left', left: 2, next: '/account?tab=1' },
   'no backup code left': { page: 'backup-codes-left', left: 0, next: '/account' },
   overview: { page: 'overview', factors: FACTORS, backup: true, devices: true },

@@ -25,6 +25,16 @@ const AMOUNT: Readonly<Record<Language, string>> = {
   ja: '出金額（ドル）',
 }
 
+/** The title of that page. */
+const CONFIRM_WITHDRAWAL: Readonly<Record<Language, string>> = {
+  en: 'Confirm your withdrawal',
+  de: 'Auszahlung bestätigen',
+  es: 'Confirma tu retirada',
+  fr: 'Confirmez votre retrait',
+  pt: 'Confirme seu saque',
+  ja: '出金の確認',
+}
+
 const withdrawal = z.object({
   // A form sends digits, JSON a number.
   amount: z
@@ -64,7 +74,11 @@ export function vaultRoutes(context: VaultContext): Router {
     '/vault/withdraw',
     signedIn,
     // After the second factor, the user can send the same amount again with one click.
-    requireMfa({ maxAge: config.stepUpMaxAge, resume: [{ name: 'amount', label: AMOUNT }] }),
+    requireMfa({
+      maxAge: config.stepUpMaxAge,
+      resume: [{ name: 'amount', label: AMOUNT }],
+      resumeTitle: CONFIRM_WITHDRAWAL,
+    }),
     async (req, res) => {
       const { amount } = readBody(req, withdrawal)
       const balance = await ledger.withdraw(customer(req).id, amount)

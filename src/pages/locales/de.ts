@@ -177,10 +177,10 @@ export const de: Catalogue = {
     backup: 'Neue Backup-Codes anfordern',
   },
   resume: {
-    title: 'Möchten Sie fortfahren?',
-    lead: 'Sie haben Ihre Identität bestätigt. Bisher wurde nichts ausgeführt. Prüfen Sie Ihre Angaben und senden Sie sie erneut.',
+    title: 'Prüfen und bestätigen',
+    lead: 'Es wurde noch nichts abgeschickt. Prüfen Sie Ihre Eingaben und bestätigen Sie dann.',
     hidden: 'wird hier nicht angezeigt',
-    confirm: 'Ja, fortfahren',
+    confirm: 'Bestätigen',
   },
   devices: {
     title: 'Vertrauenswürdige Geräte',

@@ -174,10 +174,10 @@ export const en: Catalogue = {
     backup: 'Get new backup codes',
   },
   resume: {
-    title: 'Continue what you were doing?',
-    lead: 'You have confirmed it’s you. Nothing has been done yet. Check your entries and send them again.',
+    title: 'Check and confirm',
+    lead: 'Nothing has been sent yet. Check what you entered, then confirm.',
     hidden: 'not shown here',
-    confirm: 'Yes, continue',
+    confirm: 'Confirm',
   },
   devices: {
     title: 'Trusted devices',

@@ -174,10 +174,10 @@ export const es: Catalogue = {
     backup: 'Solicitar códigos de respaldo nuevos',
   },
   resume: {
-    title: '¿Continuar con lo que hacías?',
-    lead: 'Ya has confirmado que eres tú. Todavía no se ha hecho nada. Revisa los datos y envíalos de nuevo.',
+    title: 'Revisa y confirma',
+    lead: 'Todavía no se ha enviado nada. Revisa lo que has introducido y confirma.',
     hidden: 'no se muestra aquí',
-    confirm: 'Sí, continuar',
+    confirm: 'Confirmar',
   },
   devices: {
     title: 'Dispositivos de confianza',

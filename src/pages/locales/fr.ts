@@ -178,10 +178,10 @@ export const fr: Catalogue = {
     backup: 'Demander de nouveaux codes de secours',
   },
   resume: {
-    title: 'Reprendre là où vous en étiez ?',
-    lead: 'Votre identité est confirmée. Rien n’a encore été effectué. Vérifiez vos informations, puis envoyez-les à nouveau.',
+    title: 'Vérifiez et confirmez',
+    lead: 'Rien n’a encore été envoyé. Vérifiez votre saisie, puis confirmez.',
     hidden: 'non affiché ici',
-    confirm: 'Oui, continuer',
+    confirm: 'Confirmer',
   },
   devices: {
     title: 'Appareils de confiance',

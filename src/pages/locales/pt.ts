@@ -174,10 +174,10 @@ export const pt: Catalogue = {
     backup: 'Solicitar novos códigos de backup',
   },
   resume: {
-    title: 'Continuar o que você estava fazendo?',
-    lead: 'Você confirmou que é você. Nada foi feito ainda. Confira os dados e envie novamente.',
+    title: 'Confira e confirme',
+    lead: 'Nada foi enviado ainda. Confira o que você digitou e confirme.',
     hidden: 'não exibido aqui',
-    confirm: 'Sim, continuar',
+    confirm: 'Confirmar',
   },
   devices: {
     title: 'Dispositivos de confiança',

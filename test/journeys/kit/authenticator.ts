@@ -7,9 +7,9 @@ export function appCode(secret: string, steps = 0): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 })
 }
 
-/** Reads the QR code of a page from its image. */
+/** Reads the QR code of a page from the screen, as a phone does. */
 export async function scan(page: Page): Promise<{ secret: string; issuer: string }> {
-  const source = await page.getByRole('img', { name: /QR/i }).getAttribute('src')
-  const { secret, issuer } = URI.parse(readQrCode(source ?? ''))
+  const screen = await page.getByRole('img', { name: /QR/i }).screenshot()
+  const { secret, issuer } = URI.parse(readQrCode(`data:image/png;base64,${screen.toString('base64')}`))
   return { secret: secret.base32, issuer }
 }
