@@ -300,7 +300,7 @@ describe('the command doctor', () => {
 
   test('warns about a store without tables, and creates none', async () => {
     const dataDir = join(folder, 'data')
-    const store = await openStore({ dataDir, skipMigrations: true })
+    const store = await openStore({ dataDir, migrations: 'skip' })
     await store.close()
     const env = { DATA_DIR: dataDir, SERVICE_SECRET: SECRET }
     for (let i = 0; i < 2; i++) {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { checkSettingNames, parseSettings, SETTING_NAMES } from '../operator/parse-settings.js'
 import { type CommonOptions, type Io, print } from './io.js'
-import { withOperator } from './store-access.js'
+import { READS, withOperator } from './store-access.js'
 import { table } from './table.js'
 
 const SETTINGS = `
@@ -35,7 +35,7 @@ export function appCommands(program: Command, io: Io): void {
     .description('list all applications')
     .action(async (_own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
-      const found = await withOperator(io, options, (operator) => operator.listApplications())
+      const found = await withOperator(io, options, (operator) => operator.listApplications(), READS)
       print(io, options, found, () =>
         table(
           ['application', 'name', 'tier', 'live keys', 'test keys', 'created'],
@@ -58,10 +58,16 @@ export function appCommands(program: Command, io: Io): void {
       const options = command.optsWithGlobals<CommonOptions>()
       const set = parseSettings(written)
       const unset = checkSettingNames(own.unset ?? [])
-      const settings = await withOperator(io, options, async (operator) => {
-        if (written.length + unset.length > 0) await operator.changeSettings(name, { set, unset })
-        return operator.showSettings(name)
-      })
+      const changes = written.length + unset.length > 0
+      const settings = await withOperator(
+        io,
+        options,
+        async (operator) => {
+          if (changes) await operator.changeSettings(name, { set, unset })
+          return operator.showSettings(name)
+        },
+        changes ? {} : READS,
+      )
       print(io, options, settings, () =>
         table(
           ['setting', 'value', ''],

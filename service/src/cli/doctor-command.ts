@@ -58,7 +58,7 @@ async function diagnoseStoreOf(io: Io, keys: Keys): Promise<Diagnostic[]> {
   const production = isProduction(io.env)
   const service = { production, hasOptionKey: !!io.env.SERVICE_API_KEY }
   try {
-    return await withStore(io, (store) => diagnoseStore(store, keys, service), { skipMigrations: true })
+    return await withStore(io, (store) => diagnoseStore(store, keys, service), { migrations: 'skip' })
   } catch (error) {
     return faultsOf(error, 'database')
   }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type CommonOptions, type Io, print } from './io.js'
-import { withOperator } from './store-access.js'
+import { READS, withOperator } from './store-access.js'
 import { table } from './table.js'
 
 interface NewKeyOptions {
@@ -36,7 +36,7 @@ export function keyCommands(program: Command, io: Io): void {
     .description('list the keys of an application')
     .action(async (application: string, _own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
-      const keys = await withOperator(io, options, (operator) => operator.listKeys(application))
+      const keys = await withOperator(io, options, (operator) => operator.listKeys(application), READS)
       print(io, options, keys, () =>
         table(
           ['id', 'key', 'label', 'created', 'last used', 'revoked'],

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type CommonOptions, type Io, print } from './io.js'
-import { withOperator } from './store-access.js'
+import { READS, withOperator } from './store-access.js'
 import { table } from './table.js'
 
 interface ListOptions extends CommonOptions {
@@ -31,8 +31,11 @@ export function logCommands(program: Command, io: Io): void {
     .action(async (application: string, _own, command: Command) => {
       const options = command.optsWithGlobals<ListOptions>()
       const { state, limit, test } = options
-      const found = await withOperator(io, options, (operator) =>
-        operator.listDeliveries({ application, mode: test ? 'test' : 'live', state, limit }),
+      const found = await withOperator(
+        io,
+        options,
+        (operator) => operator.listDeliveries({ application, mode: test ? 'test' : 'live', state, limit }),
+        READS,
       )
       print(io, options, found, () =>
         table(
@@ -63,8 +66,11 @@ export function logCommands(program: Command, io: Io): void {
     .description('list changes by operators, newest first')
     .action(async (application: string | undefined, _own, command: Command) => {
       const options = command.optsWithGlobals<ListOptions>()
-      const found = await withOperator(io, options, (operator) =>
-        operator.listAudit({ application, limit: options.limit }),
+      const found = await withOperator(
+        io,
+        options,
+        (operator) => operator.listAudit({ application, limit: options.limit }),
+        READS,
       )
       print(io, options, found, () =>
         table(

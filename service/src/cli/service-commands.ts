@@ -3,6 +3,7 @@ import type { Actor } from '../operator/actor.js'
 import { listMigrations, recordMigrations } from '../operator/migrations.js'
 import { rotateSecrets } from '../operator/rotate-secrets.js'
 import { openStore } from '../store/open.js'
+import { grantPrivileges } from '../store/privileges.js'
 import type { Store } from '../store/store.js'
 import { type CommonOptions, type Io, print } from './io.js'
 import { COMMAND_LIMITS, keysOf, storeLocation, systemUser, withStore } from './store-access.js'
@@ -20,7 +21,8 @@ export function serviceCommands(program: Command, io: Io): void {
   program
     .command('migrate')
     .description("apply this release's migrations to the database; the service also does this when it starts")
-    .action(async (_own, command: Command) => {
+    .option('--grant <role>', 'give this role the privileges to run the service: to read and write rows')
+    .action(async (own: { grant?: string }, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
       const began = Date.now()
       const store = await openStore({ ...storeLocation(io.env), postgres: COMMAND_LIMITS })
@@ -28,6 +30,7 @@ export function serviceCommands(program: Command, io: Io): void {
         const migrations = await listMigrations(store)
         const applied = migrations.filter(({ appliedAt }) => appliedAt >= began)
         await recordMigrations(actorOn(store, options), applied)
+        if (own.grant !== undefined) await grantPrivileges(store, own.grant)
         print(io, options, migrations, () =>
           table(
             ['migration', 'applied'],

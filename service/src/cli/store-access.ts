@@ -24,14 +24,19 @@ export function storeLocation(env: Io['env']): { databaseUrl?: string; dataDir: 
 /** An operator would rather wait than see a command fail. */
 export const COMMAND_LIMITS = { poolSize: 2, connectTimeoutMs: 10_000, statementTimeoutMs: 600_000 }
 
+/** What a command does about migrations. Those that only read apply none: `require` refuses a store that lacks some. */
+export interface StoreUse {
+  readonly migrations?: 'apply' | 'require' | 'skip'
+}
+
 /** Opens the service's store, runs `work` with it, and closes it. */
 export async function withStore<T>(
   io: Io,
   work: (store: Store) => Promise<T>,
-  { skipMigrations = false }: { readonly skipMigrations?: boolean } = {},
+  { migrations = 'apply' }: StoreUse = {},
 ): Promise<T> {
   const location = mustExist(storeLocation(io.env))
-  const store = await openStore({ ...location, skipMigrations, postgres: COMMAND_LIMITS })
+  const store = await openStore({ ...location, migrations, postgres: COMMAND_LIMITS })
   try {
     return await work(store)
   } catch (error) {
@@ -77,9 +82,13 @@ export function withOperator<T>(
   io: Io,
   options: CommonOptions,
   work: (operator: Operator) => Promise<T>,
+  use: StoreUse = {},
 ): Promise<T> {
-  return withStore(io, (store) => work(operator(store, options.as ?? systemUser())))
+  return withStore(io, (store) => work(operator(store, options.as ?? systemUser())), use)
 }
+
+/** The same for a command that only reads. */
+export const READS: StoreUse = { migrations: 'require' }
 
 /** The name of the current system user, for the audit log. */
 export function systemUser(): string {

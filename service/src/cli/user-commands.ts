@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { UserReference } from '../operator/users.js'
 import { type CommonOptions, type Io, print } from './io.js'
-import { withOperator } from './store-access.js'
+import { READS, withOperator } from './store-access.js'
 import { pairs, table } from './table.js'
 
 interface UserOptions extends CommonOptions {
@@ -24,8 +24,11 @@ export function userCommands(program: Command, io: Io): void {
     .description('show the lock, factors and failures of an account')
     .action(async (application: string, who: string, _own, me: Command) => {
       const options = me.optsWithGlobals<UserOptions>()
-      const state = await withOperator(io, options, (operator) =>
-        operator.showUser(referenceTo(application, who, options)),
+      const state = await withOperator(
+        io,
+        options,
+        (operator) => operator.showUser(referenceTo(application, who, options)),
+        READS,
       )
       print(io, options, state, () => {
         const facts = pairs([

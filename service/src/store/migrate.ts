@@ -1,25 +1,60 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Store } from './store.js'
+import { StoreUnavailableError } from './store-unavailable.js'
 
 // `src` and `dist` are at the same depth in the package, so one path fits both.
 const FOLDER = new URL('../../migrations/', import.meta.url)
 const MIGRATION_LOCK = 7_224_616
 
-/** Applies the numbered SQL files that the store has not seen yet, each once even when processes start together. */
-export async function migrate(store: Store): Promise<void> {
-  const files = await migrationFiles()
-  await store.background.transaction(async (tx) => {
-    await tx.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
-    await tx.query('CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at bigint NOT NULL)')
-    const applied = new Set(
-      (await tx.query<{ name: string }>('SELECT name FROM migration')).map((row) => row.name),
-    )
-    for (const name of files) {
-      if (applied.has(name)) continue
-      await store.script(tx, await readFile(new URL(name, FOLDER), 'utf8'))
-      await tx.query('INSERT INTO migration (name, applied_at) VALUES ($1, $2)', [name, Date.now()])
+/** How long a migration waits for a table that other processes use: everything that comes after it waits too. */
+const LOCK_TIMEOUT_MS = 1_000
+const PAUSE_MS = 500
+const MAX_ATTEMPTS = 60
+
+/**
+ * Applies the numbered SQL files that the store has not seen yet, each in a transaction of its own and once even when
+ * processes start together. Changes nothing, and needs no privilege to do so, when all have been applied. A migration that
+ * cannot lock its tables lets the other processes go on and tries again, for about a minute and a half.
+ */
+export async function migrate(store: Store, folder = FOLDER): Promise<void> {
+  if (await hasNoTables(store)) {
+    await store.background.transaction(async (tx) => {
+      await tx.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+      await tx.query(
+        'CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at bigint NOT NULL)',
+      )
+    })
+  }
+  for (const name of await pendingMigrations(store, { folder })) {
+    const script = await readFile(new URL(name, folder), 'utf8')
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await apply(store, name, script)
+        break
+      } catch (error) {
+        const isLocked = error instanceof StoreUnavailableError && error.reason === 'overloaded'
+        if (!isLocked || attempt === MAX_ATTEMPTS) throw error
+        await wait(PAUSE_MS)
+      }
     }
+  }
+}
+
+function apply(store: Store, name: string, script: string): Promise<void> {
+  return store.background.transaction(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    if ((await tx.query('SELECT FROM migration WHERE name = $1', [name])).length > 0) return
+    await tx.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
+    await store.script(tx, script)
+    await tx.query('INSERT INTO migration (name, applied_at) VALUES ($1, $2)', [name, Date.now()])
   })
+}
+
+/** Whether nothing has been migrated yet. */
+export async function hasNoTables(store: Store): Promise<boolean> {
+  const [row] = await store.query<{ name: string | null }>("SELECT to_regclass('migration')::text AS name")
+  return !row?.name
 }
 
 const APPLIED = 'SELECT name FROM migration'
@@ -31,13 +66,13 @@ const APPLIED_AND_WRITABLE = `WITH written AS MATERIALIZED (SELECT key_id FROM s
 /** The migrations that have not been applied to the store. With `probeWrites`, throws unless the store accepts writes. */
 export async function pendingMigrations(
   store: Store,
-  { probeWrites = false }: { readonly probeWrites?: boolean } = {},
+  { probeWrites = false, folder = FOLDER }: { readonly probeWrites?: boolean; readonly folder?: URL } = {},
 ): Promise<string[]> {
   const applied = await store.query<{ name: string }>(probeWrites ? APPLIED_AND_WRITABLE : APPLIED)
   const names = new Set(applied.map((row) => row.name))
-  return (await migrationFiles()).filter((name) => !names.has(name))
+  return (await migrationFiles(folder)).filter((name) => !names.has(name))
 }
 
-async function migrationFiles(): Promise<string[]> {
-  return (await readdir(FOLDER)).filter((name) => /^\d{4}-.+\.sql$/.test(name)).sort()
+async function migrationFiles(folder: URL): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => /^\d{4}-.+\.sql$/.test(name)).sort()
 }

@@ -1,9 +1,11 @@
 import { ConfigurationError } from '../configuration-error.js'
-import { migrate } from './migrate.js'
+import { hasNoTables, migrate, pendingMigrations } from './migrate.js'
 import { pgliteStore } from './pglite-store.js'
 import type { PostgresLimits } from './postgres-connections.js'
 import { postgresStore } from './postgres-store.js'
+import { missingPrivileges } from './privileges.js'
 import type { Store } from './store.js'
+import { sqlStateOf } from './store-unavailable.js'
 
 /**
  * Opens the store and migrates it: PostgreSQL when `databaseUrl` is given, else PGlite under `dataDir`. Throws a
@@ -18,16 +20,21 @@ export async function openStore(options: {
   readonly previousKeyIds?: readonly string[]
   /** How PostgreSQL is used. Each has a default. */
   readonly postgres?: Partial<PostgresLimits>
-  /** Skips the migrations. */
-  readonly skipMigrations?: boolean
+  /** `apply` (the default), `require`: a store that lacks some is refused, or `skip`. */
+  readonly migrations?: 'apply' | 'require' | 'skip'
 }): Promise<Store> {
   const { databaseUrl, dataDir } = options
   let store: Store | undefined
   try {
     store = databaseUrl ? postgresStore(databaseUrl, options.postgres) : await pgliteStore(dataDir)
-    if (options.skipMigrations) await store.query('SELECT 1')
-    else await migrate(store)
-    if (options.keyId !== undefined) await checkKeys(store, options.keyId, options.previousKeyIds ?? [])
+    const { migrations = 'apply', keyId } = options
+    if (migrations === 'skip') await store.query('SELECT 1')
+    else if (migrations === 'require') await requireMigrations(store)
+    else await applyMigrations(store)
+    if (keyId !== undefined) {
+      await checkPrivileges(store)
+      await checkKeys(store, keyId, options.previousKeyIds ?? [])
+    }
     return store
   } catch (error) {
     await store?.close()
@@ -35,6 +42,40 @@ export async function openStore(options: {
     const name = databaseUrl ? 'database (DATABASE_URL)' : 'data folder (DATA_DIR)'
     throw new ConfigurationError([`The ${name} cannot be used: ${reason(error)}.`], { cause: error })
   }
+}
+
+// The SQLSTATE of a missing privilege.
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+async function applyMigrations(store: Store): Promise<void> {
+  try {
+    await migrate(store)
+  } catch (error) {
+    if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
+    // Without the privilege to read which ones were applied, it is not known whether any are pending.
+    if (!(await hasNoTables(store))) await checkPrivileges(store)
+    const fault =
+      'The database (DATABASE_URL) needs migrations, which its role may not apply: run `countersign-service migrate` as the role that owns the tables.'
+    throw new ConfigurationError([fault], { cause: error })
+  }
+}
+
+async function requireMigrations(store: Store): Promise<void> {
+  const pending = (await hasNoTables(store)) ? ['all'] : await pendingMigrations(store)
+  if (pending.length === 0) return
+  throw new ConfigurationError([
+    `The database lacks migrations (${pending.join(', ')}): run \`countersign-service migrate\`, or start the service.`,
+  ])
+}
+
+/** Refuses a role that could not run the service, before requests find out (R102). */
+async function checkPrivileges(store: Store): Promise<void> {
+  const missing = await missingPrivileges(store)
+  if (missing.length === 0) return
+  throw new ConfigurationError([
+    `The role of the database (DATABASE_URL) lacks privileges: ${missing.join(', ')}. ` +
+      'Run `countersign-service migrate --grant <role>` as the role that owns the tables.',
+  ])
 }
 
 /** Refuses a store that depends on an unknown key, and records the key that encrypts from now on. */

@@ -1,0 +1,45 @@
+import { escapeIdentifier } from 'pg'
+import type { Queries } from './store.js'
+
+/** The tables whose rows the service reads and writes. */
+export const TABLES = [
+  'account',
+  'api_key',
+  'app_secret',
+  'application',
+  'audit',
+  'backup_code',
+  'backup_set',
+  'budget',
+  'challenge',
+  'daily_budget',
+  'factor',
+  'idempotent_request',
+  'inbox',
+  'outbox',
+  'sealing_key',
+] as const
+
+const SEQUENCES = ['audit_position_seq', 'inbox_position_seq']
+
+/** The privileges that the role of this store lacks to run the service, such as `UPDATE ON account` (R102). */
+export async function missingPrivileges(store: Queries): Promise<string[]> {
+  const rows = await store.query<{ missing: string }>(
+    `SELECT privilege || ' ON ' || name AS missing
+     FROM unnest($1::text[]) AS name, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
+     WHERE CASE WHEN to_regclass(name) IS NOT NULL THEN NOT has_table_privilege(name, privilege) END
+     UNION ALL SELECT 'SELECT ON migration' WHERE NOT has_table_privilege('migration', 'SELECT')
+     UNION ALL SELECT 'USAGE ON SEQUENCE ' || name FROM unnest($2::text[]) AS name
+     WHERE CASE WHEN to_regclass(name) IS NOT NULL THEN NOT has_sequence_privilege(name, 'USAGE') END`,
+    [TABLES, SEQUENCES],
+  )
+  return rows.map(({ missing }) => missing)
+}
+
+/** Gives a role what it needs to run the service: it may read and write rows, and change nothing else. */
+export async function grantPrivileges(store: Queries, role: string): Promise<void> {
+  const name = escapeIdentifier(role)
+  await store.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${TABLES.join(', ')} TO ${name}`)
+  await store.query(`GRANT SELECT ON migration TO ${name}`)
+  await store.query(`GRANT USAGE ON SEQUENCE ${SEQUENCES.join(', ')} TO ${name}`)
+}

@@ -1,0 +1,168 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { run } from '../src/cli/program.js'
+import { deleteExpired } from '../src/maintenance/retention.js'
+import { readinessCheck } from '../src/readiness.js'
+import { keysFrom } from '../src/secrets/keys.js'
+import { migrate } from '../src/store/migrate.js'
+import { openStore } from '../src/store/open.js'
+import { postgresStore } from '../src/store/postgres-store.js'
+import { TABLES } from '../src/store/privileges.js'
+import { appCode, freshEmail, freshTenant, openBench, rejection, SECRET } from './kit.js'
+import { postgresMissing, startPostgres } from './postgres.js'
+
+describe.skipIf(postgresMissing)('on PostgreSQL', () => {
+  let server: Awaited<ReturnType<typeof startPostgres>>
+  let owner: pg.Pool
+  let asService: string
+  beforeAll(async () => {
+    server = await startPostgres()
+    owner = new pg.Pool({ connectionString: server.url, max: 3 })
+    owner.on('error', () => {})
+    await owner.query('CREATE ROLE "mfa service" LOGIN')
+    const url = new URL(server.url)
+    url.username = encodeURIComponent('mfa service')
+    asService = url.href
+  })
+  afterAll(async () => {
+    await owner?.end()
+    await server?.stop()
+  })
+
+  async function command(databaseUrl: string, ...args: string[]) {
+    const printed = { out: '', err: '' }
+    const code = await run(args, {
+      env: { DATABASE_URL: databaseUrl },
+      out: (text) => {
+        printed.out += `${text}\n`
+      },
+      err: (text) => {
+        printed.err += `${text}\n`
+      },
+    })
+    return { code, ...printed }
+  }
+  const start = (databaseUrl: string) => openStore({ databaseUrl, dataDir: '', keyId: keysFrom(SECRET).id })
+
+  describe('a role that may only read and write rows', () => {
+    test('learns at the start which step is missing: migrate, then grant (R102)', async () => {
+      const faultOf = async () => (await rejection(start(asService))).message
+      expect(await faultOf()).toContain('needs migrations, which its role may not apply')
+      expect((await command(asService, 'app', 'list')).err).toContain('lacks migrations (all): run')
+      expect((await command(server.url, 'migrate')).code).toBe(0)
+      const fault = await faultOf()
+      for (const privilege of [
+        'SELECT ON account',
+        'DELETE ON outbox',
+        'SELECT ON migration',
+        'USAGE ON SEQUENCE inbox',
+      ]) {
+        expect(fault).toContain(privilege)
+      }
+      expect(fault).toContain('migrate --grant <role>')
+      expect((await command(server.url, 'migrate', '--grant', 'mfa service')).code).toBe(0)
+      await (await start(asService)).close()
+    })
+
+    test('runs the whole service, and can change no table (R102)', async () => {
+      const bench = await openBench({ databaseUrl: asService })
+      const { mfa, lastCode } = freshTenant(bench)
+      const contact = freshEmail()
+      await mfa.send({ method: 'email', contact })
+      expect(await mfa.verify({ method: 'email', contact, kind: 'code', code: lastCode() })).toEqual({
+        outcome: 'valid',
+      })
+      const app = await mfa.enrollApp({ contact })
+      const code = app.outcome === 'prepared' ? appCode(app.secret ?? '') : ''
+      expect(await mfa.verify({ method: 'app', contact, kind: 'confirm', code })).toEqual({
+        outcome: 'valid',
+      })
+      expect(await mfa.sendBackupCodes({ method: 'email', contact })).toMatchObject({ outcome: 'sent' })
+      await deleteExpired(bench.store)
+      const { store, context } = bench
+      const parts = { store, log: context.log, isStopping: () => false, isFull: () => false }
+      expect(await readinessCheck(parts)()).toMatchObject({ ready: true })
+      for (const forbidden of [
+        'CREATE TABLE own (id text)',
+        'ALTER TABLE account ADD x text',
+        'DROP TABLE inbox',
+      ]) {
+        expect((await rejection(store.query(forbidden))).message).toMatch(/permission denied|must be owner/)
+      }
+      await bench.close()
+      expect((await command(asService, 'app', 'create', 'vault')).code).toBe(0)
+      expect((await command(asService, 'app', 'list')).out).toContain('vault')
+    })
+
+    test('is given privileges on every table there is', async () => {
+      const { rows } = await owner.query(
+        "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migration' ORDER BY 1",
+      )
+      expect(rows.map(({ tablename }) => tablename)).toEqual([...TABLES])
+    })
+  })
+
+  test('commands that only read apply no migrations', async () => {
+    const last = '0060-enrollment.sql'
+    await owner.query('DELETE FROM migration WHERE name = $1', [last])
+    for (const args of [
+      ['app', 'list'],
+      ['key', 'list', 'default'],
+      ['audit'],
+      ['deliveries', 'default'],
+      ['app', 'settings', 'default'],
+    ]) {
+      const { code, err } = await command(server.url, ...args)
+      expect([code, err]).toEqual([1, expect.stringContaining(`lacks migrations (${last}): run`)])
+    }
+    const { rows } = await owner.query('SELECT FROM migration WHERE name = $1', [last])
+    expect(rows).toHaveLength(0)
+    expect((await command(server.url, 'migrate')).code).toBe(0)
+  })
+
+  test('this release serves while the tables are those of a later one', async () => {
+    for (const table of TABLES) await owner.query(`ALTER TABLE ${table} ADD COLUMN of_a_later_release text`)
+    await owner.query("INSERT INTO migration VALUES ('9000-of-a-later-release.sql', 1)")
+    const bench = await openBench({ databaseUrl: server.url })
+    const { mfa, lastCode } = freshTenant(bench)
+    const contact = freshEmail()
+    await mfa.send({ method: 'email', contact })
+    expect(await mfa.verify({ method: 'email', contact, kind: 'code', code: lastCode() })).toEqual({
+      outcome: 'valid',
+    })
+    expect(await mfa.sendBackupCodes({ method: 'email', contact })).toMatchObject({ outcome: 'sent' })
+    await bench.close()
+  })
+
+  test('a migration that must wait for a table lets others use it, and is applied when it is free', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
+    writeFileSync(join(folder, '9100-later.sql'), 'ALTER TABLE challenge ADD COLUMN added_later text')
+    const bench = await openBench({ databaseUrl: server.url })
+    const store = postgresStore(server.url)
+    const reader = await owner.connect()
+    try {
+      await reader.query('BEGIN')
+      await reader.query('SELECT FROM challenge')
+      const migrated = migrate(store, pathToFileURL(`${folder}/`))
+      const isWaiting = async () =>
+        (await owner.query("SELECT FROM pg_locks WHERE NOT granted AND relation = 'challenge'::regclass"))
+          .rowCount
+      while ((await isWaiting()) === 0) await new Promise((resolve) => setImmediate(resolve))
+      // It waits behind the reader, and this behind it, until it gives up for a moment.
+      const { mfa } = freshTenant(bench)
+      expect(await mfa.send({ method: 'email', contact: freshEmail() })).toMatchObject({ outcome: 'sent' })
+      await reader.query('COMMIT')
+      await migrated
+      expect(await store.query("SELECT FROM migration WHERE name = '9100-later.sql'")).toHaveLength(1)
+    } finally {
+      reader.release()
+      await bench.close()
+      await store.close()
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
