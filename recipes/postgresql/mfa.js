@@ -6,7 +6,6 @@ export const mfa = createMfa({
   service: {
     baseUrl: process.env.MFA_BASE_URL,
     apiKey: process.env.MFA_API_KEY,
-    dialect: 'countersign',
   },
   appName: 'Postgres Bank',
   factors: ({ email, hasApp }) => [

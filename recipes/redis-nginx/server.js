@@ -21,7 +21,6 @@ const mfa = createMfa({
   service: {
     baseUrl: process.env.MFA_BASE_URL,
     apiKey: process.env.MFA_API_KEY,
-    dialect: 'countersign',
   },
   appName: 'Two Processes',
   factors: (user) => [{ method: 'sms', phone: user.phone }],

@@ -12,7 +12,6 @@ export const mfaProvider: Provider<Mfa> = {
       service: {
         baseUrl: process.env.MFA_BASE_URL,
         apiKey: process.env.MFA_API_KEY,
-        dialect: 'countersign',
       },
       appName: 'Nest',
       factors: (user) => [{ method: 'sms', phone: user.phone }],

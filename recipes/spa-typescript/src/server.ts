@@ -17,7 +17,6 @@ const mfa = createMfa<User>({
   service: {
     baseUrl: process.env.MFA_BASE_URL,
     apiKey: process.env.MFA_API_KEY,
-    dialect: 'countersign',
   },
   appName: 'Single Page',
   factors: (user) => [
