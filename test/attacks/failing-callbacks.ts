@@ -1,11 +1,19 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { MfaOptions } from '../../src/index.js'
-import { stopTimers } from '../kit/clock.js'
+import { HOUR, MINUTE, stopTimers } from '../kit/clock.js'
 import { browserAgent, type Host, jsonAgent, type TestUser } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
 import { linkIn, noticingHost, PUBLIC_URL, passBothFactors } from '../notices/kit.js'
+import { recoveringHost, signInBy } from '../recovery/kit.js'
 import { trustingHost } from '../trust/kit.js'
-import { CALLBACKS, type Callback, FAILURES, hangs, optionsWith } from './host-callbacks.js'
+import {
+  CALLBACKS,
+  type Callback,
+  FAILURES,
+  hangs,
+  optionsWith,
+  RECOVERY_CALLBACKS,
+} from './host-callbacks.js'
 
 const ROUTES = [
   ['get', '/mfa'],
@@ -22,6 +30,8 @@ const ROUTES = [
   ['post', '/mfa/language', { language: 'de' }],
   ['get', '/mfa/not-me?token=guessed'],
   ['post', '/mfa/not-me', { token: 'guessed' }],
+  ['get', '/mfa/recover'],
+  ['post', '/mfa/recover', {}],
   ['get', '/secret'],
   ['post', '/transfer', {}],
 ] as const
@@ -107,6 +117,40 @@ export function survivesFailingCallbacks(version: string): void {
           for (const agent of [owner, browser, jsonAgent(made.app)]) {
             expect((await agent.get('/secret').set('Accept', 'application/json')).status).toBe(401)
           }
+          expect(await unhandled()).toEqual([])
+        },
+      )
+    },
+  )
+
+  describe.each(Object.keys(RECOVERY_CALLBACKS))(
+    `with ${version}, the callback recovery.%s of the host (R99, R94)`,
+    (callback) => {
+      it.each(Object.keys(FAILURES))(
+        'that %s recovers no account early and signs nobody in',
+        async (failure) => {
+          vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
+          onTestFinished(() => void vi.useRealTimers())
+          const unhandled = unhandledRejections()
+          const call = () => FAILURES[failure]?.(RECOVERY_CALLBACKS[callback])
+          const made = recoveringHost({
+            options: { recovery: { [callback]: call } as object as MfaOptions<TestUser>['recovery'] },
+          })
+
+          const { agent } = await signInBy(made, 'alice')
+          await agent.post('/mfa/recover').send({})
+          vi.setSystemTime(Date.now() + 24 * HOUR - MINUTE)
+          await made.sendDueNotices().catch(() => {})
+          const early = await signInBy(made, 'alice')
+          await early.agent.post('/mfa/recover/complete').send({})
+          expect(made.told('recovery_completed')).toEqual([])
+
+          vi.setSystemTime(Date.now() + HOUR)
+          const late = await signInBy(made, 'alice')
+          await late.agent.post('/mfa/recover/complete').send({})
+          const passwordOnly = jsonAgent(made.app)
+          await login(passwordOnly, 'alice').expect(200)
+          await passwordOnly.get('/secret').expect(401)
           expect(await unhandled()).toEqual([])
         },
       )

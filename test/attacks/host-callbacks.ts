@@ -41,6 +41,13 @@ export const CALLBACKS: Readonly<Record<string, HostCallback>> = {
   },
 }
 
+/** The callbacks of the option `recovery`, with the answers that would help an attacker most. */
+export const RECOVERY_CALLBACKS: Readonly<Record<string, unknown>> = {
+  onNotice: undefined,
+  onFactorsEnded: undefined,
+  contacts: [],
+}
+
 /** The options with one callback in its place. */
 export function optionsWith(name: string, call: Callback): Options {
   const made: object = CALLBACKS[name]?.options(call) ?? {}
