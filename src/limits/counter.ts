@@ -1,9 +1,4 @@
-import {
-  type RateLimiterAbstract,
-  RateLimiterPostgres,
-  RateLimiterRedis,
-  type RateLimiterRes,
-} from 'rate-limiter-flexible'
+import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import * as z from 'zod'
 import { storableName } from '../digest.js'
 import { LimitsStoreError } from '../errors.js'
@@ -45,7 +40,12 @@ function redisCounters({ redis, prefix }: RedisConfig): Counters {
   // A disconnected client queues commands until it reconnects, and the user would wait.
   const client = { storeClient: redis, useRedisPackage: true, rejectIfRedisNotReady: true }
   return (name, windowMs) =>
-    guarded(inLimiter(new RateLimiterRedis({ ...limit(name, windowMs, prefix), ...client })), 'Redis')
+    guarded(
+      inLimiter(
+        ({ RateLimiterRedis }) => new RateLimiterRedis({ ...limit(name, windowMs, prefix), ...client }),
+      ),
+      'Redis',
+    )
 }
 
 /** The same statement as in docs/options.md. */
@@ -62,7 +62,10 @@ function postgresCounters({ postgres, prefix }: PostgresConfig): Counters {
     const clearExpiredByTimeout = !hasCleanup
     hasCleanup = true
     const options = { ...limit(name, windowMs, prefix), ...table, clearExpiredByTimeout }
-    return guarded(inLimiter(new RateLimiterPostgres(options)), 'PostgreSQL')
+    return guarded(
+      inLimiter(({ RateLimiterPostgres }) => new RateLimiterPostgres(options)),
+      'PostgreSQL',
+    )
   }
 }
 
@@ -71,16 +74,24 @@ function limit(name: string, windowMs: number, prefix = 'mfa') {
   return { keyPrefix: `${prefix}:${name}`, points: Number.MAX_SAFE_INTEGER, duration: windowMs / 1000 }
 }
 
-/** A counter in a limiter of the library. */
-function inLimiter(limiter: RateLimiterAbstract): Counter {
+type Library = typeof import('rate-limiter-flexible')
+
+/** A counter in a limiter of the library, which is loaded after the app has started. */
+function inLimiter(make: (library: Library) => RateLimiterAbstract): Counter {
+  const made = import('rate-limiter-flexible').then(make)
+  // The operation that needs it reports the failure.
+  made.catch(() => {})
   return {
-    add: async (key, by) => countIn(await (by === 1 ? limiter.penalty(key) : limiter.reward(key))),
-    read: async (key) => countIn(await limiter.get(key)),
+    async add(key, by) {
+      const limiter = await made
+      return countIn(await (by === 1 ? limiter.penalty(key) : limiter.reward(key)))
+    },
+    read: async (key) => countIn(await (await made).get(key)),
     async set(key, count, ms) {
-      await limiter.set(key, count, ms / 1000)
+      await (await made).set(key, count, ms / 1000)
     },
     async remove(key) {
-      await limiter.delete(key)
+      await (await made).delete(key)
     },
   }
 }
