@@ -29,13 +29,15 @@ describe('the packed package', () => {
   it('contains the files that it needs to run, and no others', async () => {
     const unexpected = project.files.filter(
       (file) =>
-        !/^(dist\/(cjs\/[a-z-]+\.cjs|esm\/[a-z-]+\.(mjs|d\.mts)|types\/(.*\.d\.ts|package\.json))|assets\/mfa\.(css|js)|docs\/[a-z-]+\.(md|json)|(README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/.test(
+        !/^(dist\/(cjs\/[a-z-]+\.cjs|esm\/[a-z-]+\.(mjs|d\.mts)|types\/(.*\.d\.ts|package\.json)|licenses\/zod\.txt)|assets\/mfa\.(css|js)|docs\/[a-z-]+\.(md|json)|(README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/.test(
           file,
         ),
     )
     expect(unexpected).toEqual([])
     expect(project.files).toContain('dist/cjs/index.cjs')
     expect(project.files).toContain('assets/mfa.css')
+    // Parts of zod are in the bundle.
+    expect(project.files).toContain('dist/licenses/zod.txt')
     const { size } = await stat(join(project.folder, TARBALL))
     expect(size).toBeLessThan(300_000)
   })
