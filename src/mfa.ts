@@ -5,6 +5,7 @@ import { diagnosticsFor } from './diagnostics/diagnostics.js'
 import { observeName } from './diagnostics/service-name.js'
 import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
+import { enrolledAppsIn } from './flows/enrolled-apps.js'
 import { eventMetrics } from './flows/metrics.js'
 import { withCheckedCallbacks } from './host-callbacks.js'
 import { admissionWith } from './http/admission.js'
@@ -82,6 +83,9 @@ function build(options: unknown): RouteDeps {
     settings,
     service,
     deliveries: deliveryStatesOf(service),
+    // A host with `onAppEnrolled` keeps its own record, so its sign-ins do not depend on the service.
+    enrolledApps:
+      settings.onAppEnrolled || !service.factorsOf ? undefined : enrolledAppsIn(service.factorsOf),
     ...openLimits(settings),
     emit,
     devices,

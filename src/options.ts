@@ -58,12 +58,17 @@ export interface SharedOptions<User = Express.User> {
    */
   factors: (user: User) => readonly FactorInput[] | Promise<readonly FactorInput[]>
   /**
-   * Returns the email address or phone number under which a new authenticator app is enrolled. Defaults to
+   * Returns the email address or phone number under which a new authenticator app is enrolled. It must be verified, and
+   * belong to one user only: contacts that differ only in case are one account to the service. Defaults to
    * `user.email`, or else the first contact among the user's factors, or else `<userId>@account.invalid`, where nothing
    * is sent.
    */
   appContact?: ((user: User) => string | undefined) | undefined
-  /** Called when the user has confirmed an authenticator app, so that you can add it to their factors. */
+  /**
+   * Called when the user has confirmed an authenticator app, so that you can add it to their factors. Without it, the
+   * service says at each sign-in which users have an app; a service that cannot tell requires it where enrollment is
+   * mounted.
+   */
   onAppEnrolled?:
     | ((user: User, factor: { readonly method: 'app'; readonly user: string }) => unknown)
     | undefined

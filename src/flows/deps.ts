@@ -9,6 +9,7 @@ import type { Settings } from '../settings.js'
 import type { Devices } from '../trust/devices.js'
 import type { SessionsValidAfter } from '../trust/sessions-valid-after.js'
 import type { DeliveryStates } from './delivery-states.js'
+import type { EnrolledApps } from './enrolled-apps.js'
 import type { MfaEventBody } from './events.js'
 import type { Refusal } from './refusal.js'
 import type { MfaUser } from './user.js'
@@ -22,6 +23,8 @@ export interface Deps {
   readonly messageBudget: MessageBudget
   readonly deliveries: DeliveryStates
   readonly sentBackupCodes: SentBackupCodes
+  /** Present if the service says which users have an app, and the host keeps no record of its own. */
+  readonly enrolledApps?: EnrolledApps | undefined
   /** Present if the app uses trusted devices. */
   readonly devices?: Devices | undefined
   /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */

@@ -1,6 +1,7 @@
 import { HostError } from '../errors.js'
 import type { BypassCode } from '../recovery/bypass-code.js'
-import { readUserFactors, userIdOf } from '../session/find-state.js'
+import { readUserFactors } from '../session/user-factors.js'
+import { userIdOf } from '../session/user-id.js'
 import type { RouteDeps } from './deps.js'
 import { contactsOf } from './recovery.js'
 

@@ -61,6 +61,11 @@ export function canonicalUser(contact: Contact): string {
   return contact.kind === 'email' ? email : `${email}:${contact.phone}`
 }
 
+/** The contact in its canonical form, for a name that is never written to. */
+export function foldedContact(contact: Contact): Contact {
+  return parseUser(canonicalUser(contact)) ?? contact
+}
+
 function isEmail(text: string): boolean {
   return text.length <= MAX_EMAIL_LENGTH && EMAIL.test(text)
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Contact, emailSchema, parseUser, phoneSchema } from './contact.js'
+import { type Contact, emailSchema, foldedContact, parseUser, phoneSchema } from './contact.js'
 import { METHODS, type Method } from './methods.js'
 
 /** A second factor of a user, as the option `factors` returns it. */
@@ -100,7 +100,7 @@ function contactOf(input: z.output<typeof factorInput>): Contact {
     case 'email':
       return { kind: 'email', email: input.email }
     case 'app':
-      return input.user
+      return foldedContact(input.user)
     case 'dual':
       return { kind: 'dual', email: input.email, phone: input.phone }
     default:

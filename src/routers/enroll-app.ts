@@ -1,6 +1,7 @@
 import { Router } from 'express'
 import * as z from 'zod'
-import { type Refused, refuse } from '../flows/deps.js'
+import { OptionsError } from '../errors.js'
+import { callerOf, type Refused, refuse } from '../flows/deps.js'
 import {
   appEnrolled,
   confirmApp,
@@ -17,9 +18,9 @@ import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../http/s
 import { forgetEnrollment, openEnrollment, sealEnrollment } from '../http/sealed-enrollment.js'
 import { completeVerification } from '../http/verification.js'
 import type { View } from '../pages/view.js'
-import { accountAddress } from '../protocol/account-address.js'
-import { type Contact, formatUser, parseUser } from '../protocol/contact.js'
+import { type Contact, formatUser } from '../protocol/contact.js'
 import { maskForOwner } from '../protocol/destination.js'
+import { appContactOf } from '../session/app-contact.js'
 import type { MfaRecord } from '../session/record.js'
 import { storeRecord } from '../session/store.js'
 import { isExhausted } from './account-limits.js'
@@ -36,6 +37,7 @@ import { stop } from './stop-page.js'
  * /enroll-app/confirm` checks its first code, which makes the app valid.
  */
 export function buildEnrollAppRouter(deps: RouteDeps): Router {
+  if (!deps.settings.onAppEnrolled && !deps.service.factorsOf) throw noAppRecord()
   const router = Router()
   addRoute(router, deps, '/enroll-app', {
     get: showStart,
@@ -75,7 +77,9 @@ async function showConfirm(context: RouteContext): Promise<void> {
 
 async function prepare(context: RouteContext): Promise<Prepared | Refused> {
   const refusal = await factorChangeRefusal(context, '/enroll-app')
-  return refusal ? refuse(refusal) : prepareApp(context.deps, context.user, appContact(context))
+  if (refusal) return refuse(refusal)
+  await checkAppIsKept(context)
+  return prepareApp(context.deps, context.user, appContact(context))
 }
 
 async function respondPrepared(context: RouteContext, outcome: Prepared | Refused): Promise<void> {
@@ -144,14 +148,24 @@ async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<
   await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })
 }
 
-/** The contact under which the service stores this user's app; a name without a mailbox if the user has no contact. */
+/** The contact under which the service stores this user's app. */
 function appContact({ deps, state, user: { factors } }: RouteContext): Contact {
-  const { user, userId } = state
-  const given: unknown = deps.settings.appContact
-    ? deps.settings.appContact(user)
-    : Reflect.get(user, 'email')
-  const contact = typeof given === 'string' ? parseUser(given) : undefined
-  if (contact && contact.kind !== 'dual') return contact
-  const [first = accountAddress(userId)] = factors.map((factor) => factor.contact)
-  return first.kind === 'dual' ? { kind: 'email', email: first.email } : first
+  return appContactOf(deps.settings, state.user, state.userId, factors)
+}
+
+/**
+ * An enrolled app is asked for only if the host lists it or the service can tell that there is one.
+ * @throws {OptionsError} when neither is so.
+ */
+async function checkAppIsKept(context: RouteContext): Promise<void> {
+  const { deps, user } = context
+  if (deps.settings.onAppEnrolled) return
+  const contact = appContact(context)
+  if ((await deps.service.factorsOf?.({ contact, ...callerOf(user) })) === undefined) throw noAppRecord()
+}
+
+function noAppRecord(): OptionsError {
+  return new OptionsError([
+    'onAppEnrolled is missing, and the MFA service cannot tell which users have an authenticator app, so an enrolled app would never be asked for. Add the app to what factors returns, in onAppEnrolled, or mount the single routers without enrollAppRouter',
+  ])
 }

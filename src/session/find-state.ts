@@ -2,8 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type { Request } from 'express'
 import { HostError } from '../errors.js'
 import type { MfaEventBody } from '../flows/events.js'
-import { type Factor, readFactors } from '../protocol/factor.js'
-import type { Settings } from '../settings.js'
 import type { Account, SessionDeps } from './deps.js'
 import { passportOf, userOf, withholdUser } from './passport-request.js'
 import { type Decision, decide } from './policy.js'
@@ -18,7 +16,8 @@ import {
   sessionOf,
   storeFirst,
 } from './store.js'
-import { keysOf } from './user-keys.js'
+import { readUserFactors } from './user-factors.js'
+import { userIdOf } from './user-id.js'
 
 const SIGNED_OUT: SessionState = { stage: 'none', expired: false }
 
@@ -199,51 +198,4 @@ export async function endPendingLogin(req: Request, target: string | undefined):
     passportOf(req).logOut((error) => (error ? reject(error) : resolve()))
   })
   rememberTarget(req, keep)
-}
-
-/**
- * The host's id of a user.
- * @throws {HostError} when the user has none.
- */
-export function userIdOf(user: Express.User, settings: Settings): string {
-  const id: unknown = settings.userId ? settings.userId(user) : Reflect.get(user, 'id')
-  if ((typeof id === 'string' && id !== '') || Number.isFinite(id) || typeof id === 'bigint')
-    return String(id)
-  throw new HostError(
-    'ERR_MFA_USER_ID',
-    'The user has no id. Set the option userId to a function such as (user) => user.accountNumber, which returns a string or a number that never changes.',
-  )
-}
-
-/**
- * The user's factors. The host is asked for them once per request.
- * @throws {HostError} when the host's list cannot be used.
- */
-export async function factorsOf(state: ActiveState, deps: FactorDeps): Promise<readonly Factor[]> {
-  state.factors ??= await readUserFactors(state.user, deps)
-  return state.factors
-}
-
-type FactorDeps = Pick<SessionDeps, 'settings' | 'resets'>
-
-/**
- * Asks the host for a user's factors. Those that a recovery ended are left out until the user has set up a new one.
- * @throws {HostError} when its list cannot be used.
- */
-export async function readUserFactors(
-  user: Express.User,
-  { settings, resets }: FactorDeps,
-): Promise<readonly Factor[]> {
-  const read = readFactors(await settings.factors(user))
-  if ('factors' in read) {
-    return resets ? resets.remaining(userIdOf(user, settings), read.factors) : read.factors
-  }
-  throw new HostError(
-    'ERR_MFA_FACTORS',
-    [
-      `The option factors returned an invalid list, so the user is not signed in: ${read.faults.join('; ')}.`,
-      'Return factors such as { method: "sms", phone: "+447700900123" }.',
-      `Its argument is the user that your deserializeUser returned, or your strategy at sign-in; ${keysOf(user)}.`,
-    ].join(' '),
-  )
 }

@@ -2,21 +2,15 @@ import type { Request } from 'express'
 import { addAmr } from '../protocol/amr.js'
 import type { Settings } from '../settings.js'
 import type { SessionDeps } from './deps.js'
-import {
-  isStored,
-  newRecord,
-  readUserFactors,
-  recordFor,
-  sessionStateOf,
-  setState,
-  userIdOf,
-} from './find-state.js'
+import { isStored, newRecord, recordFor, sessionStateOf, setState } from './find-state.js'
 import { type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
 import { decide } from './policy.js'
 import type { MfaRecord, VerifiedRecord } from './record.js'
 import { requestState } from './request-state.js'
 import { activeState, type PendingRenewal, type PendingVerification } from './state.js'
 import { detachSession, onRegenerate, recordOf, rememberedTarget, requireCurrent } from './store.js'
+import { readUserFactors } from './user-factors.js'
+import { userIdOf } from './user-id.js'
 
 /*
  * Every login goes through `req.logIn`, and Passport calls the one that it finds on the request. Our replacement turns

@@ -2,12 +2,13 @@ import type { Request } from 'express'
 import { digestOf } from '../digest.js'
 import { SessionEndedError } from '../errors.js'
 import type { SessionDeps } from './deps.js'
-import { newTransaction, sessionStateOf, userIdOf } from './find-state.js'
+import { newTransaction, sessionStateOf } from './find-state.js'
 import { wrapLogIn } from './log-in.js'
 import { logIn } from './passport-request.js'
 import type { MfaRecord } from './record.js'
 import { requestState } from './request-state.js'
 import { detachSession, recordOf, sessionEnded } from './store.js'
+import { userIdOf } from './user-id.js'
 
 /** Lets one of several parallel requests renew a session. */
 export interface RenewalApprovals {

@@ -302,6 +302,7 @@ describe('the diagnostics', () => {
     const events: MfaEvent[] = []
     const mfa: MfaOptions<Express.User> = {
       service: host().standIn.service,
+      onAppEnrolled: () => {},
       factors: () => [],
       logger: { warn() {}, error() {} },
       onEvent: (event) => void events.push(event),

@@ -20,6 +20,7 @@ import { standInService } from '../kit/stand-in-service.js'
 
 const options = (more: Partial<MfaOptions<TestUser>> = {}): MfaOptions<TestUser> => ({
   service: standInService().service,
+  onAppEnrolled: () => {},
   factors: (user) => user.factors,
   logger: { warn: () => {}, error: () => {} },
   ...more,

@@ -21,6 +21,7 @@ import { type StandIn, standInService } from '../kit/stand-in-service.js'
 
 const optionsFor = (standIn: StandIn): MfaOptions<TestUser> => ({
   service: standIn.service,
+  onAppEnrolled: () => {},
   factors: (user) => user.factors,
   logger: { warn: () => {}, error: () => {} },
 })

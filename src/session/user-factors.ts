@@ -1,0 +1,61 @@
+import { HostError } from '../errors.js'
+import { type Factor, readFactors } from '../protocol/factor.js'
+import { appContactOf } from './app-contact.js'
+import type { SessionDeps } from './deps.js'
+import type { ActiveState } from './state.js'
+import { userIdOf } from './user-id.js'
+import { keysOf } from './user-keys.js'
+
+type FactorDeps = Pick<SessionDeps, 'settings' | 'enrolledApps' | 'resets'>
+
+/**
+ * The user's factors. The host is asked for them once per request.
+ * @throws {HostError} when the host's list cannot be used.
+ * @throws {ServiceError} when the service must say whether the user has an app, and fails.
+ */
+export async function factorsOf(state: ActiveState, deps: FactorDeps): Promise<readonly Factor[]> {
+  state.factors ??= await readUserFactors(state.user, deps)
+  return state.factors
+}
+
+/**
+ * Asks the host for a user's factors, and the service for an authenticator app that the host does not list. Those that a
+ * recovery ended are left out until the user has set up a new one.
+ * @throws {HostError} when the host's list cannot be used.
+ * @throws {ServiceError} when the service fails: without its answer, an app could silently be left out.
+ */
+export async function readUserFactors(user: Express.User, deps: FactorDeps): Promise<readonly Factor[]> {
+  const { settings, resets } = deps
+  const factors = await withEnrolledApp(user, await listedFactors(user, settings), deps)
+  return resets ? resets.remaining(userIdOf(user, settings), factors) : factors
+}
+
+async function withEnrolledApp(
+  user: Express.User,
+  factors: readonly Factor[],
+  { settings, enrolledApps }: FactorDeps,
+): Promise<readonly Factor[]> {
+  if (!enrolledApps || factors.some(({ method }) => method === 'app')) return factors
+  const userId = userIdOf(user, settings)
+  const contact = appContactOf(settings, user, userId, factors)
+  if (!(await enrolledApps.has(userId, contact))) return factors
+  const isTaken = factors.some(({ id }) => id === 'app')
+  // First, as the strongest one.
+  return [{ id: isTaken ? 'enrolled-app' : 'app', method: 'app', contact }, ...factors]
+}
+
+async function listedFactors(
+  user: Express.User,
+  settings: SessionDeps['settings'],
+): Promise<readonly Factor[]> {
+  const read = readFactors(await settings.factors(user))
+  if ('factors' in read) return read.factors
+  throw new HostError(
+    'ERR_MFA_FACTORS',
+    [
+      `The option factors returned an invalid list, so the user is not signed in: ${read.faults.join('; ')}.`,
+      'Return factors such as { method: "sms", phone: "+447700900123" }.',
+      `Its argument is the user that your deserializeUser returned, or your strategy at sign-in; ${keysOf(user)}.`,
+    ].join(' '),
+  )
+}
