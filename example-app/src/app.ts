@@ -8,6 +8,7 @@ import { sameOrigin } from './http/same-origin.js'
 import { securityHeaders } from './http/security-headers.js'
 import { vaultPassport } from './passport.js'
 import { accountRoutes } from './routes/account.js'
+import { adminRoutes } from './routes/admin.js'
 import { homeRoutes } from './routes/home.js'
 import { inboxRoutes } from './routes/inbox.js'
 import { languageRoutes } from './routes/language.js'
@@ -47,6 +48,7 @@ export function createApp(context: VaultContext): Express {
   app.use(vaultRoutes(context))
   app.use(passwordRoutes(context))
   app.use(accountRoutes(context))
+  app.use(adminRoutes(context))
   app.use(transcribeRoutes(context))
   app.use(inboxRoutes(context))
 

@@ -37,6 +37,10 @@ export interface Config {
   readonly pendingLoginMs: number | undefined
   /** The public address of the app, for links in account notices; without it they have no link. */
   readonly publicUrl: string | undefined
+  /** How long a user who lost the authenticator app waits for the recovery of the account. */
+  readonly recoveryWait: Duration
+  /** The names of the users who may reset the accounts of others. */
+  readonly staff: readonly string[]
   /** How long a trusted device skips the second factor. */
   readonly trustMaxAge: Duration
   /** The largest age of a second factor for a withdrawal or a new password. */
@@ -106,6 +110,11 @@ const environment = z
     MFA_HALF_LOGIN_SECONDS: whole(120, 900).optional(),
     MFA_CODE_LIFE_SECONDS: whole(60, 600).optional(),
     MFA_TRUST_HOURS: whole(1, 720).default(720),
+    MFA_RECOVERY_HOURS: whole(1, 168).default(24),
+    VAULT_STAFF: z
+      .string()
+      .regex(/^[\w-]+(,[\w-]+)*$/, { error: 'must be user names with commas, like alice,bob' })
+      .optional(),
     STEP_UP_SECONDS: whole(30, 86_400).default(300),
   })
   .superRefine((env, context) => {
@@ -179,6 +188,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     publicUrl: vars.PUBLIC_URL ?? localUrl(vars),
     pendingLoginMs: inMs(vars.MFA_HALF_LOGIN_SECONDS),
     trustMaxAge: `${vars.MFA_TRUST_HOURS}h`,
+    recoveryWait: `${vars.MFA_RECOVERY_HOURS}h`,
+    staff: vars.VAULT_STAFF?.split(',') ?? (vars.NODE_ENV === 'production' ? [] : ['alice']),
     stepUpMaxAge: `${vars.STEP_UP_SECONDS}s`,
   }
 }

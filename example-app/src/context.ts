@@ -17,7 +17,7 @@ export interface Inbox {
 
 /** What the app is built from. */
 export interface VaultContext {
-  readonly config: Pick<Config, 'production' | 'trustedProxies' | 'publicUrl' | 'stepUpMaxAge'>
+  readonly config: Pick<Config, 'production' | 'trustedProxies' | 'publicUrl' | 'stepUpMaxAge' | 'staff'>
   readonly users: Users
   readonly ledger: Ledger
   readonly signInFailures: SignInFailures

@@ -14,7 +14,7 @@ export interface SharedStores {
 
 /** The options for every part of countersign. */
 export function vaultMfa(
-  config: Pick<Config, 'limits' | 'pendingLoginMs' | 'trustMaxAge' | 'publicUrl'>,
+  config: Pick<Config, 'limits' | 'pendingLoginMs' | 'trustMaxAge' | 'recoveryWait' | 'publicUrl'>,
   service: MfaOptions['service'],
   users: Users,
   { db, redis, messages }: SharedStores,
@@ -39,6 +39,22 @@ export function vaultMfa(
         if (user) await messages.add({ to: user.email, subject, text })
       },
     },
+    // Its notices have links, which need the public address.
+    recovery:
+      config.publicUrl === undefined
+        ? undefined
+        : {
+            waitingPeriod: config.recoveryWait,
+            requireTwoApprovers: true,
+            onNotice: ({ channel, to }, { subject, text, shortText = subject }) =>
+              messages.add({ to, subject, text: channel === 'phone' ? shortText : text }),
+            onFactorsEnded: (user, factors) =>
+              users.endFactors(
+                user.id,
+                factors.map(({ method }) => method),
+              ),
+            contacts: ({ phone }) => (phone === null ? [] : [phone]),
+          },
     urls: { publicUrl: config.publicUrl },
     // Vault's colors and logo on the pages of countersign.
     pages: { stylesheet: '/mfa-theme.css', logo: '/favicon.svg' },

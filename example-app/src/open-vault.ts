@@ -77,8 +77,11 @@ export function inboxOf({ inbox }: CountersignService, messages: Messages): Inbo
     inbox && {
       async messages(filter) {
         const [fromService, fromVault] = await Promise.all([inbox.messages(filter), messages.list(filter)])
-        const emails = fromVault.map((message) => ({ channel: 'email', ...message }))
-        return [...fromService, ...emails].sort((one, other) => other.at.localeCompare(one.at))
+        const own = fromVault.map((message) => ({
+          channel: message.to.startsWith('+') ? 'sms' : 'email',
+          ...message,
+        }))
+        return [...fromService, ...own].sort((one, other) => other.at.localeCompare(one.at))
       },
       apps: seedAppCodes,
     }

@@ -1,13 +1,13 @@
 import type { Database } from './database.js'
 
-/** An email to a user about their account. */
+/** A message to a user about their account: an email, or a text message if `to` is a phone number. */
 export interface VaultMessage {
   readonly to: string
   readonly subject: string
   readonly text: string
 }
 
-/** Vault's outgoing emails. A real app would send them from here. */
+/** Vault's outgoing messages. A real app would send them from here. */
 export interface Messages {
   /** Adds an email. */
   add(message: VaultMessage): Promise<void>

@@ -43,6 +43,8 @@ export interface Users {
   changePassword(id: number, password: string): Promise<VaultUser>
   /** Remembers the contact of the user's authenticator app. */
   rememberApp(id: number, appUser: string): Promise<void>
+  /** Removes second factors by their methods; `app` is the authenticator app. */
+  endFactors(id: number, methods: readonly string[]): Promise<void>
   /** The number of users. */
   count(): Promise<number>
 }
@@ -99,6 +101,16 @@ export function usersIn(db: Database, passwords: Passwords = scryptPasswords()):
 
     async rememberApp(id, appUser) {
       await db.query('UPDATE vault_users SET app_user = $2 WHERE id = $1', [id, appUser])
+    },
+
+    async endFactors(id, methods) {
+      await db.query(
+        `UPDATE vault_users SET
+           app_user = CASE WHEN 'app' = ANY($2::text[]) THEN NULL ELSE app_user END,
+           methods = ARRAY(SELECT method FROM unnest(methods) AS method WHERE method <> ALL($2::text[]))
+         WHERE id = $1`,
+        [id, methods],
+      )
     },
 
     async count() {
