@@ -189,7 +189,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     pendingLoginMs: inMs(vars.MFA_HALF_LOGIN_SECONDS),
     trustMaxAge: `${vars.MFA_TRUST_HOURS}h`,
     recoveryWait: `${vars.MFA_RECOVERY_HOURS}h`,
-    staff: vars.VAULT_STAFF?.split(',') ?? (vars.NODE_ENV === 'production' ? [] : ['alice']),
+    staff: vars.VAULT_STAFF?.split(',') ?? (vars.NODE_ENV === 'production' ? [] : ['alice', 'otto']),
     stepUpMaxAge: `${vars.STEP_UP_SECONDS}s`,
   }
 }

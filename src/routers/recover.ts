@@ -12,7 +12,7 @@ import { contactsOf, senderOf } from '../http/recovery.js'
 import type { recoveredAnswer, recoveryAnswer, recoveryCancelAnswer } from '../http/schemas.js'
 import type { View } from '../pages/view.js'
 import { parseUser } from '../protocol/contact.js'
-import { maskContact } from '../protocol/destination.js'
+import { maskForOwner } from '../protocol/destination.js'
 import { expiresAt, isReady, type Recovery, readyAt } from '../recovery/recoveries.js'
 import { type AccountRecovery, factorsToEnd, type Requested } from '../recovery/recovery.js'
 import { endPendingLogin } from '../session/find-state.js'
@@ -196,7 +196,7 @@ async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
 
 function masked(contact: string): string {
   const parsed = parseUser(contact)
-  return parsed ? maskContact(parsed) : ''
+  return parsed ? maskForOwner(parsed) : ''
 }
 
 function iso(ms: number): string {
