@@ -50,8 +50,8 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'apart', include: APART } },
-      // Has a script of its own, so that `npm test` stays quick.
-      { extends: true, test: { name: 'package', isolate: false, include: PACKAGE } },
+      // Has a script of its own, so that `npm test` stays quick. Hooks pack the package, compile apps and start processes.
+      { extends: true, test: { name: 'package', isolate: false, include: PACKAGE, hookTimeout: 120_000 } },
     ],
     reporters: process.env.CI
       ? ['default', ['json', { outputFile: `test-output/${SCRIPT.replace(':', '-')}.json` }]]

@@ -177,6 +177,13 @@ describe('the documents', () => {
       'docs/sessions.md',
       'docs/upgrading.md',
       'docs/getting-started.md',
+      'recipes/README.md',
+      'recipes/google-and-magic-link/README.md',
+      'recipes/nestjs/README.md',
+      'recipes/password-commonjs/README.md',
+      'recipes/postgresql/README.md',
+      'recipes/redis-nginx/README.md',
+      'recipes/spa-typescript/README.md',
     ]) {
       const folder = path.includes('/') ? path.replace(/[^/]+$/, '') : ''
       const links = [...(await read(path)).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)]
