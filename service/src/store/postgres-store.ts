@@ -67,6 +67,18 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
     )
   }
 
+  function single<Row extends object>(
+    client: pg.PoolClient,
+    session: Session,
+    text: string,
+    params: readonly Value[] | undefined,
+  ): Promise<Row[]> {
+    const queries = queriesOn(client, session, statementTimeoutMs)
+    if (!session.isSnapshotted) return queries.query<Row>(text, params)
+    const limit = `statement_timeout = ${statementTimeoutMs}`
+    return inTransaction(queries, (tx) => tx.query<Row>(text, params), [limit])
+  }
+
   function inBackground<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
     return repeating(() =>
       connections.use((client, session) =>
@@ -78,15 +90,7 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
   return {
     name: 'postgresql',
     query: <Row extends object>(text: string, params?: readonly Value[]) =>
-      repeating(() =>
-        connections.use((client, session) => {
-          const queries = queriesOn(client, session, statementTimeoutMs)
-          if (!session.isSnapshotted) return queries.query<Row>(text, params)
-          return inTransaction(queries, (tx) => tx.query<Row>(text, params), [
-            `statement_timeout = ${statementTimeoutMs}`,
-          ])
-        }),
-      ),
+      repeating(() => connections.use((client, session) => single<Row>(client, session, text, params))),
     transaction,
     background: {
       query: (text, params) => inBackground((tx) => tx.query(text, params)),
@@ -121,13 +125,14 @@ async function inTransaction<T>(
 function queriesOn(client: pg.PoolClient, session: Session, timeoutMs: number): Queries {
   return {
     async query<Row extends object>(text: string, params?: readonly Value[]) {
-      const query = {
+      const query: pg.QueryConfig & { query_timeout: number } = {
         text,
-        // A named statement stays prepared on its connection: parsing and planning cost more than running it. Behind a
-        // pooler, the connection may be another one next time.
-        ...(params && { values: [...params], ...(!session.isPooled && { name: statementName(text) }) }),
         query_timeout: timeoutMs + CANCEL_GRACE_MS,
       }
+      if (params) query.values = params as Value[]
+      // A named statement stays prepared on its connection: parsing and planning cost more than running it. Behind a
+      // pooler, the connection may be another one next time.
+      if (params && !session.isPooled) query.name = statementName(text)
       try {
         return (await client.query(query)).rows as Row[]
       } catch (error) {
