@@ -23,6 +23,7 @@ const LIMIT_VARIABLES: Readonly<Record<LimitName, string>> = {
   sendsPerDestinationHour: 'SERVICE_SENDS_PER_DESTINATION_HOUR',
   sendsPerClientHour: 'SERVICE_SENDS_PER_CLIENT_HOUR',
   sendsPerApplicationDay: 'SERVICE_SENDS_PER_APPLICATION_DAY',
+  enrollmentLifetime: 'SERVICE_ENROLLMENT_LIFE_SECONDS',
   appStepsAhead: 'SERVICE_APP_STEPS_AHEAD',
   backupCodes: 'SERVICE_BACKUP_CODES',
   backupCodeLength: 'SERVICE_BACKUP_CODE_LENGTH',

@@ -51,6 +51,8 @@ export const LIMIT_RANGES = {
   sendsPerClientHour: count('messages', 1, 10, 10),
   /** Messages of one application in a UTC day (R43): 1 to 10,000,000. Defaults to 10,000. */
   sendsPerApplicationDay: count('messages', 1, 10_000_000, 10_000),
+  /** How long a new authenticator secret waits for its first valid code (R98): 5 minutes to 1 hour. Defaults to `'15m'`. */
+  enrollmentLifetime: duration('5m', '1h', '15m'),
   /** Steps of 30 seconds by which an authenticator app may be ahead of the service's clock (R50): 0 or 1. Defaults to 0. */
   appStepsAhead: count('steps', 0, 1, 0),
   /** Codes in a set of backup codes (R58): 8 to 16. Defaults to 10. */

@@ -1,5 +1,7 @@
 /** The entry point `countersign/protocol`: the API between the plugin and an MFA service. */
+
 export { type ServiceEffect, ServiceError, type ServiceErrorCode } from '../errors.js'
+export { isAccountAddress } from './account-address.js'
 export { canonicalBackupCode, canonicalCode } from './code.js'
 export {
   type Contact,

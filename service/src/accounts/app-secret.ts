@@ -11,6 +11,8 @@ import { attemptStatement } from './attempt-statement.js'
 export interface AppSecretRow {
   readonly sealed: string | null
   readonly pending: string | null
+  /** When the pending secret was made, in milliseconds since 1970. */
+  readonly pending_since: number | null
   /** The last step of the confirmed secret whose code was accepted. */
   readonly last_step: number
 }
@@ -30,7 +32,7 @@ export function findAppSecret(
   return queryOne<AppSecretRow>(
     queries,
     `WITH known AS (INSERT INTO account (application, account) VALUES ($1, $2) ON CONFLICT DO NOTHING)
-     SELECT sealed, pending, last_step FROM app_secret WHERE application = $1 AND account = $2`,
+     SELECT sealed, pending, pending_since, last_step FROM app_secret WHERE application = $1 AND account = $2`,
     [application.id, account],
   )
 }
@@ -42,12 +44,24 @@ export async function storePendingSecret(
   application: Application,
   account: string,
   secret: string,
+  now: number,
 ): Promise<void> {
   await tx.query(
-    `INSERT INTO app_secret (application, account, pending) VALUES ($1, $2, $3)
-     ON CONFLICT (application, account) DO UPDATE SET pending = EXCLUDED.pending`,
-    [application.id, account, seal(keys, appSecretIdentity(application.id, account), secret)],
+    `INSERT INTO app_secret (application, account, pending, pending_since) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (application, account)
+     DO UPDATE SET pending = EXCLUDED.pending, pending_since = EXCLUDED.pending_since`,
+    [application.id, account, seal(keys, appSecretIdentity(application.id, account), secret), now],
   )
+}
+
+/** The pending secret, unless it has waited too long for its first valid code (R98). */
+export function livePendingSecret(
+  { limits }: Application,
+  row: AppSecretRow | undefined,
+  now: number,
+): string | null {
+  const ageMs = now - (row?.pending_since ?? Number.NEGATIVE_INFINITY)
+  return row !== undefined && ageMs < limits.enrollmentLifetimeMs ? row.pending : null
 }
 
 /** Matches a code against a sealed secret. */

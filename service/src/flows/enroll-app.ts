@@ -23,7 +23,7 @@ export async function enrollApp(
   const lockSeconds = await context.store.transaction(async (tx) => {
     const account = await holdAccount(tx, application, input.account)
     const seconds = lockedForSeconds(account, now)
-    if (seconds === 0) await storePendingSecret(context.keys, tx, application, input.account, secret)
+    if (seconds === 0) await storePendingSecret(context.keys, tx, application, input.account, secret, now)
     return seconds
   })
   if (lockSeconds > 0) return locked(lockSeconds)

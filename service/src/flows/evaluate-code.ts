@@ -1,5 +1,11 @@
 import { canonicalBackupCode, canonicalCode, type Refused } from 'countersign/protocol'
-import { APP_FACTOR, attemptAppCode, findAppSecret, matchSealed } from '../accounts/app-secret.js'
+import {
+  APP_FACTOR,
+  attemptAppCode,
+  findAppSecret,
+  livePendingSecret,
+  matchSealed,
+} from '../accounts/app-secret.js'
 import type { Attempt, AttemptResult } from '../accounts/attempt.js'
 import { attemptBackupCode, BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { attemptDeliveredCode } from '../accounts/challenge.js'
@@ -94,7 +100,7 @@ async function evaluateApp(
   now: number,
 ): Promise<Evaluation> {
   const row = await findAppSecret(context.store, application, input.account)
-  const pending = input.kind === 'code' ? null : (row?.pending ?? null)
+  const pending = input.kind === 'code' ? null : livePendingSecret(application, row, now)
   const confirmed = input.kind === 'confirm' ? null : (row?.sealed ?? null)
   const alwaysValid = isAlwaysValid(application, code)
   const match = (sealed: string | null): StepMatch =>

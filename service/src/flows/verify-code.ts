@@ -1,4 +1,4 @@
-import type { VerifyAnswer } from 'countersign/protocol'
+import { isAccountAddress, type VerifyAnswer } from 'countersign/protocol'
 import { lockedForSeconds } from '../accounts/account.js'
 import type { AttemptResult } from '../accounts/attempt.js'
 import type { Application } from '../application.js'
@@ -54,7 +54,10 @@ function noticeOf(
   result: AttemptResult,
   now: number,
 ): AccountNotice | undefined {
-  if (result.ok && as === 'app-bound') return { notice: 'app-bound' }
+  if (result.ok && as === 'app-bound') {
+    // Without a proven contact, the owner is told at the one that the app was enrolled under (R98).
+    return { notice: 'app-bound', fallback: isAccountAddress(input.contact) ? undefined : input.contact }
+  }
   if (result.ok && as === 'backup') return { notice: 'backup-used', fallback: input.contact }
   if (!result.locks_until) return undefined
   const seconds = lockedForSeconds({ locked_until: result.locks_until }, now)

@@ -1,6 +1,8 @@
 import type { Contact, EnrollAppAnswer, MfaService } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import { readQrCode } from '../../../test/kit/qr-code.js'
+import { verifyCode } from '../../src/flows/verify-code.js'
+import { parseVerify } from '../../src/requests/inputs.js'
 import { advance, appCode, type Bench, eventually, freshEmail, freshTenant, rejection } from '../kit.js'
 
 const invalid = { outcome: 'invalid' }
@@ -45,6 +47,56 @@ export function appFactorSuite(bench: () => Bench): void {
     )
     advance(30)
     expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: appCode(secret) })).toEqual(valid)
+  })
+
+  test('does not confirm an app after 15 minutes, even for a client that names no kind (R98)', async () => {
+    const tenant = freshTenant(bench())
+    const confirm = async (seconds: number, kind: { readonly Kind?: 'CONFIRM' }) => {
+      const contact = freshEmail()
+      const { secret } = await prepare(tenant.mfa, contact)
+      advance(seconds)
+      const parsed = parseVerify({ User: contact.email, Type: 'APP', Code: appCode(secret), ...kind })
+      if (!parsed.ok) throw new Error('The request is invalid.')
+      return (await verifyCode(bench().context, tenant.application, parsed.value)).outcome
+    }
+    for (const kind of [{ Kind: 'CONFIRM' }, {}] as const) {
+      expect(await confirm(15 * 60 - 1, kind)).toBe('valid')
+      expect(await confirm(15 * 60, kind)).toBe('invalid')
+    }
+  })
+
+  test('keeps a confirmed app when a new one is never confirmed (R54, R98)', async () => {
+    const { mfa } = freshTenant(bench())
+    const contact = freshEmail()
+    const old = await enroll(mfa, contact)
+    const { secret } = await prepare(mfa, contact)
+    advance(16 * 60)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'confirm', code: appCode(secret) })).toEqual(
+      invalid,
+    )
+    expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: appCode(old) })).toEqual(valid)
+  })
+
+  test('lives as long as the application says (R98)', async () => {
+    const { mfa } = freshTenant(bench(), { limits: { enrollmentLifetime: '1h' } })
+    const contact = freshEmail()
+    const { secret } = await prepare(mfa, contact)
+    advance(59 * 60)
+    expect(await mfa.verify({ method: 'app', contact, kind: 'confirm', code: appCode(secret) })).toEqual(
+      valid,
+    )
+  })
+
+  test('notifies the owner of a confirmed app at the contact that it was enrolled under (R98)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshEmail()
+    await enroll(tenant.mfa, contact)
+    await eventually(() =>
+      expect(tenant.sent().map(({ to, purpose }) => [to, purpose])).toContainEqual([contact.email, 'notice']),
+    )
+    const nameless = { kind: 'email', email: 'u-1@account.invalid' } as const
+    await enroll(tenant.mfa, nameless)
+    expect(tenant.sent().map(({ to }) => to)).not.toContain(nameless.email)
   })
 
   test('does not accept the step that confirmed an app again (R51)', async () => {
