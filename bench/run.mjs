@@ -14,9 +14,9 @@ const HELP = `npm run bench -- [case …] [options]
 Without a case, all are run on Node 20 and 24, and docs/performance.md is written.
 
   --quick             a few short rounds
-  --rounds N          rounds that count, instead of 45 (15 with --quick)
+  --rounds N          rounds that count, instead of 21 (9 with --quick)
   --node WHICH        the Node of the servers: a major, or the path of a binary; may be given more than once
-  --sign-ins N        how many sign-ins the soak test does
+  --sign-ins N        how many sign-ins the soak test does, instead of two minutes of them
   --baseline REF      a commit whose service is measured beside this one
   --page              writes the page from the results that are kept, without measuring
   --output FILE       where the page goes, instead of docs/performance.md

@@ -24,9 +24,9 @@ export function createBench({ node, major, isQuick = false, rounds, signIns, bas
     isQuick,
     signIns,
     baseline,
-    rounds: rounds ?? (isQuick ? 15 : 45),
+    rounds: rounds ?? (isQuick ? 9 : 21),
     /** Rounds that do not count: code is compiled in them. */
-    warmUpRounds: isQuick ? 8 : 15,
+    warmUpRounds: isQuick ? 6 : 10,
     /** The target for the Node major under test. */
     target: (node20, node24 = node20) => (major >= 24 ? node24 : node20),
     defer,

@@ -39,7 +39,8 @@ describe('the packed package', () => {
     // Parts of zod are in the bundle.
     expect(project.files).toContain('dist/licenses/zod.txt')
     const { size } = await stat(join(project.folder, TARBALL))
-    expect(size).toBeLessThan(300_000)
+    // The parts of zod are 38 KB of it.
+    expect(size).toBeLessThan(360_000)
   })
 
   it('has small CommonJS entries that only export, since Node reads an imported CommonJS file twice', async () => {
