@@ -70,6 +70,7 @@ const pages = z.strictObject(
   {
     stylesheet: sitePath('/mfa.css').optional(),
     logo: sitePath('/logo.svg').optional(),
+    addFactorPath: sitePath('/account/phone').optional(),
     help: z
       .string({ error: 'must be text' })
       .min(1, { error: 'must not be empty' })

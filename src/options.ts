@@ -212,6 +212,11 @@ export interface PageOptions<User = Express.User> {
    * text stays beside it. Defaults to none.
    */
   logo?: string | undefined
+  /**
+   * Your page on which a user adds a phone number or email address, a path on your site. The factor page links to it. Defaults to
+   * none. A factor's own `manageUrl` leads to your page for that factor.
+   */
+  addFactorPath?: string | undefined
   /** What a user should do who has no usable factor, in your words, at most 500 characters. Defaults to none. */
   help?: string | undefined
   /** Returns the id of the factor that is offered first. Defaults to the factor that was last used in this browser. */

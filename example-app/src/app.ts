@@ -14,6 +14,7 @@ import { inboxRoutes } from './routes/inbox.js'
 import { languageRoutes } from './routes/language.js'
 import { meRoutes } from './routes/me.js'
 import { passwordRoutes } from './routes/password.js'
+import { phoneRoutes } from './routes/phone.js'
 import { signInRoutes } from './routes/sign-in.js'
 import { transcribeRoutes } from './routes/transcribe.js'
 import { vaultRoutes } from './routes/vault.js'
@@ -49,6 +50,7 @@ export function createApp(context: VaultContext): Express {
   app.use(passwordRoutes(context))
   app.use(accountRoutes(context))
   app.use(adminRoutes(context))
+  app.use(phoneRoutes(context))
   app.use(transcribeRoutes(context))
   app.use(inboxRoutes(context))
 

@@ -22,6 +22,8 @@ export interface VaultContext {
   readonly ledger: Ledger
   readonly signInFailures: SignInFailures
   readonly mfa: MfaOptions<VaultUser>
+  /** Sends and checks the code of a new phone number. */
+  readonly codes: Pick<MfaService, 'send' | 'verify'>
   /** Turns a recording into text. */
   readonly transcriber: Pick<MfaService, 'transcribe'>
   readonly sessionSecret: string

@@ -57,7 +57,7 @@ export function vaultMfa(
           },
     urls: { publicUrl: config.publicUrl },
     // Vault's colors and logo on the pages of countersign.
-    pages: { stylesheet: '/mfa-theme.css', logo: '/favicon.svg' },
+    pages: { stylesheet: '/mfa-theme.css', logo: '/favicon.svg', addFactorPath: '/phone' },
     languages: {
       // The language that the user chose on Vault's own pages, from the same cookie; otherwise the browser's.
       locale: chosenLanguage,
@@ -94,7 +94,8 @@ export function factorsOf({ appUser, methods, email, phone }: VaultUser): Factor
     ...methods.map((method): FactorInput => {
       if (method === 'email') return { method, email }
       if (phone === null) throw new Error(`The user has the factor ${method} but no phone number.`)
-      return method === 'dual' ? { method, email, phone } : { method, phone }
+      const manageUrl = '/phone'
+      return method === 'dual' ? { method, email, phone, manageUrl } : { method, phone, manageUrl }
     }),
   ]
 }

@@ -53,6 +53,7 @@ export async function openVault(config: Config): Promise<OpenVault> {
       ledger,
       signInFailures: signInFailuresIn(db),
       mfa: vaultMfa(config, service?.mfa ?? addressOf(config), users, { db, redis, messages }),
+      codes: mfa,
       transcriber: mfa,
       sessionSecret: config.sessionSecret ?? (await secretFromFile(join(config.dataDir, 'session-secret'))),
       sessionStore: redis && new RedisStore({ client: redis, prefix: 'vault:session:' }),

@@ -9,6 +9,8 @@ declare module 'express-session' {
     returnTo?: string
     /** Shown once, on the next page. */
     pageMessage?: PageMessage
+    /** A phone number that waits for its code, and the id of that challenge. */
+    newPhone?: { readonly phone: string; readonly challenge?: string }
   }
 }
 

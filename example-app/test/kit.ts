@@ -59,6 +59,7 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
     ledger,
     signInFailures: signInFailuresIn(db),
     mfa: { ...vaultMfa(config, service.mfa, users, { db, messages }), onEvent: undefined },
+    codes: service.mfa,
     transcriber: service.mfa,
     sessionSecret: SECRET,
     inbox,

@@ -10,6 +10,8 @@ export interface FactorView {
   readonly to: string
   /** The label from the host, if any. */
   readonly label?: string
+  /** The host's page on which the user changes the factor. Only in the view `overview`. */
+  readonly manageUrl?: string
 }
 
 /** A challenge as a page shows it. Times are milliseconds since 1970. */
@@ -183,6 +185,8 @@ export type View =
       readonly backupCodesLeft?: number
       /** Whether an authenticator app can be set up here. Defaults to true. */
       readonly enroll?: boolean
+      /** The host's page on which the user adds a phone number or mailbox. */
+      readonly addUrl?: string
       /** Whether there is a page for trusted devices. Defaults to false. */
       readonly devices?: boolean
     }

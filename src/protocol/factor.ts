@@ -8,6 +8,8 @@ export type FactorInput = {
   readonly id?: string
   /** The user's name for it, for example "Work phone". Pages show it, and JSON responses contain it. */
   readonly label?: string
+  /** Your page on which the user changes or removes the factor, a path on your site. The factor page links to it. */
+  readonly manageUrl?: string
 } & (
   | { readonly method: 'email'; readonly email: string }
   | { readonly method: 'sms' | 'whatsapp' | 'call'; readonly phone: string }
@@ -22,9 +24,11 @@ export interface Factor {
   readonly method: Method
   readonly contact: Contact
   readonly label?: string
+  readonly manageUrl?: string
 }
 
 const labelText = 'must be text of at most 60 characters'
+const manageUrlText = 'must be a path on this site, like /account/phone'
 const idText = 'must be 1 to 32 lower-case letters, digits, - or _'
 const shared = {
   id: z
@@ -36,6 +40,11 @@ const shared = {
     })
     .optional(),
   label: z.string({ error: labelText }).max(60, { error: labelText }).optional(),
+  manageUrl: z
+    .string({ error: manageUrlText })
+    .regex(/^\/(?![/\\])[\x21-\x7e]*$/, { error: manageUrlText })
+    .max(500, { error: manageUrlText })
+    .optional(),
 }
 
 const appUserText = 'must be an email address or a phone number in E.164 format'
@@ -86,6 +95,7 @@ export function readFactors(list: unknown): { factors: readonly Factor[] } | { f
       method: input.method,
       contact: contactOf(input),
       ...(input.label && { label: input.label }),
+      ...(input.manageUrl && { manageUrl: input.manageUrl }),
     })
   }
   return { factors: [...named.values()] }

@@ -10,6 +10,7 @@ import type { RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type cancelledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
+import type { FactorView } from '../pages/view.js'
 import { maskForOwner } from '../protocol/destination.js'
 import { endPendingLogin, givenUp } from '../session/find-state.js'
 import { storeRecord } from '../session/store.js'
@@ -50,8 +51,9 @@ async function showStart(context: RouteContext): Promise<void> {
     const left = await backupCodesLeft(deps, user)
     const overview = {
       page: 'overview',
-      factors: factorViews(context),
+      factors: managedFactors(context),
       backup: hasBackup(context),
+      ...(deps.settings.addFactorPath && { addUrl: deps.settings.addFactorPath }),
       ...(typeof left === 'number' && hasBackup(context) && { backupCodesLeft: left }),
       devices: deps.browsers !== undefined,
     } as const
@@ -65,6 +67,15 @@ async function showStart(context: RouteContext): Promise<void> {
       return res.redirect(303, `${path}/verify?factor=${only.id}`)
   }
   showPage(context, await choosePage(context), keptRefusal(context))
+}
+
+/** The factors with the host's pages on which they are changed. */
+function managedFactors(context: RouteContext): FactorView[] {
+  const urls = new Map(context.user.factors.map(({ id, manageUrl }) => [id, manageUrl]))
+  return factorViews(context).map((view) => {
+    const manageUrl = urls.get(view.id)
+    return { ...view, ...(manageUrl !== undefined && { manageUrl }) }
+  })
 }
 
 /** Responds with the MFA status as JSON. */

@@ -31,7 +31,7 @@ const GROUPS = {
     'codeLifetime',
   ],
   notices: ['onNotice', 'onCompromise', 'store'],
-  pages: ['stylesheet', 'logo', 'help', 'preferred', 'render'],
+  pages: ['stylesheet', 'logo', 'addFactorPath', 'help', 'preferred', 'render'],
   languages: ['offer', 'remember', 'locale', 'texts'],
 }
 

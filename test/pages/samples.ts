@@ -93,6 +93,13 @@ export const VIEWS = {
   'no backup code left': { page: 'backup-codes-left', left: 0, next: '/account' },
   overview: { page: 'overview', factors: FACTORS, backup: true, devices: true },
   'overview with backup codes': { page: 'overview', factors: FACTORS, backup: true, backupCodesLeft: 7 },
+  'overview with pages of the host': {
+    page: 'overview',
+    factors: FACTORS.map((factor) => ({ ...factor, manageUrl: '/account/phone' })),
+    backup: true,
+    backupCodesLeft: 0,
+    addUrl: '/account/phone',
+  },
   'overview of nothing': { page: 'overview', factors: [], backup: false },
   'code with a box to tick': codeView(factorOf('sms'), { trust: { forMs: 30 * 86_400_000, ticked: true } }),
   devices: {

@@ -45,6 +45,8 @@ export interface Users {
   rememberApp(id: number, appUser: string): Promise<void>
   /** Removes second factors by their methods; `app` is the authenticator app. */
   endFactors(id: number, methods: readonly string[]): Promise<void>
+  /** Replaces the phone number, which then receives text messages as a second factor. */
+  changePhone(id: number, phone: string): Promise<void>
   /** The number of users. */
   count(): Promise<number>
 }
@@ -110,6 +112,15 @@ export function usersIn(db: Database, passwords: Passwords = scryptPasswords()):
            methods = ARRAY(SELECT method FROM unnest(methods) AS method WHERE method <> ALL($2::text[]))
          WHERE id = $1`,
         [id, methods],
+      )
+    },
+
+    async changePhone(id, phone) {
+      await db.query(
+        `UPDATE vault_users SET phone = $2,
+           methods = CASE WHEN methods && '{sms}' THEN methods ELSE array_append(methods, 'sms') END
+         WHERE id = $1`,
+        [id, phone],
       )
     },
 

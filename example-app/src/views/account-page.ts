@@ -30,6 +30,7 @@ ${pageMessageBox(message)}
       <dt>Email</dt><dd>${contact(user.email)}</dd>
       <dt>Phone</dt><dd>${user.phone ?? 'none'}</dd>
     </dl>
+    <p><a href="/phone">${user.phone === null ? 'Add a phone number' : 'Change phone number'}</a></p>
     <p><a href="/password">Change password</a></p>
   </section>
   <section class="card">

@@ -141,6 +141,8 @@ export interface Catalogue {
     readonly left: PluralPhrase
     /** The last backup code was used. */
     readonly none: Phrase
+    /** On the page of factors: there are none. */
+    readonly zero: Phrase
     readonly advice: Phrase
   }
   /** The page of a signed-in user: factors, and what can be set up. */
@@ -153,6 +155,10 @@ export interface Catalogue {
     readonly enroll: Phrase
     readonly replace: Phrase
     readonly backup: Phrase
+    /** Links to the host's page for one factor; screen readers add its name. */
+    readonly change: Phrase
+    /** Links to the host's page for adding a contact. */
+    readonly add: Phrase
   }
   /** The page on which the user sends an interrupted form again. */
   readonly resume: {

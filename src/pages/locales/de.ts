@@ -156,6 +156,7 @@ export const de: Catalogue = {
     used: 'Backup-Code verwendet',
     left: { one: 'Sie haben noch {count} Backup-Code.', other: 'Sie haben noch {count} Backup-Codes.' },
     none: 'Das war Ihr letzter Backup-Code.',
+    zero: 'Sie haben keine Backup-Codes.',
     advice:
       'Fordern Sie neue an, bevor Sie sie brauchen. Ohne Backup-Code verlieren Sie möglicherweise den Zugriff auf Ihr Konto, wenn Ihre anderen Methoden nicht verfügbar sind.',
   },
@@ -175,6 +176,8 @@ export const de: Catalogue = {
     enroll: 'Authenticator-App einrichten',
     replace: 'Authenticator-App ersetzen',
     backup: 'Neue Backup-Codes anfordern',
+    change: 'Ändern',
+    add: 'Telefonnummer oder E-Mail-Adresse hinzufügen',
   },
   resume: {
     title: 'Prüfen und bestätigen',

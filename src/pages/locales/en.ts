@@ -153,6 +153,7 @@ export const en: Catalogue = {
     used: 'Backup code used',
     left: { one: 'You have {count} backup code left.', other: 'You have {count} backup codes left.' },
     none: 'That was your last backup code.',
+    zero: 'You have no backup codes.',
     advice:
       'Get new ones before you need them. Without a backup code, you could lose access to your account when you can’t use your other options.',
   },
@@ -172,6 +173,8 @@ export const en: Catalogue = {
     enroll: 'Set up an authenticator app',
     replace: 'Replace your authenticator app',
     backup: 'Get new backup codes',
+    change: 'Change',
+    add: 'Add a phone number or email address',
   },
   resume: {
     title: 'Check and confirm',

@@ -153,6 +153,7 @@ export const es: Catalogue = {
     used: 'Código de respaldo usado',
     left: { one: 'Te queda {count} código de respaldo.', other: 'Te quedan {count} códigos de respaldo.' },
     none: 'Ese era tu último código de respaldo.',
+    zero: 'No tienes códigos de respaldo.',
     advice:
       'Solicita códigos nuevos antes de necesitarlos. Sin un código de respaldo, podrías perder el acceso a tu cuenta si no puedes usar tus otros métodos.',
   },
@@ -172,6 +173,8 @@ export const es: Catalogue = {
     enroll: 'Configurar una aplicación de autenticación',
     replace: 'Cambiar la aplicación de autenticación',
     backup: 'Solicitar códigos de respaldo nuevos',
+    change: 'Cambiar',
+    add: 'Añadir un número de teléfono o un correo',
   },
   resume: {
     title: 'Revisa y confirma',

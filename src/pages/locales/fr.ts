@@ -157,6 +157,7 @@ export const fr: Catalogue = {
     used: 'Code de secours utilisé',
     left: { one: 'Il vous reste {count} code de secours.', other: 'Il vous reste {count} codes de secours.' },
     none: 'C’était votre dernier code de secours.',
+    zero: 'Vous n’avez pas de codes de secours.',
     advice:
       'Demandez-en de nouveaux avant d’en avoir besoin. Sans code de secours, vous risquez de perdre l’accès à votre compte si vous ne pouvez plus utiliser vos autres méthodes.',
   },
@@ -176,6 +177,8 @@ export const fr: Catalogue = {
     enroll: 'Configurer une application d’authentification',
     replace: 'Remplacer l’application d’authentification',
     backup: 'Demander de nouveaux codes de secours',
+    change: 'Modifier',
+    add: 'Ajouter un numéro de téléphone ou une adresse e-mail',
   },
   resume: {
     title: 'Vérifiez et confirmez',

@@ -153,6 +153,7 @@ export const pt: Catalogue = {
     used: 'Código de backup usado',
     left: { one: 'Resta {count} código de backup.', other: 'Restam {count} códigos de backup.' },
     none: 'Esse era o seu último código de backup.',
+    zero: 'Você não tem códigos de backup.',
     advice:
       'Solicite novos códigos antes de precisar deles. Sem um código de backup, você pode perder o acesso à sua conta se não puder usar seus outros métodos.',
   },
@@ -172,6 +173,8 @@ export const pt: Catalogue = {
     enroll: 'Configurar um app autenticador',
     replace: 'Trocar o app autenticador',
     backup: 'Solicitar novos códigos de backup',
+    change: 'Alterar',
+    add: 'Adicionar um número de telefone ou e-mail',
   },
   resume: {
     title: 'Confira e confirme',

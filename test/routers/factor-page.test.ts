@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import type { FactorInput, MfaOptions } from '../../src/index.js'
+import { host, signIn, signInFully, type TestUser } from '../kit/host.js'
+import { standInService } from '../kit/stand-in-service.js'
+
+const PHONE: FactorInput = { method: 'sms', phone: '+447700900102', manageUrl: '/account/phone?of=1' }
+const APP: FactorInput = { method: 'app', user: 'bob@example.com' }
+
+/** The factor page of a user who has these factors. */
+async function factorPage(
+  factors: FactorInput[],
+  options: Partial<MfaOptions<TestUser>> = {},
+  standIn = standInService(),
+) {
+  const made = host({ standIn, options: { factors: () => factors, ...options } })
+  made.standIn.setApp('bob@example.com', '424242')
+  const agent = await (factors.length > 0 ? signInFully(made, 'bob') : signIn(made.app, 'bob'))
+  return (await agent.get('/mfa').set('Accept', 'text/html').expect(200)).text
+}
+
+/** The links below the list, with their style. */
+const actions = (page: string) =>
+  [...page.matchAll(/<a class="mfa-(primary|secondary)" href="[^"]+">([^<]+)/g)].map(([, style, label]) => [
+    style,
+    label,
+  ])
+
+describe('the factor page', () => {
+  it('has one primary action: an authenticator app for a user without one', async () => {
+    expect(actions(await factorPage([PHONE]))).toEqual([
+      ['primary', 'Set up an authenticator app'],
+      ['secondary', 'Get new backup codes'],
+    ])
+    expect(actions(await factorPage([]))).toEqual([['primary', 'Set up an authenticator app']])
+  })
+
+  it('has trusted devices only where they are switched on', async () => {
+    expect(await factorPage([PHONE])).not.toContain('/mfa/devices')
+    expect(await factorPage([PHONE], { trustedDevices: { store: 'memory' } })).toContain('/mfa/devices')
+  })
+
+  it('leads from a factor to the page on which the host changes it', async () => {
+    const page = await factorPage([PHONE])
+    expect(page).toMatch(/href="\/account\/phone\?of=1">Change<span class="mfa-unseen"> Text message</)
+  })
+
+  it('leads to the page on which the host adds a contact', async () => {
+    const page = await factorPage([], { pages: { addFactorPath: '/account/phone' } })
+    expect(page).toContain('href="/account/phone">Add a phone number or email address</a>')
+  })
+
+  it('shows the number of backup codes, and offers the first ones to a user who has none', async () => {
+    const standIn = standInService()
+    Object.assign(standIn.service, { factorsOf: async () => ({ app: true, backupCodesLeft: 0 }) })
+    const page = await factorPage([APP, PHONE], {}, standIn)
+    expect(page).toContain('You have no backup codes.')
+    expect(actions(page)).toEqual([
+      ['primary', 'Get backup codes'],
+      ['secondary', 'Replace your authenticator app'],
+    ])
+  })
+})
+
+describe('the page of a factor at the host', () => {
+  it.each([
+    'https://elsewhere.example/',
+    '//elsewhere.example',
+    'javascript:alert(1)',
+    '/\\elsewhere.example',
+  ])('is on the same site, never %s', async (manageUrl) => {
+    const made = host({ options: { factors: () => [{ ...PHONE, manageUrl }] } })
+    const { failures } = made
+    await signIn(made.app, 'bob').catch(() => undefined)
+    expect(String(failures[0])).toContain('manageUrl')
+    expect(String(failures[0])).toContain('must be a path on this site')
+  })
+})
