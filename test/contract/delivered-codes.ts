@@ -6,15 +6,9 @@ import {
   maskContact,
   type Purpose,
 } from '../../src/protocol/index.js'
+import { codeIn } from '../kit/message-code.js'
 import type { Contract, Opened } from './mfa-service.js'
 import { type NewUser, newUser } from './new-user.js'
-
-/** The six digits in a message. */
-export function codeIn(text: string | undefined): string {
-  const code = /\b\d{6}\b/.exec(text ?? '')?.[0]
-  if (!code) throw new Error('The message has no code.')
-  return code
-}
 
 /** A code that differs from this one. */
 export function wrong(code: string, by = 1): string {

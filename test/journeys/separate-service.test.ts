@@ -2,11 +2,12 @@ import type { AddressInfo } from 'node:net'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RunningProcess } from '../kit/process.js'
 import { type TemporaryFolder, temporaryFolder } from '../kit/temporary-folder.js'
 import { appCode } from './kit/authenticator.js'
 import { hasMovableClock, type MovableClock, movableClock } from './kit/clock.js'
 import { jsonClient } from './kit/json-client.js'
-import { type Running, runToEnd, startApp, startService } from './kit/process.js'
+import { runToEnd, startApp, startService } from './kit/process.js'
 import { codeIn, passwordOf } from './kit/vault.js'
 
 const KEY = 'a-test-key-of-at-least-32-characters'
@@ -16,8 +17,8 @@ const SECRET = 'a test secret of at least 32 characters'
 describe.skipIf(!hasMovableClock())('the example app with the service in another process', () => {
   const mails: { to: string; text: string; subject: string }[] = []
   let smtp: SMTPServer
-  let service: Running
-  let app: Running
+  let service: RunningProcess
+  let app: RunningProcess
   let folder: TemporaryFolder
   let clock: MovableClock
   let serviceEnv: Record<string, string>

@@ -5,9 +5,11 @@ import { promisify } from 'node:util'
 import { TOTP } from 'otpauth'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { codeIn } from '../kit/message-code.js'
+import type { RunningProcess } from '../kit/process.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { type Consumer, consumer, ROOT } from '../package/kit.js'
-import { codeIn, type RunningRecipe, startScript } from './kit.js'
+import { startScript } from './kit.js'
 
 const run = promisify(execFile)
 
@@ -31,7 +33,7 @@ async function installed(): Promise<string[]> {
 
 describe('the guide docs/getting-started.md', () => {
   let project: Consumer
-  let app: RunningRecipe
+  let app: RunningProcess
 
   beforeAll(async () => {
     const names = (await installed()).filter((name) => !name.endsWith('.tgz'))

@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net'
 import express from 'express'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RunningProcess } from '../kit/process.js'
 import { challenge, verify } from '../kit/sign-in.js'
-import { openRecipe, type Recipe, type RunningRecipe } from './kit.js'
+import { openRecipe, type Recipe } from './kit.js'
 import { type RecipeService, serviceForRecipes } from './service.js'
 
 /** A stand-in for Google: it signs everyone in as bob, and returns to the app with a code. */
@@ -32,7 +33,7 @@ describe('the recipe "Google and magic links"', () => {
   let recipe: Recipe
   let service: RecipeService
   let google: Awaited<ReturnType<typeof standInForGoogle>>
-  let app: RunningRecipe
+  let app: RunningProcess
 
   beforeAll(async () => {
     ;[recipe, service, google] = await Promise.all([

@@ -1,22 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { type RunningProcess, startProcess } from '../kit/process.js'
 import { type Consumer, consumer, EXPRESS_5_TYPES, type Installed, ROOT } from '../package/kit.js'
 
 /** A recipe in a folder of its own, with the packed package and the packages that its package.json names. */
 export interface Recipe extends Consumer {
   /** Starts a script of the recipe, and waits until it says where it listens. */
-  start(script: string, env?: Readonly<Record<string, string>>): Promise<RunningRecipe>
-}
-
-/** A process of a recipe. */
-export interface RunningRecipe {
-  readonly url: string
-  /** What it has printed. */
-  output(): string
-  stop(): Promise<void>
+  start(script: string, env?: Readonly<Record<string, string>>): Promise<RunningProcess>
 }
 
 /** Copies a recipe into a new folder and installs what its package.json names. Nothing is fetched. */
@@ -37,7 +28,7 @@ export async function openRecipe(name: string): Promise<Recipe> {
     recursive: true,
     filter: (path) => !/[/\\](node_modules|dist|\.data)$/.test(path),
   })
-  const running: RunningRecipe[] = []
+  const running: RunningProcess[] = []
   return {
     ...project,
     async start(script, env = {}) {
@@ -62,36 +53,10 @@ async function sourceOf(dependency: string, range: string): Promise<string> {
 }
 
 /** Starts a script of a project as a process, and waits until it says where it listens. */
-export async function startScript(
+export function startScript(
   folder: string,
   script: string,
   env: Readonly<Record<string, string>> = {},
-): Promise<RunningRecipe> {
-  const child = spawn(process.execPath, [script], {
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let output = ''
-  const url = await new Promise<string>((resolve, reject) => {
-    const hear = (chunk: Buffer) => {
-      output += chunk
-      const found = /Listens on (http:\/\/\S+)/.exec(output)?.[1]
-      if (found) resolve(found)
-    }
-    child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
-    child.once('exit', (code) => reject(new Error(`${script} ended with ${code}:\n${output}`)))
-  })
-  return { url, output: () => output, stop: () => stop(child) }
+): Promise<RunningProcess> {
+  return startProcess([script], { folder, env: { PORT: '0', ...env }, listens: /Listens on (http:\/\/\S+)/ })
 }
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const gone = once(child, 'exit')
-  child.kill('SIGTERM')
-  await gone
-}
-
-/** The six digits of a message. */
-export const codeIn = (text: string | undefined): string => /\b\d{6}\b/.exec(text ?? '')?.[0] ?? ''

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { jsonClient } from '../journeys/kit/json-client.js'
-import { openRecipe, type Recipe, type RunningRecipe } from './kit.js'
+import type { RunningProcess } from '../kit/process.js'
+import { openRecipe, type Recipe } from './kit.js'
 import { type RecipeService, serviceForRecipes } from './service.js'
 
 describe('the recipe "Nest"', () => {
   let recipe: Recipe
   let service: RecipeService
-  let app: RunningRecipe
+  let app: RunningProcess
 
   beforeAll(async () => {
     ;[recipe, service] = await Promise.all([openRecipe('nestjs'), serviceForRecipes()])

@@ -1,13 +1,15 @@
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { codeIn } from '../kit/message-code.js'
+import type { RunningProcess } from '../kit/process.js'
 import { challenge, verify } from '../kit/sign-in.js'
-import { codeIn, openRecipe, type Recipe, type RunningRecipe } from './kit.js'
+import { openRecipe, type Recipe } from './kit.js'
 
 const tokenIn = (html: string) => /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
 
 describe('the recipe "password login in CommonJS"', () => {
   let recipe: Recipe
-  let app: RunningRecipe
+  let app: RunningProcess
 
   beforeAll(async () => {
     recipe = await openRecipe('password-commonjs')

@@ -3,15 +3,16 @@ import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import { totpCode } from '../../src/testing/totp.js'
+import type { RunningProcess } from '../kit/process.js'
 import { challenge, verify } from '../kit/sign-in.js'
-import { openRecipe, type Recipe, type RunningRecipe } from './kit.js'
+import { openRecipe, type Recipe } from './kit.js'
 import { type RecipeService, serviceForRecipes } from './service.js'
 
 describe.skipIf(postgresMissing)('the recipe "PostgreSQL"', () => {
   let recipe: Recipe
   let service: RecipeService
   let database: Awaited<ReturnType<typeof startPostgres>>
-  const start = (): Promise<RunningRecipe> =>
+  const start = (): Promise<RunningProcess> =>
     recipe.start('server.js', { ...service.env, DATABASE_URL: database.url })
 
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createService } from '@countersign/service'
-import { codeIn } from './kit.js'
+import { codeIn } from '../kit/message-code.js'
 
 const API_KEY = 'a-test-key-of-at-least-32-characters'
 

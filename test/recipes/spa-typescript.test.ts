@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { jsonClient } from '../journeys/kit/json-client.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
-import { openRecipe, type Recipe, type RunningRecipe } from './kit.js'
+import type { RunningProcess } from '../kit/process.js'
+import { openRecipe, type Recipe } from './kit.js'
 import { type RecipeService, serviceForRecipes } from './service.js'
 
 describe('the recipe "a single-page app"', () => {
   let recipe: Recipe
   let service: RecipeService
-  let app: RunningRecipe
+  let app: RunningProcess
 
   beforeAll(async () => {
     ;[recipe, service] = await Promise.all([openRecipe('spa-typescript'), serviceForRecipes()])
