@@ -4,7 +4,7 @@ import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import type { ItemStore, StoreConfig } from '../../src/index.js'
 import { openStore } from '../../src/stores/open.js'
 import { HOUR, stopClock } from '../kit/clock.js'
-import { jsonAgent } from '../kit/host.js'
+import { jsonAgent, signIn } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
 import type { Agent } from '../trust/kit.js'
 import { recoveringHost, requestRecovery, signInBy, tokenIn } from './kit.js'
@@ -137,6 +137,22 @@ describe.each(stores.filter(({ missing }) => !missing))('recoveries in $name (R9
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 404)).toHaveLength(39)
     expect(one.told('recovery_cancelled')).toHaveLength(1)
+  })
+
+  it('hold a bypass code that opens the account once, in any process (R95)', async () => {
+    const clock = stopClock()
+    const one = await process()
+    const other = await process()
+    const { alice } = one.users
+    if (!alice) throw new Error('expected alice')
+    const { code } = await one.account.reset(alice, { by: 'staff-7', reason: 'Lost phone' })
+    clock.move(1)
+    const agents = await Promise.all(Array.from({ length: 8 }, () => signIn(other.app, 'alice')))
+    const answers = await Promise.all(
+      agents.map((agent) => agent.post('/mfa/verify').send({ factor: 'bypass', code })),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(other.told('bypass_code_used')).toHaveLength(1)
   })
 
   it('are completed once, however often that is requested at the same time', async () => {
