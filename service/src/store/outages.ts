@@ -2,7 +2,7 @@ import type { Store, Transactions } from './store.js'
 import { StoreUnavailableError } from './store-unavailable.js'
 
 /** For how long a database counts as full after it refused to write for that reason. */
-const FULL_FOR_MS = 5_000
+const FULL_FOR_MS = 3_000
 
 /** What the failures of a store reveal that no probe can find out. */
 export interface StoreOutages {
