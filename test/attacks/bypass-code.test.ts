@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, SECOND, stopClock } from '../kit/clock.js'
 import { jsonAgent, signIn } from '../kit/host.js'
+import { challenge, verify } from '../kit/sign-in.js'
 import { recoveringHost, signInBy } from '../recovery/kit.js'
 
 const ORDER = { by: 'staff-7', reason: 'Lost phone' }
@@ -14,7 +15,7 @@ async function afterReset(clock: { move(ms: number): void }, name = 'alice') {
   return { made, code }
 }
 
-describe('R95 an attacker who knows the password of an account that was reset', () => {
+describe('an attacker who knows the password of an account that was reset (R95)', () => {
   it('cannot set up a factor with the password alone', async () => {
     const { made } = await afterReset(stopClock())
     const thief = await signIn(made.app, 'alice')
@@ -35,10 +36,8 @@ describe('R95 an attacker who knows the password of an account that was reset', 
     clock.move(SECOND)
     const thief = await signIn(made.app, 'alice')
     for (const factor of ['email', 'sms', 'app', 'backup']) {
-      expect((await thief.post('/mfa/challenge').send({ factor }).expect(401)).body.code).toBe(
-        'bypass_code_required',
-      )
-      const { body } = await thief.post('/mfa/verify').send({ factor, code: '123456' }).expect(401)
+      expect((await challenge(thief, factor).expect(401)).body.code).toBe('bypass_code_required')
+      const { body } = await verify(thief, '123456', { factor }).expect(401)
       expect(body.code).toBe('bypass_code_required')
     }
     expect(made.standIn.delivered).toEqual([])
@@ -48,24 +47,16 @@ describe('R95 an attacker who knows the password of an account that was reset', 
     const { made, code } = await afterReset(stopClock())
     const thief = await signIn(made.app, 'alice')
     for (let left = 4; left >= 0; left--) {
-      const { body } = await thief
-        .post('/mfa/verify')
-        .send({ factor: 'bypass', code: 'AAAA-AAAA-AAAA-AAAA' })
-        .expect(401)
+      const { body } = await verify(thief, 'AAAA-AAAA-AAAA-AAAA', { factor: 'bypass' }).expect(401)
       expect(body).toMatchObject({ code: 'invalid_code', attemptsLeft: left })
     }
-    await thief.post('/mfa/verify').send({ factor: 'bypass', code }).expect(429)
+    await verify(thief, code, { factor: 'bypass' }).expect(429)
     const again = await signIn(made.app, 'alice')
     for (let nth = 0; nth < 5; nth++) {
-      await again
-        .post('/mfa/verify')
-        .send({ factor: 'bypass', code: `BBBB-BBBB-BBBB-BBB${nth}` })
-        .expect(401)
+      await verify(again, `BBBB-BBBB-BBBB-BBB${nth}`, { factor: 'bypass' }).expect(401)
     }
     const third = await signIn(made.app, 'alice')
-    expect((await third.post('/mfa/verify').send({ factor: 'bypass', code }).expect(429)).body.code).toBe(
-      'locked',
-    )
+    expect((await verify(third, code, { factor: 'bypass' }).expect(429)).body.code).toBe('locked')
     expect(made.told('locked')).toHaveLength(1)
   })
 
@@ -75,25 +66,23 @@ describe('R95 an attacker who knows the password of an account that was reset', 
     if (!bob) throw new Error('expected bob')
     const { code } = await made.account.reset(bob, ORDER)
     const thief = await signIn(made.app, 'alice')
-    await thief.post('/mfa/verify').send({ factor: 'bypass', code }).expect(401)
+    await verify(thief, code, { factor: 'bypass' }).expect(401)
   })
 })
 
-describe('R95 an attacker who reads the bypass code later', () => {
+describe('an attacker who reads the bypass code later (R95)', () => {
   it('cannot use it a second time', async () => {
     const { made, code } = await afterReset(stopClock())
     const owner = await signIn(made.app, 'alice')
-    await owner.post('/mfa/verify').send({ factor: 'bypass', code }).expect(200)
+    await verify(owner, code, { factor: 'bypass' }).expect(200)
     const thief = await signIn(made.app, 'alice')
-    await thief.post('/mfa/verify').send({ factor: 'bypass', code }).expect(401)
+    await verify(thief, code, { factor: 'bypass' }).expect(401)
   })
 
   it('cannot use it at the same time as the owner', async () => {
     const { made, code } = await afterReset(stopClock())
     const agents = await Promise.all(Array.from({ length: 10 }, () => signIn(made.app, 'alice')))
-    const answers = await Promise.all(
-      agents.map((agent) => agent.post('/mfa/verify').send({ factor: 'bypass', code })),
-    )
+    const answers = await Promise.all(agents.map((agent) => verify(agent, code, { factor: 'bypass' })))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
   })
 
@@ -102,21 +91,18 @@ describe('R95 an attacker who reads the bypass code later', () => {
     const { made, code } = await afterReset(clock)
     clock.move(HOUR - SECOND)
     const thief = await signIn(made.app, 'alice')
-    await thief.post('/mfa/verify').send({ factor: 'bypass', code }).expect(401)
+    await verify(thief, code, { factor: 'bypass' }).expect(401)
   })
 
   it('cannot use it for an account that was not reset, or has its new factor', async () => {
     const made = recoveringHost()
     const thief = await signIn(made.app, 'alice')
-    const { body } = await thief
-      .post('/mfa/verify')
-      .send({ factor: 'bypass', code: 'AAAA-AAAA-AAAA-AAAA' })
-      .expect(404)
+    const { body } = await verify(thief, 'AAAA-AAAA-AAAA-AAAA', { factor: 'bypass' }).expect(404)
     expect(body.code).toBe('unknown_factor')
   })
 })
 
-describe('R95 an attacker in a session from before the reset', () => {
+describe('an attacker in a session from before the reset (R95)', () => {
   it('is signed out, also from a pending login', async () => {
     const clock = stopClock()
     const made = recoveringHost()
@@ -127,7 +113,7 @@ describe('R95 an attacker in a session from before the reset', () => {
     if (!alice) throw new Error('expected alice')
     const { code } = await made.account.reset(alice, ORDER)
     await thief.get('/secret').expect(401)
-    await halfway.post('/mfa/verify').send({ factor: 'bypass', code }).expect(401)
+    await verify(halfway, code, { factor: 'bypass' }).expect(401)
     expect((await jsonAgent(made.app).get('/mfa')).body.status).toBe('none')
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { mfaAccount } from '../../src/index.js'
 import { HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, host, signIn } from '../kit/host.js'
+import { login, verify } from '../kit/sign-in.js'
 import { signInAndTrust } from '../trust/kit.js'
 import { recoveringHost, requestRecovery, signInBy, signInByApp } from './kit.js'
 
@@ -15,7 +16,7 @@ async function resetAlice(made: ReturnType<typeof recoveringHost>, order: object
   return made.account.reset(alice, { ...ORDER, ...order })
 }
 
-describe('R95 a help-desk reset', () => {
+describe('a help-desk reset (R95)', () => {
   it('ends factors, sessions and trust, notifies every contact, and names who did it and why', async () => {
     const clock = stopClock()
     const made = recoveringHost()
@@ -55,10 +56,10 @@ describe('R95 a help-desk reset', () => {
     const agent = await signIn(made.app, 'alice')
     expect((await agent.get('/mfa')).body).toMatchObject({ status: 'pending', factors: [], bypass: true })
     expect((await agent.get('/secret').expect(401)).body.code).toBe('bypass_code_required')
-    await agent
-      .post('/mfa/verify')
-      .send({ factor: 'bypass', code: code.toLowerCase().replaceAll('-', ' ') })
-      .expect(200, { status: 'enrollment_required', next: '/mfa/enroll-app' })
+    await verify(agent, code.toLowerCase().replaceAll('-', ' '), { factor: 'bypass' }).expect(200, {
+      status: 'enrollment_required',
+      next: '/mfa/enroll-app',
+    })
     expect(made.told('bypass_code_used')).toMatchObject([{ userId: 'u-alice' }])
     expect((await agent.get('/secret').expect(403)).body.code).toBe('enrollment_required')
     await agent.post('/mfa/enroll-app').send({}).expect(200)
@@ -67,7 +68,7 @@ describe('R95 a help-desk reset', () => {
 
     made.standIn.setApp('alice@example.com', '987654')
     const next = await signIn(made.app, 'alice')
-    await next.post('/mfa/verify').send({ factor: 'app', code: '987654' }).expect(200)
+    await verify(next, '987654', { factor: 'app' }).expect(200)
   })
 
   it('leads a browser to the page for the code, and from there to enrollment', async () => {
@@ -76,22 +77,16 @@ describe('R95 a help-desk reset', () => {
     const { code } = await resetAlice(made)
     clock.move(SECOND)
     const agent = browserAgent(made.app)
-    await agent.post('/login').type('form').send({ name: 'alice' })
+    await login(agent, 'alice').type('form')
     await agent.get('/secret').expect(303).expect('Location', '/mfa')
     await agent.get('/mfa').expect(303).expect('Location', '/mfa/verify?factor=bypass')
     const page = await agent.get('/mfa/verify?factor=bypass').expect(200)
     expect(page.text).toContain('Enter the code from support')
-    const wrong = await agent
-      .post('/mfa/verify')
-      .type('form')
-      .send({ factor: 'bypass', code: 'AAAA-AAAA-AAAA-AAAA' })
-      .expect(303)
+    const wrong = await verify(agent, 'AAAA-AAAA-AAAA-AAAA', { factor: 'bypass' }).type('form').expect(303)
     expect(wrong.headers.location).toMatch(/^\/mfa\/verify\?factor=bypass/)
     expect((await agent.get(wrong.headers.location ?? '')).text).toContain('Wrong code')
-    await agent
-      .post('/mfa/verify')
+    await verify(agent, code, { factor: 'bypass' })
       .type('form')
-      .send({ factor: 'bypass', code })
       .expect(303)
       .expect('Location', '/mfa/enroll-app')
     await agent.get('/mfa/enroll-app').expect(200)
@@ -104,7 +99,7 @@ describe('R95 a help-desk reset', () => {
     expect(made.told('account_reset')).toMatchObject([{ methods: ['app'] }])
     clock.move(SECOND)
     const agent = await signIn(made.app, 'alice')
-    await agent.post('/mfa/verify').send({ factor: 'bypass', code }).expect(200)
+    await verify(agent, code, { factor: 'bypass' }).expect(200)
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     expect((await signInBy(made, 'alice', 'sms')).body.status).toBe('verified')
@@ -158,7 +153,7 @@ describe('R95 a help-desk reset', () => {
     const { code } = await resetAlice(made)
     clock.move(SECOND)
     const later = await signIn(made.app, 'alice')
-    await later.post('/mfa/verify').send({ factor: 'bypass', code }).expect(200)
+    await verify(later, code, { factor: 'bypass' }).expect(200)
   })
 
   it('can be repeated: the earlier code is void, and what ended stays ended', async () => {
@@ -169,7 +164,7 @@ describe('R95 a help-desk reset', () => {
     const second = await resetAlice(made, { factors: ['sms'] })
     clock.move(SECOND)
     const agent = await signIn(made.app, 'alice')
-    await agent.post('/mfa/verify').send({ factor: 'bypass', code: first.code }).expect(401)
-    await agent.post('/mfa/verify').send({ factor: 'bypass', code: second.code }).expect(200)
+    await verify(agent, first.code, { factor: 'bypass' }).expect(401)
+    await verify(agent, second.code, { factor: 'bypass' }).expect(200)
   })
 })

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { host, signIn } from '../kit/host.js'
+import { verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
 /*
@@ -22,7 +23,7 @@ it('enrolls and verifies an app under one contact, however the host spells it (R
   await owner.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
   expect(enrolled).toEqual(['nina@example.com'])
   const agent = await signIn(made.app, 'nina')
-  await agent.post('/mfa/verify').send({ code: '123456', factor: 'app' }).expect(200)
+  await verify(agent, '123456', { factor: 'app' }).expect(200)
   const contacts = standIn.calls.map(
     ({ request }) => (request as { contact: { email: string } }).contact.email,
   )

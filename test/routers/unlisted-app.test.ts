@@ -15,7 +15,7 @@ import { API_KEY } from '../client/ask.js'
 import { answer, hostileService } from '../client/hostile-service.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { type HostSetup, host, jsonAgent, signIn } from '../kit/host.js'
-import { login, verify } from '../kit/sign-in.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
 /** A host that keeps no record of enrolled apps, and a service that does. */
@@ -69,14 +69,14 @@ describe('an enrolled app that the host does not list', () => {
   it('is the strongest factor, beside those that the host lists', async () => {
     const made = forgetful()
     const owner = await signIn(made.app, 'bob')
-    await owner.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(owner, 'sms').expect(200)
     await verify(owner, made.standIn.newestCode()).expect(200)
     await owner.post('/mfa/enroll-app').expect(200)
     await owner.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     const agent = await signIn(made.app, 'bob')
     const { body } = await agent.get('/mfa')
     expect(body.factors.map(({ id }: { id: string }) => id)).toEqual(['app', 'sms'])
-    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    await challenge(agent, 'sms').expect(200)
     await verify(agent, made.standIn.newestCode()).expect(200)
     expect((await agent.post('/mfa/enroll-app').expect(401)).body.code).toBe('step_up_required')
   })
