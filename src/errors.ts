@@ -37,6 +37,8 @@ export type HostErrorCode =
   | 'ERR_MFA_USER_ID'
   | 'ERR_MFA_FACTORS'
   | 'ERR_MFA_POLICY'
+  /** Another user has an authenticator app under the contact that `appContact` returned. */
+  | 'ERR_MFA_APP_CONTACT'
   | 'ERR_MFA_RESET_APPROVAL'
   | 'ERR_MFA_CALLBACK_TIMEOUT'
 

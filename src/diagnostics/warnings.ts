@@ -34,6 +34,8 @@ export const WARNINGS = {
     'Browsers stay trusted after the user changes the password. Set trustedDevices.fingerprint, or call mfaAccount(options).revokeDevices(user) after each change and add this code to diagnostics.ignore.',
   MFA_WARN_PLAIN_HTTP:
     'The MFA service is called over plain http, so others can read the API key and every code. Set service.baseUrl to an https address.',
+  MFA_WARN_APP_CONTACT:
+    'Two users of this app have the same contact for their authenticator apps, perhaps in another spelling, so the app of one would replace that of the other. Let appContact return a verified contact that no other user has.',
   MFA_WARN_DIALECT:
     "The MFA service is the Countersign service, but service.dialect does not use its additions, so a code of one sign-in can be used in another. Remove service.dialect, or set it to 'countersign'.",
   MFA_WARN_KEY_REFUSED:

@@ -1,3 +1,4 @@
+import type { AppOwners } from '../limits/app-owners.js'
 import type { Approvals } from '../limits/approvals.js'
 import type { Attempts } from '../limits/attempts.js'
 import type { MessageBudget } from '../limits/budgets.js'
@@ -20,6 +21,7 @@ export interface Deps {
   readonly service: MfaService
   readonly attempts: Attempts
   readonly approvals: Approvals
+  readonly appOwners: AppOwners
   readonly messageBudget: MessageBudget
   readonly deliveries: DeliveryStates
   readonly sentBackupCodes: SentBackupCodes

@@ -73,6 +73,7 @@ export async function confirmApp(
 export async function appEnrolled(deps: Deps, { userId }: MfaUser, contact: Contact): Promise<void> {
   deps.enrolledApps?.forget(userId)
   await deps.attempts.enable(factorBinding(userId, 'app', contact))
+  await deps.appOwners.remember(contact, userId)
   await revokeDevices(deps, userId, 'factor_change')
   deps.emit({ type: 'app_enrolled', userId })
 }

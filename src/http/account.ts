@@ -95,6 +95,8 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
       await emit('factor_added', req, user, factor)
     },
     async factorRemoved(req, user, factor) {
+      const { method, contact } = factorOf(factor)
+      if (method === 'app') await deps.appOwners.forget(contact)
       await revokeDevices(user)
       await emit('factor_removed', req, user, factor)
     },

@@ -1,4 +1,5 @@
 import type { Settings } from '../settings.js'
+import { type AppOwners, appOwnersIn } from './app-owners.js'
 import { type Approvals, approvalsIn } from './approvals.js'
 import { type Attempts, attemptsIn } from './attempts.js'
 import { type MessageBudget, messageBudgetIn } from './budgets.js'
@@ -14,6 +15,7 @@ export interface Limits {
   readonly messageBudget: MessageBudget
   readonly repeatedFailures: RepeatedFailures
   readonly sentBackupCodes: SentBackupCodes
+  readonly appOwners: AppOwners
 }
 
 /** The limits in the store that the options name. */
@@ -31,6 +33,7 @@ export function openLimits(settings: Settings): Limits {
   return {
     ...limits,
     approvals,
+    appOwners: appOwnersIn(counters),
     repeatedFailures: repeatedFailuresIn(counters),
     sentBackupCodes: sentBackupCodesIn(counters, isShared ? 'shared' : 'memory'),
   }

@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import * as z from 'zod'
-import { OptionsError } from '../errors.js'
+import { HostError, OptionsError } from '../errors.js'
 import { callerOf, type Refused, refuse } from '../flows/deps.js'
 import {
   appEnrolled,
@@ -154,14 +154,23 @@ function appContact({ deps, state, user: { factors } }: RouteContext): Contact {
 }
 
 /**
- * An enrolled app is asked for only if the host lists it or the service can tell that there is one.
- * @throws {OptionsError} when neither is so.
+ * An enrolled app is asked for only if the host lists it or the service can tell that there is one. A service that cannot
+ * tell knows users by their contact alone.
+ * @throws {OptionsError} when nobody keeps the app.
+ * @throws {HostError} when another user has an app under the contact, which would be replaced (R98).
  */
 async function checkAppIsKept(context: RouteContext): Promise<void> {
   const { deps, user } = context
-  if (deps.settings.onAppEnrolled) return
   const contact = appContact(context)
-  if ((await deps.service.factorsOf?.({ contact, ...callerOf(user) })) === undefined) throw noAppRecord()
+  const known = await deps.service.factorsOf?.({ contact, ...callerOf(user) })
+  if (known) return
+  if (!deps.settings.onAppEnrolled) throw noAppRecord()
+  if (!(await deps.appOwners.isAnother(contact, user.userId))) return
+  deps.diagnostics.warn('MFA_WARN_APP_CONTACT')
+  throw new HostError(
+    'ERR_MFA_APP_CONTACT',
+    'Another user has an authenticator app under the same contact, which the service would replace. Let appContact return a verified contact that no other user has in any spelling.',
+  )
 }
 
 function noAppRecord(): OptionsError {

@@ -168,6 +168,17 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     for (let visit = 0; visit < 2; visit++) await agent.post('/mfa/enroll-app').send({}).expect(200)
     return made
   },
+  MFA_WARN_APP_CONTACT: async (setup) => {
+    const made = watched({ ...setup, options: { ...setup.options, appContact: () => 'Shared@example.com' } })
+    const owner = await signIn(made.app, 'nina')
+    await owner.post('/mfa/enroll-app').expect(200)
+    await owner.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
+    const other = await signInFully(made, 'bob')
+    for (let visit = 0; visit < 2; visit++) await other.post('/mfa/enroll-app').expect(500)
+    expect(made.failures.at(-1)).toMatchObject({ code: 'ERR_MFA_APP_CONTACT' })
+    await owner.post('/mfa/enroll-app').expect(200)
+    return made
+  },
   MFA_WARN_DIALECT: async (setup) => {
     const own = await hostileService(
       answer(200, { status: 'sent' }, { [SERVICE_HEADER]: '1', 'Content-Type': 'application/json' }),
