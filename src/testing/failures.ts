@@ -29,7 +29,7 @@ const ERRORS = {
 } as const
 
 /** Wraps the service so that a test can make its calls fail. */
-export function withFailures(service: MfaService & Required<Pick<MfaService, 'deliveryOf'>>) {
+export function withFailures(service: MfaService & Required<Pick<MfaService, 'deliveryOf' | 'factorsOf'>>) {
   const plans: { readonly how: TestFailure; readonly verb: TestVerb | undefined; left: number }[] = []
 
   const next = (verb: TestVerb): TestFailure | undefined => {
@@ -52,6 +52,7 @@ export function withFailures(service: MfaService & Required<Pick<MfaService, 'de
     verify: (request) => call('verify', () => service.verify(request)),
     enrollApp: (request) => call('enrollApp', () => service.enrollApp(request)),
     sendBackupCodes: (request) => call('sendBackupCodes', () => service.sendBackupCodes(request)),
+    factorsOf: (request) => service.factorsOf(request),
     deliveryOf: (request) => service.deliveryOf(request),
     transcribe: (request) => service.transcribe(request),
   }

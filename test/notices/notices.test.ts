@@ -58,7 +58,7 @@ describe('an account notice', () => {
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     const notice = made.newest('factor_added')
-    expect(notice).toMatchObject({ method: 'app', to: expect.stringContaining('•') })
+    expect(notice).toMatchObject({ method: 'app', to: 'b…b@example.com' })
     expect(notice.text).toContain('Authenticator app (')
     expect(notice.text).not.toContain('bob@example.com')
   })

@@ -123,12 +123,12 @@ describe('the package in an app', () => {
       `import * as mfa from 'countersign'
        import { parseUser } from 'countersign/protocol'
        const service = { send() {}, verify() {}, enrollApp() {}, sendBackupCodes() {}, transcribe() {} }
-       mfa.mfaRouter({ service, factors: () => [] })
+       mfa.mfaRouter({ service, factors: () => [], onAppEnrolled() {} })
        console.log(Object.keys(mfa).sort().join(' '), parseUser('a@b.example').kind)`,
     )
     expect((await project.node('esm.mjs')).trim()).toBe(
       'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError TrustStoreError ' +
-        'backupRouter challengeRouter createMfa devicesRouter enrollAppRouter languageRouter mfaAccount mfaClient mfaMetrics mfaRouter mfaSession notMeRouter requireMfa startMfa verifyRouter email',
+        'backupRouter challengeRouter createMfa devicesRouter enrollAppRouter languageRouter mfaAccount mfaClient mfaMetrics mfaRouter mfaSession notMeRouter recoveryRouter requireMfa startMfa verifyRouter email',
     )
   })
 
