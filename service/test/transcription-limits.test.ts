@@ -296,7 +296,8 @@ describe('a file that is too large', () => {
     const client = mfaClient({ baseUrl: url, apiKey: API_KEY })
     expect(await client.transcribe({ file: path })).toEqual(refused)
     await client.close()
-    expect(events).toEqual([])
+    // The client only asked which service it is.
+    expect(events.map(({ route }) => route)).toEqual(['/v1/service'])
     expect(await transcription.transcribe(fromPath(path), { application: 'x' })).toEqual(refused)
   })
 })

@@ -33,15 +33,7 @@ describe('a response (R41, R46)', () => {
       expect(seen.length).toBeGreaterThan(18)
       const all = seen.map(({ headers, text }) => JSON.stringify(headers) + text).join('\n')
       for (const { code } of standIn.delivered) expect(all).not.toMatch(new RegExp(`\\b${code}\\b`))
-      for (const hidden of [
-        '+447700900101',
-        '7700900101',
-        '0101',
-        'alice@',
-        '@example',
-        'AAAABBBB',
-        'EEEEFFFF',
-      ]) {
+      for (const hidden of ['+447700900101', '7700900101', '0101', 'lice@', 'AAAABBBB', 'EEEEFFFF']) {
         expect(all).not.toContain(hidden)
       }
     }
@@ -51,8 +43,8 @@ describe('a response (R41, R46)', () => {
     const { app } = host()
     await signIn(app, 'alice')
     for (const path of ['/mfa', '/mfa/verify', '/mfa/backup', '/secret']) {
-      expect((await jsonAgent(app).get(path)).text).not.toContain('•')
-      expect((await browserAgent(app).get(path)).text).not.toContain('•')
+      expect((await jsonAgent(app).get(path)).text).not.toMatch(/•|@example/)
+      expect((await browserAgent(app).get(path)).text).not.toMatch(/•|@example/)
     }
   })
 })
