@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
 import { digestOf } from '../digest.js'
 import { canonicalBackupCode } from '../protocol/code.js'
@@ -6,6 +5,7 @@ import { canonicalUser } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import { namespaced } from '../stores/namespaced.js'
 import type { ItemStore } from '../stores/store.js'
+import { isToken } from '../trust/tokens.js'
 import type { BypassCode } from './bypass-code.js'
 
 const resetSchema = z.object({
@@ -62,7 +62,7 @@ export function resetsIn(store: ItemStore): Resets {
         kind,
         at: now,
         ended: [...new Set([...before, ...ended.map(digestOfFactor)])],
-        ...(bypass && { bypass: { digest: digestOfCode(userId, bypass.code), until: bypass.expiresAt } }),
+        ...(bypass && { bypass: { digest: digestOf(codeOf(userId, bypass.code)), until: bypass.expiresAt } }),
       }
       await items.put(userId, { id: ID, value: JSON.stringify(reset), expiresAt: now + RETENTION_MS })
     },
@@ -70,7 +70,7 @@ export function resetsIn(store: ItemStore): Resets {
       const found = await read(userId)
       if (!found?.reset.bypass) return false
       const { bypass, ...rest } = found.reset
-      if (Date.now() >= bypass.until || !isEqual(digestOfCode(userId, code), bypass.digest)) return false
+      if (Date.now() >= bypass.until || !isToken(codeOf(userId, code), bypass.digest)) return false
       return items.swap(userId, ID, found.item.value, JSON.stringify(rest))
     },
     find,
@@ -85,13 +85,8 @@ export function resetsIn(store: ItemStore): Resets {
 }
 
 // The user's id keeps equal codes of two users apart. With 80 random bits, a code is too long to guess from its digest.
-function digestOfCode(userId: string, code: string): string {
-  return digestOf(`${canonicalBackupCode(code)} ${userId}`)
-}
-
-function isEqual(one: string, other: string): boolean {
-  const [given, stored] = [Buffer.from(one), Buffer.from(other)]
-  return given.length === stored.length && timingSafeEqual(given, stored)
+function codeOf(userId: string, code: string): string {
+  return `${canonicalBackupCode(code)} ${userId}`
 }
 
 function digestOfFactor({ method, contact }: Factor): string {
