@@ -3,6 +3,7 @@ import type { FactorView } from '../pages/view.js'
 import { maskForOwner } from '../protocol/destination.js'
 import type { Factor } from '../protocol/factor.js'
 import { type Strength, strengthOf } from '../protocol/strength.js'
+import { cookieReader } from './request.js'
 
 /** A factor as pages and responses show it, with its contact masked (R46). */
 export function factorView({ id, method, contact, label }: Factor): FactorView {
@@ -26,9 +27,7 @@ const YEAR_MS = 365 * 24 * 60 * 60_000
  * The id of the factor that was last used in this browser, which is offered first the next time. It identifies no user and
  * proves nothing.
  */
-export function lastUsedFactor(req: Request): string | undefined {
-  return new RegExp(`(?:^|;\\s*)${COOKIE}=([a-z0-9_-]{1,32})(?:;|$)`).exec(req.get('cookie') ?? '')?.[1]
-}
+export const lastUsedFactor = cookieReader(COOKIE, /[a-z0-9_-]{1,32}/)
 
 /** Remembers the factor that was used, for this package's routes only (R11). */
 export function rememberUsedFactor(req: Request, res: Response, factorId: string, path: string): void {

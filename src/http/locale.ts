@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import { graceBanner } from '../pages/grace-banner.js'
 import { pickLocale } from '../pages/text.js'
 import type { Settings } from '../settings.js'
+import { cookieReader } from './request.js'
 
 /** The languages that a request prefers, best first; if the app offers languages, only offered ones. */
 export function localesOf(req: Request, settings: Settings): readonly string[] {
@@ -26,9 +27,7 @@ const COOKIE = 'mfa_language'
 const YEAR_MS = 365 * 24 * 60 * 60_000
 
 /** The language that was chosen in this browser. The value is only compared with the offered languages. */
-export function chosenLanguage(req: Request): string | undefined {
-  return new RegExp(`(?:^|;\\s*)${COOKIE}=([a-zA-Z0-9-]{2,35})(?:;|$)`).exec(req.get('cookie') ?? '')?.[1]
-}
+export const chosenLanguage = cookieReader(COOKIE, /[a-zA-Z0-9-]{2,35}/)
 
 /** Remembers the chosen language. The cookie is sent to all paths, since the host's own routes send messages, too (R11). */
 export function rememberLanguage(req: Request, res: Response, tag: string): void {

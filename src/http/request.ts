@@ -7,6 +7,12 @@ export function wantsHtml(req: Request): boolean {
   return req.accepts(['json', 'html']) === 'html'
 }
 
+/** Returns a function that reads the cookie `name`, if its whole value matches `value`. */
+export function cookieReader(name: string, value: RegExp): (req: Request) => string | undefined {
+  const cookie = new RegExp(`(?:^|;\\s*)${name}=(${value.source})(?:;|$)`)
+  return (req) => cookie.exec(req.get('cookie') ?? '')?.[1]
+}
+
 /** Whether the browser requests a part of a page, such as an image, rather than a page or data. */
 export function isSubresource(req: Request): boolean {
   const destination = req.get('sec-fetch-dest')

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
 import * as z from 'zod'
+import { cookieReader } from './request.js'
 
 /*
  * An enrollment page can be loaded again, on another process too, so QR code and key are kept for as long. They are in the
@@ -44,9 +45,11 @@ export function sealEnrollment(
   return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')
 }
 
+const keyIn = cookieReader(COOKIE, /[\w-]{43}/)
+
 /** What the enrollment page shows, if this browser has the key; otherwise nothing. */
 export function openEnrollment(req: Request, sealed: string | undefined, id: string): ShownEnrollment {
-  const key = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]{43})(?:;|$)`).exec(req.get('cookie') ?? '')?.[1]
+  const key = keyIn(req)
   if (key === undefined || sealed === undefined) return {}
   const bytes = Buffer.from(sealed, 'base64url')
   const nonce = bytes.subarray(0, NONCE_BYTES)
