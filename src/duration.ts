@@ -1,5 +1,8 @@
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
+/** A day in milliseconds. */
+export const DAY_MS = UNIT_MS.d
+
 /** A length of time: a whole number and a unit, like `30s`, `5m`, `12h` or `30d`, or a whole number of milliseconds. */
 export type Duration = `${number}${keyof typeof UNIT_MS}` | number
 

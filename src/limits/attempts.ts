@@ -1,7 +1,8 @@
+import { DAY_MS } from '../duration.js'
 import type { Settings } from '../settings.js'
 import type { Approvals } from './approvals.js'
 import type { Counters } from './counter.js'
-import { CHALLENGE_WINDOW_MS, DAY_MS, failureWindowIn } from './failure-window.js'
+import { CHALLENGE_WINDOW_MS, failureWindowIn } from './failure-window.js'
 
 /** In milliseconds. Each lock within this time of the previous one lasts twice as long. */
 export const LOCK_COUNT_WINDOW_MS = 2 * DAY_MS

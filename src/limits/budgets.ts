@@ -1,8 +1,8 @@
+import { DAY_MS } from '../duration.js'
 import type { Settings } from '../settings.js'
 import type { Counter, Counters } from './counter.js'
 
 export const TEN_MINUTES_MS = 10 * 60_000
-const DAY_MS = 24 * 60 * 60_000
 
 /** A message that is about to be sent. */
 export interface Message {

@@ -1,6 +1,5 @@
+import { DAY_MS } from '../duration.js'
 import type { Counters } from './counter.js'
-
-export const DAY_MS = 24 * 60 * 60 * 1000
 
 /** In milliseconds. Longer than the life of any challenge, so that no count ends before its challenge does. */
 export const CHALLENGE_WINDOW_MS = 20 * 60 * 1000

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
+import { DAY_MS } from '../duration.js'
 import type { Settings } from '../settings.js'
 import type { RedisConfig } from '../stores/config.js'
 import { APPROVAL_WINDOW_MS } from './approvals.js'
 import { type Attempts, BINDING_WINDOW_MS, LOCK_COUNT_WINDOW_MS } from './attempts.js'
 import { type MessageBudget, refuseMessage, TEN_MINUTES_MS } from './budgets.js'
 import { counterKey, runInStore } from './counter.js'
-import { CHALLENGE_WINDOW_MS, DAY_MS } from './failure-window.js'
+import { CHALLENGE_WINDOW_MS } from './failure-window.js'
 import {
   APPROVE_ATTEMPT,
   CONSUME_ATTEMPT,

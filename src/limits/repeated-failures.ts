@@ -1,6 +1,5 @@
+import { DAY_MS } from '../duration.js'
 import type { Counters } from './counter.js'
-
-const DAY_MS = 24 * 60 * 60_000
 
 /** Wrong codes in a day after which the user is warned that somebody may know their password (R34). */
 const NOTIFY_AT = 5

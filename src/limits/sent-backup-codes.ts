@@ -1,6 +1,5 @@
+import { DAY_MS } from '../duration.js'
 import type { Counters } from './counter.js'
-
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /** How long sent backup codes are remembered. A process forgets them when it ends, and its timers reach 24 days. */
 const REMEMBERED_MS = { shared: 3 * 365 * DAY_MS, memory: 24 * DAY_MS }
