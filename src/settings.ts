@@ -9,7 +9,7 @@ import type { MfaService } from './protocol/service.js'
 /** The complete options, as our own code reads them. */
 export type Settings = Readonly<ReturnType<typeof settingsFrom>>
 
-/** The groups serve whoever writes options; our own code reads each setting by one name. */
+/** The groups serve those who write options; our own code reads each setting by one name. */
 function settingsFrom(options: CompleteOptions, service: MfaService | ServiceSettings) {
   const { urls, login, limits, notices, pages, languages, location, callbackTimeout, ...others } = options
   const { pendingPaths, pendingLifetime, ...paths } = login

@@ -142,7 +142,7 @@ export function readEnvironment(
     ...processLimits,
     ...(notices && { notices }),
     ...(allowTestKeysInProduction && { allowTestKeysInProduction }),
-    // Whoever reaches the port reaches the metrics.
+    // Anyone who reaches the port reaches the metrics.
     ...(!isLoopback(host) && { metricsWithoutKey: false }),
   }
   faults.push(...optionFaults(options))

@@ -137,7 +137,7 @@ export function recoveriesIn(store: ItemStore): Recoveries {
       }
       const pending = await find(userId)
       if (pending) return { recovery: pending, isNew: false }
-      // The contacts come first, so that whoever sends the first notice finds all of them.
+      // The contacts come first, so that the process that sends the first notice finds all of them.
       const until = Date.now() + RETENTION_MS
       for (const [nth, value] of theirs.entries()) {
         await contacts.put(userId, { id: `${recovery.id}.${nth}`, value, expiresAt: until })
