@@ -165,4 +165,38 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
       rmSync(folder, { recursive: true })
     }
   })
+
+  test('an index is built while others write to its table, once by two processes, and again if it was left unfinished', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
+    const from = pathToFileURL(`${folder}/`)
+    const build = 'CREATE INDEX CONCURRENTLY later ON challenge (application, created_at);\n'
+    writeFileSync(join(folder, '9200-later.index.sql'), `-- To find the latest ones.\n${build}`)
+    const bench = await openBench({ databaseUrl: server.url })
+    const stores = [postgresStore(server.url), postgresStore(server.url)]
+    const writer = await owner.connect()
+    const states = async (statement: string) => (await owner.query(statement)).rows
+    try {
+      await writer.query('BEGIN')
+      await writer.query('DELETE FROM challenge')
+      const migrated = Promise.all(stores.map((store) => migrate(store, from)))
+      const isBuilding = () => states('SELECT FROM pg_stat_progress_create_index')
+      while ((await isBuilding()).length === 0) await new Promise((resolve) => setImmediate(resolve))
+      const { mfa } = freshTenant(bench)
+      expect(await mfa.send({ method: 'email', contact: freshEmail() })).toMatchObject({ outcome: 'sent' })
+      await writer.query('COMMIT')
+      await migrated
+      const isValid = "SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'later'::regclass"
+      expect(await states(isValid)).toEqual([{ valid: true }])
+
+      await owner.query("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'later'::regclass")
+      await owner.query("DELETE FROM migration WHERE name = '9200-later.index.sql'")
+      await Promise.all(stores.map((store) => migrate(store, from)))
+      expect(await states(isValid)).toEqual([{ valid: true }])
+    } finally {
+      writer.release()
+      await bench.close()
+      await Promise.all(stores.map((store) => store.close()))
+      rmSync(folder, { recursive: true })
+    }
+  })
 })

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Store } from './store.js'
+import { createIndexConcurrently } from './concurrent-index.js'
+import type { Queries, Store } from './store.js'
 import { StoreUnavailableError } from './store-unavailable.js'
 
 // `src` and `dist` are at the same depth in the package, so one path fits both.
@@ -12,10 +13,14 @@ const LOCK_TIMEOUT_MS = 1_000
 const PAUSE_MS = 500
 const MAX_ATTEMPTS = 60
 
+/** A migration that is one `CREATE INDEX CONCURRENTLY`, which cannot run in a transaction. */
+const IS_INDEX = /\.index\.sql$/
+
 /**
  * Applies the numbered SQL files that the store has not seen yet, each in a transaction of its own and once even when
  * processes start together. Changes nothing, and needs no privilege to do so, when all have been applied. A migration that
- * cannot lock its tables lets the other processes go on and tries again, for about a minute and a half.
+ * cannot lock its tables lets the other processes go on and tries again, for about a minute and a half. A file that ends in
+ * `.index.sql` builds one index while others write to its table.
  */
 export async function migrate(store: Store, folder = FOLDER): Promise<void> {
   if (await hasNoTables(store)) {
@@ -28,6 +33,11 @@ export async function migrate(store: Store, folder = FOLDER): Promise<void> {
   }
   for (const name of await pendingMigrations(store, { folder })) {
     const script = await readFile(new URL(name, folder), 'utf8')
+    if (IS_INDEX.test(name)) {
+      await createIndexConcurrently(store, script)
+      await record(store.background, name)
+      continue
+    }
     for (let attempt = 1; ; attempt++) {
       try {
         await apply(store, name, script)
@@ -47,8 +57,15 @@ function apply(store: Store, name: string, script: string): Promise<void> {
     if ((await tx.query('SELECT FROM migration WHERE name = $1', [name])).length > 0) return
     await tx.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
     await store.script(tx, script)
-    await tx.query('INSERT INTO migration (name, applied_at) VALUES ($1, $2)', [name, Date.now()])
+    await record(tx, name)
   })
+}
+
+async function record(tx: Queries, name: string): Promise<void> {
+  await tx.query('INSERT INTO migration (name, applied_at) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+    name,
+    Date.now(),
+  ])
 }
 
 /** Whether nothing has been migrated yet. */

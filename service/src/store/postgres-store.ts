@@ -12,6 +12,8 @@ import { asDriverError, StoreUnavailableError } from './store-unavailable.js'
 
 const DEFAULT_LIMITS: PostgresLimits = { poolSize: 10, connectTimeoutMs: 2_000, statementTimeoutMs: 3_000 }
 const BACKGROUND_TIMEOUT_MS = 600_000
+/** The longest time that a timer can wait, 24 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1 - CANCEL_GRACE_MS
 
 /** What looks through whole tables is planned with all that PostgreSQL can do. */
 const BACKGROUND_SETTINGS = [
@@ -96,6 +98,17 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
       query: (text, params) => inBackground((tx) => tx.query(text, params)),
       transaction: inBackground,
     },
+    alone: (text) =>
+      connections.use(async (client, session) => {
+        const unlimited = queriesOn(client, session, LONGEST_TIMER_MS)
+        if (session.isPooled) await unlimited.query(text)
+        else {
+          await unlimited.query('SET statement_timeout = 0')
+          await unlimited
+            .query(text)
+            .finally(() => unlimited.query(`SET statement_timeout = ${statementTimeoutMs}`))
+        }
+      }),
     async script(tx, text) {
       await tx.query(text)
     },

@@ -1,0 +1,48 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Queries, queryOne, type Store } from './store.js'
+import { StoreUnavailableError, sqlStateOf } from './store-unavailable.js'
+
+const STATEMENT = /^CREATE INDEX CONCURRENTLY (\w+) ON \w+ [^;]*;?\s*$/m
+const PAUSE_MS = 500
+const DUPLICATE_TABLE = '42P07'
+
+/**
+ * Builds an index while other processes read and write its table. Several processes may build the same one: one does, and
+ * the others wait for it. An index that was left unfinished is dropped and built again.
+ */
+export async function createIndexConcurrently(store: Store, script: string): Promise<void> {
+  const [statement = '', name = ''] = STATEMENT.exec(script) ?? []
+  if (!name)
+    throw new Error('A migration of an index must be one CREATE INDEX CONCURRENTLY <name> ON <table>.')
+  for (;;) {
+    const state = await stateOf(store, name)
+    if (state === 'valid') return
+    if (state === 'in progress') await wait(PAUSE_MS)
+    else {
+      const drop = `DROP INDEX CONCURRENTLY IF EXISTS ${name}`
+      await store.alone(state === 'absent' ? statement : drop).catch(ignoreOtherProcess)
+    }
+  }
+}
+
+async function stateOf(
+  queries: Queries,
+  name: string,
+): Promise<'absent' | 'valid' | 'in progress' | 'unfinished'> {
+  const row = await queryOne<{ valid: boolean; building: boolean }>(
+    queries,
+    `SELECT indisvalid AS valid,
+       EXISTS (SELECT FROM pg_stat_progress_create_index WHERE index_relid = indexrelid) AS building
+     FROM pg_index WHERE indexrelid = to_regclass($1)`,
+    [name],
+  )
+  if (!row) return 'absent'
+  if (row.valid) return 'valid'
+  return row.building ? 'in progress' : 'unfinished'
+}
+
+/** Another process began to build the index, or both waited for each other. */
+function ignoreOtherProcess(error: unknown): void {
+  const isConflict = error instanceof StoreUnavailableError && error.reason === 'conflict'
+  if (!isConflict && sqlStateOf(error) !== DUPLICATE_TABLE) throw error
+}
