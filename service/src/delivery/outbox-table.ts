@@ -17,6 +17,8 @@ const MAX_CARRIER_ID_LENGTH = 128
 export interface EnqueueDetails {
   readonly now: number
   readonly expiresAt: number
+  /** The account that they are for. */
+  readonly account: string
   /** The challenge whose code they carry. */
   readonly challenge?: string | undefined
   readonly request?: string | undefined
@@ -65,6 +67,7 @@ interface Row {
 /** The parameters that write messages. */
 export type QueueParameters = {
   readonly application: string
+  readonly account: string
   readonly challenge: string | null
   readonly dueAt: number
   readonly messagesExpireAt: number
@@ -83,9 +86,9 @@ export interface PreparedMessages {
 
 /** Writes the messages for each row of `source`. */
 export const insertMessages = (source: string) =>
-  `INSERT INTO outbox (application, id, channel, masked, sealed, state, challenge, due_at, expires_at,
+  `INSERT INTO outbox (application, account, id, channel, masked, sealed, state, challenge, due_at, expires_at,
     created_at, updated_at)
-  SELECT :application, m.id, m.channel, m.masked, m.sealed, 'queued', :challenge, :dueAt::bigint,
+  SELECT :application, :account, m.id, m.channel, m.masked, m.sealed, 'queued', :challenge, :dueAt::bigint,
     :messagesExpireAt::bigint, :now::bigint, :now::bigint
   FROM ${source} AS allowed,
     unnest(:ids::text[], :channels::text[], :masked::text[], :sealed::text[]) AS m (id, channel, masked, sealed)`
@@ -151,7 +154,7 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
   function prepare(
     application: string,
     messages: readonly Message[],
-    { now, expiresAt, challenge, request }: EnqueueDetails,
+    { now, expiresAt, account, challenge, request }: EnqueueDetails,
   ): PreparedMessages {
     const leasedUntil = now + LEASE_MS
     const queued = messages.map((message) => {
@@ -160,6 +163,7 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
     })
     const parameters = {
       application,
+      account,
       challenge: challenge ?? null,
       dueAt: leasedUntil,
       messagesExpireAt: expiresAt,

@@ -13,6 +13,8 @@ const DAY_MS = 86_400_000
 /** A notice to the account holder. */
 export interface AccountNotice {
   readonly notice: Notice
+  /** The account that it is about. */
+  readonly account: string
   /** The recipient when the account has no proven contact. */
   readonly fallback?: Contact | undefined
   /** A contact that learns of the event anyway. */
@@ -47,7 +49,7 @@ export async function writeNotice(
   if (!recipient) return []
   const locale = chooseLanguage(account.locale, application.locale)
   const message = noticeMessage(application, { ...recipient, locale }, notice.notice, notice.seconds)
-  const details = { now, expiresAt: now + DAY_MS, request: context.requestId }
+  const details = { now, expiresAt: now + DAY_MS, account: notice.account, request: context.requestId }
   return context.outbox.enqueue(tx, application.id, [message], details)
 }
 

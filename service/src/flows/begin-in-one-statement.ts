@@ -74,7 +74,13 @@ export async function beginInOneStatement(
     secondsLeft: Math.ceil((row.expires_at - now) / 1000),
   }
   const composed = recipients.map((recipient) => codeMessage(application, recipient, content))
-  const details = { now, expiresAt: row.expires_at, challenge: row.id, request: context.requestId }
+  const details = {
+    now,
+    expiresAt: row.expires_at,
+    account: owner.account,
+    challenge: row.id,
+    request: context.requestId,
+  }
   const { queued, parameters: queue } = context.outbox.prepare(application.id, composed, details)
   const budget = budgetOf(application, budgeted, now)
   const values = BEGIN.values({

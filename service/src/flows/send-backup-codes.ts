@@ -81,11 +81,11 @@ async function create(
   const set = newBackupSet(application)
   const codes = set.codes.map(formatBackupCode)
   const composed = recipients.map((recipient) => backupMessage(application, recipient, codes))
-  const details = { now, expiresAt: now + HOUR_MS, request: context.requestId }
+  const details = { now, expiresAt: now + HOUR_MS, account: input.account, request: context.requestId }
   const messages = await context.outbox.enqueue(tx, application.id, composed, details)
   const ids = messages.map(({ id }) => id)
   await storeWaitingSet(context.keys, tx, application, input, set, ids, now)
-  const notice = { notice: 'backup-made', except: input.contact } as const
+  const notice = { notice: 'backup-made', account: input.account, except: input.contact } as const
   const notices = await writeNotice(context, tx, application, account, notice, now)
   return { outcome: 'created', salt: set.salt, messages, notices }
 }

@@ -124,7 +124,13 @@ async function begin(
     secondsLeft: secondsBetween(now, row.expires_at),
   }
   const composed = recipients.map((recipient) => codeMessage(application, recipient, challenge))
-  const details = { now, expiresAt: row.expires_at, challenge: row.id, request: context.requestId }
+  const details = {
+    now,
+    expiresAt: row.expires_at,
+    account: owner.account,
+    challenge: row.id,
+    request: context.requestId,
+  }
   const messages = await context.outbox.enqueue(tx, application.id, composed, details)
   return { outcome: 'begun', row, messages, isNew: !active }
 }

@@ -54,14 +54,19 @@ function noticeOf(
   result: AttemptResult,
   now: number,
 ): AccountNotice | undefined {
+  const { account } = input
   if (result.ok && as === 'app-bound') {
     // Without a proven contact, the owner is told at the one that the app was enrolled under (R98).
-    return { notice: 'app-bound', fallback: isAccountAddress(input.contact) ? undefined : input.contact }
+    return {
+      notice: 'app-bound',
+      account,
+      fallback: isAccountAddress(input.contact) ? undefined : input.contact,
+    }
   }
-  if (result.ok && as === 'backup') return { notice: 'backup-used', fallback: input.contact }
+  if (result.ok && as === 'backup') return { notice: 'backup-used', account, fallback: input.contact }
   if (!result.locks_until) return undefined
   const seconds = lockedForSeconds({ locked_until: result.locks_until }, now)
-  return { notice: 'locked', fallback: input.type === 'APP' ? undefined : input.contact, seconds }
+  return { notice: 'locked', account, fallback: input.type === 'APP' ? undefined : input.contact, seconds }
 }
 
 function verdictOn(input: VerifyInput, evaluation: Evaluation, now: number): Verdict {

@@ -65,7 +65,11 @@ function fresh(store: Store) {
   return {
     enqueue: (outbox: ReturnType<typeof outboxOver>['outbox'], messages = [mail()], life = lifeMs) =>
       store.transaction((tx) =>
-        outbox.enqueue(tx, application, messages, { now: Date.now(), expiresAt: Date.now() + life }),
+        outbox.enqueue(tx, application, messages, {
+          now: Date.now(),
+          expiresAt: Date.now() + life,
+          account: 'account:u1',
+        }),
       ),
     rows: () =>
       store.query<Record<string, unknown>>('SELECT * FROM outbox WHERE application = $1 ORDER BY id', [
