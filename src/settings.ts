@@ -4,6 +4,7 @@ import { OptionsError } from './errors.js'
 import { separateOldNames } from './option-renames.js'
 import { onlyGiven } from './option-rules.js'
 import { type CompleteOptions, optionsSchema } from './option-schema.js'
+import { languageKey } from './protocol/language.js'
 import type { MfaService } from './protocol/service.js'
 
 /** The complete options, as our own code reads them. */
@@ -84,13 +85,13 @@ function languageFaults({ languages }: CompleteOptions): string[] {
       ? ['languages.remember saves a choice that no page offers: give languages.offer as well']
       : []
   }
-  const unknown = offer.filter((tag) => !Object.hasOwn(texts, tag.toLowerCase()))
+  const unknown = offer.filter((tag) => !texts.has(languageKey(tag)))
   return [
     ...unknown.map(
       (tag) =>
         `languages.offer contains ${tag}, which the pages are not available in; give its texts in languages.texts`,
     ),
-    ...(new Set(offer.map((tag) => tag.toLowerCase())).size < offer.length
+    ...(new Set(offer.map(languageKey)).size < offer.length
       ? ['languages.offer contains a language twice']
       : []),
     ...(remember && !locale

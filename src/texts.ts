@@ -1,15 +1,20 @@
 import type { NoticeCatalogue } from './notices/catalogue.js'
 import { noticeCatalogues } from './notices/compose.js'
+import { en as englishNotices } from './notices/locales/en.js'
 import type { Catalogue } from './pages/locales/catalogue.js'
-import { catalogues, type Locale } from './pages/text.js'
+import { en as englishPages } from './pages/locales/en.js'
+import { memoized } from './pages/memoized.js'
+import { catalogues } from './pages/text.js'
+import type { TextsByLanguage } from './pages/translations.js'
+import { languageKey, matchLanguage } from './protocol/language.js'
 
 /** All texts of one language. A language of the host can omit notices; they then use the user's next preferred language. */
 export interface AppCatalogue extends Catalogue {
   readonly notices?: NoticeCatalogue
 }
 
-/** The languages of an app: the built-in ones and those of the host. Tags are in lower case. */
-export type AppLanguages = Readonly<Record<string, AppCatalogue>> & { readonly en: Required<AppCatalogue> }
+/** The languages of an app: the built-in ones and those of the host. */
+export type AppLanguages = TextsByLanguage<AppCatalogue>
 
 /** `Whole` with all members optional, at every level. */
 type PartsOf<Whole> = { readonly [Part in keyof Whole]?: PartsOf<Whole[Part]> | undefined }
@@ -20,12 +25,12 @@ type PartsOf<Whole> = { readonly [Part in keyof Whole]?: PartsOf<Whole[Part]> | 
  */
 export type MfaTexts = Readonly<Record<string, PartsOf<AppCatalogue> | undefined>>
 
-const BUILT_IN = Object.fromEntries(
-  (Object.keys(catalogues) as Locale[]).map((tag) => [
-    tag,
-    { ...catalogues[tag], notices: noticeCatalogues[tag] },
-  ]),
-) as Readonly<Record<Locale, Required<AppCatalogue>>>
+const ENGLISH = { ...englishPages, notices: englishNotices }
+
+const builtIn = memoized((key: string): Required<AppCatalogue> => {
+  const [pages, notices] = [catalogues.get(key), noticeCatalogues.get(key)]
+  return { ...(pages?.() ?? englishPages), notices: notices?.() ?? englishNotices }
+})
 
 /** A fault in the host's texts. */
 export interface TextFault {
@@ -42,30 +47,24 @@ export function readTexts(
 ): { readonly languages: AppLanguages } | { readonly faults: readonly TextFault[] } {
   if (!isObject(given)) return { faults: [{ path: [], message: 'must be an object like { en: { … } }' }] }
   const faults: TextFault[] = []
-  const languages: Record<string, AppCatalogue> & { en: Required<AppCatalogue> } = { ...BUILT_IN }
+  const languages = new Map<string, () => AppCatalogue>(
+    [...catalogues.keys()].map((key) => [key, () => builtIn(key)]),
+  )
   // A language comes before its regions, which are based on it.
   const entries = Object.entries(given).sort(([one], [other]) => one.length - other.length)
   for (const [tag, texts] of entries) {
     if (texts === undefined) continue
-    const base = baseOf(tag, languages)
+    const baseKey = matchLanguage([tag], languages)
+    const base = baseKey === undefined ? undefined : languages.get(baseKey)
     const found = isTag(tag)
       ? faultsIn(texts, base === undefined)
       : [{ path: [], message: 'is not a language tag like nl or pt-BR' }]
     faults.push(...found.map(({ path, message }) => ({ path: [tag, ...path], message })))
     // It was compared with the English catalogue, so it has the right type.
-    if (found.length === 0) languages[tag.toLowerCase()] = merged(base ?? {}, texts) as AppCatalogue
+    const withBase = memoized(() => merged(base?.() ?? {}, texts) as AppCatalogue)
+    if (found.length === 0) languages.set(languageKey(tag), () => withBase(tag))
   }
   return faults.length > 0 ? { faults } : { languages }
-}
-
-/** The catalogue that the host's texts for a language are merged into, if there is one. */
-function baseOf(tag: string, languages: Readonly<Record<string, AppCatalogue>>): AppCatalogue | undefined {
-  const subtags = tag.toLowerCase().split('-')
-  for (; subtags.length > 0; subtags.pop()) {
-    const parent = subtags.join('-')
-    if (Object.hasOwn(languages, parent)) return languages[parent]
-  }
-  return undefined
 }
 
 function isTag(tag: string): boolean {
@@ -79,7 +78,7 @@ function isTag(tag: string): boolean {
 function faultsIn(texts: unknown, isNew: boolean): TextFault[] {
   const faults = compare(texts, [])
   if (faults.length > 0 || !isNew) return faults
-  const { notices, ...pages } = BUILT_IN.en
+  const { notices, ...pages } = ENGLISH
   const hasNotices = isObject(texts) && texts.notices !== undefined
   const missing = missingIn(texts, hasNotices ? { ...pages, notices } : pages)
   if (missing.length === 0) return []
@@ -92,38 +91,57 @@ function faultsIn(texts: unknown, isNew: boolean): TextFault[] {
 /** Compares the texts at `path` with the English ones and returns the faults. */
 function compare(given: unknown, path: readonly string[]): TextFault[] {
   if (given === undefined) return []
-  const builtIn = at(BUILT_IN.en, path)
-  if (builtIn === undefined) return [{ path, message: 'is not the name of a text; check its spelling' }]
-  if (typeof builtIn === 'string') return comparePhrase(given, path, placeholdersAt(path))
+  const english = at(ENGLISH, path)
+  if (english === undefined) return [{ path, message: 'is not the name of a text; check its spelling' }]
+  if (typeof english === 'string') return comparePhrase(given, path)
   if (!isObject(given)) return [{ path, message: 'must be an object with texts' }]
-  const isPlural = 'other' in builtIn
+  const isPlural = 'other' in english
   return Object.entries(given).flatMap(([key, part]) =>
     isPlural && PLURAL_FORMS.includes(key)
-      ? comparePhrase(part, [...path, key], placeholdersAt([...path, 'other']))
+      ? comparePhrase(part, [...path, key])
       : compare(part, [...path, key]),
   )
 }
 
-function comparePhrase(given: unknown, path: readonly string[], known: ReadonlySet<string>): TextFault[] {
+function comparePhrase(given: unknown, path: readonly string[]): TextFault[] {
   if (given === undefined) return []
   if (typeof given !== 'string' || given.trim() === '') return [{ path, message: 'must be text' }]
   if (path.join() === 'dir' && given !== 'ltr' && given !== 'rtl') {
     return [{ path, message: 'must be "ltr" or "rtl"' }]
   }
-  const unknown = placeholdersIn(given).filter((name) => !known.has(name))
+  const faults = unknownIn(given, path)
+  return faults.length > 0 ? faults : missingFrom(given, path)
+}
+
+function unknownIn(phrase: string, path: readonly string[]): TextFault[] {
+  const isUnknown = (known: ReadonlySet<string>) => placeholdersIn(phrase).filter((name) => !known.has(name))
+  // Only a phrase with other placeholders than the English one makes it necessary to read the other languages.
+  if (isUnknown(new Set(placeholdersAt(path, ENGLISH))).length === 0) return []
+  const known = placeholdersInAllLanguages(path)
+  const unknown = isUnknown(known)
   if (unknown.length === 0) return []
   const allowed = known.size > 0 ? `use only ${[...known].join(' and ')}` : 'it has no placeholders'
   return [{ path, message: `must not contain ${unknown.join(' and ')}; ${allowed}` }]
 }
 
-/** The placeholders of a text in all languages, because some languages name the app where others do not. */
-function placeholdersAt(path: readonly string[]): ReadonlySet<string> {
-  return new Set(
-    Object.values(BUILT_IN).flatMap((catalogue) => {
-      const phrase = at(catalogue, path)
-      return typeof phrase === 'string' ? placeholdersIn(phrase) : []
-    }),
+/** The name of the app can be left out of every phrase, and the number out of a plural form such as "one". */
+function missingFrom(phrase: string, path: readonly string[]): TextFault[] {
+  const isExact = ['zero', 'one', 'two'].includes(path.at(-1) ?? '')
+  const missing = placeholdersAt(path, ENGLISH).filter(
+    (name) => name !== '{app}' && !(name === '{count}' && isExact) && !phrase.includes(name),
   )
+  return missing.length > 0 ? [{ path, message: `must contain ${missing.join(' and ')}` }] : []
+}
+
+/** Some languages name the app where others do not. */
+function placeholdersInAllLanguages(path: readonly string[]): ReadonlySet<string> {
+  return new Set([...catalogues.keys()].flatMap((key) => placeholdersAt(path, builtIn(key))))
+}
+
+/** The placeholders of a phrase; those of a plural are in the form `other`, which every language has. */
+function placeholdersAt(path: readonly string[], catalogue: AppCatalogue): readonly string[] {
+  const phrase = at(catalogue, path) ?? at(catalogue, [...path.slice(0, -1), 'other'])
+  return typeof phrase === 'string' ? placeholdersIn(phrase) : []
 }
 
 function placeholdersIn(phrase: string): string[] {

@@ -2,7 +2,7 @@ import type { Purpose } from 'countersign/protocol'
 import { describe, expect, test } from 'vitest'
 import type { Notice } from '../src/application.js'
 import { CHANNELS } from '../src/delivery/message.js'
-import { CATALOGUE, chooseLanguage } from '../src/message-texts/catalogue.js'
+import { chooseLanguage, SUPPORTED_LANGUAGES, textsIn } from '../src/message-texts/catalogue.js'
 import { backupMessage, codeMessage, noticeMessage } from '../src/message-texts/compose.js'
 import { inGsm7 } from '../src/message-texts/gsm-7.js'
 import { en } from '../src/message-texts/locales/en.js'
@@ -10,7 +10,6 @@ import { en } from '../src/message-texts/locales/en.js'
 const application = { name: 'Vault', origin: 'sign-in.vault.example' }
 const PURPOSES: readonly Purpose[] = ['sign-in', 'step-up', 'enrollment']
 const NOTICES = Object.keys(en.notices) as Notice[]
-const LANGUAGES = Object.keys(CATALOGUE)
 const GSM_7 = /^[@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà^{}\\[~\]|€]*$/
 
 function strings(value: unknown, path = ''): [string, string][] {
@@ -28,8 +27,8 @@ const PLACEHOLDERS: readonly [RegExp, readonly string[]][] = [
   [/^\.notices\.locked\.text$/, ['{app}', '{minutes}']],
 ]
 
-describe.each(LANGUAGES)('in %s', (language) => {
-  const texts = CATALOGUE[language] ?? en
+describe.each(SUPPORTED_LANGUAGES)('in %s', (language) => {
+  const texts = textsIn(language)
   const recipient = (channel: (typeof CHANNELS)[number]) => ({ channel, to: 'x', locale: language }) as const
   const spoken = (channel: (typeof CHANNELS)[number], purpose: Purpose, secondsLeft = 300) =>
     codeMessage(application, recipient(channel), { code: '012345', purpose, secondsLeft })
@@ -68,7 +67,10 @@ describe.each(LANGUAGES)('in %s', (language) => {
       }
     }
     const warning = { de: 'nicht weiter', en: "Don't share", es: 'No lo compartas', fr: 'Ne le communiquez' }
-    const warnings = { ...warning, ja: '誰にも教えないで', pt: 'Não o compartilhe' } as Record<string, string>
+    const warnings = { ...warning, ja: '誰にも教えないで', 'pt-BR': 'Não o compartilhe' } as Record<
+      string,
+      string
+    >
     for (const channel of ['email', 'whatsapp', 'call'] as const) {
       expect(spoken(channel, 'sign-in').text).toContain(warnings[language])
     }
@@ -158,7 +160,7 @@ test.each([
 })
 
 test.each([
-  [['pt-BR', 'en'], 'pt'],
+  [['pt-BR', 'en'], 'pt-BR'],
   [['DE', 'en'], 'de'],
   [[undefined, null, 'fr'], 'fr'],
   [['tlh', 'ja-JP'], 'ja'],

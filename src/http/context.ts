@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import { LimitsStoreError } from '../errors.js'
 import { bindingsOf } from '../flows/factor-binding.js'
 import type { MfaUser } from '../flows/user.js'
-import { pickLocale } from '../pages/text.js'
+import { languageTag, pickLocale } from '../pages/text.js'
 import type { Factor } from '../protocol/factor.js'
 import type { Reset } from '../recovery/resets.js'
 import type { ActiveState } from '../session/state.js'
@@ -72,7 +72,7 @@ class RequestUser implements MfaUser {
   }
 
   get locale(): string {
-    return pickLocale(localesOf(this.req, this.settings), this.settings.texts)
+    return languageTag(pickLocale(localesOf(this.req, this.settings), this.settings.texts))
   }
 
   get clientAddress(): string | undefined {

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import { graceBanner } from '../pages/grace-banner.js'
 import { pickLocale } from '../pages/text.js'
+import { languageKey } from '../protocol/language.js'
 import type { Settings } from '../settings.js'
 import { cookieReader } from './request.js'
 
@@ -12,10 +13,10 @@ export function localesOf(req: Request, settings: Settings): readonly string[] {
   const chosen = remember ? undefined : chosenLanguage(req)
   const preferred =
     chosen === undefined ? preferredBy(req, settings) : [chosen, ...preferredBy(req, settings)]
-  const offered = Object.fromEntries(offer.map((tag) => [tag.toLowerCase(), tag]))
+  const offered = new Map(offer.map((tag) => [languageKey(tag), tag]))
   const [first = 'en'] = offer
   // A language of the host's own may lack notices; they are then in the next offered language.
-  return [offered[pickLocale(preferred, { en: first, ...offered })] ?? first, ...offer]
+  return [offered.get(pickLocale(preferred, offered)) ?? first, ...offer]
 }
 
 function preferredBy(req: Request, { locale }: Settings): readonly string[] {

@@ -1,24 +1,19 @@
 import type { Catalogue } from '../pages/locales/catalogue.js'
-import { type Locale, pickLocale } from '../pages/text.js'
+import { en as englishPages } from '../pages/locales/en.js'
+import { languageTag, pickLocale } from '../pages/text.js'
+import { type TextsByLanguage, textsOf } from '../pages/translations.js'
 import type { NoticeCatalogue } from './catalogue.js'
-import { de } from './locales/de.js'
 import { en } from './locales/en.js'
-import { es } from './locales/es.js'
-import { fr } from './locales/fr.js'
-import { ja } from './locales/ja.js'
-import { pt } from './locales/pt.js'
 import type { AccountNotice, NoticeFacts, NoticeType, RecoveryNoticeType } from './notice.js'
 
 /** The built-in languages of the notices, which are those of the pages. */
-export const noticeCatalogues = { en, de, es, fr, pt, ja } as const satisfies Readonly<
-  Record<Locale, NoticeCatalogue>
->
+export const noticeCatalogues: TextsByLanguage<NoticeCatalogue> = textsOf('notices', en)
 
 /** The texts that a notice needs in one language. */
 type NoticeTexts = Pick<Catalogue, 'overview'> & { readonly notices?: NoticeCatalogue }
 
 /** The languages of an app. Those without notices are not used for notices. */
-export type NoticeLanguages = Readonly<Record<string, NoticeTexts>> & { readonly en: Required<NoticeTexts> }
+export type NoticeLanguages = TextsByLanguage<NoticeTexts>
 
 /** Everything that a notice is composed of. */
 export interface NoticeContent {
@@ -43,9 +38,10 @@ export function composeNotice(content: NoticeContent, preferred: readonly string
 
 function inPreferred(content: NoticeContent, preferred: readonly string[]) {
   const { facts, appName, cancelUrl, languages } = content
-  const withNotices = Object.fromEntries(Object.entries(languages).filter(([, { notices }]) => notices))
-  const locale = pickLocale(preferred, { ...withNotices, en: languages.en })
-  const { notices: texts = languages.en.notices, overview } = languages[locale] ?? languages.en
+  const hasNotices = (key: string) => languages.get(key)?.().notices !== undefined
+  const key = pickLocale(preferred, { has: hasNotices })
+  const locale = languageTag(key)
+  const { notices: texts = en, overview } = languages.get(key)?.() ?? { overview: englishPages.overview }
   const factor = facts.method && `${overview.method[facts.method]}${facts.to ? ` (${facts.to})` : ''}`
   const ready = facts.readyAt === undefined ? '' : formatTime(locale, facts.readyAt)
   const fillIn = (phrase: string) => filled(phrase, { app: appName, factor: factor ?? '', ready })

@@ -1,3 +1,4 @@
+import { languageKey } from '../protocol/language.js'
 import { type Html, html } from './html.js'
 import { icons } from './icons.js'
 import type { PageContext } from './page.js'
@@ -7,7 +8,7 @@ export function languageSwitch({ frame, text, words }: PageContext): Html | unde
   const { languages } = frame
   if (languages === undefined) return undefined
   const buttons = languages.offer.map((tag) => {
-    const current = tag.toLowerCase() === text.locale && html` aria-current="true"`
+    const current = languageKey(tag) === languageKey(text.locale) && html` aria-current="true"`
     return html`<li><button class="mfa-link" name="language" value="${tag}" lang="${tag}"${current}>${nameOf(tag)}</button></li>`
   })
   return html`<details class="mfa-languages"><summary>${icons.language}<span><span class="mfa-unseen">${words.language}: </span>${nameOf(text.locale)}</span></summary>

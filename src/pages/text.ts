@@ -1,45 +1,27 @@
+import { matchLanguage } from '../protocol/language.js'
 import { daysAgo, inTime, lengthOf } from './duration.js'
 import { type Html, html, type Renderable } from './html.js'
 import type { Catalogue, Phrase, PluralPhrase } from './locales/catalogue.js'
-import { de } from './locales/de.js'
 import { en } from './locales/en.js'
-import { es } from './locales/es.js'
-import { fr } from './locales/fr.js'
-import { ja } from './locales/ja.js'
-import { pt } from './locales/pt.js'
 import { memoized } from './memoized.js'
+import { type TextsByLanguage, textsOf } from './translations.js'
 
 const pluralRules = memoized((locale: string) => new Intl.PluralRules(locale))
 const numbers = memoized((locale: string) => new Intl.NumberFormat(locale))
 
-/** The built-in languages of the pages, by BCP 47 tag. */
-export const catalogues = { en, de, es, fr, pt, ja } as const satisfies Readonly<Record<string, Catalogue>>
+/** The built-in languages of the pages. */
+export const catalogues: TextsByLanguage<Catalogue> = textsOf('pages', en)
 
-/** The tag of a built-in language. */
-export type Locale = keyof typeof catalogues
+/** The languages of an app's pages: the built-in ones and those of the host. */
+export type Languages = TextsByLanguage<Catalogue>
 
-/** The languages of an app's pages: the built-in ones and those of the host. Tags are in lower case. */
-export type Languages = Readonly<Record<string, Catalogue>> & { readonly en: Catalogue }
-
-// The client controls the length of the header. RFC 5646 §4.4.1: tags in use are at most this long.
-const MAX_TAG_LENGTH = 35
-const MAX_TAGS = 32
-
-/** The best matching language: each preferred tag is shortened from the right (`de-CH` → `de`); the default is English. */
-export function pickLocale<Tag extends string>(
-  preferred: readonly string[],
-  languages: Readonly<Record<Tag | 'en', unknown>>,
-): Tag | 'en' {
-  const isAvailable = (tag: string): tag is Tag => Object.hasOwn(languages, tag)
-  for (const preferredTag of preferred.slice(0, MAX_TAGS)) {
-    const subtags = preferredTag.slice(0, MAX_TAG_LENGTH).toLowerCase().split(/[-_]/)
-    for (; subtags.length > 0; subtags.pop()) {
-      const tag = subtags.join('-')
-      if (isAvailable(tag)) return tag
-    }
-  }
-  return 'en'
+/** The key of the best matching language, English if there is none. */
+export function pickLocale(preferred: readonly string[], languages: { has(key: string): boolean }): string {
+  return matchLanguage(preferred, languages) ?? 'en'
 }
+
+/** The tag of a language as it is usually written, such as `pt-BR`, by its key. */
+export const languageTag = memoized((key: string) => Intl.getCanonicalLocales(key)[0] ?? key)
 
 /** The value of each `{placeholder}`. */
 export type Values = Readonly<Record<string, Renderable>>
@@ -60,8 +42,9 @@ export interface Text {
 
 /** The texts in the language that matches best. */
 export function textFor(preferred: readonly string[], languages: Languages): Text {
-  const locale = pickLocale(preferred, languages)
-  const words = languages[locale] ?? languages.en
+  const key = pickLocale(preferred, languages)
+  const words = languages.get(key)?.() ?? en
+  const locale = languageTag(key)
   return {
     locale,
     words,

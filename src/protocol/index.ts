@@ -12,6 +12,7 @@ export {
 } from './contact.js'
 export { maskContact } from './destination.js'
 export { type GuessingLimits, guessingArithmetic, guessingBound, guessingSentence } from './guessing-bound.js'
+export { languageKey, matchLanguage } from './language.js'
 export {
   type BackupMethod,
   type CodeKind,

@@ -2,6 +2,7 @@ import { localesOf } from '../http/locale.js'
 import { sendProblem } from '../http/problem.js'
 import { pickLocale } from '../pages/text.js'
 import type { ResumeEntry } from '../pages/view.js'
+import { languageKey } from '../protocol/language.js'
 import type { InterruptedRequest } from '../session/record.js'
 import type { RouteContext } from './context.js'
 import { showPage } from './respond.js'
@@ -44,8 +45,8 @@ export function resumeEntries({ fields, labels = {} }: InterruptedRequest, local
 function textOf(label: Exclude<Label, false>, locale: string): string | undefined {
   if (typeof label === 'string') return label
   const [first] = Object.values(label)
-  const texts = Object.fromEntries(Object.entries(label).map(([tag, text]) => [tag.toLowerCase(), text]))
-  return texts[pickLocale([locale], { en: first, ...texts })] ?? first
+  const texts = new Map(Object.entries(label).map(([tag, text]) => [languageKey(tag), text]))
+  return texts.get(pickLocale([locale], texts)) ?? first
 }
 
 /** `recipientName`, `recipient_name` and `recipient[name]` are all "Recipient name". */

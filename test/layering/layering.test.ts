@@ -71,7 +71,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   testing: { uses: ['protocol', ...LEAVES] },
 
   // The texts that a host may replace, on pages and in notices.
-  'texts.ts': { uses: ['pages', 'notices'] },
+  'texts.ts': { uses: ['pages', 'notices', 'protocol'] },
 
   'options.ts': {
     uses: ['host.ts'],
@@ -98,8 +98,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     types: ['options.ts'],
   },
   'settings.ts': {
-    uses: ['option-schema.ts', 'option-renames.ts', 'client', ...LEAVES],
-    types: ['protocol'],
+    uses: ['option-schema.ts', 'option-renames.ts', 'client', 'protocol', ...LEAVES],
   },
 
   // The client by itself, without Express.

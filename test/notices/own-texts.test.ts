@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AccountNotice, MfaTexts, NoticeCatalogue, PageCatalogue } from '../../src/index.js'
-import { noticeCatalogues } from '../../src/notices/compose.js'
-import { catalogues } from '../../src/pages/text.js'
+import { en as englishNotices } from '../../src/notices/locales/en.js'
+import { en as englishPages } from '../../src/pages/locales/en.js'
 import { jsonAgent } from '../kit/host.js'
 import { followNotMeLink, linkIn, noticingHost, passBothFactors } from './kit.js'
 
@@ -43,21 +43,21 @@ describe('a host’s own texts in notices', () => {
       'de-CH': { notices: { subject: { device_trusted: 'Grüezi von {app}' } } },
     }
     const { trusted } = await noticesIn(texts, 'de-CH,en')
-    expect(trusted).toMatchObject({ locale: 'de-ch', subject: 'Grüezi von Testbed' })
+    expect(trusted).toMatchObject({ locale: 'de-CH', subject: 'Grüezi von Testbed' })
     expect(trusted.text).toContain('Alles gut, wenn Sie es waren.')
     expect(trusted.inLanguage('de-AT').subject).toBe('Testbed: neuer vertrauenswürdiger Browser')
     expect(trusted.inLanguage('de-AT').text).toContain('Alles gut, wenn Sie es waren.')
   })
 
-  const dutch: PageCatalogue = { ...catalogues.en }
+  const dutch: PageCatalogue = { ...englishPages }
   const dutchNotices: NoticeCatalogue = {
-    ...noticeCatalogues.en,
-    subject: { ...noticeCatalogues.en.subject, device_trusted: '{app} vertrouwt een browser' },
+    ...englishNotices,
+    subject: { ...englishNotices.subject, device_trusted: '{app} vertrouwt een browser' },
   }
 
   it('can add a language, which takes the method names from its page texts', async () => {
     const method = { ...dutch.overview.method, app: 'Codes-app' }
-    const what = { ...noticeCatalogues.en.what, factor_added: 'Nieuw: {factor}.' }
+    const what = { ...englishNotices.what, factor_added: 'Nieuw: {factor}.' }
     const nl = { ...dutch, overview: { ...dutch.overview, method }, notices: { ...dutchNotices, what } }
     const { trusted } = await noticesIn({ nl }, 'nl-BE')
     expect(trusted).toMatchObject({ locale: 'nl', subject: 'Testbed vertrouwt een browser' })

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { composeNotice, noticeCatalogues } from '../../src/notices/compose.js'
+import { composeNotice } from '../../src/notices/compose.js'
 import { NOTICE_TYPES } from '../../src/notices/notice.js'
+import { TRANSLATIONS } from '../../src/pages/translations.js'
 import { readTexts } from '../../src/texts.js'
 
 const AT = Date.UTC(2030, 0, 2, 15, 4)
 const { languages } = readTexts({}) as Extract<ReturnType<typeof readTexts>, { languages: unknown }>
 const notMeUrl = 'https://shop.example/mfa/not-me?token=x'
 
-describe.each(Object.keys(noticeCatalogues))('the notices in %s', (locale) => {
+describe.each(['en', ...TRANSLATIONS])('the notices in %s', (locale) => {
   it.each(NOTICE_TYPES)('contain every detail: %s', (type) => {
     const facts = { type, at: AT, browser: 'Firefox on Mac', address: '203.0.113.7', location: 'Oslo' }
     const factor = { method: 'sms', to: '••• 57' } as const

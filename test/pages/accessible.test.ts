@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { en } from '../../src/pages/locales/en.js'
 import { catalogues } from '../../src/pages/text.js'
 import type { PageFrame, View } from '../../src/pages/view.js'
 import { axeViolations } from '../kit/axe.js'
@@ -118,7 +119,7 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
   })
 
   it('is mirrored for a language that is written from right to left', async () => {
-    const arabic = { ...catalogues, ar: { ...catalogues.en, dir: 'rtl' as const } }
+    const arabic = new Map([...catalogues, ['ar', () => ({ ...en, dir: 'rtl' as const })]])
     site.show(VIEWS.choose, { ...manyTongued, locales: ['ar'] }, arabic)
     await page.setViewportSize({ width: 390, height: 800 })
     await page.goto(site.url)

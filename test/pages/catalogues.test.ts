@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { inTime } from '../../src/pages/duration.js'
+import { en } from '../../src/pages/locales/en.js'
 import { catalogues, pickLocale, textFor } from '../../src/pages/text.js'
 
 /** Every phrase of a catalogue by its path; the forms of a plural are one phrase. */
@@ -11,9 +12,11 @@ function phrases(value: unknown, path = ''): readonly (readonly [string, string]
 }
 
 const placeholders = (phrase: string) => [...phrase.matchAll(/\{\w+\}/g)].map(([name]) => name).sort()
-const english = new Map(phrases(catalogues.en))
+const english = new Map(phrases(en))
 
-describe.each(Object.entries(catalogues))('the catalogue %s', (locale, catalogue) => {
+describe.each([...catalogues.keys()])('the catalogue %s', (locale) => {
+  const catalogue = catalogues.get(locale)?.()
+
   it('has the keys of the English one', () => {
     expect([...new Set(phrases(catalogue).map(([path]) => path))]).toEqual([...english.keys()])
   })
@@ -43,7 +46,7 @@ describe.each(Object.entries(catalogues))('the catalogue %s', (locale, catalogue
 describe('the language of a page', () => {
   it.each([
     [['de-CH', 'en'], 'de'],
-    [['PT-br'], 'pt'],
+    [['PT-br'], 'pt-br'],
     [['zh-Hant-TW', 'ja-JP', 'en'], 'ja'],
     [['es_419'], 'es'],
     [['*'], 'en'],
@@ -58,14 +61,12 @@ describe('the language of a page', () => {
     ['many wishes', ['de-AT', ...Array.from({ length: 5_000 }, (_, i) => `x${i}`)].reverse()],
   ])('takes little time to find, whatever is sent: %s', (_what, wishes) => {
     let looks = 0
-    const watched = new Proxy(catalogues, {
-      getOwnPropertyDescriptor(all, tag) {
-        looks++
-        expect(String(tag).length).toBeLessThanOrEqual(35)
-        return Reflect.getOwnPropertyDescriptor(all, tag)
-      },
-    })
-    pickLocale(wishes, watched)
+    const has = (key: string) => {
+      looks++
+      expect(key.length).toBeLessThanOrEqual(35)
+      return catalogues.has(key)
+    }
+    pickLocale(wishes, { has })
     expect(looks).toBeLessThan(600)
   })
 

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { assets } from '../../src/pages/assets.js'
+import { en } from '../../src/pages/locales/en.js'
 import { renderView } from '../../src/pages/render.js'
-import { catalogues } from '../../src/pages/text.js'
+import { TRANSLATIONS } from '../../src/pages/translations.js'
 import type { PageFrame, PageMessage } from '../../src/pages/view.js'
 import { ALL_VIEWS, codeView, factorOf, frame, problem, VIEWS } from './samples.js'
 
-const LOCALES = Object.keys(catalogues)
+const LOCALES = ['en', ...TRANSLATIONS]
 const PURPOSES: readonly PageFrame['purpose'][] = ['sign-in', 'step-up', 'manage']
 const MESSAGES: readonly PageMessage[] = [
-  ...Object.keys(catalogues.en.problems).map((code) => problem(code as Parameters<typeof problem>[0])),
+  ...Object.keys(en.problems).map((code) => problem(code as Parameters<typeof problem>[0])),
   { tone: 'error', code: 'invalid_code', attemptsLeft: 1, retryAfterSeconds: 0 },
-  ...Object.keys(catalogues.en.success).map((code) => ({ tone: 'success', code }) as PageMessage),
+  ...Object.keys(en.success).map((code) => ({ tone: 'success', code }) as PageMessage),
 ]
 
 describe.each(LOCALES)('a page in %s', (locale) => {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type Application, type Mode, NOTICES, OPTIONAL_METHODS, partitionOf, TIERS } from '../application.js'
 import { isCountry } from '../contacts/phone.js'
 import { LIMIT_NAMES, type LimitOptions, limitRules, limitsFrom } from '../limits.js'
-import { SUPPORTED_LANGUAGES } from '../message-texts/catalogue.js'
+import { isSupportedLanguage, SUPPORTED_LANGUAGES } from '../message-texts/catalogue.js'
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/
 
@@ -40,7 +40,8 @@ export const settingsSchema = z.strictObject({
   origin: originRule.optional(),
   /** Language of messages when the user's language is unknown. Defaults to `en`. */
   locale: z
-    .enum(SUPPORTED_LANGUAGES, { error: `locale must be one of ${SUPPORTED_LANGUAGES.join(', ')}` })
+    .string({ error: 'locale must be a language tag such as en' })
+    .refine(isSupportedLanguage, { error: `locale must be one of ${SUPPORTED_LANGUAGES.join(', ')}` })
     .optional(),
   /** `enterprise` includes DUAL. Defaults to `standard`. */
   tier: z.enum(TIERS, { error: `tier must be ${TIERS.join(' or ')}` }).optional(),

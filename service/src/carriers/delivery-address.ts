@@ -70,7 +70,7 @@ function parseSmtp(url: URL): Route | string {
 function parseTwilio(url: URL, channel: Channel, isRest: boolean): Route | string | undefined {
   const by = 'delivery by twilio'
   const known = ['from', 'service', 'content', 'check']
-  const unknown = unknownParameter(url, known, /^content\.[a-z]{2}$/)
+  const unknown = unknownParameter(url, known, /^content\.[a-z]{2}(-[A-Za-z]{2,4})?$/)
   if (unknown) return `${by} has no parameter "${unknown}": use ${known.join(', ')} or content.<language>.`
   if (!url.hostname) return `${by} needs a host: ${TWILIO_FORM}`
   const sid = decode(url.username)

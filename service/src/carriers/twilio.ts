@@ -1,3 +1,4 @@
+import { languageKey, matchLanguage } from 'countersign/protocol'
 import { type Carrier, checkRecipient, DeliveryError } from '../delivery/carrier.js'
 import type { QueuedMessage } from '../delivery/message.js'
 import { type HttpResponse, httpRequest } from './http-request.js'
@@ -71,7 +72,7 @@ function messageForm(settings: TwilioSettings, message: QueuedMessage): Record<s
   }
   if (message.channel === 'sms') return { To: message.to, ...common, Body: message.text }
   // WhatsApp accepts no free text from a business, only an approved template with the code as its variable.
-  const template = settings.content[message.locale] ?? settings.content['*']
+  const template = templateFor(settings.content, message.locale)
   if (message.channel !== 'whatsapp' || template === undefined || message.code === undefined) {
     throw new DeliveryError(
       'The gateway cannot send this message by this channel: it has no template for it.',
@@ -84,6 +85,12 @@ function messageForm(settings: TwilioSettings, message: QueuedMessage): Record<s
     ContentSid: template,
     ContentVariables: JSON.stringify({ 1: message.code }),
   }
+}
+
+/** `content.pt` is for both forms of Portuguese, unless there is `content.pt-PT`. */
+function templateFor(content: TwilioSettings['content'], locale: string): string | undefined {
+  const templates = new Map(Object.entries(content).map(([tag, id]) => [languageKey(tag), id]))
+  return templates.get(matchLanguage([locale], templates) ?? '*')
 }
 
 function callForm(settings: TwilioSettings, message: QueuedMessage): Record<string, string> {

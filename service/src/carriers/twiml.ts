@@ -8,12 +8,11 @@ const VOICES: Readonly<Record<string, string>> = {
   es: 'es-ES',
   fr: 'fr-FR',
   ja: 'ja-JP',
-  pt: 'pt-BR',
 }
 
 /** A call as TwiML: the message read out in its language, with a pause before and after each code. */
 export function twiml(message: QueuedMessage): string {
-  const language = VOICES[message.locale] ?? 'en-US'
+  const language = VOICES[message.locale] ?? message.locale
   const code = message.code === undefined ? undefined : spokenCode(message.code)
   const parts = code === undefined ? [message.text] : partsAround(message.text, code)
   const spoken = parts.map((part) => `<Say language="${language}">${escapeXml(part)}</Say>`)

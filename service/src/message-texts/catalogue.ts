@@ -1,31 +1,32 @@
-import { de } from './locales/de.js'
+import { readFileSync } from 'node:fs'
+import { languageKey, matchLanguage } from 'countersign/protocol'
 import { en } from './locales/en.js'
-import { es } from './locales/es.js'
-import { fr } from './locales/fr.js'
-import { ja } from './locales/ja.js'
-import { pt } from './locales/pt.js'
 import type { MessageTexts } from './message-texts.js'
 
-/** The texts of every supported language. */
-export const CATALOGUE: Readonly<Record<string, MessageTexts>> = { de, en, es, fr, ja, pt }
+/** The tags of the languages that have texts. All but English are files in `locales/`. */
+export const SUPPORTED_LANGUAGES = ['de', 'en', 'es', 'fr', 'ja', 'pt-BR'] as const
 
-/** The languages that have texts. */
-export const SUPPORTED_LANGUAGES: readonly string[] = Object.keys(CATALOGUE)
+const TAGS: ReadonlyMap<string, string> = new Map(SUPPORTED_LANGUAGES.map((tag) => [languageKey(tag), tag]))
+const texts = new Map<string, MessageTexts>([['en', en]])
+
+/** The texts in one of the supported languages. The file of a language is read when it is first needed. */
+export function textsIn(language: string): MessageTexts {
+  const known = texts.get(language)
+  if (known) return known
+  // src/message-texts and dist/message-texts lie equally deep below the package. Tests compare every file with English.
+  const file = new URL(`../../locales/${language}.json`, import.meta.url)
+  const read = JSON.parse(readFileSync(file, 'utf8')) as MessageTexts
+  texts.set(language, read)
+  return read
+}
 
 /** Whether messages can be written in the language of this tag, such as `pt` or `pt-BR`. */
 export function isSupportedLanguage(tag: string): boolean {
-  return /^[a-z]{2,3}(-[a-z0-9]{1,8})*$/i.test(tag) && Object.hasOwn(CATALOGUE, languageOf(tag))
+  return /^[a-z]{2,3}(-[a-z0-9]{1,8})*$/i.test(tag) && matchLanguage([tag], TAGS) !== undefined
 }
 
-function languageOf(tag: string): string {
-  return tag.split('-')[0]?.toLowerCase() ?? ''
-}
-
-/** The first of the preferred languages that is supported, such as `pt` for `pt-BR`; English if none is. */
+/** The first of the preferred languages that is supported, such as `pt-BR` for `pt`; English if none is. */
 export function chooseLanguage(...preferred: readonly (string | null | undefined)[]): string {
-  for (const tag of preferred) {
-    const language = tag && languageOf(tag)
-    if (language && Object.hasOwn(CATALOGUE, language)) return language
-  }
-  return 'en'
+  const given = preferred.filter((tag) => typeof tag === 'string')
+  return TAGS.get(matchLanguage(given, TAGS) ?? 'en') ?? 'en'
 }

@@ -2,9 +2,8 @@ import type { Purpose } from 'countersign/protocol'
 import type { Notice, Sender } from '../application.js'
 import type { Channel, Message } from '../delivery/message.js'
 import { displayedName } from './application-name.js'
-import { CATALOGUE, chooseLanguage } from './catalogue.js'
+import { chooseLanguage, textsIn } from './catalogue.js'
 import { inGsm7 } from './gsm-7.js'
-import { en } from './locales/en.js'
 import { mailHtml } from './mail-html.js'
 import type { MessageTexts } from './message-texts.js'
 
@@ -87,7 +86,7 @@ export function spokenCode(code: string): string {
 
 function textsFor(recipient: Recipient): { texts: MessageTexts; language: string } {
   const language = chooseLanguage(recipient.locale)
-  return { texts: CATALOGUE[language] ?? en, language }
+  return { texts: textsIn(language), language }
 }
 
 /** With accents outside the GSM alphabet, half of the languages would need a second or third SMS. */

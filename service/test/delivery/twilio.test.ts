@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parseDelivery } from '../../src/carriers/delivery-option.js'
 import { type TwilioSettings, twilioCarrier } from '../../src/carriers/twilio.js'
 import type { Channel, QueuedMessage } from '../../src/delivery/message.js'
-import { CATALOGUE } from '../../src/message-texts/catalogue.js'
+import { SUPPORTED_LANGUAGES } from '../../src/message-texts/catalogue.js'
 import { codeMessage } from '../../src/message-texts/compose.js'
 import { rejection } from '../kit.js'
 import { describeCarrier } from './contract.js'
@@ -105,7 +105,7 @@ describe('a WhatsApp message', () => {
 describe('a call', () => {
   const spoken = (twiml = '') => [...twiml.matchAll(/<Say language="([\w-]+)">([^<]*)<\/Say>/g)]
 
-  test.each(Object.keys(CATALOGUE))('reads the digits one by one, twice, in %s', async (locale) => {
+  test.each(SUPPORTED_LANGUAGES)('reads the digits one by one, twice, in %s', async (locale) => {
     const challenge = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
     const message = codeMessage(VAULT, { channel: 'call', to: '+447700900123', locale }, challenge)
     const { request } = await deliver(queued(message))
@@ -113,7 +113,7 @@ describe('a call', () => {
     expect(request?.form).toMatchObject({ To: '+447700900123', From: '+447700900999' })
     const parts = spoken(request?.form.Twiml)
     expect(parts.filter(([, , text]) => text === '0, 1, 2, 3, 4, 5')).toHaveLength(2)
-    expect(new Set(parts.map(([, language]) => language?.slice(0, 2)))).toEqual(new Set([locale]))
+    expect(new Set(parts.map(([, language]) => language?.slice(0, 2)))).toEqual(new Set([locale.slice(0, 2)]))
     expect(request?.form.Twiml).toMatch(/^<Response><Pause length="1"\/><Say .*<\/Say><\/Response>$/)
     expect(request?.form.Twiml?.match(/<Pause length="1"\/>/g)?.length).toBeGreaterThanOrEqual(4)
     expect(request?.form.Twiml).not.toContain('012345')
