@@ -20,6 +20,7 @@ interface Layer {
 const LAYERS: Readonly<Record<string, Layer>> = {
   'configuration-error.ts': {},
   'duration.ts': {},
+  'seconds-until.ts': {},
   'time-limit.ts': {},
   log: {},
   contacts: {},
@@ -36,7 +37,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   requests: {},
 
   idempotency: { uses: ['secrets', 'store'] },
-  accounts: { uses: ['authenticator-app', 'contacts', 'secrets', 'store'], types: ['application.ts'] },
+  accounts: {
+    uses: ['authenticator-app', 'contacts', 'seconds-until.ts', 'secrets', 'store'],
+    types: ['application.ts'],
+  },
   delivery: { uses: ['application.ts', 'log', 'secrets', 'store', 'time-limit.ts'] },
   'message-texts': { types: ['application.ts', 'delivery'] },
   carriers: {
@@ -61,6 +65,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'message-texts',
       'refusals.ts',
       'requests',
+      'seconds-until.ts',
       'secrets',
       'store',
       'test-mode',

@@ -1,4 +1,5 @@
 import type { Application } from '../application.js'
+import { secondsUntil } from '../seconds-until.js'
 import { statement } from '../store/statement.js'
 import { type Queries, queryOne } from '../store/store.js'
 
@@ -23,14 +24,6 @@ export const IS_DISABLED = `EXISTS (SELECT FROM factor
 
 const LOCK_ACCOUNT = statement<{ application: string; account: string }>(LOCK_ROW)
 
-const LOCK_ACCOUNT_AND_READ_FACTOR = statement<{
-  application: string
-  account: string
-  factor: string
-  failuresBeforeDisable: number
-}>(`WITH held AS (${LOCK_ROW})
-  SELECT held.*, ${IS_DISABLED} AS disabled FROM held`)
-
 /**
  * Locks the account's row until the transaction ends, and creates it if necessary. Every other change to the same
  * account waits, in every process.
@@ -46,25 +39,7 @@ export async function holdAccount(
   return row
 }
 
-/** `holdAccount`, and whether a factor reached its limit of failures and must be bound again (R26). */
-export async function holdAccountAndFactor(
-  tx: Queries,
-  application: Application,
-  account: string,
-  factor: string,
-): Promise<AccountRow & { readonly disabled: boolean }> {
-  const { text, values } = LOCK_ACCOUNT_AND_READ_FACTOR
-  const { failuresBeforeDisable } = application.limits
-  const row = await queryOne<AccountRow & { readonly disabled: boolean }>(
-    tx,
-    text,
-    values({ application: application.id, account, factor, failuresBeforeDisable }),
-  )
-  if (!row) throw new Error('The store returned no row for an account.')
-  return row
-}
-
 /** Seconds until the account is unlocked; 0 when it is not locked. */
 export function lockedForSeconds(row: Pick<AccountRow, 'locked_until'>, now: number): number {
-  return row.locked_until > now ? Math.ceil((row.locked_until - now) / 1000) : 0
+  return secondsUntil(row.locked_until, now)
 }

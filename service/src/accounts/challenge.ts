@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { DeliveredMethod, Purpose, VerifyType } from 'countersign/protocol'
 import type { Application } from '../application.js'
-import { type CodeIdentity, deliveredCode, deliveredCodeMac } from '../secrets/delivered-code.js'
-import { allKeys, type Keys, keyById, keyIdOf, withKeyId } from '../secrets/keys.js'
+import { deliveredCode, deliveredCodeMac } from '../secrets/delivered-code.js'
+import { type Keys, keyById, keyIdOf, withKeyId } from '../secrets/keys.js'
 import { statement } from '../store/statement.js'
-import { type Queries, queryOne, type Store } from '../store/store.js'
-import { type Attempt, type AttemptResult, makeAttempt } from './attempt.js'
-import { attemptStatement } from './attempt-statement.js'
+import { type Queries, queryOne } from '../store/store.js'
 
 /** A challenge that awaits its code. Times in milliseconds since 1970. */
 export interface ChallengeRow {
@@ -14,11 +12,14 @@ export interface ChallengeRow {
   readonly account: string
   readonly contact: string
   readonly type: VerifyType
+  readonly method: DeliveredMethod
   readonly purpose: Purpose
+  readonly transaction: string
   readonly digits: number
-  readonly attempts: number
+  readonly max_attempts: number
   readonly sends: number
   readonly resend_at: number
+  readonly created_at: number
   readonly expires_at: number
   /** A keyed hash of the code; it begins with the id of the key that the code is derived from. */
   readonly code_mac: string
@@ -33,7 +34,8 @@ export interface Owner {
   readonly transaction: string | undefined
 }
 
-type OwnerParameters = {
+/** The parameters of `ACTIVE` about an owner. */
+export type OwnerParameters = {
   readonly application: string
   readonly account: string
   readonly contact: string
@@ -41,29 +43,28 @@ type OwnerParameters = {
   readonly transaction: string
 }
 
-function ownerParameters(application: Application, owner: Owner): OwnerParameters {
+/** The parameters of `ACTIVE` about an owner. */
+export function ownerParameters(application: Application, owner: Owner): OwnerParameters {
   const { account, canonicalContact: contact, type, transaction = '' } = owner
   return { application: application.id, account, contact, type, transaction }
 }
 
-/** Which challenges of an owner are active: not ended, not expired, and with attempts left. */
-const ACTIVE = `application = :application AND account = :account AND contact = :contact AND type = :type
+/** Which challenges of an owner are active at `:now`: not ended, not expired, and with attempts left. */
+export const ACTIVE = `application = :application AND challenge.account = :account AND contact = :contact AND type = :type
     AND transaction = :transaction AND ended_at IS NULL AND attempts < max_attempts AND expires_at > :now::bigint`
 
+const COLUMNS = `account, contact, type, method, purpose, transaction, id, digits, max_attempts, sends, resend_at,
+    created_at, expires_at, code_mac`
+
 const FIND_ACTIVE = statement<OwnerParameters & { id: string; now: number }>(
-  `SELECT id, account, contact, type, purpose, digits, attempts, sends, resend_at, expires_at, code_mac
-   FROM challenge WHERE ${ACTIVE} AND id = :id`,
+  `SELECT ${COLUMNS} FROM challenge WHERE ${ACTIVE} AND id = :id`,
 )
 
 /** The code of a challenge. */
 export function codeOf(keys: Keys, application: Application, row: ChallengeRow): string {
   const key = keyById(keys, keyIdOf(row.code_mac))
   if (!key) throw new Error('The code of this challenge belongs to another key.')
-  return deliveredCode(key.codes, identityOf(application, row))
-}
-
-function identityOf(application: Application, row: Omit<ChallengeRow, 'code_mac'>): CodeIdentity {
-  return { ...row, application: application.id }
+  return deliveredCode(key.codes, { ...row, application: application.id })
 }
 
 /** The active challenge with this id, if it belongs to the owner (R38). */
@@ -71,168 +72,115 @@ export function findActiveChallenge(
   queries: Queries,
   application: Application,
   owner: Owner,
-  id: string,
-  now: number,
+  { id, now }: { readonly id: string; readonly now: number },
 ): Promise<ChallengeRow | undefined> {
   const { text, values } = FIND_ACTIVE
   return queryOne<ChallengeRow>(queries, text, values({ ...ownerParameters(application, owner), id, now }))
 }
 
-/** The parameters that write a new challenge. */
-export type NewChallengeParameters = OwnerParameters & {
-  readonly method: string
-  readonly purpose: string
-  readonly id: string
-  readonly digits: number
-  readonly maxAttempts: number
-  readonly sends: number
-  readonly resendAt: number
-  readonly now: number
-  readonly expiresAt: number
-  readonly codeMac: string
-}
-
-/**
- * Writes a challenge for each row of `source`, in place of the previous one with the same account, contact, method, purpose
- * and transaction (R39). Without a transaction it ends those of every transaction.
- */
-export const insertChallenge = (source: string) => ({
-  ended: `UPDATE challenge SET ended_at = :now FROM ${source} AS allowed
-    WHERE application = :application AND account = :account AND contact = :contact AND type = :type
-      AND method = :method AND purpose = :purpose AND :transaction::text = '' AND transaction <> ''
-      AND ended_at IS NULL`,
-  inserted: `INSERT INTO challenge (application, account, contact, type, method, purpose, transaction, id, digits,
-      max_attempts, sends, resend_at, created_at, expires_at, code_mac)
-    SELECT :application, :account, :contact, :type, :method, :purpose, :transaction, :id, :digits,
-      :maxAttempts, :sends, :resendAt, :now, :expiresAt, :codeMac FROM ${source} AS allowed
-    ON CONFLICT (application, account, contact, type, method, purpose, transaction) DO UPDATE SET
-      id = EXCLUDED.id, digits = EXCLUDED.digits, attempts = 0, max_attempts = EXCLUDED.max_attempts,
-      sends = EXCLUDED.sends, resend_at = EXCLUDED.resend_at, created_at = EXCLUDED.created_at,
-      expires_at = EXCLUDED.expires_at, ended_at = NULL, code_mac = EXCLUDED.code_mac`,
-})
-
-const { ended, inserted } = insertChallenge('(SELECT 1)')
-const INSERT_CHALLENGE = statement<NewChallengeParameters>(`WITH ended AS (${ended}) ${inserted}`)
-
-/** A challenge that is not stored yet, and the parameters that store it. */
+/** A new challenge, which is not stored yet. */
 export function newChallenge(
   keys: Keys,
   application: Application,
   owner: Owner,
-  { method, purpose }: { readonly method: DeliveredMethod; readonly purpose: Purpose },
-  now: number,
-): { readonly row: ChallengeRow; readonly parameters: NewChallengeParameters } {
+  request: { readonly method: DeliveredMethod; readonly purpose: Purpose; readonly now: number },
+): ChallengeRow {
   const { limits } = application
-  const identified = {
+  const { method, purpose, now } = request
+  const row = {
     id: randomBytes(16).toString('base64url'),
     account: owner.account,
     contact: owner.canonicalContact,
     type: owner.type,
-    purpose,
-    digits: limits.codeDigits,
-    attempts: 0,
-    sends: 1,
-    resend_at: now + limits.resendDelayMs,
-    expires_at: now + (method === 'email' ? limits.emailCodeLifetimeMs : limits.codeLifetimeMs),
-  }
-  const code = deliveredCode(keys.codes, identityOf(application, identified))
-  const row: ChallengeRow = { ...identified, code_mac: macOf(keys, application, owner, code) }
-  const parameters = {
-    ...ownerParameters(application, owner),
     method,
     purpose,
-    id: row.id,
-    digits: row.digits,
-    maxAttempts: limits.attemptsPerChallenge,
-    sends: row.sends,
-    resendAt: row.resend_at,
-    now,
-    expiresAt: row.expires_at,
-    codeMac: row.code_mac,
+    transaction: owner.transaction ?? '',
+    digits: limits.codeDigits,
+    max_attempts: limits.attemptsPerChallenge,
+    sends: 1,
+    resend_at: now + limits.resendDelayMs,
+    created_at: now,
+    expires_at: now + (method === 'email' ? limits.emailCodeLifetimeMs : limits.codeLifetimeMs),
   }
-  return { row, parameters }
+  const code = deliveredCode(keys.codes, { ...row, application: application.id })
+  return { ...row, code_mac: macOf(keys, application, owner, code) }
 }
 
-/** Begins a challenge in place of the previous one of its owner. */
-export async function beginChallenge(
-  tx: Queries,
-  keys: Keys,
-  application: Application,
-  owner: Owner,
-  request: { readonly method: DeliveredMethod; readonly purpose: Purpose },
-  now: number,
-): Promise<ChallengeRow> {
-  const { row, parameters } = newChallenge(keys, application, owner, request, now)
-  await tx.query(INSERT_CHALLENGE.text, INSERT_CHALLENGE.values(parameters))
-  return row
+/** The challenge after its code was sent again: its lifetime and attempts stay the same, the next delay is longer (R39). */
+export function repeatedChallenge({ limits }: Application, row: ChallengeRow, now: number): ChallengeRow {
+  const delayMs = limits.resendDelayMs * Math.min(2 ** row.sends, 4)
+  return { ...row, sends: row.sends + 1, resend_at: now + delayMs }
 }
 
-/** Records that the code was sent again: its lifetime and attempts stay the same, the next delay is longer (R39). */
-export async function repeatChallenge(
-  tx: Queries,
+/** The parameters of `writeChallenge` and `REPEATED`. */
+export type ChallengeParameters = OwnerParameters & {
+  readonly now: number
+  readonly id: string
+  readonly method: string
+  readonly purpose: string
+  readonly digits: number
+  readonly maxAttempts: number
+  readonly sends: number
+  readonly resendAt: number
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly codeMac: string
+}
+
+/** The parameters that write a challenge. */
+export function challengeParameters(
   application: Application,
   row: ChallengeRow,
   now: number,
-): Promise<ChallengeRow> {
-  const delayMs = application.limits.resendDelayMs * Math.min(2 ** row.sends, 4)
-  const repeated = { ...row, sends: row.sends + 1, resend_at: now + delayMs }
-  await tx.query('UPDATE challenge SET sends = $3, resend_at = $4 WHERE application = $1 AND id = $2', [
-    application.id,
-    row.id,
-    repeated.sends,
-    repeated.resend_at,
-  ])
-  return repeated
+): ChallengeParameters {
+  return {
+    application: application.id,
+    now,
+    account: row.account,
+    contact: row.contact,
+    type: row.type,
+    method: row.method,
+    purpose: row.purpose,
+    transaction: row.transaction,
+    id: row.id,
+    digits: row.digits,
+    maxAttempts: row.max_attempts,
+    sends: row.sends,
+    resendAt: row.resend_at,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    codeMac: row.code_mac,
+  }
 }
 
-interface CodeParameters extends Omit<OwnerParameters, 'application' | 'account'> {
-  readonly macs: readonly string[]
-  readonly alwaysValid: boolean
-}
-
-const IS_VALID = '(code_mac = ANY (:macs::text[]) OR :alwaysValid::boolean)'
-
-// One step counts the attempt and compares the code, so that no burst is evaluated more often than it is counted
-// (R22). SQL may compare MACs: how far two of them agree says nothing about the code (R90).
-const evaluation = (id: string) => `evaluated AS (
-    UPDATE challenge SET attempts = attempts + 1, ended_at = CASE WHEN ${IS_VALID} THEN :now::bigint END
-    FROM gate
-    WHERE gate.open AND (NOT gate.disabled OR purpose = 'enrollment') AND ${ACTIVE} AND id = ${id}
-    RETURNING ${IS_VALID} AS ok, id AS challenge, purpose = 'enrollment' AS rebound
-  )`
-const EVALUATE_BY_ID = attemptStatement<CodeParameters & { id: string }>(evaluation(':id'))
-const EVALUATE_NEWEST = attemptStatement<CodeParameters>(
-  evaluation(`(SELECT id FROM challenge WHERE ${ACTIVE} ORDER BY created_at DESC LIMIT 1)`),
-)
+/** For a code that is sent again: the stored challenge, locked, unless it has ended or the code was sent again meanwhile. */
+export const REPEATED = `SELECT resend_at FROM held, challenge
+    WHERE :sends::integer > 1 AND ${ACTIVE} AND id = :id AND sends = :sends::integer - 1 FOR UPDATE OF challenge`
 
 /**
- * Makes an attempt with a delivered code, in one statement: for the challenge with this id, or for the newest active
- * one if no id is given, provided that it belongs to the owner (R38).
+ * Writes a challenge for the row of `source`: a new one in place of the previous one with the same account, contact, method,
+ * purpose and transaction (R39), or one whose code is sent again. A new one without a transaction ends those of every
+ * transaction; they are written by the same INSERT, since a statement must not change a table twice.
  */
-export function attemptDeliveredCode(
-  parts: { readonly store: Store; readonly keys: Keys },
-  application: Application,
-  owner: Owner,
-  typed: {
-    readonly code: string
-    readonly challenge: string | undefined
-    /** The code of test keys that is valid for every active challenge. */
-    readonly alwaysValid: boolean
-  },
-  attempt: Attempt,
-  now: number,
-): Promise<AttemptResult | undefined> {
-  const { store, keys } = parts
-  const { contact, type, transaction } = ownerParameters(application, owner)
-  const macs = allKeys(keys).map((key) => macOf(key, application, owner, typed.code))
-  const own = { contact, type, transaction, macs, alwaysValid: typed.alwaysValid }
-  if (typed.challenge === undefined) {
-    return makeAttempt(store, EVALUATE_NEWEST, application, attempt, now, own)
-  }
-  return makeAttempt(store, EVALUATE_BY_ID, application, attempt, now, { ...own, id: typed.challenge })
-}
+export const writeChallenge = (
+  source: string,
+) => `INSERT INTO challenge AS known (application, ${COLUMNS}, ended_at)
+    SELECT :application, :account, :contact, :type, :method, :purpose, :transaction, :id, :digits::integer,
+      :maxAttempts::integer, :sends::integer, :resendAt::bigint, :createdAt::bigint, :expiresAt::bigint, :codeMac,
+      NULL::bigint FROM ${source}
+    UNION ALL
+    SELECT application, ${COLUMNS}, :now::bigint FROM ${source}, challenge
+    WHERE :transaction::text = '' AND :sends::integer = 1 AND application = :application AND account = :account
+      AND contact = :contact AND type = :type AND method = :method AND purpose = :purpose AND transaction <> ''
+      AND ended_at IS NULL
+    ON CONFLICT (application, account, contact, type, method, purpose, transaction) DO UPDATE SET
+      id = EXCLUDED.id, digits = EXCLUDED.digits, max_attempts = EXCLUDED.max_attempts, sends = EXCLUDED.sends,
+      attempts = CASE WHEN known.id = EXCLUDED.id THEN known.attempts ELSE 0 END, resend_at = EXCLUDED.resend_at,
+      created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at, ended_at = EXCLUDED.ended_at,
+      code_mac = EXCLUDED.code_mac`
 
-function macOf(keys: Keys, application: Application, owner: Owner, code: string): string {
+/** The keyed hash by which a code is compared. */
+export function macOf(keys: Keys, application: Application, owner: Owner, code: string): string {
   const { account, canonicalContact: contact, type } = owner
   return withKeyId(
     keys,
@@ -244,13 +192,14 @@ function macOf(keys: Keys, application: Application, owner: Owner, code: string)
 export async function endChallenge(
   queries: Queries,
   application: Application,
-  id: string,
+  { account, id }: Pick<ChallengeRow, 'account' | 'id'>,
   now: number,
 ): Promise<boolean> {
   const row = await queryOne(
     queries,
-    'UPDATE challenge SET ended_at = $3 WHERE application = $1 AND id = $2 AND ended_at IS NULL RETURNING id',
-    [application.id, id, now],
+    `UPDATE challenge SET ended_at = $4
+     WHERE application = $1 AND account = $2 AND id = $3 AND ended_at IS NULL RETURNING id`,
+    [application.id, account, id, now],
   )
   return row !== undefined
 }

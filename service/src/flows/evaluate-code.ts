@@ -8,7 +8,7 @@ import {
 } from '../accounts/app-secret.js'
 import type { Attempt, AttemptResult } from '../accounts/attempt.js'
 import { attemptBackupCode, BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
-import { attemptDeliveredCode } from '../accounts/challenge.js'
+import { attemptDeliveredCode } from '../accounts/delivered-code-attempt.js'
 import type { Application } from '../application.js'
 import { refuseType } from '../applications/offered-methods.js'
 import { clockStepsAt, matchStep, newAppSecret, type StepMatch } from '../authenticator-app/totp.js'

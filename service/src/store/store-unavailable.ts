@@ -1,3 +1,5 @@
+import { RAISED_CONFLICT } from './raise-conflict.js'
+
 /**
  * Why the database cannot be used. `conflict`: transactions on the same rows got in each other's way, and repeating them
  * for seconds did not help.
@@ -41,6 +43,7 @@ const REASON_OF: Readonly<Record<string, UnavailableReason>> = {
   '55P03': 'overloaded',
   '40001': 'conflict',
   '40P01': 'conflict',
+  [RAISED_CONFLICT]: 'conflict',
 }
 
 /** The SQLSTATE code of an error that the database itself reported. */

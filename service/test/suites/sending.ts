@@ -103,6 +103,25 @@ export function sendingSuite(bench: () => Bench): void {
     }
   })
 
+  test('of 20 concurrent requests to send a code again, one sends it (R39)', async () => {
+    const { mfa, sent } = freshTenant(bench())
+    const contact = freshPhone()
+    const first = await mfa.send({ method: 'sms', contact })
+    const challenge = first.outcome === 'refused' ? '' : (first.challenge ?? '')
+    advance(30)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => mfa.send({ method: 'sms', contact, challenge })),
+    )
+    expect(answers.filter(({ outcome }) => outcome === 'sent')).toHaveLength(1)
+    const refused = answers.filter(({ outcome }) => outcome === 'refused')
+    expect(new Set(refused.map((answer) => JSON.stringify(answer)))).toEqual(
+      new Set([
+        JSON.stringify({ outcome: 'refused', refusal: { reason: 'limited', retryAfterSeconds: 60 } }),
+      ]),
+    )
+    expect(sent()).toHaveLength(2)
+  })
+
   test('begins a new challenge when none is named, and voids the older code (R39)', async () => {
     const { mfa, sent } = freshTenant(bench())
     const contact = freshPhone()
