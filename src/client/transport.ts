@@ -53,6 +53,8 @@ export interface Transport {
 /** Sends HTTP requests to the service at `settings.baseUrl`. The API key stays in this closure (R78). */
 export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Transport {
   const { baseUrl, apiKey, timeoutMs, dialect } = settings
+  const { origin, pathname } = new URL(baseUrl)
+  const basePath = pathname.replace(/\/$/, '')
   const contentType = dialect === 'detect' ? PUBLISHED.contentType : dialect.contentType
   const loaded = given ? Promise.resolve(given) : loadAgent(settings)
   // A call that needs it reports the failure.
@@ -67,8 +69,7 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
     contentType === 'json' ? JSON.stringify(parameters) : new URLSearchParams(parameters).toString()
 
   async function send(path: string, request: TransportRequest, limitMs = timeoutMs): Promise<Answer> {
-    const { origin, pathname, search } = new URL(`${baseUrl}${path}`)
-    const reply = await exchange(await loaded, { ...request, origin, path: `${pathname}${search}` }, limitMs)
+    const reply = await exchange(await loaded, { ...request, origin, path: `${basePath}${path}` }, limitMs)
     return {
       status: reply.status,
       contentType: single(reply.headers['content-type']).toLowerCase(),

@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import type { Session } from 'express-session'
 import { HostError, SessionEndedError, SessionStoreError } from '../errors.js'
 import type { MfaRecord } from './record.js'
-import { readRecord, writeRecord } from './record-text.js'
+import { type RecordOwner, readRecord, writeRecord } from './record-text.js'
 import { safeReturnTo } from './return-to.js'
 
 /*
@@ -101,20 +101,24 @@ export async function storeIfCurrent(req: Request, record: MfaRecord): Promise<b
  * @throws {SessionStoreError} when the session store fails.
  */
 export async function isCurrent(req: Request, userId: string): Promise<boolean> {
-  const found = recordOf(req, userId)
+  const found = sessionOf(req).mfa
   const data = await storedData(req)
-  if (data) {
-    const stored = readRecord(Reflect.get(data, 'mfa'), { userId, sessionId: req.sessionID })
-    if (
-      stored?.transaction === found?.transaction &&
-      stored?.challenge?.id === found?.challenge?.id &&
-      stored?.enrollment?.id === found?.enrollment?.id
-    ) {
-      return true
-    }
-  }
+  if (data && isSameActivity(Reflect.get(data, 'mfa'), found, { userId, sessionId: req.sessionID }))
+    return true
   detachSession(req)
   return false
+}
+
+/** Whether two values of `req.session.mfa` are the same login with the same challenge and enrollment under way. */
+function isSameActivity(stored: unknown, found: unknown, owner: RecordOwner): boolean {
+  // Almost always nothing has changed, and then no record needs to be read.
+  if (JSON.stringify(stored) === JSON.stringify(found)) return true
+  const [before, now] = [readRecord(found, owner), readRecord(stored, owner)]
+  return (
+    now?.transaction === before?.transaction &&
+    now?.challenge?.id === before?.challenge?.id &&
+    now?.enrollment?.id === before?.enrollment?.id
+  )
 }
 
 /**
