@@ -36,6 +36,7 @@ const TEXT_VARIABLES = {
   applicationName: 'SERVICE_APPLICATION_NAME',
   origin: 'SERVICE_ORIGIN',
   locale: 'SERVICE_LOCALE',
+  homeCountry: 'SERVICE_HOME_COUNTRY',
   webhookSecret: 'SERVICE_WEBHOOK_SECRET',
   publicUrl: 'SERVICE_PUBLIC_URL',
   metricsKey: 'SERVICE_METRICS_KEY',

@@ -5,6 +5,7 @@ import { renamedSetting } from './applications/stored-settings.js'
 import { parseDelivery } from './carriers/delivery-option.js'
 import type { Routes } from './carriers/route.js'
 import { ConfigurationError } from './configuration-error.js'
+import { isCountry } from './contacts/phone.js'
 import { type Limits, limitRules, limitsFrom } from './limits.js'
 import type { Logger } from './log/logger.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from './message-texts/catalogue.js'
@@ -82,6 +83,14 @@ const schema = z.strictObject({
   applicationName: displayName('applicationName').default('Countersign'),
   /** Host of the application's pages, such as `vault.example`: an SMS then ends with the line from which browsers fill in the code. Defaults to none. */
   origin: originRule.optional(),
+  /**
+   * The ISO code of your users' country, such as `GB`. Phone numbers of other countries are refused, except by applications
+   * with the setting `countries` and those that were created before. Without it, the application `default` serves the phone
+   * numbers of every country, which SMS pumping abuses.
+   */
+  homeCountry: text('homeCountry', 'an ISO code of two capital letters, such as GB')
+    .refine(isCountry, { error: 'homeCountry must be an ISO code of two capital letters, such as GB' })
+    .optional(),
   /** Language of messages when the user's language is unknown, as a BCP 47 tag. Defaults to `en`. */
   locale: text('locale', 'a language tag such as en')
     .refine(isSupportedLanguage, {

@@ -5,7 +5,13 @@ export const methodOff: Refused = {
   outcome: 'refused',
   refusal: { reason: 'method_off', detail: 'This service is not configured to deliver by this method.' },
 }
-export const contactRefused: Refused = { outcome: 'refused', refusal: { reason: 'contact_refused' } }
+/** The contact cannot be reached by this method; `detail` says why, without the contact. */
+export function contactRefused(detail?: string): Refused {
+  return {
+    outcome: 'refused',
+    refusal: { reason: 'contact_refused', ...(detail !== undefined && { detail }) },
+  }
+}
 export const factorDisabled: Refused = { outcome: 'refused', refusal: { reason: 'factor_disabled' } }
 export const deliveryFailed: Refused = { outcome: 'refused', refusal: { reason: 'delivery_failed' } }
 

@@ -21,7 +21,7 @@ import { ownVersion } from './own-version.js'
 import { isProduction } from './production.js'
 import { readinessCheck } from './readiness.js'
 import { keysFrom } from './secrets/keys.js'
-import { startWarnings } from './start-warnings.js'
+import { countryWarnings, startWarnings } from './start-warnings.js'
 import { openStore } from './store/open.js'
 import { storeOutages } from './store/outages.js'
 import type { Store } from './store/store.js'
@@ -84,6 +84,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   const store = metrics.timeStore(outages.store)
   for (const warning of startWarnings(settings, store.name)) log(warning)
   await insertDefaultApplication(store)
+  for (const warning of await countryWarnings(settings, store)) log(warning)
   const applications = applicationDirectory({
     store,
     defaults: defaultsFrom(settings),
@@ -136,7 +137,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     api,
     ...(usesInbox && { inbox: { messages: (filter) => inbox.messages(DEFAULT_APPLICATION, filter) } }),
     importApp: appImporter(context, findDefault),
-    operator: (name) => operator(store, name, applications.forget),
+    operator: (name) => operator(store, name, applications.forget, settings.homeCountry),
     drain() {
       stopping = true
     },
@@ -166,7 +167,7 @@ function defaultsFrom(settings: ServiceSettings): ApplicationDefaults {
     locale: settings.locale,
     tier: 'enterprise',
     methods: OPTIONAL_METHODS,
-    countries: [],
+    countries: settings.homeCountry === undefined ? [] : [settings.homeCountry],
     notices: settings.notices,
     limits: settings.limits,
   }

@@ -1,8 +1,10 @@
+import { unrestrictedAdvice, unrestrictedApplications } from './applications/unrestricted.js'
 import type { Route } from './carriers/route.js'
+import { CHANNELS } from './delivery/message.js'
 import type { LogEvent } from './log/logger.js'
 import type { ServiceSettings } from './options.js'
 import { isProduction } from './production.js'
-import type { Store } from './store/store.js'
+import type { Queries, Store } from './store/store.js'
 
 /** What the log warns about when the service starts with these settings. */
 export function startWarnings(settings: ServiceSettings, store: Store['name']): LogEvent[] {
@@ -10,6 +12,15 @@ export function startWarnings(settings: ServiceSettings, store: Store['name']): 
     list.flatMap((route) => routeWarnings(channel, route, settings)),
   )
   return [...storeWarnings(settings, store), ...routes]
+}
+
+/** A warning when applications send to phone numbers of every country. Outside production nothing reaches a phone. */
+export async function countryWarnings(settings: ServiceSettings, store: Queries): Promise<LogEvent[]> {
+  const servesPhones = CHANNELS.some((channel) => channel !== 'email' && settings.routes[channel])
+  if (!isProduction() || !servesPhones) return []
+  const names = await unrestrictedApplications(store, settings.homeCountry)
+  if (names.length === 0) return []
+  return [{ level: 'warn', event: 'countries.unrestricted', detail: unrestrictedAdvice(names) }]
 }
 
 function storeWarnings(settings: ServiceSettings, store: Store['name']): LogEvent[] {

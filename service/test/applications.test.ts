@@ -324,10 +324,48 @@ describe('settings', () => {
     const { live, ops, name } = await fresh({ countries: ['GB', 'DE'] })
     expect((await live.send('+4915112345678', 'SMS')).status).toBe(200)
     expect((await live.send(freshPhone().phone, 'SMS')).status).toBe(200)
-    expect(outcomeOf(await live.send('+12025550123', 'SMS'))).toEqual([422, 'contact_refused'])
+    const abroad = await live.send('+12025550123', 'SMS')
+    expect(outcomeOf(abroad)).toEqual([422, 'contact_refused'])
+    expect(abroad.body.detail).toBe(
+      'The phone number belongs to a country that this application does not serve.',
+    )
+    expect(outcomeOf(await live.backup('+12025550123', 'SMS'))).toEqual([422, 'contact_refused'])
     expect(outcomeOf(await live.send('+12025550123', 'CALL'))).toEqual([422, 'contact_refused'])
     await ops.changeSettings(name, { unset: ['countries'] })
     expect((await live.send('+12025550123', 'SMS')).status).toBe(200)
+  })
+
+  test('send no account notice to a number that gets no code (R103)', async () => {
+    const { live } = await fresh({ countries: ['GB'] })
+    const bindApp = async (phone: string) => {
+      const { body } = await live.app(phone)
+      expect((await live.verify(phone, 'APP', appCode(body.secret), { Kind: 'CONFIRM' })).status).toBe(200)
+    }
+    await bindApp('+12025550188')
+    await bindApp('+447400123999')
+    await vi.waitFor(async () => expect(await live.inbox('+447400123999')).toHaveLength(1))
+    expect(await live.inbox('+12025550188')).toEqual([])
+  })
+
+  test('include all countries only when that is said (R103)', async () => {
+    const { ops, name } = await fresh({ countries: [] })
+    const shown = async () => (await ops.showSettings(name)).find((one) => one.name === 'countries')
+    expect(await shown()).toEqual({ name: 'countries', value: 'all', from: 'set' })
+    const atHome = await createService({
+      dataDir: 'memory://',
+      secret: SECRET,
+      delivery: 'inbox',
+      homeCountry: 'GB',
+      logger: () => {},
+    })
+    const to = (phone: string) => atHome.mfa.send({ method: 'sms', contact: { kind: 'phone', phone } })
+    expect(await to('+4915112345678')).toMatchObject({ refusal: { reason: 'contact_refused' } })
+    expect(await to('+447400123456')).toMatchObject({ outcome: 'sent' })
+    const own = atHome.operator('ops')
+    await own.createApplication('new')
+    const [countries] = (await own.showSettings('new')).filter((one) => one.name === 'countries')
+    expect(countries).toEqual({ name: 'countries', value: 'GB', from: 'set' })
+    await atHome.close()
   })
 
   test('switch off notices that the app sends itself', async () => {
@@ -404,8 +442,10 @@ describe('a test key', () => {
     expect(outcomeOf(sent)).toEqual([status, code])
     if (status === 429) expect(sent.headers.get('retry-after')).toBe('600')
     expect(outcomeOf(await tests.backup(user, type))).toEqual([status, code])
-    // For live keys these are ordinary contacts.
-    expect(outcomeOf(await live.send(user, type))).not.toEqual([status, code])
+    // For live keys these are ordinary contacts. The area code +1 500 is for personal numbers, which get no messages.
+    const forLive = outcomeOf(await live.send(user, type))
+    if (user.startsWith('+1500')) expect(forLive).toEqual([422, 'contact_refused'])
+    else expect(forLive).not.toEqual([status, code])
   })
 
   test('simulates a locked, disabled or expired verification by the contact', async () => {

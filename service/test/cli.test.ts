@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
+import type { Io } from '../src/cli/io.js'
 import { run } from '../src/cli/program.js'
 import { systemUser } from '../src/cli/store-access.js'
 import { createService } from '../src/service.js'
@@ -34,10 +35,16 @@ function cli(env: Env, ...args: string[]): Promise<Result> {
 }
 
 /** Runs a command in this process. */
-async function inProcess(env: Env, ...args: string[]): Promise<Result> {
+function inProcess(env: Env, ...args: string[]): Promise<Result> {
+  return atTerminal(env, undefined, ...args)
+}
+
+/** The same, for a terminal where `ask` answers questions. */
+async function atTerminal(env: Env, ask: Io['ask'], ...args: string[]): Promise<Result> {
   const printed = { out: '', err: '' }
   const code = await run(args, {
     env,
+    ask,
     out(text) {
       printed.out += `${text}\n`
     },
@@ -61,7 +68,7 @@ describe('the command line on PostgreSQL', () => {
     createService({ databaseUrl: env.DATABASE_URL, secret: SECRET, delivery: 'inbox', logger: () => {} })
   beforeAll(async () => {
     const postgres = await startPostgres()
-    env = { DATABASE_URL: postgres.url }
+    env = { DATABASE_URL: postgres.url, SERVICE_HOME_COUNTRY: 'GB' }
     stop = () => postgres.stop()
     // A store with some use, and a locked account.
     const service = await start()
@@ -121,10 +128,37 @@ describe('the command line on PostgreSQL', () => {
     expect(of('lockDuration')).toEqual({ name: 'lockDuration', value: '1h', from: 'set' })
     expect(of('codeLifetime')).toEqual({ name: 'codeLifetime', value: '5m', from: 'default' })
     expect(of('name')?.value).toBe('The Vault')
-    expect(of('countries')).toEqual({ name: 'countries', value: '', from: 'default' })
+    expect(of('countries')).toEqual({ name: 'countries', value: 'all', from: 'default' })
     const { out } = await succeed('app', 'settings', 'vault')
     const columns = out.split('\n').map((line) => line.indexOf('set', 20))
     expect(new Set(columns.filter((column) => column >= 0)).size).toBe(1)
+  })
+
+  test('asks for the countries of a new application, and proposes the home country (R103)', async () => {
+    const questions: string[] = []
+    const answering = (answer: string) => async (question: string) => {
+      questions.push(question)
+      return answer
+    }
+    const created = async (name: string, answer: string, more: Env = {}) => {
+      const all = { DATABASE_URL: env.DATABASE_URL ?? '', ...more }
+      const { code, err } = await atTerminal(all, answering(answer), 'app', 'create', name)
+      if (code !== 0) return err
+      const settings: { name: string; value: string }[] = await json('app', 'settings', name)
+      return settings.find((one) => one.name === 'countries')?.value
+    }
+    expect(await created('asked-1', 'GB,FR')).toBe('FR,GB')
+    expect(await created('asked-2', 'all')).toBe('all')
+    expect(await created('asked-3', '', { LANG: 'de_AT.UTF-8' })).toBe('AT')
+    expect(await created('asked-4', ' ', { SERVICE_HOME_COUNTRY: 'GB', LANG: 'de_AT.UTF-8' })).toBe('GB')
+    expect(questions.map((question) => question.slice(-10))).toEqual([
+      ...[', or all: ', ', or all: ', 'all [AT]: ', 'all [GB]: '],
+    ])
+    expect(await created('asked-5', '', { LANG: 'C' })).toContain('answer GB,DE or all')
+    expect(await created('asked-6', 'Germany')).toContain('two capital letters')
+    const unattended = await inProcess({ DATABASE_URL: env.DATABASE_URL ?? '' }, 'app', 'create', 'asked-7')
+    expect(unattended).toMatchObject({ code: 1, err: expect.stringContaining('add countries=GB,DE') })
+    expect(await inProcess(env, 'app', 'create', 'asked-8')).toMatchObject({ code: 0 })
   })
 
   test('creates, lists and revokes keys, and shows each key only once', async () => {
@@ -267,7 +301,10 @@ describe('the command line on PostgreSQL', () => {
   test('shows the message of a database error, without a stack trace', async () => {
     const url = new URL(env.DATABASE_URL ?? '')
     url.searchParams.set('options', '-c default_transaction_read_only=on')
-    const { code, out, err } = await inProcess({ DATABASE_URL: url.href }, 'app', 'create', 'read-only')
+    const { code, out, err } = await inProcess(
+      { DATABASE_URL: url.href },
+      ...['app', 'create', 'read-only', 'countries=GB'],
+    )
     expect([code, out]).toEqual([1, ''])
     expect(err).toMatch(/^error: The database.*cannot execute .* in a read-only transaction\.\n$/)
   })
@@ -359,14 +396,16 @@ describe('the command line', () => {
   test('works on an embedded store that no process uses', { timeout: TIMEOUT_MS }, async () => {
     const env = { DATA_DIR: join(empty, 'embedded') }
     expect((await inProcess(env, 'migrate')).out).toContain('0020-applications.sql')
-    expect(await inProcess(env, 'app', 'create', 'vault', 'attemptsPerChallenge=3')).toMatchObject({
+    expect(
+      await inProcess(env, 'app', 'create', 'vault', 'attemptsPerChallenge=3', 'countries=all'),
+    ).toMatchObject({
       code: 0,
       err: '',
     })
     expect((await cli(env, 'key', 'create', 'vault')).out).toMatch(/^mfa_live_/)
     const audit = (await inProcess(env, 'audit')).out
     expect(audit).toMatch(
-      /key\.created[\s\S]*application\.created +attemptsPerChallenge=3[\s\S]*store\.migrated +0001-first-tables/,
+      /key\.created[\s\S]*application\.created +countries=all attemptsPerChallenge=3[\s\S]*store\.migrated +0001-first-tables/,
     )
     expect((await inProcess(env, 'migrate')).code).toBe(0)
     expect((await inProcess(env, 'audit')).out).toBe(audit)

@@ -44,7 +44,7 @@ describeOnBothDatabases((bench, database) => {
 
   test('reports a healthy store as ok in every subject', async () => {
     const { store } = bench()
-    await operator(store, 'ann').createApplication('vault')
+    await operator(store, 'ann').createApplication('vault', { countries: ['GB'] })
     await operator(store, 'ann').createKey('vault', { mode: 'live' })
     const [first, ...others] = await diagnose(keysFrom(SECRET), { ...PRODUCTION, production: false })
     expect(first).toMatch(database === 'PGlite' ? /^ok database: pglite \d/ : /^ok database: postgresql 15/)
@@ -52,6 +52,7 @@ describeOnBothDatabases((bench, database) => {
       `ok secrets: Everything uses key ${keysFrom(SECRET).id}.`,
       'ok deliveries: In the last 24 hours 0 messages were sent and 0 were not delivered.',
       'ok API keys: Every application has a live key.',
+      'ok countries: Every application names the countries that it serves.',
     ])
   })
 
@@ -179,6 +180,25 @@ describeOnBothDatabases((bench, database) => {
         'ok deliveries: In the last 24 hours 0 messages were sent and 0 were not delivered.',
       ])
     })
+  })
+
+  test('warns about applications that serve the phone numbers of every country (R103)', async () => {
+    const ops = operator(bench().store, 'ann')
+    for (const name of ['default', 'old']) await ops.createApplication(name)
+    await ops.createApplication('named', { countries: ['GB'] })
+    await ops.createApplication('everywhere', { countries: [] })
+    const [found] = await diagnosticsOf('countries')
+    expect(found).toMatch(
+      /^warning countries: No countries are set for "default", "old": .*SERVICE_HOME_COUNTRY/,
+    )
+    const home = { ...PRODUCTION, homeCountry: 'GB' }
+    expect((await diagnosticsOf('countries', undefined, home))[0]).toMatch(
+      /^warning countries: No countries are set for "old": .*app settings old countries=GB,DE, or accept/,
+    )
+    await ops.changeSettings('old', { set: { countries: [] } })
+    expect(await diagnosticsOf('countries', undefined, home)).toEqual([
+      'ok countries: Every application names the countries that it serves.',
+    ])
   })
 
   test('warns about each application without a live key; a key in the environment counts for the application default', async () => {

@@ -99,6 +99,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'applications',
       'carriers',
       'configuration-error.ts',
+      'contacts',
       'limits.ts',
       'message-texts',
       'process-limits.ts',
@@ -120,7 +121,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'secrets',
     ],
   },
-  'start-warnings.ts': { uses: ['production.ts'], types: ['carriers', 'log', 'options.ts', 'store'] },
+  'start-warnings.ts': {
+    uses: ['applications', 'delivery', 'production.ts'],
+    types: ['carriers', 'log', 'options.ts', 'store'],
+  },
   'service.ts': {
     uses: [
       'application.ts',
@@ -170,6 +174,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'secrets',
       'store',
     ],
+    types: ['applications'],
   },
   'index.ts': {
     uses: ['configuration-error.ts', 'environment.ts', 'log', 'operator', 'secrets', 'service.ts', 'store'],

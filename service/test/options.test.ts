@@ -9,7 +9,7 @@ import {
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { clientNetwork } from '../src/contacts/client-network.js'
-import { isAllowedPhone } from '../src/contacts/phone.js'
+import { refusePhone } from '../src/contacts/phone.js'
 import { readOptions, type ServiceOptions } from '../src/options.js'
 import { openStore } from '../src/store/open.js'
 import { rejection, SECRET } from './kit.js'
@@ -129,6 +129,25 @@ describe('options', () => {
     }
     expect(await warningsOf({})).toContain('store.memory')
     expect(await warningsOf({ dataDir: 'memory://' })).not.toContain('store.memory')
+  })
+
+  test('lead to a warning in production when every country is served, and to none with a home country (R103)', async () => {
+    vi.stubEnv('NODE_ENV', 'production')
+    const warningsOf = async (delivery: string, homeCountry?: string) => {
+      const found: string[] = []
+      const logger = ({ event, detail = '' }: { readonly event: string; readonly detail?: string }) => {
+        if (event === 'countries.unrestricted') found.push(detail)
+      }
+      await (await createService({ secret: SECRET, delivery, homeCountry, logger })).close()
+      return found
+    }
+    const [unrestricted] = await warningsOf('https://hook.example')
+    expect(unrestricted).toMatch(/^No countries are set for "default": .*SERVICE_HOME_COUNTRY/)
+    expect(await warningsOf('https://hook.example', 'GB')).toEqual([])
+    expect(await warningsOf('smtp://mail.example?from=a@vault.example')).toEqual([])
+    expect(faultsOf({ secret: SECRET, delivery: 'https://hook.example', homeCountry: 'Britain' })).toEqual([
+      'homeCountry must be an ISO code of two capital letters, such as GB.',
+    ])
   })
 
   test('refuse the inbox in production', () => {
@@ -289,16 +308,35 @@ describe('the environment', () => {
 })
 
 test.each([
-  ['+447911123456', true],
-  ['+447700900123', true],
-  ['+12025550123', true],
-  ['+4915112345678', true],
-  ['+448081570000', false],
-  ['+19005550123', false],
-  ['+10000000000', false],
-  ['+5511876543', false],
-])('whether %s is an allowed phone number: %s', (phone, may) => {
-  expect(isAllowedPhone(phone)).toBe(may)
+  ['+447911123456', 'sms', undefined],
+  ['+447700900123', 'sms', undefined],
+  ['+12025550123', 'sms', undefined],
+  ['+4915112345678', 'sms', undefined],
+  ['+442071234567', 'call', undefined],
+  ['+442071234567', 'whatsapp', undefined],
+  ['+442071234567', 'sms', 'No messages are sent to landlines.'],
+  ['+448081570000', 'sms', 'No messages are sent to toll-free numbers.'],
+  ['+491801234567', 'call', 'No messages are sent to shared-cost numbers.'],
+  ['+19005550123', 'sms', 'No messages are sent to premium-rate numbers.'],
+  ['+447012345678', 'call', 'No messages are sent to personal numbers, which forward to others.'],
+  ['+447640123456', 'sms', 'No messages are sent to pagers.'],
+  ['+8816123456789', 'sms', 'No messages are sent to satellite and global numbers.'],
+  ['+870301234567', 'call', 'No messages are sent to satellite and global numbers.'],
+  ['+88213100000', 'whatsapp', 'No messages are sent to satellite and global numbers.'],
+  ['+10000000000', 'sms', 'The phone number is not assigned in any country.'],
+  ['+5511876543', 'sms', 'The phone number is not assigned in any country.'],
+] as const)('messages to %s by %s: %s (R103)', (phone, channel, refusal) => {
+  expect(refusePhone(phone, channel)?.detail).toBe(refusal)
+})
+
+test('phone numbers outside the given countries are refused, also fictional and satellite ones (R103)', () => {
+  const because = (phone: string, countries: string[]) => refusePhone(phone, 'sms', countries)?.because
+  expect(because('+447400123456', ['GB'])).toBeUndefined()
+  expect(because('+447400123456', ['DE', 'FR'])).toBe('country')
+  expect(because('+447700900123', ['DE'])).toBe('country')
+  // Jersey shares the prefix of the United Kingdom.
+  expect(because('+447797712345', ['GB'])).toBe('country')
+  expect(because('+8816123456789', ['GB'])).toBe('type')
 })
 
 test.each([

@@ -94,7 +94,7 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
         expect((await rejection(store.query(forbidden))).message).toMatch(/permission denied|must be owner/)
       }
       await bench.close()
-      expect((await command(asService, 'app', 'create', 'vault')).code).toBe(0)
+      expect((await command(asService, 'app', 'create', 'vault', 'countries=GB')).code).toBe(0)
       expect((await command(asService, 'app', 'list')).out).toContain('vault')
     })
 

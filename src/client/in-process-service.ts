@@ -27,8 +27,8 @@ const refused = z.object({
   outcome: z.literal('refused'),
   refusal: z.discriminatedUnion('reason', [
     z.object({ reason: z.enum(['limited', 'locked']), retryAfterSeconds: wait }),
-    z.object({ reason: z.literal('method_off'), detail: z.string().optional() }),
-    z.object({ reason: z.enum(['factor_disabled', 'contact_refused', 'delivery_failed']) }),
+    z.object({ reason: z.enum(['method_off', 'contact_refused']), detail: z.string().optional() }),
+    z.object({ reason: z.enum(['factor_disabled', 'delivery_failed']) }),
   ]),
 })
 

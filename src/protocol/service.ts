@@ -44,8 +44,8 @@ export type ServiceRefusal =
   | { readonly reason: 'factor_disabled' }
   /** The application does not offer this method, or its tier does not include it; `detail` says which. */
   | { readonly reason: 'method_off'; readonly detail?: string }
-  /** The contact cannot be reached by this method: an unused phone number, an unsupported country … */
-  | { readonly reason: 'contact_refused' }
+  /** The contact cannot be reached by this method: an unused phone number, an unsupported country … `detail` says why. */
+  | { readonly reason: 'contact_refused'; readonly detail?: string }
   /** The carrier or mail server permanently refused the message. */
   | { readonly reason: 'delivery_failed' }
 

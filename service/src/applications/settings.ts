@@ -4,6 +4,9 @@ import { isCountry } from '../contacts/phone.js'
 import { LIMIT_NAMES, type LimitOptions, limitRules, limitsFrom } from '../limits.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from '../message-texts/catalogue.js'
 
+/** How an operator writes the empty list of countries, which serves all. */
+export const ALL_COUNTRIES = 'all'
+
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/
 
 /** Whether an application can have this name, which appears in rows, logs and commands. */
@@ -54,7 +57,7 @@ export const settingsSchema = z.strictObject({
     )
     .transform((methods) => OPTIONAL_METHODS.filter((method) => methods.includes(method)))
     .optional(),
-  /** ISO 3166 codes of the countries whose phone numbers are served. Defaults to all. */
+  /** ISO 3166 codes of the countries whose phone numbers are served; an empty list serves all. Defaults to all. */
   countries: z
     .array(
       z

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { checkSettingNames, parseSettings, SETTING_NAMES } from '../operator/parse-settings.js'
+import { withCountries } from './ask-countries.js'
 import { type CommonOptions, type Io, print } from './io.js'
 import { READS, withOperator } from './store-access.js'
 import { table } from './table.js'
@@ -7,10 +8,11 @@ import { table } from './table.js'
 const SETTINGS = `
 Settings: ${SETTING_NAMES.join(', ')}.
 Separate the items of a list by commas: methods=email,sms countries=GB,DE. Authenticator apps are always on.
+countries=all serves the phone numbers of every country, which SMS pumping abuses.
 Durations are a number with s, m, h or d, such as lockDuration=1h, or milliseconds.
 
 Examples:
-  countersign-service app create vault name=Vault tier=enterprise
+  countersign-service app create vault name=Vault tier=enterprise countries=GB,DE
   countersign-service app settings vault origin=vault.example attemptsPerChallenge=3 --unset countries`
 
 /** `app create|list|settings`. */
@@ -25,7 +27,7 @@ export function appCommands(program: Command, io: Io): void {
     .addHelpText('after', SETTINGS)
     .action(async (name: string, written: string[], _own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
-      const settings = parseSettings(written)
+      const settings = await withCountries(io, parseSettings(written))
       await withOperator(io, options, (operator) => operator.createApplication(name, settings))
       print(io, options, { application: name }, () => `Created "${name}". Next: key create ${name}`)
     })

@@ -56,7 +56,11 @@ async function diagnoseSettings(io: Io): Promise<Diagnostic[]> {
 
 async function diagnoseStoreOf(io: Io, keys: Keys): Promise<Diagnostic[]> {
   const production = isProduction(io.env)
-  const service = { production, hasOptionKey: !!io.env.SERVICE_API_KEY }
+  const service = {
+    production,
+    hasOptionKey: !!io.env.SERVICE_API_KEY,
+    homeCountry: io.env.SERVICE_HOME_COUNTRY || undefined,
+  }
   try {
     return await withStore(io, (store) => diagnoseStore(store, keys, service), { migrations: 'skip' })
   } catch (error) {

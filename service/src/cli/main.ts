@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { createInterface } from 'node:readline/promises'
 import { run } from './program.js'
 
 // A reader such as `head` may close the pipe early, which is not an error.
@@ -6,10 +7,23 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })
 
+const isInteractive = process.stdin.isTTY && process.stderr.isTTY
+
+/** Asks on standard error, since standard output is for results. */
+async function ask(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return await terminal.question(question)
+  } finally {
+    terminal.close()
+  }
+}
+
 run(process.argv.slice(2), {
   env: process.env,
   out: (text) => void process.stdout.write(`${text}\n`),
   err: (text) => void process.stderr.write(`${text}\n`),
+  ask: isInteractive ? ask : undefined,
 }).then(
   (code) => {
     process.exitCode ??= code

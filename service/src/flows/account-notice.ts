@@ -7,6 +7,7 @@ import { chooseLanguage } from '../message-texts/catalogue.js'
 import { noticeMessage, type Recipient } from '../message-texts/compose.js'
 import type { Queries } from '../store/store.js'
 import type { FlowContext } from './context.js'
+import { refuseRecipient } from './recipients.js'
 
 const DAY_MS = 86_400_000
 
@@ -92,6 +93,8 @@ function firstReachable(
 ): Address | undefined {
   return candidates.find((candidate) => {
     if (!candidate || !context.outbox.serves(application, candidate.channel)) return false
+    // Nothing proves that a contact from a request belongs to a user.
+    if (refuseRecipient(application, candidate)) return false
     return !except || !addressesOf(except).includes(candidate.to)
   })
 }

@@ -1,12 +1,12 @@
 import type { Contact, DeliveredMethod, Refused } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { refuseMethod } from '../applications/offered-methods.js'
-import { isAllowedPhone } from '../contacts/phone.js'
+import { type PhoneRefusal, refusePhone } from '../contacts/phone.js'
 import type { Channel } from '../delivery/message.js'
 import { chooseLanguage } from '../message-texts/catalogue.js'
 import type { Recipient } from '../message-texts/compose.js'
 import { contactRefused, methodOff } from '../refusals.js'
-import { simulatedRefusal } from '../test-mode/simulated-outcomes.js'
+import { isSimulated, simulatedRefusal } from '../test-mode/simulated-outcomes.js'
 import type { FlowContext } from './context.js'
 
 /** The recipients of a method's messages (one, or two for DUAL), or why nothing can be sent. */
@@ -21,10 +21,17 @@ export function recipientsOf(
   const locale = chooseLanguage(to.locale, application.locale)
   const recipients = addressesOf(method, to.contact).map((address) => ({ ...address, locale }))
   if (recipients.some(({ channel }) => !context.outbox.serves(application, channel))) return methodOff
-  const isRefused = recipients.some(
-    ({ channel, to }) => channel !== 'email' && !isAllowedPhone(to, application.countries),
-  )
-  return isRefused ? contactRefused : recipients
+  const refused = recipients.map((recipient) => refuseRecipient(application, recipient)).find(Boolean)
+  return refused ? contactRefused(refused.detail) : recipients
+}
+
+/** Why an application sends nothing to a recipient; `undefined` for every mailbox and for an allowed phone number. */
+export function refuseRecipient(
+  application: Application,
+  { channel, to }: Pick<Recipient, 'channel' | 'to'>,
+): PhoneRefusal | undefined {
+  if (channel === 'email' || isSimulated(application, to)) return undefined
+  return refusePhone(to, channel, application.countries)
 }
 
 function addressesOf(method: DeliveredMethod, contact: Contact): { channel: Channel; to: string }[] {

@@ -110,8 +110,11 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     status: 422,
     title: 'This contact cannot be reached by this method.',
     happened:
-      'The phone number is not assigned, is a premium-rate or toll-free number, or belongs to a country that is not served.',
-    helps: ['Ask the user for another phone number or mailbox.'],
+      'The phone number is not assigned, belongs to a country that your application does not serve, or is of a type that no messages are sent to: satellite, personal, pager, premium-rate, toll-free, shared-cost and company numbers, and landlines for SMS. detail says which.',
+    helps: [
+      'Ask the user for another phone number or mailbox, or offer another method.',
+      'If your application has users in the country, ask the operator to add it to the setting countries.',
+    ],
   },
   idempotency_key_reused: {
     status: 422,

@@ -42,7 +42,7 @@ export function refuse(response: Response, refusal: ServiceRefusal | Transcripti
     problem(response, refusal.reason, { retryAfterSeconds: refusal.retryAfterSeconds })
   } else if (refusal.reason === 'transcription_unavailable') {
     problem(response, refusal.reason, { detail: PROBLEMS[refusal.reason].helps.join(' ') })
-  } else if (refusal.reason === 'method_off') {
+  } else if (refusal.reason === 'method_off' || refusal.reason === 'contact_refused') {
     problem(response, refusal.reason, { detail: refusal.detail })
   } else {
     problem(response, refusal.reason)

@@ -6,6 +6,8 @@ export interface Actor {
   readonly store: Store
   /** The operator's name in the audit log. */
   readonly name: string
+  /** The country whose phone numbers a new application serves, unless its settings say otherwise. */
+  readonly homeCountry?: string | undefined
   /** Is called after a change to an application, so that this process reads the application again. */
   onApplicationChanged(application: string): void
 }

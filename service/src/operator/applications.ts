@@ -1,5 +1,6 @@
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
 import {
+  ALL_COUNTRIES,
   type ApplicationSettings,
   applicationDefaults,
   applicationFrom,
@@ -43,8 +44,10 @@ export interface Setting {
 export async function createApplication(
   actor: Actor,
   application: string,
-  settings: ApplicationSettings,
+  given: ApplicationSettings,
 ): Promise<void> {
+  const { homeCountry } = actor
+  const settings = { ...(homeCountry !== undefined && { countries: [homeCountry] }), ...given }
   if (!isApplicationName(application)) {
     throw new OperatorError(
       `"${application}" cannot be the name of an application: use 1 to 40 lowercase letters, digits and dashes.`,
@@ -99,7 +102,7 @@ export async function showSettings({ store }: Actor, application: string): Promi
   return Object.keys(settingsSchema.shape).map((name) => {
     const value = values[name as keyof typeof values]
     const from = set[name as keyof ApplicationSettings] === undefined ? 'default' : 'set'
-    return { name, value: Array.isArray(value) ? value.join(',') : String(value ?? ''), from }
+    return { name, value: formatValue(name, value), from }
   })
 }
 
@@ -173,6 +176,12 @@ function effectiveApplication(application: string, set: ApplicationSettings) {
 function formatSettings(settings: ApplicationSettings): string {
   return Object.entries(settings)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${value}`)
+    .map(([name, value]) => `${name}=${formatValue(name, value)}`)
     .join(' ')
+}
+
+/** A value as an operator writes it. */
+function formatValue(name: string, value: unknown): string {
+  if (name === 'countries' && Array.isArray(value) && value.length === 0) return ALL_COUNTRIES
+  return Array.isArray(value) ? value.join(',') : String(value ?? '')
 }

@@ -1,4 +1,5 @@
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
+import { unrestrictedAdvice, unrestrictedApplications } from '../applications/unrestricted.js'
 import { allKeys, type Keys } from '../secrets/keys.js'
 import { pendingMigrations } from '../store/migrate.js'
 import { queryOne, type Store } from '../store/store.js'
@@ -13,7 +14,11 @@ const DAY_MS = 86_400_000
 export async function diagnoseStore(
   store: Store,
   keys: Keys,
-  service: { readonly production: boolean; readonly hasOptionKey: boolean },
+  service: {
+    readonly production: boolean
+    readonly hasOptionKey: boolean
+    readonly homeCountry?: string | undefined
+  },
 ): Promise<Diagnostic[]> {
   const now = Date.now()
   const database = await diagnoseDatabase(store, service.production, now)
@@ -25,6 +30,7 @@ export async function diagnoseStore(
     ...(await diagnoseKeys(store, keys, now)),
     await diagnoseDeliveries(store, now),
     ...(await diagnoseApplications(store, service.hasOptionKey)),
+    await diagnoseCountries(store, service.homeCountry),
   ]
 }
 
@@ -136,4 +142,13 @@ async function diagnoseApplications(store: Store, hasOptionKey: boolean): Promis
     subject: 'API keys',
     message: `The application "${name}" has no live key: create one with key create ${name}.`,
   }))
+}
+
+async function diagnoseCountries(store: Store, homeCountry: string | undefined): Promise<Diagnostic> {
+  const subject = 'countries'
+  const unrestricted = await unrestrictedApplications(store, homeCountry)
+  if (unrestricted.length > 0) {
+    return { severity: 'warning', subject, message: unrestrictedAdvice(unrestricted) }
+  }
+  return { severity: 'ok', subject, message: 'Every application names the countries that it serves.' }
 }

@@ -7,6 +7,7 @@ export const SUBJECTS = [
   'secrets',
   'deliveries',
   'API keys',
+  'countries',
 ] as const
 
 /** The result of one check. */

@@ -30,7 +30,8 @@ import {
  */
 export interface Operator {
   /**
-   * Creates an application. Its name has 1 to 40 lowercase letters, digits and dashes; `settings` defaults to none.
+   * Creates an application. Its name has 1 to 40 lowercase letters, digits and dashes; `settings` defaults to none, except
+   * that `countries` is the service's `homeCountry`, if it has one.
    * Throws an `OperatorError` when the name is invalid or taken.
    */
   createApplication(application: string, settings?: ApplicationSettings): Promise<void>
@@ -76,13 +77,17 @@ export interface Operator {
   listAudit(filter: AuditFilter): Promise<AuditEntry[]>
 }
 
-/** The operator called `name`, on a store. `onApplicationChanged` is called after every change to an application. */
+/**
+ * The operator called `name`, on a store. `onApplicationChanged` is called after every change to an application; new
+ * applications serve the phone numbers of `homeCountry`.
+ */
 export function operator(
   store: Store,
   name: string,
   onApplicationChanged: (application: string) => void = () => {},
+  homeCountry?: string,
 ): Operator {
-  const actor: Actor = { store, name, onApplicationChanged }
+  const actor: Actor = { store, name, onApplicationChanged, homeCountry }
   return {
     createApplication: (application, settings = {}) => createApplication(actor, application, settings),
     listApplications: () => listApplications(actor),

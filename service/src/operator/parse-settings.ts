@@ -1,4 +1,4 @@
-import { type ApplicationSettings, settingsSchema } from '../applications/settings.js'
+import { ALL_COUNTRIES, type ApplicationSettings, settingsSchema } from '../applications/settings.js'
 import { renamedSetting } from '../applications/stored-settings.js'
 import { OperatorError } from './operator-error.js'
 
@@ -45,6 +45,7 @@ function unknownSetting(name: string): string {
 
 function parseValue(name: string, text: string): unknown {
   if (TEXTS.has(name)) return text
+  if (name === 'countries' && text === ALL_COUNTRIES) return []
   if (LISTS.has(name)) return text === '' ? [] : text.split(',').map((part) => part.trim())
   return /^\d{1,9}$/.test(text) ? Number(text) : text
 }

@@ -27,6 +27,11 @@ export function simulatedOutcomeFor(address: string): SimulatedOutcome | undefin
   return mailbox ?? PHONES[address]
 }
 
+/** Whether a test key simulates an outcome for this mailbox or phone number. */
+export function isSimulated(application: Application, address: string): boolean {
+  return application.mode === 'test' && simulatedOutcomeFor(address) !== undefined
+}
+
 /** The simulated outcome of a contact; that of the mailbox comes before that of the phone number. */
 export function simulatedOutcomeOf(contact: Contact): SimulatedOutcome | undefined {
   return (
@@ -39,7 +44,7 @@ export function simulatedOutcomeOf(contact: Contact): SimulatedOutcome | undefin
 export function simulatedRefusal(application: Application, contact: Contact): Refused | undefined {
   if (application.mode !== 'test') return undefined
   const outcome = simulatedOutcomeOf(contact)
-  if (outcome === 'refused') return contactRefused
+  if (outcome === 'refused') return contactRefused()
   if (outcome === 'limit') return limited(RETRY_AFTER_SECONDS)
   if (outcome === 'locked') return locked(RETRY_AFTER_SECONDS)
   return outcome === 'disabled' ? factorDisabled : undefined
