@@ -18,7 +18,7 @@ export const OPTIONAL_METHODS = [
  * The account notices that the service can send (R34, R61, R63). An application that notifies its users itself
  * switches them off.
  */
-export const NOTICES = ['locked', 'app-bound', 'backup-made', 'backup-used'] as const
+export const NOTICES = ['locked', 'app-bound', 'backup-made', 'backup-used', 'factor-removed'] as const
 
 /** The event that an account notice is about. */
 export type Notice = (typeof NOTICES)[number]

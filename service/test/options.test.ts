@@ -277,7 +277,13 @@ describe('the environment', () => {
       readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_NOTICES }, { dataDir: folder }).options
     expect(read('locked, backup-used').notices).toEqual(['locked', 'backup-used'])
     expect(read('none').notices).toEqual([])
-    expect(readOptions(read('')).notices).toEqual(['locked', 'app-bound', 'backup-made', 'backup-used'])
+    expect(readOptions(read('')).notices).toEqual([
+      'locked',
+      'app-bound',
+      'backup-made',
+      'backup-used',
+      'factor-removed',
+    ])
     expect(() => read('locked,none')).toThrow('SERVICE_NOTICES must be "none" or a list of locked, app-bound')
   })
 

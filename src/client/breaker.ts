@@ -24,12 +24,16 @@ export function withBreaker(
   const delivery = breaker(settings, (seconds) => onChange('delivery', seconds))
   const checking = breaker(settings, (seconds) => onChange('checking', seconds))
   const deliveryState = breaker(settings, (seconds) => onChange('delivery_state', seconds))
-  const { deliveryOf, factorsOf } = service
+  const { deliveryOf, factorsOf, createBackupCodes, removeFactor } = service
   return {
     ...service,
     // Delivery states can be unavailable while messages are delivered, so they have a breaker of their own.
     ...(deliveryOf && { deliveryOf: (request) => deliveryState(() => deliveryOf(request)) }),
     ...(factorsOf && { factorsOf: (request) => checking(() => factorsOf(request)) }),
+    ...(createBackupCodes && {
+      createBackupCodes: (request) => checking(() => createBackupCodes(request)),
+    }),
+    ...(removeFactor && { removeFactor: (request) => checking(() => removeFactor(request)) }),
     send: (request) => delivery(() => service.send(request)),
     sendBackupCodes: (request) => delivery(() => service.sendBackupCodes(request)),
     verify: (request) => checking(() => service.verify(request)),

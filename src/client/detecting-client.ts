@@ -55,6 +55,8 @@ export function detectingClient(settings: ServiceSettings, transport: Transport)
     sendBackupCodes: async (request) => (await client()).sendBackupCodes(request),
     deliveryOf: async (request) => (await client()).deliveryOf?.(request),
     factorsOf: async (request) => (await client()).factorsOf?.(request),
+    createBackupCodes: async (request) => (await client()).createBackupCodes?.(request),
+    removeFactor: async (request) => (await client()).removeFactor?.(request),
     transcribe: async (request) => (await client()).transcribe(request),
     close: () => transport.close(),
   }

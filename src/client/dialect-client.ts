@@ -6,12 +6,20 @@ import { isAddress, MAX_RECORDING_BYTES } from '../protocol/recording.js'
 import type {
   AccountFactors,
   Caller,
+  CreateBackupCodesRequest,
   DeliveryState,
   FactorsRequest,
   MfaService,
   Purpose,
+  RemoveFactorRequest,
 } from '../protocol/service.js'
-import { deliveryAnswer, factorsAnswer, verifyAnswer } from '../protocol/wire.js'
+import {
+  createBackupCodesAnswer,
+  deliveryAnswer,
+  factorsAnswer,
+  removeFactorAnswer,
+  verifyAnswer,
+} from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
 import type { Dialect } from './dialect.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'
@@ -33,6 +41,8 @@ import { uploadOf } from './upload.js'
 
 const DELIVERIES = '/v1/mfa/deliveries'
 const FACTORS = '/v1/mfa/factors'
+const REMOVE_FACTOR = '/v1/mfa/factors/remove'
+const BACKUP_CODES = '/v1/mfa/backup/codes'
 /** Time limit for a delivery state, which a page waits for and can do without. */
 const DELIVERY_STATE_TIMEOUT_MS = 1_000
 const validAnswer = verifyAnswer.pick({ valid: true })
@@ -111,6 +121,7 @@ export function dialectClient(
         // Only a service that is told the kind can accept a code as nothing else.
         ...(dialect.extras && request.kind === 'backup' && { kind: request.kind }),
         ...(isSmallCount(left) && { backupCodesLeft: left }),
+        ...(dialect.extras && fields.backup_delivery === 'page' && { backupDelivery: 'page' }),
       }
     },
 
@@ -155,6 +166,25 @@ export function dialectClient(
         const answer = await post(FACTORS, { User: formatUser(request.contact), ...extras(request) })
         return isUnknownPath(answer) ? undefined : factorsIn(answer)
       },
+
+      async createBackupCodes(request: CreateBackupCodesRequest) {
+        const answer = await post(BACKUP_CODES, { User: formatUser(request.contact), ...extras(request) })
+        if (isUnknownPath(answer)) return undefined
+        if (answer.status !== 200) return refusalIn(answer)
+        const read = createBackupCodesAnswer.safeParse(validFields(answer))
+        if (!read.success) throw invalidResponse('a body without backup codes')
+        return { outcome: 'created' as const, codes: read.data.codes }
+      },
+
+      async removeFactor({ factor, ...request }: RemoveFactorRequest) {
+        const User = formatUser(request.contact)
+        const answer = await post(REMOVE_FACTOR, { User, Factor: factor.toUpperCase(), ...extras(request) })
+        if (isUnknownPath(answer)) return undefined
+        if (answer.status !== 200) return refusalIn(answer)
+        const read = removeFactorAnswer.safeParse(validFields(answer))
+        if (!read.success) throw invalidResponse('a body that does not say whether the factor was removed')
+        return { outcome: read.data.removed ? ('removed' as const) : ('none' as const) }
+      },
     }),
     async transcribe({ file }) {
       const path = dialect.paths.transcribe
@@ -186,7 +216,19 @@ function factorsIn(answer: Answer): AccountFactors {
   }
   const read = factorsAnswer.safeParse(validFields(answer))
   if (!read.success) throw invalidResponse('a body without the factors of the account')
-  return { app: read.data.app, backupCodesLeft: read.data.backup_codes_left }
+  const { app, backup_codes_left, backup_delivery, last_used } = read.data
+  return {
+    app,
+    backupCodesLeft: backup_codes_left,
+    ...(backup_delivery && { backupDelivery: backup_delivery }),
+    ...(last_used && {
+      lastUsed: last_used.map(({ type, user, at }) => ({
+        type,
+        ...(user !== undefined && { user }),
+        at: Date.parse(at),
+      })),
+    }),
+  }
 }
 
 function deliveryIn(answer: Answer): DeliveryState {

@@ -1,12 +1,17 @@
 import * as z from 'zod'
 import { ServiceError } from '../errors.js'
+import { VERIFY_TYPES } from '../protocol/methods.js'
 import type {
   AccountFactors,
   BackupAnswer,
+  CreateBackupCodesRequest,
+  CreatedBackupCodes,
   DeliveryState,
   EnrollAppAnswer,
   FactorsRequest,
   MfaService,
+  RemoveFactorAnswer,
+  RemoveFactorRequest,
   SendAnswer,
   VerifyAnswer,
 } from '../protocol/service.js'
@@ -46,6 +51,7 @@ const verify = z.discriminatedUnion('outcome', [
     outcome: z.literal('valid'),
     kind: z.literal('backup').optional(),
     backupCodesLeft: count.optional(),
+    backupDelivery: z.literal('page').optional(),
   }),
   z.object({ outcome: z.literal('invalid'), clockSteps: z.int().optional() }),
   refused,
@@ -64,7 +70,33 @@ const sendBackupCodes = z.discriminatedUnion('outcome', [
   refused,
 ])
 
-const factorsOf = z.object({ app: z.boolean(), backupCodesLeft: count }).optional()
+const factorsOf = z
+  .object({
+    app: z.boolean(),
+    backupCodesLeft: count,
+    backupDelivery: z.literal('page').optional(),
+    lastUsed: z
+      .array(
+        z.object({
+          type: z.enum([...VERIFY_TYPES, 'BACKUP']),
+          user: z.string().optional(),
+          at: z.number().nonnegative(),
+        }),
+      )
+      .optional(),
+  })
+  .optional()
+
+const createBackupCodes = z
+  .discriminatedUnion('outcome', [
+    z.object({ outcome: z.literal('created'), codes: z.array(z.string().min(1).max(64)).min(1).max(100) }),
+    refused,
+  ])
+  .optional()
+
+const removeFactor = z
+  .discriminatedUnion('outcome', [z.object({ outcome: z.enum(['removed', 'none']) }), refused])
+  .optional()
 
 const deliveryOf = z.looseObject({ status: z.enum(['queued', 'sent', 'refused', 'expired']) }).optional()
 
@@ -84,6 +116,22 @@ export function validatedService(service: MfaService): MfaService {
     ...(service.factorsOf && {
       factorsOf: async (request: FactorsRequest) =>
         validated<AccountFactors | undefined>('factorsOf', factorsOf, await service.factorsOf?.(request)),
+    }),
+    ...(service.createBackupCodes && {
+      createBackupCodes: async (request: CreateBackupCodesRequest) =>
+        validated<CreatedBackupCodes | undefined>(
+          'createBackupCodes',
+          createBackupCodes,
+          await service.createBackupCodes?.(request),
+        ),
+    }),
+    ...(service.removeFactor && {
+      removeFactor: async (request: RemoveFactorRequest) =>
+        validated<RemoveFactorAnswer | undefined>(
+          'removeFactor',
+          removeFactor,
+          await service.removeFactor?.(request),
+        ),
     }),
     transcribe: (request) => service.transcribe(request),
   }

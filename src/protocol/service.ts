@@ -1,5 +1,5 @@
 import type { Contact } from './contact.js'
-import type { BackupMethod, CodeKind, DeliveredMethod, Method } from './methods.js'
+import type { BackupMethod, CodeKind, DeliveredMethod, Method, VerifyType } from './methods.js'
 
 /** The purpose of a code. Messages mention it (R45), and the service binds the code to it (R38). */
 export type Purpose = 'sign-in' | 'step-up' | 'enrollment'
@@ -93,6 +93,8 @@ export type VerifyAnswer =
       readonly kind?: 'backup'
       /** After a backup code: how many are left, if the service says so. */
       readonly backupCodesLeft?: number
+      /** `page` if the backup code was shown on a page and sent to no contact. */
+      readonly backupDelivery?: 'page'
     }
   | {
       readonly outcome: 'invalid'
@@ -140,6 +142,37 @@ export type BackupAnswer =
     }
   | Refused
 
+/** Requests new backup codes for a page that shows them once. They replace the old ones. */
+export interface CreateBackupCodesRequest extends Caller {
+  /** A contact of the account, which names it for a service without `account`. No message is sent to it. */
+  readonly contact: Contact
+}
+
+/** The response to a `CreateBackupCodesRequest`. */
+export type CreatedBackupCodes =
+  | {
+      readonly outcome: 'created'
+      /** The codes as the user writes them down, such as `4T7K-9XQM-2HVD-W3RP`. */
+      readonly codes: readonly string[]
+    }
+  | Refused
+
+/** Removes a factor that the service keeps. */
+export interface RemoveFactorRequest extends Caller {
+  /** A contact of the account, such as the one that its app is enrolled under. */
+  readonly contact: Contact
+  /** The authenticator app, or all backup codes. */
+  readonly factor: 'app' | 'backup'
+}
+
+/** The response to a `RemoveFactorRequest`. */
+export type RemoveFactorAnswer =
+  | {
+      /** `none`: the account had no such factor. */
+      readonly outcome: 'removed' | 'none'
+    }
+  | Refused
+
 /** Asks which factors an account has. */
 export interface FactorsRequest extends Caller {
   /** The contact that receives the account's backup codes, or that its app is enrolled under. */
@@ -152,6 +185,19 @@ export interface AccountFactors {
   readonly app: boolean
   /** How many backup codes are left that are valid for the contact. */
   readonly backupCodesLeft: number
+  /** `page` if the backup codes were shown on a page and sent to no contact. */
+  readonly backupDelivery?: 'page'
+  /** When factors were last used, as far as the service knows. */
+  readonly lastUsed?: readonly FactorUse[]
+}
+
+/** When a factor was last used. */
+export interface FactorUse {
+  readonly type: VerifyType | 'BACKUP'
+  /** The contact of a factor that receives codes, in canonical form. */
+  readonly user?: string
+  /** To the hour, in milliseconds since 1970. */
+  readonly at: number
 }
 
 /** The delivery state of the latest message of a challenge. For DUAL, that of the message with the worse state. */
@@ -231,6 +277,16 @@ export interface MfaService {
    * `undefined` if the service cannot tell. Optional; a service without it requires the option `onAppEnrolled`.
    */
   factorsOf?(request: FactorsRequest): Promise<AccountFactors | undefined>
+  /**
+   * Generates backup codes and returns them, for a page that shows them once. `undefined` if the service can only send them.
+   * Optional; used only beside `factorsOf`, which tells such codes from those that were sent.
+   */
+  createBackupCodes?(request: CreateBackupCodesRequest): Promise<CreatedBackupCodes | undefined>
+  /**
+   * Removes a factor. `undefined` if the service cannot. Optional; used only beside `factorsOf`, which tells whether the account
+   * has the factor.
+   */
+  removeFactor?(request: RemoveFactorRequest): Promise<RemoveFactorAnswer | undefined>
   /** Transcribes a recording. Throws Node's own error if a path cannot be read. */
   transcribe(request: TranscribeRequest): Promise<TranscribeAnswer>
   /** Closes sockets and files. Optional. Call it if you created the service. */

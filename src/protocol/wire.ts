@@ -115,6 +115,18 @@ export const backupBody = z.object({
   ...caller,
 })
 
+/** The body of `POST /v1/mfa/backup/codes`, which requests backup codes for a page that shows them once. */
+export const createBackupCodesBody = z.object({ User: user, ...caller })
+
+/** The body of `POST /v1/mfa/factors/remove`, which removes a factor. */
+export const removeFactorBody = z.object({
+  User: user,
+  Factor: oneOf(['APP', 'BACKUP']).meta({
+    description: 'The authenticator app, also one that is not confirmed yet, or all backup codes.',
+  }),
+  ...caller,
+})
+
 /** The body of `POST /v1/mfa/factors`, which asks for the factors of an account. */
 export const factorsBody = z.object({ User: user, ...caller })
 
@@ -147,6 +159,11 @@ export const sendAnswer = z.object({
   resend_in: seconds.meta({ description: 'Seconds until the code can be sent again.', examples: [30] }),
 })
 
+const backupDelivery = z.literal('page').optional().meta({
+  description:
+    '`page`: the backup codes were shown on a page and sent to no contact. Absent for backup codes that were sent.',
+})
+
 /** The response to `POST /v1/mfa/verify` with status 200, as the self-hosted service sends it. */
 export const verifyAnswer = z.object({
   valid: z.literal(true),
@@ -157,6 +174,7 @@ export const verifyAnswer = z.object({
     .nonnegative()
     .optional()
     .meta({ description: 'After a backup code: how many of them are left.', examples: [9] }),
+  backup_delivery: backupDelivery,
 })
 
 /** The response to `POST /v1/mfa/app` with status 200, as the self-hosted service sends it. `qr` is a PNG in base64. */
@@ -188,6 +206,24 @@ export const backupAnswer = z.object({
     .meta({ description: 'How many codes were sent to the user.', examples: [10] }),
 })
 
+/** The response to `POST /v1/mfa/backup/codes` with status 200. */
+export const createBackupCodesAnswer = z.object({
+  codes: z
+    .array(z.string().min(1).max(64))
+    .min(1)
+    .max(100)
+    .meta({
+      description:
+        'The codes, which are not returned again. Show them to the user once, and do not store them.',
+      examples: [['4T7K-9XQM-2HVD-W3RP', 'B8N2-J6YC-5RKA-0GTF']],
+    }),
+})
+
+/** The response to `POST /v1/mfa/factors/remove` with status 200. */
+export const removeFactorAnswer = z.object({
+  removed: z.boolean().meta({ description: 'Whether the account had the factor.' }),
+})
+
 /** The response to `POST /v1/mfa/factors` with status 200. */
 export const factorsAnswer = z.object({
   app: z.boolean().meta({
@@ -198,6 +234,27 @@ export const factorsAnswer = z.object({
     .int()
     .nonnegative()
     .meta({ description: 'How many backup codes are left that are valid for the contact.', examples: [10] }),
+  backup_delivery: backupDelivery,
+  last_used: z
+    .array(
+      z.object({
+        type: z.enum([...VERIFY_TYPES, 'BACKUP']),
+        user: z
+          .string()
+          .max(320)
+          .optional()
+          .meta({
+            description: 'The contact of a factor that receives codes, in canonical form.',
+            examples: ['+447700900123'],
+          }),
+        at: z.iso.datetime().meta({
+          description: 'When a code of the factor was last accepted, to the hour.',
+          examples: ['2027-03-01T12:00:00.000Z'],
+        }),
+      }),
+    )
+    .optional()
+    .meta({ description: 'When factors of the account were last used. One that is missing was never used.' }),
 })
 
 /** The response to `GET /v1/mfa/deliveries/{challenge}` with status 200. `to` is masked; `updated_at` is ISO 8601 in UTC. */

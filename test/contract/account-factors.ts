@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { wrong } from './delivered-codes.js'
+import { sendCode, wrong } from './delivered-codes.js'
 import type { Contract } from './mfa-service.js'
 import { newUser } from './new-user.js'
 import { totp } from './totp.js'
@@ -20,7 +20,7 @@ export function describeAccountFactors({ opened, hasExtras }: Contract): void {
       opened().service.factorsOf?.({ account, contact })
 
     it('are none for an unknown account', async () => {
-      expect(await factorsOf(newUser())).toEqual({ app: false, backupCodesLeft: 0 })
+      expect(await factorsOf(newUser())).toEqual({ app: false, backupCodesLeft: 0, lastUsed: [] })
     })
 
     it('include an app from its first correct code on (R54)', async () => {
@@ -47,12 +47,58 @@ export function describeAccountFactors({ opened, hasExtras }: Contract): void {
       const user = newUser()
       const { account, email: contact } = user
       await service.sendBackupCodes({ method: 'email', account, contact })
-      expect(await factorsOf(user)).toEqual({ app: false, backupCodesLeft: 10 })
+      expect(await factorsOf(user)).toEqual({ app: false, backupCodesLeft: 10, lastUsed: [] })
       const [text = ''] = await inbox(contact.email)
       const code = (/\b[0-9A-Z]{4}(-[0-9A-Z]{4}){3}\b/.exec(text)?.[0] ?? '').replaceAll('-', '')
       await service.verify({ method: 'email', account, contact, kind: 'backup', code })
       expect((await factorsOf(user))?.backupCodesLeft).toBe(9)
       expect((await service.factorsOf?.({ account, contact: user.phone }))?.backupCodesLeft).toBe(0)
+    })
+
+    it('say when each was last used, to the hour', async () => {
+      const { service } = opened()
+      const user = newUser()
+      const { account, email: contact, phone } = user
+      const start = Date.now()
+      const prove = async (method: 'email' | 'sms', to: typeof contact | typeof phone) => {
+        const sent = await sendCode(opened(), user, method, to)
+        await sent.verify(wrong(sent.code))
+        await sent.verify(sent.code)
+      }
+      await prove('email', contact)
+      vi.setSystemTime(start + 40 * 60_000)
+      await prove('email', contact)
+      await prove('sms', phone)
+      vi.setSystemTime(start + 3_600_000)
+      await prove('email', contact)
+      await service.createBackupCodes?.({ account, contact })
+      const { lastUsed = [] } = (await factorsOf(user)) ?? {}
+      expect(lastUsed).toHaveLength(2)
+      expect(lastUsed).toContainEqual({ type: 'EMAIL', user: contact.email, at: start + 3_600_000 })
+      expect(lastUsed).toContainEqual({ type: 'PHONE', user: phone.phone, at: start + 40 * 60_000 })
+    })
+
+    it('no longer include an app that was removed, whose codes are then invalid', async () => {
+      const { service } = opened()
+      const user = newUser()
+      const { account, email: contact } = user
+      const prepared = await service.enrollApp({ account, contact })
+      if (prepared.outcome === 'refused') throw new Error(prepared.refusal.reason)
+      const verify = (kind: 'confirm' | 'code') =>
+        service.verify({
+          method: 'app',
+          contact,
+          account,
+          kind,
+          code: totp(prepared.secret ?? '', Date.now()),
+        })
+      await verify('confirm')
+      const remove = () => service.removeFactor?.({ account, contact, factor: 'app' })
+      expect(await remove()).toEqual({ outcome: 'removed' })
+      expect(await remove()).toEqual({ outcome: 'none' })
+      expect(await factorsOf(user)).toEqual({ app: false, backupCodesLeft: 0, lastUsed: [] })
+      vi.setSystemTime(Date.now() + 30_000)
+      expect(await verify('code')).toEqual({ outcome: 'invalid' })
     })
   })
 }

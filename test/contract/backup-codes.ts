@@ -65,6 +65,64 @@ export function describeBackupCodes({ opened, hasExtras }: Contract): void {
         expect(await verify(code)).toEqual(valid)
       })
 
+    if (hasExtras)
+      it('can be returned for a page, and are then valid for the account with every contact (R60, R61)', async () => {
+        const old = await issue()
+        const { service, inbox } = opened()
+        const { account, email, phone } = old.user
+        const before = (await inbox(email.email)).length
+        const created = await service.createBackupCodes?.({ account, contact: email })
+        if (created?.outcome !== 'created') throw new Error('No codes were created.')
+        expect(new Set(created.codes).size).toBe(10)
+        expect(await old.verify(old.codes[1] ?? '')).toEqual(invalid)
+        const [first = '', second = ''] = created.codes
+        const verify = (code: string, contact: typeof email | typeof phone) =>
+          service.verify({
+            method: contact.kind === 'email' ? 'email' : 'sms',
+            contact,
+            account,
+            kind: 'backup',
+            code: canonicalBackupCode(code),
+          })
+        const accepted = { outcome: 'valid', kind: 'backup', backupCodesLeft: 9, backupDelivery: 'page' }
+        expect(await verify(first, email)).toEqual(accepted)
+        expect(await verify(first, phone)).toEqual(invalid)
+        expect(await verify(second, phone)).toEqual({ ...accepted, backupCodesLeft: 8 })
+        expect(await service.factorsOf?.({ account, contact: phone })).toMatchObject({
+          backupCodesLeft: 8,
+          backupDelivery: 'page',
+        })
+        const texts = await inbox(email.email)
+        for (const code of created.codes) expect(texts.join()).not.toContain(code)
+        // Only a notice may have been sent.
+        expect(texts.length - before).toBeLessThanOrEqual(1)
+      })
+
+    if (hasExtras)
+      it('count as sent again when the next ones are sent, and are invalid once they are removed', async () => {
+        const first = await issue()
+        const { service } = opened()
+        const { account, email: contact } = first.user
+        await service.createBackupCodes?.({ account, contact })
+        const sent = await issue(first.user)
+        expect(await sent.verify(sent.codes[0] ?? '')).toEqual({
+          outcome: 'valid',
+          kind: 'backup',
+          backupCodesLeft: 9,
+        })
+        const remove = () => service.removeFactor?.({ account, contact, factor: 'backup' })
+        expect(await remove()).toEqual({ outcome: 'removed' })
+        expect(await remove()).toEqual({ outcome: 'none' })
+        expect(await sent.verify(sent.codes[1] ?? '')).toEqual(invalid)
+        expect((await service.factorsOf?.({ account, contact }))?.backupCodesLeft).toBe(0)
+      })
+
+    if (!hasExtras)
+      it('can only be sent, and not removed', () => {
+        const { service } = opened()
+        expect([service.createBackupCodes, service.removeFactor]).toEqual([undefined, undefined])
+      })
+
     if (!hasExtras)
       it('are recognized by their form when the request does not say the kind of the code', async () => {
         const { codes, verify } = await issue()

@@ -1,11 +1,21 @@
-import type { AccountFactors } from 'countersign/protocol'
+import { type AccountFactors, type FactorUse, VERIFY_TYPES } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { queryOne, type Store } from '../store/store.js'
-import { activateWaitingSet } from './backup-set.js'
+import { activateWaitingSet, BACKUP_FACTOR, IS_SHOWN_SET } from './backup-set.js'
+
+const TYPES = [...VERIFY_TYPES, BACKUP_FACTOR] as const
+
+interface Row {
+  readonly app: boolean
+  readonly codes: number
+  readonly shown: boolean
+  readonly waits: boolean
+  readonly used: Readonly<Record<string, number>>
+}
 
 /**
- * The confirmed authenticator app of an account, and the number of its unused backup codes that are valid for the contact.
- * An unknown account has neither, and stays unknown.
+ * The confirmed authenticator app of an account, the number of its unused backup codes that are valid for the contact, and when
+ * its factors were last used. An unknown account has none, and stays unknown.
  */
 export async function readAccountFactors(
   store: Store,
@@ -13,13 +23,15 @@ export async function readAccountFactors(
   { account, canonicalContact }: { readonly account: string; readonly canonicalContact: string },
 ): Promise<AccountFactors> {
   const read = () =>
-    queryOne<{ app: boolean; codes: number; waits: boolean }>(
+    queryOne<Row>(
       store,
       `SELECT
          EXISTS (
            SELECT FROM app_secret WHERE application = $1 AND account = $2 AND sealed IS NOT NULL) AS app,
          (SELECT count(*)::integer FROM backup_code JOIN backup_set USING (application, account, salt)
-           WHERE application = $1 AND account = $2 AND contact = $3) AS codes,
+           WHERE application = $1 AND account = $2 AND (contact = $3 OR ${IS_SHOWN_SET})) AS codes,
+         EXISTS (SELECT FROM backup_set WHERE application = $1 AND account = $2 AND ${IS_SHOWN_SET}) AS shown,
+         coalesce((SELECT used FROM account WHERE application = $1 AND account = $2), '{}') AS used,
          EXISTS (
            SELECT FROM backup_set WHERE application = $1 AND account = $2 AND waiting_letters IS NOT NULL) AS waits`,
       [application.id, account, canonicalContact],
@@ -27,6 +39,20 @@ export async function readAccountFactors(
   const found = await read()
   // The messages with a new set may have been delivered since; then its codes are the valid ones.
   const activated = found?.waits === true && (await activateWaitingSet(store, application, account))
-  const { app = false, codes = 0 } = (activated ? await read() : found) ?? {}
-  return { app, backupCodesLeft: codes }
+  const row = activated ? await read() : found
+  return {
+    app: row?.app ?? false,
+    backupCodesLeft: row?.codes ?? 0,
+    ...(row?.shown && row.codes > 0 && { backupDelivery: 'page' }),
+    lastUsed: Object.entries(row?.used ?? {}).flatMap(([factor, at]) => useOf(factor, at) ?? []),
+  }
+}
+
+/** The use of a factor, whose name is a type or `<type>:<contact>`. */
+function useOf(factor: string, at: number): FactorUse | undefined {
+  const colon = factor.indexOf(':')
+  const name = colon < 0 ? factor : factor.slice(0, colon)
+  const type = TYPES.find((known) => known === name)
+  if (!type) return undefined
+  return { type, ...(colon > 0 && { user: factor.slice(colon + 1) }), at }
 }

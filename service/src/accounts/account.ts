@@ -39,6 +39,18 @@ export async function holdAccount(
   return row
 }
 
+/** Forgets a factor that was removed: its failures, and when it was last used. */
+export async function forgetFactor(
+  tx: Queries,
+  application: Pick<Application, 'id'>,
+  account: string,
+  factor: string,
+): Promise<void> {
+  const key = [application.id, account, factor]
+  await tx.query('DELETE FROM factor WHERE application = $1 AND account = $2 AND factor = $3', key)
+  await tx.query('UPDATE account SET used = used - $3 WHERE application = $1 AND account = $2', key)
+}
+
 /** Seconds until the account is unlocked; 0 when it is not locked. */
 export function lockedForSeconds(row: Pick<AccountRow, 'locked_until'>, now: number): number {
   return secondsUntil(row.locked_until, now)

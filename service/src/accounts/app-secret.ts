@@ -4,6 +4,7 @@ import type { Keys } from '../secrets/keys.js'
 import { open, sameSealedSql, seal } from '../secrets/seal.js'
 import { appSecretIdentity } from '../secrets/seal-identity.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
+import { forgetFactor } from './account.js'
 import { type Attempt, type AttemptResult, makeAttempt } from './attempt.js'
 import { attemptStatement } from './attempt-statement.js'
 
@@ -130,6 +131,21 @@ export function attemptAppCode(
   }
   const notifying = { ...attempt, notifiesOnSuccess: true }
   return makeAttempt(store, EVALUATE_PENDING, application, notifying, now, { step, secret })
+}
+
+/** Deletes the app of an account, confirmed or not, and its failures. Resolves to `true` if it was confirmed. */
+export async function removeAppSecret(
+  tx: Queries,
+  application: Application,
+  account: string,
+): Promise<boolean> {
+  const row = await queryOne<{ confirmed: boolean }>(
+    tx,
+    'DELETE FROM app_secret WHERE application = $1 AND account = $2 RETURNING sealed IS NOT NULL AS confirmed',
+    [application.id, account],
+  )
+  await forgetFactor(tx, application, account, APP_FACTOR)
+  return row?.confirmed ?? false
 }
 
 /** Binds a secret that was confirmed elsewhere; `false` when the account already has a confirmed one. */

@@ -25,6 +25,8 @@ export type AttemptStatement<Own> = Statement<AttemptParameters & Own>
 const DAY_MS = 86_400_000
 // After ten locks the lock duration has long reached its maximum of 24 hours.
 const MAX_LOCK_LEVEL = 10
+// The last use of a factor is written at most once in this time, to save writes.
+const HOUR_MS = 3_600_000
 
 const IS_LOCKED = '(locked_until > :now::bigint)'
 const IS_DEFERRED = '(jsonb_array_length(failures) >= :deferredFrom::integer)'
@@ -33,6 +35,7 @@ const IS_DEFERRED = '(jsonb_array_length(failures) >= :deferredFrom::integer)'
 const IS_RECENT = `(entry ->> 'at')::bigint > greatest(:now::bigint - ${DAY_MS}, held.locked_at)`
 const IS_FORGIVEN = `evaluated.ok
   AND (entry ->> 'scope' = 'challenge:' || evaluated.challenge OR entry ->> 'scope' = :transactionScope)`
+const IS_NEW_USE = `judged.ok AND :now::bigint - coalesce((account.used ->> :factor::text)::bigint, 0) >= ${HOUR_MS}`
 const LOCKED_WITHIN_A_DAY = `:now::bigint - account.locked_until < ${DAY_MS}`
 
 /** Locks the account's row: attempts on one account happen one after the other. */
@@ -88,7 +91,7 @@ const FORGIVE_FACTOR_FAILURES = `factor_forgiven AS (
       AND (evaluated.rebound AND factor.factor = :factor OR held.failures <> '[]')
   )`
 
-/** Records the failure, the lock that follows from it, or the contact that a valid code proved. */
+/** Records the failure, the lock that follows from it, or the contact that a valid code proved and the use of its factor. */
 const UPDATE_ACCOUNT = `updated AS (
     UPDATE account SET
       failures = CASE WHEN judged.ok THEN judged.failures
@@ -106,10 +109,13 @@ const UPDATE_ACCOUNT = `updated AS (
         ELSE account.proven_email END,
       proven_phone = CASE WHEN judged.ok THEN coalesce(:provenPhone, account.proven_phone)
         ELSE account.proven_phone END,
-      locale = CASE WHEN judged.ok THEN coalesce(:locale, account.locale) ELSE account.locale END
+      locale = CASE WHEN judged.ok THEN coalesce(:locale, account.locale) ELSE account.locale END,
+      used = CASE WHEN ${IS_NEW_USE} THEN account.used || jsonb_build_object(:factor::text, :now::bigint)
+        ELSE account.used END
     FROM judged
     WHERE account.application = :application AND account.account = :account AND (NOT judged.ok
       OR judged.failures <> account.failures
+      OR ${IS_NEW_USE}
       OR coalesce(:provenEmail::text, account.proven_email) IS DISTINCT FROM account.proven_email
       OR coalesce(:provenPhone::text, account.proven_phone) IS DISTINCT FROM account.proven_phone
       OR coalesce(:locale::text, account.locale) IS DISTINCT FROM account.locale)

@@ -2,11 +2,15 @@ import type { Application } from '../application.js'
 import { backupMac, newBackupCode, newBackupSalt } from '../secrets/backup-code.js'
 import { allKeys, type Keys, withKeyId } from '../secrets/keys.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
+import { forgetFactor } from './account.js'
 import { type Attempt, type AttemptResult, makeAttempt } from './attempt.js'
 import { attemptStatement } from './attempt-statement.js'
 
 /** The name of the backup codes among an account's factors. */
 export const BACKUP_FACTOR = 'BACKUP'
+
+/** Whether a set was shown on a page: it belongs to no contact. A set that only waits for its messages has no salt yet. */
+export const IS_SHOWN_SET = '(backup_set.contact IS NULL AND backup_set.salt IS NOT NULL)'
 
 /** The account that has the codes, and the contact that received them. */
 interface Owner {
@@ -55,11 +59,56 @@ export async function storeWaitingSet(
        AND backup_set.account = $2 AND backup_code.salt IS DISTINCT FROM backup_set.salt`,
     key,
   )
-  const macs = codes.map((code) => macOf(keys, application, owner.account, salt, code))
+  await storeCodes(keys, tx, application, owner.account, { salt, codes })
+}
+
+/** Stores a set that is shown on a page, in place of every other one. It is valid for the account, whatever the contact. */
+export async function storeShownSet(
+  keys: Keys,
+  tx: Queries,
+  application: Application,
+  account: string,
+  { salt, codes }: NewSet,
+  now: number,
+): Promise<void> {
+  await removeBackupSet(tx, application, account)
+  const key = [application.id, account]
+  await tx.query('INSERT INTO backup_set (application, account, salt, made_at) VALUES ($1, $2, $3, $4)', [
+    ...key,
+    salt,
+    now,
+  ])
+  await storeCodes(keys, tx, application, account, { salt, codes })
+}
+
+/** Deletes all backup codes of an account and their failures. Resolves to `true` if it had any. */
+export async function removeBackupSet(
+  tx: Queries,
+  application: Pick<Application, 'id'>,
+  account: string,
+): Promise<boolean> {
+  const key = [application.id, account]
+  const codes = await tx.query(
+    'DELETE FROM backup_code WHERE application = $1 AND account = $2 RETURNING 1',
+    key,
+  )
+  await tx.query('DELETE FROM backup_set WHERE application = $1 AND account = $2', key)
+  await forgetFactor(tx, application, account, BACKUP_FACTOR)
+  return codes.length > 0
+}
+
+async function storeCodes(
+  keys: Keys,
+  tx: Queries,
+  application: Application,
+  account: string,
+  { salt, codes }: NewSet,
+): Promise<void> {
+  const macs = codes.map((code) => macOf(keys, application, account, salt, code))
   await tx.query(
     `INSERT INTO backup_code (application, account, salt, mac)
      SELECT $1, $2, $3, mac FROM unnest($4::text[]) AS mac`,
-    [...key, salt, macs],
+    [application.id, account, salt, macs],
   )
 }
 
@@ -138,8 +187,8 @@ const EVALUATE_BACKUP_CODE = attemptStatement<{ macs: readonly string[] }>(`used
   )`)
 
 /**
- * Makes an attempt with a backup code, which is used up if it belongs to the active set of this contact (R60). An
- * account without a set costs the same work (R90).
+ * Makes an attempt with a backup code, which is used up if it belongs to the active set of this contact, or to one that was
+ * shown (R60). An account without a set costs the same work (R90).
  */
 export async function attemptBackupCode(
   parts: { readonly store: Store; readonly keys: Keys },
@@ -148,13 +197,15 @@ export async function attemptBackupCode(
   code: string,
   attempt: Attempt,
   now: number,
-): Promise<AttemptResult | undefined> {
+): Promise<{ readonly result: AttemptResult | undefined; readonly isShown: boolean }> {
   const { store, keys } = parts
   const set = await findSet(store, application, owner)
-  const salt = set?.contact === owner.canonicalContact ? (set.salt ?? '') : ''
+  const isShown = set?.shown === true
+  const salt = isShown || set?.contact === owner.canonicalContact ? (set?.salt ?? '') : ''
   const macs = allKeys(keys).map((key) => macOf(key, application, owner.account, salt, code))
   const notifying = { ...attempt, notifiesOnSuccess: true }
-  return makeAttempt(store, EVALUATE_BACKUP_CODE, application, notifying, now, { macs })
+  const result = await makeAttempt(store, EVALUATE_BACKUP_CODE, application, notifying, now, { macs })
+  return { result, isShown }
 }
 
 /** The number of codes left in the active set. */
@@ -175,6 +226,7 @@ export async function backupCodesLeft(
 interface SetRow {
   readonly contact: string | null
   readonly salt: string | null
+  readonly shown: boolean
   readonly waits: boolean
 }
 
@@ -183,7 +235,7 @@ async function findSet(store: Store, application: Application, owner: Owner): Pr
     queryOne<SetRow>(
       store,
       `WITH known AS (INSERT INTO account (application, account) VALUES ($1, $2) ON CONFLICT DO NOTHING)
-       SELECT contact, salt, waiting_letters IS NOT NULL AS waits FROM backup_set
+       SELECT contact, salt, ${IS_SHOWN_SET} AS shown, waiting_letters IS NOT NULL AS waits FROM backup_set
        WHERE application = $1 AND account = $2`,
       [application.id, owner.account],
     )

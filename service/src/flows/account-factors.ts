@@ -4,7 +4,7 @@ import type { Application } from '../application.js'
 import type { RequestUser } from '../requests/request-user.js'
 import type { FlowContext } from './context.js'
 
-/** The factors that an account has: its authenticator app, and its backup codes for the contact. */
+/** The factors that an account has: its authenticator app, its backup codes for the contact, and when they were last used. */
 export async function accountFactors(
   { store }: Pick<FlowContext, 'store'>,
   application: Application,

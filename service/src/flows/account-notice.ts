@@ -22,13 +22,15 @@ export interface AccountNotice {
   readonly except?: Contact | undefined
   /** The duration of a lock. */
   readonly seconds?: number
+  /** Whether the mailbox and the phone both get the notice. Defaults to the first of them that can be reached. */
+  readonly toAll?: boolean
 }
 
 type NotifiedAccount = Pick<AccountRow, 'proven_email' | 'proven_phone' | 'locale'>
 
 /**
- * Writes a notice to the account holder (R34, R61, R63): to a proven contact, else to `fallback`. Writes nothing when
- * neither can be reached, or when the application has switched this notice off. Returns the messages to dispatch after
+ * Writes a notice to the account holder (R34, R61, R63): to a proven contact or to all, else to `fallback`. Writes nothing
+ * when none can be reached, or when the application has switched this notice off. Returns the messages to dispatch after
  * the transaction is committed.
  */
 export async function writeNotice(
@@ -40,18 +42,20 @@ export async function writeNotice(
   now: number,
 ): Promise<QueuedMessage[]> {
   if (!application.notices.includes(notice.notice)) return []
-  const { fallback, except } = notice
-  const recipient = firstReachable(context, application, except, [
+  const { fallback, except, toAll = false } = notice
+  const [first, ...others] = reachable(context, application, except, [
     address('email', account.proven_email),
     address('sms', account.proven_phone),
     fallback && fallback.kind !== 'phone' ? address('email', fallback.email) : undefined,
     fallback && fallback.kind !== 'email' ? address('sms', fallback.phone) : undefined,
   ])
-  if (!recipient) return []
+  if (!first) return []
   const locale = chooseLanguage(account.locale, application.locale)
-  const message = noticeMessage(application, { ...recipient, locale }, notice.notice, notice.seconds)
+  const messages = [first, ...(toAll ? others : [])].map((recipient) =>
+    noticeMessage(application, { ...recipient, locale }, notice.notice, notice.seconds),
+  )
   const details = { now, expiresAt: now + DAY_MS, account: notice.account, request: context.requestId }
-  return context.outbox.enqueue(tx, application.id, [message], details)
+  return context.outbox.enqueue(tx, application.id, messages, details)
 }
 
 /** `writeNotice` in the transaction of an attempt, which is committed even if the notice cannot be written. */
@@ -85,13 +89,13 @@ function address(channel: Channel, to: string | null): Address | undefined {
   return to === null ? undefined : { channel, to }
 }
 
-function firstReachable(
+function reachable(
   context: FlowContext,
   application: Application,
   except: Contact | undefined,
   candidates: readonly (Address | undefined)[],
-): Address | undefined {
-  return candidates.find((candidate) => {
+): Address[] {
+  return candidates.filter((candidate): candidate is Address => {
     if (!candidate || !context.outbox.serves(application, candidate.channel)) return false
     // Nothing proves that a contact from a request belongs to a user.
     if (refuseRecipient(application, candidate)) return false

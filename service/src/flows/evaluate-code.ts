@@ -32,6 +32,8 @@ export type Evaluation =
       readonly result: AttemptResult | undefined
       /** After a valid backup code: how many are left, if they could be counted. */
       readonly backupCodesLeft?: number
+      /** After a valid backup code that was shown on a page and sent to no contact. */
+      readonly backupDelivery?: 'page'
       /** For an unused code of an authenticator app that has expired: how many steps ago it was valid, as a negative number. */
       readonly clockSteps?: number
     }
@@ -158,9 +160,14 @@ async function evaluateBackup(
     transaction: input.transaction,
     notify: (tx, result) => notify(tx, 'backup', result),
   }
-  const result = await attemptBackupCode(context, application, input, code, attempt, now)
+  const { result, isShown } = await attemptBackupCode(context, application, input, code, attempt, now)
   if (!result?.ok) return { as: 'backup', result }
   // The code is used up: an error while counting must not make the verification fail.
   const left = await backupCodesLeft(context.store, application, input.account).catch(() => undefined)
-  return { as: 'backup', result, ...(left !== undefined && { backupCodesLeft: left }) }
+  return {
+    as: 'backup',
+    result,
+    ...(left !== undefined && { backupCodesLeft: left }),
+    ...(isShown && { backupDelivery: 'page' }),
+  }
 }

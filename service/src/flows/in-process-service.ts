@@ -5,8 +5,10 @@ import type { Application } from '../application.js'
 import { deliveryState } from '../delivery/delivery-state.js'
 import {
   parseBackup,
+  parseCreateBackupCodes,
   parseEnrollApp,
   parseFactors,
+  parseRemoveFactor,
   parseSend,
   parseTranscribe,
   parseVerify,
@@ -15,8 +17,10 @@ import type { Parsed } from '../requests/parse.js'
 import { fromPath } from '../transcription/sources/from-path.js'
 import { accountFactors } from './account-factors.js'
 import type { FlowContext } from './context.js'
+import { createBackupCodes } from './create-backup-codes.js'
 import { enrollApp } from './enroll-app.js'
 import { importApp } from './import-app.js'
+import { removeFactor } from './remove-factor.js'
 import { sendBackupCodes } from './send-backup-codes.js'
 import { sendCode } from './send-code.js'
 import { verifyCode } from './verify-code.js'
@@ -73,9 +77,18 @@ export function inProcessService(
       ),
     factorsOf: (request) =>
       answer(parseFactors(userFields(request)), async (input) => {
-        const { app, backupCodesLeft } = await accountFactors(context, await findApplication(), input)
-        return { app, backupCodesLeft }
+        const { outcome: _known, ...factors } = await accountFactors(context, await findApplication(), input)
+        return factors
       }),
+    createBackupCodes: (request) =>
+      answer(parseCreateBackupCodes(userFields(request)), async (input) =>
+        createBackupCodes(context, await findApplication(), input),
+      ),
+    removeFactor: (request) =>
+      answer(
+        parseRemoveFactor({ ...userFields(request), Factor: request.factor.toUpperCase() }),
+        async (input) => removeFactor(context, await findApplication(), input),
+      ),
     async transcribe(request) {
       if (!isAddress(request.file)) await mustBeFile(request.file)
       return answer(parseTranscribe(request), async ({ file }) => {

@@ -74,12 +74,12 @@ function verdictOn(input: VerifyInput, evaluation: Evaluation, now: number): Ver
     const event = { level: 'info', event: 'verify.refused', reason: 'method_off' } as const
     return { answer: evaluation.answer, events: [event] }
   }
-  const { as, result, backupCodesLeft, clockSteps } = evaluation
+  const { result, clockSteps } = evaluation
   if (result?.locked) {
     const event = { level: 'info', event: 'verify.refused', reason: 'locked' } as const
     return { answer: locked(lockedForSeconds(result, now)), events: [event] }
   }
-  if (result?.ok) return accepted(as, backupCodesLeft)
+  if (result?.ok) return accepted(evaluation)
   if (result?.disabled && result.ok === null) {
     const event = { level: 'warn', event: 'verify.refused', reason: 'factor_disabled' } as const
     return { answer: factorDisabled, events: [event] }
@@ -87,8 +87,12 @@ function verdictOn(input: VerifyInput, evaluation: Evaluation, now: number): Ver
   return rejected(input, result, clockSteps)
 }
 
-function accepted(as: EvaluatedAs, backupCodesLeft: number | undefined): Verdict {
-  const answer = { outcome: 'valid', ...(backupCodesLeft !== undefined && { backupCodesLeft }) } as const
+function accepted({ as, backupCodesLeft, backupDelivery }: Exclude<Evaluation, { as: 'off' }>): Verdict {
+  const answer = {
+    outcome: 'valid',
+    ...(backupCodesLeft !== undefined && { backupCodesLeft }),
+    ...(backupDelivery && { backupDelivery }),
+  } as const
   const succeeded = { level: 'info', event: 'verify.succeeded', reason: as } as const
   if (as === 'app-bound') return { answer, events: [succeeded, { level: 'info', event: 'factor.bound' }] }
   if (as === 'backup') return { answer, events: [succeeded, { level: 'info', event: 'backup.used' }] }

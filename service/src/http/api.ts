@@ -1,7 +1,9 @@
 import type {
   AccountFactors,
   BackupAnswer,
+  CreatedBackupCodes,
   EnrollAppAnswer,
+  RemoveFactorAnswer,
   SendAnswer,
   SendType,
   VerifyAnswer,
@@ -11,7 +13,9 @@ import express, { type Express, type RequestHandler } from 'express'
 import type * as z from 'zod'
 import { accountFactors } from '../flows/account-factors.js'
 import type { FlowContext } from '../flows/context.js'
+import { createBackupCodes } from '../flows/create-backup-codes.js'
 import { enrollApp } from '../flows/enroll-app.js'
+import { removeFactor } from '../flows/remove-factor.js'
 import { sendBackupCodes } from '../flows/send-backup-codes.js'
 import { sendCode } from '../flows/send-code.js'
 import { verifyCode } from '../flows/verify-code.js'
@@ -20,8 +24,10 @@ import type { Metrics } from '../metrics/metrics.js'
 import type { Readiness } from '../readiness.js'
 import {
   parseBackup,
+  parseCreateBackupCodes,
   parseEnrollApp,
   parseFactors,
+  parseRemoveFactor,
   parseSend,
   parseVerify,
   type SendInput,
@@ -97,6 +103,20 @@ export function httpApi(parts: ApiParts): Express {
     flowRoute(context, { parse: parseFactors, flow: accountFactors, toBody: factorsBody }),
   )
 
+  post(
+    '/v1/mfa/factors/remove',
+    flowRoute(context, { parse: parseRemoveFactor, flow: removeFactor, toBody: removeFactorBody }),
+  )
+  // Not `once`: the response holds codes, and must not be stored.
+  post(
+    '/v1/mfa/backup/codes',
+    flowRoute(context, {
+      parse: parseCreateBackupCodes,
+      flow: createBackupCodes,
+      toBody: createBackupCodesBody,
+    }),
+  )
+
   const get = (path: string, ...handlers: RequestHandler[]) =>
     api
       .route(path)
@@ -163,7 +183,13 @@ function verifyBody(answer: Granted<VerifyAnswer>, input: VerifyInput) {
     const { clockSteps } = answer
     return { problem: 'invalid_code', ...(clockSteps !== undefined && { clockSteps }) } as const
   }
-  return { valid: true, type: input.type, backup_codes_left: answer.backupCodesLeft }
+  const { backupCodesLeft, backupDelivery } = answer
+  return {
+    valid: true,
+    type: input.type,
+    backup_codes_left: backupCodesLeft,
+    backup_delivery: backupDelivery,
+  }
 }
 
 function enrollAppBody(answer: Granted<EnrollAppAnswer>) {
@@ -175,6 +201,19 @@ function backupBody(answer: Granted<BackupAnswer>) {
   return { status: answer.outcome, count: answer.count }
 }
 
-function factorsBody({ app, backupCodesLeft }: AccountFactors) {
-  return { app, backup_codes_left: backupCodesLeft }
+function createBackupCodesBody({ codes }: Granted<CreatedBackupCodes>) {
+  return { codes }
+}
+
+function removeFactorBody({ outcome }: Granted<RemoveFactorAnswer>) {
+  return { removed: outcome === 'removed' }
+}
+
+function factorsBody({ app, backupCodesLeft, backupDelivery, lastUsed }: AccountFactors) {
+  return {
+    app,
+    backup_codes_left: backupCodesLeft,
+    backup_delivery: backupDelivery,
+    last_used: lastUsed?.map(({ at, ...factor }) => ({ ...factor, at: new Date(at).toISOString() })),
+  }
 }

@@ -2,12 +2,14 @@ import {
   type BackupMethod,
   backupBody,
   type CodeKind,
+  createBackupCodesBody,
   type DeliveredMethod,
   enrollAppBody,
   factorsBody,
   type Method,
   type Purpose,
   parseUser,
+  removeFactorBody,
   sendBody,
   type TranscribeRequest,
   transcribeBody,
@@ -37,6 +39,11 @@ export interface VerifyInput extends RequestUser {
 /** The input of `sendBackupCodes`. */
 export interface BackupInput extends RequestUser {
   readonly method: BackupMethod
+}
+
+/** The input of `removeFactor`. */
+export interface RemoveFactorInput extends RequestUser {
+  readonly factor: 'APP' | 'BACKUP'
 }
 
 /** Validates the parameters of `POST /v1/mfa`. */
@@ -82,10 +89,24 @@ export function parseEnrollApp(body: unknown): Parsed<RequestUser> {
 
 /** Validates the parameters of `POST /v1/mfa/factors`. */
 export function parseFactors(body: unknown): Parsed<RequestUser> {
-  return parse(factorsBody, body, (fields) => {
-    const kind = parseUser(fields.User)?.kind
-    return withUser(fields, kind === 'dual' ? 'dual' : 'app', (user) => user)
-  })
+  return parse(factorsBody, body, (fields) => withUser(fields, methodOf(fields), (user) => user))
+}
+
+/** Validates the parameters of `POST /v1/mfa/factors/remove`. */
+export function parseRemoveFactor(body: unknown): Parsed<RemoveFactorInput> {
+  return parse(removeFactorBody, body, (fields) =>
+    withUser(fields, methodOf(fields), (user) => ({ ...user, factor: fields.Factor })),
+  )
+}
+
+/** Validates the parameters of `POST /v1/mfa/backup/codes`. */
+export function parseCreateBackupCodes(body: unknown): Parsed<RequestUser> {
+  return parse(createBackupCodesBody, body, (fields) => withUser(fields, methodOf(fields), (user) => user))
+}
+
+/** A method that accepts the contact, for requests that accept every kind. */
+function methodOf({ User }: { readonly User: string }): Method {
+  return parseUser(User)?.kind === 'dual' ? 'dual' : 'app'
 }
 
 /** Validates the parameters of `POST /v1/mfa/backup`. */

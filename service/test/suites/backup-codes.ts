@@ -85,6 +85,47 @@ export function backupCodesSuite(bench: () => Bench): void {
     expect(left).toHaveLength(9)
   })
 
+  test('returns codes for a page, stores only their hashes, and limits them as those that are sent (R59, R61)', async () => {
+    const tenant = freshTenant(bench(), { limits: { sendsPerTenMinutes: 2 } })
+    const contact = freshEmail()
+    const create = () => tenant.mfa.createBackupCodes?.({ contact })
+    const created = await create()
+    if (created?.outcome !== 'created') throw new Error('No codes were created.')
+    const [first = '', second = ''] = created.codes
+    expect(first).toMatch(/^([0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}$/)
+    const stored = JSON.stringify(
+      await bench().store.query('SELECT * FROM backup_code WHERE application = $1', [tenant.application.id]),
+    )
+    for (const code of created.codes) expect(stored).not.toContain(code.replaceAll('-', ''))
+    const verify = (code: string) => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
+    expect(await verify(first)).toMatchObject({ outcome: 'valid', backupDelivery: 'page' })
+    // Messages that are still waiting do not bring back the set that they carry.
+    bench().failNext(new DeliveryError('down', 'outage'))
+    expect(await tenant.mfa.sendBackupCodes({ method: 'email', contact })).toMatchObject({
+      outcome: 'queued',
+    })
+    expect(await create()).toMatchObject({ refusal: { reason: 'limited' } })
+    advance(600)
+    const newer = await create()
+    if (newer?.outcome !== 'created') throw new Error('No codes were created.')
+    await bench().context.outbox.poll()
+    expect(await verify(second)).toEqual(invalid)
+    expect(await verify(codesOf(tenant)[0] ?? '')).toEqual(invalid)
+    expect(await verify(newer.codes[0] ?? '')).toMatchObject({ outcome: 'valid', backupDelivery: 'page' })
+  })
+
+  test('returns no codes and removes no factor while the account is locked (R27)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshEmail()
+    await tenant.mfa.createBackupCodes?.({ contact })
+    const code = 'AAAA-BBBB-CCCC-DDDD'
+    for (let i = 0; i < 10; i++) await tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
+    const locked = { outcome: 'refused', refusal: { reason: 'locked', retryAfterSeconds: 1800 } }
+    expect(await tenant.mfa.createBackupCodes?.({ contact })).toEqual(locked)
+    expect(await tenant.mfa.removeFactor?.({ contact, factor: 'backup' })).toEqual(locked)
+    expect((await tenant.mfa.factorsOf?.({ contact }))?.backupCodesLeft).toBe(10)
+  })
+
   test('keeps the former set if the message with the new one fails for good (R61)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()

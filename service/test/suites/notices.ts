@@ -100,6 +100,28 @@ export function noticesSuite(bench: () => Bench): void {
     expect(await notices(tenant)).toEqual([contact.email])
   })
 
+  test('the removal of a factor and its notices to every proven contact are written together or not at all (R61)', async () => {
+    const tenant = freshTenant(bench())
+    const [email, phone] = [freshEmail(), freshPhone()]
+    const account = 'u-1'
+    for (const [method, contact] of [['email', email] as const, ['sms', phone] as const]) {
+      await tenant.mfa.send({ method, contact, account })
+      const code = tenant.lastCode()
+      expect(await tenant.mfa.verify({ method, contact, account, kind: 'code', code })).toEqual(valid)
+    }
+    await tenant.mfa.createBackupCodes?.({ contact: email, account })
+    // The notice of the new codes, which goes to one contact.
+    expect(await notices(tenant)).toEqual([email.email])
+    const request = { contact: email, account, factor: 'backup' } as const
+    await rejection(dyingBefore(tenant).removeFactor?.(request) ?? Promise.resolve())
+    expect(await rows(tenant, 'mac', 'backup_code')).toHaveLength(10)
+    expect(await dyingAfterwards(tenant).removeFactor?.(request)).toEqual({ outcome: 'removed' })
+    expect(await rows(tenant, 'mac', 'backup_code')).toEqual([])
+    expect((await notices(tenant)).slice(1).sort()).toEqual([phone.phone, email.email])
+    expect(await tenant.mfa.removeFactor?.(request)).toEqual({ outcome: 'none' })
+    expect(await notices(tenant)).toHaveLength(3)
+  })
+
   test.each([
     [
       'the database refuses it',

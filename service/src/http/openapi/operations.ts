@@ -1,11 +1,15 @@
 import {
   backupAnswer,
   backupBody,
+  createBackupCodesAnswer,
+  createBackupCodesBody,
   deliveryAnswer,
   enrollAppAnswer,
   enrollAppBody,
   factorsAnswer,
   factorsBody,
+  removeFactorAnswer,
+  removeFactorBody,
   SERVICE_IDENTITY,
   sendAnswer,
   sendBody,
@@ -84,10 +88,28 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
     id: 'readFactors',
     summary: 'Get the factors of an account',
     description:
-      'Says whether the account has an authenticator app, and how many backup codes are left. It changes nothing and sends nothing.',
+      'Says whether the account has an authenticator app, how many backup codes are left, and when factors were last used. It changes nothing and sends nothing.',
     body: factorsBody,
     answer: factorsAnswer,
     problems: [],
+  }),
+  '/v1/mfa/factors/remove': post({
+    id: 'removeFactor',
+    summary: 'Remove a factor',
+    description:
+      'Removes the authenticator app of an account, or all its backup codes, and notifies every proven contact. Ask for it only after a second factor was shown that is as strong as the strongest one of the account.',
+    body: removeFactorBody,
+    answer: removeFactorAnswer,
+    problems: ['contact_refused', 'factor_disabled', 'limited', 'locked'],
+  }),
+  '/v1/mfa/backup/codes': post({
+    id: 'createBackupCodes',
+    summary: 'Create backup codes to show once',
+    description:
+      'Creates a set of backup codes and returns it, for a page that shows it once. It replaces all earlier codes at once, and is valid for the account with every contact. Each code can be used once. Ask for it only after a second factor was shown that is as strong as the strongest one of the account. The response is not kept, so a request that is sent again creates another set.',
+    body: createBackupCodesBody,
+    answer: createBackupCodesAnswer,
+    problems: ['contact_refused', 'factor_disabled', 'limited', 'locked'],
   }),
   '/v1/mfa/deliveries/{challenge}': get({
     id: 'readDelivery',

@@ -32,5 +32,9 @@ export const en: MessageTexts = {
       subject: 'A {app} backup code was used',
       text: "A backup code was just used for your {app} account. If this wasn't you, change your password and contact {app}.",
     },
+    'factor-removed': {
+      subject: 'A sign-in option of your {app} account was removed',
+      text: "An authenticator app or backup codes were removed from your {app} account. If this wasn't you, change your password and contact {app}.",
+    },
   },
 }
