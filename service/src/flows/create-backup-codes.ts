@@ -1,7 +1,7 @@
 import type { CreatedBackupCodes } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
 import { BACKUP_FACTOR, newBackupSet, storeShownSet } from '../accounts/backup-set.js'
-import { consumeMessageBudget } from '../accounts/message-budget.js'
+import { consumeMessageBudget } from '../accounts/consume-budget.js'
 import type { Application } from '../application.js'
 import type { QueuedMessage } from '../delivery/message.js'
 import { limited, locked } from '../refusals.js'

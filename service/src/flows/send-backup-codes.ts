@@ -7,13 +7,7 @@ import {
   newBackupSet,
   storeWaitingSet,
 } from '../accounts/backup-set.js'
-import {
-  BUDGET_COLUMNS,
-  type BudgetParameters,
-  type BudgetRow,
-  countMessage,
-} from '../accounts/count-message.js'
-import { type BudgetedMessage, type BudgetResult, withinBudget } from '../accounts/message-budget.js'
+import { consumeMessageBudget } from '../accounts/consume-budget.js'
 import type { Application } from '../application.js'
 import type { QueuedMessage } from '../delivery/message.js'
 import { backupMessage, type Recipient } from '../message-texts/compose.js'
@@ -21,17 +15,12 @@ import { deliveryFailed, limited, locked } from '../refusals.js'
 import type { BackupInput } from '../requests/inputs.js'
 import { accountReference } from '../secrets/account-reference.js'
 import { formatBackupCode } from '../secrets/backup-code.js'
-import { statement } from '../store/statement.js'
-import { type Queries, queryOne } from '../store/store.js'
+import type { Queries } from '../store/store.js'
 import { writeNotice } from './account-notice.js'
 import type { FlowContext } from './context.js'
 import { recipientsOf } from './recipients.js'
 
 const HOUR_MS = 3_600_000
-
-const CONSUME = statement<BudgetParameters>(
-  `WITH gate AS (SELECT), ${countMessage('gate')} SELECT ${BUDGET_COLUMNS}`,
-)
 
 type Created =
   | {
@@ -85,7 +74,7 @@ async function create(
   if (lockSeconds > 0) return locked(lockSeconds)
   const destinations = recipients.map((recipient) => recipient.to.toLowerCase())
   const budgeted = { account: input.account, destinations, clientAddress: input.clientAddress }
-  const { waitSeconds, budgets } = await consumeBudget(tx, application, budgeted, now)
+  const { waitSeconds, budgets } = await consumeMessageBudget(tx, application, budgeted, now)
   context.onBudgets?.(budgets)
   if (waitSeconds > 0) return limited(waitSeconds)
 
@@ -99,19 +88,4 @@ async function create(
   const notice = { notice: 'backup-made', account: input.account, except: input.contact } as const
   const notices = await writeNotice(context, tx, application, account, notice, now)
   return { outcome: 'created', salt: set.salt, messages, notices }
-}
-
-async function consumeBudget(
-  tx: Queries,
-  application: Application,
-  message: BudgetedMessage,
-  now: number,
-): Promise<BudgetResult> {
-  const { result } = await withinBudget(application, message, now, async (parameters) => {
-    const row = await queryOne<BudgetRow>(tx, CONSUME.text, CONSUME.values(parameters))
-    if (!row) throw new Error('The store returned no row for the budgets of a message.')
-    return row
-  })
-  if (!result) throw new Error('The store did not look at the budgets of a message.')
-  return result
 }
