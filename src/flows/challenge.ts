@@ -4,7 +4,7 @@ import type { DeliveredMethod } from '../protocol/methods.js'
 import type { Challenge, MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
-import { bindingsOf } from './factor-binding.js'
+import { bindingsOf, factorBinding } from './factor-binding.js'
 import { backupTarget, findFactor, type MfaUser } from './user.js'
 
 /** A challenge was started, or the code of the live one sent again (`again`). */
@@ -26,6 +26,8 @@ export async function startChallenge(
 ): Promise<Challenged | Refused> {
   if (user.factors.length === 0) return refuse({ code: 'enrollment_required' })
   const factor = findFactor(user, name)
+  if (factor && factor.method !== 'app')
+    return sendCode(deps, user, record, { ...factor, method: factor.method })
   const binding = bindingsOf(user).get(factor?.id ?? name)
   const limits = await deps.attempts.limitsOf(user.userId, binding === undefined ? [] : [binding])
   if (limits.disabled.size > 0) return refuse({ code: 'factor_disabled' })
@@ -35,8 +37,7 @@ export async function startChallenge(
   if (name === 'backup' && backupTarget(user))
     return challenged(deps, user, { factorId: 'backup', method: 'backup' })
   if (!factor) return refuse({ code: 'unknown_factor' })
-  if (factor.method === 'app') return challenged(deps, user, { factorId: factor.id, method: 'app' })
-  return sendCode(deps, user, record, { ...factor, method: factor.method })
+  return challenged(deps, user, { factorId: factor.id, method: 'app' })
 }
 
 /** Starts a challenge without a message: for a method whose codes the user already has, only attempts are counted. */
@@ -63,13 +64,17 @@ async function sendCode(
 ): Promise<Challenged | Refused> {
   const { settings, service, emit } = deps
   const { userId } = user
-  const { method } = factor
+  const { method, contact } = factor
   const live = await liveChallenge(deps, record, factor.id)
-  const message = { userId, slot: `${record.transaction}:${factor.id}` }
+  const message = {
+    userId,
+    slot: `${record.transaction}:${factor.id}`,
+    binding: factorBinding(userId, method, contact),
+  }
   const delivered = await deliver(deps, message, () =>
     service.send({
       method,
-      contact: factor.contact,
+      contact,
       purpose: record.stage === 'verified' || record.stage === 'trusted' ? 'step-up' : 'sign-in',
       transaction: record.transaction,
       ...callerOf(user),

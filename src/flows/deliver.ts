@@ -23,8 +23,10 @@ export async function deliver<Answer extends { readonly outcome: string }>(
   const { messageBudget } = deps
   const permit = await messageBudget.consume(message)
   if (!permit.ok) {
-    const code = permit.why === 'too_soon' ? 'resend_too_soon' : 'too_many_messages'
-    return refuse({ code, retryAfterSeconds: permit.retryAfterSeconds })
+    const { why, retryAfterSeconds } = permit
+    return refuse(
+      why === 'disabled' ? { code: 'factor_disabled' } : { code: MESSAGE_REFUSALS[why], retryAfterSeconds },
+    )
   }
   const answer = await askService(deps, message.userId, send, async (error) => {
     if (!mayHaveBeenSent(error)) await messageBudget.refund(message)
@@ -39,6 +41,12 @@ export async function deliver<Answer extends { readonly outcome: string }>(
     resendInSeconds: permit.resendInSeconds,
   }
 }
+
+const MESSAGE_REFUSALS = {
+  too_soon: 'resend_too_soon',
+  too_many: 'too_many_messages',
+  locked: 'locked',
+} as const
 
 /** True also for an unexpected error, such as a bug in the host's own service: it says nothing about the message. */
 function mayHaveBeenSent(error: unknown): boolean {

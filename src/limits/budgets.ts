@@ -1,5 +1,6 @@
 import { DAY_MS } from '../duration.js'
 import type { Settings } from '../settings.js'
+import type { AccountLimits, Attempts } from './attempts.js'
 import type { Counter, Counters } from './counter.js'
 
 export const TEN_MINUTES_MS = 10 * 60_000
@@ -9,12 +10,22 @@ export interface Message {
   readonly userId: string
   /** Identifies the factor within a pending login; the wait before a resend applies to it. */
   readonly slot: string
+  /**
+   * The factor that the message has a code for, as `factorBinding` names it. If it is given, a lock of the account refuses the
+   * message, and so does a factor that is disabled.
+   */
+  readonly binding?: string | undefined
 }
 
 /** Whether a message may be sent. */
 export type SendPermit =
   | { readonly ok: true; readonly resendInSeconds: number }
-  | { readonly ok: false; readonly why: 'too_soon' | 'too_many'; readonly retryAfterSeconds: number }
+  | {
+      readonly ok: false
+      readonly why: 'too_soon' | 'too_many' | 'locked' | 'disabled'
+      /** 0 when waiting does not help. */
+      readonly retryAfterSeconds: number
+    }
 
 /** Limits messages to an account, across all channels (R43). */
 export interface MessageBudget {
@@ -25,7 +36,11 @@ export interface MessageBudget {
 }
 
 /** Counts messages in `store`. */
-export function messageBudgetIn(store: Counters, { limits }: Settings): MessageBudget {
+export function messageBudgetIn(
+  store: Counters,
+  attempts: Pick<Attempts, 'limitsOf'>,
+  { limits }: Settings,
+): MessageBudget {
   const { sendsPerTenMinutes, sendsPerDay, resendWaitsMs } = limits
   const longestWaitMs = Math.max(...resendWaitsMs)
   const waits = store('wait', longestWaitMs)
@@ -36,7 +51,9 @@ export function messageBudgetIn(store: Counters, { limits }: Settings): MessageB
   ]
 
   return {
-    async consume({ userId, slot }) {
+    async consume({ userId, slot, binding }) {
+      const limited = binding !== undefined && refusalBy(await attempts.limitsOf(userId, [binding]))
+      if (limited) return limited
       const waiting = await waits.add(slot, 1)
       if (waiting.count > 1) return refuseMessage('too_soon', waiting.msLeft)
       const spent: Counter[] = []
@@ -64,7 +81,12 @@ export function messageBudgetIn(store: Counters, { limits }: Settings): MessageB
   }
 }
 
+function refusalBy({ lockedForSeconds, disabled }: AccountLimits): SendPermit | undefined {
+  if (disabled.size > 0) return { ok: false, why: 'disabled', retryAfterSeconds: 0 }
+  return lockedForSeconds > 0 ? { ok: false, why: 'locked', retryAfterSeconds: lockedForSeconds } : undefined
+}
+
 /** The refusal of a message, with the wait in whole seconds. */
-export function refuseMessage(why: 'too_soon' | 'too_many', ms: number): SendPermit {
+export function refuseMessage(why: 'too_soon' | 'too_many' | 'locked', ms: number): SendPermit {
   return { ok: false, why, retryAfterSeconds: Math.max(1, Math.ceil(ms / 1000)) }
 }

@@ -23,10 +23,8 @@ export function openLimits(settings: Settings): Limits {
   const { store } = settings.limits
   const counters = openCounters(store)
   const approvals = approvalsIn(counters)
-  const counted = {
-    attempts: attemptsIn(counters, approvals, settings),
-    messageBudget: messageBudgetIn(counters, settings),
-  }
+  const attempts = attemptsIn(counters, approvals, settings)
+  const counted = { attempts, messageBudget: messageBudgetIn(counters, attempts, settings) }
   const limits =
     typeof store === 'object' && 'redis' in store ? scriptedLimits(counted, store, settings) : counted
   const isShared = store !== undefined && store !== 'memory'

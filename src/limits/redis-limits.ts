@@ -18,7 +18,7 @@ import {
 } from './redis-scripts.js'
 
 const verdictOf = z.tuple([z.int(), z.number(), z.int()])
-const pair = z.tuple([z.int(), z.number()])
+const messageVerdict = z.tuple([z.enum(['sent', 'too_soon', 'too_many', 'locked', 'disabled']), z.number()])
 const numbers = z.array(z.number())
 
 /** The same limits, with the steps of every verify and challenge as one Redis script each. */
@@ -113,12 +113,13 @@ export function scriptedLimits(
     messageBudget: {
       ...limits.messageBudget,
 
-      async consume({ userId, slot }) {
+      async consume({ userId, slot, binding }) {
         const keys = [
           key('wait', slot),
           key('sends-10m', userId),
           key('sends-day', userId),
           key('round', slot),
+          ...(binding === undefined ? [] : [key('lock', userId), key('binding', binding)]),
         ]
         const windows = [TEN_MINUTES_MS, DAY_MS, DAY_MS]
         const result = await run(
@@ -127,11 +128,13 @@ export function scriptedLimits(
           ...windows,
           sendsPerTenMinutes,
           sendsPerDay,
+          failuresBeforeDisable,
           ...resendWaitsMs,
         )
-        const [verdict, ms] = pair.parse(result)
-        if (verdict === 1) return { ok: true, resendInSeconds: ms / 1_000 }
-        return refuseMessage(verdict === 0 ? 'too_soon' : 'too_many', ms)
+        const [verdict, ms] = messageVerdict.parse(result)
+        if (verdict === 'sent') return { ok: true, resendInSeconds: ms / 1_000 }
+        if (verdict === 'disabled') return { ok: false, why: verdict, retryAfterSeconds: 0 }
+        return refuseMessage(verdict, ms)
       },
     },
   }

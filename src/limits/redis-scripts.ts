@@ -103,23 +103,29 @@ for at = 2, #KEYS do found[at] = tonumber(redis.call('GET', KEYS[at]) or '0') en
 return found`
 
 /**
- * KEYS: the wait before a resend, messages in ten minutes, messages in a day, rounds of this wait. ARGV: the windows of the
- * last three in milliseconds, messages in ten minutes, messages in a day, then the waits in milliseconds. Returns 1 and the
- * next wait, or 0 (too soon) or -1 (too many) and the milliseconds to wait.
+ * KEYS: the wait before a resend, messages in ten minutes, messages in a day, rounds of this wait; for a message with a code
+ * also the lock of the account and the failures of the factor. ARGV: the windows of the counts in milliseconds, messages in
+ * ten minutes, messages in a day, failures before a factor is disabled, then the waits in milliseconds. Returns `sent` and the
+ * next wait, or why the message is refused and the milliseconds to wait.
  */
 export const CONSUME_MESSAGE = `${ADD}
+if KEYS[6] then
+  if tonumber(redis.call('GET', KEYS[6]) or '0') >= tonumber(ARGV[6]) then return {'disabled', 0} end
+  local lockMs = redis.call('PTTL', KEYS[5])
+  if lockMs > 0 then return {'locked', lockMs} end
+end
 local waitMs = redis.call('PTTL', KEYS[1])
-if waitMs > 0 then return {0, waitMs} end
+if waitMs > 0 then return {'too_soon', waitMs} end
 if add(KEYS[2], ARGV[1]) > tonumber(ARGV[4]) then
   takeBack(KEYS[2], 1)
-  return {-1, redis.call('PTTL', KEYS[2])}
+  return {'too_many', redis.call('PTTL', KEYS[2])}
 end
 if add(KEYS[3], ARGV[2]) > tonumber(ARGV[5]) then
   takeBack(KEYS[2], 1)
   takeBack(KEYS[3], 1)
-  return {-1, redis.call('PTTL', KEYS[3])}
+  return {'too_many', redis.call('PTTL', KEYS[3])}
 end
 local round = add(KEYS[4], ARGV[3])
-local nextMs = ARGV[math.min(5 + round, #ARGV)]
+local nextMs = ARGV[math.min(6 + round, #ARGV)]
 redis.call('SET', KEYS[1], 1, 'PX', nextMs)
-return {1, tonumber(nextMs)}`
+return {'sent', tonumber(nextMs)}`

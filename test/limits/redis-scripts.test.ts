@@ -276,6 +276,39 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
     await messageBudget.refund({ userId: 'u', slot: 's0' })
     expect((await messageBudget.consume({ userId: 'u', slot: 'later' })).ok).toBe(true)
   })
+
+  it('refuse a message with a code while the account is locked, and count nothing (R23)', async () => {
+    const limits = open()
+    for (let attempt = 0; attempt < 10; attempt++) await wrong(limits, `c${attempt % 2}`)
+    const { messageBudget } = limits
+    const { lockedForSeconds } = await limits.attempts.limitsOf('u', [])
+    for (let nth = 0; nth < 6; nth++) {
+      expect(await messageBudget.consume({ userId: 'u', slot: 's', binding: 'b' })).toEqual({
+        ok: false,
+        why: 'locked',
+        retryAfterSeconds: expect.closeTo(lockedForSeconds, -1),
+      })
+    }
+    expect(await messageBudget.consume({ userId: 'u', slot: 's' })).toMatchObject({ ok: true })
+  })
+
+  it('refuse a message with a code for a disabled factor (R96)', async () => {
+    const { attempts, messageBudget } = open()
+    const message = { userId: 'u', slot: 's', binding: 'b' }
+    for (let attempt = 0; attempt < 99; attempt++) {
+      const nth = Math.floor(attempt / 5)
+      await attempts.consume({ userId: `u${nth}`, challenge: `c${nth}`, binding: 'b' })
+    }
+    expect(await messageBudget.consume(message)).toMatchObject({ ok: true })
+    await messageBudget.refund(message)
+    await attempts.consume({ userId: 'last', challenge: 'last', binding: 'b' })
+    expect(await messageBudget.consume(message)).toEqual({
+      ok: false,
+      why: 'disabled',
+      retryAfterSeconds: 0,
+    })
+    expect(await messageBudget.consume({ ...message, binding: 'other' })).toMatchObject({ ok: true })
+  })
 })
 
 describe.skipIf(redisMissing !== undefined)('limits in Redis', () => {
@@ -297,6 +330,7 @@ describe.skipIf(redisMissing !== undefined)('limits in Redis', () => {
     await asked(() => attempts.succeeded(right, 'a'))
     await asked(() => attempts.limitsOf('u', ['b', 'other']))
     await asked(() => messageBudget.consume({ userId: 'u', slot: 's' }))
+    await asked(() => messageBudget.consume({ userId: 'u', slot: 's', binding: 'b' }))
   })
 
   it('use the same keys as the counters for challenges, factors and locks', async () => {
