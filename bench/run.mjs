@@ -14,9 +14,9 @@ const HELP = `npm run bench -- [case …] [options]
 Without a case, all are run on Node 20 and 24, and docs/performance.md is written.
 
   --quick             a few short rounds
-  --rounds N          rounds that count, instead of 21 (9 with --quick)
+  --rounds N          rounds that count, instead of 15 (5 with --quick)
   --node WHICH        the Node of the servers: a major, or the path of a binary; may be given more than once
-  --sign-ins N        how many sign-ins the soak test does, instead of two minutes of them
+  --sign-ins N        how many sign-ins the soak test does, instead of 40 seconds of them
   --baseline REF      a commit whose service is measured beside this one
   --page              writes the page from the results that are kept, without measuring
   --output FILE       where the page goes, instead of docs/performance.md
@@ -57,10 +57,12 @@ async function measure() {
     throw new Error('There is no build in dist/. Run `npm run build` first.')
   }
   const nodes = (options.node ?? (isEverything ? ['20', '24'] : [process.execPath])).map(findNode)
-  if (names.some((name) => CASES[name]) && !hasPeers()) installPeers()
+  if (names.some((name) => CASES[name].peers) && !hasPeers()) installPeers()
 
-  for (const { path, version, major } of nodes) {
+  for (const [nth, { path, version, major }] of nodes.entries()) {
     for (const name of names) {
+      if (isEverything && nth > 0 && CASES[name].once) continue
+      const began = performance.now()
       const { title, meaning, run } = await import(`./cases/${name}.mjs`)
       console.log(`\n${title}, Node ${version}`)
       const bench = createBench({
@@ -78,6 +80,7 @@ async function measure() {
       try {
         const rows = await run(bench)
         printRows(rows)
+        console.log(`  (${Math.round((performance.now() - began) / 1000)} s)`)
         saveResult({
           name,
           title,

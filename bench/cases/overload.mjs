@@ -20,9 +20,9 @@ const FACTOR = 10
 
 export async function run(bench) {
   const app = await bench.start('countersign', { nodeArguments: ['--expose-gc'] })
-  const seconds = bench.isQuick ? 8 : 30
+  const seconds = bench.isQuick ? 5 : 15
   // Users who are signed in confirm again, so that one session can be asked any number of times.
-  const browsers = await browsersAfter(app, bench.isQuick ? 2_000 : 6_000, [LOGIN, CHALLENGE, VERIFY])
+  const browsers = await browsersAfter(app, bench.isQuick ? 1_000 : 3_000, [LOGIN, CHALLENGE, VERIFY])
   for (let warmUp = 0; warmUp < 2; warmUp++) await sendFromAll(app, browsers, VERIFY_APP)
   const requests = browsers.map((browser) => requestFrom(browser, VERIFY_APP(browser)))
   const { perSecond, responses, p99Ms } = await load({ port: app.port, requests })

@@ -24,9 +24,9 @@ export function createBench({ node, major, isQuick = false, rounds, signIns, bas
     isQuick,
     signIns,
     baseline,
-    rounds: rounds ?? (isQuick ? 9 : 21),
+    rounds: rounds ?? (isQuick ? 5 : 15),
     /** Rounds that do not count: code is compiled in them. */
-    warmUpRounds: isQuick ? 6 : 10,
+    warmUpRounds: isQuick ? 4 : 8,
     /** The target for the Node major under test. */
     target: (node20, node24 = node20) => (major >= 24 ? node24 : node20),
     defer,
