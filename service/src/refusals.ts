@@ -1,4 +1,5 @@
 import type { Refused } from 'countersign/protocol'
+import type { ContactFault } from './delivery/carrier.js'
 
 /** No carrier is configured for the method. */
 export const methodOff: Refused = {
@@ -13,7 +14,20 @@ export function contactRefused(detail?: string): Refused {
   }
 }
 export const factorDisabled: Refused = { outcome: 'refused', refusal: { reason: 'factor_disabled' } }
-export const deliveryFailed: Refused = { outcome: 'refused', refusal: { reason: 'delivery_failed' } }
+
+/** Why a contact cannot be reached, in words for users and developers. */
+const CONTACT_DETAILS: Readonly<Record<ContactFault, string>> = {
+  unknown: 'This phone number or mailbox does not exist.',
+  unsuitable: 'This phone number cannot receive this kind of message.',
+  unsubscribed: 'The owner of this phone number does not want to receive these messages.',
+  unreachable: 'This phone number or mailbox cannot be reached.',
+}
+
+/** A message was refused for good: because of its contact, or else by the carrier. */
+export function undelivered(contact: ContactFault | undefined): Refused {
+  if (contact === undefined) return { outcome: 'refused', refusal: { reason: 'delivery_failed' } }
+  return contactRefused(CONTACT_DETAILS[contact])
+}
 
 export function limited(retryAfterSeconds: number): Refused {
   return { outcome: 'refused', refusal: { reason: 'limited', retryAfterSeconds } }

@@ -1,5 +1,6 @@
 import type { MfaService } from 'countersign/protocol'
 import type { Express } from 'express'
+import { endUndelivered } from './accounts/challenge.js'
 import { OPTIONAL_METHODS } from './application.js'
 import { applicationDirectory, DEFAULT_APPLICATION } from './applications/directory.js'
 import type { ApplicationDefaults } from './applications/settings.js'
@@ -104,6 +105,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     carriers: metrics.timeCarriers(carriers.byChannel),
     simulated: simulatedCarrier(inbox),
     log,
+    onUndelivered: (message, now) => endUndelivered(store, message, now),
   })
   void carriers.check()
   const transcription = openTranscription(settings, log)

@@ -4,6 +4,7 @@ import type { Contact, MfaService } from 'countersign/protocol'
 import { Secret, TOTP } from 'otpauth'
 import { expect, vi } from 'vitest'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
+import { endUndelivered } from '../src/accounts/challenge.js'
 import { type Application, NOTICES, OPTIONAL_METHODS } from '../src/application.js'
 import { storedInbox } from '../src/carriers/inbox.js'
 import { type Carrier, DeliveryError } from '../src/delivery/carrier.js'
@@ -63,6 +64,7 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
     carriers,
     simulated: simulatedCarrier(storedInbox(store, keys)),
     log,
+    onUndelivered: (message, now) => endUndelivered(store, message, now),
   })
   const transcription = createTranscription({ transcriber: undefined, fetchOptions: { hosts: [] }, log })
   return {

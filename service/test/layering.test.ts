@@ -31,7 +31,6 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'own-version.ts': {},
   'known-variables.ts': {},
   'application.ts': { types: ['limits.ts'] },
-  'refusals.ts': {},
   secrets: { uses: ['configuration-error.ts'], types: ['application.ts'] },
   store: { uses: ['configuration-error.ts'] },
   requests: {},
@@ -42,6 +41,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     types: ['application.ts'],
   },
   delivery: { uses: ['application.ts', 'log', 'secrets', 'store', 'time-limit.ts'] },
+  'refusals.ts': { types: ['delivery'] },
   'message-texts': { types: ['application.ts', 'delivery'] },
   carriers: {
     uses: ['delivery', 'log', 'message-texts', 'secrets', 'time-limit.ts'],
@@ -127,6 +127,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'service.ts': {
     uses: [
+      'accounts',
       'application.ts',
       'applications',
       'carriers',

@@ -188,18 +188,22 @@ export function macOf(keys: Keys, application: Application, owner: Owner, code: 
   )
 }
 
-/** Ends a challenge; `false` when it had ended before (R37). */
-export async function endChallenge(
+/**
+ * Ends the challenge whose code is in a message that was given up. It stays active if its code was sent before, or still may
+ * be, by an earlier message.
+ */
+export async function endUndelivered(
   queries: Queries,
-  application: Application,
-  { account, id }: Pick<ChallengeRow, 'account' | 'id'>,
+  message: { readonly application: string; readonly id: string },
   now: number,
-): Promise<boolean> {
-  const row = await queryOne(
-    queries,
-    `UPDATE challenge SET ended_at = $4
-     WHERE application = $1 AND account = $2 AND id = $3 AND ended_at IS NULL RETURNING id`,
-    [application.id, account, id, now],
+): Promise<void> {
+  await queries.query(
+    `UPDATE challenge SET ended_at = $3 FROM outbox AS lost
+     WHERE lost.application = $1 AND lost.id = $2 AND challenge.application = lost.application
+       AND challenge.account = lost.account AND challenge.id = lost.challenge AND challenge.ended_at IS NULL
+       AND NOT EXISTS (SELECT FROM outbox AS earlier WHERE earlier.application = lost.application
+         AND earlier.challenge = lost.challenge AND earlier.created_at < lost.created_at
+         AND earlier.state IN ('sent', 'queued'))`,
+    [message.application, message.id, now],
   )
-  return row !== undefined
 }

@@ -2,6 +2,7 @@ import { ATTEMPT_TIMEOUT_MS, type Carrier } from '../delivery/carrier.js'
 import { type Channel, messageLogFields } from '../delivery/message.js'
 import { describeError, type Logger } from '../log/logger.js'
 import { withTimeLimit } from '../time-limit.js'
+import { type OnPause, withBreaker } from './breaker.js'
 import { fallbackCarrier } from './fallback.js'
 import type { Inbox } from './inbox.js'
 import type { Route, Routes } from './route.js'
@@ -31,7 +32,10 @@ export function buildCarriers(routes: Routes, parts: Parts): Carriers {
   const built = new Map<string, { readonly route: Route; readonly carrier: Carrier }>()
   const carrierOf = (route: Route): Carrier => {
     const key = JSON.stringify(route)
-    const known = built.get(key) ?? { route, carrier: buildCarrier(route, parts) }
+    const known = built.get(key) ?? {
+      route,
+      carrier: withBreaker(buildCarrier(route, parts), logPause(parts.log)),
+    }
     built.set(key, known)
     return known.carrier
   }
@@ -48,6 +52,13 @@ export function buildCarriers(routes: Routes, parts: Parts): Carriers {
     async close() {
       await Promise.all([...built.values()].map(({ carrier }) => carrier.close()))
     },
+  }
+}
+
+function logPause(log: Logger): OnPause {
+  return (carrier, pauseMs) => {
+    if (pauseMs === undefined) log({ level: 'info', event: 'carrier.resumed', carrier })
+    else log({ level: 'warn', event: 'carrier.paused', carrier, seconds: Math.ceil(pauseMs / 1000) })
   }
 }
 

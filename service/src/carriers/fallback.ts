@@ -12,8 +12,8 @@ export interface FailedCarrier {
 
 /**
  * Several carriers as one: when one of them is down or refuses a message, the next one is tried, each with an equal
- * share of `withinMs`. A contact that cannot be reached is refused at once. When no carrier accepts the message, it may
- * be retried if the fault of at least one of them was an outage.
+ * share of `withinMs`. A contact that no other carrier could reach either is refused at once. When no carrier accepts the
+ * message, it may be retried if the fault of at least one of them was temporary, when the first of these allows it.
  */
 export function fallbackCarrier(
   carriers: readonly Carrier[],
@@ -34,7 +34,7 @@ export function fallbackCarrier(
           const failed = { message, carrier: carrier.name, fault: error.fault, error }
           failures.push(failed)
           onFailure(failed)
-          if (error.fault === 'contact' || signal.aborted) break
+          if (isHopeless(error) || signal.aborted) break
         }
       }
       throw decisiveError(failures)
@@ -48,10 +48,20 @@ export function fallbackCarrier(
   }
 }
 
+function isHopeless({ fault, details }: DeliveryError): boolean {
+  return fault === 'contact' && details.contact !== 'unreachable'
+}
+
 function decisiveError(failures: readonly FailedCarrier[]): DeliveryError {
-  const last = failures.at(-1)
+  const temporary = failures.filter(({ error }) => error.isTemporary)
   const decisive =
-    last?.fault === 'contact' ? last : (failures.find(({ fault }) => fault === 'outage') ?? last)
+    failures.find(({ error }) => isHopeless(error)) ??
+    temporary[0] ??
+    failures.find(({ fault }) => fault === 'contact') ??
+    failures.at(-1)
   if (!decisive) return new DeliveryError('No carrier serves this channel.', 'carrier')
-  return new DeliveryError(decisive.error.message, decisive.fault, decisive.carrier)
+  const { error, carrier, fault } = decisive
+  const waits = temporary.map(({ error }) => error.details.retryAfterMs ?? 0)
+  const retryAfterMs = waits.length > 0 ? Math.min(...waits) : undefined
+  return new DeliveryError(error.message, fault, { ...error.details, carrier, retryAfterMs })
 }

@@ -1,6 +1,7 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { DeliveryError } from '../delivery/carrier.js'
+import { retryAfterMs } from './retry-after.js'
 
 const MAX_BODY_BYTES = 16_384
 
@@ -13,6 +14,8 @@ export interface HttpResponse {
   readonly status: number
   /** The first 16 KB. */
   readonly body: string
+  /** How long the server wants to wait for the next request, from its `Retry-After`. */
+  readonly retryAfterMs: number | undefined
 }
 
 /**
@@ -31,7 +34,11 @@ export async function httpRequest(
 ): Promise<HttpResponse> {
   try {
     const response = await responseTo(url, request, signal)
-    return { status: response.statusCode ?? 0, body: await readBeginning(response) }
+    return {
+      status: response.statusCode ?? 0,
+      body: await readBeginning(response),
+      retryAfterMs: retryAfterMs(response.headers['retry-after']),
+    }
   } catch (error) {
     throw new DeliveryError(`${server} did not respond (${reasonOf(error, signal)}).`, 'outage')
   }

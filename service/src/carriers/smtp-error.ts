@@ -1,4 +1,4 @@
-import { DeliveryError, type DeliveryFault } from '../delivery/carrier.js'
+import { type ContactFault, DeliveryError, type DeliveryFault } from '../delivery/carrier.js'
 
 /** The properties of nodemailer's errors. */
 interface SmtpFailure {
@@ -15,7 +15,8 @@ export function smtpError(error: unknown): DeliveryError {
   const status = enhancedStatus(failure.response)
   const details = replyCode === undefined ? codeOf(failure) : [replyCode, status].filter(Boolean).join(' ')
   const message = `The mail server did not accept the message (${details}).`
-  return new DeliveryError(message, faultOf(replyCode, status, failure))
+  const fault = faultOf(replyCode, status, failure)
+  return new DeliveryError(message, fault, fault === 'contact' ? { contact: contactFaultOf(status) } : {})
 }
 
 function faultOf(
@@ -25,11 +26,21 @@ function faultOf(
 ): DeliveryFault {
   // The operator must fix a connection without the required encryption or with an untrusted certificate.
   if (replyCode === undefined) return failure.code === 'ETLS' ? 'carrier' : 'outage'
-  if (replyCode < 500) return 'outage'
+  // A reply to one recipient or message says nothing about the server, except 421: it is closing the connection.
+  if (replyCode < 500) return replyCode !== 421 && isAboutMessage(failure) ? 'deferred' : 'outage'
   // RFC 3463: x.1.x is about an address (7 and 8: the sender's), x.2.x about the mailbox, the others about the servers.
   if (failure.command === 'MAIL FROM') return 'carrier'
   if (status) return /^5\.(1\.(?![78]$)|2\.)/.test(status) ? 'contact' : 'carrier'
   return failure.command === 'RCPT TO' && [550, 551, 553].includes(replyCode) ? 'contact' : 'carrier'
+}
+
+function isAboutMessage({ command }: SmtpFailure): boolean {
+  return command === 'RCPT TO' || command === 'DATA'
+}
+
+/** RFC 3463: x.2.x is about a mailbox that exists, and is full or disabled. */
+function contactFaultOf(status: string | undefined): ContactFault {
+  return status?.startsWith('5.2.') ? 'unreachable' : 'unknown'
 }
 
 function enhancedStatus(response: unknown): string | undefined {

@@ -1,25 +1,27 @@
-import { DeliveryError, type DeliveryFault } from '../delivery/carrier.js'
+import { CONTACT_FAULTS, type ContactFault, DeliveryError } from '../delivery/carrier.js'
 import { type HttpResponse, isTemporary } from './http-request.js'
 
-/**
- * Error codes that mean the recipient cannot be reached: not a number, not a mobile number, unsubscribed, blocked,
- * not on WhatsApp. All other errors are about our account with the gateway.
- */
-const CONTACT_ERRORS = new Set([
-  13_223, 13_224, 21_211, 21_214, 21_217, 21_265, 21_610, 21_614, 30_003, 30_004, 30_005, 30_006, 63_003,
-  63_024, 63_033,
-])
+/** The error codes that are about the recipient. All others are about our account with the gateway. */
+const CONTACT_ERRORS: Readonly<Record<ContactFault, readonly number[]>> = {
+  unknown: [13_223, 13_224, 21_211, 21_214, 21_217, 30_005],
+  unsuitable: [21_265, 21_614, 30_006, 63_003, 63_024],
+  unsubscribed: [21_610, 63_033],
+  unreachable: [30_003, 30_004],
+}
 
 /** A gateway's error as a `DeliveryError`, without the gateway's own text, which quotes the phone number. */
 export function twilioError(response: HttpResponse): DeliveryError {
   const code = errorCode(response.body)
   const details = [response.status, code].filter((part) => part !== undefined).join(', error ')
-  return new DeliveryError(`The gateway answered ${details}.`, faultOf(response.status, code))
+  const message = `The gateway answered ${details}.`
+  const { retryAfterMs } = response
+  if (isTemporary(response.status)) return new DeliveryError(message, 'outage', { retryAfterMs })
+  const contact = code === undefined ? undefined : contactFaultOf(code)
+  return contact ? new DeliveryError(message, 'contact', { contact }) : new DeliveryError(message, 'carrier')
 }
 
-function faultOf(status: number, code: number | undefined): DeliveryFault {
-  if (isTemporary(status)) return 'outage'
-  return code !== undefined && CONTACT_ERRORS.has(code) ? 'contact' : 'carrier'
+function contactFaultOf(code: number): ContactFault | undefined {
+  return CONTACT_FAULTS.find((fault) => CONTACT_ERRORS[fault].includes(code))
 }
 
 function errorCode(body: string): number | undefined {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { type Carrier, checkRecipient, DeliveryError } from '../delivery/carrier.js'
-import { httpRequest, isTemporary } from './http-request.js'
+import { type Carrier, CONTACT_FAULTS, checkRecipient, DeliveryError } from '../delivery/carrier.js'
+import { type HttpResponse, httpRequest, isTemporary } from './http-request.js'
 
 /** The address of the webhook, and the secret that signs its requests. */
 export interface WebhookSettings {
@@ -13,8 +13,8 @@ export interface WebhookSettings {
 /**
  * Delivers by `POST` of JSON `{ id, channel, to, purpose, locale, subject?, text, code?, codes? }` with the header
  * `Countersign-Signature: t=<unix seconds>,v1=<hex>`, where v1 is the HMAC-SHA-256 of `<t>.<body>`. Any 2xx response
- * accepts the message; 408, 425, 429 and 5xx ask for a retry, 422 means that the recipient cannot be reached, and every
- * other status that this webhook does not deliver the message. Redirects are not followed.
+ * accepts the message; 408, 425, 429 and 5xx ask for a retry, after `Retry-After` if they have one, 422 means that the recipient cannot be reached (optionally
+ * with `{ reason }`, one of `CONTACT_FAULTS`), and every other status that this webhook does not deliver the message. Redirects are not followed.
  */
 export function webhookCarrier({ url, secret, name = 'webhook' }: WebhookSettings): Carrier {
   return {
@@ -31,11 +31,19 @@ export function webhookCarrier({ url, secret, name = 'webhook' }: WebhookSetting
       }
       const response = await httpRequest('The webhook', url, { method: 'POST', headers, body }, signal)
       if (response.status >= 200 && response.status < 300) return { id: idIn(response.body) }
-      const fault = isTemporary(response.status) ? 'outage' : response.status === 422 ? 'contact' : 'carrier'
-      throw new DeliveryError(`The webhook answered ${response.status}.`, fault)
+      throw webhookError(response)
     },
     async close() {},
   }
+}
+
+function webhookError({ status, body, retryAfterMs }: HttpResponse): DeliveryError {
+  const message = `The webhook answered ${status}.`
+  if (isTemporary(status)) return new DeliveryError(message, 'outage', { retryAfterMs })
+  if (status !== 422) return new DeliveryError(message, 'carrier')
+  const reason = fieldIn(body, 'reason')
+  const contact = CONTACT_FAULTS.find((fault) => fault === reason)
+  return new DeliveryError(message, 'contact', contact && { contact })
 }
 
 function sign(secret: string | Buffer, body: string): string {
@@ -45,10 +53,14 @@ function sign(secret: string | Buffer, body: string): string {
 
 /** The receiver's own id for the message, if its JSON response has an `id`. */
 function idIn(body: string): string | undefined {
-  if (body === '') return undefined
+  const id = fieldIn(body, 'id')
+  return typeof id === 'string' && /^[\x21-\x7e]{1,128}$/.test(id) ? id : undefined
+}
+
+function fieldIn(body: string, name: string): unknown {
   try {
-    const { id } = JSON.parse(body) as { id?: unknown }
-    return typeof id === 'string' && /^[\x21-\x7e]{1,128}$/.test(id) ? id : undefined
+    const read: unknown = JSON.parse(body)
+    return typeof read === 'object' && read !== null ? Reflect.get(read, name) : undefined
   } catch {
     return undefined
   }

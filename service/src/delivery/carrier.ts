@@ -22,23 +22,45 @@ export interface Carrier {
 }
 
 /**
- * Why a message was not accepted. `contact`: the recipient cannot be reached, by this carrier or another.
- * `carrier`: this carrier will never accept it (wrong credentials, missing template, unsupported country), another
- * one may. `outage`: overload, timeout, no connection; the same carrier may accept it later.
+ * Why a message was not accepted. `contact`: the recipient cannot be reached. `carrier`: this carrier will never accept it
+ * (wrong credentials, missing template, unsupported country), another one may. `outage`: overload, timeout, no connection;
+ * the same carrier may accept it later. `deferred`: the carrier works, and may accept this message later (greylisting).
  */
-export type DeliveryFault = 'contact' | 'carrier' | 'outage'
+export type DeliveryFault = 'contact' | 'carrier' | 'outage' | 'deferred'
+
+/**
+ * Why a contact cannot be reached. `unknown`: it does not exist. `unsuitable`: it cannot receive this kind of message.
+ * `unsubscribed`: its owner wants no messages. `unreachable`: this carrier does not reach it, another one may.
+ */
+export const CONTACT_FAULTS = ['unknown', 'unsuitable', 'unsubscribed', 'unreachable'] as const
+/** One of the reasons why a contact cannot be reached. */
+export type ContactFault = (typeof CONTACT_FAULTS)[number]
+
+/** The details of a `DeliveryError`. */
+export interface DeliveryErrorDetails {
+  /** Why the contact cannot be reached, with the fault `contact`. Defaults to `unreachable`. */
+  readonly contact?: ContactFault | undefined
+  /** How long the carrier wants not to be asked again. */
+  readonly retryAfterMs?: number | undefined
+  /** The carrier that refused the message, when several are tried in turn. */
+  readonly carrier?: string | undefined
+}
 
 /** A message could not be handed over. The error contains no code, contact or secret, and has no `cause` that might. */
 export class DeliveryError extends Error {
   readonly fault: DeliveryFault
-  /** The carrier that refused it, when several are tried in turn. */
-  readonly carrier: string | undefined
+  readonly details: DeliveryErrorDetails
 
-  constructor(message: string, fault: DeliveryFault, carrier?: string) {
+  constructor(message: string, fault: DeliveryFault, details: DeliveryErrorDetails = {}) {
     super(message)
     this.name = 'DeliveryError'
     this.fault = fault
-    this.carrier = carrier
+    this.details = fault === 'contact' ? { contact: 'unreachable', ...details } : details
+  }
+
+  /** Whether the same carrier may accept the message later. */
+  get isTemporary(): boolean {
+    return this.fault === 'outage' || this.fault === 'deferred'
   }
 }
 
@@ -56,6 +78,6 @@ export function checkRecipient(message: QueuedMessage): void {
   const pattern =
     message.channel === 'email' ? /^[^\s,;:<>"()[\]\\@]+@[^\s,;:<>"()[\]\\@]+$/ : /^\+[1-9]\d{6,14}$/
   if (!pattern.test(message.to) || CONTROL.test(message.to) || CONTROL.test(message.subject)) {
-    throw new DeliveryError('The recipient or the subject is not allowed.', 'contact')
+    throw new DeliveryError('The recipient or the subject is not allowed.', 'contact', { contact: 'unknown' })
   }
 }

@@ -3,19 +3,30 @@ import { describeError, type Logger } from '../log/logger.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
 import { withTimeLimit } from '../time-limit.js'
-import { ATTEMPT_TIMEOUT_MS, asDeliveryError, type Carrier, DeliveryError, type Receipt } from './carrier.js'
+import {
+  ATTEMPT_TIMEOUT_MS,
+  asDeliveryError,
+  type Carrier,
+  type ContactFault,
+  DeliveryError,
+  type Receipt,
+} from './carrier.js'
 import { type Channel, type Message, messageLogFields, type QueuedMessage } from './message.js'
 import { type AttemptRecord, type EnqueueDetails, type OutboxTable, outboxTable } from './outbox-table.js'
 import { pollTimer } from './poll-timer.js'
+import { retryDelay } from './retry-schedule.js'
 
 const ANSWER_WITHIN_MS = 3_000
 const POLL_INTERVAL_MS = 5_000
 const MIN_POLL_DELAY_MS = 50
-const RETRY_DELAYS_MS = [2_000, 6_000, 15_000, 40_000]
 const MAX_CONCURRENT = 20
+const QUEUED: Outcome = { outcome: 'queued' }
 
-/** The state of a message when the caller who requested it is answered. */
-type Outcome = 'sent' | 'queued' | 'failed'
+/** The state of messages when the caller who requested them is answered. */
+export type Outcome =
+  | { readonly outcome: 'sent' | 'queued' }
+  /** A message was refused for good; `contact` says why, if its contact is the reason. */
+  | { readonly outcome: 'failed'; readonly contact?: ContactFault | undefined }
 
 /** Messages on their way. A message is written in the transaction that it is about, so that neither exists without the other. */
 export interface Outbox {
@@ -49,12 +60,14 @@ export function storedOutbox(parts: {
   /** Receives the messages of test keys on every channel, since none of them may be sent. */
   readonly simulated: Carrier
   readonly log: Logger
+  /** Called when a message is given up, before its caller is answered. */
+  readonly onUndelivered: (message: QueuedMessage, now: number) => Promise<void>
   /** How long a caller waits for the outcome. Defaults to 3 s. */
   readonly answerWithinMs?: number
   /** How long one attempt may take. Defaults to 10 s, which is also the maximum. */
   readonly attemptTimeoutMs?: number
 }): Outbox {
-  const { store, keys, carriers, simulated, log } = parts
+  const { store, keys, carriers, simulated, log, onUndelivered } = parts
   const { answerWithinMs = ANSWER_WITHIN_MS, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS } = parts
   const table = outboxTable(store, keys)
   const inProgress = new Set<Promise<unknown>>()
@@ -99,20 +112,22 @@ export function storedOutbox(parts: {
       const attempt = { carrier: result.carrier ?? carrier?.name ?? null, carrierId: result.id }
       await table.finish(message, 'sent', attempt, now)
       log({ level: 'info', event: 'delivery.sent', ...fields, ...carrierField(attempt) })
-      return 'sent'
+      return { outcome: 'sent' }
     }
-    const attempt = { carrier: result.carrier ?? carrier?.name ?? null, fault: result.fault }
-    const delayMs = result.fault === 'outage' ? retryDelay(message, now) : undefined
+    const { fault, isTemporary, details } = result
+    const attempt = { carrier: details.carrier ?? carrier?.name ?? null, fault }
+    const delayMs = isTemporary ? retryDelay(message, now, details.retryAfterMs) : undefined
     if (delayMs === undefined) {
-      await table.finish(message, result.fault === 'outage' ? 'expired' : 'refused', attempt, now)
+      await table.finish(message, isTemporary ? 'expired' : 'refused', attempt, now)
+      await onUndelivered(message, now)
     } else {
       await table.postpone(message, delayMs, attempt, now)
       timer.scheduleIn(delayMs)
     }
     const event = delayMs === undefined ? 'delivery.failed' : 'delivery.postponed'
-    const why = { reason: result.fault, detail: describeError(result) }
+    const why = { reason: fault, detail: describeError(result) }
     log({ level: 'warn', event, ...fields, ...carrierField(attempt), ...why })
-    return delayMs === undefined ? 'failed' : 'queued'
+    return delayMs === undefined ? { outcome: 'failed', contact: details.contact } : QUEUED
   }
 
   async function handOver(
@@ -127,10 +142,10 @@ export function storedOutbox(parts: {
     }
   }
 
-  function logUnavailable(error: unknown): 'queued' {
+  function logUnavailable(error: unknown): Outcome {
     // The messages are still in the store and will be due again.
     log({ level: 'error', event: 'outbox.unavailable', detail: describeError(error) })
-    return 'queued'
+    return QUEUED
   }
 
   function track<T>(promise: Promise<T>): Promise<T> {
@@ -156,15 +171,6 @@ export function storedOutbox(parts: {
   }
 }
 
-/** The delay before the next attempt; `undefined` when no attempt is left within the message's lifetime. */
-function retryDelay(message: QueuedMessage, now: number): number | undefined {
-  const base = RETRY_DELAYS_MS[message.attempts]
-  if (base === undefined) return undefined
-  // Jitter spreads the retries of messages that failed together.
-  const delay = Math.round(base * (0.8 + Math.random() * 0.4))
-  return now + delay < message.expiresAt ? delay : undefined
-}
-
 function carrierField({ carrier }: AttemptRecord): { carrier?: string } {
   return carrier === null ? {} : { carrier }
 }
@@ -172,10 +178,10 @@ function carrierField({ carrier }: AttemptRecord): { carrier?: string } {
 async function combinedOutcome(attempts: readonly Promise<Outcome>[], withinMs: number): Promise<Outcome> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<Outcome>((resolve) => {
-    timer = setTimeout(() => resolve('queued'), withinMs)
+    timer = setTimeout(() => resolve(QUEUED), withinMs)
   })
   const outcomes = await Promise.all(attempts.map((attempt) => Promise.race([attempt, timeout])))
   clearTimeout(timer)
-  if (outcomes.includes('failed')) return 'failed'
-  return outcomes.includes('queued') ? 'queued' : 'sent'
+  const find = (wanted: Outcome['outcome']) => outcomes.find(({ outcome }) => outcome === wanted)
+  return find('failed') ?? find('queued') ?? { outcome: 'sent' }
 }

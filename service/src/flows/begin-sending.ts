@@ -36,7 +36,6 @@ export interface Begun {
   readonly row: ChallengeRow
   /** To be dispatched. */
   readonly messages: QueuedMessage[]
-  readonly isNew: boolean
 }
 
 type Parameters = ChallengeParameters &
@@ -114,7 +113,7 @@ export async function beginSending(
     if (!result) throw new Error('The store did not look at the budgets of a message.')
     context.onBudgets?.(result.budgets)
     if (result.waitSeconds > 0) return limited(result.waitSeconds)
-    return { outcome: 'begun', row, messages: messages.queued, isNew: !active }
+    return { outcome: 'begun', row, messages: messages.queued }
   }
 }
 

@@ -11,7 +11,7 @@ import { consumeMessageBudget } from '../accounts/consume-budget.js'
 import type { Application } from '../application.js'
 import type { QueuedMessage } from '../delivery/message.js'
 import { backupMessage, type Recipient } from '../message-texts/compose.js'
-import { deliveryFailed, limited, locked } from '../refusals.js'
+import { limited, locked, undelivered } from '../refusals.js'
 import type { BackupInput } from '../requests/inputs.js'
 import { accountReference } from '../secrets/account-reference.js'
 import { formatBackupCode } from '../secrets/backup-code.js'
@@ -55,10 +55,12 @@ export async function sendBackupCodes(
   }
   log({ level: 'info', event: 'backup.made', ...fields })
   if (created.notices.length > 0) void outbox.dispatch(created.notices)
-  const outcome = await outbox.dispatch(created.messages)
+  const dispatched = await outbox.dispatch(created.messages)
+  const { outcome } = dispatched
   if (outcome === 'failed') await dropWaitingSet(store, application, input.account, created.salt)
   if (outcome === 'sent') await activateWaitingSet(store, application, input.account)
-  return outcome === 'failed' ? deliveryFailed : { outcome, count: application.limits.backupCodes }
+  if (outcome === 'failed') return undelivered(dispatched.contact)
+  return { outcome, count: application.limits.backupCodes }
 }
 
 async function create(

@@ -1,7 +1,6 @@
 import type { SendAnswer } from 'countersign/protocol'
-import { endChallenge } from '../accounts/challenge.js'
 import type { Application } from '../application.js'
-import { deliveryFailed } from '../refusals.js'
+import { undelivered } from '../refusals.js'
 import type { SendInput } from '../requests/inputs.js'
 import { secondsUntil } from '../seconds-until.js'
 import { accountReference } from '../secrets/account-reference.js'
@@ -16,7 +15,7 @@ export async function sendCode(
   input: SendInput,
 ): Promise<SendAnswer> {
   const now = Date.now()
-  const { store, outbox, keys, log } = context
+  const { outbox, keys, log } = context
   const recipients = recipientsOf(context, application, input.method, input)
   const begun =
     'outcome' in recipients ? recipients : await beginSending(context, application, input, recipients, now)
@@ -31,13 +30,10 @@ export async function sendCode(
     return begun
   }
   const { row } = begun
-  const outcome = await outbox.dispatch(begun.messages)
+  const dispatched = await outbox.dispatch(begun.messages)
+  const { outcome } = dispatched
   log({ level: 'info', event: `send.${outcome}`, ...fields })
-  if (outcome === 'failed') {
-    // Nobody received the code of a new challenge; a repeated code may have arrived before.
-    if (begun.isNew) await endChallenge(store, application, row, now)
-    return deliveryFailed
-  }
+  if (outcome === 'failed') return undelivered(dispatched.contact)
   return {
     outcome,
     challenge: row.id,

@@ -110,7 +110,7 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     status: 422,
     title: 'This contact cannot be reached by this method.',
     happened:
-      'The phone number is not assigned, belongs to a country that your application does not serve, or is of a type that no messages are sent to: satellite, personal, pager, premium-rate, toll-free, shared-cost and company numbers, and landlines for SMS. detail says which.',
+      'The phone number is not assigned, belongs to a country that your application does not serve, or is of a type that no messages are sent to: satellite, personal, pager, premium-rate, toll-free, shared-cost and company numbers, and landlines for SMS. Or the carrier answered at once that the number or mailbox cannot be reached; a new code is then void. detail says which.',
     helps: [
       'Ask the user for another phone number or mailbox, or offer another method.',
       'If your application has users in the country, ask the operator to add it to the setting countries.',
@@ -171,11 +171,9 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
   delivery_failed: {
     status: 502,
     title: 'The message could not be delivered.',
-    happened: 'The mail server or gateway refused the message for good. Its code is void.',
-    helps: [
-      'Let the user check the contact, or use another method.',
-      'The operator finds the reason in the log.',
-    ],
+    happened:
+      'The mail server or gateway refused the message for good, but not because of its contact. A new code is void.',
+    helps: ['Let the user use another method.', 'The operator finds the reason in the log.'],
   },
   transcription_unavailable: {
     status: 501,

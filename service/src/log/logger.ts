@@ -26,7 +26,7 @@ export interface LogEvent {
   readonly file?: string
   /** Size of a recording. */
   readonly bytes?: number
-  /** Length of a recording. */
+  /** Length of a recording, or of a pause. */
   readonly seconds?: number
   /** A sentence for the operator. */
   readonly detail?: string

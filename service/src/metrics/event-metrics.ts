@@ -1,4 +1,4 @@
-import { Counter, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import type { LogEvent, Logger } from '../log/logger.js'
 
 const VERDICTS: Readonly<Record<string, string>> = {
@@ -7,7 +7,7 @@ const VERDICTS: Readonly<Record<string, string>> = {
   'verify.refused': 'refused',
 }
 
-/** A logger that counts verifications, sends, deliveries and all other events. */
+/** A logger that counts verifications, sends, deliveries and all other events, and follows the pauses of carriers. */
 export function eventCounter(registry: Registry): Logger {
   const verifications = new Counter({
     name: 'countersign_verifications_total',
@@ -27,6 +27,12 @@ export function eventCounter(registry: Registry): Logger {
     labelNames: ['channel', 'outcome'],
     registers: [registry],
   })
+  const paused = new Gauge({
+    name: 'countersign_carrier_paused',
+    help: 'Whether this process has paused a carrier after failures (1) or uses it again (0), by carrier',
+    labelNames: ['carrier'],
+    registers: [registry],
+  })
   const events = new Counter({
     name: 'countersign_events_total',
     help: 'Events in the log other than requests, by event',
@@ -40,6 +46,7 @@ export function eventCounter(registry: Registry): Logger {
     if (verdict) verifications.inc({ method: event.factor ?? '', outcome: outcomeOf(verdict, event) })
     const [kind, outcome = ''] = event.event.split('.')
     if (kind === 'send') sends.inc({ method: event.factor ?? '', outcome: outcomeOf(outcome, event) })
+    if (kind === 'carrier') paused.set({ carrier: event.carrier ?? '' }, outcome === 'paused' ? 1 : 0)
     if (kind === 'delivery' && event.channel) deliveries.inc({ channel: event.channel, outcome })
   }
 }

@@ -8,7 +8,9 @@ import { eventCounter } from './event-metrics.js'
 import { type RequestObserver, requestTimes } from './request-metrics.js'
 import { queueDepth, timedStore } from './store-metrics.js'
 
-/** The metrics of a service. All labels are words from fixed lists, never a contact, account or address. */
+/**
+ * The metrics of a service. All labels are words from fixed lists or names of carriers, never a contact, account or address.
+ */
 export interface Metrics {
   readonly observeRequest: RequestObserver
   /** Counts the events of the log. */

@@ -8,7 +8,7 @@ export function simulatedCarrier(inbox: Inbox): Carrier {
     name: 'simulated',
     async deliver(message, signal) {
       const outcome = simulatedOutcomeFor(message.to)
-      if (outcome === 'fail') throw new DeliveryError('Delivery to this recipient always fails.', 'contact')
+      if (outcome === 'fail') throw new DeliveryError('Delivery to this recipient always fails.', 'carrier')
       if (outcome === 'queued')
         throw new DeliveryError('This recipient is always unreachable for now.', 'outage')
       return inbox.deliver(message, signal)

@@ -9,7 +9,7 @@ import { describeCarrier } from './contract.js'
 import { message } from './queued-messages.js'
 import { leadingTo, SECRET, webhookReceiver } from './webhook-receiver.js'
 
-type Behaviour = DeliveryFault | 'accept' | 'no response' | 'bug'
+type Behaviour = DeliveryError | DeliveryFault | 'accept' | 'no response' | 'bug'
 
 /** A fallback over carriers with these results; which ones were tried, and which did not accept the message. */
 function several(...behaviours: readonly Behaviour[]) {
@@ -23,6 +23,7 @@ function several(...behaviours: readonly Behaviour[]) {
         tried.push(name)
         if (behaviour === 'accept') return { id: 'x1' }
         if (behaviour === 'bug') throw new TypeError('not foreseen')
+        if (behaviour instanceof DeliveryError) throw behaviour
         if (behaviour !== 'no response') throw new DeliveryError('no', behaviour)
         return await new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason as Error))
@@ -71,10 +72,35 @@ test('a carrier that does not respond gets only its share of the time, even afte
   expect(tried).toEqual(['carrier-1', 'carrier-2', 'carrier-3'])
 })
 
-test('a contact that cannot be reached is refused at once', async () => {
-  const { deliver, tried } = several('outage', 'contact', 'accept')
-  expect(await rejection(deliver())).toMatchObject({ fault: 'contact', carrier: 'carrier-2' })
-  expect(tried).toEqual(['carrier-1', 'carrier-2'])
+test.each(['unknown', 'unsuitable', 'unsubscribed'] as const)(
+  'a contact that is %s is refused at once, because no other carrier can help',
+  async (contact) => {
+    const { deliver, tried } = several('outage', new DeliveryError('no', 'contact', { contact }), 'accept')
+    expect(await rejection(deliver())).toMatchObject({
+      fault: 'contact',
+      details: { contact, carrier: 'carrier-2' },
+    })
+    expect(tried).toEqual(['carrier-1', 'carrier-2'])
+  },
+)
+
+test('a contact that one carrier does not reach is tried by the next one', async () => {
+  const unreachable = () => new DeliveryError('no', 'contact', { contact: 'unreachable' })
+  expect(await several(unreachable(), 'accept').deliver()).toMatchObject({ carrier: 'carrier-2' })
+  expect(await rejection(several(unreachable(), 'carrier').deliver())).toMatchObject({
+    fault: 'contact',
+    details: { contact: 'unreachable', carrier: 'carrier-1' },
+  })
+  expect(await rejection(several(unreachable(), 'deferred').deliver())).toMatchObject({ fault: 'deferred' })
+})
+
+test('allows a retry when the first carrier allows it', async () => {
+  const busy = (retryAfterMs?: number) => new DeliveryError('busy', 'outage', { retryAfterMs })
+  const waits = async (...failures: readonly DeliveryError[]) =>
+    ((await rejection(several(...failures).deliver())) as DeliveryError).details.retryAfterMs
+  expect(await waits(busy(60_000), busy(30_000))).toBe(30_000)
+  expect(await waits(busy(60_000), busy())).toBe(0)
+  expect(await waits(busy(60_000), new DeliveryError('no', 'carrier'))).toBe(60_000)
 })
 
 test.each([
@@ -83,6 +109,6 @@ test.each([
   [['outage', 'carrier'], 'outage', 'carrier-1'],
 ] as const)('allows a retry after %j only if a carrier was down', async (behaviours, fault, who) => {
   const { deliver, tried } = several(...behaviours)
-  expect(await rejection(deliver())).toMatchObject({ fault, carrier: who })
+  expect(await rejection(deliver())).toMatchObject({ fault, details: { carrier: who } })
   expect(tried).toHaveLength(behaviours.length)
 })

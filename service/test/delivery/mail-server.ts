@@ -20,7 +20,7 @@ const ANSWERS: Readonly<Record<Answer, SmtpAnswer | undefined>> = {
   accept: undefined,
   'unknown recipient': { at: 'to', code: 550, text: '5.1.1 <zoe@example.com>: unknown user' },
   refused: { at: 'data', code: 554, text: '5.7.1 relaying 012345 for zoe@example.com denied' },
-  overloaded: { at: 'to', code: 451, text: '4.3.0 zoe@example.com: try again later' },
+  overloaded: { at: 'to', code: 421, text: '4.3.2 zoe@example.com: try again later' },
   'no response': undefined,
 }
 

@@ -126,8 +126,9 @@ describe('an email', () => {
     [{ at: 'mail', code: 550 }, 'carrier'],
     [{ at: 'data', code: 552, text: '5.3.4 too big' }, 'carrier'],
     [{ at: 'data', code: 554, text: '5.7.1 spam' }, 'carrier'],
-    [{ at: 'to', code: 451 }, 'outage'],
-    [{ at: 'to', code: 450, text: '4.2.0 greylisted' }, 'outage'],
+    [{ at: 'to', code: 451 }, 'deferred'],
+    [{ at: 'to', code: 450, text: '4.2.0 greylisted' }, 'deferred'],
+    [{ at: 'data', code: 452 }, 'deferred'],
     [{ at: 'data', code: 421 }, 'outage'],
   ] as const)('that gets the response %j counts as %s', async (answer, fault) => {
     server.answerWith(answer)

@@ -131,6 +131,18 @@ describe('a call', () => {
 
 describe('a response', () => {
   test.each([
+    [21_211, 'unknown'],
+    [30_005, 'unknown'],
+    [21_614, 'unsuitable'],
+    [63_003, 'unsuitable'],
+    [21_610, 'unsubscribed'],
+    [30_003, 'unreachable'],
+  ])('with the error code %i says that the contact is %s', async (code, contact) => {
+    server.answerWith(400, { code })
+    expect(await rejection(deliver(message('sms')))).toMatchObject({ fault: 'contact', details: { contact } })
+  })
+
+  test.each([
     [400, { code: 21_211 }, 'contact'],
     [400, { code: 21_614 }, 'contact'],
     [400, { code: 21_610 }, 'contact'],

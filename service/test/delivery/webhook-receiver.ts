@@ -7,7 +7,11 @@ export const SECRET = 'shared with the receiver'
 /** A receiver that accepts only signed requests, within a minute. */
 export async function webhookReceiver() {
   const requests: { headers: Record<string, unknown>; body: string }[] = []
-  const state: { status: number; body: string; silent: boolean } = { status: 200, body: '{}', silent: false }
+  const state: { status: number; body: string; silent: boolean; retryAfter?: string | undefined } = {
+    status: 200,
+    body: '{}',
+    silent: false,
+  }
   const server = await listen(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
@@ -20,7 +24,9 @@ export async function webhookReceiver() {
       return
     }
     if (state.status === 200) requests.push({ headers: request.headers, body })
-    response.writeHead(state.status, state.status === 302 ? { location: '/elsewhere' } : {}).end(state.body)
+    if (state.status === 302) response.setHeader('location', '/elsewhere')
+    if (state.retryAfter !== undefined) response.setHeader('retry-after', state.retryAfter)
+    response.writeHead(state.status).end(state.body)
   })
   return { ...server, requests, state }
 }

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { webhookCarrier } from '../../src/carriers/webhook.js'
 import { CHANNELS, type QueuedMessage } from '../../src/delivery/message.js'
 import { backupMessage } from '../../src/message-texts/compose.js'
-import { listen, rejection } from '../kit.js'
+import { listen, rejection, stopClock } from '../kit.js'
 import { describeCarrier } from './contract.js'
 import { message, queued, VAULT } from './queued-messages.js'
 import { leadingTo, SECRET, webhookReceiver } from './webhook-receiver.js'
@@ -73,6 +73,34 @@ describe('a webhook', () => {
     expect(await rejection(deliver(message('email')))).toMatchObject({ name: 'DeliveryError', fault })
     server.state.status = 200
     expect(server.requests).toHaveLength(before)
+  })
+
+  test.each([
+    ['{"reason":"unknown"}', 'unknown'],
+    ['{"reason":"unsubscribed"}', 'unsubscribed'],
+    ['{"reason":"asleep"}', 'unreachable'],
+    ['null', 'unreachable'],
+    ['', 'unreachable'],
+  ])('can say with 422 and %j that the contact is %s', async (body, contact) => {
+    Object.assign(server.state, { status: 422, body })
+    expect(await rejection(deliver(message('sms')))).toMatchObject({ fault: 'contact', details: { contact } })
+    server.state.status = 200
+  })
+
+  test.each([
+    ['90', 90_000],
+    ['Mon, 01 Mar 2027 12:02:00 GMT', 120_000],
+    ['Mon, 01 Mar 2027 11:00:00 GMT', undefined],
+    ['999999999', 86_400_000],
+    ['soon', undefined],
+    ['-5', undefined],
+  ])('can say with Retry-After: %s when to ask again', async (retryAfter, retryAfterMs) => {
+    Object.assign(server.state, { status: 503, retryAfter })
+    stopClock()
+    const error = await rejection(deliver(message('sms')))
+    vi.useRealTimers()
+    Object.assign(server.state, { status: 200, retryAfter: undefined })
+    expect(error).toMatchObject({ fault: 'outage', details: { retryAfterMs } })
   })
 
   test('that is unreachable counts as an outage', async () => {

@@ -132,9 +132,9 @@ export function backupCodesSuite(bench: () => Bench): void {
     const verify = (code: string) => tenant.mfa.verify({ method: 'email', contact, kind: 'backup', code })
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })
     const [old = ''] = codesOf(tenant)
-    bench().failNext(new DeliveryError('no such mailbox', 'contact'))
+    bench().failNext(new DeliveryError('no such mailbox', 'contact', { contact: 'unknown' }))
     expect(await tenant.mfa.sendBackupCodes({ method: 'email', contact })).toMatchObject({
-      refusal: { reason: 'delivery_failed' },
+      refusal: { reason: 'contact_refused', detail: 'This phone number or mailbox does not exist.' },
     })
     expect(await verify(old)).toEqual(valid)
     const counted = await bench().store.query('SELECT 1 FROM backup_code WHERE application = $1', [

@@ -30,7 +30,7 @@ export function noticesSuite(bench: () => Bench): void {
     inProcessService({ ...bench().context, ...parts }, async () => tenant.application)
   /** A service that dies after each commit: nothing happens beyond what it wrote. */
   const dyingAfterwards = (tenant: Tenant) =>
-    over(tenant, { outbox: { ...bench().context.outbox, dispatch: async () => 'queued' } })
+    over(tenant, { outbox: { ...bench().context.outbox, dispatch: async () => ({ outcome: 'queued' }) } })
   /** A service that dies before it can commit a transaction. */
   const dyingBefore = (tenant: Tenant) => {
     const { store } = bench()
