@@ -54,6 +54,11 @@ export function partitionOf(name: string, mode: Mode): string {
   return mode === 'test' ? `${name}${TEST_SUFFIX}` : name
 }
 
+/** The name of the application in whose data this id stands. */
+export function nameOfPartition(id: string): string {
+  return isTestPartition(id) ? id.slice(0, -TEST_SUFFIX.length) : id
+}
+
 /** Whether this id marks the data of test keys. */
 export function isTestPartition(id: string): boolean {
   return id.endsWith(TEST_SUFFIX)

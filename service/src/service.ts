@@ -139,7 +139,12 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     api,
     ...(usesInbox && { inbox: { messages: (filter) => inbox.messages(DEFAULT_APPLICATION, filter) } }),
     importApp: appImporter(context, findDefault),
-    operator: (name) => operator(store, name, applications.forget, settings.homeCountry),
+    operator: (name) =>
+      operator(store, name, {
+        onApplicationChanged: applications.forget,
+        homeCountry: settings.homeCountry,
+        keys: () => keys,
+      }),
     drain() {
       stopping = true
     },

@@ -251,6 +251,42 @@ describe('the command line on PostgreSQL', () => {
     })
   })
 
+  test('lists, exports and erases accounts, with the secret of the service (R104)', async () => {
+    const service = await start()
+    const contact = { kind: 'email', email: 'hal@example.com' } as const
+    for (const account of ['hal 1', 'hal 2', undefined]) {
+      await service.mfa.send({ method: 'email', contact, ...(account && { account }) })
+    }
+    await service.close()
+    const secret = { ...env, SERVICE_SECRET: SECRET }
+    const user = (...args: string[]) => inProcess(secret, 'user', ...args)
+    const first = await user('list', 'default', '--limit', '2')
+    expect(first.out).toMatch(/USER +REFERENCE.*\neve .*\nhal 1 /)
+    const [, next = ''] = /--after (\S+)/.exec(first.err) ?? []
+    const second = JSON.parse((await user('list', 'default', '--after', next, '--json')).out)
+    expect(second.users[0]).toMatchObject({ account: 'hal 2', email: null })
+    expect(JSON.stringify(second) + first.out).not.toContain('@example.com')
+
+    const exported = JSON.parse((await user('export', 'default', 'hal@example.com')).out)
+    expect(exported).toMatchObject({ user: 'hal@example.com', challenges: [{ contact: 'hal@example.com' }] })
+    const erased = await user('erase', 'default', 'hal@example.com')
+    expect(erased).toEqual({ code: 0, out: `Erased account ${exported.reference}.\n`, err: '' })
+    const again = await user('erase', 'default', 'hal@example.com')
+    expect([again.code, again.out, again.err]).toEqual([
+      0,
+      `Nothing is stored about account ${exported.reference}.\n`,
+      expect.stringContaining('check the spelling'),
+    ])
+    expect(await user('export', 'default', 'hal@example.com')).toMatchObject({ code: 1, out: '' })
+    expect(await inProcess(env, 'user', 'erase', 'default', 'hal 1', '--account')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('SERVICE_SECRET is missing'),
+    })
+    expect(JSON.parse((await user('export', 'default', 'hal 1', '--account')).out).account).toBe('hal 1')
+    expect((await user('list', 'default', '--limit', '1001')).code).toBe(2)
+    expect((await user('list', 'default', '--after', 'x')).err).toContain('This page does not exist')
+  })
+
   test('lists deliveries with masked recipients', async () => {
     const found = await json('deliveries', 'default')
     expect(found.length).toBeGreaterThanOrEqual(2)

@@ -34,7 +34,7 @@ const soon = { timeout: 10_000, interval: 50 }
 
 test('a revoked key and a changed setting take effect immediately in the same process, and soon in others (R85)', async () => {
   const [here, elsewhere] = [process(), process()]
-  const ops = operator(bench.store, 'ops', here.directory.forget)
+  const ops = operator(bench.store, 'ops', { onApplicationChanged: here.directory.forget })
   await ops.createApplication('shared')
   const { id, key } = await ops.createKey('shared', { mode: 'live' })
   for (const { directory } of [here, elsewhere])

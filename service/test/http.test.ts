@@ -377,3 +377,60 @@ describe('an invalid request', () => {
     expect(response.headers.has('x-powered-by')).toBe(false)
   })
 })
+
+describe('the data of users', () => {
+  test('is listed, exported and erased over HTTP, by Account or by User (R104)', async () => {
+    const { email } = freshEmail()
+    await post('/v1/mfa', { User: email, Type: 'EMAIL', Account: 'user 104' })
+    await post('/v1/mfa', { User: email, Type: 'EMAIL' })
+    const code = await codeFor(email)
+    const list = async (query: string) => {
+      const response = await fetch(`${server.url}/v1/users?${query}`, { headers: bearer })
+      return { status: response.status, body: await response.json() }
+    }
+    const first = await list('limit=1')
+    expect(first.body).toEqual({
+      users: [expect.objectContaining({ account: 'user 104', user: null, app: false, locked_until: null })],
+      next: expect.any(String),
+    })
+    const rest = await list(`after=${encodeURIComponent(first.body.next)}`)
+    expect(rest.body.users.map(({ account }: { account: unknown }) => account)).not.toContain('user 104')
+    expect(JSON.stringify(rest.body)).not.toContain(email)
+    for (const query of ['limit=0', 'limit=1001', 'limit=x', 'after=x', 'after=a&after=b']) {
+      expect([query, (await list(query)).body.code]).toEqual([query, 'invalid_request'])
+    }
+
+    const exported = await post('/v1/users/export', { Account: 'user 104' })
+    expect([exported.status, exported.body]).toMatchObject([
+      200,
+      { account: 'user 104', challenges: [{ contact: email }], messages: [{ channel: 'email' }] },
+    ])
+    const { reference } = exported.body
+    const erased = await post('/v1/users/erase', { Account: 'user 104' })
+    expect([erased.status, erased.body]).toEqual([200, { erased: true, reference }])
+    expect((await post('/v1/users/erase', { Account: 'user 104' })).body).toEqual({
+      erased: false,
+      reference,
+    })
+    expect((await post('/v1/users/export', { Account: 'user 104' })).body.code).toBe('not_found')
+    expect((await post('/v1/mfa/verify', { User: email, Type: 'EMAIL', Code: code })).status).toBe(200)
+    expect((await post('/v1/users/erase', { User: email.toUpperCase() })).body.erased).toBe(true)
+    expect(await service.inbox?.messages({ to: email })).toEqual([])
+
+    for (const [body, field] of [
+      [{}, 'Account'],
+      [{ User: 'zoe' }, 'User'],
+      [{ Account: '' }, 'Account'],
+    ] as const) {
+      const refused = await post('/v1/users/erase', body)
+      expect([refused.status, refused.body.errors[0].field]).toEqual([400, field])
+    }
+    expect((await fetch(`${server.url}/v1/users`)).status).toBe(401)
+    const audit = await service.operator('ann').listAudit({ application: 'default', limit: 3 })
+    expect(audit.map(({ actor, action }) => [actor, action])).toEqual([
+      ['API', 'user.erased'],
+      ['API', 'user.erased'],
+      ['API', 'user.exported'],
+    ])
+  })
+})

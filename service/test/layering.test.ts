@@ -89,8 +89,18 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
   },
   http: {
-    uses: ['delivery', 'flows', 'log', 'requests', 'store', 'time-limit.ts', 'transcription'],
-    types: ['accounts', 'application.ts', 'carriers', 'idempotency', 'metrics', 'readiness.ts'],
+    uses: [
+      'accounts',
+      'delivery',
+      'flows',
+      'log',
+      'operator',
+      'requests',
+      'store',
+      'time-limit.ts',
+      'transcription',
+    ],
+    types: ['application.ts', 'carriers', 'idempotency', 'metrics', 'readiness.ts'],
   },
 
   'options.ts': {

@@ -3,6 +3,7 @@ import { describeOnBothDatabases } from './both-databases.js'
 import { stopClock } from './kit.js'
 import { appFactorSuite } from './suites/app-factor.js'
 import { backupCodesSuite } from './suites/backup-codes.js'
+import { erasureSuite } from './suites/erasure.js'
 import { failingStoreSuite } from './suites/failing-store.js'
 import { noticesSuite } from './suites/notices.js'
 import { sameWorkSuite } from './suites/same-work.js'
@@ -21,5 +22,6 @@ describeOnBothDatabases((bench) => {
   describe('requests about known and unknown accounts', () => sameWorkSuite(bench))
   describe('notices', () => noticesSuite(bench))
   describe('transactions', () => transactionsSuite(bench))
+  describe('the data of accounts', () => erasureSuite(bench))
   describe('a store that fails', () => failingStoreSuite(bench))
 })

@@ -30,7 +30,7 @@ const LOCK_ACCOUNT = statement<{ application: string; account: string }>(LOCK_RO
  */
 export async function holdAccount(
   tx: Queries,
-  application: Application,
+  application: Pick<Application, 'id'>,
   account: string,
 ): Promise<AccountRow> {
   const { text, values } = LOCK_ACCOUNT

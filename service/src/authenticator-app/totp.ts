@@ -16,6 +16,11 @@ function stepAt(now: number): number {
   return Math.floor(now / 1000 / STEP_SECONDS)
 }
 
+/** When a step begins, in milliseconds since 1970. */
+export function timeOfStep(step: number): number {
+  return step * STEP_SECONDS * 1000
+}
+
 /** The `otpauth://` URI that an app reads from the QR code, label and issuer percent-encoded (R56). */
 export function otpauthUri(secret: string, issuer: string, label: string): string {
   return totp(secret, issuer, label).toString()
@@ -48,7 +53,7 @@ export function matchStep(secret: string, code: string, now: number, ahead: numb
   const current = stepAt(now)
   let matched: number | undefined
   for (let step = Math.max(0, current - SLOW_CLOCK_STEPS); step <= current + ahead; step++) {
-    const expected = Buffer.from(app.generate({ timestamp: step * STEP_SECONDS * 1000 }))
+    const expected = Buffer.from(app.generate({ timestamp: timeOfStep(step) }))
     if (timingSafeEqual(typed, expected)) matched = step
   }
   const isAccepted = matched !== undefined && matched >= current - 1

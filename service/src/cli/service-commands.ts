@@ -29,7 +29,7 @@ export function serviceCommands(program: Command, io: Io): void {
       try {
         const migrations = await listMigrations(store)
         const applied = migrations.filter(({ appliedAt }) => appliedAt >= began)
-        await recordMigrations(actorOn(store, options), applied)
+        await recordMigrations(actorOn(io, store, options), applied)
         if (own.grant !== undefined) await grantPrivileges(store, own.grant)
         print(io, options, migrations, () =>
           table(
@@ -50,7 +50,7 @@ export function serviceCommands(program: Command, io: Io): void {
     .action(async (own: { dropBackupCodes?: boolean }, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
       const keys = keysOf(io)
-      const rotation = await withStore(io, (store) => rotateSecrets(actorOn(store, options), keys, own))
+      const rotation = await withStore(io, (store) => rotateSecrets(actorOn(io, store, options), keys, own))
       print(io, options, rotation, () => {
         const lines = [`Moved ${rotation.moved} sealed texts to key ${rotation.keyId}.`]
         for (const id of rotation.retired) lines.push(`Nothing depends on key ${id} any more.`)
@@ -70,6 +70,7 @@ export function serviceCommands(program: Command, io: Io): void {
     })
 }
 
-function actorOn(store: Store, options: CommonOptions): Actor {
-  return { store, name: options.as ?? systemUser(), onApplicationChanged: () => {} }
+function actorOn(io: Io, store: Store, options: CommonOptions): Actor {
+  const name = options.as ?? systemUser()
+  return { store, name, keys: () => keysOf(io), onApplicationChanged: () => {} }
 }

@@ -84,7 +84,8 @@ export function withOperator<T>(
   work: (operator: Operator) => Promise<T>,
   use: StoreUse = {},
 ): Promise<T> {
-  return withStore(io, (store) => work(operator(store, options.as ?? systemUser())), use)
+  const name = options.as ?? systemUser()
+  return withStore(io, (store) => work(operator(store, name, { keys: () => keysOf(io) })), use)
 }
 
 /** The same for a command that only reads. */

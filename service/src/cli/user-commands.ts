@@ -1,5 +1,5 @@
-import type { Command } from 'commander'
-import type { UserReference } from '../operator/users.js'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { UserReference } from '../operator/user-reference.js'
 import { type CommonOptions, type Io, print } from './io.js'
 import { READS, withOperator } from './store-access.js'
 import { pairs, table } from './table.js'
@@ -9,7 +9,12 @@ interface UserOptions extends CommonOptions {
   readonly test?: boolean
 }
 
-/** `user show|unlock|disable-factor`. */
+interface UserListOptions extends UserOptions {
+  readonly limit: number
+  readonly after?: string
+}
+
+/** `user show|unlock|disable-factor|list|export|erase`. */
 export function userCommands(program: Command, io: Io): void {
   const user = program.command('user').description('manage the accounts of an application')
   const command = (name: string) =>
@@ -75,6 +80,72 @@ export function userCommands(program: Command, io: Io): void {
         io.err('This account has never used this factor: check the spelling.')
       }
     })
+
+  command('export')
+    .description('print everything that is stored about an account as JSON, without secrets')
+    .action(async (application: string, who: string, _own, me: Command) => {
+      const options = me.optsWithGlobals<UserOptions>()
+      const exported = await withOperator(
+        io,
+        options,
+        (operator) => operator.exportUser(referenceTo(application, who, options)),
+        READS,
+      )
+      io.out(JSON.stringify(exported, null, 2))
+    })
+
+  command('erase')
+    .description('delete everything that is stored about an account; the audit log keeps a keyed hash')
+    .action(async (application: string, who: string, _own, me: Command) => {
+      const options = me.optsWithGlobals<UserOptions>()
+      const { reference, deleted } = await withOperator(io, options, (operator) =>
+        operator.eraseUser(referenceTo(application, who, options)),
+      )
+      print(io, options, { reference, deleted: deleted ?? null }, () =>
+        deleted ? `Erased account ${reference}.` : `Nothing is stored about account ${reference}.`,
+      )
+      if (!deleted) io.err('Nothing was erased. If you expected data, check the spelling and --account.')
+    })
+
+  user
+    .command('list')
+    .argument('<application>')
+    .addOption(
+      new Option('--limit <n>', 'the maximum number of accounts, up to 1000')
+        .argParser(readPageSize)
+        .default(50),
+    )
+    .option('--after <next>', 'the next page: what the page before printed')
+    .option('--test', 'the accounts of test keys')
+    .description('list accounts with masked contacts, a page at a time')
+    .action(async (application: string, _own, me: Command) => {
+      const options = me.optsWithGlobals<UserListOptions>()
+      const { limit, after, test } = options
+      const page = await withOperator(
+        io,
+        options,
+        (operator) => operator.listUsers({ application, mode: test ? 'test' : 'live', limit, after }),
+        READS,
+      )
+      print(io, options, page, () =>
+        table(
+          ['user', 'reference', 'email', 'phone', 'app', 'backup codes', 'locked until'],
+          page.users.map((one) => [
+            ...[one.account ?? one.user, one.reference, one.email, one.phone],
+            ...[one.authenticatorApp ? 'yes' : 'no', one.backupCodesLeft],
+            one.lockedUntil === null ? null : new Date(one.lockedUntil),
+          ]),
+        ),
+      )
+      if (page.next !== undefined && !options.json) io.err(`For the next page, add: --after ${page.next}`)
+    })
+}
+
+function readPageSize(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text) || Number(text) > 1_000) {
+    throw new InvalidArgumentError('It must be a number from 1 to 1000.')
+  }
+  return Number(text)
 }
 
 function referenceTo(application: string, user: string, { account, test }: UserOptions): UserReference {

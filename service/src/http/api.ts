@@ -50,6 +50,7 @@ import { metricsRoute } from './routes/metrics.js'
 import { docsRoute, documentRoute } from './routes/openapi.js'
 import { problemList, problemPage } from './routes/problems.js'
 import { transcribeRoute } from './routes/transcribe.js'
+import { eraseRoute, exportRoute, usersRoute } from './routes/users.js'
 
 /** The parts of the HTTP API. */
 export interface ApiParts {
@@ -102,6 +103,8 @@ export function httpApi(parts: ApiParts): Express {
     '/v1/mfa/factors',
     flowRoute(context, { parse: parseFactors, flow: accountFactors, toBody: factorsBody }),
   )
+  post('/v1/users/export', exportRoute(context))
+  post('/v1/users/erase', eraseRoute(context))
 
   post(
     '/v1/mfa/factors/remove',
@@ -140,6 +143,7 @@ export function httpApi(parts: ApiParts): Express {
     .route('/v1/transcribe')
     .post(authenticate(findApplication), ...transcribeRoute(context.transcription))
     .all(onlyMethod('POST'))
+  get('/v1/users', authenticate(findApplication), usersRoute(context))
   get('/v1/test/inbox', authenticate(findApplication), inboxRoute(parts.inboxes))
 
   api.use((_request, response) => problem(response, 'not_found'))

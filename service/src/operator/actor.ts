@@ -1,3 +1,4 @@
+import type { Keys } from '../secrets/keys.js'
 import type { Store } from '../store/store.js'
 
 /** The operator who makes changes, at a command line or in a process of their own. */
@@ -8,6 +9,8 @@ export interface Actor {
   readonly name: string
   /** The country whose phone numbers a new application serves, unless its settings say otherwise. */
   readonly homeCountry?: string | undefined
+  /** The keys of the service. Throws an `OperatorError` when they are not configured. */
+  keys(): Keys
   /** Is called after a change to an application, so that this process reads the application again. */
   onApplicationChanged(application: string): void
 }

@@ -10,16 +10,21 @@ export interface NewAuditEntry {
   readonly detail: string
 }
 
-/** Makes a change and records it in the audit log, in one transaction; `entry` may depend on the result of `work`. */
+/**
+ * Makes a change and records it in the audit log, in one transaction; `entry` may depend on the result of `work`, and is
+ * `undefined` when nothing changed.
+ */
 export async function auditedChange<T>(
   actor: Actor,
   work: (tx: Queries) => Promise<T>,
-  entry: (result: T) => NewAuditEntry,
+  entry: (result: T) => NewAuditEntry | undefined,
 ): Promise<T> {
   let changed: string | undefined
   const result = await actor.store.transaction(async (tx) => {
     const made = await work(tx)
-    const { application, action, detail } = entry(made)
+    const written = entry(made)
+    if (!written) return made
+    const { application, action, detail } = written
     await tx.query('INSERT INTO audit (application, at, who, action, detail) VALUES ($1, $2, $3, $4, $5)', [
       application,
       Date.now(),

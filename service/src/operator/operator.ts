@@ -1,3 +1,4 @@
+import type { AccountExport } from '../accounts/export-schema.js'
 import type { Mode } from '../application.js'
 import type { ApplicationSettings } from '../applications/settings.js'
 import type { Store } from '../store/store.js'
@@ -14,14 +15,11 @@ import {
 } from './applications.js'
 import { type AuditEntry, type AuditFilter, listAudit } from './audit-log.js'
 import { type DeliveryFilter, type DeliverySummary, listDeliveries } from './deliveries.js'
-import {
-  type DisabledFactor,
-  disableFactor,
-  showUser,
-  type UserReference,
-  type UserState,
-  unlockUser,
-} from './users.js'
+import { OperatorError } from './operator-error.js'
+import type { ErasedUser, UserPage } from './user-data.js'
+import type { UserReference } from './user-reference.js'
+import { eraseUser, exportUser, listUsers, type UserFilter } from './user-rights.js'
+import { type DisabledFactor, disableFactor, showUser, type UserState, unlockUser } from './users.js'
 
 /**
  * Everything that an operator can do, for a command line or for pages. No method prints anything or asks for input. A
@@ -71,23 +69,41 @@ export interface Operator {
    * Throws an `OperatorError` when the account is unknown or the factor is not one of these.
    */
   disableFactor(user: UserReference, factor: string): Promise<DisabledFactor>
+  /**
+   * Lists the accounts of an application in the order of their names, a page at a time, with masked contacts. Throws an
+   * `OperatorError` when `after` is not the `next` of an earlier page.
+   */
+  listUsers(filter: UserFilter): Promise<UserPage>
+  /**
+   * Exports everything that is stored about an account, without secrets and codes. Throws an `OperatorError` when the
+   * account is unknown.
+   */
+  exportUser(user: UserReference): Promise<AccountExport>
+  /**
+   * Deletes everything that is stored about an account, its locks and failures included. The audit log keeps a keyed hash.
+   * An unknown account is no error, so that the call can be repeated.
+   */
+  eraseUser(user: UserReference): Promise<ErasedUser>
   /** Lists the latest messages of an application with their delivery state, newest first. */
   listDeliveries(filter: DeliveryFilter): Promise<DeliverySummary[]>
   /** Lists the latest changes in the audit log, newest first. */
   listAudit(filter: AuditFilter): Promise<AuditEntry[]>
 }
 
-/**
- * The operator called `name`, on a store. `onApplicationChanged` is called after every change to an application; new
- * applications serve the phone numbers of `homeCountry`.
- */
-export function operator(
-  store: Store,
-  name: string,
-  onApplicationChanged: (application: string) => void = () => {},
-  homeCountry?: string,
-): Operator {
-  const actor: Actor = { store, name, onApplicationChanged, homeCountry }
+/** What an operator may be given besides the store. */
+export interface OperatorParts {
+  /** Is called after every change to an application. */
+  readonly onApplicationChanged?: Actor['onApplicationChanged']
+  /** The country whose phone numbers a new application serves. */
+  readonly homeCountry?: string | undefined
+  /** The keys of the service, without which users cannot be listed, exported and erased. */
+  readonly keys?: Actor['keys']
+}
+
+/** The operator called `name`, on a store. */
+export function operator(store: Store, name: string, parts: OperatorParts = {}): Operator {
+  const { onApplicationChanged = () => {}, homeCountry, keys = withoutKeys } = parts
+  const actor: Actor = { store, name, keys, homeCountry, onApplicationChanged }
   return {
     createApplication: (application, settings = {}) => createApplication(actor, application, settings),
     listApplications: () => listApplications(actor),
@@ -100,7 +116,14 @@ export function operator(
     showUser: (user) => showUser(actor, user),
     unlockUser: (user) => unlockUser(actor, user),
     disableFactor: (user, factor) => disableFactor(actor, user, factor),
+    listUsers: (filter) => listUsers(actor, filter),
+    exportUser: (user) => exportUser(actor, user),
+    eraseUser: (user) => eraseUser(actor, user),
     listDeliveries: (filter) => listDeliveries(actor, filter),
     listAudit: (filter) => listAudit(actor, filter),
   }
+}
+
+function withoutKeys(): never {
+  throw new OperatorError('The secret of the service is missing.')
 }

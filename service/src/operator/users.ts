@@ -1,24 +1,13 @@
-import { type Contact, canonicalUser, maskContact, parseUser } from 'countersign/protocol'
+import { canonicalUser, parseUser } from 'countersign/protocol'
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import { BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
-import { type Mode, partitionOf } from '../application.js'
+import { partitionOf } from '../application.js'
 import { type Queries, queryOne } from '../store/store.js'
 import type { Actor } from './actor.js'
 import { limitsOf, mustExist } from './applications.js'
 import { auditedChange } from './audited-change.js'
 import { OperatorError } from './operator-error.js'
-
-/** Identifies an account: by a contact, or by the application's own name for it. */
-export interface UserReference {
-  /** The name of the application. */
-  readonly application: string
-  /** `test` stands for the data of test keys. */
-  readonly mode: Mode
-  /** A mailbox, a phone number or `mailbox:number`; if `isAccount`, the `Account` that the application sends. */
-  readonly user: string
-  /** Whether `user` is the application's own name for the account. */
-  readonly isAccount: boolean
-}
+import { accountOf, masked, maskedUser, type UserReference, unknownUser } from './user-reference.js'
 
 /** The state of a factor. */
 interface FactorState {
@@ -189,19 +178,6 @@ function disabledBy(failures: number, failuresBeforeDisable: number): FactorStat
   return failures >= failuresBeforeDisable ? 'too many wrong codes' : 'no'
 }
 
-function accountOf({ user, isAccount }: UserReference): string {
-  return isAccount ? `account:${user}` : `contact:${canonicalUser(contactOf(user))}`
-}
-
-function contactOf(text: string): Contact {
-  const contact = parseUser(text)
-  if (contact) return contact
-  throw new OperatorError(
-    `"${text}" is not a contact: write ann@example.com, +447700900123, or both separated by a colon. ` +
-      'If it is the name that the application sends as Account, add --account.',
-  )
-}
-
 function factorOf(text: string): string {
   if (text === 'app') return APP_FACTOR
   if (text === 'backup') return BACKUP_FACTOR
@@ -214,23 +190,4 @@ function factorOf(text: string): string {
 function maskedFactor(factor: string): string {
   const colon = factor.indexOf(':')
   return colon < 0 ? factor : `${factor.slice(0, colon)} ${masked(factor.slice(colon + 1))}`
-}
-
-function maskedUser({ user, isAccount }: UserReference): string {
-  return isAccount ? user : masked(user)
-}
-
-function masked(text: string): string {
-  const contact = parseUser(text)
-  return contact ? maskContact(contact) : '•••'
-}
-
-function unknownUser(user: UserReference): OperatorError {
-  const isTest = user.mode === 'test'
-  const where = isTest ? ' in its test data' : ''
-  const hint = isTest ? '' : ' For data of test keys, add --test.'
-  return new OperatorError(
-    `${maskedUser(user)} has no account in "${user.application}"${where}. ` +
-      `If the application names its accounts itself, write that name and add --account.${hint}`,
-  )
 }

@@ -39,8 +39,12 @@ export function withUser<T>(fields: UserFields, method: Method, use: (user: Requ
     return invalid({ field: 'User', detail: EXPECTED[expected] + hint })
   }
   const canonicalContact = canonicalUser(contact)
-  // The prefixes keep the two kinds of names apart, so that no Account can equal another user's contact.
-  const account = fields.Account === undefined ? `contact:${canonicalContact}` : `account:${fields.Account}`
+  const account = accountName(fields.Account, canonicalContact)
   const { Locale: locale, ClientAddress: clientAddress } = fields
   return { ok: true, value: use({ account, contact, canonicalContact, locale, clientAddress }) }
+}
+
+/** How rows name an account. The prefixes keep the two kinds of names apart, so that no Account can equal a contact. */
+export function accountName(name: string | undefined, canonicalContact: string): string {
+  return name === undefined ? `contact:${canonicalContact}` : `account:${name}`
 }

@@ -24,6 +24,7 @@ import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { header } from './headers.js'
 import { get, post } from './operation.js'
 import { inboxAnswer, readiness } from './service-schemas.js'
+import { USER_OPERATIONS } from './user-operations.js'
 
 const html = { 'text/html': { schema: { type: 'string' as const } } }
 const anyJson = { 'application/json': { schema: { type: 'object' as const } } }
@@ -147,6 +148,7 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
       },
     },
   }),
+  ...USER_OPERATIONS,
   '/v1/transcribe': post({
     id: 'transcribe',
     summary: 'Transcribe a recording',

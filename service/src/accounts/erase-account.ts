@@ -1,0 +1,80 @@
+import type { Application } from '../application.js'
+import { statement } from '../store/statement.js'
+import { type Queries, queryOne } from '../store/store.js'
+import { holdAccount } from './account.js'
+import { destinationsOf } from './account-destinations.js'
+
+/** How many rows an erasure deleted. */
+export interface Erasure {
+  /** 1 if the account existed. */
+  readonly accounts: number
+  /** Failures per factor. */
+  readonly factors: number
+  /** Secrets of an authenticator app, sets of backup codes, and backup codes. */
+  readonly secrets: number
+  readonly challenges: number
+  /** Messages and their delivery states, also those in the development inbox. */
+  readonly messages: number
+  /** Message budgets. */
+  readonly counters: number
+}
+
+type Parameters = {
+  readonly application: string
+  readonly account: string
+  readonly destinations: readonly string[]
+}
+
+const OWN_COUNTERS = `application = :application AND (scope = 'account' AND key = :account
+    OR scope = 'destination' AND key = ANY (:destinations::text[]))`
+
+// In the order of every send, so that no two of them wait for each other.
+const LOCK_COUNTERS = statement<Parameters>(
+  `SELECT scope, key FROM budget WHERE ${OWN_COUNTERS} ORDER BY scope, key FOR UPDATE`,
+)
+
+const OWN = 'application = :application AND account = :account'
+
+const ERASE = statement<Parameters>(`WITH counters AS (DELETE FROM budget WHERE ${OWN_COUNTERS} RETURNING 1),
+  challenges AS (DELETE FROM challenge WHERE ${OWN} RETURNING 1),
+  messages AS (DELETE FROM outbox WHERE ${OWN} RETURNING 1),
+  inbox_messages AS (
+    DELETE FROM inbox WHERE application = :application AND lower(recipient) = ANY (:destinations::text[])
+    RETURNING 1),
+  backup_codes AS (DELETE FROM backup_code WHERE ${OWN} RETURNING 1),
+  backup_sets AS (DELETE FROM backup_set WHERE ${OWN} RETURNING 1),
+  app_secrets AS (DELETE FROM app_secret WHERE ${OWN} RETURNING 1),
+  factors AS (DELETE FROM factor WHERE ${OWN} RETURNING 1),
+  accounts AS (DELETE FROM account WHERE ${OWN} RETURNING 1)
+  SELECT (SELECT count(*) FROM accounts)::integer AS accounts,
+    (SELECT count(*) FROM factors)::integer AS factors,
+    ((SELECT count(*) FROM app_secrets) + (SELECT count(*) FROM backup_sets)
+      + (SELECT count(*) FROM backup_codes))::integer AS secrets,
+    (SELECT count(*) FROM challenges)::integer AS challenges,
+    ((SELECT count(*) FROM messages) + (SELECT count(*) FROM inbox_messages))::integer AS messages,
+    (SELECT count(*) FROM counters)::integer AS counters`)
+
+/**
+ * Deletes everything that is stored about an account (R104). A verification or a send that runs at the same time is either
+ * complete before, and deleted, or begins with an unknown account. Resolves to `undefined` when there was nothing.
+ */
+export async function eraseAccount(
+  tx: Queries,
+  application: Pick<Application, 'id'>,
+  account: string,
+): Promise<Erasure | undefined> {
+  const existed = await queryOne(
+    tx,
+    'SELECT FROM account WHERE application = $1 AND account = $2 FOR UPDATE',
+    [application.id, account],
+  )
+  // Also locks an account that does not exist, which a send might create at this moment.
+  await holdAccount(tx, application, account)
+  const destinations = await destinationsOf(tx, application, account)
+  const own = { application: application.id, account, destinations }
+  await tx.query(LOCK_COUNTERS.text, LOCK_COUNTERS.values(own))
+  const erased = await queryOne<Erasure & Record<string, number>>(tx, ERASE.text, ERASE.values(own))
+  if (!erased) throw new Error('The store returned no row for an erasure.')
+  const { accounts, ...others } = erased
+  return existed || Object.values(others).some((count) => count > 0) ? { accounts, ...others } : undefined
+}

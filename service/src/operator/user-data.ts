@@ -1,0 +1,152 @@
+import { type Erasure, eraseAccount } from '../accounts/erase-account.js'
+import { exportAccount } from '../accounts/export-account.js'
+import type { AccountExport } from '../accounts/export-schema.js'
+import { listAccounts } from '../accounts/list-accounts.js'
+import { nameOfPartition } from '../application.js'
+import { accountReference } from '../secrets/account-reference.js'
+import type { Keys } from '../secrets/keys.js'
+import { open, seal } from '../secrets/seal.js'
+import type { Queries, Store } from '../store/store.js'
+import type { Actor } from './actor.js'
+import { auditedChange } from './audited-change.js'
+import { masked } from './user-reference.js'
+
+/** The data of an application, or of its test keys (`<name>/test`). */
+export interface Partition {
+  readonly id: string
+}
+
+/** The result of an erasure. */
+export interface ErasedUser {
+  /** The keyed hash that stands for the account in the log, and from now on in the audit log. */
+  readonly reference: string
+  /** How many rows were deleted; `undefined` when nothing was stored about the account. */
+  readonly deleted: Erasure | undefined
+}
+
+/** An account in a list, with masked contacts. */
+export interface UserSummary {
+  /** The application's own name for the account; `null` if it is known by its contact. */
+  readonly account: string | null
+  /** The contact by which the account is known, masked; `null` if it has a name. */
+  readonly user: string | null
+  /** The keyed hash that stands for the account in the log. */
+  readonly reference: string
+  /** The proven mailbox, masked; `null` when there is none. */
+  readonly email: string | null
+  /** The proven phone number, masked; `null` when there is none. */
+  readonly phone: string | null
+  /** When the lock ends, in milliseconds since 1970; `null` when the account is not locked. */
+  readonly lockedUntil: number | null
+  /** Whether a confirmed authenticator app is set up. */
+  readonly authenticatorApp: boolean
+  /** The number of unused backup codes. */
+  readonly backupCodesLeft: number
+}
+
+/** A page of a list of accounts. */
+export interface UserPage {
+  /** In the order of their names. */
+  readonly users: readonly UserSummary[]
+  /** Where the next page begins; `undefined` on the last page. It reveals no contact. */
+  readonly next?: string
+}
+
+/** The maximum number of accounts on a page. */
+export const MAX_USERS = 1_000
+
+const ACCOUNT_PREFIX = 'account:'
+
+// Audit entries that show an account's name. Contacts are only ever shown masked.
+const NAMED_IN_AUDIT = "action IN ('user.unlocked', 'factor.disabled')"
+
+/**
+ * Erases an account, and replaces its name in the audit log by a keyed hash, all in one transaction (R104). To erase an
+ * unknown account changes nothing.
+ */
+export async function eraseUserData(
+  actor: Actor,
+  partition: Partition,
+  account: string,
+): Promise<ErasedUser> {
+  const reference = accountReference(actor.keys(), partition, account)
+  const application = nameOfPartition(partition.id)
+  const deleted = await auditedChange(
+    actor,
+    async (tx) => {
+      const erasure = await eraseAccount(tx, partition, account)
+      if (account.startsWith(ACCOUNT_PREFIX)) {
+        await forgetName(tx, application, account.slice(ACCOUNT_PREFIX.length), reference)
+      }
+      return erasure
+    },
+    (erasure) => erasure && { application, action: 'user.erased', detail: `account ${reference}` },
+  )
+  return { reference, deleted }
+}
+
+async function forgetName(tx: Queries, application: string, name: string, reference: string): Promise<void> {
+  await tx.query(
+    `UPDATE audit SET detail = left(detail, length(detail) - length($2)) || 'account ' || $3
+     WHERE application = $1 AND ${NAMED_IN_AUDIT}
+       AND (detail = $2 OR right(detail, length($2) + 4) = ' of ' || $2)`,
+    [application, name, reference],
+  )
+}
+
+/** Exports an account, and records that in the audit log. `undefined` when the account is unknown. */
+export function exportUserData(
+  actor: Actor,
+  partition: Partition,
+  account: string,
+): Promise<AccountExport | undefined> {
+  const application = nameOfPartition(partition.id)
+  return auditedChange(
+    actor,
+    (tx) => exportAccount(actor.keys(), tx, partition, account),
+    (exported) =>
+      exported && { application, action: 'user.exported', detail: `account ${exported.reference}` },
+  )
+}
+
+/** A page of the accounts of an application; `undefined` when `after` is not the `next` of an earlier page. */
+export async function listUserData(
+  store: Store,
+  keys: Keys,
+  partition: Partition,
+  { after, limit }: { readonly after?: string | undefined; readonly limit: number },
+): Promise<UserPage | undefined> {
+  const start = after === undefined ? '' : openCursor(keys, partition, after)
+  if (start === undefined) return undefined
+  const size = Math.min(limit, MAX_USERS)
+  const rows = await listAccounts(store, partition, { after: start, limit: size })
+  const last = rows.length === size ? rows.at(-1) : undefined
+  const users = rows.map(({ account, proven_email, proven_phone, locked_until, app, backup_codes }) => {
+    const isNamed = account.startsWith(ACCOUNT_PREFIX)
+    const name = account.slice(account.indexOf(':') + 1)
+    return {
+      account: isNamed ? name : null,
+      user: isNamed ? null : masked(name),
+      reference: accountReference(keys, partition, account),
+      email: proven_email && masked(proven_email),
+      phone: proven_phone && masked(proven_phone),
+      lockedUntil: locked_until > Date.now() ? locked_until : null,
+      authenticatorApp: app,
+      backupCodesLeft: backup_codes,
+    }
+  })
+  return { users, ...(last && { next: seal(keys, cursorIdentity(partition), last.account) }) }
+}
+
+// An account may be named by its contact, which must not appear in the addresses that proxies log.
+function openCursor(keys: Keys, partition: Partition, after: string): string | undefined {
+  try {
+    return open(keys, cursorIdentity(partition), after)
+  } catch {
+    return undefined
+  }
+}
+
+function cursorIdentity({ id }: Partition): string[] {
+  return ['list of users', id]
+}
