@@ -16,11 +16,17 @@ const relative = new Intl.RelativeTimeFormat(document.documentElement.lang || 'e
 
 /** "in 45 seconds", formatted as on the server. @param {number} seconds */
 function inTime(seconds) {
-  if (seconds <= 90) return relative.format(seconds, 'second')
+  if (seconds <= 90) return inUnit(seconds, 'second')
   const minutes = Math.ceil(seconds / 60)
-  if (minutes <= 90) return relative.format(minutes, 'minute')
+  if (minutes <= 90) return inUnit(minutes, 'minute')
   const hours = Math.ceil(minutes / 60)
-  return hours <= 36 ? relative.format(hours, 'hour') : relative.format(Math.ceil(hours / 24), 'day')
+  return hours <= 36 ? inUnit(hours, 'hour') : inUnit(Math.ceil(hours / 24), 'day')
+}
+
+/** Japanese text has no spaces. @param {number} value @param {Intl.RelativeTimeFormatUnit} unit */
+function inUnit(value, unit) {
+  const words = relative.format(value, unit)
+  return document.documentElement.lang === 'ja' ? words.replaceAll(' ', '') : words
 }
 
 /** Counts down from the seconds that the server sent, regardless of this device's clock. @param {HTMLElement} line */

@@ -15,7 +15,7 @@ const relativeDays = memoized((locale: string) => new Intl.RelativeTimeFormat(lo
 const relativeTimes = memoized((locale: string) => {
   const format = new Intl.RelativeTimeFormat(locale)
   const inUnit = (unit: Intl.RelativeTimeFormatUnit) =>
-    memoized((value: number) => format.format(value, unit))
+    memoized((value: number) => spaced(locale, format.format(value, unit)))
   return { second: inUnit('second'), minute: inUnit('minute'), hour: inUnit('hour'), day: inUnit('day') }
 })
 
@@ -28,13 +28,13 @@ function lengthsIn(unit: (typeof UNITS)[number][0]) {
 /** A duration in words: "30 days", "12 hours". */
 export function lengthOf(locale: string, ms: number): string {
   const [unit, size] = UNITS.find(([, whole]) => ms % whole === 0) ?? ['minute', 60_000]
-  return lengths[unit](locale).format(Math.round(ms / size))
+  return spaced(locale, lengths[unit](locale).format(Math.round(ms / size)))
 }
 
 /** A past time in words, in units of 24 hours: "today", "yesterday", "3 days ago". */
 export function daysAgo(locale: string, ms: number): string {
   const days = Math.max(0, Math.floor(ms / 86_400_000))
-  return relativeDays(locale).format(-days, 'day')
+  return spaced(locale, relativeDays(locale).format(-days, 'day'))
 }
 
 /**
@@ -49,4 +49,9 @@ export function inTime(locale: string, seconds: number): string {
   if (minutes <= 90) return words.minute(minutes)
   const hours = Math.ceil(minutes / 60)
   return hours <= 36 ? words.hour(hours) : words.day(Math.ceil(hours / 24))
+}
+
+/** Japanese text has no spaces, also not beside the numbers that `Intl` formats. */
+function spaced(locale: string, text: string): string {
+  return locale === 'ja' ? text.replaceAll(' ', '') : text
 }

@@ -3,7 +3,21 @@ import { languageKey } from '../protocol/language.js'
 import { memoized } from './memoized.js'
 
 /** The tags of the languages besides English, in each of which every catalogue has one file. */
-export const TRANSLATIONS = ['de', 'es', 'fr', 'ja', 'pt-BR'] as const
+export const TRANSLATIONS = [
+  'ar',
+  'de',
+  'es',
+  'fr',
+  'it',
+  'ja',
+  'ko',
+  'nl',
+  'pl',
+  'pt-BR',
+  'pt-PT',
+  'tr',
+  'zh-Hans',
+] as const
 
 /** The tag of a language besides English. */
 export type Translation = (typeof TRANSLATIONS)[number]

@@ -49,29 +49,29 @@ describe('a host’s own texts in notices', () => {
     expect(trusted.inLanguage('de-AT').text).toContain('Alles gut, wenn Sie es waren.')
   })
 
-  const dutch: PageCatalogue = { ...englishPages }
-  const dutchNotices: NoticeCatalogue = {
+  const swedish: PageCatalogue = { ...englishPages }
+  const swedishNotices: NoticeCatalogue = {
     ...englishNotices,
-    subject: { ...englishNotices.subject, device_trusted: '{app} vertrouwt een browser' },
+    subject: { ...englishNotices.subject, device_trusted: '{app} litar på en webbläsare' },
   }
 
   it('can add a language, which takes the method names from its page texts', async () => {
-    const method = { ...dutch.overview.method, app: 'Codes-app' }
-    const what = { ...englishNotices.what, factor_added: 'Nieuw: {factor}.' }
-    const nl = { ...dutch, overview: { ...dutch.overview, method }, notices: { ...dutchNotices, what } }
-    const { trusted } = await noticesIn({ nl }, 'nl-BE')
-    expect(trusted).toMatchObject({ locale: 'nl', subject: 'Testbed vertrouwt een browser' })
+    const method = { ...swedish.overview.method, app: 'Kodapp' }
+    const what = { ...englishNotices.what, factor_added: 'Nytt: {factor}.' }
+    const sv = { ...swedish, overview: { ...swedish.overview, method }, notices: { ...swedishNotices, what } }
+    const { trusted } = await noticesIn({ sv }, 'sv-FI')
+    expect(trusted).toMatchObject({ locale: 'sv', subject: 'Testbed litar på en webbläsare' })
 
-    const made = noticingHost({ options: { languages: { texts: { nl } } } })
-    const agent = await passBothFactors(made, 'bob', {}, jsonAgent(made.app).set('Accept-Language', 'nl'))
+    const made = noticingHost({ options: { languages: { texts: { sv } } } })
+    const agent = await passBothFactors(made, 'bob', {}, jsonAgent(made.app).set('Accept-Language', 'sv'))
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
-    expect(made.newest('factor_added').text).toMatch(/^Nieuw: Codes-app \(.*\)\.\n/)
+    expect(made.newest('factor_added').text).toMatch(/^Nytt: Kodapp \(.*\)\.\n/)
   })
 
   it('leave notices in the next requested language if a language has only page texts', async () => {
-    const { trusted } = await noticesIn({ nl: dutch }, 'nl,fr;q=0.5')
+    const { trusted } = await noticesIn({ sv: swedish }, 'sv,fr;q=0.5')
     expect(trusted.locale).toBe('fr')
-    expect(trusted.inLanguage('nl').locale).toBe('en')
+    expect(trusted.inLanguage('sv').locale).toBe('en')
   })
 })

@@ -48,6 +48,22 @@ describe('texts of a host', () => {
     expect(page).toContain('<h1>تأكيد هويتك</h1>')
   })
 
+  it('can leave out the name of the app, and the number where a word says it', async () => {
+    const own = {
+      en: { leave: { back: 'Back to the shop' }, attemptsLeft: { one: 'This is your last attempt.' } },
+    }
+    expect(faultsOf({ languages: { texts: own } })).toEqual([])
+  })
+
+  it('for "pt" and "zh" are those of Brazil and of simplified Chinese', async () => {
+    const own = { pt: { choose: { title: 'É você?' } }, zh: { choose: { title: '是您吗？' } } }
+    expect(await chooser(own, 'pt-BR')).toContain('<html lang="pt-BR" dir="ltr">')
+    expect(await chooser(own, 'pt-BR')).toContain('<h1>É você?</h1>')
+    expect(await chooser(own, 'zh-CN')).toContain('<h1>是您吗？</h1>')
+    expect(await chooser(own, 'zh-TW')).toContain('<html lang="en"')
+    expect(await chooser(own, 'pt-AO')).toContain('<html lang="pt-PT"')
+  })
+
   it('do not affect another app in the same process', async () => {
     await chooser(texts, 'en')
     expect(await chooser(undefined, 'en')).toContain(`<h1>${en.choose.title}</h1>`)
@@ -76,21 +92,27 @@ describe('invalid texts (R18)', () => {
     ],
     [{ en: { attemptsLeft: { one: '{n} left' } } }, 'one must not contain {n}; use only {count}'],
     [{ en: { attemptsLeft: { some: 'x' } } }, 'texts.en.attemptsLeft.some is not the name of a text'],
+    [{ fr: { code: { expires: 'Bientôt expiré' } } }, 'texts.fr.code.expires must contain {in}'],
+    [{ en: { attemptsLeft: { other: 'Some attempts' } } }, 'attemptsLeft.other must contain {count}'],
+    [
+      { 'zh-TW': { later: '稍後' } },
+      'texts.zh-TW is not a built-in language, so it needs every text; missing: ',
+    ],
     [{ en: { dir: 'up' } }, 'texts.en.dir must be "ltr" or "rtl"'],
     [{ en: { notices: { what: { moved: 'x' } } } }, 'texts.en.notices.what.moved is not the name of a text'],
     [
       { en: { notices: { when: '{time}' } } },
       'texts.en.notices.when must not contain {time}; use only {value}',
     ],
-    [{ nl: { ...en, notices: { when: '{value}' } } }, 'missing: notices.subject.factor_added, '],
-    [{ nl: { notices: {} } }, 'texts.nl is not a built-in language, so it needs every text; missing: dir, '],
+    [{ sv: { ...en, notices: { when: '{value}' } } }, 'missing: notices.subject.factor_added, '],
+    [{ sv: { notices: {} } }, 'texts.sv is not a built-in language, so it needs every text; missing: dir, '],
     [{ n_l: en }, 'texts.n_l is not a language tag like nl'],
     [
-      { nl: rest },
-      'texts.nl is not a built-in language, so it needs every text; missing: dir, choose.title, choose.lead',
+      { sv: rest },
+      'texts.sv is not a built-in language, so it needs every text; missing: dir, choose.title, choose.lead',
     ],
-    [{ nl: { ...rest, dir: 'ltr', choose: { ...choose, none: undefined } } }, 'missing: choose.none'],
-    [{ nl: { ...en, attemptsLeft: { one: '1' } } }, 'missing: attemptsLeft.other'],
+    [{ sv: { ...rest, dir: 'ltr', choose: { ...choose, none: undefined } } }, 'missing: choose.none'],
+    [{ sv: { ...en, attemptsLeft: { one: '1' } } }, 'missing: attemptsLeft.other'],
   ])('are reported with their path: case %#', (texts, fault) => {
     const faults = faultsOf({ languages: { texts } })
     expect(faults).toEqual([expect.stringMatching(/^languages\.texts[. ]/)])

@@ -31,7 +31,7 @@ function expectWhole(page: string, locale: string): void {
   const said = page.replace(/ data-mfa-text="[^"]*"/g, '')
   expect(said).not.toMatch(/\{\w+\}|undefined|\[object|NaN/)
   expect(page).toMatch(/^<!doctype html>\n<html lang="/)
-  expect(page).toContain(`<html lang="${locale}" dir="ltr">`)
+  expect(page).toContain(`<html lang="${locale}" dir="${locale === 'ar' ? 'rtl' : 'ltr'}">`)
   expect(page.match(/<h1>/g)).toHaveLength(1)
   expect(page.match(/<main /g)).toHaveLength(1)
   expect(page.match(/<title>[^<]+ – Vault<\/title>/g)).toHaveLength(1)

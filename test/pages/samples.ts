@@ -1,3 +1,4 @@
+import { TRANSLATIONS } from '../../src/pages/translations.js'
 import type { FactorView, PageFrame, PageMessage, View } from '../../src/pages/view.js'
 import { METHODS } from '../../src/protocol/methods.js'
 
@@ -24,7 +25,7 @@ export const frame: PageFrame = {
 /** The same with a switch of languages. */
 export const manyTongued: PageFrame = {
   ...frame,
-  languages: { offer: ['en', 'de', 'es', 'fr', 'pt', 'ja'], back: '/mfa?choose' },
+  languages: { offer: ['en', ...TRANSLATIONS], back: '/mfa?choose' },
 }
 
 /** One factor of this method. */

@@ -41,7 +41,7 @@ describe('an app code that is refused because it is old', () => {
     ['es', 'hace aproximadamente 4 minutos'],
     ['fr', 'il y a environ 4 minutes'],
     ['pt', 'cerca de 4 minutos'],
-    ['ja', '約4 分前'],
+    ['ja', '約4分前'],
   ])('is explained in %s', (locale, words) => {
     const message = { tone: 'error', code: 'invalid_code', attemptsLeft: 4, clockSteps: -8 } as const
     expect(renderView(codeView(factorOf('app')), { ...frame, locales: [locale], message })).toContain(words)

@@ -3,11 +3,18 @@ import { spokenCode } from '../message-texts/compose.js'
 
 /** The locale of the voice for each language: voices need a region. */
 const VOICES: Readonly<Record<string, string>> = {
+  ar: 'ar-XA',
   de: 'de-DE',
   en: 'en-US',
   es: 'es-ES',
   fr: 'fr-FR',
+  it: 'it-IT',
   ja: 'ja-JP',
+  ko: 'ko-KR',
+  nl: 'nl-NL',
+  pl: 'pl-PL',
+  tr: 'tr-TR',
+  'zh-Hans': 'zh-CN',
 }
 
 /** A call as TwiML: the message read out in its language, with a pause before and after each code. */

@@ -4,7 +4,22 @@ import { en } from './locales/en.js'
 import type { MessageTexts } from './message-texts.js'
 
 /** The tags of the languages that have texts. All but English are files in `locales/`. */
-export const SUPPORTED_LANGUAGES = ['de', 'en', 'es', 'fr', 'ja', 'pt-BR'] as const
+export const SUPPORTED_LANGUAGES = [
+  'ar',
+  'de',
+  'en',
+  'es',
+  'fr',
+  'it',
+  'ja',
+  'ko',
+  'nl',
+  'pl',
+  'pt-BR',
+  'pt-PT',
+  'tr',
+  'zh-Hans',
+] as const
 
 const TAGS: ReadonlyMap<string, string> = new Map(SUPPORTED_LANGUAGES.map((tag) => [languageKey(tag), tag]))
 const texts = new Map<string, MessageTexts>([['en', en]])

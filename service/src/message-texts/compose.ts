@@ -6,6 +6,7 @@ import { chooseLanguage, textsIn } from './catalogue.js'
 import { inGsm7 } from './gsm-7.js'
 import { mailHtml } from './mail-html.js'
 import type { MessageTexts } from './message-texts.js'
+import { smsText } from './sms-text.js'
 
 /** A recipient of a message, with the language of the message. */
 export interface Recipient {
@@ -22,38 +23,45 @@ export function codeMessage(
 ): Message {
   const { code, purpose, secondsLeft } = challenge
   const { texts, language } = textsFor(recipient)
+  const name = displayedName(application.name)
   const words = {
-    app: displayedName(application.name),
+    app: name,
     purpose: texts.purposes[purpose],
     minutes: minutes(language, secondsLeft),
+    code,
   }
-  const subject = fill(texts.code.subject, { ...words, code })
-  const text = fill(texts.code.text, { ...words, code })
+  const subject = fill(texts.code.subject, words)
+  const text = fill(texts.code.text, words)
   const base = { ...recipient, locale: language, purpose, code, subject }
   if (recipient.channel === 'call') {
     return { ...base, text: fill(texts.code.call, { ...words, code: spokenCode(code) }), html: '' }
   }
   if (recipient.channel === 'email') {
-    return { ...base, text: `${text}\n`, html: mailHtml(language, text, code) }
+    return { ...base, text: `${text}\n`, html: mailHtml({ language, dir: texts.dir, name, text, code }) }
   }
   if (recipient.channel === 'whatsapp') return { ...base, text, html: '' }
   // Browsers fill in the code from the last line when its host is that of the page, so nothing may follow it.
   const originBound = application.origin ? `\n\n@${application.origin} #${code}` : ''
-  return { ...base, text: toChannelAlphabet('sms', text) + originBound, html: '' }
+  const forms = [texts.code.text, texts.code.short, texts.code.shortest].map(
+    (form) => (app: string) => fill(form, { ...words, app }),
+  )
+  return { ...base, text: smsText(name, forms, originBound), html: '' }
 }
 
 /** The message with a set of backup codes, formatted for reading. */
 export function backupMessage(application: Sender, recipient: Recipient, codes: readonly string[]): Message {
   const { texts, language } = textsFor(recipient)
-  const words = { app: displayedName(application.name), codes: codes.join('\n') }
+  const name = displayedName(application.name)
+  const words = { app: name, codes: codes.join('\n') }
   const text = toChannelAlphabet(recipient.channel, fill(texts.backup.text, words))
+  const html = () => mailHtml({ language, dir: texts.dir, name, text, codes: words.codes })
   return {
     ...recipient,
     locale: language,
     purpose: 'backup',
     subject: fill(texts.backup.subject, words),
     text,
-    html: recipient.channel === 'email' ? mailHtml(language, text) : '',
+    html: recipient.channel === 'email' ? html() : '',
     codes: [...codes],
   }
 }
@@ -66,7 +74,8 @@ export function noticeMessage(
   seconds = 0,
 ): Message {
   const { texts, language } = textsFor(recipient)
-  const words = { app: displayedName(application.name), minutes: minutes(language, seconds) }
+  const name = displayedName(application.name)
+  const words = { app: name, minutes: minutes(language, seconds) }
   const text = toChannelAlphabet(recipient.channel, fill(texts.notices[notice].text, words))
   return {
     ...recipient,
@@ -74,7 +83,7 @@ export function noticeMessage(
     purpose: 'notice',
     subject: fill(texts.notices[notice].subject, words),
     text,
-    html: recipient.channel === 'email' ? mailHtml(language, text) : '',
+    html: recipient.channel === 'email' ? mailHtml({ language, dir: texts.dir, name, text }) : '',
   }
 }
 
@@ -108,5 +117,7 @@ function minutes(language: string, seconds: number): string {
     new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' })
   minuteFormats.set(language, format)
   // Narrow and no-break spaces would turn one SMS into two.
-  return format.format(amount).replace(/[\u00a0\u202f]/g, ' ')
+  const text = format.format(amount).replace(/[\u00a0\u202f]/g, ' ')
+  // Japanese text has no spaces.
+  return language === 'ja' ? text.replaceAll(' ', '') : text
 }

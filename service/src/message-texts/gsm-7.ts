@@ -12,6 +12,22 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
   '–': '-',
   '—': '-',
   '…': '...',
+  // Letters that Unicode does not decompose into a letter and an accent.
+  ı: 'i',
+  ł: 'l',
+  Ł: 'L',
+}
+
+/** How many characters of the GSM alphabet a text takes; `undefined` if it has others. */
+export function gsm7Units(text: string): number | undefined {
+  let units = 0
+  for (const character of text) {
+    if (BASIC.test(character)) units += 1
+    // An escape character precedes these.
+    else if (EXTENDED.test(character)) units += 2
+    else return undefined
+  }
+  return units
 }
 
 /**

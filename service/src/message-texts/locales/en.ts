@@ -1,6 +1,7 @@
 import type { MessageTexts } from '../message-texts.js'
 
 export const en: MessageTexts = {
+  dir: 'ltr',
   purposes: {
     'sign-in': 'to sign in',
     'step-up': 'to confirm an action',
@@ -9,6 +10,8 @@ export const en: MessageTexts = {
   code: {
     subject: '{code} is your {app} code',
     text: "{code} is your {app} code {purpose}. It expires in {minutes}. Don't share it with anyone.",
+    short: "{code} is your {app} code {purpose}. Don't share it.",
+    shortest: "{code}: {app}. Don't share it.",
     call: "Hello. Your {app} code {purpose} is: {code}. Again, your code is: {code}. Don't share it with anyone. Goodbye.",
   },
   backup: {
