@@ -118,13 +118,15 @@ describe.each(SUPPORTED_LANGUAGES)('in %s', (language) => {
   })
 
   test.each(PURPOSES)('an SMS for %s is one segment, and ends with the line for browsers', (purpose) => {
-    const challenge = { code: '012345', purpose, secondsLeft: 600 }
-    for (const name of NAMES) {
+    for (const [name, digits] of NAMES.flatMap((name) =>
+      [6, 8, 10].map((digits) => [name, digits] as const),
+    )) {
+      const challenge = { code: '0123456789'.slice(0, digits), purpose, secondsLeft: 600 }
       const { text } = codeMessage({ name, origin: undefined }, recipient('sms'), challenge)
       expect([text, segments(text)]).toEqual([text, 1])
-      for (const origin of ['vault.example', 'sign-in.vault.example', `${'a'.repeat(17)}.example`]) {
+      for (const origin of ['vault.example', `${'a'.repeat(29 - 2 * digits)}.example`]) {
         const { text } = codeMessage({ name, origin }, recipient('sms'), challenge)
-        expect(text.endsWith(`\n\n@${origin} #012345`)).toBe(true)
+        expect(text.endsWith(`\n\n@${origin} #${challenge.code}`)).toBe(true)
         expect([text, segments(text)]).toEqual([text, 1])
         // At least the beginning of the name.
         expect(text).toContain(inGsm7([...name].slice(0, 4).join('').trim()))

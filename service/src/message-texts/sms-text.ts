@@ -6,7 +6,8 @@ const MIN_NAME_LENGTH = 8
 
 /**
  * The text of an SMS with a code: the first one that is a single segment together with the line for browsers. For a long name
- * the texts get shorter, then the name is cut. With an origin of at most 25 characters, some form always fits.
+ * the texts get shorter, then the name is cut. Some form always fits if the origin has at most 37 characters less twice the digits
+ * of the code, which is 25 for six digits.
  */
 export function smsText(
   name: string,
