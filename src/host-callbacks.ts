@@ -1,6 +1,6 @@
 import { HostError } from './errors.js'
 import type { Settings } from './settings.js'
-import { withTimeout } from './stores/timeout.js'
+import { withTimeout } from './timeout.js'
 
 /**
  * The settings with functions of the host that are safe to call. One that must answer at once and returns a promise or another

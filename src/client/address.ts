@@ -39,6 +39,12 @@ export interface BreakerOptions {
   pause?: Duration | undefined
 }
 
+/** How long a call to the service may take, in milliseconds, unless `timeout` says otherwise. */
+export const SERVICE_TIMEOUT_MS = 5_000
+
+/** How long a transcription may take, in milliseconds, unless `transcribeTimeout` says otherwise. */
+export const TRANSCRIBE_TIMEOUT_MS = 60_000
+
 const aUrl = 'must be the address of the MFA service, like https://mfa.example.com (is MFA_BASE_URL set?)'
 const baseUrl = z.url({ protocol: /^https?$/, error: aUrl }).superRefine((text, context) => {
   if (!URL.canParse(text)) return
@@ -60,8 +66,8 @@ export const serviceAddress = z
         error: 'must be one line of ASCII without spaces; was a line break copied with it?',
       }),
     dialect: dialectOption,
-    timeout: duration(100, '10s', '5s').prefault('5s'),
-    transcribeTimeout: duration('1s', '10m', '60s').prefault('60s'),
+    timeout: duration(100, '10s', '5s').prefault(SERVICE_TIMEOUT_MS),
+    transcribeTimeout: duration('1s', '10m', '60s').prefault(TRANSCRIBE_TIMEOUT_MS),
     maxConnections: wholeNumber(1, 1_024, 'connections').default(64),
     breaker: z
       .union(

@@ -15,6 +15,8 @@ import type {
   SendAnswer,
   VerifyAnswer,
 } from '../protocol/service.js'
+import { withTimeout } from '../timeout.js'
+import { SERVICE_TIMEOUT_MS, TRANSCRIBE_TIMEOUT_MS } from './address.js'
 
 /*
  * Schemas for the responses of a service that the host passes as an object. TypeScript does not check them at run time,
@@ -100,50 +102,70 @@ const removeFactor = z
 
 const deliveryOf = z.looseObject({ status: z.enum(['queued', 'sent', 'refused', 'expired']) }).optional()
 
-/** Wraps the host's own service so that an invalid response is an error. */
+/**
+ * Wraps the host's own service so that an invalid response is an error, and so is one that does not come in the time that a
+ * service over HTTP has by default.
+ */
 export function validatedService(service: MfaService): MfaService {
   return {
-    send: async (request) => validated<SendAnswer>('send', send, await service.send(request)),
-    verify: async (request) => validated<VerifyAnswer>('verify', verify, await service.verify(request)),
-    enrollApp: async (request) =>
-      validated<EnrollAppAnswer>('enrollApp', enrollApp, await service.enrollApp(request)),
-    sendBackupCodes: async (request) =>
-      validated<BackupAnswer>('sendBackupCodes', sendBackupCodes, await service.sendBackupCodes(request)),
+    send: (request) => validated<SendAnswer>('send', send, () => service.send(request)),
+    verify: (request) => validated<VerifyAnswer>('verify', verify, () => service.verify(request)),
+    enrollApp: (request) =>
+      validated<EnrollAppAnswer>('enrollApp', enrollApp, () => service.enrollApp(request)),
+    sendBackupCodes: (request) =>
+      validated<BackupAnswer>('sendBackupCodes', sendBackupCodes, () => service.sendBackupCodes(request)),
     ...(service.deliveryOf && {
-      deliveryOf: async (request: { readonly challenge: string }) =>
-        validated<DeliveryState | undefined>('deliveryOf', deliveryOf, await service.deliveryOf?.(request)),
+      deliveryOf: (request: { readonly challenge: string }) =>
+        validated<DeliveryState | undefined>('deliveryOf', deliveryOf, () => service.deliveryOf?.(request)),
     }),
     ...(service.factorsOf && {
-      factorsOf: async (request: FactorsRequest) =>
-        validated<AccountFactors | undefined>('factorsOf', factorsOf, await service.factorsOf?.(request)),
+      factorsOf: (request: FactorsRequest) =>
+        validated<AccountFactors | undefined>('factorsOf', factorsOf, () => service.factorsOf?.(request)),
     }),
     ...(service.createBackupCodes && {
-      createBackupCodes: async (request: CreateBackupCodesRequest) =>
-        validated<CreatedBackupCodes | undefined>(
-          'createBackupCodes',
-          createBackupCodes,
-          await service.createBackupCodes?.(request),
+      createBackupCodes: (request: CreateBackupCodesRequest) =>
+        validated<CreatedBackupCodes | undefined>('createBackupCodes', createBackupCodes, () =>
+          service.createBackupCodes?.(request),
         ),
     }),
     ...(service.removeFactor && {
-      removeFactor: async (request: RemoveFactorRequest) =>
-        validated<RemoveFactorAnswer | undefined>(
-          'removeFactor',
-          removeFactor,
-          await service.removeFactor?.(request),
+      removeFactor: (request: RemoveFactorRequest) =>
+        validated<RemoveFactorAnswer | undefined>('removeFactor', removeFactor, () =>
+          service.removeFactor?.(request),
         ),
     }),
-    transcribe: (request) => service.transcribe(request),
+    transcribe: (request) => inTime('transcribe', () => service.transcribe(request), TRANSCRIBE_TIMEOUT_MS),
   }
 }
 
-function validated<Answer>(verb: keyof MfaService, schema: z.ZodType, answer: unknown): Answer {
-  const parsed = schema.safeParse(answer)
+async function validated<Answer>(
+  verb: keyof MfaService,
+  schema: z.ZodType,
+  call: () => Promise<unknown> | undefined,
+): Promise<Answer> {
+  const parsed = schema.safeParse(await inTime(verb, call, SERVICE_TIMEOUT_MS))
   if (parsed.success) return parsed.data as Answer
   // The message names the member and what was expected, never its value (R78).
   const faults = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].join(' ').trim())
   throw new ServiceError(
     'ERR_MFA_SERVICE_ANSWER',
     `The object in the option service returned an invalid response from ${verb}: ${faults.join('; ')}.`,
+  )
+}
+
+/** What the service answers within `timeoutMs`; a later answer is ignored. */
+async function inTime<Answer>(
+  verb: keyof MfaService,
+  call: () => Promise<Answer> | Answer,
+  timeoutMs: number,
+): Promise<Answer> {
+  return withTimeout(
+    Promise.resolve(call()),
+    timeoutMs,
+    () =>
+      new ServiceError(
+        'ERR_MFA_SERVICE_TIMEOUT',
+        `The object in the option service did not respond from ${verb} within ${timeoutMs} ms; a later response is ignored. Check what it waits for, and hand messages to a queue.`,
+      ),
   )
 }

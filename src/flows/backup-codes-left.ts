@@ -1,4 +1,4 @@
-import { withTimeout } from '../stores/timeout.js'
+import { withTimeout } from '../timeout.js'
 import { callerOf, type Deps } from './deps.js'
 import { backupTarget, type MfaUser } from './user.js'
 

@@ -5,7 +5,7 @@ import { LimitsStoreError } from '../errors.js'
 import type { PostgresConfig, RedisConfig, StoreConfig } from '../stores/config.js'
 import type { CounterStore, StoredCount } from '../stores/counter-store.js'
 import { withTable } from '../stores/postgres-table.js'
-import { withTimeout } from '../stores/timeout.js'
+import { withStoreTimeout } from '../stores/timeout.js'
 import { memoryCounter } from './memory-counters.js'
 
 const MAX_KEY_LENGTH = 150
@@ -129,7 +129,7 @@ export function counterKey(key: string): string {
  */
 export async function runInStore<Result>(place: string, operation: () => Promise<Result>): Promise<Result> {
   try {
-    return await withTimeout(operation())
+    return await withStoreTimeout(operation())
   } catch (cause) {
     throw new LimitsStoreError(
       `The store of the MFA counters failed, so no code can be evaluated. Check that ${place} is running and reachable.`,

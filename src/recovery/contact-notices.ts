@@ -1,7 +1,7 @@
 import { composeNotice } from '../notices/compose.js'
 import type { NoticeFacts } from '../notices/notice.js'
 import type { Settings } from '../settings.js'
-import { withTimeout } from '../stores/timeout.js'
+import { withTimeout } from '../timeout.js'
 import type { CancelLinks, CancelSubject } from './cancel-links.js'
 import type { NoticeContact } from './options.js'
 

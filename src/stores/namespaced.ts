@@ -1,7 +1,7 @@
 import { storableName } from '../digest.js'
 import { TrustStoreError } from '../errors.js'
 import type { ItemStore, StoredItem } from './store.js'
-import { withTimeout } from './timeout.js'
+import { withStoreTimeout } from './timeout.js'
 
 /** The part of a store whose keys share one prefix. Items belong to users. Failures are thrown as `TrustStoreError`. */
 export interface Namespace {
@@ -34,7 +34,7 @@ export function namespaced(store: ItemStore, name: string): Namespace {
 
 async function guarded<Result>(step: () => Promise<Result>): Promise<Result> {
   try {
-    return await withTimeout(step())
+    return await withStoreTimeout(step())
   } catch (cause) {
     throw new TrustStoreError(
       'The store of trusted devices, notices and recoveries failed. Check that the store in trustedDevices.store, notices.store or recovery.store is running and reachable.',

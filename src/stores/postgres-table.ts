@@ -1,4 +1,4 @@
-import { withTimeout } from './timeout.js'
+import { withStoreTimeout } from './timeout.js'
 
 /** The parts of a `Pool` of the package `pg` that this package uses. */
 export interface QueryPool {
@@ -38,7 +38,7 @@ export function withTable(pool: QueryPool, tableName: string, statement: string)
   return {
     async query({ text, values }) {
       // With a time limit, since a connection that never answers would block all later queries.
-      ready ??= withTimeout(createTable()).catch((error: unknown) => {
+      ready ??= withStoreTimeout(createTable()).catch((error: unknown) => {
         ready = undefined
         throw error
       })

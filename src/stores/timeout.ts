@@ -1,26 +1,9 @@
+import { withTimeout } from '../timeout.js'
+
 /** How long a store operation may take. */
 const STORE_TIMEOUT_MS = 3_000
 
-/**
- * Resolves like `work`, or rejects with the error of `timedOut` after `timeoutMs` milliseconds (default: the limit for a
- * store operation). The work itself is not canceled; it may still complete later, and its result is ignored.
- */
-export function withTimeout<Result>(
-  work: Promise<Result>,
-  timeoutMs = STORE_TIMEOUT_MS,
-  timedOut = () => new Error(`There was no answer within ${timeoutMs / 1000} s.`),
-): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(timedOut()), timeoutMs)
-    work.then(
-      (result) => {
-        clearTimeout(timer)
-        resolve(result)
-      },
-      (error: unknown) => {
-        clearTimeout(timer)
-        reject(error)
-      },
-    )
-  })
+/** Resolves like a store operation, or rejects when it takes too long. */
+export function withStoreTimeout<Result>(operation: Promise<Result>): Promise<Result> {
+  return withTimeout(operation, STORE_TIMEOUT_MS)
 }

@@ -4,39 +4,10 @@ import type { MfaOptions } from '../../src/index.js'
 import { SECOND, stopTimers } from '../kit/clock.js'
 import { type HostSetup, host, jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
+import { sent, unanswered } from '../kit/unanswered.js'
 import { followNotMeLink, noticingHost, passBothFactors } from '../notices/kit.js'
 
 type Options = Partial<MfaOptions<TestUser>>
-
-/** A callback whose promise the test settles, and a promise that resolves when it is called. */
-function unanswered<Answer>() {
-  let settle: { resolve(answer: Answer): void; reject(error: Error): void } | undefined
-  let ask = () => {}
-  const called = new Promise<void>((resolve) => {
-    ask = resolve
-  })
-  return {
-    call: () => {
-      ask()
-      return new Promise<Answer>((resolve, reject) => {
-        settle = { resolve, reject }
-      })
-    },
-    called,
-    resolve: (answer: Answer) => settle?.resolve(answer),
-    reject: (error: Error) => settle?.reject(error),
-  }
-}
-
-/** Sends a request, and says whether it was answered yet. */
-function sent<Answer>(request: PromiseLike<Answer>) {
-  const state = { isAnswered: false }
-  const answer = Promise.resolve(request).then((given) => {
-    state.isAnswered = true
-    return given
-  })
-  return { answer, state }
-}
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 

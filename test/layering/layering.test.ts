@@ -14,7 +14,7 @@ const example = sourcesIn('example-app/src')
 const moduleOf = (path: string) => path.replace(/^src\//, '').split('/')[0] ?? ''
 
 // Small files that depend on nothing else in the plugin, and that every module may use.
-const LEAVES = ['digest.ts', 'errors.ts', 'duration.ts', 'option-rules.ts']
+const LEAVES = ['digest.ts', 'errors.ts', 'duration.ts', 'option-rules.ts', 'timeout.ts']
 
 // Any module may import the type of the settings; only `mfa.ts` and `mfa-client.ts` use the functions that read them.
 const CONFIGURED = ['settings.ts']
@@ -28,6 +28,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'digest.ts': { uses: [] },
   'errors.ts': { uses: [] },
   'duration.ts': { uses: [] },
+  'timeout.ts': { uses: [] },
   'option-rules.ts': { uses: ['duration.ts'] },
   protocol: { uses: LEAVES },
   'host.ts': { uses: [], types: ['protocol'] },
@@ -102,7 +103,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
 
   // The client by itself, without Express.
-  'host-callbacks.ts': { uses: ['stores', 'errors.ts'], types: ['settings.ts'] },
+  'host-callbacks.ts': { uses: ['errors.ts', 'timeout.ts'], types: ['settings.ts'] },
   'mfa-client.ts': { uses: ['settings.ts', 'client'], types: ['options.ts', 'protocol'] },
 
   'mfa.ts': {

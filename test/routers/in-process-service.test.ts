@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { MfaEvent, MfaOptions } from '../../src/index.js'
-import { stopClock } from '../kit/clock.js'
+import { SECOND, stopClock, stopTimers } from '../kit/clock.js'
 import { type Host, host, signIn, signInFully } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
+import { sent, unanswered } from '../kit/unanswered.js'
 
 type Service = Extract<MfaOptions['service'], { send: unknown }>
 type Agent = Awaited<ReturnType<typeof signIn>>
@@ -132,4 +133,51 @@ describe('a service of the host’s own (R77)', () => {
     const refused = await CASES.send.ask(made, await CASES.send.prepare(made)).expect(429)
     expect(refused.headers['retry-after']).toBe('13')
   })
+})
+
+describe.each(Object.entries(CASES))(
+  'a service of the host’s own whose function %s never answers (R77)',
+  (verb, { prepare, ask }) => {
+    it('fails the request after five seconds, like a service over HTTP, and ignores a later answer', async () => {
+      const { made, logged, failed } = observedHost()
+      const agent = await prepare(made)
+      const whole = { ...made.standIn.service }
+      const { call, called, resolve } = unanswered<unknown>()
+      Object.assign(made.standIn.service, { [verb]: call })
+      const timers = stopTimers()
+      const asked = sent(ask(made, agent))
+      await called
+      await timers.pass(5 * SECOND - 1)
+      expect(asked.state.isAnswered).toBe(false)
+      await timers.pass(1)
+      const { status, body, headers } = await asked.answer
+      expect([status, body.code, headers['retry-after']]).toEqual([503, 'service_unavailable', '5'])
+      expect(failed()).toMatchObject([{ errorCode: 'ERR_MFA_SERVICE_TIMEOUT' }])
+      expect(logged.join()).toContain(`${verb} within 5000 ms`)
+      resolve({ outcome: 'valid' })
+      timers.run()
+
+      Object.assign(made.standIn.service, whole)
+      stopClock().set(Date.now() + 60 * SECOND)
+      await ask(made, agent).expect(200)
+    })
+  },
+)
+
+it('a service of the host’s own that never answers consumes no attempt (R77)', async () => {
+  const { made } = observedHost()
+  const agent = await CASES.verify.prepare(made)
+  const { verify: evaluate } = made.standIn.service
+  for (let attempt = 0; attempt < 6; attempt++) {
+    const { call, called } = unanswered<never>()
+    made.standIn.service.verify = call
+    const timers = stopTimers()
+    const asked = sent(CASES.verify.ask(made, agent))
+    await called
+    await timers.pass(5 * SECOND)
+    expect((await asked.answer).status).toBe(503)
+    timers.run()
+  }
+  made.standIn.service.verify = evaluate
+  await CASES.verify.ask(made, agent).expect(200)
 })
