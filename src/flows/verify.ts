@@ -1,13 +1,11 @@
-import type { Attempt, AttemptPermit } from '../limits/attempts.js'
-import { canonicalBackupCode, canonicalCode, isCodeShaped } from '../protocol/code.js'
+import { canonicalBackupCode, canonicalCode } from '../protocol/code.js'
 import type { Method } from '../protocol/methods.js'
 import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
 import type { ShownMethod } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
-import { askService } from './deliver.js'
+import { checkCode } from './check-code.js'
 import { callerOf, type Deps, type Refused, refuse } from './deps.js'
 import { factorBinding } from './factor-binding.js'
-import { fromService, type Refusal } from './refusal.js'
 import { backupShown, backupTarget, findFactor, type MfaUser } from './user.js'
 
 /** The service accepted a code. */
@@ -93,64 +91,6 @@ export function emitVerified(
   })
 }
 
-/**
- * Consumes an attempt, has the service check the code, and settles the account. Every code is checked here, for a sign-in, a
- * step-up or the confirmation of an app, so all of them have the same limits (R20). A correct code acquires the approval: of
- * several correct codes for it, one is `valid` (R21).
- */
-export async function checkCode(
-  deps: Deps,
-  attempt: Attempt,
-  approval: string,
-  request: VerifyRequest,
-): Promise<Valid | Refused> {
-  const verdict = await evaluate(deps, attempt, approval, request)
-  if (verdict.outcome === 'refused' && verdict.refusal.code !== 'session_ended') {
-    const method = request.kind === 'backup' ? 'backup' : request.method
-    deps.emit({ type: 'refused', userId: attempt.userId, method, code: verdict.refusal.code })
-  }
-  return verdict
-}
-
-async function evaluate(
-  deps: Deps,
-  attempt: Attempt,
-  approval: string,
-  request: VerifyRequest,
-): Promise<Valid | Refused> {
-  const { service, attempts, emit } = deps
-  const { userId } = attempt
-  const permit = await attempts.consume(attempt)
-  if (!permit.ok) return refuse(noAttemptsLeft(permit))
-  const { attempt: counted, attemptsLeft } = permit
-  const wrong = async (clockSteps?: number): Promise<Refused> => {
-    const { lockedForSeconds: forSeconds, disabled } = await attempts.failed(counted)
-    if (forSeconds > 0) emit({ type: 'locked', userId, forSeconds })
-    if (!disabled) {
-      return refuse({ code: 'invalid_code', attemptsLeft, ...(clockSteps !== undefined && { clockSteps }) })
-    }
-    const method = request.kind === 'backup' ? 'backup' : request.method
-    emit({ type: 'factor_disabled', userId, method })
-    return { ...refuse({ code: 'factor_disabled' }), disabled: { method, contact: request.contact } }
-  }
-  if (!isCodeShaped(request.code)) return wrong()
-  const answer = await askService(
-    deps,
-    userId,
-    () => service.verify(request),
-    () => attempts.refund(counted),
-  )
-  switch (answer.outcome) {
-    case 'valid':
-      return (await attempts.succeeded(counted, approval)) ? answer : refuse({ code: 'session_ended' })
-    case 'invalid':
-      return wrong(answer.clockSteps)
-    case 'refused':
-      await attempts.refund(counted)
-      return refuse(fromService(answer.refusal))
-  }
-}
-
 type Target = {
   readonly method: Method | 'backup'
   /** The id of the challenge under which attempts are counted. */
@@ -190,11 +130,4 @@ function targetOf(user: MfaUser, record: MfaRecord, name: string | undefined): T
 export function challengeIdFor(record: MfaRecord, factorId: string): string {
   const { challenge, transaction } = record
   return challenge?.factorId === factorId ? challenge.id : `${transaction}:${factorId}`
-}
-
-/** The refusal of a code for which no attempt is left. */
-export function noAttemptsLeft(permit: AttemptPermit & { ok: false }): Refusal {
-  if (permit.why === 'disabled') return { code: 'factor_disabled' }
-  const { why, retryAfterSeconds } = permit
-  return { code: why === 'locked' ? 'locked' : 'challenge_exhausted', retryAfterSeconds }
 }

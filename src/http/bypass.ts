@@ -1,5 +1,5 @@
-import { type Refused, refuse } from '../flows/deps.js'
-import { noAttemptsLeft } from '../flows/verify.js'
+import { checkTyped } from '../flows/check-code.js'
+import type { Refused } from '../flows/deps.js'
 import { continueWithEnrollment } from '../session/must-enroll.js'
 import { requireCurrent } from '../session/store.js'
 import type { RequestContext } from './context.js'
@@ -19,21 +19,17 @@ export async function verifyBypassCode(
   { req, deps, state }: RequestContext,
   code: string,
 ): Promise<Verified | Refused> {
-  const { attempts, emit, recovery } = deps
+  const { recovery, emit } = deps
   const { userId, record } = state
-  const refused = (refusal: Refused['refusal']) => {
-    emit({ type: 'refused', userId, method: 'bypass', code: refusal.code })
-    return refuse(refusal)
-  }
-  const permit = await attempts.consume({ userId, challenge: `${record.transaction}:bypass` })
-  if (!permit.ok) return refused(noAttemptsLeft(permit))
-  if (!(await recovery?.resets.redeem(userId, code))) {
-    const { lockedForSeconds: forSeconds } = await attempts.failed(permit.attempt)
-    if (forSeconds > 0) emit({ type: 'locked', userId, forSeconds })
+  const verdict = await checkTyped(deps, {
+    attempt: { userId, challenge: `${record.transaction}:bypass` },
+    approval: record.transaction,
+    evaluate: async () => ({ outcome: (await recovery?.resets.redeem(userId, code)) ? 'valid' : 'invalid' }),
+  })
+  if (verdict.outcome === 'refused') {
     await requireCurrent(req, userId)
-    return refused({ code: 'invalid_code', attemptsLeft: permit.attemptsLeft })
+    return verdict
   }
-  await attempts.succeeded(permit.attempt, record.transaction)
   emit({ type: 'bypass_code_used', userId })
   await continueWithEnrollment(req, state, async () => {})
   return { outcome: 'verified', method: 'backup', mustEnroll: true }

@@ -4,7 +4,7 @@ import { bindingsOf } from '../flows/factor-binding.js'
 import type { MfaUser } from '../flows/user.js'
 import { languageTag, pickLocale } from '../pages/text.js'
 import type { Factor } from '../protocol/factor.js'
-import type { Reset } from '../recovery/resets.js'
+import type { OpenReset } from '../recovery/resets.js'
 import type { ActiveState } from '../session/state.js'
 import { factorsOf } from '../session/user-factors.js'
 import type { Settings } from '../settings.js'
@@ -20,7 +20,7 @@ export interface RequestContext {
   /** The user as the flows see it; the host's own user object is `state.user`. */
   readonly user: MfaUser & { disabled: MfaUser['disabled'] }
   /** Factors of the account ended, and this pending login has to set up a new one. */
-  readonly reset?: Reset
+  readonly reset?: OpenReset
 }
 
 /** The context of a request. Asks the host for the user's factors, unless this request already did. */
@@ -30,7 +30,7 @@ export async function requestContext(
   state: ActiveState,
 ): Promise<RequestContext> {
   const factors = await factorsOf(state, deps)
-  const reset = state.stage === 'pending' ? await deps.recovery?.resets.find(state.userId) : undefined
+  const reset = state.stage === 'pending' ? state.reset : undefined
   return {
     req,
     deps,

@@ -1,6 +1,6 @@
 import { HostError } from '../errors.js'
 import type { BypassCode } from '../recovery/bypass-code.js'
-import { readUserFactors } from '../session/user-factors.js'
+import { readAccount } from '../session/user-factors.js'
 import { userIdOf } from '../session/user-id.js'
 import type { RouteDeps } from './deps.js'
 import { contactsOf } from './recovery.js'
@@ -46,7 +46,8 @@ export async function resetAccount(
     )
   }
   // Also those that an earlier reset ended: their contacts are notified again.
-  const factors = await readUserFactors(user, { settings })
+  const account = await readAccount(user, userIdOf(user, settings), { settings })
+  const { factors } = account
   const chosen = order.factors ?? factors.map(({ id }) => id)
   const unknown = chosen.find((id) => !factors.some((factor) => factor.id === id))
   if (unknown !== undefined) {
@@ -54,7 +55,6 @@ export async function resetAccount(
       `account.reset: the user has no factor with the id ${unknown}, and nothing was reset. Give ids of factors that the option factors returns.`,
     )
   }
-  const account = { user, userId: userIdOf(user, settings), factors }
   const ended = factors.filter(({ id }) => chosen.includes(id))
   const contacts = contactsOf(settings, user, factors)
   return recovery.reset(account, ended, {

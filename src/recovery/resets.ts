@@ -18,8 +18,13 @@ const resetSchema = z.object({
   bypass: z.object({ digest: z.string(), until: z.number() }).optional(),
 })
 
+type Reset = Readonly<z.output<typeof resetSchema>>
+
 /** Factors of an account ended, and its user has to set up a new one. */
-export type Reset = Readonly<z.output<typeof resetSchema>>
+export interface OpenReset extends Pick<Reset, 'kind'> {
+  /** Whether the factor ended with it, whether or not the host still lists it. */
+  hasEnded(factor: Factor): boolean
+}
 
 /** The accounts that wait for a new factor. */
 export interface Resets {
@@ -31,11 +36,9 @@ export interface Resets {
   /** Uses the bypass code, if it is the right one and has not expired. Of several concurrent calls, one returns `true`. */
   redeem(userId: string, code: string): Promise<boolean>
   /** The user's open reset. */
-  find(userId: string): Promise<Reset | undefined>
+  find(userId: string): Promise<OpenReset | undefined>
   /** The user has set up a new factor. */
   close(userId: string): Promise<void>
-  /** The factors without those that ended, whether or not the host still lists them. */
-  remaining(userId: string, factors: readonly Factor[]): Promise<readonly Factor[]>
 }
 
 // A reset stays open until a new factor is set up.
@@ -51,13 +54,12 @@ export function resetsIn(store: ItemStore): Resets {
     const item = (await items.read(userId)).find(({ id }) => id === ID)
     return item && { item, reset: resetSchema.parse(JSON.parse(item.value)) }
   }
-  const find = async (userId: string) => (await read(userId))?.reset
 
   return {
     async open(userId, kind, ended, bypass) {
       const now = Date.now()
       // What an earlier reset ended stays ended.
-      const before = (await find(userId))?.ended ?? []
+      const before = (await read(userId))?.reset.ended ?? []
       const reset: Reset = {
         kind,
         at: now,
@@ -73,13 +75,14 @@ export function resetsIn(store: ItemStore): Resets {
       if (Date.now() >= bypass.until || !isToken(codeOf(userId, code), bypass.digest)) return false
       return items.swap(userId, ID, found.item.value, JSON.stringify(rest))
     },
-    find,
+    async find(userId) {
+      const found = await read(userId)
+      if (!found) return undefined
+      const { kind, ended } = found.reset
+      return { kind, hasEnded: (factor) => ended.includes(digestOfFactor(factor)) }
+    },
     async close(userId) {
       await items.remove(userId, ID)
-    },
-    async remaining(userId, factors) {
-      const reset = await find(userId)
-      return reset ? factors.filter((factor) => !reset.ended.includes(digestOfFactor(factor))) : factors
     },
   }
 }

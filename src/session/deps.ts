@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import type { EnrolledApps } from '../flows/enrolled-apps.js'
 import type { MfaEventBody } from '../flows/events.js'
 import type { Factor } from '../protocol/factor.js'
+import type { OpenReset, Resets } from '../recovery/resets.js'
 import type { Settings } from '../settings.js'
 import type { SessionsValidAfter } from '../trust/sessions-valid-after.js'
 
@@ -22,22 +23,16 @@ export interface SessionDeps {
   /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */
   readonly sessionsValidAfter?: SessionsValidAfter | undefined
   /** Present if the app offers recovery. */
-  readonly resets?: OpenResets | undefined
+  readonly resets?: Pick<Resets, 'find'> | undefined
 }
 
-/** The accounts whose factors a recovery ended, until their users set up a new one. */
-export interface OpenResets {
-  /** The user's open reset. */
-  find(userId: string): Promise<object | undefined>
-  /** The factors without those that ended, whether or not the host still lists them. */
-  remaining(userId: string, factors: readonly Factor[]): Promise<readonly Factor[]>
-}
-
-/** The user for whom a browser may be trusted, as the host describes the user now. */
+/** A user as the host describes them now. */
 export interface Account {
   readonly user: Express.User
   readonly userId: string
   readonly factors: readonly Factor[]
+  /** The user's open reset. The factors that it ended are not among `factors`. */
+  readonly reset?: OpenReset | undefined
 }
 
 /** What a sign-in needs to know about the browser that it comes from. */

@@ -16,7 +16,7 @@ import {
   sessionOf,
   storeFirst,
 } from './store.js'
-import { readUserFactors } from './user-factors.js'
+import { readAccount } from './user-factors.js'
 import { userIdOf } from './user-id.js'
 
 const SIGNED_OUT: SessionState = { stage: 'none', expired: false }
@@ -92,7 +92,7 @@ function stateOf(
 ): SessionState | Promise<SessionState> {
   const isSettled =
     record?.stage === 'verified' || (record?.stage === 'exempt' && record.exemption === 'policy')
-  return isSettled ? activeState(user, record) : askHost(req, deps, user, userId, record)
+  return isSettled ? activeState({ user }, record) : askHost(req, deps, user, userId, record)
 }
 
 /** The state of a session that depends on the host: the host knows the user's factors and whether one is required. */
@@ -103,14 +103,14 @@ async function askHost(
   userId: string,
   record: MfaRecord | undefined,
 ): Promise<SessionState> {
-  const factors = await readUserFactors(user, deps)
-  if (record?.stage === 'pending' && factors.length > 0) {
-    return pendingState(req, deps, activeState(user, record, factors))
+  const account = await readAccount(user, userId, deps)
+  if (record?.stage === 'pending' && account.factors.length > 0) {
+    return pendingState(req, deps, activeState(account, record))
   }
-  if (record?.stage === 'trusted' && (await deps.browsers?.holds(record.device, { user, userId, factors }))) {
-    return activeState(user, record, factors)
+  if (record?.stage === 'trusted' && (await deps.browsers?.holds(record.device, account))) {
+    return activeState(account, record)
   }
-  return decideAgain(req, deps, { user, userId, factors }, record)
+  return decideAgain(req, deps, account, record)
 }
 
 /**
@@ -123,20 +123,19 @@ async function decideAgain(
   account: Account,
   earlier: MfaRecord | undefined,
 ): Promise<SessionState> {
-  const { user, factors } = account
   const decision = await decide(req, deps, account, {})
   if (decision.verdict !== 'pass' && earlier?.stage === 'pending') {
-    return pendingState(req, deps, activeState(user, earlier, factors))
+    return pendingState(req, deps, activeState(account, earlier))
   }
   const record = { ...(await recordFor(decision, req, deps, account)), ...returnToOf(earlier) }
   if (decision.verdict === 'pass') {
     const isKnown = earlier?.stage === 'exempt' && record.stage === 'exempt' && record.exemption !== 'policy'
     if (!isKnown && isStored(record, deps)) await storeFirst(req, record)
-    return activeState(user, isKnown ? earlier : record, factors, decision.graceUntil)
+    return activeState(account, isKnown ? earlier : record, decision.graceUntil)
   }
   await storeFirst(req, record)
   if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId: record.userId })
-  return activeState(user, record, factors)
+  return activeState(account, record)
 }
 
 /** The state of a pending login, which is ended if its time is over (R05). */

@@ -9,7 +9,7 @@ import type { MfaRecord, VerifiedRecord } from './record.js'
 import { requestState } from './request-state.js'
 import { activeState, type PendingRenewal, type PendingVerification } from './state.js'
 import { detachSession, onRegenerate, recordOf, rememberedTarget, requireCurrent } from './store.js'
-import { readUserFactors } from './user-factors.js'
+import { readAccount } from './user-factors.js'
 import { userIdOf } from './user-id.js'
 
 /*
@@ -87,7 +87,7 @@ async function completeLogin(
   // Checked last, because notices, a trusted device and the host's own work take time after a correct code.
   await requireCurrent(req, userId)
   await regenerate(req, login, { record, keepSessionInfo: true, ...(keepReturnTo && { returnTo: target }) })
-  setState(req, deps, activeState(login.user, { ...record, sessionId: req.sessionID }))
+  setState(req, deps, activeState(login, { ...record, sessionId: req.sessionID }))
   await verification.onVerified?.()
 }
 
@@ -108,9 +108,9 @@ async function renewLogin(
 /** A first factor was shown. */
 async function startLogin(req: Request, deps: SessionDeps, login: Login, userId: string): Promise<void> {
   const { user, options } = login
-  const factors = await readUserFactors(user, deps)
-  const decision = await decide(req, deps, { user, userId, factors }, { ...options })
-  const record = await recordFor(decision, req, deps, { user, userId, factors })
+  const account = await readAccount(user, userId, deps)
+  const decision = await decide(req, deps, account, { ...options })
+  const record = await recordFor(decision, req, deps, account)
   const returnTo = recordOf(req, userId)?.returnTo ?? rememberedTarget(req)
   const isDecidedPerRequest = record.stage === 'exempt' && record.exemption === 'not_required'
   const stored: MfaRecord = { ...record, ...(!isDecidedPerRequest && returnTo !== undefined && { returnTo }) }
@@ -121,7 +121,7 @@ async function startLogin(req: Request, deps: SessionDeps, login: Login, userId:
   })
   if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId })
   const graceUntil = decision.verdict === 'pass' ? decision.graceUntil : undefined
-  setState(req, deps, activeState(user, { ...stored, sessionId: req.sessionID }, factors, graceUntil))
+  setState(req, deps, activeState(account, { ...stored, sessionId: req.sessionID }, graceUntil))
 }
 
 interface NewSession {

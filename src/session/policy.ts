@@ -13,16 +13,16 @@ export type Decision =
 
 /**
  * Asks the host's policy. Without a policy, a user who has a factor must show it, and other users need none. A user whose
- * factors a recovery ended must show a factor first, whatever the policy says.
+ * account was reset must show a factor first, whatever the policy says.
  * @throws {HostError} when the policy returns anything but its three valid answers; the user is not signed in then.
  */
 export async function decide(
   req: Request,
-  { settings: { policy }, resets }: Pick<SessionDeps, 'settings' | 'resets'>,
-  { user, userId, factors }: Account,
+  { settings: { policy } }: Pick<SessionDeps, 'settings'>,
+  { user, factors, reset }: Account,
   login: Readonly<Record<string, unknown>>,
 ): Promise<Decision> {
-  if (await resets?.find(userId)) return { verdict: 'verify' }
+  if (reset) return { verdict: 'verify' }
   const needed: Decision = { verdict: factors.length > 0 ? 'verify' : 'enroll' }
   if (!policy) return factors.length > 0 ? needed : { verdict: 'pass', remember: false }
   const answer: unknown = await policy({

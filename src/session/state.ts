@@ -4,7 +4,8 @@ import type { Amr } from '../protocol/amr.js'
 import type { Factor } from '../protocol/factor.js'
 import type { Method } from '../protocol/methods.js'
 import type { ShownMethod } from '../protocol/strength.js'
-import type { SessionDeps } from './deps.js'
+import type { OpenReset } from '../recovery/resets.js'
+import type { Account, SessionDeps } from './deps.js'
 import type { MfaRecord } from './record.js'
 
 /** The session state of a request: a union on `stage`. */
@@ -31,6 +32,8 @@ export interface ActiveState {
   readonly record: MfaRecord
   /** The user's factors; `undefined` until `factorsOf` asks the host for them, which may need a query. */
   factors: readonly Factor[] | undefined
+  /** The user's open reset, once the factors are known. */
+  reset: OpenReset | undefined
   /** The end of the grace period for setting up a factor, in milliseconds since 1970. */
   readonly graceUntil?: number
 }
@@ -66,13 +69,12 @@ export interface PendingRenewal {
 
 /** The state of a session that holds this record. */
 export function activeState(
-  user: Express.User,
+  { user, factors, reset }: Pick<Account, 'user'> & Partial<Account>,
   record: MfaRecord,
-  factors?: readonly Factor[],
   graceUntil?: number,
 ): ActiveState {
   const { stage, userId } = record
-  return { stage, user, userId, record, factors, ...(graceUntil !== undefined && { graceUntil }) }
+  return { stage, user, userId, record, factors, reset, ...(graceUntil !== undefined && { graceUntil }) }
 }
 
 /** `req.mfa`: the state as the host sees it. A class, because every request of the host needs one. */

@@ -1,9 +1,8 @@
 import { HostError } from '../errors.js'
 import { type Factor, readFactors } from '../protocol/factor.js'
 import { appContactOf } from './app-contact.js'
-import type { SessionDeps } from './deps.js'
+import type { Account, SessionDeps } from './deps.js'
 import type { ActiveState } from './state.js'
-import { userIdOf } from './user-id.js'
 import { keysOf } from './user-keys.js'
 
 type FactorDeps = Pick<SessionDeps, 'settings' | 'enrolledApps' | 'resets'>
@@ -14,29 +13,32 @@ type FactorDeps = Pick<SessionDeps, 'settings' | 'enrolledApps' | 'resets'>
  * @throws {ServiceError} when the service must say whether the user has an app, and fails.
  */
 export async function factorsOf(state: ActiveState, deps: FactorDeps): Promise<readonly Factor[]> {
-  state.factors ??= await readUserFactors(state.user, deps)
-  return state.factors
+  if (state.factors) return state.factors
+  const { factors, reset } = await readAccount(state.user, state.userId, deps)
+  state.factors = factors
+  state.reset = reset
+  return factors
 }
 
 /**
  * Asks the host for a user's factors, and the service for an authenticator app that the host does not list. Those that a
- * recovery ended are left out until the user has set up a new one.
+ * reset ended are left out until the user has set up a new one.
  * @throws {HostError} when the host's list cannot be used.
  * @throws {ServiceError} when the service fails: without its answer, an app could silently be left out.
  */
-export async function readUserFactors(user: Express.User, deps: FactorDeps): Promise<readonly Factor[]> {
-  const { settings, resets } = deps
-  const factors = await withEnrolledApp(user, await listedFactors(user, settings), deps)
-  return resets ? resets.remaining(userIdOf(user, settings), factors) : factors
+export async function readAccount(user: Express.User, userId: string, deps: FactorDeps): Promise<Account> {
+  const listed = { user, userId, factors: await listedFactors(user, deps.settings) }
+  const factors = await withEnrolledApp(listed, deps)
+  const reset = await deps.resets?.find(userId)
+  if (!reset) return { user, userId, factors }
+  return { user, userId, factors: factors.filter((factor) => !reset.hasEnded(factor)), reset }
 }
 
 async function withEnrolledApp(
-  user: Express.User,
-  factors: readonly Factor[],
+  { user, userId, factors }: Account,
   { settings, enrolledApps }: FactorDeps,
 ): Promise<readonly Factor[]> {
   if (!enrolledApps || factors.some(({ method }) => method === 'app')) return factors
-  const userId = userIdOf(user, settings)
   const contact = appContactOf(settings, user, userId, factors)
   if (!(await enrolledApps.has(userId, contact))) return factors
   const isTaken = factors.some(({ id }) => id === 'app')

@@ -37,7 +37,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   client: { uses: ['protocol', ...LEAVES] },
   limits: { uses: ['stores', 'protocol', ...LEAVES], types: CONFIGURED },
   trust: { uses: ['stores', 'protocol', ...LEAVES], types: ['options.ts'] },
-  session: { uses: ['protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts', 'flows', 'trust'] },
+  session: { uses: ['protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts', 'flows', 'recovery', 'trust'] },
 
   // A flow takes the session's record as a value and returns the next one, so it knows `session` as a type only.
   flows: {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { mfaAccount } from '../../src/index.js'
+import { type ItemStore, mfaAccount } from '../../src/index.js'
+import { memoryStore } from '../../src/stores/memory.js'
 import { HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, host, signIn } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
@@ -17,6 +18,27 @@ async function resetAlice(made: ReturnType<typeof recoveringHost>, order: object
 }
 
 describe('a help-desk reset (R95)', () => {
+  it('is read from the store once for each request of a pending login', async () => {
+    const clock = stopClock()
+    const store = memoryStore()
+    let reads = 0
+    const counting: ItemStore = {
+      ...store,
+      read(owner) {
+        if (owner.startsWith('reset:')) reads++
+        return store.read(owner)
+      },
+    }
+    const made = recoveringHost({ options: { trustedDevices: { store: counting } } })
+    await resetAlice(made)
+    clock.move(SECOND)
+    reads = 0
+    const agent = await signIn(made.app, 'alice')
+    await agent.get('/mfa').expect(200)
+    await agent.get('/secret').expect(401)
+    expect(reads).toBe(3)
+  })
+
   it('ends factors, sessions and trust, notifies every contact, and names who did it and why', async () => {
     const clock = stopClock()
     const made = recoveringHost()
