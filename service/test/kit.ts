@@ -139,10 +139,14 @@ export function appCode(secret: string, at = Date.now()): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: at })
 }
 
-/** Sets the clock, so that the test moves it; only `Date` is replaced. */
-export function stopClock(at = '2027-03-01T12:00:00Z'): void {
-  vi.useFakeTimers({ toFake: ['Date'], now: new Date(at) })
+/** Sets the clock to noon of the next day (UTC), so that the test moves it; only `Date` is replaced. */
+export function stopClock(): void {
+  // Not further away: PGlite sets its timers by the clock, and one that is more than 24 days off does not fit into Node's timers.
+  const noon = new Date(Date.now() + DAY_MS).setUTCHours(12, 0, 0, 0)
+  vi.useFakeTimers({ toFake: ['Date'], now: noon })
 }
+
+const DAY_MS = 24 * 60 * 60_000
 
 export function advance(seconds: number): void {
   vi.setSystemTime(Date.now() + seconds * 1000)

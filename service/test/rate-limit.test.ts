@@ -16,7 +16,7 @@ beforeAll(async () => {
   bench = await openBench()
 })
 afterAll(() => bench.close())
-beforeEach(() => stopClock('2027-03-01T12:00:00Z'))
+beforeEach(() => stopClock())
 afterEach(() => vi.useRealTimers())
 
 let server: Awaited<ReturnType<typeof listen>>
