@@ -30,7 +30,7 @@ export interface Mfa<User = Express.User> {
   readonly session: RequestHandler
   /** All routes, as `mfaRouter(options)`. Mount it at the option `urls.path`. */
   readonly router: Router
-  /** The start page, requesting a code, and cancelling the login. Mount it at the option `urls.path`. */
+  /** The start page, requesting a code, and canceling the login. Mount it at the option `urls.path`. */
   readonly challengeRouter: Router
   /** Entering and verifying a code. Mount it at the option `urls.path`. */
   readonly verifyRouter: Router

@@ -60,7 +60,7 @@ export function mfaRouter<User>(options: MfaOptions<User>): Router {
 }
 
 /**
- * Creates a router for the start page, requesting a code, and cancelling the login. Mount it at the option `urls.path`.
+ * Creates a router for the start page, requesting a code, and canceling the login. Mount it at the option `urls.path`.
  * @throws {OptionsError} with all faults together.
  */
 export function challengeRouter<User>(options: MfaOptions<User>): Router {

@@ -55,7 +55,7 @@ type UserEvent = {
   /** A pending login ended without the second factor: the user canceled it, or came back after it had expired. */
   | {
       readonly type: 'given_up'
-      readonly reason: 'cancelled' | 'expired'
+      readonly reason: 'canceled' | 'expired'
       /** The method of the last challenge. */
       readonly method?: Method | 'backup'
     }
@@ -78,7 +78,7 @@ type UserEvent = {
   /** Every contact was notified of the pending recovery again. */
   | { readonly type: 'recovery_reminded' }
   /** The recovery was canceled: by the link in a notice, by the signed-in user, or by a sign-in with the strong factor. */
-  | { readonly type: 'recovery_cancelled'; readonly by: 'link' | 'user' | 'strong_factor' }
+  | { readonly type: 'recovery_canceled'; readonly by: 'link' | 'user' | 'strong_factor' }
   /** The recovery was completed: factors with these methods, all sessions and all trusted devices ended. */
   | { readonly type: 'recovery_completed'; readonly methods: readonly Method[] }
   /** Staff reset the account: factors with these methods, all sessions and all trusted devices ended. */

@@ -26,7 +26,7 @@ export interface MfaMetrics {
   /** Calls to the service that failed. */
   readonly serviceFailures: number
   /** Recoveries that were requested, canceled and completed. */
-  readonly recoveries: { readonly requested: number; readonly cancelled: number; readonly completed: number }
+  readonly recoveries: { readonly requested: number; readonly canceled: number; readonly completed: number }
   /** Accounts that staff reset. */
   readonly resets: number
   /**
@@ -59,7 +59,7 @@ export function eventMetrics(): EventMetrics {
   const totals = { pendingLogins: 0, locked: 0, factorsDisabled: 0, serviceFailures: 0, resets: 0 }
   const byMethod = { challenged: zeroByMethod(), sent: zeroByMethod(), verified: zeroByMethod() }
   const givenUp = { ...zeroByMethod(), none: 0 }
-  const recoveries = { requested: 0, cancelled: 0, completed: 0 }
+  const recoveries = { requested: 0, canceled: 0, completed: 0 }
   const refused: Partial<Record<RefusalCode, number>> = {}
   const times: number[] = []
   let timed = 0
@@ -99,8 +99,8 @@ export function eventMetrics(): EventMetrics {
         case 'recovery_requested':
           recoveries.requested++
           break
-        case 'recovery_cancelled':
-          recoveries.cancelled++
+        case 'recovery_canceled':
+          recoveries.canceled++
           break
         case 'recovery_completed':
           recoveries.completed++

@@ -161,7 +161,7 @@ export const verifiedAnswer = z.object({
 })
 
 /** 200 of `POST /cancel` */
-export const cancelledAnswer = z.object({ status: z.literal('cancelled'), next: path })
+export const canceledAnswer = z.object({ status: z.literal('canceled'), next: path })
 
 /** 200 of `POST /enroll-app` */
 export const preparedAnswer = z.object({
@@ -233,8 +233,8 @@ export const recoveredAnswer = z.object({
 /** 200 of `POST /recover/cancel`, `GET /cancel-recovery` and `POST /cancel-recovery` */
 export const recoveryCancelAnswer = z.object({
   status: z
-    .enum(['open', 'cancelled'])
-    .meta(described('`open`: the link is valid. `cancelled`: the recovery was canceled.')),
+    .enum(['open', 'canceled'])
+    .meta(described('`open`: the link is valid. `canceled`: the recovery was canceled.')),
 })
 
 /** 200 of `POST /language` */

@@ -19,7 +19,7 @@ export const NOTICE_TYPES = [
   'recovery_requested',
   /** Half of the waiting period of a recovery is over. */
   'recovery_reminder',
-  'recovery_cancelled',
+  'recovery_canceled',
   'recovery_completed',
   /** Staff reset the account. */
   'account_reset',

@@ -57,13 +57,13 @@ export function cancelRecoveryPage(
 }
 
 /** Confirms that the recovery is canceled, and asks the user to change the password. */
-export function recoveryCancelledPage({ frame, words }: PageContext): Page {
+export function recoveryCanceledPage({ frame, words }: PageContext): Page {
   const { recovery } = words
   return {
-    title: html`${recovery.cancelledTitle}`,
+    title: html`${recovery.canceledTitle}`,
     leadsHome: true,
-    main: html`<p class="mfa-lead mfa-done">${icons.done}<span>${fill(recovery.cancelled, { app: frame.appName })}</span></p>
-<p>${recovery.cancelledNext}</p>
+    main: html`<p class="mfa-lead mfa-done">${icons.done}<span>${fill(recovery.canceled, { app: frame.appName })}</span></p>
+<p>${recovery.canceledNext}</p>
 <div class="mfa-actions"><a class="mfa-primary" href="${safeLink(frame.signInPath)}">${words.stop['sign-in']}</a></div>`,
   }
 }

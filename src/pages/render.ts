@@ -12,7 +12,7 @@ import { layout } from './layout.js'
 import { notMePage, securedPage } from './not-me.js'
 import { overviewPage } from './overview.js'
 import { type Page, type PageContext, pageContext } from './page.js'
-import { cancelRecoveryPage, recoverPage, recoveryCancelledPage, recoveryPage } from './recovery.js'
+import { cancelRecoveryPage, recoverPage, recoveryCanceledPage, recoveryPage } from './recovery.js'
 import { resumePage } from './resume.js'
 import { stopPage } from './stop.js'
 import { catalogues, type Languages } from './text.js'
@@ -60,8 +60,8 @@ function pageFor(view: View, context: PageContext): Page {
       return recoveryPage(view, context)
     case 'cancel-recovery':
       return cancelRecoveryPage(view, context)
-    case 'recovery-cancelled':
-      return recoveryCancelledPage(context)
+    case 'recovery-canceled':
+      return recoveryCanceledPage(context)
     case 'stop':
       return stopPage(view, context)
   }

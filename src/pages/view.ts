@@ -227,7 +227,7 @@ export type View =
   /** The page of the link that cancels a recovery. It posts `token` to `{base}/cancel-recovery`. */
   | { readonly page: 'cancel-recovery'; readonly token: string }
   /** The recovery was canceled by the link in a notice. */
-  | { readonly page: 'recovery-cancelled' }
+  | { readonly page: 'recovery-canceled' }
   /** The user cannot continue here: the account is locked, the service is down, the pending login has ended … */
   | { readonly page: 'stop'; readonly message: PageMessage; readonly next?: 'sign-in' | 'retry' | 'home' }
 

@@ -24,7 +24,7 @@ export interface RecoveryDeps {
 }
 
 /** How a recovery was canceled. */
-export type CancelledBy = 'link' | 'user' | 'strong_factor'
+export type CanceledBy = 'link' | 'user' | 'strong_factor'
 
 /** What a request says about its sender, for the notice. */
 export type Sender = Pick<NoticeFacts, 'browser' | 'address' | 'location'>
@@ -118,13 +118,13 @@ export class AccountRecovery {
   }
 
   /** Cancels the pending recovery, or only the one with this id, and notifies every contact. Returns whether there was one. */
-  async cancel(userId: string, by: CancelledBy, id?: string): Promise<boolean> {
+  async cancel(userId: string, by: CanceledBy, id?: string): Promise<boolean> {
     const recovery = await this.recoveries.find(userId)
     if (!recovery || (id !== undefined && recovery.id !== id)) return false
     const contacts = await this.recoveries.contactsOf(userId, recovery)
     if (!(await this.recoveries.end(userId, recovery))) return false
-    this.deps.emit({ type: 'recovery_cancelled', userId, by })
-    await this.tell('recovery_cancelled', contacts, recovery.locales)
+    this.deps.emit({ type: 'recovery_canceled', userId, by })
+    await this.tell('recovery_canceled', contacts, recovery.locales)
     return true
   }
 

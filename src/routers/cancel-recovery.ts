@@ -21,7 +21,7 @@ export function buildCancelRecoveryRouter(deps: RouteDeps): Router {
 }
 
 async function ask(req: Request, res: Response, deps: RouteDeps): Promise<void> {
-  if (req.query.done !== undefined) return showPublicPage(req, res, deps, { page: 'recovery-cancelled' })
+  if (req.query.done !== undefined) return showPublicPage(req, res, deps, { page: 'recovery-canceled' })
   const token = linkTokenField.safeParse(req.query.token)
   const found = token.success ? await deps.recovery?.findByToken(token.data) : undefined
   if (!found || !token.success) return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
@@ -33,8 +33,8 @@ async function cancel(req: Request, res: Response, deps: RouteDeps): Promise<voi
   const body = await readBody(req, res, cancelRecoveryBody)
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   const found = await deps.recovery?.findByToken(body.fields.token)
-  const isCancelled = found && (await deps.recovery?.cancel(found.userId, 'link', found.recovery))
-  if (!isCancelled) return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
+  const isCanceled = found && (await deps.recovery?.cancel(found.userId, 'link', found.recovery))
+  if (!isCanceled) return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
   if (wantsHtml(req)) return res.redirect(303, `${deps.settings.path}/cancel-recovery?done`)
-  res.json({ status: 'cancelled' } satisfies z.output<typeof recoveryCancelAnswer>)
+  res.json({ status: 'canceled' } satisfies z.output<typeof recoveryCancelAnswer>)
 }

@@ -9,7 +9,7 @@ import { readDisabledFactors } from '../http/context.js'
 import type { RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
-import { type cancelledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
+import { type canceledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
 import type { FactorView } from '../pages/view.js'
 import { maskForOwner } from '../protocol/destination.js'
 import { endPendingLogin, givenUp } from '../session/find-state.js'
@@ -153,9 +153,9 @@ async function cancel({ req, res, deps, state, html }: RouteContext): Promise<vo
   if (state.stage !== 'pending')
     return html ? res.redirect(303, homePath) : sendProblem(res, { code: 'not_found' })
   await endPendingLogin(req, state.record.returnTo)
-  deps.emit(givenUp('cancelled', state.record))
+  deps.emit(givenUp('canceled', state.record))
   if (html) return res.redirect(303, signInPath)
-  res.json({ status: 'cancelled', next: signInPath } satisfies z.output<typeof cancelledAnswer>)
+  res.json({ status: 'canceled', next: signInPath } satisfies z.output<typeof canceledAnswer>)
 }
 
 function iso(ms: number): string {

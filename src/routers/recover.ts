@@ -125,7 +125,7 @@ async function cancel(context: RouteContext, recovery: AccountRecovery): Promise
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   if (!(await recovery.cancel(state.userId, 'user'))) return refuse(context, { code: 'no_recovery' })
   if (html) return res.redirect(303, `${deps.settings.path}/recover`)
-  res.json({ status: 'cancelled' } satisfies z.output<typeof recoveryCancelAnswer>)
+  res.json({ status: 'canceled' } satisfies z.output<typeof recoveryCancelAnswer>)
 }
 
 async function complete(context: RouteContext, recovery: AccountRecovery): Promise<void> {

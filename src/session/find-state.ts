@@ -186,7 +186,7 @@ function returnToOf(record: MfaRecord | undefined): Pick<MfaRecord, 'returnTo'> 
 }
 
 /** The event of a pending login that ended without the second factor. */
-export function givenUp(reason: 'cancelled' | 'expired', { userId, challenge }: MfaRecord): MfaEventBody {
+export function givenUp(reason: 'canceled' | 'expired', { userId, challenge }: MfaRecord): MfaEventBody {
   return { type: 'given_up', userId, reason, ...(challenge && { method: challenge.method }) }
 }
 

@@ -45,7 +45,7 @@ describe('an attacker who sends many requests at once (R94)', () => {
       const complete = () => attacker.post('/mfa/recover/complete').send({})
       const [first, second] = nth % 2 ? [cancel(), complete()] : [complete(), cancel()]
       await Promise.all([first, second, signInByApp(made).catch(() => {})])
-      const ends = made.told('recovery_completed').length + made.told('recovery_cancelled').length
+      const ends = made.told('recovery_completed').length + made.told('recovery_canceled').length
       expect(ends).toBe(1)
       expect(made.ended).toHaveLength(made.told('recovery_completed').length)
     },

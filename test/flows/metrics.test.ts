@@ -75,7 +75,7 @@ describe('events', () => {
     for (let request = 0; request < 3; request++) await other.get('/mfa')
     expect(ofType('pending_login_started')).toMatchObject([{ userId: 'u-bob' }, { userId: 'u-alice' }])
     expect(ofType('given_up').map(({ at: _at, ...event }) => event)).toEqual([
-      { type: 'given_up', userId: 'u-bob', reason: 'cancelled', method: 'sms' },
+      { type: 'given_up', userId: 'u-bob', reason: 'canceled', method: 'sms' },
       { type: 'given_up', userId: 'u-alice', reason: 'expired' },
     ])
   })

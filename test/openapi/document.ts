@@ -213,7 +213,7 @@ const PATHS: ZodOpenApiPathsObject = {
     id: 'cancel',
     summary: 'Cancel the pending login',
     tag: 'Second factor',
-    answer: wire.cancelledAnswer,
+    answer: wire.canceledAnswer,
     problems: ['not_found'],
   }),
   '/enroll-app': {
@@ -445,7 +445,7 @@ export const openApi = createDocument(
         ChallengeBody: wire.challengeBody,
         Challenged: wire.challengedAnswer,
         Verified: wire.verifiedAnswer,
-        Cancelled: wire.cancelledAnswer,
+        Canceled: wire.canceledAnswer,
         Prepared: wire.preparedAnswer,
         ConfirmBody: wire.confirmBody,
         Enrolled: wire.enrolledAnswer,

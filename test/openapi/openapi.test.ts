@@ -71,7 +71,7 @@ describe('the JSON responses', () => {
     fits(wire.enrolledAnswer, (await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' })).body)
     fits(wire.backupSentAnswer, (await agent.post('/mfa/backup').send({}).expect(200)).body)
     const other = await signIn(made.app, 'bob')
-    fits(wire.cancelledAnswer, (await other.post('/mfa/cancel').send({}).expect(200)).body)
+    fits(wire.canceledAnswer, (await other.post('/mfa/cancel').send({}).expect(200)).body)
   })
 
   const code = '123456'

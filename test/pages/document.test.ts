@@ -85,7 +85,7 @@ describe('the ways out', () => {
   it('let the user cancel a pending login, and say when it ends', () => {
     const page = renderView(choose, frame)
     expect(page).toContain('<form method="post" action="/mfa/cancel">')
-    expect(page).toContain('this sign-in expires in 9 minutes.')
+    expect(page).toContain('this sign‑in expires in 9 minutes.')
     expect(page).toContain('data-mfa-leads-to="/mfa"')
   })
 

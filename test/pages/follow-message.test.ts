@@ -14,7 +14,7 @@ const queued: ChallengeView = {
   expiresAt: NOW + 300_000,
   resendAt: NOW + 30_000,
 }
-// The end of the half-login leads to another page, which would ask anew; how far the clock is moved depends on the machine.
+// The end of the pending login leads to another page, which would ask again; how far the clock is moved depends on the machine.
 const lasting = { ...frame, pendingLoginEndsAt: NOW + 24 * 60 * 60_000 }
 const view = codeView(sms, { challenge: queued, others: FACTORS })
 const stateOf = (delivery: string, factor = sms.id) => ({

@@ -105,7 +105,7 @@ describe('a page where nothing goes on', () => {
     const page = renderView({ page: 'stop', message: problem('locked', 7000), next: 'retry' }, frame)
     expect(page).toContain('You can try again in 2 hours.')
     expect(page).toContain('data-mfa-left="7000"')
-    expect(page).not.toContain('this sign-in expires')
+    expect(page).not.toContain('this sign‑in expires')
   })
 
   it.each([

@@ -144,12 +144,12 @@ export const VIEWS = {
   },
   'recovery that is ready': { page: 'recovery', readyAt: NOW, ready: true, contacts: ['a•••@e•••'] },
   'cancel a recovery': { page: 'cancel-recovery', token: 'token' },
-  'recovery canceled': { page: 'recovery-cancelled' },
+  'recovery canceled': { page: 'recovery-canceled' },
   'link is used': { page: 'stop', message: problem('unknown_link'), next: 'sign-in' },
   'no devices': { page: 'devices', devices: [] },
   locked: { page: 'stop', message: problem('locked', 7000), next: 'retry' },
   'locked without end': { page: 'stop', message: problem('locked'), next: 'home' },
-  'half-login over': { page: 'stop', message: problem('pending_login_expired'), next: 'sign-in' },
+  'pending login expired': { page: 'stop', message: problem('pending_login_expired'), next: 'sign-in' },
 } satisfies Readonly<Record<string, View>>
 
 /** All of them, and the code page of every method. */

@@ -134,8 +134,8 @@ describe('a recovery (R94)', () => {
     const { agent } = await requestRecovery(made)
     await signInByApp(made)
     expect((await agent.get('/mfa/recover')).body).toEqual({ status: 'none' })
-    expect(made.told('recovery_cancelled')).toMatchObject([{ by: 'strong_factor' }])
-    expect(made.toldContacts('recovery_cancelled').sort()).toEqual([...CONTACTS].sort())
+    expect(made.told('recovery_canceled')).toMatchObject([{ by: 'strong_factor' }])
+    expect(made.toldContacts('recovery_canceled').sort()).toEqual([...CONTACTS].sort())
   })
 
   it('is not canceled by another weaker factor', async () => {
@@ -148,7 +148,7 @@ describe('a recovery (R94)', () => {
   it('is canceled by the signed-in user', async () => {
     const made = recoveringHost()
     const { agent } = await requestRecovery(made)
-    await agent.post('/mfa/recover/cancel').send({}).expect(200, { status: 'cancelled' })
+    await agent.post('/mfa/recover/cancel').send({}).expect(200, { status: 'canceled' })
     expect((await agent.post('/mfa/recover/cancel').send({}).expect(404)).body.code).toBe('no_recovery')
     expect((await agent.get('/mfa/recover')).body).toEqual({ status: 'none' })
   })
@@ -162,11 +162,11 @@ describe('a recovery (R94)', () => {
       const page = await browser.get(`/mfa/cancel-recovery?token=${token}`).expect(200)
       expect(page.text).toContain('Cancel the account recovery?')
       await jsonAgent(made.app).get(`/mfa/cancel-recovery?token=${token}`).expect(200, { status: 'open' })
-      expect(made.told('recovery_cancelled')).toEqual([])
+      expect(made.told('recovery_canceled')).toEqual([])
 
       const done = await browser.post('/mfa/cancel-recovery').type('form').send({ token }).expect(303)
       expect((await browser.get(done.headers.location ?? '')).text).toContain('The recovery is canceled')
-      expect(made.told('recovery_cancelled')).toMatchObject([{ by: 'link' }])
+      expect(made.told('recovery_canceled')).toMatchObject([{ by: 'link' }])
     }
   })
 
@@ -180,7 +180,7 @@ describe('a recovery (R94)', () => {
     await jsonAgent(made.app)
       .post('/mfa/cancel-recovery')
       .send({ token })
-      .expect(200, { status: 'cancelled' })
+      .expect(200, { status: 'canceled' })
   })
 
   it('waits for the period in the options', async () => {
@@ -326,7 +326,7 @@ describe('a recovery (R94)', () => {
     const made = recoveringHost()
     const { agent } = await requestRecovery(made)
     await agent.post('/mfa/recover/cancel').send({}).expect(200)
-    expect(made.metrics().recoveries).toEqual({ requested: 1, cancelled: 1, completed: 0 })
+    expect(made.metrics().recoveries).toEqual({ requested: 1, canceled: 1, completed: 0 })
   })
 
   it('does not lower what a route requires before it is completed', async () => {

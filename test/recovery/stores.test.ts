@@ -120,7 +120,7 @@ describe.each(stores.filter(({ missing }) => !missing))('recoveries in $name (R9
     expect(processes.flatMap((one) => one.told('recovery_requested'))).toHaveLength(1)
     expect(processes.flatMap((one) => one.toldContacts('recovery_requested'))).toHaveLength(2)
     await agents[0]?.post('/mfa/recover/cancel').send({}).expect(200)
-    expect(processes.flatMap((one) => one.told('recovery_cancelled'))).toHaveLength(1)
+    expect(processes.flatMap((one) => one.told('recovery_canceled'))).toHaveLength(1)
   })
 
   it('are canceled once, however often that is requested at the same time', async () => {
@@ -136,7 +136,7 @@ describe.each(stores.filter(({ missing }) => !missing))('recoveries in $name (R9
     )
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 404)).toHaveLength(39)
-    expect(one.told('recovery_cancelled')).toHaveLength(1)
+    expect(one.told('recovery_canceled')).toHaveLength(1)
   })
 
   it('hold a bypass code that opens the account once, in any process (R95)', async () => {

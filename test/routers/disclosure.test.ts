@@ -150,7 +150,7 @@ describe('events (R89)', () => {
         { type: 'backup_codes_sent' },
         { type: 'verified', method: 'backup', purpose: 'step-up' },
         { type: 'pending_login_started' },
-        { type: 'given_up', reason: 'cancelled' },
+        { type: 'given_up', reason: 'canceled' },
       ].map((event) => ({ userId: 'u-bob', ...event })),
     )
     for (const { at } of events) {

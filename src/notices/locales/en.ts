@@ -14,7 +14,7 @@ export const en: NoticeCatalogue = {
     account_secured: '{app}: your account was secured',
     recovery_requested: '{app}: account recovery requested',
     recovery_reminder: '{app}: account recovery will complete soon',
-    recovery_cancelled: '{app}: account recovery canceled',
+    recovery_canceled: '{app}: account recovery canceled',
     recovery_completed: '{app}: account recovery completed',
     account_reset: '{app}: your account was reset',
   },
@@ -38,8 +38,7 @@ export const en: NoticeCatalogue = {
       'Someone who signed in to your {app} account says they can no longer use its safest sign-in option, and wants to set up a new one. From {ready}, they can replace it.',
     recovery_reminder:
       'The recovery of your {app} account is still waiting. From {ready}, whoever requested it can replace your safest sign-in option.',
-    recovery_cancelled:
-      'The recovery of your {app} account was canceled. Your sign-in options are unchanged.',
+    recovery_canceled: 'The recovery of your {app} account was canceled. Your sign-in options are unchanged.',
     recovery_completed:
       'The recovery of your {app} account was completed. Your old sign-in option no longer works, everyone was signed out, and all trusted browsers were removed.',
     account_reset:
@@ -60,7 +59,7 @@ export const en: NoticeCatalogue = {
       '{app}: someone requested recovery of your account. It can be completed from {ready}. Not you? Cancel:',
     recovery_reminder:
       '{app}: recovery of your account is still waiting and can be completed from {ready}. Not you? Cancel:',
-    recovery_cancelled: '{app}: the recovery of your account was canceled.',
+    recovery_canceled: '{app}: the recovery of your account was canceled.',
     recovery_completed:
       '{app}: the recovery of your account was completed. If this wasn’t you, contact {app} now.',
     account_reset:

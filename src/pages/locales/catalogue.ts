@@ -220,9 +220,9 @@ export interface Catalogue {
     /** The pages behind the link in a notice. */
     readonly cancelTitle: Phrase
     readonly cancelLead: Phrase
-    readonly cancelledTitle: Phrase
-    readonly cancelled: Phrase
-    readonly cancelledNext: Phrase
+    readonly canceledTitle: Phrase
+    readonly canceled: Phrase
+    readonly canceledNext: Phrase
   }
   /** The entry of the bypass code that staff hand over. */
   readonly bypass: { readonly title: Phrase; readonly lead: Phrase; readonly label: Phrase }

@@ -88,7 +88,7 @@ export const en: Catalogue = {
     allFactors: 'See all options',
   },
   leave: {
-    ends: 'For your security, this sign-in expires {in}.',
+    ends: 'For your security, this sign‑in expires {in}.',
     cancel: 'Cancel and use another account',
     notNow: 'Not now',
     back: 'Back to {app}',
@@ -224,9 +224,9 @@ export const en: Catalogue = {
     cancelTitle: 'Cancel the account recovery?',
     cancelLead:
       'Someone who knows your {app} password asked to replace your safest sign-in option. If it wasn’t you, cancel it here.',
-    cancelledTitle: 'The recovery is canceled',
-    cancelled: 'Your {app} account keeps its sign-in options.',
-    cancelledNext: 'If you didn’t request the recovery, change your password now. Someone else may know it.',
+    canceledTitle: 'The recovery is canceled',
+    canceled: 'Your {app} account keeps its sign-in options.',
+    canceledNext: 'If you didn’t request the recovery, change your password now. Someone else may know it.',
   },
   bypass: {
     title: 'Enter the code from support',
