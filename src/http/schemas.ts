@@ -52,13 +52,8 @@ export const confirmBody = z.object({ code: codeField.meta(described('The code t
 /** `POST /devices/revoke` */
 export const revokeBody = z.object({ device: deviceField.meta(described("The device's id.")) })
 
-/** `POST /not-me` */
-export const notMeBody = z.object({ token: linkTokenField.meta(described('The token in the link.')) })
-
-/** `POST /cancel-recovery` */
-export const cancelRecoveryBody = z.object({
-  token: linkTokenField.meta(described('The token in the link.')),
-})
+/** `POST /not-me` and `POST /cancel-recovery` */
+export const linkBody = z.object({ token: linkTokenField.meta(described('The token in the link.')) })
 
 /** `POST /language` */
 export const languageBody = z.object({
