@@ -1,27 +1,16 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasBrowser } from '../kit/chromium.js'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import { appCode, scan } from './kit/authenticator.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
-import { type Journey, openJourney } from './kit/journey.js'
+import { describeJourney } from './kit/journey.js'
 import { passwordStep, typeCode } from './kit/vault.js'
 
 const textOf = async (page: Page) => (await page.getByRole('main').textContent()) ?? ''
 
-describe.skipIf(!hasBrowser)('wrong codes in the example app', () => {
-  let journey: Journey
-  let url: string
-  let browser: Browser
-
-  beforeAll(async () => {
-    journey = await openJourney()
-    ;({ url, browser } = journey)
-  })
-  afterAll(() => journey.close())
-
+describeJourney('wrong codes in the example app', (app) => {
   it.each([true, false])('are not counted again by a reload (scripts: %s)', async (javaScriptEnabled) => {
-    const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
-    await passwordStep(page, url, javaScriptEnabled ? 'bob' : 'mallory')
+    const { page, context } = await newUser(app.browser, { ...LOOKS['phone-light'], javaScriptEnabled })
+    await passwordStep(page, app.url, javaScriptEnabled ? 'bob' : 'mallory')
     await page.getByRole('button', { name: /Text a code/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
     await typeCode(page, '000000')
@@ -40,9 +29,9 @@ describe.skipIf(!hasBrowser)('wrong codes in the example app', () => {
   })
 
   it('keep the QR code in sight while nina sets up an app', async () => {
-    const { page, context } = await newUser(browser, LOOKS['phone-dark'])
-    await passwordStep(page, url, 'nina', '/account')
-    await page.goto(`${url}/mfa/enroll-app`)
+    const { page, context } = await newUser(app.browser, LOOKS['phone-dark'])
+    await passwordStep(page, app.url, 'nina', '/account')
+    await page.goto(`${app.url}/mfa/enroll-app`)
     await page.getByRole('button').first().click()
     await page.waitForURL(/\/mfa\/enroll-app\/confirm/)
     const { secret } = await scan(page)

@@ -1,38 +1,26 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import { axeViolations } from '../kit/axe.js'
-import { hasBrowser } from '../kit/chromium.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
-import { type Journey, openJourney } from './kit/journey.js'
+import { describeJourney } from './kit/journey.js'
 import { messagesTo, passwordStep, typeCode } from './kit/vault.js'
 
-describe.skipIf(!hasBrowser)('the help desk of the example app (R95)', () => {
-  let journey: Journey
-  let url: string
-  let browser: Browser
-
-  beforeAll(async () => {
-    journey = await openJourney()
-    ;({ url, browser } = journey)
-  })
-
-  afterAll(() => journey.close())
-
+describeJourney('the help desk of the example app (R95)', (app) => {
   /** The code that the authenticator app of a seed user shows. */
   async function appCode(page: Page, name: string): Promise<string> {
-    await page.goto(`${url}/inbox`)
+    await page.goto(`${app.url}/inbox`)
     const text = (await page.locator('main').textContent()) ?? ''
     return new RegExp(`${name}\\s+(\\d{3})\\s(\\d{3})`).exec(text)?.slice(1).join('') ?? ''
   }
 
   it('lets staff reset an account with the approval of a colleague, and the user in with the code', async () => {
     const clock = stopClock()
-    const { page: staff } = await newUser(browser, LOOKS['desktop-light'])
+    const { page: staff } = await newUser(app.browser, LOOKS['desktop-light'])
     const code = await appCode(staff, 'otto')
-    await passwordStep(staff, url, 'otto', '/admin')
+    await passwordStep(staff, app.url, 'otto', '/admin')
     await typeCode(staff, code)
-    await staff.goto(`${url}/admin`)
+    await staff.goto(`${app.url}/admin`)
     await staff.getByRole('heading', { name: 'Reset an account' }).waitFor()
     expect(await axeViolations(staff)).toEqual([])
     await snap(staff, 'help-desk-form')
@@ -45,17 +33,17 @@ describe.skipIf(!hasBrowser)('the help desk of the example app (R95)', () => {
     }
     await fill('otto')
     await staff.getByText('Another member of staff must approve the reset.').waitFor()
-    await staff.goto(`${url}/admin`)
+    await staff.goto(`${app.url}/admin`)
     await fill('alice')
     const bypass = await staff.locator('code').textContent()
     expect(bypass).toMatch(/^(\w{4}-){3}\w{4}$/)
     expect(await axeViolations(staff)).toEqual([])
     await snap(staff, 'help-desk-code')
-    expect((await messagesTo(url, '+12025550122'))[0]?.text).toContain('reset the sign-in options')
+    expect((await messagesTo(app.url, '+12025550122'))[0]?.text).toContain('reset the sign-in options')
 
     clock.move(SECOND)
-    const { page: bob } = await newUser(browser, LOOKS['phone-dark'])
-    await passwordStep(bob, url, 'bob')
+    const { page: bob } = await newUser(app.browser, LOOKS['phone-dark'])
+    await passwordStep(bob, app.url, 'bob')
     await bob.getByRole('heading', { name: 'Enter the code from support' }).waitFor()
     expect(await axeViolations(bob)).toEqual([])
     await snap(bob, 'help-desk-bypass')
@@ -66,7 +54,7 @@ describe.skipIf(!hasBrowser)('the help desk of the example app (R95)', () => {
     await typeCode(bob, bypass ?? '')
     await bob.waitForURL(/\/mfa\/enroll-app$/)
     await snap(bob, 'help-desk-enroll')
-    await bob.goto(`${url}/account`)
+    await bob.goto(`${app.url}/account`)
     expect(new URL(bob.url()).pathname).toBe('/mfa/enroll-app')
   })
 })

@@ -1,9 +1,8 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import { axeViolations } from '../kit/axe.js'
-import { hasBrowser } from '../kit/chromium.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
-import { type Journey, openJourney } from './kit/journey.js'
+import { describeJourney } from './kit/journey.js'
 import { codeIn, messagesTo, passwordStep } from './kit/vault.js'
 
 const USERS = [
@@ -11,18 +10,7 @@ const USERS = [
   { name: 'mallory', phone: '+12025550144', javaScriptEnabled: false },
 ] as const
 
-describe.skipIf(!hasBrowser)('the language switch of the example app', () => {
-  let journey: Journey
-  let url: string
-  let browser: Browser
-
-  beforeAll(async () => {
-    journey = await openJourney()
-    ;({ url, browser } = journey)
-  })
-
-  afterAll(() => journey.close())
-
+describeJourney('the language switch of the example app', (app) => {
   const languageOf = (page: Page) => page.locator('html').getAttribute('lang')
   const currentLanguage = (page: Page) => page.locator('button[aria-current="true"]').textContent()
 
@@ -37,8 +25,8 @@ describe.skipIf(!hasBrowser)('the language switch of the example app', () => {
   it.each(USERS)(
     'changes the language of pages and messages for $name during the sign-in (scripts: $javaScriptEnabled)',
     async ({ name, phone, javaScriptEnabled }) => {
-      const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
-      await passwordStep(page, url, name)
+      const { page, context } = await newUser(app.browser, { ...LOOKS['phone-light'], javaScriptEnabled })
+      await passwordStep(page, app.url, name)
       expect([await languageOf(page), await currentLanguage(page)]).toEqual(['en', 'English'])
       await snap(page, `${name}-choose-english`)
 
@@ -50,7 +38,7 @@ describe.skipIf(!hasBrowser)('the language switch of the example app', () => {
 
       await page.getByRole('button', { name: /••• / }).click()
       await page.waitForURL(/\/mfa\/verify/)
-      const [message] = await messagesTo(url, phone)
+      const [message] = await messagesTo(app.url, phone)
       expect(message?.text).toMatch(/Ihr|Code/)
       expect(message?.text).not.toMatch(/Your|sign in/)
 
@@ -61,7 +49,7 @@ describe.skipIf(!hasBrowser)('the language switch of the example app', () => {
       await snap(page, `${name}-code-japanese`)
 
       // The code that was sent before is still accepted.
-      const answered = page.waitForURL(`${url}/vault`)
+      const answered = page.waitForURL(`${app.url}/vault`)
       await page.getByRole('textbox').fill(codeIn(message?.text ?? ''))
       await page.getByRole('textbox').press('Enter')
       await answered
@@ -72,8 +60,8 @@ describe.skipIf(!hasBrowser)('the language switch of the example app', () => {
   )
 
   it('starts with the first language of the browser that is offered', async () => {
-    const { page, context } = await newUser(browser, { ...LOOKS['desktop-light'], locale: 'fr-CA' })
-    await passwordStep(page, url, 'walt')
+    const { page, context } = await newUser(app.browser, { ...LOOKS['desktop-light'], locale: 'fr-CA' })
+    await passwordStep(page, app.url, 'walt')
     expect([await languageOf(page), await currentLanguage(page)]).toEqual(['fr', 'Français'])
     await snap(page, 'walt-choose-french')
     await context.close()

@@ -1,9 +1,8 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import { axeViolations } from '../kit/axe.js'
-import { hasBrowser } from '../kit/chromium.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
-import { type Journey, openJourney } from './kit/journey.js'
+import { describeJourney } from './kit/journey.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const USERS = [
@@ -11,36 +10,25 @@ const USERS = [
   { name: 'mallory', phone: '+12025550144', javaScriptEnabled: false },
 ] as const
 
-describe.skipIf(!hasBrowser)('the "this wasn’t me" link in the example app', () => {
-  let journey: Journey
-  let url: string
-  let browser: Browser
-
-  beforeAll(async () => {
-    journey = await openJourney()
-    ;({ url, browser } = journey)
-  })
-
-  afterAll(() => journey.close())
-
+describeJourney('the "this wasn’t me" link in the example app', (app) => {
   async function signIn(page: Page, name: string, phone: string, trust: boolean): Promise<void> {
-    await passwordStep(page, url, name)
+    await passwordStep(page, app.url, name)
     await page.getByRole('button', { name: /Text a code/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
     if (trust) await page.getByLabel(/Don’t ask again in this browser/).check()
-    await typeCode(page, await newestCode(url, phone, 'sms'))
-    expect(page.url()).toBe(`${url}/vault`)
+    await typeCode(page, await newestCode(app.url, phone, 'sms'))
+    expect(page.url()).toBe(`${app.url}/vault`)
   }
 
   it.each(USERS)(
     'lets $name sign out every session and trusted browser (scripts: $javaScriptEnabled)',
     async ({ name, phone, javaScriptEnabled }) => {
-      // An intruder has signed in and trusts the browser, which a notice reports.
-      const intruder = await newUser(browser, LOOKS['desktop-light'])
+      // An intruder has signed in and trusts the app.browser, which a notice reports.
+      const intruder = await newUser(app.browser, LOOKS['desktop-light'])
       await signIn(intruder.page, name, phone, true)
 
-      const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
-      await page.goto(`${url}/inbox?to=${name}%40vault.example`)
+      const { page, context } = await newUser(app.browser, { ...LOOKS['phone-light'], javaScriptEnabled })
+      await page.goto(`${app.url}/inbox?to=${name}%40vault.example`)
       await page.getByText('Vault: new trusted browser').waitFor()
       await snap(page, `${name}-notice`)
       const link = page.getByRole('link', { name: /\/mfa\/not-me\?token=/ }).first()
@@ -50,8 +38,8 @@ describe.skipIf(!hasBrowser)('the "this wasn’t me" link in the example app', (
       if (javaScriptEnabled) expect(await axeViolations(page)).toEqual([])
       await snap(page, `${name}-not-me`)
       // Opening the page has ended nothing.
-      await intruder.page.goto(`${url}/account`)
-      expect(intruder.page.url()).toBe(`${url}/account`)
+      await intruder.page.goto(`${app.url}/account`)
+      expect(intruder.page.url()).toBe(`${app.url}/account`)
 
       await page.getByRole('button', { name: /It wasn’t me/ }).click()
       await page.getByRole('heading', { name: 'Everyone is signed out' }).waitFor()
@@ -59,9 +47,9 @@ describe.skipIf(!hasBrowser)('the "this wasn’t me" link in the example app', (
       await snap(page, `${name}-secured`)
 
       // The intruder is signed out, and the browser is asked for a second factor again.
-      await intruder.page.goto(`${url}/account`)
+      await intruder.page.goto(`${app.url}/account`)
       expect(new URL(intruder.page.url()).pathname).toBe('/login')
-      await passwordStep(intruder.page, url, name)
+      await passwordStep(intruder.page, app.url, name)
       expect(new URL(intruder.page.url()).pathname).toBe('/mfa')
 
       await page.goto(address)
@@ -71,7 +59,7 @@ describe.skipIf(!hasBrowser)('the "this wasn’t me" link in the example app', (
       await snap(page, `${name}-link-is-used`)
 
       // A notice says how to sign in again.
-      await page.goto(`${url}/inbox?to=${name}%40vault.example`)
+      await page.goto(`${app.url}/inbox?to=${name}%40vault.example`)
       await page.getByText('Vault: your account was secured').waitFor()
       await intruder.context.close()
       await context.close()

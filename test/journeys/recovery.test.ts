@@ -1,30 +1,18 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import { axeViolations } from '../kit/axe.js'
-import { hasBrowser } from '../kit/chromium.js'
 import { DAY, SECOND, stopClock } from '../kit/clock.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
-import { type Journey, openJourney } from './kit/journey.js'
+import { describeJourney } from './kit/journey.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const PHONE = '+12025550111'
 
-describe.skipIf(!hasBrowser)('account recovery in the example app (R94)', () => {
-  let journey: Journey
-  let url: string
-  let browser: Browser
-
-  beforeAll(async () => {
-    journey = await openJourney()
-    ;({ url, browser } = journey)
-  })
-
-  afterAll(() => journey.close())
-
+describeJourney('account recovery in the example app (R94)', (app) => {
   async function confirmByText(page: Page): Promise<void> {
     await page.getByRole('button', { name: /Text a code/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
-    await typeCode(page, await newestCode(url, PHONE, 'sms'))
+    await typeCode(page, await newestCode(app.url, PHONE, 'sms'))
   }
 
   async function seen(page: Page, name: string): Promise<void> {
@@ -33,19 +21,19 @@ describe.skipIf(!hasBrowser)('account recovery in the example app (R94)', () => 
   }
 
   it('is stopped on the phone by the link in the text message', async () => {
-    const { page } = await newUser(browser, LOOKS['desktop-dark'])
-    await passwordStep(page, url, 'alice')
-    await page.goto(`${url}/mfa/recover`)
+    const { page } = await newUser(app.browser, LOOKS['desktop-dark'])
+    await passwordStep(page, app.url, 'alice')
+    await page.goto(`${app.url}/mfa/recover`)
     await page.getByRole('button', { name: 'Request recovery' }).click()
     await page.waitForURL(/\/mfa$/)
     await page.getByRole('button', { name: /Email a code/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
-    await typeCode(page, await newestCode(url, 'alice@vault.example', 'email'))
+    await typeCode(page, await newestCode(app.url, 'alice@vault.example', 'email'))
     await page.getByRole('button', { name: 'Request recovery' }).click()
     await page.getByRole('heading', { name: 'Your recovery is waiting' }).waitFor()
 
-    const { page: phone } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled: false })
-    await phone.goto(`${url}/inbox?to=${encodeURIComponent(PHONE)}`)
+    const { page: phone } = await newUser(app.browser, { ...LOOKS['phone-light'], javaScriptEnabled: false })
+    await phone.goto(`${app.url}/inbox?to=${encodeURIComponent(PHONE)}`)
     await phone
       .getByRole('link', { name: /\/mfa\/cancel-recovery\?token=/ })
       .first()
@@ -59,11 +47,11 @@ describe.skipIf(!hasBrowser)('account recovery in the example app (R94)', () => 
 
   it('lets a user who lost the authenticator app set up a new one after the waiting period', async () => {
     const clock = stopClock()
-    const { page } = await newUser(browser, LOOKS['phone-dark'])
-    await passwordStep(page, url, 'alice')
+    const { page } = await newUser(app.browser, LOOKS['phone-dark'])
+    await passwordStep(page, app.url, 'alice')
     await page.getByText('See all options').or(page.getByText('Lost access to your app')).first().waitFor()
     await snap(page, 'recovery-link')
-    await page.goto(`${url}/mfa/recover`)
+    await page.goto(`${app.url}/mfa/recover`)
     await page.getByRole('heading', { name: 'Recover your account' }).waitFor()
     await seen(page, 'start')
     await page.getByRole('button', { name: 'Request recovery' }).click()
@@ -74,12 +62,12 @@ describe.skipIf(!hasBrowser)('account recovery in the example app (R94)', () => 
     await page.getByRole('heading', { name: 'Your recovery is waiting' }).waitFor()
     await seen(page, 'waiting')
 
-    const { page: phone } = await newUser(browser, LOOKS['phone-light'])
+    const { page: phone } = await newUser(app.browser, LOOKS['phone-light'])
     clock.move(DAY / 2)
-    await phone.goto(`${url}/login`)
+    await phone.goto(`${app.url}/login`)
     await expect
       .poll(async () => {
-        await phone.goto(`${url}/inbox?to=${encodeURIComponent(PHONE)}`)
+        await phone.goto(`${app.url}/inbox?to=${encodeURIComponent(PHONE)}`)
         return phone.getByText('still waiting').count()
       })
       .toBeGreaterThan(0)
@@ -90,15 +78,15 @@ describe.skipIf(!hasBrowser)('account recovery in the example app (R94)', () => 
     await seen(phone, 'cancel')
 
     clock.move(DAY / 2)
-    const { page: later } = await newUser(browser, LOOKS['phone-dark'])
-    await passwordStep(later, url, 'alice')
+    const { page: later } = await newUser(app.browser, LOOKS['phone-dark'])
+    await passwordStep(later, app.url, 'alice')
     await confirmByText(later)
     await later.getByRole('heading', { name: 'Your recovery is ready' }).waitFor()
     await seen(later, 'ready')
     await later.getByRole('button', { name: 'Set up a new option' }).click()
     await later.waitForURL(/\/mfa\/enroll-app$/)
     await snap(later, 'recovery-enroll')
-    await later.goto(`${url}/vault`)
+    await later.goto(`${app.url}/vault`)
     expect(new URL(later.url()).pathname).toBe('/mfa/enroll-app')
 
     await phone.getByRole('button', { name: 'Cancel the recovery' }).click()

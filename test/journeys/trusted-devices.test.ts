@@ -1,8 +1,7 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasBrowser } from '../kit/chromium.js'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import { LOOKS, newUser, snap } from './kit/browser.js'
-import { type Journey, openJourney } from './kit/journey.js'
+import { describeJourney } from './kit/journey.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const USERS = [
@@ -15,37 +14,26 @@ const signOut = async (page: Page) => {
   await page.waitForLoadState()
 }
 
-describe.skipIf(!hasBrowser)('a trusted browser in the example app', () => {
-  let journey: Journey
-  let url: string
-  let browser: Browser
-
-  beforeAll(async () => {
-    journey = await openJourney()
-    ;({ url, browser } = journey)
-  })
-
-  afterAll(() => journey.close())
-
+describeJourney('a trusted browser in the example app', (app) => {
   it.each(USERS)(
     'lets $name sign in by password alone, until it is removed (scripts: $javaScriptEnabled)',
     async ({ name, phone, javaScriptEnabled }) => {
-      const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled })
-      await passwordStep(page, url, name)
+      const { page, context } = await newUser(app.browser, { ...LOOKS['phone-light'], javaScriptEnabled })
+      await passwordStep(page, app.url, name)
       await page.getByRole('button', { name: /Text a code/ }).click()
       await page.waitForURL(/\/mfa\/verify/)
       await page.getByLabel(/Don’t ask again in this browser for 30 days/).check()
       await snap(page, `${name}-trust`)
-      await typeCode(page, await newestCode(url, phone, 'sms'))
-      expect(page.url()).toBe(`${url}/vault`)
+      await typeCode(page, await newestCode(app.url, phone, 'sms'))
+      expect(page.url()).toBe(`${app.url}/vault`)
 
       for (const _ of ['second', 'third']) {
         await signOut(page)
-        await passwordStep(page, url, name)
-        expect(page.url()).toBe(`${url}/vault`)
+        await passwordStep(page, app.url, name)
+        expect(page.url()).toBe(`${app.url}/vault`)
       }
 
-      await page.goto(`${url}/account`)
+      await page.goto(`${app.url}/account`)
       await page.getByRole('link', { name: 'Trusted devices' }).click()
       await page.waitForURL(/\/mfa\/devices/)
       await snap(page, `${name}-devices`)

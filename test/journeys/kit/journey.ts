@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe } from 'vitest'
 import { openTestVault } from '../../../example-app/test/kit.js'
-import { openBrowser } from '../../kit/chromium.js'
+import { hasBrowser, openBrowser } from '../../kit/chromium.js'
 import { listenOnLoopback } from '../../kit/loopback.js'
 import { temporaryFolder } from '../../kit/temporary-folder.js'
 import { startApp } from './process.js'
@@ -51,4 +52,31 @@ export async function openProcessJourney(
       remove()
     },
   }
+}
+
+/** The tests of a journey, which share an example app and a browser. They are skipped where there is no browser. */
+export function describeJourney(
+  title: string,
+  define: (app: Pick<Journey, 'url' | 'browser'>) => void,
+  open: () => Promise<Journey> = openJourney,
+): void {
+  describe.skipIf(!hasBrowser)(title, () => {
+    let journey: Journey | undefined
+    const opened = () => {
+      if (!journey) throw new Error('The app is not open before the first test.')
+      return journey
+    }
+    beforeAll(async () => {
+      journey = await open()
+    })
+    afterAll(() => journey?.close())
+    define({
+      get url() {
+        return opened().url
+      },
+      get browser() {
+        return opened().browser
+      },
+    })
+  })
 }
