@@ -1,5 +1,5 @@
-import { checkTyped } from '../flows/check-code.js'
 import type { Refused } from '../flows/deps.js'
+import { checkTyped } from '../flows/verify.js'
 import { continueWithEnrollment } from '../session/must-enroll.js'
 import { requireCurrent } from '../session/store.js'
 import type { RequestContext } from './context.js'
