@@ -4,11 +4,23 @@ import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { localPath } from '../src/http/local-path.js'
 import { pgliteDatabase } from '../src/store/database.js'
 import { scryptPasswords } from '../src/store/passwords.js'
+import { resetRequests } from '../src/store/reset-requests.js'
 import { createTables } from '../src/store/tables.js'
 import { usersIn } from '../src/store/users.js'
 import { contact } from '../src/views/contact.js'
 import { html } from '../src/views/html.js'
 import { quickPasswords } from './kit.js'
+
+describe('a request for a reset', () => {
+  it('is approved once, and never by the member of staff who made it', () => {
+    const requests = resetRequests()
+    const { id } = requests.add({ username: 'bob', reason: 'Lost phone', by: 'otto' })
+    expect(requests.takeToApprove(id, 'otto')).toBeUndefined()
+    expect(requests.takeToApprove(id, 'alice')).toMatchObject({ username: 'bob', by: 'otto' })
+    expect(requests.takeToApprove(id, 'alice')).toBeUndefined()
+    expect(requests.list()).toEqual([])
+  })
+})
 
 describe('a return address', () => {
   it.each(['/vault', '/vault?a=1#b', '/a//b', '/%2f%2fevil.example'])('can be %s', (path) => {

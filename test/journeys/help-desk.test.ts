@@ -14,31 +14,43 @@ describeJourney('the help desk of the example app (R95)', (app) => {
     return new RegExp(`${name}\\s+(\\d{3})\\s(\\d{3})`).exec(text)?.slice(1).join('') ?? ''
   }
 
-  it('lets staff reset an account with the approval of a colleague, and the user in with the code', async () => {
-    const clock = stopClock()
-    const { page: staff } = await newUser(app.browser, LOOKS['desktop-light'])
-    const code = await appCode(staff, 'otto')
-    await passwordStep(staff, app.url, 'otto', '/admin')
-    await typeCode(staff, code)
-    await staff.goto(`${app.url}/admin`)
-    await staff.getByRole('heading', { name: 'Reset an account' }).waitFor()
-    expect(await axeViolations(staff)).toEqual([])
-    await snap(staff, 'help-desk-form')
+  /** Signs a member of staff in and opens the help desk. */
+  async function openHelpDesk(name: string): Promise<Page> {
+    const { page } = await newUser(app.browser, LOOKS['desktop-light'])
+    const code = await appCode(page, name)
+    await passwordStep(page, app.url, name, '/account')
+    await typeCode(page, code)
+    await page.getByRole('link', { name: 'Help desk' }).click()
+    await page.getByRole('heading', { name: 'Reset an account' }).waitFor()
+    return page
+  }
 
-    const fill = async (approvedBy: string) => {
-      await staff.getByLabel('User name').fill('bob')
-      await staff.getByLabel('Reason').fill('Lost phone, checked by video call')
-      await staff.getByLabel('Approved by').fill(approvedBy)
-      await staff.getByRole('button', { name: 'Reset the account' }).click()
+  it('lets staff reset an account when a colleague approves it, and the user in with the code', async () => {
+    const clock = stopClock()
+    const otto = await openHelpDesk('otto')
+    expect(await axeViolations(otto)).toEqual([])
+    await snap(otto, 'help-desk-form')
+    const request = async (username: string) => {
+      await otto.getByLabel('User name').fill(username)
+      await otto.getByLabel('Reason').fill('Lost phone, checked by video call')
+      await otto.getByRole('button', { name: 'Request approval' }).click()
     }
-    await fill('otto')
-    await staff.getByText('Another member of staff must approve the reset.').waitFor()
-    await staff.goto(`${app.url}/admin`)
-    await fill('alice')
-    const bypass = await staff.locator('code').textContent()
+    await request('bobby')
+    await otto.getByText('There is no user of this name.').waitFor()
+    await request('bob')
+    await otto.getByText('Your request waits for the approval of a colleague.').waitFor()
+    expect(await otto.getByRole('button', { name: /Approve/ }).count()).toBe(0)
+    expect(await axeViolations(otto)).toEqual([])
+    await snap(otto, 'help-desk-waiting')
+
+    const alice = await openHelpDesk('alice')
+    await snap(alice, 'help-desk-approval')
+    expect(await axeViolations(alice)).toEqual([])
+    await alice.getByRole('button', { name: 'Approve and reset bob' }).click()
+    const bypass = await alice.locator('code').textContent()
     expect(bypass).toMatch(/^(\w{4}-){3}\w{4}$/)
-    expect(await axeViolations(staff)).toEqual([])
-    await snap(staff, 'help-desk-code')
+    expect(await axeViolations(alice)).toEqual([])
+    await snap(alice, 'help-desk-code')
     expect((await messagesTo(app.url, '+12025550122'))[0]?.text).toContain('reset the sign-in options')
 
     clock.move(SECOND)

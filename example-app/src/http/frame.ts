@@ -4,6 +4,14 @@ import { languageOf } from '../language.js'
 import type { Frame } from '../views/layout.js'
 
 /** The frame of a page that responds to this request. */
-export function frameOf(req: Request, { inbox }: Partial<Pick<VaultContext, 'inbox'>>): Frame {
-  return { inbox: inbox !== undefined, language: languageOf(req) }
+export function frameOf(
+  req: Request,
+  { inbox, mfa, config }: Partial<Pick<VaultContext, 'inbox' | 'mfa' | 'config'>>,
+): Frame {
+  const isStaff = req.user !== undefined && config?.staff.includes(req.user.username) === true
+  return {
+    inbox: inbox !== undefined,
+    helpDesk: isStaff && mfa?.recovery !== undefined,
+    language: languageOf(req),
+  }
 }

@@ -1,4 +1,4 @@
-import { type BypassCode, mfaAccount, requireMfa } from 'countersign'
+import { mfaAccount, requireMfa } from 'countersign'
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
@@ -7,19 +7,26 @@ import { frameOf } from '../http/frame.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
 import { customer, signedIn } from '../http/signed-in.js'
-import { adminPage } from '../views/admin-page.js'
+import { takePageMessage } from '../session.js'
+import { resetRequests } from '../store/reset-requests.js'
+import { adminPage, resetPage } from '../views/admin-page.js'
 
 const text = (max: number) =>
   z.string({ error: 'must be text' }).trim().min(1, { error: 'must not be empty' }).max(max)
 
-const order = z.object({ username: text(100), reason: text(500), approvedBy: text(100) })
+const order = z.object({ username: text(100), reason: text(500) })
+const approval = z.object({ id: text(100) })
 
-/** `GET /admin`, `POST /admin/reset`: staff reset the account of a user who lost every second factor. */
+/**
+ * `GET /admin`, `POST /admin/resets`, `POST /admin/resets/approve`: staff reset the account of a user who lost every second
+ * factor. One member of staff asks for the reset, and another approves it after signing in.
+ */
 export function adminRoutes(context: VaultContext): Router {
   const { config, users, mfa } = context
   const router = Router()
   if (!mfa.recovery) return router
   const account = mfaAccount(mfa)
+  const requests = resetRequests()
   const staffOnly: RequestHandler = function staffOnly(req, _res, next) {
     const isStaff = config.staff.includes(customer(req).username)
     next(isStaff ? undefined : new Problem('not_found', 'There is no page at this address.'))
@@ -27,22 +34,37 @@ export function adminRoutes(context: VaultContext): Router {
   const strong = requireMfa({ maxAge: config.stepUpMaxAge, minStrength: 'strong' })
 
   router.get('/admin', signedIn, staffOnly, strong, (req, res) => {
-    res.send(adminPage(customer(req), undefined, frameOf(req, context)))
+    res.send(adminPage(customer(req), requests.list(), takePageMessage(req), frameOf(req, context)))
   })
 
-  router.post('/admin/reset', signedIn, staffOnly, strong, async (req, res) => {
-    const { username, reason, approvedBy } = readBody(req, order)
+  router.post('/admin/resets', signedIn, staffOnly, strong, async (req, res) => {
+    const { username, reason } = readBody(req, order)
     const user = await users.findByName(username)
-    if (!user) throw new Problem('invalid_request', 'There is no user of this name.')
-    const by = customer(req).username
-    // A real app would have the second person confirm in a session of their own.
-    const approver = await users.findByName(approvedBy)
-    if (!approver || approver.username === by || !config.staff.includes(approver.username)) {
-      throw new Problem('invalid_request', 'Another member of staff must approve the reset.')
+    if (!user && wantsJson(req)) throw new Problem('invalid_request', 'There is no user of this name.')
+    if (user) {
+      const { id } = requests.add({ username: user.username, reason, by: customer(req).username })
+      if (wantsJson(req)) {
+        res.json({ status: 'waiting_for_approval', id })
+        return
+      }
     }
-    const bypass: BypassCode = await account.reset(user, { by, approvedBy: approver.username, reason })
+    req.session.pageMessage = user
+      ? { tone: 'success', text: 'Another member of staff must now sign in and approve the reset.' }
+      : { tone: 'error', text: 'There is no user of this name.' }
+    res.redirect(303, '/admin')
+  })
+
+  router.post('/admin/resets/approve', signedIn, staffOnly, strong, async (req, res) => {
+    const approvedBy = customer(req).username
+    const request = requests.takeToApprove(readBody(req, approval).id, approvedBy)
+    const user = request && (await users.findByName(request.username))
+    if (!request || !user) {
+      throw new Problem('invalid_request', 'There is no such request that you could approve.')
+    }
+    const { by, reason } = request
+    const bypass = await account.reset(user, { by, approvedBy, reason })
     if (wantsJson(req)) res.json(bypass)
-    else res.send(adminPage(customer(req), { username: user.username, ...bypass }, frameOf(req, context)))
+    else res.send(resetPage(customer(req), request, bypass, frameOf(req, context)))
   })
 
   return router

@@ -11,6 +11,8 @@ export interface Viewer {
 export interface Frame {
   /** Whether the menu has the development inbox. */
   readonly inbox: boolean
+  /** Whether the menu has the help desk, for staff. */
+  readonly helpDesk: boolean
   /** The language of the MFA pages, which the footer marks. */
   readonly language: Language
 }
@@ -21,7 +23,7 @@ export interface Page {
   /** The signed-in user; `undefined` without one. */
   readonly viewer: Viewer | undefined
   /** The current item of the menu. */
-  readonly here?: 'home' | 'vault' | 'account' | 'inbox' | 'sign-in'
+  readonly here?: 'home' | 'vault' | 'account' | 'help-desk' | 'inbox' | 'sign-in'
   readonly frame: Frame
   /** The page reloads after this number of seconds. */
   readonly refreshSeconds?: number
@@ -49,6 +51,7 @@ ${page.refreshSeconds && html`<meta http-equiv="refresh" content="${page.refresh
   <a class="brand" href="/">${mark}<span>Vault</span></a>
   <nav aria-label="Main">
     ${page.viewer && [link('/vault', 'vault', 'Money'), link('/account', 'account', 'Account')]}
+    ${page.frame.helpDesk && link('/admin', 'help-desk', 'Help desk')}
     ${page.frame.inbox && link('/inbox', 'inbox', 'Inbox')}
     ${
       page.viewer
