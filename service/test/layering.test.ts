@@ -200,6 +200,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@fastify/busboy': ['http/upload.ts'],
   commander: ['cli/'],
   express: ['http/'],
+  leven: ['known-variables.ts'],
   'libphonenumber-js/max': ['contacts/phone.ts'],
   nodemailer: ['carriers/smtp.ts'],
   otpauth: ['authenticator-app/'],

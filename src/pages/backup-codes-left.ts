@@ -18,7 +18,8 @@ export function backupCodesLeftPage(
   const renew = (style: string) =>
     html`<a class="${style}" href="${frame.base}/backup">${words.overview.backup}</a>`
   return {
-    title: html`${isFew ? codesLeft.title : codesLeft.used}`,
+    // No code left is not few.
+    title: html`${isFew && view.left > 0 ? codesLeft.title : codesLeft.used}`,
     leadsHome: true,
     main: html`<p class="mfa-lead">${view.left === 0 ? codesLeft.none : text.count(codesLeft.left, view.left)}</p>
 ${isFew && html`<p>${codesLeft.advice}</p>`}

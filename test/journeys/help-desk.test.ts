@@ -19,6 +19,7 @@ describeJourney('the help desk of the example app (R95)', (app) => {
     const { page } = await newUser(app.browser, LOOKS['desktop-light'])
     const code = await appCode(page, name)
     await passwordStep(page, app.url, name, '/account')
+    await page.goto(`${app.url}/mfa/verify?factor=app`)
     await typeCode(page, code)
     await page.getByRole('link', { name: 'Help desk' }).click()
     await page.getByRole('heading', { name: 'Reset an account' }).waitFor()
