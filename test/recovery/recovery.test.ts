@@ -177,10 +177,7 @@ describe('a recovery (R94)', () => {
     clock.move(12 * HOUR)
     await made.sendDueNotices()
     const token = tokenIn(made.newest('recovery_reminder'))
-    await jsonAgent(made.app)
-      .post('/mfa/cancel-recovery')
-      .send({ token })
-      .expect(200, { status: 'canceled' })
+    await jsonAgent(made.app).post('/mfa/cancel-recovery').send({ token }).expect(200, { status: 'canceled' })
   })
 
   it('waits for the period in the options', async () => {
