@@ -1,5 +1,5 @@
 import { RedisStore } from 'connect-redis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { sessionCookie } from '../kit/cookies.js'
 import { host, jsonAgent, signIn } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
@@ -109,6 +109,30 @@ describe.skipIf(redisMissing)('with Redis', () => {
       }),
     )
     expect(standIn.count('send')).toBe(5)
+  })
+
+  it('a challenge and a verify ask Redis once for the limits before the service, and once after a correct code', async () => {
+    const { standIn, apps, ports } = await twoApps()
+    const lines: string[] = []
+    await (await redis.connect()).monitor((line) => lines.push(line.toString()))
+    const commandsOf = async <Result>(work: () => Promise<Result>) => {
+      lines.length = 0
+      const result = await work()
+      await shared.echo('the end')
+      await vi.waitFor(() => expect(lines.at(-1)).toContain('the end'))
+      const sent = lines.slice(0, -1).filter((line) => !line.includes(' lua]'))
+      return { result, commands: sent.map((line) => /\] "(\w+)"/.exec(line)?.[1]?.toLowerCase()) }
+    }
+    const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob'))
+    const challenged = await commandsOf(() => postJson(ports[0], '/mfa/challenge', { factor: 'sms' }, cookie))
+    expect(challenged.result.status).toBe(200)
+    // express-session loads the session and prolongs it at the end; between these, it is compared with the store and saved.
+    expect(challenged.commands).toEqual(['get', 'eval', 'get', 'set', 'expire'])
+    const code = standIn.newestCode()
+    const verified = await commandsOf(() => postJson(ports[0], '/mfa/verify', { code }, cookie))
+    expect(verified.result.status).toBe(200)
+    // express-session saves a session with a new id twice: when Passport asks for it, and at the end of the response.
+    expect(verified.commands).toEqual(['get', 'eval', 'eval', 'get', 'del', 'set', 'set'])
   })
 
   it('a user can start to sign in at one app and finish at the other', async () => {
