@@ -1,8 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { micros, perSecond } from './table.mjs'
+import { quoteInReadme } from './readme-figures.mjs'
+import { byCase } from './results.mjs'
+import { markdownTable, micros, perSecond, valueText } from './table.mjs'
 
 const PAGE = fileURLToPath(new URL('../../docs/performance.md', import.meta.url))
+const TEMPLATE = new URL('./performance.template.md', import.meta.url)
 const FLOORS = new URL('./floors.json', import.meta.url)
 const PACKAGES = [
   'express',
@@ -18,7 +21,8 @@ const PACKAGES = [
 ]
 
 /**
- * Writes the page of the results. Why a target is not reached is written by hand in `floors.json`, by the name of the row.
+ * Writes the page of the results, and three of its figures into the README. Its prose is in `performance.template.md`, and why a target is not reached is written by hand
+ * in `floors.json`, by the name of the row.
  * @throws {Error} for results of quick runs, which are too short to be published, unless they go to another file.
  */
 export function writePage(results, output = PAGE) {
@@ -31,52 +35,41 @@ export function writePage(results, output = PAGE) {
   const floors = existsSync(FLOORS) ? JSON.parse(readFileSync(FLOORS, 'utf8')) : {}
   writeFileSync(output, page(results, floors))
   console.log(`Wrote ${output}`)
+  if (output === PAGE) quoteInReadme(results)
 }
 
 function page(results, floors) {
   const majors = [...new Set(results.map(({ major }) => major))].sort((a, b) => a - b)
   const cases = byCase(results)
-  const missed = cases.flatMap(({ rows }) =>
-    rows.filter(({ byMajor }) => byMajor.some((row) => row?.reached === false)),
-  )
-  return `# Performance
-
-\`npm run bench\` wrote this page. It measures Countersign beside the same work done without it, or done by another package,
-in one run on one machine.
-
-${howToRead(results)}
-
-## Summary
-
-${table(
-  ['What', 'Beside', ...majors.map((major) => `Node ${major}`), 'Target', 'Reached'],
-  cases.flatMap(({ rows }) => rows.filter(({ hasTarget }) => hasTarget).map((row) => summaryRow(row))),
-)}
-
-${cases.map((one) => section(one, majors)).join('\n\n')}
-
-## Targets that are not reached
-
-${missed.length === 0 ? 'None.' : missed.map((row) => `- **${row.label}**: ${floors[row.what] ?? 'the cause is not written down yet.'}`).join('\n')}
-
-## Measured on
-
-${machines(results)}
-`
+  const rows = cases.flatMap((one) => one.rows)
+  const missed = rows.filter(({ byMajor }) => byMajor.some((row) => row?.reached === false))
+  const parts = {
+    rounds: [...new Set(results.map((result) => result.rounds))].join(' or '),
+    summary: markdownTable(
+      ['What', 'Beside', ...majors.map((major) => `Node ${major}`), 'Target', 'Reached'],
+      rows.filter(({ hasTarget }) => hasTarget).map((row) => summaryRow(row)),
+    ),
+    cases: cases.map((one) => section(one, majors)).join('\n\n'),
+    missed: missed.length === 0 ? 'None.' : missedTargets(missed, majors, floors),
+    machines: machines(results),
+  }
+  return readFileSync(TEMPLATE, 'utf8').replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name])
 }
 
-function howToRead(results) {
-  const rounds = [...new Set(results.map((result) => result.rounds))].join(' or ')
-  return `The sides of a comparison are measured in turn, in ${rounds} short rounds after some that do not count, each in a server process
-of its own, with the load generator in another. Figures are medians of the rounds, and ratios are medians of each round's
-ratio. Every response is checked; a wrong one ends the run.
-
-- **Processor time** is what the server process uses for one request, with its garbage collection and its compiler threads, in
-  microseconds. The rest of the machine does not change it much.
-- **Ratios** are those of processor time unless said otherwise: 0.90 means that one core answers 90 % of the requests per
-  second that it answers on the other side. Above 1, Countersign is the faster one. The ratio of the requests per second that
-  were measured stands in brackets.
-- Compare within one Node major. Express takes three times as long on Node 20 as on Node 24, whatever is built on it.`
+/** The targets that are not reached, by their cause, with what was measured. */
+function missedTargets(rows, majors, floors) {
+  const byCause = new Map()
+  for (const row of rows) {
+    const measured = majors.flatMap((major, i) =>
+      row.byMajor[i] ? [`${valueText(row.byMajor[i])} on Node ${major}`] : [],
+    )
+    const line = `**${row.label}**: ${measured.join(', ')}; target ${targetText(row.byMajor)}`
+    const cause = floors[row.what] ?? 'the cause is not written down yet'
+    byCause.set(cause, [...(byCause.get(cause) ?? []), line])
+  }
+  return [...byCause]
+    .map(([cause, lines]) => `Cause: ${cause}.\n\n${lines.map((line) => `- ${line}`).join('\n')}`)
+    .join('\n\n')
 }
 
 function section({ name, title, meaning, rows }, majors) {
@@ -86,7 +79,7 @@ function section({ name, title, meaning, rows }, majors) {
   if (meaning) parts.push(meaning)
   if (comparisons.length > 0) {
     parts.push(
-      table(
+      markdownTable(
         ['What', 'Node', 'Countersign', 'Beside it', 'Ratio', 'p99'],
         comparisons.flatMap((row) =>
           majors.flatMap((major, i) => (row.byMajor[i] ? [comparisonRow(row, major, row.byMajor[i])] : [])),
@@ -96,7 +89,7 @@ function section({ name, title, meaning, rows }, majors) {
   }
   if (figures.length > 0) {
     parts.push(
-      table(
+      markdownTable(
         ['What', ...majors.map((major) => `Node ${major}`), 'Target'],
         figures.map(({ label, byMajor }) => [
           label,
@@ -133,12 +126,6 @@ function summaryRow({ label, against, byMajor }) {
   ]
 }
 
-function valueText(row) {
-  return row.ratio
-    ? `${row.ratio.processor.toFixed(2)} (${row.ratio.rate.toFixed(2)})`
-    : `${row.value} ${row.unit}`.trim()
-}
-
 function figureText(row) {
   return row.note ? `${valueText(row)} (${row.note})` : valueText(row)
 }
@@ -147,36 +134,6 @@ function targetText(byMajor) {
   return [...new Set(byMajor.flatMap((row) => (row?.target === undefined ? [] : [String(row.target)])))].join(
     ' / ',
   )
-}
-
-/** The results of each case in the order of the first, with each row's results side by side, one for each major. */
-function byCase(results) {
-  const majors = [...new Set(results.map(({ major }) => major))].sort((a, b) => a - b)
-  const names = [...new Set(results.map(({ name }) => name))]
-  return names.map((name) => {
-    const ofCase = majors.map((major) =>
-      results.find((result) => result.name === name && result.major === major),
-    )
-    const { title, meaning } = ofCase.find(Boolean)
-    const keys = new Set(ofCase.flatMap((result) => (result ? result.rows.map(keyOf) : [])))
-    const rows = [...keys].map((key) => {
-      const byMajor = ofCase.map((result) => result?.rows.find((row) => keyOf(row) === key))
-      const { what, against, ratio } = byMajor.find(Boolean)
-      return {
-        what,
-        against,
-        label: what,
-        byMajor,
-        isComparison: ratio !== undefined,
-        hasTarget: byMajor.some((row) => row?.target !== undefined),
-      }
-    })
-    return { name, title, meaning, rows }
-  })
-}
-
-function keyOf({ what, against }) {
-  return `${what} | ${against ?? ''}`
 }
 
 function machines(results) {
@@ -189,8 +146,6 @@ function machines(results) {
     ...[...new Set(lines)].sort().map((line) => `- ${line}`),
     `- ${PACKAGES.map((name) => `${name} ${versionOf(name)}`).join(', ')}`,
     `- load average ${Math.min(...loads)} to ${Math.max(...loads)}, of which about 2 are the benchmark's own`,
-    '',
-    'To measure again: `npm run bench`. [All cases and options](../bench/README.md).',
   ].join('\n')
 }
 
@@ -200,9 +155,4 @@ function versionOf(name) {
   )
   const file = places.find((place) => existsSync(place))
   return file ? JSON.parse(readFileSync(file, 'utf8')).version : 'not installed'
-}
-
-function table(head, rows) {
-  const line = (cells) => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }

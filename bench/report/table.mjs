@@ -27,3 +27,16 @@ export function micros({ processorUs }) {
 export function perSecond({ perSecond: rate }) {
   return `${Math.round(rate).toLocaleString('en')}/s`
 }
+
+/** The figure of a row: the ratio of processor time with that of the rates in brackets, or the value with its unit. */
+export function valueText(row) {
+  return row.ratio
+    ? `${row.ratio.processor.toFixed(2)} (${row.ratio.rate.toFixed(2)})`
+    : `${row.value} ${row.unit}`.trim()
+}
+
+/** A table in Markdown. */
+export function markdownTable(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
