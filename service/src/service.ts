@@ -67,7 +67,7 @@ export interface CountersignService {
  */
 export async function createService(options: ServiceOptions): Promise<CountersignService> {
   const settings = readOptions(options)
-  const metrics = serviceMetrics()
+  const metrics = serviceMetrics(ownVersion())
   const log = combinedLogger(settings.logger ?? warningsOnly(), metrics.countEvent)
   const keys = keysFrom(settings.secret, settings.previousSecrets)
   const opened = await openStore({

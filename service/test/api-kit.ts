@@ -14,7 +14,7 @@ export function apiOver(context: FlowContext, application: Application, more: Pa
     findApplication: async (key) => (key === API_KEY ? application : undefined),
     inboxes: { test: storedInbox(context.store, context.keys), live: undefined },
     idempotent: idempotentRequests(context.store, context.keys),
-    metrics: serviceMetrics(),
+    metrics: serviceMetrics('0.0.0'),
     metricsKey: undefined,
     metricsWithoutKey: true,
     publicUrl: undefined,

@@ -90,6 +90,14 @@ describe.each([
     ).toEqual([{ n: 1 }])
   })
 
+  test('counts the connections of its pool, if it has one', async () => {
+    if (store.name === 'pglite') return expect(store.connections).toBe(undefined)
+    await store.query('SELECT 1')
+    expect(store.connections?.()).toMatchObject({ used: 0, waiting: 0, max: 10 })
+    const counts = await store.transaction(async () => store.connections?.())
+    expect(counts).toMatchObject({ used: 1, max: 10 })
+  })
+
   test('stores text of any alphabet as text, never as SQL', async () => {
     const id = `'; DROP TABLE thing; -- Ω語\u{1f511}`
     await store.query('INSERT INTO thing (id, n) VALUES ($1, 1)', [id])

@@ -11,20 +11,20 @@ const VERDICTS: Readonly<Record<string, string>> = {
 export function eventCounter(registry: Registry): Logger {
   const verifications = new Counter({
     name: 'countersign_verifications_total',
-    help: 'Verifications of codes, by method and outcome (valid, invalid, locked, factor_disabled)',
-    labelNames: ['method', 'outcome'],
+    help: 'Verifications of codes, by application, method and outcome (valid, invalid, locked, factor_disabled)',
+    labelNames: ['application', 'method', 'outcome'],
     registers: [registry],
   })
   const sends = new Counter({
     name: 'countersign_sends_total',
-    help: 'Requests for codes, by method and outcome (sent, queued, failed, or why the request was refused)',
-    labelNames: ['method', 'outcome'],
+    help: 'Requests for codes, by application, method and outcome (sent, queued, failed, or why the request was refused)',
+    labelNames: ['application', 'method', 'outcome'],
     registers: [registry],
   })
   const deliveries = new Counter({
     name: 'countersign_deliveries_total',
-    help: 'Attempts to deliver a message, by channel and outcome (sent, missed, postponed, failed)',
-    labelNames: ['channel', 'outcome'],
+    help: 'Attempts to deliver a message, by application, channel and outcome (sent, missed, postponed, failed)',
+    labelNames: ['application', 'channel', 'outcome'],
     registers: [registry],
   })
   const paused = new Gauge({
@@ -39,15 +39,27 @@ export function eventCounter(registry: Registry): Logger {
     labelNames: ['event'],
     registers: [registry],
   })
+  const requests = new Counter({
+    name: 'countersign_requests_total',
+    help: 'Requests with a valid API key, by application and status',
+    labelNames: ['application', 'status'],
+    registers: [registry],
+  })
   return (event) => {
-    if (event.event === 'http.request') return
+    const { application = '' } = event
+    if (event.event === 'http.request') {
+      if (application) requests.inc({ application, status: event.status ?? 0 })
+      return
+    }
     events.inc({ event: event.event })
     const verdict = VERDICTS[event.event]
-    if (verdict) verifications.inc({ method: event.factor ?? '', outcome: outcomeOf(verdict, event) })
+    if (verdict)
+      verifications.inc({ application, method: event.factor ?? '', outcome: outcomeOf(verdict, event) })
     const [kind, outcome = ''] = event.event.split('.')
-    if (kind === 'send') sends.inc({ method: event.factor ?? '', outcome: outcomeOf(outcome, event) })
+    if (kind === 'send')
+      sends.inc({ application, method: event.factor ?? '', outcome: outcomeOf(outcome, event) })
     if (kind === 'carrier') paused.set({ carrier: event.carrier ?? '' }, outcome === 'paused' ? 1 : 0)
-    if (kind === 'delivery' && event.channel) deliveries.inc({ channel: event.channel, outcome })
+    if (kind === 'delivery' && event.channel) deliveries.inc({ application, channel: event.channel, outcome })
   }
 }
 

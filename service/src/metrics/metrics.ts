@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Carrier } from '../delivery/carrier.js'
 import type { Channel } from '../delivery/message.js'
 import type { Logger } from '../log/logger.js'
@@ -6,7 +6,7 @@ import type { Store } from '../store/store.js'
 import { timedCarriers } from './delivery-metrics.js'
 import { eventCounter } from './event-metrics.js'
 import { type RequestObserver, requestTimes } from './request-metrics.js'
-import { queueDepth, timedStore } from './store-metrics.js'
+import { poolUse, queueDepth, timedStore } from './store-metrics.js'
 
 /**
  * The metrics of a service. All labels are words from fixed lists or names of carriers, never a contact, account or address.
@@ -25,13 +25,15 @@ export interface Metrics {
 
 type Carriers = Readonly<Partial<Record<Channel, Carrier>>>
 
-/** The metrics of one service; all services of a process share the metrics of the process. */
-export function serviceMetrics(): Metrics {
+/** The metrics of one service of release `version`; all services of a process share the metrics of the process. */
+export function serviceMetrics(version: string): Metrics {
   const registry = new Registry()
   return {
     observeRequest: requestTimes(registry),
     countEvent: eventCounter(registry),
     timeStore(store) {
+      buildInfo(registry, version, store)
+      poolUse(registry, store)
       queueDepth(registry, store)
       return timedStore(registry, store)
     },
@@ -41,6 +43,16 @@ export function serviceMetrics(): Metrics {
       return { text: texts.join('\n'), contentType: registry.contentType }
     },
   }
+}
+
+/** Which release runs where: its value is always 1. */
+function buildInfo(registry: Registry, version: string, { name }: Store): void {
+  new Gauge({
+    name: 'countersign_build_info',
+    help: 'Always 1; the labels are the release, the release of Node.js and the kind of database',
+    labelNames: ['version', 'node', 'store'],
+    registers: [registry],
+  }).set({ version, node: process.versions.node, store: name }, 1)
 }
 
 let processRegistry: Registry | undefined

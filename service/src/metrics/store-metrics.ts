@@ -42,3 +42,36 @@ export function queueDepth(registry: Registry, store: Store): void {
     },
   })
 }
+
+/** Shows how the pool of connections is used, where there is one. */
+export function poolUse(registry: Registry, store: Store): void {
+  const counts = store.connections?.bind(store)
+  if (!counts) return
+  const connections = new Gauge({
+    name: 'countersign_database_connections',
+    help: 'Connections of this process to the database, by state (used, idle)',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { used, idle } = counts()
+      connections.set({ state: 'used' }, used)
+      connections.set({ state: 'idle' }, idle)
+    },
+  })
+  new Gauge({
+    name: 'countersign_database_connections_max',
+    help: 'The maximum number of connections of this process (SERVICE_DATABASE_POOL_SIZE)',
+    registers: [registry],
+    collect() {
+      this.set(counts().max)
+    },
+  })
+  new Gauge({
+    name: 'countersign_database_waiting',
+    help: 'Statements that wait for a free connection',
+    registers: [registry],
+    collect() {
+      this.set(counts().waiting)
+    },
+  })
+}

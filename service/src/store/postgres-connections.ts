@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { connectionStrings } from './postgres-hosts.js'
 import { typeParser } from './postgres-values.js'
+import type { ConnectionCounts } from './store.js'
 import { asDriverError, StoreUnavailableError } from './store-unavailable.js'
 
 /** How the service uses a PostgreSQL server. */
@@ -30,6 +31,7 @@ export interface PostgresConnections {
    * time. After an error of the connection, the connection is closed.
    */
   use<T>(work: (client: pg.PoolClient, session: Session) => Promise<T>): Promise<T>
+  counts(): ConnectionCounts
   close(): Promise<void>
 }
 
@@ -136,6 +138,16 @@ export function postgresConnections(databaseUrl: string, limits: PostgresLimits)
         if (isSuspect && (error.reason === 'unreachable' || error.reason === 'read_only')) generation++
         client.release(isSuspect)
         throw error
+      }
+    },
+    counts() {
+      const sum = (count: (pool: pg.Pool) => number) => pools.reduce((total, pool) => total + count(pool), 0)
+      const idle = sum((pool) => pool.idleCount)
+      return {
+        used: sum((pool) => pool.totalCount) - idle,
+        idle,
+        waiting: sum((pool) => pool.waitingCount),
+        max: limits.poolSize,
       }
     },
     async close() {

@@ -112,6 +112,7 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
     async script(tx, text) {
       await tx.query(text)
     },
+    connections: connections.counts,
     async upkeep() {},
     close: connections.close,
   }

@@ -16,6 +16,16 @@ export interface Transactions extends Queries {
   transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>
 }
 
+/** The connections of this process to its database. */
+export interface ConnectionCounts {
+  readonly used: number
+  readonly idle: number
+  /** Statements that wait for a free connection. */
+  readonly waiting: number
+  /** The maximum number of connections. */
+  readonly max: number
+}
+
 /** Everything that must outlive the process (R28). PGlite and PostgreSQL understand the same SQL. */
 export interface Store extends Transactions {
   /** The kind of database, for the log. */
@@ -29,6 +39,8 @@ export interface Store extends Transactions {
   alone(text: string): Promise<void>
   /** Runs a script of several statements without parameters, for migrations. */
   script(tx: Queries, text: string): Promise<void>
+  /** Counts the connections; absent where there is no pool. */
+  connections?(): ConnectionCounts
   /** Reclaims the space of deleted rows and truncates the journal, where the database does not do so itself. */
   upkeep(): Promise<void>
   close(): Promise<void>
