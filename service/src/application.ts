@@ -45,6 +45,8 @@ export interface Application {
   /** The account notices that the service sends. */
   readonly notices: readonly Notice[]
   readonly limits: Limits
+  /** Its own texts of messages, which replace ours. */
+  readonly texts: OwnTexts
 }
 
 const TEST_SUFFIX = '/test'
@@ -64,5 +66,13 @@ export function isTestPartition(id: string): boolean {
   return id.endsWith(TEST_SUFFIX)
 }
 
+/** Texts by name, in groups as the texts of the messages are. */
+export interface TextTree {
+  readonly [name: string]: string | TextTree | undefined
+}
+
+/** An application's own texts of messages by language, `{ de: { code: { text: '…' } } }`. Ours apply for the rest. */
+export type OwnTexts = Readonly<Record<string, TextTree | undefined>>
+
 /** The application as messages mention it. */
-export type Sender = Pick<Application, 'name' | 'origin'>
+export type Sender = Pick<Application, 'name' | 'origin'> & { readonly texts?: OwnTexts }

@@ -289,6 +289,32 @@ describe('settings', () => {
     }
   })
 
+  test('replace texts of messages, which are checked before they are stored', async () => {
+    const { name, ops, live } = await fresh()
+    const { email } = freshEmail()
+    const subject = '{app}: {code}'
+    const text = 'Code {code} von {app} {purpose}, {minutes}.'
+    await ops.changeSettings(name, { set: { texts: { de: { code: { subject, text } } } } })
+    expect((await live.send(email, 'EMAIL', { Locale: 'de' })).status).toBe(200)
+    expect((await live.inbox(email))[0]?.text).toMatch(
+      /^Code \d{6} von app-\d+ zum Anmelden, 10 Minuten\.\n$/,
+    )
+    const broken = { texts: { de: { code: { text: 'Code {code}' } } } }
+    for (const refused of [
+      ops.changeSettings(name, { set: broken }),
+      ops.createApplication(`${name}-2`, broken),
+    ]) {
+      const error = await rejection(refused)
+      expect(error).toBeInstanceOf(OperatorError)
+      expect(error.message).toContain('texts.de.code.text must contain {app} and {purpose} and {minutes}.')
+    }
+    const stored = (await ops.showSettings(name)).find((setting) => setting.name === 'texts')
+    expect(JSON.parse(stored?.value ?? '')).toEqual({ de: { code: { subject, text } } })
+    expect(
+      (await ops.listAudit({ application: name, limit: 10 })).some(({ detail }) => detail === 'texts=de'),
+    ).toBe(true)
+  })
+
   test('limit messages and attempts, and determine how long codes and locks last', async () => {
     const { phone } = freshPhone()
     const { email } = freshEmail()

@@ -134,6 +134,22 @@ describe('the command line on PostgreSQL', () => {
     expect(new Set(columns.filter((column) => column >= 0)).size).toBe(1)
   })
 
+  test('reads texts of an application from a file', async () => {
+    const { path, remove } = temporaryFolder()
+    const file = join(path, 'texts.json')
+    const texts = { en: { backup: { subject: 'Codes for {app}' } } }
+    writeFileSync(file, JSON.stringify(texts))
+    await succeed('app', 'create', 'texts', 'countries=GB', `texts=@${file}`)
+    const settings: { name: string; value: string }[] = await json('app', 'settings', 'texts')
+    expect(JSON.parse(settings.find(({ name }) => name === 'texts')?.value ?? '')).toEqual(texts)
+    writeFileSync(file, '{ "en": ')
+    const noJson = await inProcess(env, 'app', 'settings', 'texts', `texts=@${file}`)
+    expect(noJson).toMatchObject({ code: 1, err: expect.stringContaining('texts must be an object like') })
+    remove()
+    const missing = await inProcess(env, 'app', 'settings', 'texts', `texts=@${file}`)
+    expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('cannot be read') })
+  })
+
   test('asks for the countries of a new application, and proposes the home country (R103)', async () => {
     const questions: string[] = []
     const answering = (answer: string) => async (question: string) => {

@@ -100,6 +100,7 @@ export function freshTenant(
     name: 'Vault',
     origin: undefined,
     locale: 'en',
+    texts: {},
     tier: 'enterprise',
     methods: OPTIONAL_METHODS,
     countries: [],

@@ -233,7 +233,7 @@ describe('the environment', () => {
     const read = (SERVICE_LOCALE: string) =>
       readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_LOCALE }, { dataDir: folder }).options.locale
     expect(read('pt-BR')).toBe('pt-BR')
-    expect(() => read('zz')).toThrow('SERVICE_LOCALE must be a tag of one of the languages de, en')
+    expect(() => read('zz')).toThrow('SERVICE_LOCALE must be a tag of one of the languages ar, de, en')
     expect(() => read('de_DE')).toThrow('SERVICE_LOCALE must be')
   })
 

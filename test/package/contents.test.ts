@@ -39,8 +39,8 @@ describe('the packed package', () => {
     // Parts of zod are in the bundle.
     expect(project.files).toContain('dist/licenses/zod.txt')
     const { size } = await stat(join(project.folder, TARBALL))
-    // The parts of zod are 38 KB of it.
-    expect(size).toBeLessThan(360_000)
+    // The parts of zod are 38 KB of it, and the texts in 13 languages 75 KB.
+    expect(size).toBeLessThan(420_000)
   })
 
   it('has small CommonJS entries that only export, since Node reads an imported CommonJS file twice', async () => {

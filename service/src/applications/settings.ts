@@ -1,8 +1,17 @@
 import * as z from 'zod'
-import { type Application, type Mode, NOTICES, OPTIONAL_METHODS, partitionOf, TIERS } from '../application.js'
+import {
+  type Application,
+  type Mode,
+  NOTICES,
+  OPTIONAL_METHODS,
+  type OwnTexts,
+  partitionOf,
+  TIERS,
+} from '../application.js'
 import { isCountry } from '../contacts/phone.js'
 import { LIMIT_NAMES, type LimitOptions, limitRules, limitsFrom } from '../limits.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from '../message-texts/catalogue.js'
+import { faultsInOwnTexts } from '../message-texts/own-texts.js'
 
 /** How an operator writes the empty list of countries, which serves all. */
 export const ALL_COUNTRIES = 'all'
@@ -68,6 +77,16 @@ export const settingsSchema = z.strictObject({
     .optional(),
   /** The account notices that are sent. Defaults to all. */
   notices: noticesRule.optional(),
+  /** Own texts of messages by language, `{ de: { code: { text: '…' } } }`. Defaults to ours. */
+  texts: z
+    .unknown()
+    .transform((given, context): OwnTexts => {
+      const faults = faultsInOwnTexts(given)
+      for (const message of faults) context.addIssue({ code: 'custom', message })
+      // Without faults, it has this type.
+      return faults.length > 0 ? z.NEVER : (given as OwnTexts)
+    })
+    .optional(),
   ...limitRules,
 })
 
@@ -75,7 +94,7 @@ export const settingsSchema = z.strictObject({
 export type ApplicationSettings = z.output<typeof settingsSchema>
 
 /** The values of everything that is not set. */
-export type ApplicationDefaults = Omit<Application, 'id' | 'mode'>
+export type ApplicationDefaults = Omit<Application, 'id' | 'mode' | 'texts'>
 
 /** The values of a new application. */
 export function applicationDefaults(name: string): ApplicationDefaults {
@@ -109,6 +128,7 @@ export function applicationFrom(
     countries: set.countries ?? defaults.countries,
     notices: set.notices ?? defaults.notices,
     limits: limitsFrom(limitsIn(set), defaults.limits),
+    texts: set.texts ?? {},
   }
 }
 

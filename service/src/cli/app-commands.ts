@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { checkSettingNames, parseSettings, SETTING_NAMES } from '../operator/parse-settings.js'
 import { withCountries } from './ask-countries.js'
 import { type CommonOptions, type Io, print } from './io.js'
+import { withFiles } from './setting-files.js'
 import { READS, withOperator } from './store-access.js'
 import { table } from './table.js'
 
@@ -9,6 +10,7 @@ const SETTINGS = `
 Settings: ${SETTING_NAMES.join(', ')}.
 Separate the items of a list by commas: methods=email,sms countries=GB,DE. Authenticator apps are always on.
 countries=all serves the phone numbers of every country, which SMS pumping abuses.
+texts=@file.json reads texts of your own from a file; see docs/operating.md.
 Durations are a number with s, m, h or d, such as lockDuration=1h, or milliseconds.
 
 Examples:
@@ -27,7 +29,7 @@ export function appCommands(program: Command, io: Io): void {
     .addHelpText('after', SETTINGS)
     .action(async (name: string, written: string[], _own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
-      const settings = await withCountries(io, parseSettings(written))
+      const settings = await withCountries(io, parseSettings(withFiles(written)))
       await withOperator(io, options, (operator) => operator.createApplication(name, settings))
       print(io, options, { application: name }, () => `Created "${name}". Next: key create ${name}`)
     })
@@ -58,7 +60,7 @@ export function appCommands(program: Command, io: Io): void {
     .addHelpText('after', SETTINGS)
     .action(async (name: string, written: string[], own: { unset?: string[] }, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
-      const set = parseSettings(written)
+      const set = parseSettings(withFiles(written))
       const unset = checkSettingNames(own.unset ?? [])
       const changes = written.length + unset.length > 0
       const settings = await withOperator(

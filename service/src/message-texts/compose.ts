@@ -6,6 +6,7 @@ import { chooseLanguage, textsIn } from './catalogue.js'
 import { inGsm7 } from './gsm-7.js'
 import { mailHtml } from './mail-html.js'
 import type { MessageTexts } from './message-texts.js'
+import { withOwnTexts } from './own-texts.js'
 import { smsText } from './sms-text.js'
 
 /** A recipient of a message, with the language of the message. */
@@ -22,7 +23,7 @@ export function codeMessage(
   challenge: { readonly code: string; readonly purpose: Purpose; readonly secondsLeft: number },
 ): Message {
   const { code, purpose, secondsLeft } = challenge
-  const { texts, language } = textsFor(recipient)
+  const { texts, language } = textsFor(application, recipient)
   const name = displayedName(application.name)
   const words = {
     app: name,
@@ -50,7 +51,7 @@ export function codeMessage(
 
 /** The message with a set of backup codes, formatted for reading. */
 export function backupMessage(application: Sender, recipient: Recipient, codes: readonly string[]): Message {
-  const { texts, language } = textsFor(recipient)
+  const { texts, language } = textsFor(application, recipient)
   const name = displayedName(application.name)
   const words = { app: name, codes: codes.join('\n') }
   const text = toChannelAlphabet(recipient.channel, fill(texts.backup.text, words))
@@ -73,7 +74,7 @@ export function noticeMessage(
   notice: Notice,
   seconds = 0,
 ): Message {
-  const { texts, language } = textsFor(recipient)
+  const { texts, language } = textsFor(application, recipient)
   const name = displayedName(application.name)
   const words = { app: name, minutes: minutes(language, seconds) }
   const text = toChannelAlphabet(recipient.channel, fill(texts.notices[notice].text, words))
@@ -93,9 +94,9 @@ export function spokenCode(code: string): string {
   return [...code].join(', ')
 }
 
-function textsFor(recipient: Recipient): { texts: MessageTexts; language: string } {
+function textsFor(application: Sender, recipient: Recipient): { texts: MessageTexts; language: string } {
   const language = chooseLanguage(recipient.locale)
-  return { texts: textsIn(language), language }
+  return { texts: withOwnTexts(textsIn(language), language, application.texts), language }
 }
 
 /** With accents outside the GSM alphabet, half of the languages would need a second or third SMS. */

@@ -47,7 +47,7 @@ export async function createApplication(
   given: ApplicationSettings,
 ): Promise<void> {
   const { homeCountry } = actor
-  const settings = { ...(homeCountry !== undefined && { countries: [homeCountry] }), ...given }
+  const settings = checked({ ...(homeCountry !== undefined && { countries: [homeCountry] }), ...given })
   if (!isApplicationName(application)) {
     throw new OperatorError(
       `"${application}" cannot be the name of an application: use 1 to 40 lowercase letters, digits and dashes.`,
@@ -125,7 +125,7 @@ export async function changeSettings(
     async (tx) => {
       const before = await settingsOf(tx, application, 'FOR UPDATE')
       const kept = Object.entries(before).filter(([name]) => !changes.unset.includes(name))
-      const after = settingsSchema.parse({ ...Object.fromEntries(kept), ...changes.set })
+      const after = checked({ ...Object.fromEntries(kept), ...changes.set })
       await tx.query('UPDATE application SET settings = $2 WHERE application = $1', [
         application,
         JSON.stringify(after),
@@ -167,6 +167,13 @@ async function settingsOf(
   )
 }
 
+/** Settings that did not come from the command line are not checked yet. */
+function checked(settings: unknown): ApplicationSettings {
+  const parsed = settingsSchema.safeParse(settings)
+  if (parsed.success) return parsed.data
+  throw new OperatorError(...new Set(parsed.error.issues.map(({ message }) => `${message}.`)))
+}
+
 function effectiveApplication(application: string, set: ApplicationSettings) {
   const defaults = applicationDefaults(application)
   const own = application === DEFAULT_APPLICATION ? { ...defaults, tier: 'enterprise' as const } : defaults
@@ -176,12 +183,22 @@ function effectiveApplication(application: string, set: ApplicationSettings) {
 function formatSettings(settings: ApplicationSettings): string {
   return Object.entries(settings)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${formatValue(name, value)}`)
+    .map(([name, value]) =>
+      // Whole texts are too long for the audit log.
+      name === 'texts'
+        ? `texts=${Object.keys(Object(value)).join(',')}`
+        : `${name}=${formatValue(name, value)}`,
+    )
     .join(' ')
 }
 
 /** A value as an operator writes it. */
 function formatValue(name: string, value: unknown): string {
   if (name === 'countries' && Array.isArray(value) && value.length === 0) return ALL_COUNTRIES
+  if (name === 'texts') return isEmpty(value) ? '' : JSON.stringify(value)
   return Array.isArray(value) ? value.join(',') : String(value ?? '')
+}
+
+function isEmpty(value: unknown): boolean {
+  return Object.keys(Object(value)).length === 0
 }

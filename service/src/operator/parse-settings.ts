@@ -43,8 +43,18 @@ function unknownSetting(name: string): string {
   return `The setting "${name}" does not exist: use one of ${SETTING_NAMES.join(', ')}.`
 }
 
+/** Text that is not JSON stays text, which the rule of the setting refuses. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 function parseValue(name: string, text: string): unknown {
   if (TEXTS.has(name)) return text
+  if (name === 'texts') return parseJson(text)
   if (name === 'countries' && text === ALL_COUNTRIES) return []
   if (LISTS.has(name)) return text === '' ? [] : text.split(',').map((part) => part.trim())
   return /^\d{1,9}$/.test(text) ? Number(text) : text

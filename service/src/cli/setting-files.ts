@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import { OperatorError } from '../operator/operator-error.js'
+
+/** Replaces `texts=@file.json` by the content of the file, since texts are too long for a command line. */
+export function withFiles(written: readonly string[]): string[] {
+  return written.map((pair) => {
+    const [, path] = /^texts=@(.+)$/s.exec(pair) ?? []
+    return path === undefined ? pair : `texts=${contentOf(path)}`
+  })
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new OperatorError(
+      `The file "${path}" cannot be read: give the path of a JSON file, texts=@file.json.`,
+    )
+  }
+}
