@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import pg from 'pg'
 import { freePort } from '../../test/kit/loopback.js'
 
@@ -24,14 +24,17 @@ export interface OwnPostgres {
   remove(): Promise<void>
 }
 
-/** Starts a new server. */
-export async function ownPostgres(): Promise<OwnPostgres> {
+/** Starts a new server, with more settings if given. */
+export async function ownPostgres(more: Settings = {}): Promise<OwnPostgres> {
   const folder = newFolder()
   run('initdb', ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'])
-  return serve(folder)
+  return servePostgres(folder, more)
 }
 
-async function serve(folder: string): Promise<OwnPostgres> {
+type Settings = Readonly<Record<string, string>>
+
+/** Starts a server on the folder `data` in `folder`. */
+export async function servePostgres(folder: string, more: Settings = {}): Promise<OwnPostgres> {
   const port = await freePort()
   const url = `postgresql://postgres@127.0.0.1:${port}/postgres`
   const settings = {
@@ -39,6 +42,7 @@ async function serve(folder: string): Promise<OwnPostgres> {
     unix_socket_directories: folder,
     fsync: 'off',
     full_page_writes: 'off',
+    ...more,
   }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const data = join(folder, 'data')
@@ -75,7 +79,7 @@ async function serve(folder: string): Promise<OwnPostgres> {
     async standby() {
       const copy = newFolder()
       run('pg_basebackup', ['-d', url, '-D', join(copy, 'data'), '-R', '-c', 'fast', '--no-sync'])
-      return serve(copy)
+      return servePostgres(copy)
     },
     async remove() {
       if (server.exitCode === null) await end('SIGQUIT')
@@ -84,20 +88,24 @@ async function serve(folder: string): Promise<OwnPostgres> {
   }
 }
 
-function newFolder(): string {
+/** A new folder that belongs to the user as whom PostgreSQL runs. */
+export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-own-pg-'))
   chmodSync(folder, 0o755)
   if (process.getuid?.() === 0) execFileSync('chown', ['postgres', folder])
   return folder
 }
 
-function run(binary: string, args: string[]): void {
-  execFileSync(...asPostgres(binary, args), { stdio: 'ignore', cwd: '/' })
+/** Runs a program of PostgreSQL, or a script that finds them in its path. */
+export function run(binary: string, args: string[]): string {
+  const { PATH = '' } = process.env
+  const env = { PATH: `${BINARIES}:${PATH}` }
+  return execFileSync(...asPostgres(binary, args), { env, encoding: 'utf8', stdio: 'pipe', cwd: '/' })
 }
 
 /** PostgreSQL refuses to run as root. */
 function asPostgres(binary: string, args: string[]): [string, string[]] {
-  const path = join(BINARIES, binary)
+  const path = isAbsolute(binary) ? binary : join(BINARIES, binary)
   if (process.getuid?.() !== 0) return [path, args]
   return ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', path, ...args]]
 }
