@@ -24,6 +24,7 @@ export default defineConfig({
   resolve: {
     // Tests read the sources, so that one class or schema never exists twice (once built, once not).
     alias: [
+      { find: /^\.\/(store\/)?embedded-database\.js$/, replacement: here('./test/kit/reused-databases.ts') },
       { find: /^countersign\/protocol$/, replacement: here('./src/protocol/index.ts') },
       { find: /^countersign\/testing$/, replacement: here('./src/testing/index.ts') },
       { find: /^countersign$/, replacement: here('./src/index.ts') },
@@ -35,7 +36,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000, interval: 20 } },
-    maxWorkers: 2,
+    maxWorkers: 3,
     // What a file changes outside of itself it puts back.
     setupFiles: ['test/kit/put-back.ts'],
     projects: [
