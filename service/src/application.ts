@@ -42,11 +42,22 @@ export interface Application {
   readonly methods: readonly DeliveredMethod[]
   /** ISO 3166 codes of the countries whose phone numbers are served; an empty list serves all. */
   readonly countries: readonly string[]
+  readonly spending: Spending
   /** The account notices that the service sends. */
   readonly notices: readonly Notice[]
   readonly limits: Limits
   /** Its own texts of messages, which replace ours. */
   readonly texts: OwnTexts
+}
+
+/** What messages to phones cost, and how much may be spent on them, in the currency of the operator's carriers. */
+export interface Spending {
+  /** The price of a message by ISO code of the country; `*` stands for all others. */
+  readonly prices: Readonly<Record<string, number>>
+  /** The ceiling of a UTC day. */
+  readonly perDay: number | undefined
+  /** The ceiling of a UTC month. */
+  readonly perMonth: number | undefined
 }
 
 const TEST_SUFFIX = '/test'

@@ -2,7 +2,15 @@ import * as z from 'zod'
 import { type Duration, durationMs } from './duration.js'
 
 interface CountRange {
-  readonly unit: 'digits' | 'attempts' | 'failures' | 'messages' | 'steps' | 'codes' | 'characters'
+  readonly unit:
+    | 'digits'
+    | 'attempts'
+    | 'failures'
+    | 'messages'
+    | 'steps'
+    | 'codes'
+    | 'characters'
+    | 'percent'
   readonly min: number
   readonly max: number
   readonly default: number
@@ -51,6 +59,16 @@ export const LIMIT_RANGES = {
   sendsPerClientHour: count('messages', 1, 10, 10),
   /** Messages of one application in a UTC day (R43): 1 to 10,000,000. Defaults to 10,000. */
   sendsPerApplicationDay: count('messages', 1, 10_000_000, 10_000),
+  /** Messages of one application to the phones of one country in an hour (R103): 1 to 1,000,000. Defaults to 1,000. */
+  sendsPerCountryHour: count('messages', 1, 1_000_000, 1_000),
+  /** Messages of one application to the phones of one prefix (10,000 numbers) in an hour (R103): 1 to 1,000,000. Defaults to 100. */
+  sendsPerPrefixHour: count('messages', 1, 1_000_000, 100),
+  /** Share of the codes sent to phones that must be typed, per country and prefix (R103): 0 to 90 percent; 0 switches this off. Defaults to 25. */
+  minConversionPercent: count('percent', 0, 90, 25),
+  /** Codes to one country that may stay untyped before `minConversionPercent` holds (R103): 10 to 100,000. Defaults to 100. */
+  untypedPerCountry: count('codes', 10, 100_000, 100),
+  /** Codes to one prefix that may stay untyped before `minConversionPercent` holds (R103): 5 to 10,000. Defaults to 20. */
+  untypedPerPrefix: count('codes', 5, 10_000, 20),
   /** How long a new authenticator secret waits for its first valid code (R98): 5 minutes to 1 hour. Defaults to `'15m'`. */
   enrollmentLifetime: duration('5m', '1h', '15m'),
   /** Steps of 30 seconds by which an authenticator app may be ahead of the service's clock (R50): 0 or 1. Defaults to 0. */

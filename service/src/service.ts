@@ -10,6 +10,7 @@ import { describeRoutes } from './carriers/route.js'
 import { storedOutbox } from './delivery/outbox.js'
 import type { FlowContext } from './flows/context.js'
 import { appImporter, type ImportAppRequest, inProcessService } from './flows/in-process-service.js'
+import { phoneTraffic } from './flows/phone-traffic.js'
 import { httpApi } from './http/api.js'
 import { idempotentRequests } from './idempotency/idempotent-requests.js'
 import { combinedLogger, warningsOnly } from './log/logger.js'
@@ -109,7 +110,8 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   })
   void carriers.check()
   const transcription = openTranscription(settings, log)
-  const context: FlowContext = { store, keys, outbox, transcription, log }
+  const traffic = phoneTraffic(store, log)
+  const context: FlowContext = { store, keys, outbox, transcription, phoneTraffic: traffic, log }
   const usesInbox = Object.values(settings.routes).some((list) => list.some((route) => route.by === 'inbox'))
   const findDefault = () => applications.byName(DEFAULT_APPLICATION)
   const idempotent = idempotentRequests(store, keys)
@@ -154,6 +156,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
       await transcription.close()
       await outbox.close()
       await carriers.close()
+      await traffic.close()
       await store.close()
     },
   }
@@ -175,6 +178,7 @@ function defaultsFrom(settings: ServiceSettings): ApplicationDefaults {
     tier: 'enterprise',
     methods: OPTIONAL_METHODS,
     countries: settings.homeCountry === undefined ? [] : [settings.homeCountry],
+    spending: { prices: {}, perDay: undefined, perMonth: undefined },
     notices: settings.notices,
     limits: settings.limits,
   }

@@ -350,6 +350,28 @@ describe('the command line on PostgreSQL', () => {
     ])
   })
 
+  test('shows, pauses and resumes the codes that are sent to phones (R103)', async () => {
+    await succeed('traffic', 'pause', 'default', '+44740012', '--as', 'ann')
+    expect(await json('traffic', 'show', 'default')).toMatchObject([
+      { destination: '+44740012', sent: 0, typed: 0, pausedAt: expect.any(Number) },
+    ])
+    expect((await succeed('traffic', 'show', 'default')).out).toMatch(
+      /^DESTINATION .*\n\+44740012 +0 +0 +0 +2\d{3}-/,
+    )
+    expect(await json('traffic', 'resume', 'default', '+44740012')).toEqual({
+      ...{ destination: '+44740012', paused: false },
+    })
+    expect(await inProcess(env, 'traffic', 'resume', 'default', 'GB')).toMatchObject({
+      ...{ code: 1, err: expect.stringContaining('are not paused') },
+    })
+    const prices = await json('app', 'settings', 'default', 'prices=GB:0.04,*:0.2', 'spendPerDay=12.5')
+    expect(prices.filter(({ from }: { from: string }) => from === 'set')).toMatchObject([
+      { name: 'prices', value: 'GB:0.04,*:0.2' },
+      { name: 'spendPerDay', value: '12.5' },
+    ])
+    await succeed('app', 'settings', 'default', '--unset', 'prices', 'spendPerDay')
+  })
+
   test('shows the message of a database error, without a stack trace', async () => {
     const url = new URL(env.DATABASE_URL ?? '')
     url.searchParams.set('options', '-c default_transaction_read_only=on')
@@ -375,6 +397,11 @@ describe('the command line on PostgreSQL', () => {
     [['app', 'settings', 'default', 'lockDuration=1s'], 'from 15m to 24h'],
     [['app', 'settings', 'default', 'maxTries=3'], '"maxTries" is now called attemptsPerChallenge'],
     [['app', 'settings', 'default', '--unset', 'lockSeconds'], '"lockSeconds" is now called lockDuration'],
+    [['app', 'settings', 'default', 'spendPerDay=5'], 'need prices'],
+    [['app', 'settings', 'default', 'prices=GB'], 'such as GB:0.04'],
+    [['app', 'settings', 'default', 'prices=Britain:1'], 'ISO codes'],
+    [['app', 'settings', 'default', 'spendPerMonth=much'], 'amount of money'],
+    [['traffic', 'pause', 'default', 'Britain'], 'neither a country'],
     [['key', 'create', 'none'], 'The application "none" does not exist'],
     [['key', 'revoke', 'default', 'key_0'], 'list its keys'],
     [['user', 'show', 'default', 'ann'], '--account'],

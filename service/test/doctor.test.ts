@@ -53,6 +53,7 @@ describeOnBothDatabases((bench, database) => {
       'ok deliveries: In the last 24 hours 0 messages were sent and 0 were not delivered.',
       'ok API keys: Every application has a live key.',
       'ok countries: Every application names the countries that it serves.',
+      'ok traffic: The codes sent to phones are typed.',
     ])
   })
 

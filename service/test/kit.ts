@@ -12,6 +12,7 @@ import { CHANNELS, type Channel, type QueuedMessage } from '../src/delivery/mess
 import { storedOutbox } from '../src/delivery/outbox.js'
 import type { FlowContext } from '../src/flows/context.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
+import { phoneTraffic } from '../src/flows/phone-traffic.js'
 import { type LimitOptions, limitsFrom } from '../src/limits.js'
 import type { LogEvent } from '../src/log/logger.js'
 import { keysFrom } from '../src/secrets/keys.js'
@@ -67,14 +68,16 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
     onUndelivered: (message, now) => endUndelivered(store, message, now),
   })
   const transcription = createTranscription({ transcriber: undefined, fetchOptions: { hosts: [] }, log })
+  const traffic = phoneTraffic(store, log)
   return {
-    context: { store, keys, outbox, transcription, log },
+    context: { store, keys, outbox, transcription, phoneTraffic: traffic, log },
     store,
     messages,
     events,
     failNext: (...next) => void failures.push(...next),
     async close() {
       await outbox.close()
+      await traffic.close()
       await store.close()
     },
   }
@@ -104,6 +107,7 @@ export function freshTenant(
     tier: 'enterprise',
     methods: OPTIONAL_METHODS,
     countries: [],
+    spending: { prices: {}, perDay: undefined, perMonth: undefined },
     notices: NOTICES,
     ...settings,
     limits: limitsFrom(settings.limits ?? {}),

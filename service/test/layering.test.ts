@@ -81,6 +81,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'application.ts',
       'applications',
       'carriers',
+      'contacts',
       'delivery',
       'limits.ts',
       'secrets',

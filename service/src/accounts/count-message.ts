@@ -1,4 +1,11 @@
 import { raiseConflict } from '../store/raise-conflict.js'
+import {
+  countTraffic,
+  judgeTraffic,
+  TRAFFIC_COLUMN,
+  type TrafficParameters,
+  type TrafficRow,
+} from './phone-traffic.js'
 
 /** The period of an application's budget: the UTC day. */
 export const APPLICATION_DAY_MS = 86_400_000
@@ -7,7 +14,7 @@ export const APPLICATION_DAY_MS = 86_400_000
 export const PARTS = 64
 
 /** The parameters of `countMessage`. */
-export type BudgetParameters = {
+export type BudgetParameters = TrafficParameters & {
   readonly application: string
   readonly now: number
   /** The scope and key of each counter, in the order in which they are locked. */
@@ -26,7 +33,7 @@ export type BudgetParameters = {
 }
 
 /** What `BUDGET_COLUMNS` tells, before the message. */
-export interface BudgetRow {
+export interface BudgetRow extends TrafficRow {
   /** Messages within the period of each allowance; `null` when the budgets were not looked at. */
   readonly sent: readonly number[] | null
   /** The oldest of them; when there is none, `now`. */
@@ -71,10 +78,12 @@ export const countMessage = (gate: string): string => `counter AS MATERIALIZED (
         FROM unnest(counter.times) AS time WHERE time > :now::bigint - allowed.within
       ) AS recent
   ),
+  ${judgeTraffic(gate)},
   counted_today AS (
     INSERT INTO daily_budget AS daily (application, day, part, messages)
     SELECT :application, :day, :part::integer, 1 FROM ${gate}
     WHERE NOT EXISTS (SELECT FROM allowance WHERE available_at IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM traffic_refused)
       AND 0 < ${shareOf(':part::integer')}
     ON CONFLICT (application, day, part) DO UPDATE SET messages = daily.messages + 1
     WHERE daily.messages < ${shareOf('daily.part')}
@@ -91,12 +100,14 @@ export const countMessage = (gate: string): string => `counter AS MATERIALIZED (
         AND counter.times IS NOT NULL) THEN EXCLUDED.times
       -- Another send created the row since this statement began.
       ELSE ARRAY[${raiseConflict('budget.times')}]::bigint[] END
-  )`
+  ),
+  ${countTraffic('counted_today')}`
 
 /** The columns of a statement with the steps of `countMessage`: see `BudgetRow`. */
 export const BUDGET_COLUMNS = `(SELECT array_agg(sent ORDER BY position) FROM allowance) AS sent,
   (SELECT array_agg(oldest ORDER BY position) FROM allowance) AS oldest,
   (SELECT max(available_at) FROM allowance) AS available_at,
+  ${TRAFFIC_COLUMN},
   EXISTS (SELECT FROM counted_today) AS is_counted,
   (SELECT coalesce(sum(messages), 0)::integer FROM daily_budget
     WHERE application = :application AND day = :day) AS sent_today,

@@ -2,6 +2,7 @@ import type { Application } from '../application.js'
 import { clientNetwork } from '../contacts/client-network.js'
 import { secondsUntil } from '../seconds-until.js'
 import { APPLICATION_DAY_MS, type BudgetParameters, type BudgetRow, PARTS } from './count-message.js'
+import { type TrafficRefusal, trafficParameters, trafficRefusalIn } from './phone-traffic.js'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -27,6 +28,10 @@ export interface BudgetedMessage {
   /** Each mailbox and phone number that it goes to. */
   readonly destinations: readonly string[]
   readonly clientAddress?: string | undefined
+  /** The phone number among the destinations. */
+  readonly phone?: string | undefined
+  /** Whether the message carries a code that the user types, so that unused ones tell of abuse. */
+  readonly isCode: boolean
 }
 
 /** The state of a budget, for the caller who requested a message. */
@@ -44,6 +49,8 @@ export interface BudgetResult {
   /** 0 when the message may be sent. */
   readonly waitSeconds: number
   readonly budgets: readonly BudgetLeft[]
+  /** Why no message is sent to the phone. */
+  readonly traffic?: TrafficRefusal | undefined
 }
 
 /** The counters of a message (R43), ordered by scope and key: locking them in one order prevents a deadlock of two sends. */
@@ -94,12 +101,14 @@ export async function withinBudget<Row extends BudgetRow>(
     allowedMessages: allowances.map(({ messages }) => messages),
     day: Math.floor(now / APPLICATION_DAY_MS),
     sendsPerApplicationDay: application.limits.sendsPerApplicationDay,
+    ...trafficParameters(application, { phone: message.phone, isCode: message.isCode }, now),
   }
   let part = Math.floor(Math.random() * PARTS)
   for (;;) {
     const row = await run({ ...parameters, part })
     if (row.sent === null || row.oldest === null) return { row, result: undefined }
-    if (!row.is_counted && row.available_at === null && row.free_part !== null) {
+    const traffic = trafficRefusalIn(row)
+    if (!row.is_counted && row.available_at === null && !traffic && row.free_part !== null) {
       part = row.free_part
       continue
     }
@@ -107,6 +116,7 @@ export async function withinBudget<Row extends BudgetRow>(
     if (row.available_at !== null) {
       return { row, result: { waitSeconds: secondsUntil(row.available_at, now), budgets } }
     }
+    if (traffic) return { row, result: { waitSeconds: 0, budgets, traffic } }
     const ofApplication = applicationBudget(application, row, now)
     const waitSeconds = row.is_counted ? 0 : ofApplication.resetSeconds
     return { row, result: { waitSeconds, budgets: [...budgets, ofApplication] } }

@@ -44,6 +44,14 @@ export const noticesRule = z
   })
   .transform((notices) => NOTICES.filter((notice) => notices.includes(notice)))
 
+function ceiling(name: string) {
+  return z
+    .number({ error: `${name} must be an amount of money above 0, such as 50` })
+    .positive({ error: `${name} must be an amount of money above 0, such as 50` })
+    .max(1_000_000_000, { error: `${name} must be at most 1000000000` })
+    .optional()
+}
+
 /** The settings of one application, all of them optional. */
 export const settingsSchema = z.strictObject({
   /** The name in messages and authenticator apps, 1 to 40 characters. Defaults to the application's own name. */
@@ -75,6 +83,20 @@ export const settingsSchema = z.strictObject({
     )
     .transform((countries) => [...new Set(countries)].sort())
     .optional(),
+  /** The price of a message to a phone by ISO code of the country, `*` for all others, in any currency. Defaults to none. */
+  prices: z
+    .record(
+      z.string().refine((code) => code === '*' || isCountry(code)),
+      z.number({ error: 'prices must be numbers above 0, such as GB:0.04' }).positive().max(1_000),
+      {
+        error: 'prices must be a list of countries as ISO codes, or * for all others, such as GB:0.04,*:0.20',
+      },
+    )
+    .optional(),
+  /** Ceiling of the prices of a UTC day's messages to phones. It needs `prices`. Defaults to none. */
+  spendPerDay: ceiling('spendPerDay'),
+  /** Ceiling of the prices of a UTC month's messages to phones. It needs `prices`. Defaults to none. */
+  spendPerMonth: ceiling('spendPerMonth'),
   /** The account notices that are sent. Defaults to all. */
   notices: noticesRule.optional(),
   /** Own texts of messages by language, `{ de: { code: { text: '…' } } }`. Defaults to ours. */
@@ -105,6 +127,7 @@ export function applicationDefaults(name: string): ApplicationDefaults {
     tier: 'standard',
     methods: OPTIONAL_METHODS,
     countries: [],
+    spending: { prices: {}, perDay: undefined, perMonth: undefined },
     notices: NOTICES,
     limits: limitsFrom({}),
   }
@@ -126,6 +149,11 @@ export function applicationFrom(
     tier: set.tier ?? defaults.tier,
     methods: set.methods ?? defaults.methods,
     countries: set.countries ?? defaults.countries,
+    spending: {
+      prices: set.prices ?? defaults.spending.prices,
+      perDay: set.spendPerDay ?? defaults.spending.perDay,
+      perMonth: set.spendPerMonth ?? defaults.spending.perMonth,
+    },
     notices: set.notices ?? defaults.notices,
     limits: limitsFrom(limitsIn(set), defaults.limits),
     texts: set.texts ?? {},

@@ -9,6 +9,7 @@ import type { Io } from './io.js'
 import { keyCommands } from './key-commands.js'
 import { logCommands } from './log-commands.js'
 import { serviceCommands } from './service-commands.js'
+import { trafficCommands } from './traffic-commands.js'
 import { userCommands } from './user-commands.js'
 
 const HELP = `
@@ -34,6 +35,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   keyCommands(program, io)
   userCommands(program, io)
   logCommands(program, io)
+  trafficCommands(program, io)
   serviceCommands(program, io)
   copyCommand(program, io)
   doctorCommand(program, io)

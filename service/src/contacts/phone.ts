@@ -29,7 +29,7 @@ const REFUSED_TYPES: Readonly<Partial<Record<NonNullable<NumberType>, string>>> 
 const FICTIONAL = /^\+44(7700900|2079460|1632960)\d{3}$/
 
 /** Whether a number is reserved for examples: messages to it reach nobody and cost nothing. */
-function isFictional(phone: string): boolean {
+export function isFictional(phone: string): boolean {
   return FICTIONAL.test(phone)
 }
 
@@ -67,6 +67,11 @@ function typeRefused(what: string): PhoneRefusal {
 
 function isServed(country: string | undefined, countries: readonly string[]): boolean {
   return countries.length === 0 || (country !== undefined && countries.includes(country))
+}
+
+/** The ISO code of a number's country; `undefined` when it belongs to none. */
+export function countryOf(phone: string): string | undefined {
+  return isFictional(phone) ? 'GB' : numbers().parsePhoneNumberFromString(phone, { extract: false })?.country
 }
 
 /** Whether a text is the ISO 3166 code of a country with phone numbers. */

@@ -28,6 +28,7 @@ import type { SendInput } from '../requests/inputs.js'
 import { secondsUntil } from '../seconds-until.js'
 import { statement } from '../store/statement.js'
 import { queryOne } from '../store/store.js'
+import { budgetedMessage } from './budgeted-message.js'
 import type { FlowContext } from './context.js'
 
 /** A challenge whose code is written to the outbox. */
@@ -102,7 +103,7 @@ export async function beginSending(
     }
     const { row: found, result } = await withinBudget(
       application,
-      { account, destinations: recipients.map(destination), clientAddress: input.clientAddress },
+      { ...budgetedMessage(recipients, input), isCode: true },
       now,
       (budget) => runBegin(context, Object.assign(budget, parameters)),
     )
@@ -113,6 +114,7 @@ export async function beginSending(
     if (!result) throw new Error('The store did not look at the budgets of a message.')
     context.onBudgets?.(result.budgets)
     if (result.waitSeconds > 0) return limited(result.waitSeconds)
+    if (result.traffic) return context.phoneTraffic.refuse(application, result.traffic, now)
     return { outcome: 'begun', row, messages: messages.queued }
   }
 }
@@ -144,8 +146,4 @@ async function runBegin({ store }: FlowContext, parameters: Parameters): Promise
   const row = await queryOne<Row>(store, BEGIN.text, BEGIN.values(parameters))
   if (!row) throw new Error('The store returned no row for an account.')
   return row
-}
-
-function destination({ to }: Recipient): string {
-  return to.toLowerCase()
 }

@@ -4,6 +4,7 @@ import type { Logger } from '../log/logger.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Store } from '../store/store.js'
 import type { Transcription } from '../transcription/transcription.js'
+import type { PhoneTraffic } from './phone-traffic.js'
 
 /** What every flow works with, the same for all applications. */
 export interface FlowContext {
@@ -11,6 +12,7 @@ export interface FlowContext {
   readonly keys: Keys
   readonly outbox: Outbox
   readonly transcription: Transcription
+  readonly phoneTraffic: PhoneTraffic
   readonly log: Logger
   /** The id of the current request, for the log. */
   readonly requestId?: string

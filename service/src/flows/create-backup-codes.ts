@@ -55,7 +55,7 @@ async function create(
   const account = await holdAccount(tx, application, name)
   const lockSeconds = lockedForSeconds(account, now)
   if (lockSeconds > 0) return locked(lockSeconds)
-  const budgeted = { account: name, destinations: [], clientAddress }
+  const budgeted = { account: name, destinations: [], clientAddress, isCode: false }
   const { waitSeconds, budgets } = await consumeMessageBudget(tx, application, budgeted, now)
   context.onBudgets?.(budgets)
   if (waitSeconds > 0) return limited(waitSeconds)

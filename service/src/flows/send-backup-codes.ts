@@ -17,6 +17,7 @@ import { accountReference } from '../secrets/account-reference.js'
 import { formatBackupCode } from '../secrets/backup-code.js'
 import type { Queries } from '../store/store.js'
 import { writeNotice } from './account-notice.js'
+import { budgetedMessage } from './budgeted-message.js'
 import type { FlowContext } from './context.js'
 import { recipientsOf } from './recipients.js'
 
@@ -74,11 +75,12 @@ async function create(
   const account = await holdAccount(tx, application, input.account)
   const lockSeconds = lockedForSeconds(account, now)
   if (lockSeconds > 0) return locked(lockSeconds)
-  const destinations = recipients.map((recipient) => recipient.to.toLowerCase())
-  const budgeted = { account: input.account, destinations, clientAddress: input.clientAddress }
-  const { waitSeconds, budgets } = await consumeMessageBudget(tx, application, budgeted, now)
+  const budgeted = { ...budgetedMessage(recipients, input), isCode: false }
+  const { waitSeconds, budgets, traffic } = await consumeMessageBudget(tx, application, budgeted, now)
   context.onBudgets?.(budgets)
   if (waitSeconds > 0) return limited(waitSeconds)
+  // A message that is no code is never `untyped`, so this writes nothing while the transaction holds the traffic's rows.
+  if (traffic) return context.phoneTraffic.refuse(application, traffic, now)
 
   const set = newBackupSet(application)
   const codes = set.codes.map(formatBackupCode)

@@ -44,6 +44,9 @@ export async function verifyCode(
     context.log({ ...event, application: application.id, account, factor: input.type })
   // A notice must not delay the answer, nor reveal by the delay what happened.
   if (notices.length > 0) void context.outbox.dispatch(notices)
+  if (evaluation.as === 'delivered' && evaluation.result?.ok && input.contact.kind !== 'email') {
+    context.phoneTraffic.recordTyped(application, input.contact.phone)
+  }
   return answer
 }
 

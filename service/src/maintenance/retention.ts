@@ -33,6 +33,13 @@ const RULES: readonly Rule[] = [
     when: `day < $1::bigint / ${DAY_MS}`,
     afterMs: 2 * DAY_MS,
   },
+  // After 32 days every count is halved to nothing, and a month's money is not counted any more.
+  {
+    table: 'phone_traffic',
+    key: 'application, scope, key',
+    when: `day < $1::bigint / ${DAY_MS} AND paused_at IS NULL`,
+    afterMs: 32 * DAY_MS,
+  },
 ]
 
 /**

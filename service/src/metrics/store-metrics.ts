@@ -75,3 +75,24 @@ export function poolUse(registry: Registry, store: Store): void {
     },
   })
 }
+
+/** Counts the paused countries and prefixes in the store whenever the metrics are read. */
+export function pausedDestinations(registry: Registry, store: Store): void {
+  new Gauge({
+    name: 'countersign_paused_destinations',
+    help: 'Countries and prefixes to whose phones nothing is sent until an operator lifts the pause, by scope',
+    labelNames: ['scope'],
+    registers: [registry],
+    async collect() {
+      const rows = await store
+        .query<{ scope: string; paused: number }>(
+          `SELECT scope, (SELECT count(*)::integer FROM phone_traffic
+             WHERE phone_traffic.scope = known.scope AND paused_at IS NOT NULL) AS paused
+           FROM unnest(ARRAY['country', 'prefix']) AS known (scope)`,
+        )
+        .catch(() => undefined)
+      if (!rows) this.reset()
+      for (const { scope, paused } of rows ?? []) this.set({ scope }, paused)
+    },
+  })
+}

@@ -53,6 +53,7 @@ export async function createApplication(
       `"${application}" cannot be the name of an application: use 1 to 40 lowercase letters, digits and dashes.`,
     )
   }
+  refuseCeilingsWithoutPrices(settings)
   await auditedChange(
     actor,
     async (tx) => {
@@ -98,7 +99,9 @@ export async function showSettings({ store }: Actor, application: string): Promi
   const limits = Object.fromEntries(
     LIMIT_NAMES.map((name) => [name, set[name] ?? LIMIT_RANGES[name].default]),
   )
-  const values = { ...effectiveApplication(application, set), ...limits }
+  const { spending, ...effective } = effectiveApplication(application, set)
+  const { prices, perDay: spendPerDay, perMonth: spendPerMonth } = spending
+  const values = { ...effective, ...limits, prices, spendPerDay, spendPerMonth }
   return Object.keys(settingsSchema.shape).map((name) => {
     const value = values[name as keyof typeof values]
     const from = set[name as keyof ApplicationSettings] === undefined ? 'default' : 'set'
@@ -126,6 +129,7 @@ export async function changeSettings(
       const before = await settingsOf(tx, application, 'FOR UPDATE')
       const kept = Object.entries(before).filter(([name]) => !changes.unset.includes(name))
       const after = checked({ ...Object.fromEntries(kept), ...changes.set })
+      refuseCeilingsWithoutPrices(after)
       await tx.query('UPDATE application SET settings = $2 WHERE application = $1', [
         application,
         JSON.stringify(after),
@@ -192,10 +196,20 @@ function formatSettings(settings: ApplicationSettings): string {
     .join(' ')
 }
 
+function refuseCeilingsWithoutPrices({ prices = {}, spendPerDay, spendPerMonth }: ApplicationSettings): void {
+  if ((spendPerDay ?? spendPerMonth) === undefined || Object.keys(prices).length > 0) return
+  throw new OperatorError('spendPerDay and spendPerMonth need prices, such as prices=GB:0.04,*:0.20.')
+}
+
 /** A value as an operator writes it. */
 function formatValue(name: string, value: unknown): string {
   if (name === 'countries' && Array.isArray(value) && value.length === 0) return ALL_COUNTRIES
   if (name === 'texts') return isEmpty(value) ? '' : JSON.stringify(value)
+  if (name === 'prices' && typeof value === 'object' && value !== null) {
+    return Object.entries(value)
+      .map((entry) => entry.join(':'))
+      .join(',')
+  }
   return Array.isArray(value) ? value.join(',') : String(value ?? '')
 }
 

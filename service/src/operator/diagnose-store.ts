@@ -3,6 +3,7 @@ import { unrestrictedAdvice, unrestrictedApplications } from '../applications/un
 import { allKeys, type Keys } from '../secrets/keys.js'
 import { pendingMigrations } from '../store/migrate.js'
 import { queryOne, type Store } from '../store/store.js'
+import { diagnoseTraffic } from './diagnose-traffic.js'
 import type { Diagnostic } from './diagnostic.js'
 import { keyUses } from './key-use.js'
 
@@ -31,6 +32,7 @@ export async function diagnoseStore(
     await diagnoseDeliveries(store, now),
     ...(await diagnoseApplications(store, service.hasOptionKey)),
     await diagnoseCountries(store, service.homeCountry),
+    ...(await diagnoseTraffic(store, now)),
   ]
 }
 

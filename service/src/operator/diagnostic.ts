@@ -8,6 +8,7 @@ export const SUBJECTS = [
   'deliveries',
   'API keys',
   'countries',
+  'traffic',
 ] as const
 
 /** The result of one check. */

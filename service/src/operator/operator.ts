@@ -16,6 +16,7 @@ import {
 import { type AuditEntry, type AuditFilter, listAudit } from './audit-log.js'
 import { type DeliveryFilter, type DeliverySummary, listDeliveries } from './deliveries.js'
 import { OperatorError } from './operator-error.js'
+import { type PhoneTrafficSummary, pauseTraffic, resumeTraffic, showTraffic } from './phone-traffic.js'
 import type { ErasedUser, UserPage } from './user-data.js'
 import type { UserReference } from './user-reference.js'
 import { eraseUser, exportUser, listUsers, type UserFilter } from './user-rights.js'
@@ -84,6 +85,18 @@ export interface Operator {
    * An unknown account is no error, so that the call can be repeated.
    */
   eraseUser(user: UserReference): Promise<ErasedUser>
+  /** Lists the countries and prefixes to whose phones an application sends codes, those with the most untyped codes first. */
+  showTraffic(application: string): Promise<PhoneTrafficSummary[]>
+  /**
+   * Pauses the messages of an application to a country (`GB`) or prefix (`+44770090`), with immediate effect. Throws an
+   * `OperatorError` when the destination is neither, or is paused already.
+   */
+  pauseTraffic(application: string, destination: string): Promise<void>
+  /**
+   * Ends the pause of a country or prefix; its sent and typed codes are counted anew. Throws an `OperatorError` when it is not
+   * paused.
+   */
+  resumeTraffic(application: string, destination: string): Promise<void>
   /** Lists the latest messages of an application with their delivery state, newest first. */
   listDeliveries(filter: DeliveryFilter): Promise<DeliverySummary[]>
   /** Lists the latest changes in the audit log, newest first. */
@@ -119,6 +132,9 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     listUsers: (filter) => listUsers(actor, filter),
     exportUser: (user) => exportUser(actor, user),
     eraseUser: (user) => eraseUser(actor, user),
+    showTraffic: (application) => showTraffic(actor, application),
+    pauseTraffic: (application, destination) => pauseTraffic(actor, application, destination),
+    resumeTraffic: (application, destination) => resumeTraffic(actor, application, destination),
     listDeliveries: (filter) => listDeliveries(actor, filter),
     listAudit: (filter) => listAudit(actor, filter),
   }

@@ -3,6 +3,7 @@ import { renamedSetting } from '../applications/stored-settings.js'
 import { OperatorError } from './operator-error.js'
 
 const LISTS = new Set(['methods', 'countries', 'notices'])
+const AMOUNTS = new Set(['spendPerDay', 'spendPerMonth'])
 const TEXTS = new Set(['name', 'origin', 'locale', 'tier'])
 
 /** The names of all settings. */
@@ -56,6 +57,13 @@ function parseValue(name: string, text: string): unknown {
   if (TEXTS.has(name)) return text
   if (name === 'texts') return parseJson(text)
   if (name === 'countries' && text === ALL_COUNTRIES) return []
+  if (name === 'prices') return Object.fromEntries(text.split(',').map(parsePrice))
+  if (AMOUNTS.has(name)) return /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : text
   if (LISTS.has(name)) return text === '' ? [] : text.split(',').map((part) => part.trim())
   return /^\d{1,9}$/.test(text) ? Number(text) : text
+}
+
+function parsePrice(text: string): [string, unknown] {
+  const [country = '', price = ''] = text.split(':').map((part) => part.trim())
+  return [country, /^\d{1,4}(\.\d{1,6})?$/.test(price) ? Number(price) : price]
 }

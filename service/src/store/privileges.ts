@@ -17,6 +17,7 @@ export const TABLES = [
   'idempotent_request',
   'inbox',
   'outbox',
+  'phone_traffic',
   'sealing_key',
 ] as const
 
