@@ -158,7 +158,7 @@ describe('a recording', () => {
       })
       if (refusal.reason === 'busy') expect(refused.headers['retry-after']).toBe('10')
       const page = asPage(nina.post('/transcribe')).field('file', 'https://media.example/a.mp3')
-      expect((await page.expect(status)).text).toContain('<p class="callout error" role="alert">')
+      expect((await page.expect(status)).text).toContain('<div class="callout message error" role="alert">')
     },
   )
 })

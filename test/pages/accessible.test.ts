@@ -6,6 +6,24 @@ import { hasBrowser, openBrowser } from '../kit/chromium.js'
 import { ALL_VIEWS, codeView, FACTORS, factorOf, manyTongued, problem, VIEWS } from './samples.js'
 import { servePage } from './serve-page.js'
 
+/** The looks besides the light one, in which colors differ. */
+const OTHER_LOOKS = [
+  { colorScheme: 'dark', contrast: 'no-preference' },
+  { colorScheme: 'dark', contrast: 'more' },
+  { colorScheme: 'light', contrast: 'more' },
+] as const
+
+/** A phone, and a screen of 1280 by 800 pixels at a zoom of 200 % and without one. */
+const SCREENS = [
+  { width: 360, height: 740 },
+  { width: 640, height: 400 },
+  { width: 1280, height: 800 },
+]
+
+/** What a user reaches with the Tab key, if it is rendered. */
+const CONTROLS = `[...document.querySelectorAll('a[href], button:not(:disabled), input:not([type=hidden]), summary')]
+  .filter((one) => one.checkVisibility())`
+
 /** Boxes whose content sticks out, and the page itself if it has to be scrolled sideways (WCAG 1.4.10). */
 const WIDER_THAN_THEIR_PLACE = `[document.documentElement, ...document.querySelectorAll('main, main :is(ul, ol, li, dl, form, button, a, p, h1, h2, details, .mfa-message), footer')]
   .filter((one) => one.scrollWidth > one.clientWidth && getComputedStyle(one).display !== 'inline')
@@ -40,12 +58,55 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
     await page.evaluate('for (const details of document.querySelectorAll("details")) details.open = true')
   }
 
-  it.each(ALL_VIEWS)('passes axe: %s', async (_, view) => {
+  /** The violations of axe in the light look, and those of colors in all others. */
+  async function violationsInAllLooks(): Promise<readonly string[]> {
+    const found = [...(await axeViolations(page))]
+    for (const look of OTHER_LOOKS) {
+      await page.emulateMedia(look)
+      found.push(...(await axeViolations(page, 'color-contrast')))
+    }
+    await page.emulateMedia({ colorScheme: 'light', contrast: 'no-preference' })
+    return found
+  }
+
+  it.each(ALL_VIEWS)('passes axe and fits every screen: %s', async (_, view) => {
     await open(view, { ...manyTongued, message: problem('invalid_code', 60) }, 390)
-    expect(await axeViolations(page)).toEqual([])
-    await page.emulateMedia({ colorScheme: 'dark' })
-    expect(await axeViolations(page, 'color-contrast')).toEqual([])
+    expect(await violationsInAllLooks()).toEqual([])
+    for (const screen of SCREENS) {
+      await page.setViewportSize(screen)
+      expect(await page.evaluate(WIDER_THAN_THEIR_PLACE)).toEqual([])
+    }
     expect(complaints).toEqual([])
+  })
+
+  it.each(ALL_VIEWS)('can be used with the keyboard alone: %s', async (_, view) => {
+    await open(view, { ...manyTongued, message: problem('invalid_code', 60) }, 390)
+    const focused = 'document.activeElement'
+    // The code field has the focus already, and the Tab key would start from there.
+    await page.evaluate('document.body.tabIndex = -1; document.body.focus()')
+    const count = await page.evaluate<number>(`${CONTROLS}.length`)
+    for (let nth = 0; nth < count; nth++) {
+      await page.keyboard.press('Tab')
+      // In the order of the document, with an outline of at least 2 pixels (WCAG 2.4.3, 2.4.7).
+      expect(
+        await page.evaluate(
+          `[${CONTROLS}.indexOf(${focused}), parseFloat(getComputedStyle(${focused}).outlineWidth) >= 2]`,
+        ),
+      ).toEqual([nth, true])
+    }
+  })
+
+  it.each(ALL_VIEWS)('submits its primary form with Enter: %s', async (_, view) => {
+    await open(view, manyTongued, 390)
+    const form = page.locator('main form:has(.mfa-primary:not(:disabled))').first()
+    if ((await form.count()) === 0) return
+    const path = await form.getAttribute('action')
+    const field = form.locator('input:not([type=hidden]):not([type=checkbox])')
+    if ((await field.count()) > 0) await field.fill('12')
+    const target = (await field.count()) > 0 ? field : form.locator('.mfa-primary')
+    const posted = page.waitForRequest((request) => request.method() === 'POST')
+    await target.press('Enter')
+    expect(new URL((await posted).url()).pathname).toBe(path)
   })
 
   it.each<[string, View, Partial<PageFrame>]>([
@@ -66,9 +127,7 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
     ['an outage', { page: 'stop', message: problem('service_unavailable', 30), next: 'retry' }, {}],
   ])('passes axe in other states: %s', async (_, view, state) => {
     await open(view, { ...manyTongued, ...state }, 390)
-    expect(await axeViolations(page)).toEqual([])
-    await page.emulateMedia({ colorScheme: 'dark' })
-    expect(await axeViolations(page, 'color-contrast')).toEqual([])
+    expect(await violationsInAllLooks()).toEqual([])
     expect(complaints).toEqual([])
   })
 
@@ -125,6 +184,32 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
       `['.mfa-icon', '.mfa-choice-text'].map((part) => document.querySelector('.mfa-choice ' + part).getBoundingClientRect().left)`,
     )
     expect(icon).toBeGreaterThan(text ?? 0)
+  })
+})
+
+describe.skipIf(!hasBrowser)('a page without scripts', () => {
+  let browser: Browser
+  let page: Page
+  let site: Awaited<ReturnType<typeof servePage>>
+
+  beforeAll(async () => {
+    site = await servePage()
+    browser = await openBrowser()
+    page = await browser.newPage({ javaScriptEnabled: false })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  it.each(ALL_VIEWS)('has no control that needs one: %s', async (_, view) => {
+    site.show(view, manyTongued)
+    await page.goto(site.url)
+    expect(
+      await page.evaluate(`[...document.querySelectorAll('button')]
+        .filter((one) => one.checkVisibility() && (one.type !== 'submit' || one.form?.method !== 'post' || !one.form.action))
+        .map((one) => one.outerHTML)`),
+    ).toEqual([])
   })
 })
 

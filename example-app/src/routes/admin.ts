@@ -2,6 +2,7 @@ import { mfaAccount, requireMfa } from 'countersign'
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
+import { backToForm } from '../http/back-to-form.js'
 import { readBody } from '../http/body.js'
 import { frameOf } from '../http/frame.js'
 import { wantsJson } from '../http/negotiate.js'
@@ -40,18 +41,10 @@ export function adminRoutes(context: VaultContext): Router {
   router.post('/admin/resets', signedIn, staffOnly, strong, async (req, res) => {
     const { username, reason } = readBody(req, order)
     const user = await users.findByName(username)
-    if (!user && wantsJson(req)) throw new Problem('invalid_request', 'There is no user of this name.')
-    if (user) {
-      const { id } = requests.add({ username: user.username, reason, by: customer(req).username })
-      if (wantsJson(req)) {
-        res.json({ status: 'waiting_for_approval', id })
-        return
-      }
-    }
-    req.session.pageMessage = user
-      ? { tone: 'success', text: 'Another member of staff must now sign in and approve the reset.' }
-      : { tone: 'error', text: 'There is no user of this name.' }
-    res.redirect(303, '/admin')
+    if (!user) throw new Problem('invalid_request', 'There is no user of this name.')
+    const { id } = requests.add({ username: user.username, reason, by: customer(req).username })
+    if (wantsJson(req)) res.json({ status: 'waiting_for_approval', id })
+    else res.redirect(303, '/admin')
   })
 
   router.post('/admin/resets/approve', signedIn, staffOnly, strong, async (req, res) => {
@@ -66,6 +59,8 @@ export function adminRoutes(context: VaultContext): Router {
     if (wantsJson(req)) res.json(bypass)
     else res.send(resetPage(customer(req), request, bypass, frameOf(req, context)))
   })
+
+  router.use('/admin/resets', backToForm('/admin'))
 
   return router
 }

@@ -2,6 +2,7 @@ import { mfaAccount, requireMfa } from 'countersign'
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
+import { backToForm } from '../http/back-to-form.js'
 import { readBody } from '../http/body.js'
 import { frameOf } from '../http/frame.js'
 import { wantsJson } from '../http/negotiate.js'
@@ -60,6 +61,7 @@ export function passwordRoutes(context: VaultContext): Router {
     if (wantsJson(req)) res.json({ status: 'changed', next: '/account' })
     else res.redirect(303, '/account')
   })
+  router.use('/password', backToForm('/password'))
 
   return router
 }

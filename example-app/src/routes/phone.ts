@@ -2,6 +2,7 @@ import { mfaAccount, requireMfa } from 'countersign'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
+import { backToForm } from '../http/back-to-form.js'
 import { readBody } from '../http/body.js'
 import { frameOf } from '../http/frame.js'
 import { wantsJson } from '../http/negotiate.js'
@@ -47,7 +48,8 @@ export function phoneRoutes(context: VaultContext): Router {
       locale: languageOf(req),
       purpose: 'enrollment',
     })
-    if (answer.outcome === 'refused') return refuse(req, res, 'No code can be sent to this number now.')
+    if (answer.outcome === 'refused')
+      throw new Problem('invalid_request', 'No code can be sent to this number now.')
     req.session.newPhone = { phone, ...(answer.challenge && { challenge: answer.challenge }) }
     respond(req, res, 'code_sent', '/phone')
   })
@@ -56,7 +58,7 @@ export function phoneRoutes(context: VaultContext): Router {
     const { code } = readBody(req, confirm)
     const user = customer(req)
     const { newPhone } = req.session
-    if (!newPhone) return refuse(req, res, 'Enter your phone number first.')
+    if (!newPhone) throw new Problem('invalid_request', 'Enter your phone number first.')
     const { phone, challenge } = newPhone
     const answer = await codes.verify({
       method: 'sms',
@@ -66,8 +68,9 @@ export function phoneRoutes(context: VaultContext): Router {
       account: String(user.id),
       ...(challenge !== undefined && { challenge }),
     })
-    if (answer.outcome !== 'valid')
-      return refuse(req, res, 'The code is wrong or has expired. Your number is unchanged.')
+    if (answer.outcome !== 'valid') {
+      throw new Problem('invalid_request', 'The code is wrong or has expired. Your number is unchanged.')
+    }
     delete req.session.newPhone
     if (user.phone !== null) {
       for (const factor of factorsOf(user).filter((one) => 'phone' in one)) {
@@ -82,6 +85,7 @@ export function phoneRoutes(context: VaultContext): Router {
     }
     respond(req, res, 'confirmed', '/account')
   })
+  router.use('/phone', backToForm('/phone'))
 
   return router
 }
@@ -108,11 +112,4 @@ function strengthOf({ appUser, methods }: VaultUser): 'strong' | 'medium' | 'wea
 function respond(req: Request, res: Response, status: 'code_sent' | 'confirmed', next: string): void {
   if (wantsJson(req)) res.json({ status, next })
   else res.redirect(303, next)
-}
-
-/** A browser sees the problem on the page of the form, after a redirect. */
-function refuse(req: Request, res: Response, text: string): void {
-  if (wantsJson(req)) throw new Problem('invalid_request', text)
-  req.session.pageMessage = { tone: 'error', text }
-  res.redirect(303, '/phone')
 }

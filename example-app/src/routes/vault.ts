@@ -2,6 +2,7 @@ import { requireMfa } from 'countersign'
 import { Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
+import { backToForm } from '../http/back-to-form.js'
 import { readBody } from '../http/body.js'
 import { frameOf } from '../http/frame.js'
 import { wantsJson } from '../http/negotiate.js'
@@ -92,7 +93,9 @@ export function vaultRoutes(context: VaultContext): Router {
     },
   )
 
-  // The page of a refused withdrawal has this address; loading it again, or choosing a language on it, is a GET.
+  router.use('/vault/withdraw', backToForm('/vault'))
+
+  // The page of a step-up or error has this address; loading it again, or choosing a language on it, is a GET.
   router.get('/vault/withdraw', (_req, res) => res.redirect(303, '/vault'))
 
   return router

@@ -35,7 +35,7 @@ export function phonePage(
       <input name="phone" type="tel" autocomplete="tel" required maxlength="30" placeholder="+12025550166" aria-describedby="phone-rule">
     </label>
     <p class="muted" id="phone-rule">With country code. We send a code to confirm it.</p>
-    <button>Send a code</button>
+    <button${pending !== undefined && html` class="secondary"`}>Send a code</button>
   </form>
 </section>`,
   })

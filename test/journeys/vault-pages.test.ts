@@ -1,0 +1,94 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, it } from 'vitest'
+import { axeViolations } from '../kit/axe.js'
+import { LOOKS, newUser, snap } from './kit/browser.js'
+import { describeJourney } from './kit/journey.js'
+import { newestCode, passwordStep, typeCode } from './kit/vault.js'
+
+const BOB = '+12025550122'
+
+/** A phone, and a screen of 1280 by 800 pixels at a zoom of 200 %. */
+const SCREENS = [
+  { width: 360, height: 740 },
+  { width: 640, height: 400 },
+]
+
+const OTHER_LOOKS = [
+  { colorScheme: 'dark', contrast: 'no-preference' },
+  { colorScheme: 'dark', contrast: 'more' },
+  { colorScheme: 'light', contrast: 'more' },
+] as const
+
+const IS_WIDER_THAN_THE_SCREEN = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+
+/** What Vault's own pages and countersign's in its style sheet look like in every look. */
+describeJourney('a page of the example app', (app) => {
+  let page: Page
+
+  beforeAll(async () => {
+    ;({ page } = await newUser(app.browser, { ...LOOKS['phone-light'], reducedMotion: 'reduce' }))
+  })
+
+  async function expectAccessible(): Promise<void> {
+    await page.emulateMedia({ colorScheme: 'light', contrast: 'no-preference' })
+    expect(await axeViolations(page)).toEqual([])
+    for (const look of OTHER_LOOKS) {
+      await page.emulateMedia(look)
+      expect(await axeViolations(page, 'color-contrast')).toEqual([])
+    }
+    for (const screen of SCREENS) {
+      await page.setViewportSize(screen)
+      expect(await page.evaluate(IS_WIDER_THAN_THE_SCREEN)).toBe(false)
+    }
+  }
+
+  it.each(['/', '/login', '/nowhere', '/inbox'])('is accessible without a sign-in: %s', async (path) => {
+    await page.goto(app.url + path)
+    await expectAccessible()
+  })
+
+  it('is accessible during a sign-in and after it, and shows a wrong entry beside its field', async () => {
+    await page.goto(`${app.url}/login`)
+    await page.getByLabel('User name').fill('bob')
+    await page.getByLabel('Password').fill('wrong')
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('alert').waitFor()
+    await expectAccessible()
+    await passwordStep(page, app.url, 'bob')
+    await page.getByRole('button', { name: /Text a code/ }).click()
+    await page.waitForURL(/\/mfa\/verify/)
+    await typeCode(page, '000000')
+    await expectAccessible()
+    await typeCode(page, await newestCode(app.url, BOB, 'sms'))
+
+    const paths = ['/vault', '/account', '/phone', '/password', '/transcribe', '/mfa', '/mfa/enroll-app']
+    for (const path of paths) {
+      await page.goto(app.url + path)
+      expect(new URL(page.url()).pathname).toBe(path)
+      await expectAccessible()
+    }
+  })
+
+  it('keeps the form in sight when an entry is wrong, and a reload posts nothing', async () => {
+    const wrong = async (path: string, entries: Record<string, string>, button: string, text: string) => {
+      await page.goto(app.url + path)
+      for (const [label, value] of Object.entries(entries)) await page.getByLabel(label).fill(value)
+      await page.getByRole('button', { name: button }).click()
+      await page.getByRole('alert').waitFor()
+      expect(await page.getByRole('alert').textContent()).toContain(text)
+      expect(new URL(page.url()).pathname).toBe(path)
+      expect(await page.getByRole('button', { name: button }).count()).toBe(1)
+      await expectAccessible()
+      await snap(page, `wrong-entry${path.replace('/', '-')}`)
+      await page.reload()
+      expect(await page.getByRole('alert').count()).toBe(0)
+    }
+    const passwords = { 'Current password': 'wrong', 'New password': 'a better password' }
+    await wrong('/password', passwords, 'Change password', 'That is not your current password.')
+    await wrong('/phone', { 'Phone number': '555' }, 'Send a code', 'Phone must be a phone number')
+    await page.goto(`${app.url}/phone`)
+    await page.getByLabel('Phone number').fill('+12025550199')
+    await page.getByRole('button', { name: 'Send a code' }).click()
+    await wrong('/phone', { Code: '000000' }, 'Confirm', 'The code is wrong or has expired.')
+  })
+})
