@@ -55,7 +55,7 @@ async function requestAll({ app, standIn }: Host, name: string) {
 }
 
 /** Collects the rejections that nothing handles: Node ends a process at the first one. */
-function unhandledRejections() {
+export function unhandledRejections() {
   const found: unknown[] = []
   const listen = (reason: unknown) => void found.push(reason)
   process.on('unhandledRejection', listen)

@@ -44,9 +44,9 @@ export function inboxPage({ messages, apps, to, viewer, frame }: InboxView): str
     viewer,
     here: 'inbox',
     frame,
-    refreshSeconds: 10,
     body: html`<h1>Inbox of all users</h1>
-<p class="lead">In development nothing is really sent. Every text message, call and email appears here, and the page reloads by itself.</p>
+<p class="lead">In development nothing is really sent. Every text message, call and email appears here.</p>
+<p><a href="${to ? `/inbox?to=${encodeURIComponent(to)}` : '/inbox'}">Show new messages</a></p>
 ${to && html`<p class="callout">Only messages to <b>${to}</b>. <a href="/inbox">Show all messages</a></p>`}
 ${
   apps.length > 0 &&

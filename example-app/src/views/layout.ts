@@ -25,8 +25,6 @@ export interface Page {
   /** The current item of the menu. */
   readonly here?: 'home' | 'vault' | 'account' | 'help-desk' | 'inbox' | 'sign-in'
   readonly frame: Frame
-  /** The page reloads after this number of seconds. */
-  readonly refreshSeconds?: number
   readonly body: Html
 }
 
@@ -40,7 +38,6 @@ export function layout(page: Page): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${page.refreshSeconds && html`<meta http-equiv="refresh" content="${page.refreshSeconds}">`}
 <title>${page.title} · Vault</title>
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/vault.css">
