@@ -3,6 +3,7 @@ import { validatedService } from './client/in-process-service.js'
 import { httpService } from './client/service.js'
 import { diagnosticsFor } from './diagnostics/diagnostics.js'
 import { observeName } from './diagnostics/service-name.js'
+import { backupCodesOf } from './flows/backup-codes.js'
 import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
 import { enrolledAppsIn } from './flows/enrolled-apps.js'
@@ -79,14 +80,16 @@ function build(options: unknown): RouteDeps {
     settings.appName,
     () => diagnostics.warn('MFA_WARN_APP_NAME'),
   )
+  const limits = openLimits(settings)
   return {
     settings,
     service,
+    backupCodes: backupCodesOf(service, limits.sentBackupCodes),
     deliveries: deliveryStatesOf(service),
     // A host with `onAppEnrolled` keeps its own record, so its sign-ins do not depend on the service.
     enrolledApps:
       settings.onAppEnrolled || !service.factorsOf ? undefined : enrolledAppsIn(service.factorsOf),
-    ...openLimits(settings),
+    ...limits,
     emit,
     devices,
     browsers: devices && browsersWith(devices, trustedDevices, { settings, emit, sessionsValidAfter }),

@@ -31,6 +31,9 @@ serve(
       body += chunk
     })
     req.on('end', () => {
+      if (req.url === '/v1/mfa/factors' && !isHanging) {
+        return answerJson(res, 200, { app: true, backup_codes_left: 10 })
+      }
       const isVerify = req.url === '/v1/mfa/verify'
       counted[isVerify ? 'verify' : 'send']++
       if (isHanging) return

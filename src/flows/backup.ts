@@ -2,9 +2,9 @@ import { maskForOwner } from '../protocol/destination.js'
 import { type Strength, strengthOf } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
-import { callerOf, type Deps, type Refused, refuse } from './deps.js'
+import { type Deps, type Refused, refuse } from './deps.js'
 import { factorBinding } from './factor-binding.js'
-import { backupShown, backupTarget, type MfaUser } from './user.js'
+import { backupShown, backupTarget, callerOf, type MfaUser } from './user.js'
 
 /** New backup codes were sent; the old ones are void. */
 export interface BackupSent {
@@ -34,6 +34,7 @@ export async function sendBackupCodes(
   }
   const { count } = delivered.answer
   await deps.attempts.enable(factorBinding(user.userId, 'backup', target.contact))
+  deps.backupCodes.forget(user.userId)
   await deps.sentBackupCodes.remember(user.userId, count)
   deps.emit({ type: 'backup_codes_sent', userId: user.userId })
   return {

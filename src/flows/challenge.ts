@@ -3,9 +3,9 @@ import type { Factor } from '../protocol/factor.js'
 import type { DeliveredMethod } from '../protocol/methods.js'
 import type { Challenge, MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
-import { callerOf, type Deps, type Refused, refuse } from './deps.js'
+import { type Deps, type Refused, refuse } from './deps.js'
 import { bindingsOf, factorBinding } from './factor-binding.js'
-import { backupTarget, findFactor, type MfaUser } from './user.js'
+import { backupTarget, callerOf, findFactor, type MfaUser } from './user.js'
 
 /** A challenge was started, or the code of the live one sent again (`again`). */
 export type Challenged = {

@@ -5,15 +5,15 @@ import type { MessageBudget } from '../limits/budgets.js'
 import type { SentBackupCodes } from '../limits/sent-backup-codes.js'
 import type { Contact } from '../protocol/contact.js'
 import type { Method } from '../protocol/methods.js'
-import type { Caller, MfaService } from '../protocol/service.js'
+import type { MfaService } from '../protocol/service.js'
 import type { Settings } from '../settings.js'
 import type { Devices } from '../trust/devices.js'
 import type { SessionsValidAfter } from '../trust/sessions-valid-after.js'
+import type { BackupCodes } from './backup-codes.js'
 import type { DeliveryStates } from './delivery-states.js'
 import type { EnrolledApps } from './enrolled-apps.js'
 import type { MfaEventBody } from './events.js'
 import type { Refusal } from './refusal.js'
-import type { MfaUser } from './user.js'
 
 /** What every flow works with, built once from the options. */
 export interface Deps {
@@ -25,6 +25,7 @@ export interface Deps {
   readonly messageBudget: MessageBudget
   readonly deliveries: DeliveryStates
   readonly sentBackupCodes: SentBackupCodes
+  readonly backupCodes: BackupCodes
   /** Present if the service says which users have an app, and the host keeps no record of its own. */
   readonly enrolledApps?: EnrolledApps | undefined
   /** Present if the app uses trusted devices. */
@@ -52,13 +53,4 @@ export interface DisabledFactor {
 /** The outcome for a refusal. */
 export function refuse(refusal: Refusal): Refused {
   return { outcome: 'refused', refusal }
-}
-
-/** What the service learns about the user: account id, client address and language. */
-export function callerOf(user: MfaUser): Caller {
-  return {
-    account: user.userId,
-    ...(user.clientAddress && { clientAddress: user.clientAddress }),
-    ...(user.locale && { locale: user.locale }),
-  }
 }

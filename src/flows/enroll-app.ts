@@ -4,10 +4,10 @@ import type { Contact } from '../protocol/contact.js'
 import type { MfaRecord } from '../session/record.js'
 import { revokeDevices } from './account-security.js'
 import { askService } from './deliver.js'
-import { callerOf, type Deps, type Refused, refuse } from './deps.js'
+import { type Deps, type Refused, refuse } from './deps.js'
 import { factorBinding } from './factor-binding.js'
 import { fromService } from './refusal.js'
-import type { MfaUser } from './user.js'
+import { callerOf, type MfaUser } from './user.js'
 import { type AcceptedCode, checkCode } from './verify.js'
 
 /** What the user needs to set up an app. It is stored nowhere in the clear (R53). */

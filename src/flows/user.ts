@@ -1,6 +1,7 @@
 import type { Contact } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import { BACKUP_METHOD, type BackupMethod } from '../protocol/methods.js'
+import type { Caller } from '../protocol/service.js'
 
 /** The user behind a request, as the flows see them. */
 export interface MfaUser {
@@ -40,4 +41,13 @@ export function backupTarget(user: MfaUser): { method: BackupMethod; contact: Co
 export function backupShown(user: MfaUser): 'backup' | 'phone_backup' | undefined {
   const target = backupTarget(user)
   return target && (target.method === 'sms' ? 'phone_backup' : 'backup')
+}
+
+/** What the service learns about the user: account id, client address and language. */
+export function callerOf(user: MfaUser): Caller {
+  return {
+    account: user.userId,
+    ...(user.clientAddress && { clientAddress: user.clientAddress }),
+    ...(user.locale && { locale: user.locale }),
+  }
 }

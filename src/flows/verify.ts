@@ -5,10 +5,10 @@ import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
 import type { ShownMethod } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
 import { askService } from './deliver.js'
-import { callerOf, type Deps, type DisabledFactor, type Refused, refuse } from './deps.js'
+import { type Deps, type DisabledFactor, type Refused, refuse } from './deps.js'
 import { factorBinding } from './factor-binding.js'
 import { fromService, type Refusal } from './refusal.js'
-import { backupShown, backupTarget, findFactor, type MfaUser } from './user.js'
+import { backupShown, backupTarget, callerOf, findFactor, type MfaUser } from './user.js'
 
 /** The service accepted a code. */
 export interface AcceptedCode {
@@ -61,10 +61,11 @@ type Valid = Extract<VerifyAnswer, { outcome: 'valid' }>
 
 /** How many backup codes are left after one was used, as the service says or the plugin remembers. */
 async function leftAfterUse(
-  { sentBackupCodes }: Deps,
+  { backupCodes, sentBackupCodes }: Deps,
   { userId }: MfaUser,
   { backupCodesLeft }: Valid,
 ): Promise<number | undefined> {
+  backupCodes.forget(userId)
   try {
     if (backupCodesLeft === undefined) await sentBackupCodes.used(userId)
     else await sentBackupCodes.remember(userId, backupCodesLeft)

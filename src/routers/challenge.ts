@@ -1,6 +1,5 @@
 import { Router } from 'express'
 import type * as z from 'zod'
-import { backupCodesLeft } from '../flows/backup-codes-left.js'
 import { type Challenged, startChallenge } from '../flows/challenge.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import { offeredFactors } from '../flows/user.js'
@@ -48,7 +47,7 @@ async function showStart(context: RouteContext): Promise<void> {
   const mustEnroll = user.factors.length === 0 || state.record.mustEnroll
   if (state.stage === 'pending' && mustEnroll) return res.redirect(303, `${path}/enroll-app`)
   if (state.stage !== 'pending' && !state.record.stepUp) {
-    const left = await backupCodesLeft(deps, user)
+    const left = await deps.backupCodes.left(user)
     const overview = {
       page: 'overview',
       factors: managedFactors(context),

@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import * as z from 'zod'
 import { HostError, OptionsError } from '../errors.js'
-import { callerOf, type Refused, refuse } from '../flows/deps.js'
+import { type Refused, refuse } from '../flows/deps.js'
 import {
   appEnrolled,
   confirmApp,
@@ -10,6 +10,7 @@ import {
   type Prepared,
   prepareApp,
 } from '../flows/enroll-app.js'
+import { callerOf } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
 import { notify } from '../http/notify.js'

@@ -1,4 +1,3 @@
-import { backupCodesLeft } from '../flows/backup-codes-left.js'
 import { factorChange } from '../flows/freshness.js'
 import type { Refusal } from '../flows/refusal.js'
 import { backupTarget, findFactor } from '../flows/user.js'
@@ -100,7 +99,7 @@ export async function backupOffer(
   context: RouteContext,
 ): Promise<{ readonly backup: boolean; readonly mayHaveBackup?: true }> {
   if (!hasBackup(context)) return { backup: false }
-  const left = await backupCodesLeft(context.deps, context.user)
+  const left = await context.deps.backupCodes.leftRecently(context.user)
   if (left === undefined) return { backup: false, mayHaveBackup: true }
   return { backup: left !== 0 }
 }

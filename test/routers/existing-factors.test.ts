@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { MfaService } from '../../src/index.js'
+import { SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, type Host, host, signIn, signInFully } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
@@ -50,6 +51,26 @@ describe('a backup code', () => {
     for (const page of [choice, help]) expect(page).toContain(ASKED)
     const entry = await browser.get('/mfa/verify?factor=backup').expect(200)
     expect(entry.text).toContain('name="code"')
+  })
+
+  it('is asked about once for the pages of half a minute, and anew when codes were used', async () => {
+    const clock = stopClock()
+    const asked: string[] = []
+    let left = 1
+    const made = withCount(async ({ account = '' }) => {
+      asked.push(account)
+      return { app: false, backupCodesLeft: left }
+    })
+    await (await signInFully(made, 'bob')).post('/mfa/backup').send({}).expect(200)
+    asked.length = 0
+    const { browser } = await pagesOf(made)
+    expect(asked).toHaveLength(1)
+    clock.move(30 * SECOND)
+    expect((await browser.get('/mfa/verify').expect(200)).text).toContain(OFFERED)
+    expect(asked).toHaveLength(2)
+    left = 0
+    await verify(await signIn(made.app, 'bob'), 'AAAABBBBCCCCDDDD', { factor: 'backup' }).expect(200)
+    expect((await pagesOf(made)).choice).not.toMatch(/backup code/i)
   })
 
   it('is offered from the time that the plugin requested codes until the last one is used', async () => {

@@ -1,0 +1,57 @@
+import type { SentBackupCodes } from '../limits/sent-backup-codes.js'
+import type { MfaService } from '../protocol/service.js'
+import { withTimeout } from '../timeout.js'
+import { backupTarget, callerOf, type MfaUser } from './user.js'
+
+/** How long a page waits for the service. */
+const MAX_WAIT_MS = 500
+/** How long an offer relies on an answer of the service. Codes may be used or requested in another process meanwhile. */
+const OFFERED_FOR_MS = 30_000
+/** How many users are remembered; the oldest is forgotten first. */
+const MAX_USERS = 10_000
+
+/** How many backup codes a user has: `some` if the number is unknown, `undefined` if it is unknown whether there are any. */
+export type CodesLeft = number | 'some' | undefined
+
+/**
+ * How many backup codes users have. The service says, or the plugin remembers which ones it had sent. No function fails, and
+ * each takes at most half a second for the service and half a second for the store.
+ */
+export interface BackupCodes {
+  /** How many the user has now. */
+  left(user: MfaUser): Promise<CodesLeft>
+  /** How many the user had in the last half minute: enough to offer one, and the pages of a sign-in ask the service once. */
+  leftRecently(user: MfaUser): Promise<CodesLeft>
+  /** Forgets how many the user had, since codes were sent or used. */
+  forget(userId: string): void
+}
+
+/** Counts the backup codes that the service knows, or else those in `sent`. Answers are remembered in this process. */
+export function backupCodesOf(service: Pick<MfaService, 'factorsOf'>, sent: SentBackupCodes): BackupCodes {
+  const answered = new Map<string, { readonly left: number; readonly until: number }>()
+
+  const remember = (userId: string, left: number) => {
+    answered.delete(userId)
+    answered.set(userId, { left, until: Date.now() + OFFERED_FOR_MS })
+    const [oldest] = answered.keys()
+    if (answered.size > MAX_USERS && oldest !== undefined) answered.delete(oldest)
+  }
+  const left = async (user: MfaUser): Promise<CodesLeft> => {
+    const target = backupTarget(user)
+    if (!target) return 0
+    const ask = async () => service.factorsOf?.({ contact: target.contact, ...callerOf(user) })
+    const answer = await withTimeout(ask(), MAX_WAIT_MS).catch(() => undefined)
+    if (!answer) return sent.left(user.userId).catch(() => undefined)
+    remember(user.userId, answer.backupCodesLeft)
+    return answer.backupCodesLeft
+  }
+
+  return {
+    left,
+    async leftRecently(user) {
+      const known = answered.get(user.userId)
+      return known && known.until > Date.now() ? known.left : left(user)
+    },
+    forget: (userId) => void answered.delete(userId),
+  }
+}
