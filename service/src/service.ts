@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { MfaService } from 'countersign/protocol'
 import type { Express } from 'express'
 import { endUndelivered } from './accounts/challenge.js'
@@ -14,8 +15,9 @@ import { phoneTraffic } from './flows/phone-traffic.js'
 import { httpApi } from './http/api.js'
 import { idempotentRequests } from './idempotency/idempotent-requests.js'
 import { combinedLogger, warningsOnly } from './log/logger.js'
-import { everyHour } from './maintenance/hourly.js'
-import { deleteExpired } from './maintenance/retention.js'
+import { leaseOf } from './maintenance/lease.js'
+import { deleteExpired, MAX_ROWS_PER_ROUND } from './maintenance/retention.js'
+import { sweeper } from './maintenance/sweeper.js'
 import { serviceMetrics } from './metrics/metrics.js'
 import { type Operator, operator } from './operator/operator.js'
 import { readOptions, type ServiceOptions, type ServiceSettings } from './options.js'
@@ -130,11 +132,15 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     isStopping,
     requestTimeoutMs: settings.requestTimeout,
   })
-  const maintenance = everyHour(async () => {
-    await idempotent.deleteExpired()
-    await deleteExpired(store)
-    await store.upkeep()
-  }, log)
+  const maintenance = sweeper(
+    leaseOf(store, 'retention', randomUUID()),
+    async () => {
+      const deleted = await deleteExpired(store)
+      await store.upkeep()
+      return Object.values(deleted).some((rows) => rows >= MAX_ROWS_PER_ROUND) ? 'unfinished' : 'done'
+    },
+    log,
+  )
   return {
     info: { version: ownVersion(), store: store.name, carriers: describeRoutes(settings.routes) },
     mfa: inProcessService(context, findDefault),

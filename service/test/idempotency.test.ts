@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { applicationDirectory } from '../src/applications/directory.js'
 import { idempotentRequests } from '../src/idempotency/idempotent-requests.js'
+import { deleteExpired } from '../src/maintenance/retention.js'
 import { operator } from '../src/operator/operator.js'
 import { keysFrom } from '../src/secrets/keys.js'
 import { apiOver, postForm } from './api-kit.js'
@@ -145,16 +146,15 @@ describe('a request with an Idempotency-Key', () => {
           tenant.application.id,
         ])
       ).length
-    const requests = idempotentRequests(bench.store, bench.context.keys)
     advance(24 * 3_600 - 1)
-    await requests.deleteExpired()
+    await deleteExpired(bench.store)
     expect(await count()).toBe(1)
     expect((await send(email, 'one')).headers.get('idempotency-replayed')).toBe('true')
     advance(1)
     expect((await send(email, 'one')).headers.has('idempotency-replayed')).toBe(false)
     expect(tenant.sent()).toHaveLength(2)
     advance(24 * 3_600)
-    await requests.deleteExpired()
+    await deleteExpired(bench.store)
     expect(await count()).toBe(0)
   })
 

@@ -44,14 +44,13 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'refusals.ts': { types: ['delivery'] },
   'message-texts': { types: ['application.ts', 'delivery'] },
   carriers: {
-    uses: ['delivery', 'log', 'message-texts', 'secrets', 'time-limit.ts'],
-    types: ['store'],
+    uses: ['delivery', 'log', 'message-texts', 'secrets', 'store', 'time-limit.ts'],
   },
   'test-mode': { uses: ['delivery', 'refusals.ts'], types: ['application.ts', 'carriers'] },
   transcription: { uses: ['log', 'time-limit.ts'] },
   applications: { uses: ['application.ts', 'contacts', 'limits.ts', 'log', 'message-texts', 'store'] },
   metrics: { uses: ['store'], types: ['delivery', 'log'] },
-  maintenance: { uses: ['accounts', 'log'], types: ['store'] },
+  maintenance: { uses: ['accounts', 'delivery', 'log', 'store'] },
   'readiness.ts': { uses: ['log', 'store'] },
 
   flows: {

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { slotAt, slotTable } from '../src/delivery/outbox-slots.js'
+import { leaseOf } from '../src/maintenance/lease.js'
 import { deleteExpired } from '../src/maintenance/retention.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import {
@@ -81,6 +83,64 @@ describeOnBothDatabases((bench, database) => {
     advance(2 * DAY)
     expect((await deleteExpired(bench().store)).challenge).toBeGreaterThan(0)
     expect((await deleteExpired(bench().store)).challenge).toBe(0)
+  })
+
+  test('leaves nothing of wrong codes for users that it does not know, and keeps what it knows of others', async () => {
+    const { mfa, lastCode, ...tenant } = freshTenant(bench())
+    const known = freshEmail()
+    await mfa.send({ method: 'email', contact: known })
+    const right = { method: 'email', contact: known, kind: 'code', code: lastCode() } as const
+    expect((await mfa.verify(right)).outcome).toBe('valid')
+    for (const contact of [known, freshEmail(), freshPhone()]) {
+      await mfa.verify({ method: 'app', contact, kind: 'code', code: '000000' })
+      await mfa.verify({ method: 'sms', contact: freshPhone(), kind: 'backup', code: 'AAAABBBBCCCCDDDD' })
+    }
+    const counts = async () => ({
+      account: await rows({ mfa, lastCode, ...tenant }, 'account'),
+      factor: await rows({ mfa, lastCode, ...tenant }, 'factor'),
+    })
+    expect(await counts()).toEqual({ account: 6, factor: 6 })
+    advance(DAY - 1)
+    await deleteExpired(bench().store)
+    expect(await counts()).toEqual({ account: 6, factor: 6 })
+    advance(2)
+    await deleteExpired(bench().store)
+    expect(await counts()).toEqual({ account: 1, factor: 1 })
+  })
+
+  test('deletes messages by emptying the partition of their day', async () => {
+    const tenant = freshTenant(bench())
+    // No other test wrote messages on this day.
+    advance(400 * DAY)
+    const table = slotTable(slotAt(Date.now()))
+    const size = async () =>
+      (
+        await bench().store.query<{ bytes: number }>('SELECT pg_relation_size($1::regclass) AS bytes', [
+          table,
+        ])
+      )[0]?.bytes
+    await tenant.mfa.send({ method: 'sms', contact: freshPhone() })
+    expect(await size()).toBeGreaterThan(0)
+    advance(7 * DAY)
+    await deleteExpired(bench().store)
+    expect(await rows(tenant, 'outbox')).toBe(1)
+    advance(1)
+    await deleteExpired(bench().store)
+    expect([await rows(tenant, 'outbox'), await size()]).toEqual([0, 0])
+  })
+
+  test('is done by one process at a time, and by another one if that dies', async () => {
+    const [one, other] = ['one', 'other'].map((holder) => leaseOf(bench().store, 'test', holder))
+    expect([await one?.acquire(60_000), await other?.acquire(60_000)]).toEqual([true, false])
+    advance(59)
+    expect([await one?.acquire(60_000), await other?.acquire(60_000)]).toEqual([true, false])
+    advance(60)
+    expect([await other?.acquire(60_000), await one?.acquire(60_000)]).toEqual([true, false])
+    await other?.release(5_000)
+    advance(4.999)
+    expect(await one?.acquire(60_000)).toBe(false)
+    advance(0.001)
+    expect(await one?.acquire(60_000)).toBe(true)
   })
 
   // The embedded database has one connection, so no other one can lock a row.

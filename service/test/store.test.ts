@@ -192,12 +192,12 @@ describe.each([
     expect(applied.map((row) => row.name).sort()).toEqual(files.sort())
   })
 
-  test('every table except the two about the store itself has an application column (R86)', async () => {
+  test('every table except the three about the store itself has an application column (R86)', async () => {
     const rows = await store.query<{ table_name: string }>(
       `SELECT table_name FROM information_schema.tables t WHERE table_schema = 'public' AND NOT EXISTS (
          SELECT 1 FROM information_schema.columns c WHERE c.table_name = t.table_name AND c.column_name = 'application')`,
     )
-    expect(rows.map((row) => row.table_name).sort()).toEqual(['migration', 'sealing_key', 'thing'])
+    expect(rows.map((row) => row.table_name).sort()).toEqual(['lease', 'migration', 'sealing_key', 'thing'])
   })
 
   test('every unique constraint includes the application (R86)', async () => {
@@ -213,6 +213,7 @@ describe.each([
       'api_key_hash_key',
       'audit_pkey',
       'inbox_pkey',
+      'lease_pkey',
       'migration_pkey',
       'sealing_key_pkey',
       'thing_pkey',

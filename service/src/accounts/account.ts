@@ -12,6 +12,9 @@ export interface AccountRow {
   readonly locale: string | null
 }
 
+/** The failures of a factor that an operator disabled: more than any limit allows. */
+export const DISABLED_BY_OPERATOR = 1_000_000
+
 /** Locks the row of `:account`, which is created if necessary, and returns it. */
 export const LOCK_ROW = `INSERT INTO account (application, account) VALUES (:application, :account)
   ON CONFLICT (application, account) DO UPDATE SET account = EXCLUDED.account

@@ -10,6 +10,8 @@ import {
 /** The period of an application's budget: the UTC day. */
 export const APPLICATION_DAY_MS = 86_400_000
 
+const HOUR_MS = 3_600_000
+
 /** The number of rows that count an application's day, because a single row would serialize all of its sends. */
 export const PARTS = 64
 
@@ -90,16 +92,16 @@ export const countMessage = (gate: string): string => `counter AS MATERIALIZED (
     RETURNING part
   ),
   counted AS (
-    INSERT INTO budget (application, scope, key, times)
-    SELECT :application, scope, key, ARRAY (
+    INSERT INTO budget (application, scope, key, last_hour, times)
+    SELECT :application, scope, key, (:now::bigint / ${HOUR_MS})::integer, ARRAY (
       SELECT time FROM unnest(counter.times || :now::bigint) AS time
       WHERE time > :now::bigint - counter.kept ORDER BY time
     ) FROM counted_today, counter
-    ON CONFLICT (application, scope, key) DO UPDATE SET times = CASE
+    ON CONFLICT (application, scope, key) DO UPDATE SET last_hour = EXCLUDED.last_hour, times = CASE
       WHEN EXISTS (SELECT FROM counter WHERE counter.scope = budget.scope AND counter.key = budget.key
         AND counter.times IS NOT NULL) THEN EXCLUDED.times
       -- Another send created the row since this statement began.
-      ELSE ARRAY[${raiseConflict('budget.times')}]::bigint[] END
+      ELSE ARRAY[${raiseConflict('budget.key')}]::bigint[] END
   ),
   ${countTraffic('counted_today')}`
 

@@ -3,7 +3,7 @@ import type { Channel } from '../delivery/message.js'
 import type { Keys } from '../secrets/keys.js'
 import { open, seal } from '../secrets/seal.js'
 import { inboxIdentity } from '../secrets/seal-identity.js'
-import type { Store } from '../store/store.js'
+import { queryOne, type Store } from '../store/store.js'
 
 const MAX_MESSAGES = 500
 
@@ -38,17 +38,21 @@ export function storedInbox(store: Store, keys: Keys): Inbox {
       const at = new Date(now).toISOString()
       const message: InboxMessage = { channel, to, text, ...(channel === 'email' && { subject }), at }
       const sealed = seal(keys, inboxIdentity(application, to), JSON.stringify(message))
-      await store.query(
-        `WITH arrived AS (INSERT INTO inbox (application, recipient, sealed, arrived_at)
-           VALUES ($1, $2, $3, $5) RETURNING position)
-         DELETE FROM inbox USING arrived WHERE application = $1 AND inbox.position <= arrived.position - $4::bigint`,
-        [application, to, sealed, MAX_MESSAGES, now],
+      const arrived = await queryOne<{ position: number }>(
+        store,
+        'INSERT INTO inbox (application, recipient, sealed, arrived_at) VALUES ($1, $2, $3, $4) RETURNING position',
+        [application, to, sealed, now],
       )
+      await store.query('DELETE FROM inbox WHERE application = $1 AND position <= $2', [
+        application,
+        (arrived?.position ?? 0) - MAX_MESSAGES,
+      ])
       return {}
     },
     async messages(application, filter) {
       const rows = await store.query<{ recipient: string; sealed: string }>(
-        `SELECT recipient, sealed FROM inbox WHERE application = $1 AND ($2::text IS NULL OR recipient = $2)
+        // The inbox keeps no more than these.
+        `SELECT recipient, sealed FROM inbox WHERE application = $1 AND recipient = coalesce($2, recipient)
          ORDER BY position DESC LIMIT $3`,
         [application, filter?.to ?? null, MAX_MESSAGES],
       )

@@ -32,6 +32,8 @@ export interface QueuedMessage extends Message {
   /** Identifies the message; the same for every attempt to deliver it. */
   readonly id: string
   readonly application: string
+  /** The partition of the outbox that it is in. */
+  readonly slot: number
   /** From this time on, in milliseconds since 1970, the message is useless. */
   readonly expiresAt: number
   /** Until this time, in milliseconds since 1970, no other process may take the message. */

@@ -7,6 +7,7 @@ import { statement } from '../store/statement.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
 import type { DeliveryFault } from './carrier.js'
 import { type Message, messageSchema, type QueuedMessage } from './message.js'
+import { slotAt } from './outbox-slots.js'
 import { writeTogether } from './write-together.js'
 
 /** How long a process may keep a message before it counts as dead. Longer than any attempt to deliver. */
@@ -59,6 +60,7 @@ export interface OutboxTable {
 interface Row {
   readonly application: string
   readonly id: string
+  readonly slot: number
   readonly sealed: string
   readonly expires_at: number
   readonly attempts: number
@@ -68,6 +70,7 @@ interface Row {
 export type QueueParameters = {
   readonly application: string
   readonly account: string
+  readonly slot: number
   readonly challenge: string | null
   readonly dueAt: number
   readonly messagesExpireAt: number
@@ -86,9 +89,9 @@ export interface PreparedMessages {
 
 /** Writes the messages for each row of `source`. */
 export const insertMessages = (source: string) =>
-  `INSERT INTO outbox (application, account, id, channel, masked, sealed, state, challenge, due_at, expires_at,
+  `INSERT INTO outbox (application, account, slot, id, channel, masked, sealed, state, challenge, due_at, expires_at,
     created_at, updated_at)
-  SELECT :application, :account, m.id, m.channel, m.masked, m.sealed, 'queued', :challenge, :dueAt::bigint,
+  SELECT :application, :account, :slot::smallint, m.id, m.channel, m.masked, m.sealed, 'queued', :challenge, :dueAt::bigint,
     :messagesExpireAt::bigint, :now::bigint, :now::bigint
   FROM ${source} AS allowed,
     unnest(:ids::text[], :channels::text[], :masked::text[], :sealed::text[]) AS m (id, channel, masked, sealed)`
@@ -101,17 +104,19 @@ const INSERT = statement<QueueParameters>(insertMessages('(SELECT 1)'))
 const POSTPONE = statement<{
   application: string
   id: string
+  slot: number
   leasedUntil: number
   dueAt: number
   carrier: string | null
   fault: string | null
   now: number
 }>(`UPDATE outbox SET attempts = attempts + 1, due_at = :dueAt, carrier = :carrier, fault = :fault, updated_at = :now
-  WHERE application = :application AND id = :id AND settled_at IS NULL AND due_at = :leasedUntil`)
+  WHERE application = :application AND id = :id AND slot = :slot::smallint AND settled_at IS NULL AND due_at = :leasedUntil`)
 
 interface Finished {
   readonly application: string
   readonly id: string
+  readonly slot: number
   readonly leasedUntil: number
   readonly state: FinalState
   readonly carrier: string | null
@@ -126,6 +131,7 @@ const MAX_FINISHED_TOGETHER = 100
 const FINISH = statement<{
   applications: readonly string[]
   ids: readonly string[]
+  slots: readonly number[]
   leases: readonly number[]
   states: readonly string[]
   carriers: readonly string[]
@@ -134,18 +140,19 @@ const FINISH = statement<{
   times: readonly number[]
 }>(`UPDATE outbox SET state = done.state, sealed = NULL, attempts = attempts + 1, carrier = nullif(done.carrier, ''),
     carrier_id = nullif(done.carrier_id, ''), fault = nullif(done.fault, ''), updated_at = done.at, settled_at = done.at
-  FROM unnest(:applications::text[], :ids::text[], :leases::bigint[], :states::text[], :carriers::text[],
+  FROM unnest(:applications::text[], :ids::text[], :slots::smallint[], :leases::bigint[], :states::text[], :carriers::text[],
     :carrierIds::text[], :faults::text[], :times::bigint[])
-    AS done (application, id, leased_until, state, carrier, carrier_id, fault, at)
-  WHERE outbox.application = done.application AND outbox.id = done.id AND outbox.settled_at IS NULL
+    AS done (application, id, slot, leased_until, state, carrier, carrier_id, fault, at)
+  WHERE outbox.application = done.application AND outbox.id = done.id AND outbox.slot = done.slot
+    AND outbox.settled_at IS NULL
     AND (done.state = 'sent' OR outbox.due_at = done.leased_until)`)
 
 export function outboxTable(store: Store, keys: Keys): OutboxTable {
   function read(row: Row, leasedUntil: number): QueuedMessage | undefined {
-    const { application, id, expires_at: expiresAt, attempts } = row
+    const { application, id, slot, expires_at: expiresAt, attempts } = row
     try {
       const message = messageSchema.parse(JSON.parse(open(keys, outboxIdentity(application, id), row.sealed)))
-      return { ...message, application, id, expiresAt, leasedUntil, attempts }
+      return { ...message, application, id, slot, expiresAt, leasedUntil, attempts }
     } catch {
       return undefined
     }
@@ -157,13 +164,15 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
     { now, expiresAt, account, challenge, request }: EnqueueDetails,
   ): PreparedMessages {
     const leasedUntil = now + LEASE_MS
+    const slot = slotAt(now)
     const queued = messages.map((message) => {
       const id = randomBytes(16).toString('base64url')
-      return { ...message, request, application, id, expiresAt, leasedUntil, attempts: 0 }
+      return { ...message, request, application, id, slot, expiresAt, leasedUntil, attempts: 0 }
     })
     const parameters = {
       application,
       account,
+      slot,
       challenge: challenge ?? null,
       dueAt: leasedUntil,
       messagesExpireAt: expiresAt,
@@ -185,6 +194,7 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
         FINISH.values({
           applications: all.map(({ application }) => application),
           ids: all.map(({ id }) => id),
+          slots: all.map(({ slot }) => slot),
           leases: all.map(({ leasedUntil }) => leasedUntil),
           states: all.map(({ state }) => state),
           carriers: all.map(({ carrier }) => carrier ?? ''),
@@ -197,14 +207,19 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
   )
 
   function finish(
-    { application, id, leasedUntil }: Pick<QueuedMessage, 'application' | 'id' | 'leasedUntil'>,
+    {
+      application,
+      id,
+      slot,
+      leasedUntil,
+    }: Pick<QueuedMessage, 'application' | 'id' | 'slot' | 'leasedUntil'>,
     state: FinalState,
     { carrier, carrierId, fault }: AttemptRecord,
     now: number,
   ): Promise<void> {
     const shortId = carrierId?.slice(0, MAX_CARRIER_ID_LENGTH) ?? null
     const outcome = { state, carrier, carrierId: shortId, fault: fault ?? null, now }
-    return writeFinished({ application, id, leasedUntil, ...outcome })
+    return writeFinished({ application, id, slot, leasedUntil, ...outcome })
   }
 
   return {
@@ -219,10 +234,10 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
     async takeDue(now, limit) {
       const leasedUntil = now + LEASE_MS
       const rows = await store.query<Row>(
-        `UPDATE outbox SET due_at = $2 WHERE (application, id) IN (
-           SELECT application, id FROM outbox WHERE state = 'queued' AND due_at <= $1 AND expires_at > $1
+        `UPDATE outbox SET due_at = $2 WHERE (application, id, slot) IN (
+           SELECT application, id, slot FROM outbox WHERE state = 'queued' AND due_at <= $1 AND expires_at > $1
            ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
-         ) RETURNING application, id, sealed, expires_at, attempts`,
+         ) RETURNING application, id, slot, sealed, expires_at, attempts`,
         [now, leasedUntil, limit],
       )
       const messages: QueuedMessage[] = []
@@ -254,10 +269,11 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
 
     finish,
 
-    async postpone({ application, id, leasedUntil }, delayMs, { carrier, fault }, now) {
+    async postpone({ application, id, slot, leasedUntil }, delayMs, { carrier, fault }, now) {
       const params = {
         application,
         id,
+        slot,
         leasedUntil,
         dueAt: now + delayMs,
         carrier,

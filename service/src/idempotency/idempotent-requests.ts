@@ -32,8 +32,6 @@ export type Acquisition =
 export interface IdempotentRequests {
   /** Acquires the key for the first request; distinguishes a repetition from another request. */
   acquire(request: KeyedRequest): Promise<Acquisition>
-  /** Deletes responses that are older than 24 h. */
-  deleteExpired(): Promise<void>
 }
 
 interface Row {
@@ -121,10 +119,6 @@ export function idempotentRequests(store: Store, keys: Keys): IdempotentRequests
       const elsewhere = await findUnderFormerKey(keyed, now)
       if (elsewhere) await first.release()
       return elsewhere ?? first
-    },
-
-    async deleteExpired() {
-      await store.background.query('DELETE FROM idempotent_request WHERE expires_at <= $1', [Date.now()])
     },
   }
 }

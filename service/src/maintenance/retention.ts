@@ -1,4 +1,7 @@
 import { settleWaitingSets } from '../accounts/backup-set.js'
+import { forgetFailures } from '../accounts/expired-failures.js'
+import { KEPT_MS, WITHOUT_SLOT } from '../delivery/outbox-slots.js'
+import { deletePastMessages } from '../delivery/past-messages.js'
 import type { Store } from '../store/store.js'
 
 const HOUR_MS = 3_600_000
@@ -6,25 +9,35 @@ const DAY_MS = 24 * HOUR_MS
 
 /** The maximum number of rows that one statement deletes, so that no request waits long for it. */
 const BATCH_SIZE = 1_000
+const MAX_BATCHES = 200
+
+/** The number of rows of a table after which a round leaves the rest to the next one. */
+export const MAX_ROWS_PER_ROUND = BATCH_SIZE * MAX_BATCHES
 
 interface Rule {
   readonly table: string
   readonly key: string
-  /** Which rows are no longer needed; `$1` is the time before which that holds. */
+  /** Which rows are no longer needed; `$1` is the time before which that holds. An index must find them. */
   readonly when: string
   readonly afterMs: number
 }
 
-/** The retention period of each table. */
+/** The retention period of each table whose rows are deleted one by one. */
 const RULES: readonly Rule[] = [
   { table: 'challenge', key: 'application, id', when: 'expires_at < $1', afterMs: DAY_MS },
-  { table: 'outbox', key: 'application, id', when: 'settled_at < $1', afterMs: 7 * DAY_MS },
+  // Messages of an earlier version; the others are deleted with their partition.
+  {
+    table: 'outbox',
+    key: 'application, id, slot',
+    when: `slot = ${WITHOUT_SLOT} AND settled_at < $1`,
+    afterMs: KEPT_MS,
+  },
   { table: 'inbox', key: 'position', when: 'arrived_at < $1', afterMs: 7 * DAY_MS },
   // No budget covers more than a day; the latest time is the last element.
   {
     table: 'budget',
     key: 'application, scope, key',
-    when: 'coalesce(times[cardinality(times)], 0) < $1',
+    when: `last_hour <= $1::bigint / ${HOUR_MS} AND coalesce(times[cardinality(times)], 0) < $1`,
     afterMs: DAY_MS,
   },
   {
@@ -40,20 +53,22 @@ const RULES: readonly Rule[] = [
     when: `day < $1::bigint / ${DAY_MS} AND paused_at IS NULL`,
     afterMs: 32 * DAY_MS,
   },
+  { table: 'idempotent_request', key: 'application, key', when: 'expires_at <= $1', afterMs: 0 },
 ]
 
 /**
- * Deletes what is no longer needed, in batches, and skips rows that are locked; several processes may run it at once.
- * Resolves to the number of deleted rows by table.
+ * Deletes what is no longer needed, in batches, and skips rows that are locked. Resolves to the number of deleted rows by
+ * table; `MAX_ROWS_PER_ROUND` or more of one mean that some may be left. Messages are deleted with their partition.
  */
 export async function deleteExpired(whole: Store): Promise<Readonly<Record<string, number>>> {
   const store = whole.background
   const now = Date.now()
   // First, because the outbox shows which sets of backup codes were delivered.
-  await repeatUntilDone(() => settleWaitingSets(store, now - 2 * HOUR_MS, BATCH_SIZE))
+  await inBatches(() => settleWaitingSets(store, now - 2 * HOUR_MS, BATCH_SIZE))
+  await deletePastMessages(store, now)
   const deleted: Record<string, number> = {}
   for (const { table, key, when, afterMs } of RULES) {
-    deleted[table] = await repeatUntilDone(() =>
+    deleted[table] = await inBatches(() =>
       store.query(
         `DELETE FROM ${table} WHERE (${key}) IN (
            SELECT ${key} FROM ${table} WHERE ${when} LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED) RETURNING 1`,
@@ -61,22 +76,16 @@ export async function deleteExpired(whole: Store): Promise<Readonly<Record<strin
       ),
     )
   }
-  deleted.failures = await repeatUntilDone(() =>
-    store.query(
-      `UPDATE account SET failures = '[]' WHERE (application, account) IN (
-         SELECT application, account FROM account
-         WHERE failures <> '[]' AND (failures -> -1 ->> 'at')::bigint < $1
-         LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED) RETURNING 1`,
-      [now - DAY_MS],
-    ),
-  )
+  deleted.failures = await inBatches(() => forgetFailures(store, now - DAY_MS, BATCH_SIZE))
   return deleted
 }
 
-async function repeatUntilDone(batch: () => Promise<readonly unknown[]>): Promise<number> {
-  for (let total = 0; ; ) {
+async function inBatches(batch: () => Promise<readonly unknown[]>): Promise<number> {
+  let total = 0
+  for (let count = 0; count < MAX_BATCHES; count++) {
     const { length } = await batch()
     total += length
-    if (length < BATCH_SIZE) return total
+    if (length < BATCH_SIZE) break
   }
+  return total
 }

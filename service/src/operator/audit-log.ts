@@ -28,7 +28,7 @@ export async function listAudit({ store }: Actor, filter: AuditFilter): Promise<
   if (filter.application !== undefined) await mustExist(store, filter.application)
   return store.query<AuditEntry & Record<string, string | number>>(
     `SELECT at, who AS actor, application, action, detail FROM audit
-     WHERE $1::text IS NULL OR application = $1 ORDER BY position DESC LIMIT $2`,
-    [filter.application ?? null, filter.limit],
+     ${filter.application === undefined ? '' : 'WHERE application = $2'} ORDER BY position DESC LIMIT $1`,
+    [filter.limit, ...(filter.application === undefined ? [] : [filter.application])],
   )
 }

@@ -54,8 +54,12 @@ export async function listDeliveries({ store }: Actor, filter: DeliveryFilter): 
     settled_at: number | null
   }>(
     `SELECT id, channel, masked, state, attempts, carrier, fault, created_at, due_at, settled_at FROM outbox
-     WHERE application = $1 AND ($2::text IS NULL OR state = $2) ORDER BY created_at DESC, id LIMIT $3`,
-    [partitionOf(filter.application, filter.mode), filter.state ?? null, filter.limit],
+     WHERE application = $1 AND ${whereOf(filter.state)} ORDER BY created_at DESC, id LIMIT $2`,
+    [
+      partitionOf(filter.application, filter.mode),
+      filter.limit,
+      ...(filter.state === undefined ? [] : [filter.state]),
+    ],
   )
   return rows.map(({ id, channel, masked, state, attempts, carrier, fault, ...times }) => ({
     ...{ id, channel, to: masked, state, attempts, carrier, fault },
@@ -63,4 +67,10 @@ export async function listDeliveries({ store }: Actor, filter: DeliveryFilter): 
     dueAt: state === 'queued' ? times.due_at : null,
     settledAt: times.settled_at,
   }))
+}
+
+/** Most messages are sent; an index has the others. */
+function whereOf(state: string | undefined): string {
+  if (state === undefined) return 'true'
+  return state === 'sent' ? 'state = $3' : "state <> 'sent' AND state = $3"
 }

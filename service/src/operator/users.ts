@@ -1,4 +1,5 @@
 import { canonicalUser, parseUser } from 'countersign/protocol'
+import { DISABLED_BY_OPERATOR } from '../accounts/account.js'
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import { BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { partitionOf } from '../application.js'
@@ -50,8 +51,6 @@ export interface UserState {
 }
 
 const DAY_MS = 86_400_000
-// More failures than any limit allows.
-const DISABLED = 1_000_000
 
 /** The state of an account. */
 export async function showUser(actor: Actor, user: UserReference): Promise<UserState> {
@@ -95,7 +94,7 @@ export async function showUser(actor: Actor, user: UserReference): Promise<UserS
     factors: factors.map((row) => ({
       factor: maskedFactor(row.factor),
       // An operator's disabling is stored as a number that no guessing reaches.
-      failures: row.failures % DISABLED,
+      failures: row.failures % DISABLED_BY_OPERATOR,
       disabled: disabledBy(row.failures, failuresBeforeDisable),
     })),
   }
@@ -143,7 +142,7 @@ export async function disableFactor(
       await tx.query(
         `INSERT INTO factor (application, account, factor, failures) VALUES ($1, $2, $3, $4)
          ON CONFLICT (application, account, factor) DO UPDATE SET failures = EXCLUDED.failures + factor.failures % EXCLUDED.failures`,
-        [...key, factorName, DISABLED],
+        [...key, factorName, DISABLED_BY_OPERATOR],
       )
       return { factor: shown, wasKnown }
     },
@@ -174,7 +173,7 @@ async function isKnown(tx: Queries, key: readonly string[], factor: string): Pro
 }
 
 function disabledBy(failures: number, failuresBeforeDisable: number): FactorState['disabled'] {
-  if (failures >= DISABLED) return 'by an operator'
+  if (failures >= DISABLED_BY_OPERATOR) return 'by an operator'
   return failures >= failuresBeforeDisable ? 'too many wrong codes' : 'no'
 }
 

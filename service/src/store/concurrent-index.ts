@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { sqlStateOf } from './sql-state.js'
 import { type Queries, queryOne, type Store } from './store.js'
-import { StoreUnavailableError, sqlStateOf } from './store-unavailable.js'
+import { StoreUnavailableError } from './store-unavailable.js'
 
 const STATEMENT = /^CREATE INDEX CONCURRENTLY (\w+) ON \w+ [^;]*;?\s*$/m
 const PAUSE_MS = 500

@@ -4,8 +4,8 @@ import { pgliteStore } from './pglite-store.js'
 import type { PostgresLimits } from './postgres-connections.js'
 import { postgresStore } from './postgres-store.js'
 import { missingPrivileges } from './privileges.js'
+import { sqlStateOf } from './sql-state.js'
 import type { Store } from './store.js'
-import { sqlStateOf } from './store-unavailable.js'
 
 /**
  * Opens the store and migrates it: PostgreSQL when `databaseUrl` is given, else PGlite under `dataDir`. Throws a

@@ -16,10 +16,14 @@ export const TABLES = [
   'factor',
   'idempotent_request',
   'inbox',
+  'lease',
   'outbox',
   'phone_traffic',
   'sealing_key',
 ] as const
+
+/** The partitions of the outbox, which are emptied whole. */
+const TRUNCATED = Array.from({ length: 12 }, (_, slot) => `outbox_${slot}`)
 
 const SEQUENCES = ['audit_position_seq', 'inbox_position_seq']
 
@@ -30,9 +34,11 @@ export async function missingPrivileges(store: Queries): Promise<string[]> {
      FROM unnest($1::text[]) AS name, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
      WHERE CASE WHEN to_regclass(name) IS NOT NULL THEN NOT has_table_privilege(name, privilege) END
      UNION ALL SELECT 'SELECT ON migration' WHERE NOT has_table_privilege('migration', 'SELECT')
+     UNION ALL SELECT 'TRUNCATE ON ' || name FROM unnest($3::text[]) AS name
+     WHERE CASE WHEN to_regclass(name) IS NOT NULL THEN NOT has_table_privilege(name, 'TRUNCATE') END
      UNION ALL SELECT 'USAGE ON SEQUENCE ' || name FROM unnest($2::text[]) AS name
      WHERE CASE WHEN to_regclass(name) IS NOT NULL THEN NOT has_sequence_privilege(name, 'USAGE') END`,
-    [TABLES, SEQUENCES],
+    [TABLES, SEQUENCES, TRUNCATED],
   )
   return rows.map(({ missing }) => missing)
 }
@@ -41,6 +47,7 @@ export async function missingPrivileges(store: Queries): Promise<string[]> {
 export async function grantPrivileges(store: Queries, role: string): Promise<void> {
   const name = escapeIdentifier(role)
   await store.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${TABLES.join(', ')} TO ${name}`)
+  await store.query(`GRANT TRUNCATE ON ${TRUNCATED.join(', ')} TO ${name}`)
   await store.query(`GRANT SELECT ON migration TO ${name}`)
   await store.query(`GRANT USAGE ON SEQUENCE ${SEQUENCES.join(', ')} TO ${name}`)
 }

@@ -1,9 +1,16 @@
-/**
- * An integer expression that makes a statement fail as a conflict with another one, after which the store repeats it. It
- * names no row in the server's log, as a violated constraint would. `column` is any array of the row at hand: an
- * expression without a column would fail as soon as the statement is planned.
- */
-export const raiseConflict = (column: string) => `(1 / (cardinality(${column}) - cardinality(${column})))`
+import { sqlStateOf } from './sql-state.js'
 
-/** The SQLSTATE of `raiseConflict`: a division by zero, which no other statement contains. */
-export const RAISED_CONFLICT = '22012'
+const INVALID_TEXT = '22P02'
+const CONFLICT = 'another statement created this row first'
+
+/**
+ * An integer expression that makes a statement fail because of another one, after which the store repeats it. The server's
+ * log shows the reason and no part of the row, unlike that of a violated constraint. `column` is any text of the row at
+ * hand: an expression without a column would fail as soon as the statement is planned.
+ */
+export const raiseConflict = (column: string) => `('${CONFLICT}' || left(${column}, 0))::integer`
+
+/** Whether a statement failed by `raiseConflict`. */
+export function isRaisedConflict(error: unknown): boolean {
+  return sqlStateOf(error) === INVALID_TEXT && error instanceof Error && error.message.includes(CONFLICT)
+}

@@ -1,4 +1,5 @@
-import { RAISED_CONFLICT } from './raise-conflict.js'
+import { isRaisedConflict } from './raise-conflict.js'
+import { sqlStateOf } from './sql-state.js'
 
 /**
  * Why the database cannot be used. `conflict`: transactions on the same rows got in each other's way, and repeating them
@@ -43,19 +44,11 @@ const REASON_OF: Readonly<Record<string, UnavailableReason>> = {
   '55P03': 'overloaded',
   '40001': 'conflict',
   '40P01': 'conflict',
-  [RAISED_CONFLICT]: 'conflict',
-}
-
-/** The SQLSTATE code of an error that the database itself reported. */
-export function sqlStateOf(error: unknown): string | undefined {
-  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && 'severity' in (error as Error)
-    ? code
-    : undefined
 }
 
 /** The error as a `StoreUnavailableError` if the database reported such a state, else unchanged. */
 export function asReported(error: unknown): unknown {
+  if (isRaisedConflict(error)) return new StoreUnavailableError('conflict', { cause: error })
   const state = sqlStateOf(error)
   const reason = state === undefined ? undefined : (REASON_OF[state] ?? REASON_OF[state.slice(0, 2)])
   return reason ? new StoreUnavailableError(reason, { cause: error }) : error

@@ -16,7 +16,7 @@ export function message(channel: Channel, changes: Partial<QueuedMessage> = {}):
 
 /** The message as the outbox hands it to a carrier. */
 export function queued(message: Message, changes: Partial<QueuedMessage> = {}): QueuedMessage {
-  const times = { expiresAt: Date.now() + 300_000, leasedUntil: Date.now() + 15_000, attempts: 0 }
+  const times = { expiresAt: Date.now() + 300_000, leasedUntil: Date.now() + 15_000, attempts: 0, slot: 0 }
   return {
     ...message,
     id: randomBytes(16).toString('base64url'),

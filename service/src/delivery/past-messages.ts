@@ -1,0 +1,62 @@
+import { queryOne, type Transactions } from '../store/store.js'
+import { StoreUnavailableError } from '../store/store-unavailable.js'
+import { KEPT_MS, SLOTS, slotTable } from './outbox-slots.js'
+
+const BATCH_SIZE = 1_000
+const MAX_BATCHES = 200
+
+/** Deletes the messages that were written more than a week ago, by partition. */
+export async function deletePastMessages(store: Transactions, now: number): Promise<void> {
+  for (let slot = 0; slot < SLOTS; slot++) {
+    const newest = await newestIn(store, slot)
+    if (newest === null || newest >= now - KEPT_MS) continue
+    if (!(await isEmptied(store, slot))) await deleteOneByOne(store, slot, now)
+  }
+}
+
+/** When the newest message of a partition was written. An index tells it for each application. */
+async function newestIn(store: Transactions, slot: number): Promise<number | null> {
+  const next = (after: string) =>
+    `SELECT application FROM outbox WHERE slot = ${slot} ${after} ORDER BY application LIMIT 1`
+  const row = await queryOne<{ newest: number | null }>(
+    store,
+    `WITH RECURSIVE used (application) AS (
+       (${next('')})
+       UNION ALL SELECT (${next('AND outbox.application > used.application')}) FROM used
+       WHERE used.application IS NOT NULL
+     )
+     SELECT max((SELECT max(created_at) FROM outbox WHERE slot = ${slot} AND outbox.application = used.application))
+       AS newest FROM used`,
+    [],
+  )
+  return row?.newest ?? null
+}
+
+/** Empties a partition; `false` when one of its messages still waits, or when it is in use. */
+async function isEmptied(store: Transactions, slot: number): Promise<boolean> {
+  const queued = await store.query(`SELECT FROM outbox WHERE slot = ${slot} AND state = 'queued' LIMIT 1`)
+  if (queued.length > 0) return false
+  try {
+    await store.transaction(async (tx) => {
+      // Statements on all partitions lock this one too, and would wait behind the lock that this waits for.
+      await tx.query("SET LOCAL lock_timeout = '200ms'")
+      await tx.query(`TRUNCATE ${slotTable(slot)}`)
+    })
+    return true
+  } catch (error) {
+    if (error instanceof StoreUnavailableError && error.reason === 'overloaded') return false
+    throw error
+  }
+}
+
+async function deleteOneByOne(store: Transactions, slot: number, now: number): Promise<void> {
+  for (let batch = 0; batch < MAX_BATCHES; batch++) {
+    const deleted = await store.query(
+      `DELETE FROM outbox WHERE (application, id, slot) IN (
+         SELECT application, id, slot FROM outbox WHERE slot = ${slot} AND settled_at < $1
+         LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED) RETURNING 1`,
+      [now - KEPT_MS],
+    )
+    if (deleted.length < BATCH_SIZE) return
+  }
+}

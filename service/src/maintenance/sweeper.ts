@@ -1,0 +1,56 @@
+import { describeError, type Logger } from '../log/logger.js'
+import type { Lease } from './lease.js'
+
+const MINUTE_MS = 60_000
+const INTERVAL_MS = 60 * MINUTE_MS
+/** Longer than a round takes: after that, the process that does it counts as dead. */
+const ROUND_MS = 30 * MINUTE_MS
+
+/**
+ * Runs a round of deletion about every hour, in one of all processes, without keeping the process alive. When a round
+ * leaves something `unfinished`, the next one follows after a minute. An error is logged, and the next round is an hour
+ * later.
+ */
+export function sweeper(
+  lease: Lease,
+  round: () => Promise<'done' | 'unfinished'>,
+  log: Logger,
+): { stop(): Promise<void> } {
+  let running = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+
+  function schedule(delayMs: number): void {
+    if (stopped) return
+    // Processes that started together do not ask for the lease at the same time.
+    const jitter = 0.75 + Math.random() / 2
+    timer = setTimeout(() => {
+      running = sweep().then(schedule)
+    }, delayMs * jitter).unref()
+  }
+
+  async function sweep(): Promise<number> {
+    let pauseMs = INTERVAL_MS
+    try {
+      if (!(await lease.acquire(ROUND_MS))) return pauseMs
+      try {
+        if ((await round()) === 'unfinished') pauseMs = MINUTE_MS
+      } finally {
+        // Half of the pause, so that the jitter of the next round does not find the lease taken.
+        await lease.release(pauseMs / 2)
+      }
+    } catch (error) {
+      log({ level: 'warn', event: 'store.maintenance_failed', detail: describeError(error) })
+    }
+    return pauseMs
+  }
+
+  schedule(INTERVAL_MS)
+  return {
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+      return running
+    },
+  }
+}
