@@ -165,7 +165,7 @@ export const countTraffic = (source: string): string => `traffic_counted AS (
         WHEN EXISTS (SELECT FROM traffic WHERE traffic.scope = known.scope AND traffic.key = known.key AND is_known)
           THEN EXCLUDED.in_period
         -- Another send created the row since this statement began.
-        ELSE ${raiseConflict('ARRAY[known.in_period]')} END
+        ELSE ${raiseConflict('known.key')} END
   )`
 
 /** The column of a statement with the steps of `judgeTraffic`: see `TrafficRow`. */
