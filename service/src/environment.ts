@@ -45,6 +45,8 @@ const TEXT_VARIABLES = {
   webhookSecret: 'SERVICE_WEBHOOK_SECRET',
   publicUrl: 'SERVICE_PUBLIC_URL',
   metricsKey: 'SERVICE_METRICS_KEY',
+  sesTopic: 'SERVICE_SES_TOPIC',
+  sendgridVerificationKey: 'SERVICE_SENDGRID_VERIFICATION_KEY',
   transcriber: 'SERVICE_TRANSCRIBER',
   transcriberKey: 'SERVICE_TRANSCRIBER_KEY',
 } as const satisfies Partial<Record<keyof ServiceOptions, string>>

@@ -11,6 +11,8 @@ import type { Logger } from './log/logger.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from './message-texts/catalogue.js'
 import { durationRule, poolSizeRule } from './process-limits.js'
 import { isProduction, productionFaults } from './production.js'
+import { sendgridKey } from './reports/sendgrid-reports.js'
+import { snsHost } from './reports/sns-message.js'
 import { parseEngine } from './transcription/engines/engine-option.js'
 import { parseHost } from './transcription/sources/allowed-hosts.js'
 
@@ -119,6 +121,27 @@ const schema = z.strictObject({
     })
     .refine((url) => URL.canParse(url), { error: 'publicUrl must be an address such as https://mfa.example' })
     .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
+  /**
+   * ARN of the Amazon SNS topic that receives the notifications of Amazon SES, `arn:aws:sns:…`: bounces, complaints and
+   * deliveries of mails then change their delivery state. Defaults to none.
+   */
+  sesTopic: text('sesTopic', 'the ARN of a topic, arn:aws:sns:<region>:<account>:<name>')
+    .refine((arn) => snsHost(arn) !== undefined, {
+      error: 'sesTopic must be the ARN of a topic, arn:aws:sns:<region>:<account>:<name>',
+    })
+    .optional(),
+  /** Verification key of SendGrid's signed event webhook, as SendGrid shows it. Defaults to none. */
+  sendgridVerificationKey: text('sendgridVerificationKey', 'the key that SendGrid shows')
+    .transform((value, context) => {
+      const key = sendgridKey(value)
+      if (key) return key
+      context.addIssue({
+        code: 'custom',
+        message: 'sendgridVerificationKey must be the public key that SendGrid shows, in base64',
+      })
+      return z.NEVER
+    })
     .optional(),
   /** Bearer token that `/metrics` requires: 16 to 512 visible ASCII characters. Without it, see `metricsWithoutKey`. */
   metricsKey: text('metricsKey', '32 random bytes')

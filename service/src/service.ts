@@ -24,6 +24,7 @@ import { readOptions, type ServiceOptions, type ServiceSettings } from './option
 import { ownVersion } from './own-version.js'
 import { isProduction } from './production.js'
 import { readinessCheck } from './readiness.js'
+import { configuredSources, twilioReportAddress } from './reports/configured-sources.js'
 import { keysFrom } from './secrets/keys.js'
 import { countryWarnings, startWarnings } from './start-warnings.js'
 import { openStore } from './store/open.js'
@@ -101,6 +102,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     inbox,
     webhookSecret: settings.webhookSecret ?? keys.webhook,
     log,
+    reportAddress: twilioReportAddress(settings.publicUrl),
   })
   const outbox = storedOutbox({
     store,
@@ -130,6 +132,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     publicUrl: settings.publicUrl,
     checkReadiness: readinessCheck({ store, log, isStopping, isFull: outages.isFull }),
     isStopping,
+    reports: configuredSources(settings),
     requestTimeoutMs: settings.requestTimeout,
   })
   const maintenance = sweeper(

@@ -25,6 +25,7 @@ export function apiOver(context: FlowContext, application: Application, more: Pa
       isFull: () => false,
     }),
     isStopping: () => false,
+    reports: {},
     requestTimeoutMs: 8_000,
     ...more,
   })

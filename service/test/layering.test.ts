@@ -46,6 +46,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   carriers: {
     uses: ['delivery', 'log', 'message-texts', 'secrets', 'store', 'time-limit.ts'],
   },
+  reports: { uses: ['carriers', 'delivery', 'time-limit.ts'] },
   'test-mode': { uses: ['delivery', 'refusals.ts'], types: ['application.ts', 'carriers'] },
   transcription: { uses: ['log', 'time-limit.ts'] },
   applications: { uses: ['application.ts', 'contacts', 'limits.ts', 'log', 'message-texts', 'store'] },
@@ -87,6 +88,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'store',
       'time-limit.ts',
     ],
+    types: ['reports'],
   },
   http: {
     uses: [
@@ -94,6 +96,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'delivery',
       'flows',
       'log',
+      'reports',
       'operator',
       'requests',
       'store',
@@ -114,6 +117,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'message-texts',
       'process-limits.ts',
       'production.ts',
+      'reports',
       'transcription',
     ],
     types: ['log'],
@@ -153,6 +157,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'own-version.ts',
       'production.ts',
       'readiness.ts',
+      'reports',
       'secrets',
       'start-warnings.ts',
       'store',
@@ -182,6 +187,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'serve.ts',
       'operator',
       'options.ts',
+      'reports',
       'secrets',
       'store',
     ],

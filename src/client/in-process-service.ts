@@ -100,7 +100,9 @@ const removeFactor = z
   .discriminatedUnion('outcome', [z.object({ outcome: z.enum(['removed', 'none']) }), refused])
   .optional()
 
-const deliveryOf = z.looseObject({ status: z.enum(['queued', 'sent', 'refused', 'expired']) }).optional()
+const deliveryOf = z
+  .looseObject({ status: z.enum(['queued', 'sent', 'delivered', 'failed', 'refused', 'expired']) })
+  .optional()
 
 /**
  * Wraps the host's own service so that an invalid response is an error, and so is one that does not come in the time that a

@@ -202,8 +202,11 @@ export interface FactorUse {
 
 /** The delivery state of the latest message of a challenge. For DUAL, that of the message with the worse state. */
 export interface DeliveryState {
-  /** `refused`: a carrier permanently refused the message. `expired`: it was not delivered in time. */
-  readonly status: 'queued' | 'sent' | 'refused' | 'expired'
+  /**
+   * `sent`: a carrier accepted the message. `delivered` and `failed`: the carrier reports that it arrived, or did not.
+   * `refused`: a carrier permanently refused it. `expired`: no carrier accepted it in time.
+   */
+  readonly status: 'queued' | 'sent' | 'delivered' | 'failed' | 'refused' | 'expired'
   /** How the message is sent. */
   readonly channel: 'email' | 'sms' | 'whatsapp' | 'call'
   /** The masked recipient (R46). */

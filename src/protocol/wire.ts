@@ -259,9 +259,9 @@ export const factorsAnswer = z.object({
 
 /** The response to `GET /v1/mfa/deliveries/{challenge}` with status 200. `to` is masked; `updated_at` is ISO 8601 in UTC. */
 export const deliveryAnswer = z.object({
-  status: z.enum(['queued', 'sent', 'refused', 'expired']).meta({
+  status: z.enum(['queued', 'sent', 'delivered', 'failed', 'refused', 'expired']).meta({
     description:
-      '`refused`: a carrier permanently refused the message, so offer another method. `expired`: it was not delivered in time. For DUAL, the worse state of the two messages.',
+      '`sent`: a carrier accepted the message. `delivered`: the carrier reports that it arrived. `failed`: the carrier reports that it did not arrive. `refused`: a carrier permanently refused it. `expired`: it was not accepted in time. Unless it is queued, sent or delivered, offer another method. For DUAL, the worse state of the two messages.',
   }),
   channel: z.enum(['email', 'sms', 'whatsapp', 'call']).meta({ description: 'The channel of the message.' }),
   to: z
@@ -325,6 +325,7 @@ export const SERVICE_PROBLEMS = [
   'body_too_large',
   'head_too_large',
   'request_timeout',
+  'invalid_signature',
   'idempotency_key_reused',
   'idempotency_key_in_flight',
   'internal_error',

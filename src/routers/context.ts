@@ -3,6 +3,7 @@ import { offeredFactors } from '../flows/user.js'
 import type { RequestContext } from '../http/context.js'
 import { factorView } from '../http/factors.js'
 import type { ChallengeView, FactorView } from '../pages/view.js'
+import type { DeliveryState } from '../protocol/service.js'
 import { requireCurrent } from '../session/store.js'
 
 /** What a route handler receives: a request of a user who showed the first factor, and what it needs to respond. */
@@ -34,6 +35,16 @@ export function lastChallenge({ deps, state, user }: RouteContext): ChallengeVie
   }
 }
 
+/** How pages and responses show the delivery states of the service. */
+const SHOWN: Readonly<Record<DeliveryState['status'], ChallengeView['delivery']>> = {
+  queued: 'queued',
+  sent: 'sent',
+  delivered: 'sent',
+  failed: 'refused',
+  refused: 'refused',
+  expired: 'refused',
+}
+
 /** How long after a challenge the service is not asked about its message, since nothing can be known yet. */
 const FRESH_MS = 2_000
 
@@ -50,7 +61,7 @@ export async function followedChallenge(context: RouteContext): Promise<Challeng
   const message = { challenge: challenge.service, round: challenge.resendAt ?? 0 }
   const status = await context.deps.deliveries.of(message)
   await requireCurrent(context.req, userId)
-  return status === undefined ? live : { ...live, delivery: status === 'expired' ? 'refused' : status }
+  return status === undefined ? live : { ...live, delivery: SHOWN[status] }
 }
 
 /** The user's factors as pages show them; during a step-up, only those that the route accepts. */

@@ -127,7 +127,7 @@ export async function activateWaitingSet(
          waiting_contact = NULL, waiting_salt = NULL, waiting_since = NULL, waiting_letters = NULL
        WHERE application = $1 AND account = $2 AND waiting_letters IS NOT NULL AND NOT EXISTS (
          SELECT FROM unnest(waiting_letters) AS message WHERE NOT EXISTS (
-           SELECT FROM outbox WHERE outbox.application = $1 AND outbox.id = message AND outbox.state = 'sent'))
+           SELECT FROM outbox WHERE outbox.application = $1 AND outbox.id = message AND outbox.state IN ('sent', 'delivered', 'failed')))
        RETURNING salt
      ), former_codes AS (
        DELETE FROM backup_code USING activated

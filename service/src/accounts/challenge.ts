@@ -203,7 +203,7 @@ export async function endUndelivered(
        AND challenge.account = lost.account AND challenge.id = lost.challenge AND challenge.ended_at IS NULL
        AND NOT EXISTS (SELECT FROM outbox AS earlier WHERE earlier.application = lost.application
          AND earlier.challenge = lost.challenge AND earlier.created_at < lost.created_at
-         AND earlier.state IN ('sent', 'queued'))`,
+         AND earlier.state IN ('sent', 'delivered', 'queued'))`,
     [message.application, message.id, now],
   )
 }

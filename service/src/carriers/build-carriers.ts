@@ -16,6 +16,8 @@ interface Parts {
   readonly inbox: Inbox
   readonly webhookSecret: string | Buffer
   readonly log: Logger
+  /** The address for Twilio's status callbacks. */
+  readonly reportAddress?: string | undefined
 }
 
 /** The carriers of all routes. */
@@ -79,12 +81,15 @@ async function logUnreachable(carrier: Carrier, log: Logger): Promise<void> {
 
 function buildCarrier(route: Route, parts: Parts): Carrier {
   if (route.by === 'inbox') return parts.inbox
-  if (route.by !== 'webhook') return buildCheckable(route)
+  if (route.by !== 'webhook') return buildCheckable(route, parts.reportAddress)
   return webhookCarrier({ ...route.settings, secret: route.settings.secret ?? parts.webhookSecret })
 }
 
-function buildCheckable(route: Extract<Route, { readonly by: 'smtp' | 'twilio' }>): Carrier {
-  return route.by === 'smtp' ? smtpCarrier(route.settings) : twilioCarrier(route.settings)
+function buildCheckable(
+  route: Extract<Route, { readonly by: 'smtp' | 'twilio' }>,
+  reportAddress?: string,
+): Carrier {
+  return route.by === 'smtp' ? smtpCarrier(route.settings) : twilioCarrier(route.settings, reportAddress)
 }
 
 /** A carrier for each distinct route whose connection can be checked. */

@@ -2,6 +2,7 @@ import { rootCertificates } from 'node:tls'
 import { createTransport } from 'nodemailer'
 import { type Carrier, checkRecipient } from '../delivery/carrier.js'
 import type { QueuedMessage } from '../delivery/message.js'
+import { messageReference } from '../delivery/message-reference.js'
 import { smtpError } from './smtp-error.js'
 
 const DEFAULT_CONNECTIONS = 5
@@ -82,7 +83,7 @@ export function smtpCarrier(settings: SmtpSettings): Carrier {
 
 function messageId(message: QueuedMessage, from: string): string {
   const domain = /@([^\s<>@]+)>?\s*$/.exec(from)?.[1] ?? 'countersign.invalid'
-  return `<${message.id}@${domain}>`
+  return `<${messageReference(message)}@${domain}>`
 }
 
 /** The server's id for the email, which most servers report: `250 2.0.0 Ok: queued as 4F2B1`. */

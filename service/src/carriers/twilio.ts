@@ -1,6 +1,7 @@
 import { languageKey, matchLanguage } from 'countersign/protocol'
 import { type Carrier, checkRecipient, DeliveryError } from '../delivery/carrier.js'
 import type { QueuedMessage } from '../delivery/message.js'
+import { messageReference } from '../delivery/message-reference.js'
 import { type HttpResponse, httpRequest } from './http-request.js'
 import { twilioError } from './twilio-error.js'
 import { twiml } from './twiml.js'
@@ -24,8 +25,11 @@ export interface TwilioSettings {
 /** The longest `ValidityPeriod` that Twilio accepts. */
 const MAX_VALIDITY_SECONDS = 36_000
 
-/** Delivers SMS, WhatsApp messages and calls over Twilio's REST API. */
-export function twilioCarrier(settings: TwilioSettings): Carrier {
+/**
+ * Delivers SMS, WhatsApp messages and calls over Twilio's REST API. `reportAddress` receives the status callbacks; without it
+ * there are none.
+ */
+export function twilioCarrier(settings: TwilioSettings, reportAddress?: string): Carrier {
   const { baseUrl, sid, token, name = 'twilio' } = settings
   const account = `${baseUrl}/2010-04-01/Accounts/${encodeURIComponent(sid)}`
   const authorization = `Basic ${Buffer.from(`${sid}:${token}`).toString('base64')}`
@@ -34,7 +38,10 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
     async deliver(message, signal) {
       checkRecipient(message)
       const isCall = message.channel === 'call'
-      const form = isCall ? callForm(settings, message) : messageForm(settings, message)
+      const form = {
+        ...(isCall ? callForm(settings, message) : messageForm(settings, message)),
+        ...(reportAddress && { StatusCallback: `${reportAddress}?message=${messageReference(message)}` }),
+      }
       const response = await httpRequest(
         'The gateway',
         `${account}/${isCall ? 'Calls' : 'Messages'}.json`,

@@ -2,12 +2,13 @@ import type { Command } from 'commander'
 import { guessingSentence } from 'countersign/protocol'
 import { ConfigurationError } from '../configuration-error.js'
 import { readEnvironment } from '../environment.js'
-import { diagnoseCarriers } from '../operator/diagnose-carriers.js'
+import { diagnoseCarriers, diagnoseReports } from '../operator/diagnose-carriers.js'
 import { diagnoseStore } from '../operator/diagnose-store.js'
 import type { Diagnostic } from '../operator/diagnostic.js'
 import { OperatorError } from '../operator/operator-error.js'
 import { readOptions } from '../options.js'
 import { isProduction } from '../production.js'
+import { configuredSources } from '../reports/configured-sources.js'
 import type { Keys } from '../secrets/keys.js'
 import { type CommonOptions, type Io, print } from './io.js'
 import { keysOf, storeLocation, withStore } from './store-access.js'
@@ -41,14 +42,20 @@ async function diagnoseSettings(io: Io): Promise<Diagnostic[]> {
   const subject = 'settings'
   try {
     const { options, warnings } = readEnvironment(io.env, { dataDir: storeLocation(io.env).dataDir })
-    const { routes, limits } = readOptions(options)
+    const settings = readOptions(options)
+    const { routes, limits } = settings
     const ok: Diagnostic = { severity: 'ok', subject, message: 'The service can start with them.' }
     const found = warnings.map((message): Diagnostic => ({ severity: 'warning', subject, message }))
     const { failuresBeforeDisable, appStepsAhead } = limits
     // Of all codes, those of an app are the easiest to guess: several are valid at a time.
     const guessing = guessingSentence({ failuresBeforeDisable, validCodes: 2 + appStepsAhead })
     const bound: Diagnostic = { severity: 'ok', subject, message: guessing }
-    return [...(found.length > 0 ? found : [ok]), bound, ...(await diagnoseCarriers(routes))]
+    return [
+      ...(found.length > 0 ? found : [ok]),
+      bound,
+      ...(await diagnoseCarriers(routes)),
+      diagnoseReports(configuredSources(settings)),
+    ]
   } catch (error) {
     return faultsOf(error, subject)
   }

@@ -21,6 +21,8 @@ export function logCommands(program: Command, io: Io): void {
       new Option('--state <state>', 'only messages in this state').choices([
         'queued',
         'sent',
+        'delivered',
+        'failed',
         'refused',
         'expired',
       ]),

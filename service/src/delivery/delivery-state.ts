@@ -1,7 +1,7 @@
 import type { DeliveryState } from 'countersign/protocol'
 import type { Queries } from '../store/store.js'
 
-const WORST_FIRST = ['refused', 'expired', 'queued', 'sent']
+const WORST_FIRST = ['refused', 'failed', 'expired', 'queued', 'sent', 'delivered']
 
 /** The delivery state of a challenge's latest message, the worse one of the two of DUAL; `undefined` when there is none. */
 export async function deliveryState(

@@ -110,7 +110,8 @@ const POSTPONE = statement<{
   carrier: string | null
   fault: string | null
   now: number
-}>(`UPDATE outbox SET attempts = attempts + 1, due_at = :dueAt, carrier = :carrier, fault = :fault, updated_at = :now
+}>(`UPDATE outbox SET attempts = attempts + 1, due_at = :dueAt, carrier = :carrier, fault = :fault, report = NULL,
+    updated_at = :now
   WHERE application = :application AND id = :id AND slot = :slot::smallint AND settled_at IS NULL AND due_at = :leasedUntil`)
 
 interface Finished {
@@ -138,7 +139,8 @@ const FINISH = statement<{
   carrierIds: readonly string[]
   faults: readonly string[]
   times: readonly number[]
-}>(`UPDATE outbox SET state = done.state, sealed = NULL, attempts = attempts + 1, carrier = nullif(done.carrier, ''),
+}>(`UPDATE outbox SET state = CASE WHEN done.state = 'sent' AND report = 'failed' THEN 'failed' ELSE done.state END,
+    sealed = NULL, attempts = attempts + 1, carrier = nullif(done.carrier, ''),
     carrier_id = nullif(done.carrier_id, ''), fault = nullif(done.fault, ''), updated_at = done.at, settled_at = done.at
   FROM unnest(:applications::text[], :ids::text[], :slots::smallint[], :leases::bigint[], :states::text[], :carriers::text[],
     :carrierIds::text[], :faults::text[], :times::bigint[])

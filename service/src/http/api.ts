@@ -22,6 +22,7 @@ import { verifyCode } from '../flows/verify-code.js'
 import type { IdempotentRequests } from '../idempotency/idempotent-requests.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { Readiness } from '../readiness.js'
+import type { ReportSources } from '../reports/report-source.js'
 import {
   parseBackup,
   parseCreateBackupCodes,
@@ -49,6 +50,7 @@ import { type Inboxes, inboxRoute } from './routes/inbox.js'
 import { metricsRoute } from './routes/metrics.js'
 import { docsRoute, documentRoute } from './routes/openapi.js'
 import { problemList, problemPage } from './routes/problems.js'
+import { reportsRoute } from './routes/reports.js'
 import { transcribeRoute } from './routes/transcribe.js'
 import { eraseRoute, exportRoute, usersRoute } from './routes/users.js'
 
@@ -67,6 +69,8 @@ export interface ApiParts {
   readonly publicUrl: string | undefined
   readonly checkReadiness: () => Promise<Readiness>
   readonly isStopping: () => boolean
+  /** The configured senders of delivery reports. */
+  readonly reports: ReportSources
   /** How long a request for a code or a verification may take. */
   readonly requestTimeoutMs: number
 }
@@ -139,6 +143,10 @@ export function httpApi(parts: ApiParts): Express {
     .route('/v1/mfa/deliveries/:challenge')
     .get(authenticate(findApplication), deliveryRoute(context.store))
     .all(onlyMethod('GET'))
+  api
+    .route('/v1/reports/:provider')
+    .post(...reportsRoute(parts.reports, context.store, context.log))
+    .all(onlyMethod('POST'))
   api
     .route('/v1/transcribe')
     .post(authenticate(findApplication), ...transcribeRoute(context.transcription))

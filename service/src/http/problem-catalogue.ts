@@ -63,6 +63,16 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
       'Ask the operator of the service which channels are configured.',
     ],
   },
+  invalid_signature: {
+    status: 403,
+    title: 'The signature is missing or wrong.',
+    happened:
+      'Delivery reports must be signed by the carrier or mail provider that is configured. Nothing was changed.',
+    helps: [
+      'For Twilio, set SERVICE_PUBLIC_URL to the address at which Twilio reaches the service, and use the auth token of the account in SERVICE_DELIVERY.',
+      'For Amazon SES, compare SERVICE_SES_TOPIC with the ARN of the topic; for SendGrid, SERVICE_SENDGRID_VERIFICATION_KEY with its verification key.',
+    ],
+  },
   not_found: {
     status: 404,
     title: 'There is nothing at this address.',

@@ -27,6 +27,12 @@ export function eventCounter(registry: Registry): Logger {
     labelNames: ['application', 'channel', 'outcome'],
     registers: [registry],
   })
+  const reports = new Counter({
+    name: 'countersign_delivery_reports_total',
+    help: 'Delivery reports of carriers that changed a message, by provider and outcome (delivered, failed, complaint), and rejected ones',
+    labelNames: ['provider', 'outcome'],
+    registers: [registry],
+  })
   const paused = new Gauge({
     name: 'countersign_carrier_paused',
     help: 'Whether this process has paused a carrier after failures (1) or uses it again (0), by carrier',
@@ -59,6 +65,7 @@ export function eventCounter(registry: Registry): Logger {
     if (kind === 'send')
       sends.inc({ application, method: event.factor ?? '', outcome: outcomeOf(outcome, event) })
     if (kind === 'carrier') paused.set({ carrier: event.carrier ?? '' }, outcome === 'paused' ? 1 : 0)
+    if (kind === 'report') reports.inc({ provider: event.carrier ?? '', outcome })
     if (kind === 'delivery' && event.channel) deliveries.inc({ application, channel: event.channel, outcome })
   }
 }

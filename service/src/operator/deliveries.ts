@@ -10,7 +10,7 @@ export interface DeliverySummary {
   readonly channel: string
   /** The recipient, masked. */
   readonly to: string
-  /** `queued`, `sent`, `refused` or `expired`. */
+  /** `queued`, `sent`, `delivered`, `failed`, `refused` or `expired`. */
   readonly state: string
   /** How many attempts to deliver it were made. */
   readonly attempts: number

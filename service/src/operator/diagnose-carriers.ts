@@ -1,6 +1,7 @@
 import { checkableCarriers } from '../carriers/build-carriers.js'
 import type { Routes } from '../carriers/route.js'
 import { asDeliveryError, type Carrier } from '../delivery/carrier.js'
+import type { ReportSources } from '../reports/report-source.js'
 import { withTimeLimit } from '../time-limit.js'
 import type { Diagnostic } from './diagnostic.js'
 
@@ -27,4 +28,14 @@ async function diagnoseCarrier(carrier: Carrier): Promise<Diagnostic> {
   } finally {
     await carrier.close()
   }
+}
+
+/** Says which carriers report whether their messages arrived. */
+export function diagnoseReports(sources: ReportSources): Diagnostic {
+  const providers = Object.keys(sources)
+  const message =
+    providers.length > 0
+      ? `Delivery reports are accepted from ${providers.join(', ')}.`
+      : 'No carrier reports what became of a message: sent only means that a carrier accepted it.'
+  return { severity: 'ok', subject: 'carriers', message }
 }

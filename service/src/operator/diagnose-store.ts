@@ -108,8 +108,8 @@ async function diagnoseDeliveries(store: Store, now: number): Promise<Diagnostic
     store,
     `SELECT count(*) FILTER (WHERE state = 'queued' AND due_at < $1)::integer AS overdue,
        count(*) FILTER (WHERE state = 'queued' AND attempts > 0)::integer AS retried,
-       count(*) FILTER (WHERE state IN ('refused', 'expired') AND created_at > $2)::integer AS lost,
-       count(*) FILTER (WHERE state = 'sent' AND created_at > $2)::integer AS sent
+       count(*) FILTER (WHERE state IN ('refused', 'expired', 'failed') AND created_at > $2)::integer AS lost,
+       count(*) FILTER (WHERE state IN ('sent', 'delivered') AND created_at > $2)::integer AS sent
      FROM outbox`,
     [now - OVERDUE_MS, now - DAY_MS],
   )

@@ -149,7 +149,9 @@ describe('the outbox', () => {
       await outbox.poll()
       expect(attempts).toHaveLength(made + 1)
     }
-    expect(Date.now() - begun).toBe(280_000)
+    // An attempt in the last two seconds before that was the last one.
+    expect(Date.now() - begun).toBeGreaterThan(278_000)
+    expect(Date.now() - begun).toBeLessThanOrEqual(280_000)
     expect(waits.length).toBeGreaterThanOrEqual(7)
     for (const [index, wait] of waits.slice(0, -1).entries()) {
       expect(wait).toBeGreaterThanOrEqual(2 ** (index + 1) * 0.8)
@@ -439,7 +441,9 @@ describe('several processes on one PostgreSQL', () => {
     advance(3)
     await work()
     vi.useRealTimers()
-    const arrived = mails.arrived.map(({ content }) => /^Message-ID: <([^@]+)@/m.exec(content)?.[1])
+    const arrived = mails.arrived.map(
+      ({ content }) => /^Message-ID: <([\w-]{22})\.[^@]+@/m.exec(content)?.[1],
+    )
     expect(arrived.sort()).toEqual(messages.map(({ id }) => id).sort())
     expect(workers.every(({ accepted }) => accepted.length > 50)).toBe(true)
     const states = await first.query('SELECT state, count(*)::integer AS n FROM outbox GROUP BY state')

@@ -95,7 +95,7 @@ describe('an email', () => {
     expect(read.from).toEqual({ name: 'Vault', address: 'no-reply@vault.example' })
     expect(read.to).toEqual([{ name: '', address: "zoe.o'neil+x@example.com" }])
     expect(read.cc ?? read.bcc).toBeUndefined()
-    expect(read.messageId).toBe(`<${one.id}@vault.example>`)
+    expect(read.messageId).toBe(`<${one.id}.${one.application}@vault.example>`)
     expect(read.attachments).toEqual([])
     expect(read.headers.find((header) => header.key === 'auto-submitted')?.value).toBe('auto-generated')
   })

@@ -76,6 +76,21 @@ describe('a text message', () => {
   })
 })
 
+describe('a status callback', () => {
+  test.each(['sms', 'whatsapp', 'call'] as const)(
+    'is requested for %s at an address with the message',
+    async (channel) => {
+      const address = `twilio://${LOGIN}@${server.host}?from=+447700900999&content=HX77`
+      const carrier = twilioCarrier(settingsOf(address), 'https://mfa.example/v1/reports/twilio')
+      const one = message(channel)
+      await carrier.deliver(one, AbortSignal.timeout(5_000))
+      expect(server.requests.at(-1)?.form.StatusCallback).toBe(
+        `https://mfa.example/v1/reports/twilio?message=${one.id}.${one.application}`,
+      )
+    },
+  )
+})
+
 describe('a WhatsApp message', () => {
   test('is an approved template with the code as its variable, and never free text', async () => {
     const { request } = await deliver(message('whatsapp'))

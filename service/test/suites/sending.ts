@@ -231,14 +231,14 @@ export function sendingSuite(bench: () => Bench): void {
   })
 
   test.each([
-    ['a premium-rate number', '+19005550123'],
-    ['a toll-free number', '+18005550123'],
-    ['an unassignable number', '+12345678'],
-  ])('refuses %s', async (_what, phone) => {
+    ['a premium-rate number', '+19005550123', 'No messages are sent to premium-rate numbers.'],
+    ['a toll-free number', '+18005550123', 'No messages are sent to toll-free numbers.'],
+    ['an unassignable number', '+12345678', 'The phone number is not assigned in any country.'],
+  ])('refuses %s', async (_what, phone, detail) => {
     const { mfa, sent } = freshTenant(bench())
     expect(await mfa.send({ method: 'sms', contact: { kind: 'phone', phone } })).toEqual({
       outcome: 'refused',
-      refusal: { reason: 'contact_refused' },
+      refusal: { reason: 'contact_refused', detail },
     })
     expect(sent()).toEqual([])
   })

@@ -23,6 +23,7 @@ import {
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { header } from './headers.js'
 import { get, post } from './operation.js'
+import { problemResponses } from './problems.js'
 import { inboxAnswer, readiness } from './service-schemas.js'
 import { USER_OPERATIONS } from './user-operations.js'
 
@@ -136,6 +137,36 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
     },
     problems: ['not_found'],
   }),
+  '/v1/reports/{provider}': {
+    post: {
+      operationId: 'receiveReports',
+      summary: 'Receive delivery reports',
+      description:
+        'Status callbacks of Twilio, notifications of Amazon SES through Amazon SNS, and events of SendGrid, in the format of the provider and with its signature. Your application does not call it.',
+      tags: ['Operation'],
+      security: [],
+      parameters: [
+        {
+          name: 'provider',
+          in: 'path',
+          required: true,
+          schema: { type: 'string', enum: ['twilio', 'ses', 'sendgrid'] },
+          example: 'twilio',
+        },
+      ],
+      requestBody: { required: true, content: anyJson },
+      responses: {
+        204: { description: 'Success. Reports that are repeated or outdated change nothing.' },
+        ...problemResponses([
+          'invalid_request',
+          'invalid_signature',
+          'not_found',
+          'body_too_large',
+          'unavailable',
+        ]),
+      },
+    },
+  },
   [SERVICE_IDENTITY]: get({
     id: 'identify',
     summary: 'Identify the service',

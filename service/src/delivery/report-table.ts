@@ -1,0 +1,44 @@
+import { type Queries, queryOne } from '../store/store.js'
+import type { Channel } from './message.js'
+
+/**
+ * What a carrier reports about a message that it accepted. `delivered`: it reached the phone or mailbox. `failed`: it did not
+ * (undelivered, bounced). `complaint`: the recipient marked it as spam.
+ */
+export type ReportOutcome = 'delivered' | 'failed' | 'complaint'
+
+/** A carrier's report about one message. */
+export interface DeliveryReport {
+  readonly application: string
+  /** The id of the message. */
+  readonly id: string
+  readonly outcome: ReportOutcome
+}
+
+// A state only moves forward: queued, sent, delivered, failed (a mailbox may bounce a message that it accepted). So reports
+// that are repeated, or arrive in another order, change nothing.
+const APPLY: Readonly<Record<ReportOutcome, string>> = {
+  // A carrier may have accepted a message whose attempt timed out: then no further attempt must be made.
+  delivered: `UPDATE outbox SET state = 'delivered', report = 'delivered', sealed = NULL, updated_at = $3,
+      settled_at = coalesce(settled_at, $3)
+    WHERE application = $1 AND id = $2 AND state IN ('queued', 'sent', 'expired')
+      AND report IS DISTINCT FROM 'failed' RETURNING channel`,
+  // The report may arrive before the message is recorded as sent; then it becomes failed instead.
+  failed: `UPDATE outbox SET state = CASE WHEN state = 'queued' THEN state ELSE 'failed' END, report = 'failed',
+      updated_at = $3
+    WHERE application = $1 AND id = $2 AND state IN ('queued', 'sent', 'delivered')
+      AND report IS DISTINCT FROM 'failed' RETURNING channel`,
+  complaint: `UPDATE outbox SET state = 'delivered', report = 'complaint', updated_at = $3
+    WHERE application = $1 AND id = $2 AND state IN ('sent', 'delivered')
+      AND report IS DISTINCT FROM 'complaint' RETURNING channel`,
+}
+
+/** Records a report; resolves to the message's channel, or to `undefined` when the report changed nothing. */
+export async function recordReport(
+  queries: Queries,
+  { application, id, outcome }: DeliveryReport,
+  now: number,
+): Promise<Channel | undefined> {
+  const row = await queryOne<{ channel: Channel }>(queries, APPLY[outcome], [application, id, now])
+  return row?.channel
+}

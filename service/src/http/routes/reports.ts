@@ -1,0 +1,57 @@
+import express, { type RequestHandler } from 'express'
+import { DeliveryError } from '../../delivery/carrier.js'
+import { type DeliveryReport, recordReport } from '../../delivery/report-table.js'
+import type { Logger } from '../../log/logger.js'
+import { InvalidReportError, REPORT_PROVIDERS, type ReportSources } from '../../reports/report-source.js'
+import type { Store } from '../../store/store.js'
+import { problem } from '../problem.js'
+import { requestId } from '../request-id.js'
+
+/** SendGrid sends up to 768 KB of events at once. */
+const LIMIT = '1mb'
+const RETRY_AFTER_SECONDS = 60
+
+/** `POST /v1/reports/{provider}`: delivery reports of a carrier or mail provider, which signs them. */
+export function reportsRoute(sources: ReportSources, store: Store, log: Logger): readonly RequestHandler[] {
+  async function record(provider: string, report: DeliveryReport, request: string): Promise<void> {
+    const { application, id: message, outcome } = report
+    const channel = await recordReport(store, report, Date.now())
+    // A report that is repeated, or comes too late, changes nothing.
+    if (channel === undefined) return
+    const level = outcome === 'delivered' ? 'info' : 'warn'
+    log({ level, event: `report.${outcome}`, application, channel, message, carrier: provider, request })
+  }
+
+  return [
+    express.raw({ limit: LIMIT, inflate: false, type: () => true }),
+    async function receiveReports(request, response) {
+      const provider = REPORT_PROVIDERS.find((name) => name === request.params.provider)
+      const source = provider && sources[provider]
+      if (!source) return problem(response, 'not_found')
+      const [, query = ''] = /\?(.*)$/s.exec(request.originalUrl) ?? []
+      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      try {
+        const reports = await source({ query, body, header: (name) => request.get(name) })
+        for (const report of reports) await record(provider, report, requestId(request))
+        response.status(204).end()
+      } catch (error) {
+        if (error instanceof InvalidReportError) {
+          const { reason } = error
+          log({
+            level: 'warn',
+            event: 'report.rejected',
+            carrier: provider,
+            reason,
+            request: requestId(request),
+          })
+          if (reason === 'signature') return problem(response, 'invalid_signature')
+          const errors = [{ field: 'body', detail: error.message }]
+          return problem(response, 'invalid_request', { errors })
+        }
+        if (!(error instanceof DeliveryError)) throw error
+        // The certificate of the signature could not be fetched.
+        problem(response, 'unavailable', { detail: error.message, retryAfterSeconds: RETRY_AFTER_SECONDS })
+      }
+    },
+  ]
+}

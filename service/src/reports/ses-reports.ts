@@ -1,0 +1,36 @@
+import type { ReportOutcome } from '../delivery/report-table.js'
+import { messageOfId } from './message-id.js'
+import { InvalidReportError, parseObject, type ReportSource } from './report-source.js'
+import { type FetchText, snsHost, snsVerifier } from './sns-message.js'
+
+const OUTCOMES: Readonly<Record<string, ReportOutcome>> = {
+  Delivery: 'delivered',
+  Bounce: 'failed',
+  Reject: 'failed',
+  Complaint: 'complaint',
+}
+
+/**
+ * The notifications of Amazon SES through a topic of Amazon SNS. The subscription of the topic is confirmed automatically.
+ * Notifications must include the original headers of the email, since SES replaces its `Message-ID`.
+ */
+export function sesReports(topicArn: string, fetchText: FetchText): ReportSource {
+  const verified = snsVerifier(topicArn, fetchText)
+  return async ({ body }) => {
+    const { Type, Message = '', SubscribeURL = '' } = await verified(body)
+    if (Type === 'SubscriptionConfirmation') {
+      if (!SubscribeURL.startsWith(`https://${snsHost(topicArn)}/?`)) throw new InvalidReportError('content')
+      await fetchText(SubscribeURL)
+      return []
+    }
+    const { eventType, notificationType, mail } = parseObject(Message)
+    const kind = String(eventType ?? notificationType)
+    const message = messageOfId(valueAt(valueAt(mail, 'commonHeaders'), 'messageId'))
+    const outcome = Object.hasOwn(OUTCOMES, kind) ? OUTCOMES[kind] : undefined
+    return message && outcome ? [{ ...message, outcome }] : []
+  }
+}
+
+function valueAt(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
