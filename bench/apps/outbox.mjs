@@ -58,7 +58,7 @@ async function withOutbox(work) {
       store,
       'bench',
       Array.from({ length: to - from }, (_, i) => message(from + i)),
-      { now, expiresAt: now + 600_000 },
+      { now, expiresAt: now + 600_000, account: 'account:bench' },
     )
   const result = await work(outbox, enqueue)
   await outbox.close()

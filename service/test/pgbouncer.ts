@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,20 +15,14 @@ export async function startPgbouncer(
   const { hostname, port: databasePort, pathname } = new URL(databaseUrl)
   const folder = mkdtempSync(join(tmpdir(), 'countersign-pgbouncer-'))
   const port = await freePort()
-  const settings = [
-    '[databases]',
-    `* = host=${hostname} port=${databasePort}`,
-    '[pgbouncer]',
-    'listen_addr = 127.0.0.1',
-    `listen_port = ${port}`,
-    'unix_socket_dir =',
-    'auth_type = trust',
-    `auth_file = ${join(folder, 'users.txt')}`,
-    'pool_mode = transaction',
-    'default_pool_size = 4',
-    'max_client_conn = 200',
-  ]
-  writeFileSync(join(folder, 'pgbouncer.ini'), settings.join('\n'))
+  // The file that operators copy, with another address and without passwords.
+  const settings = readFileSync(new URL('../deploy/pgbouncer.ini', import.meta.url), 'utf8')
+    .replace('host=127.0.0.1 port=5432', `host=${hostname} port=${databasePort}`)
+    .replace('listen_port = 6432', `listen_port = ${port}`)
+    .replace('auth_type = scram-sha-256', 'auth_type = trust')
+    .replace('/etc/pgbouncer/userlist.txt', join(folder, 'users.txt'))
+    .replace('default_pool_size = 20', 'default_pool_size = 4')
+  writeFileSync(join(folder, 'pgbouncer.ini'), settings)
   writeFileSync(join(folder, 'users.txt'), '"postgres" ""\n')
   const command = [fileOf('pgbouncer') ?? 'pgbouncer', '-q', join(folder, 'pgbouncer.ini')]
   // PgBouncer refuses to run as root.

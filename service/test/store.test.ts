@@ -130,16 +130,18 @@ describe.each([
   })
 
   test('runs a prepared statement again after an error, in and out of transactions', async () => {
-    const text = 'SELECT 1 / $1::integer AS n'
-    await rejection(store.query(text, [0]))
-    await rejection(store.transaction((tx) => tx.query(text, [0])))
+    // A sum of more than 2147483647 is no integer.
+    const text = 'SELECT 2147483640 + $1::integer AS n'
+    const other = 'SELECT 10 + $1::integer AS n'
+    await rejection(store.query(text, [8]))
+    await rejection(store.transaction((tx) => tx.query(text, [8])))
     const both = await Promise.all([
-      store.transaction((tx) => tx.query(text, [1])),
-      store.query(text, [1]),
-      store.query('SELECT 2 / $1::integer AS n', [1]),
-      store.transaction((tx) => tx.query('SELECT 2 / $1::integer AS n', [1])),
+      store.transaction((tx) => tx.query(text, [7])),
+      store.query(text, [7]),
+      store.query(other, [1]),
+      store.transaction((tx) => tx.query(other, [1])),
     ])
-    expect(both).toEqual([[{ n: 1 }], [{ n: 1 }], [{ n: 2 }], [{ n: 2 }]])
+    expect(both).toEqual([[{ n: 2147483647 }], [{ n: 2147483647 }], [{ n: 11 }], [{ n: 11 }]])
   })
 
   test('commits all of a transaction or nothing', async () => {
