@@ -21,7 +21,7 @@ export async function run(bench) {
     what: `\`POST /mfa/verify\`, ${WORKERS} processes behind node:cluster, with Redis`,
     note: `${availableParallelism()} cores, which the load generator, Redis and the stub service share`,
     // Each process gets a part of the requests only, and has to compile its code as well.
-    warmUpRounds: WORKERS * bench.warmUpRounds,
+    warmUpRounds: 2 * bench.warmUpRounds,
     sides: [
       signInStep({ name: `${WORKERS} processes`, app: several, ...side }),
       signInStep({ name: 'one process', app: one, ...side }),

@@ -29,12 +29,14 @@ export function isSameOrigin(req: Request): boolean {
   if (site !== undefined) return site === 'same-origin' || site === 'none'
   const origin = req.get('origin')
   if (origin === undefined) return true
-  if (!URL.canParse(origin)) return false
-  const { host, protocol } = new URL(origin)
+  const [, scheme, host] = ORIGIN.exec(origin) ?? []
   // Anyone on the network can forge a page that was loaded without TLS. If this request itself seems to have none, a
   // proxy that Express does not know about may have it.
-  return isOwnHost(req, host) && !(req.secure && protocol === 'http:')
+  return host !== undefined && isOwnHost(req, host) && !(req.secure && scheme === 'http')
 }
+
+/** Scheme and host as browsers send them (RFC 6454 §6.2), `null` for a page without an origin. */
+const ORIGIN = /^([a-z][a-z\d+.-]*):\/\/(.+)$/
 
 /**
  * Whether this is the host that the browser requested. Behind a proxy that `trust proxy` trusts, the forwarded host counts.
