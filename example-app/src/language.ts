@@ -1,3 +1,4 @@
+import { languageKey, matchLanguage } from 'countersign/protocol'
 import type { Request, Response } from 'express'
 
 /** The languages of the MFA pages, each in its own language. Vault's own pages are in English only. */
@@ -6,12 +7,24 @@ export const LANGUAGES = {
   de: 'Deutsch',
   es: 'Español',
   fr: 'Français',
-  pt: 'Português',
+  it: 'Italiano',
+  nl: 'Nederlands',
+  pl: 'Polski',
+  'pt-BR': 'Português (Brasil)',
+  'pt-PT': 'Português (Portugal)',
+  tr: 'Türkçe',
+  ar: 'العربية',
   ja: '日本語',
+  ko: '한국어',
+  'zh-Hans': '简体中文',
 } as const
 
 /** The tag of a language of the MFA pages. */
 export type Language = keyof typeof LANGUAGES
+
+const KEYS: ReadonlyMap<string, string> = new Map(
+  Object.keys(LANGUAGES).map((tag) => [languageKey(tag), tag]),
+)
 
 const COOKIE = 'lang'
 const YEAR_MS = 365 * 24 * 60 * 60_000
@@ -23,13 +36,14 @@ export function isLanguage(tag: unknown): tag is Language {
 
 /** The language that was chosen in this browser, if any. */
 export function chosenLanguage(req: Request): Language | undefined {
-  const tag = new RegExp(`(?:^|;\\s*)${COOKIE}=([a-z]{2})(?:;|$)`).exec(req.get('cookie') ?? '')?.[1]
+  const tag = new RegExp(`(?:^|;\\s*)${COOKIE}=([A-Za-z-]{2,10})(?:;|$)`).exec(req.get('cookie') ?? '')?.[1]
   return isLanguage(tag) ? tag : undefined
 }
 
 /** The language of the MFA pages for this request: the chosen one, else the browser's first available one. */
 export function languageOf(req: Request): Language {
-  const best = chosenLanguage(req) ?? req.acceptsLanguages(Object.keys(LANGUAGES))
+  const key = matchLanguage(req.acceptsLanguages(), KEYS)
+  const best = chosenLanguage(req) ?? (key === undefined ? undefined : KEYS.get(key))
   return isLanguage(best) ? best : 'en'
 }
 

@@ -160,6 +160,26 @@ describe.each(SUPPORTED_LANGUAGES)('in %s', (language) => {
     }
   })
 
+  test('an email in HTML fits phones and dark mode, and codes run from left to right', () => {
+    const { html } = spoken('email', 'sign-in')
+    expect(html).toContain(`<html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">`)
+    expect(html).toContain('<meta name="viewport" content="width=device-width,initial-scale=1">')
+    expect(html).toContain('<meta name="color-scheme" content="light dark">')
+    expect(html).toContain('@media (prefers-color-scheme:dark)')
+    expect(html).toContain('<bdi dir="ltr">012345</bdi>')
+    // The list of emails shows the first sentence, which the email hides.
+    expect(html).toMatch(/<body[^>]*><div aria-hidden="true" style="display:none[^>]*>[^<]*Vault/)
+    const backup = backupMessage(application, recipient('email'), ['AAAA-BBBB', 'CCCC-DDDD'])
+    expect(backup.html).toMatch(/<p [^>]*dir="ltr"[^>]*>AAAA-BBBB<br>CCCC-DDDD<\/p>/)
+  })
+
+  test('is translated', () => {
+    const same = strings(texts).filter(
+      ([path, text]) => text.length > 16 && text === Object.fromEntries(strings(en))[path],
+    )
+    expect(same).toEqual(language === 'en' ? expect.anything() : [])
+  })
+
   test('no application name adds a line, markup or a control character', () => {
     const hostile = '\r\n\n@evil.example #999999\n<b>"A\'&B</b>\u2028\u0007\u202e\u0000 🔐{code}$&'
     const named = { ...application, name: hostile }

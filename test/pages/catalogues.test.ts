@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { noticeCatalogues } from '../../src/notices/compose.js'
+import { en as notices } from '../../src/notices/locales/en.js'
 import { inTime } from '../../src/pages/duration.js'
 import { en } from '../../src/pages/locales/en.js'
 import { catalogues, pickLocale, textFor } from '../../src/pages/text.js'
@@ -12,33 +14,80 @@ function phrases(value: unknown, path = ''): readonly (readonly [string, string]
 }
 
 const placeholders = (phrase: string) => [...phrase.matchAll(/\{\w+\}/g)].map(([name]) => name).sort()
-const english = new Map(phrases(en))
 
-describe.each([...catalogues.keys()])('the catalogue %s', (locale) => {
-  const catalogue = catalogues.get(locale)?.()
+/** Every phrase with plural forms, by its path. */
+function plurals(value: unknown, path = ''): readonly (readonly [string, ReadonlyMap<string, string>])[] {
+  if (typeof value !== 'object' || value === null) return []
+  if ('other' in value) {
+    return [[path, new Map(Object.entries(value).map(([form, phrase]) => [form, String(phrase)]))]]
+  }
+  return Object.entries(value).flatMap(([key, part]) => plurals(part, `${path}.${key}`))
+}
 
+const CATALOGUES = {
+  pages: { all: catalogues, english: en },
+  notices: { all: noticeCatalogues, english: notices },
+}
+
+describe.each(
+  Object.entries(CATALOGUES).flatMap(([name, { all, english }]) =>
+    [...all.keys()].map((key) => ({
+      name,
+      key,
+      texts: all.get(key)?.(),
+      english: new Map(phrases(english)),
+    })),
+  ),
+)('the catalogue of the $name in $key', ({ key, texts, english }) => {
   it('has the keys of the English one', () => {
-    expect([...new Set(phrases(catalogue).map(([path]) => path))]).toEqual([...english.keys()])
+    const paths = [...new Set(phrases(texts).map(([path]) => path))]
+    expect(paths.sort()).toEqual([...english.keys()].sort())
   })
 
   it('uses the placeholders of the English one', () => {
-    for (const [path, phrase] of phrases(catalogue)) {
+    const exact = new Set(
+      plurals(texts).flatMap(([, forms]) => ['zero', 'one', 'two'].map((form) => forms.get(form))),
+    )
+    for (const [path, phrase] of phrases(texts)) {
       // A language may name the app where English need not, and words such as "two" can replace the number.
-      const isOptional = (name: string) => name === '{app}' || (name === '{count}' && !phrase.includes(name))
+      const isOptional = (name: string) => name === '{app}' || (name === '{count}' && exact.has(phrase))
       const [theirs, ours] = [placeholders(phrase), placeholders(english.get(path) ?? '')]
       const without = (names: readonly string[]) => names.filter((name) => !isOptional(name))
       expect(without(theirs), path).toEqual(without(ours))
     }
   })
 
-  it('has no phrase that is empty or has surrounding spaces', () => {
-    for (const [path, phrase] of phrases(catalogue)) expect(phrase, path).toMatch(/^\S(.*\S)?$/)
+  it('has the plural forms of its language', () => {
+    const rules = new Intl.PluralRules(key)
+    const categories = new Set(Array.from({ length: 200 }, (_, count) => rules.select(count)))
+    for (const [path, forms] of plurals(texts)) {
+      expect([...forms.keys()], path).toEqual(expect.arrayContaining([...categories]))
+    }
   })
 
-  it('differs from the English one', () => {
-    const own = new Map(phrases(catalogue))
+  it('has no phrase that is empty or has surrounding spaces', () => {
+    for (const [path, phrase] of phrases(texts)) expect(phrase, path).toMatch(/^\S(.*\S)?$/)
+  })
+
+  it('has no phrase left in English', () => {
+    if (key === 'en') return
+    const own = new Map(phrases(texts))
     const same = [...english].filter(([path, phrase]) => phrase.length > 24 && own.get(path) === phrase)
-    expect(locale === 'en' ? [] : same).toEqual([])
+    expect(same).toEqual([])
+    if (!['ar', 'ja', 'ko', 'zh-hans'].includes(key)) return
+    for (const [path, phrase] of own) {
+      if (path === '.dir') continue
+      expect(phrase.replace(/\{\w+\}|WhatsApp|QR|SMS|IP/g, ''), path).not.toMatch(/[a-z]{2}/i)
+    }
+  })
+
+  it('has no spaces beside Japanese or Chinese characters and the name of the app', () => {
+    for (const [path, phrase] of phrases(texts)) {
+      if (key === 'ja')
+        expect(phrase, path).not.toMatch(/[\u3040-\u30ff\u4e00-\u9fff] | [\u3040-\u30ff\u4e00-\u9fff]/)
+      if (key === 'zh-hans')
+        expect(phrase, path).not.toMatch(/[\u4e00-\u9fff] ([\u4e00-\u9fff]|\{app\})|\{app\} [\u4e00-\u9fff]/)
+    }
   })
 })
 
@@ -69,10 +118,21 @@ describe('the language of a page', () => {
     expect(looks).toBeLessThan(600)
   })
 
-  it('has plural forms', () => {
-    const { words, count } = textFor(['de'], catalogues)
-    expect(count(words.attemptsLeft, 1).markup).toBe('Sie haben noch 1 Versuch.')
-    expect(count(words.attemptsLeft, 3).markup).toBe('Sie haben noch 3 Versuche.')
+  it.each([
+    ['de', 1, 'Sie haben noch 1 Versuch.'],
+    ['de', 3, 'Sie haben noch 3 Versuche.'],
+    ['pl', 1, 'Masz jeszcze 1 próbę.'],
+    ['pl', 3, 'Masz jeszcze 3 próby.'],
+    ['pl', 5, 'Masz jeszcze 5 prób.'],
+    ['pl', 22, 'Masz jeszcze 22 próby.'],
+    ['ar', 1, 'بقيت لديك محاولة واحدة.'],
+    ['ar', 2, 'بقيت لديك محاولتان.'],
+    ['ar', 4, 'بقيت لديك 4 محاولات.'],
+    ['ar', 11, 'بقيت لديك 11 محاولة.'],
+    ['ko', 3, '3번 더 시도할 수 있습니다.'],
+  ])('has plural forms: in %s for %d', (locale, number, sentence) => {
+    const { words, count } = textFor([locale], catalogues)
+    expect(count(words.attemptsLeft, number).markup).toBe(sentence)
   })
 })
 

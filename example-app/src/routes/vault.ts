@@ -22,7 +22,15 @@ const AMOUNT: Readonly<Record<Language, string>> = {
   de: 'Auszahlen, in Dollar',
   es: 'Retirar, en dólares',
   fr: 'Retirer, en dollars',
-  pt: 'Sacar, em dólares',
+  it: 'Preleva, in dollari',
+  nl: 'Opnemen, in dollars',
+  pl: 'Kwota wypłaty w dolarach',
+  'pt-BR': 'Sacar, em dólares',
+  'pt-PT': 'Levantar, em dólares',
+  tr: 'Çekilecek tutar (dolar)',
+  ar: 'المبلغ المراد سحبه بالدولار',
+  ko: '출금액(달러)',
+  'zh-Hans': '取款金额（美元）',
   ja: '出金額（ドル）',
 }
 
@@ -32,7 +40,15 @@ const CONFIRM_WITHDRAWAL: Readonly<Record<Language, string>> = {
   de: 'Auszahlung bestätigen',
   es: 'Confirma tu retirada',
   fr: 'Confirmez votre retrait',
-  pt: 'Confirme seu saque',
+  it: 'Conferma il prelievo',
+  nl: 'Bevestig je opname',
+  pl: 'Potwierdź wypłatę',
+  'pt-BR': 'Confirme seu saque',
+  'pt-PT': 'Confirme o levantamento',
+  tr: 'Para çekme işlemini onaylayın',
+  ar: 'تأكيد السحب',
+  ko: '출금 확인',
+  'zh-Hans': '确认取款',
   ja: '出金の確認',
 }
 
