@@ -179,3 +179,7 @@ for (const input of document.querySelectorAll('input')) {
 for (const button of document.querySelectorAll('button')) {
   if ('mfaCopy' in button.dataset) copyOnClick(button)
 }
+
+// The page may answer a form, as when the service failed. Loaded again, it must not post the form again.
+const retry = document.querySelector('[data-mfa-retry] a')
+if (retry instanceof HTMLAnchorElement) history.replaceState(null, '', retry.href)

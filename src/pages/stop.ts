@@ -49,5 +49,6 @@ function nextStepLink({ next, message }: StopView, context: PageContext): Html |
   // The user can try again before the wait is over, but should not.
   const style =
     message.tone === 'error' && message.retryAfterSeconds !== undefined ? 'mfa-secondary' : 'mfa-primary'
-  return html`<div class="mfa-actions"><a class="${style}" href="${paths[next]}">${fill(words.stop[next], { app: frame.appName })}</a></div>`
+  const retry = next === 'retry' && html` data-mfa-retry`
+  return html`<div class="mfa-actions"${retry}><a class="${style}" href="${paths[next]}">${fill(words.stop[next], { app: frame.appName })}</a></div>`
 }

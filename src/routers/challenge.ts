@@ -54,7 +54,8 @@ async function showStart(context: RouteContext): Promise<void> {
       backup: hasBackup(context),
       ...(deps.settings.addFactorPath && { addUrl: deps.settings.addFactorPath }),
       ...(typeof left === 'number' && hasBackup(context) && { backupCodesLeft: left }),
-      devices: deps.browsers !== undefined,
+      // Only a second factor can be skipped.
+      devices: deps.browsers !== undefined && user.factors.length > 0,
     } as const
     return showPage(context, overview, keptRefusal(context))
   }

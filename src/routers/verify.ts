@@ -1,5 +1,6 @@
 import { Router } from 'express'
 import type * as z from 'zod'
+import type { Refusal } from '../flows/refusal.js'
 import { findFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import { needsBypassCode, verifyBypassCode } from '../http/bypass.js'
@@ -72,7 +73,11 @@ async function verify(context: RouteContext): Promise<void> {
   const outcome = isBypass
     ? await verifyBypassCode(context, body.fields.code)
     : await verifyTypedCode(context, body.fields, 'log-in')
-  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, body.fields)
+  if (outcome.outcome === 'refused') {
+    if (isDone(context, outcome.refusal))
+      return res.redirect(303, state.record.returnTo ?? deps.settings.homePath)
+    return sendRefusal(context, outcome.refusal, body.fields)
+  }
   const used = findFactor(user, body.fields.factor ?? state.record.challenge?.factorId ?? '')
   if (used && lastUsedFactor(req) !== used.id) rememberUsedFactor(req, res, used.id, deps.settings.path)
   if (outcome.mustEnroll) return respondMustEnroll(context)
@@ -86,6 +91,11 @@ async function verify(context: RouteContext): Promise<void> {
     ...(left !== undefined && { backupCodesLeft: left }),
   }
   res.json(answer)
+}
+
+/** Whether the form comes from a page that was left open in another tab, and the user has signed in there meanwhile. */
+function isDone({ state, html }: RouteContext, { code }: Refusal): boolean {
+  return html && code === 'no_challenge' && state.stage === 'verified' && !state.record.stepUp
 }
 
 /** After a recovery, the user sets up a new factor before the session is a verified one. */

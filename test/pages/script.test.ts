@@ -50,6 +50,16 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     await page.context().close()
   })
 
+  it('lets a page on which a form failed be loaded again without posting the form', async () => {
+    const page = await open(VIEWS.locked)
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/mfa')
+    const reloaded = await page.reload()
+    expect(reloaded?.request().method()).toBe('GET')
+    expect(new URL(page.url()).pathname).toBe('/mfa')
+    expect(site.posts).toEqual([])
+    await page.context().close()
+  })
+
   it('does not submit a backup code automatically', async () => {
     const page = await open(VIEWS['backup code'])
     await cursorIn(page)

@@ -34,8 +34,9 @@ describe('the factor page', () => {
     expect(actions(await factorPage([]))).toEqual([['primary', 'Set up an authenticator app']])
   })
 
-  it('has trusted devices only where they are switched on', async () => {
+  it('has trusted devices only where they are switched on and there is a second step to skip', async () => {
     expect(await factorPage([PHONE])).not.toContain('/mfa/devices')
+    expect(await factorPage([], { trustedDevices: { store: 'memory' } })).not.toContain('/mfa/devices')
     expect(await factorPage([PHONE], { trustedDevices: { store: 'memory' } })).toContain('/mfa/devices')
   })
 

@@ -211,3 +211,14 @@ describe('the enrollment of an app', () => {
     expect(late.text).not.toContain('JBSW')
   })
 })
+
+describe('a sign-in in two tabs', () => {
+  it('leads the second tab on when its code is entered after the user signed in with the first', async () => {
+    const made = host()
+    const { post } = await browserOf(made)
+    await post('/challenge', { factor: 'sms' }).expect(303)
+    const form = { code: made.standIn.newestCode(), factor: 'sms' }
+    await post('/verify', form).expect(303).expect('Location', '/')
+    await post('/verify', form).expect(303).expect('Location', '/')
+  })
+})
