@@ -61,8 +61,8 @@ export const LIMIT_RANGES = {
   sendsPerApplicationDay: count('messages', 1, 10_000_000, 10_000),
   /** Messages of one application to the phones of one country in an hour (R103): 1 to 1,000,000. Defaults to 1,000. */
   sendsPerCountryHour: count('messages', 1, 1_000_000, 1_000),
-  /** Messages of one application to the phones of one prefix (10,000 numbers) in an hour (R103): 1 to 1,000,000. Defaults to 100. */
-  sendsPerPrefixHour: count('messages', 1, 1_000_000, 100),
+  /** Messages of one application to the phones of one prefix (10,000 numbers) in an hour (R103): 1 to 1,000,000. Defaults to 500. */
+  sendsPerPrefixHour: count('messages', 1, 1_000_000, 500),
   /** Share of the codes sent to phones that must be typed, per country and prefix (R103): 0 to 90 percent; 0 switches this off. Defaults to 25. */
   minConversionPercent: count('percent', 0, 90, 25),
   /** Codes to one country that may stay untyped before `minConversionPercent` holds (R103): 10 to 100,000. Defaults to 100. */

@@ -45,14 +45,18 @@ function routeWarnings(channel: string, route: Route, settings: ServiceSettings)
       'The receiver cannot verify the signature: set SERVICE_WEBHOOK_SECRET, or ?secret= in the address.'
     warnings.push({ level: 'warn', event: 'delivery.unsigned', channel, detail })
   }
-  const url =
-    route.by === 'webhook' ? route.settings.url : route.by === 'twilio' ? route.settings.baseUrl : ''
+  const url = addressOf(route)
   if (url.startsWith('http:') && !isLoopback(url)) {
-    const detail =
-      'Codes are sent over the network unencrypted: use https (for twilio, an address without +http).'
+    const detail = 'Codes are sent over the network unencrypted: use https (an address without +http).'
     warnings.push({ level: 'warn', event: 'delivery.unencrypted', channel, detail })
   }
   return warnings
+}
+
+/** Where a carrier's requests go; empty for mail servers, which have their own rule for encryption. */
+function addressOf(route: Route): string {
+  if (route.by === 'webhook') return route.settings.url
+  return route.by === 'inbox' || route.by === 'smtp' ? '' : route.settings.baseUrl
 }
 
 function isLoopback(url: string): boolean {

@@ -5,9 +5,13 @@ import { withTimeLimit } from '../time-limit.js'
 import { type OnPause, withBreaker } from './breaker.js'
 import { fallbackCarrier } from './fallback.js'
 import type { Inbox } from './inbox.js'
+import { messageBirdCarrier } from './messagebird.js'
 import type { Route, Routes } from './route.js'
+import { sesCarrier } from './ses.js'
 import { smtpCarrier } from './smtp.js'
+import { snsCarrier } from './sns.js'
 import { twilioCarrier } from './twilio.js'
+import { vonageCarrier } from './vonage.js'
 import { webhookCarrier } from './webhook.js'
 
 const CHECK_TIMEOUT_MS = 10_000
@@ -80,9 +84,22 @@ async function logUnreachable(carrier: Carrier, log: Logger): Promise<void> {
 }
 
 function buildCarrier(route: Route, parts: Parts): Carrier {
-  if (route.by === 'inbox') return parts.inbox
-  if (route.by !== 'webhook') return buildCheckable(route, parts.reportAddress)
-  return webhookCarrier({ ...route.settings, secret: route.settings.secret ?? parts.webhookSecret })
+  switch (route.by) {
+    case 'inbox':
+      return parts.inbox
+    case 'webhook':
+      return webhookCarrier({ ...route.settings, secret: route.settings.secret ?? parts.webhookSecret })
+    case 'ses':
+      return sesCarrier(route.settings)
+    case 'sns':
+      return snsCarrier(route.settings)
+    case 'vonage':
+      return vonageCarrier(route.settings)
+    case 'messagebird':
+      return messageBirdCarrier(route.settings)
+    default:
+      return buildCheckable(route, parts.reportAddress)
+  }
 }
 
 function buildCheckable(
@@ -97,7 +114,7 @@ export function checkableCarriers(routes: Routes): Carrier[] {
   const carriers = new Map<string, Carrier>()
   for (const route of Object.values(routes).flat()) {
     const key = JSON.stringify(route)
-    if (carriers.has(key) || route.by === 'inbox' || route.by === 'webhook') continue
+    if (carriers.has(key) || !('check' in route)) continue
     carriers.set(key, buildCheckable(route))
   }
   return [...carriers.values()]

@@ -1,11 +1,21 @@
 import { readFileSync } from 'node:fs'
 import type { Channel } from '../delivery/message.js'
+import {
+  decode,
+  gatewayUrl,
+  isMailSender,
+  isSender,
+  LOOPBACK,
+  nameOf,
+  senderOf,
+  unknownParameter,
+} from './address-parts.js'
+import { isProviderAddress, parseProviderAddress } from './provider-address.js'
 import type { Route } from './route.js'
 import type { SmtpSettings } from './smtp.js'
 
 const SMTP_FORM = 'smtp://user:password@host:port?from=…'
 const TWILIO_FORM = 'twilio://SID:TOKEN@api.twilio.com?from=+…'
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /**
  * Parses an address. The result is its route, or a fault as a sentence (`{formats}` stands for the list of formats), or
@@ -16,6 +26,7 @@ export function parseAddress(channel: Channel, address: string, isRest: boolean)
   const option = isRest ? 'delivery' : `delivery for ${channel}`
   if (!URL.canParse(address)) return `${option} is not an address: use {formats}.`
   const url = new URL(address)
+  if (isProviderAddress(url)) return parseProviderAddress(url, channel, isRest)
   switch (url.protocol) {
     case 'smtp:':
     case 'smtps:':
@@ -37,7 +48,7 @@ function parseSmtp(url: URL): Route | string {
   const by = 'delivery by smtp'
   const from = url.searchParams.get('from')
   if (!url.hostname) return `${by} needs a host: ${SMTP_FORM}`
-  if (!from || !/^[^\p{Cc}]*[^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+>?$/u.test(from)) {
+  if (!from || !isMailSender(from)) {
     return `${by} needs the sender: smtp://…?from=no-reply@vault.example (percent-encode spaces, < and >).`
   }
   const unknown = unknownParameter(url, ['from', 'tls', 'ca', 'connections', 'check'])
@@ -76,9 +87,8 @@ function parseTwilio(url: URL, channel: Channel, isRest: boolean): Route | strin
   const sid = decode(url.username)
   const token = decode(url.password)
   if (!/^[\w-]{2,64}$/.test(sid) || !token) return `${by} needs the account: ${TWILIO_FORM}`
-  // In a query a bare plus sign means a space.
-  const from = url.searchParams.get('from')?.replace(/^ (?=\d)/, '+')
-  if (from !== undefined && !/^(\+[1-9]\d{6,14}|\d{3,8}|(?=.*[A-Za-z])[A-Za-z0-9 ]{1,11})$/.test(from)) {
+  const from = senderOf(url)
+  if (from !== undefined && !isSender(from)) {
     return `${by}: from must be a number such as +447700900123, a short code or a name of at most 11 letters.`
   }
   const service = url.searchParams.get('service') ?? undefined
@@ -91,9 +101,8 @@ function parseTwilio(url: URL, channel: Channel, isRest: boolean): Route | strin
   if (typeof check === 'string') return `${by}: ${check}`
   const missing = missingParameter(channel, { from, service, content })
   if (missing) return isRest && channel !== 'sms' ? undefined : `${by} for ${channel} needs: ${missing}.`
-  const isHttp = url.protocol === 'twilio+http:' || LOOPBACK.test(url.hostname)
-  const baseUrl = `${isHttp ? 'http' : 'https'}://${url.host}${url.pathname.replace(/\/+$/, '')}`
-  return { by: 'twilio', settings: { baseUrl, sid, token, from, service, content, name: nameOf(url) }, check }
+  const settings = { baseUrl: gatewayUrl(url), sid, token, from, service, content, name: nameOf(url) }
+  return { by: 'twilio', settings, check }
 }
 
 function missingParameter(
@@ -130,15 +139,6 @@ function parseWebhook(url: URL): Route | string {
   return { by: 'webhook', settings: { url: url.href, name, ...(secret !== undefined && { secret }) } }
 }
 
-/** The fragment of the address names the carrier. */
-function nameOf(url: URL): string | undefined {
-  return /^#([\w.-]{1,40})$/.exec(url.hash)?.[1]
-}
-
-function unknownParameter(url: URL, known: readonly string[], also?: RegExp): string | undefined {
-  return [...url.searchParams.keys()].find((name) => !known.includes(name) && !also?.test(name))
-}
-
 function parseCheck(url: URL): boolean | string {
   const check = url.searchParams.get('check')
   return check === null || check === 'start' ? check !== null : 'check must be start.'
@@ -152,11 +152,4 @@ function readCertificates(path: string | null): string | undefined | null {
   } catch {
     return null
   }
-}
-
-function decode(text: string): string {
-  // A percent sign that does not begin an encoded byte is part of the password.
-  return text.replace(/(%[0-9a-f]{2})+/gi, (encoded) =>
-    Buffer.from(encoded.replaceAll('%', ''), 'hex').toString('utf8'),
-  )
 }

@@ -1,5 +1,6 @@
 import { CHANNELS, type Channel } from '../delivery/message.js'
 import { parseAddress } from './delivery-address.js'
+import { PROVIDER_FORMS } from './provider-address.js'
 import type { Route, Routes } from './route.js'
 
 /**
@@ -15,8 +16,14 @@ export interface ParsedDelivery {
 }
 
 /** The address formats, for messages about invalid addresses. */
-const FORMATS =
-  '`inbox`, `smtp://user:password@host:port?from=…`, `smtps://…`, `twilio://SID:TOKEN@host?from=…`, `http://…` or `https://…`'
+const FORMATS = [
+  '`inbox`',
+  '`smtp://user:password@host:port?from=…`',
+  '`smtps://…`',
+  '`twilio://SID:TOKEN@host?from=…`',
+  ...PROVIDER_FORMS,
+  '`http://…` or `https://…`',
+].join(', ')
 
 /** Parses the option `delivery`, such as `inbox` or `email=smtp://…,sms=twilio://…|https://…,*=inbox`. */
 export function parseDelivery(delivery: Delivery): ParsedDelivery {

@@ -1,6 +1,10 @@
 import type { Channel } from '../delivery/message.js'
+import type { MessageBirdSettings } from './messagebird.js'
+import type { SesSettings } from './ses.js'
 import type { SmtpSettings } from './smtp.js'
+import type { SnsSettings } from './sns.js'
 import type { TwilioSettings } from './twilio.js'
+import type { VonageSettings } from './vonage.js'
 import type { WebhookSettings } from './webhook.js'
 
 /** One configured carrier. `check`: whether its connection is checked when the service starts. */
@@ -8,6 +12,10 @@ export type Route =
   | { readonly by: 'inbox' }
   | { readonly by: 'smtp'; readonly settings: SmtpSettings; readonly check: boolean }
   | { readonly by: 'twilio'; readonly settings: TwilioSettings; readonly check: boolean }
+  | { readonly by: 'ses'; readonly settings: SesSettings }
+  | { readonly by: 'sns'; readonly settings: SnsSettings }
+  | { readonly by: 'vonage'; readonly settings: VonageSettings }
+  | { readonly by: 'messagebird'; readonly settings: MessageBirdSettings }
   | {
       readonly by: 'webhook'
       readonly settings: Omit<WebhookSettings, 'secret'> & { readonly secret?: string }

@@ -11,7 +11,7 @@ export interface WebhookSettings {
 }
 
 /**
- * Delivers by `POST` of JSON `{ id, channel, to, purpose, locale, subject?, text, code?, codes? }` with the header
+ * Delivers by `POST` of JSON `{ id, application, channel, to, purpose, locale, subject?, text, code?, codes?, expires_at }` with the header
  * `Countersign-Signature: t=<unix seconds>,v1=<hex>`, where v1 is the HMAC-SHA-256 of `<t>.<body>`. Any 2xx response
  * accepts the message; 408, 425, 429 and 5xx ask for a retry, after `Retry-After` if they have one, 422 means that the recipient cannot be reached (optionally
  * with `{ reason }`, one of `CONTACT_FAULTS`), and every other status that this webhook does not deliver the message. Redirects are not followed.
@@ -21,9 +21,12 @@ export function webhookCarrier({ url, secret, name = 'webhook' }: WebhookSetting
     name,
     async deliver(message, signal) {
       checkRecipient(message)
-      const { id, channel, to, purpose, locale, subject, text, code, codes } = message
+      const { id, application, channel, to, purpose, locale, subject, text, code, codes } = message
+      const expires_at = new Date(message.expiresAt).toISOString()
       const email = channel === 'email' ? { subject } : {}
-      const body = JSON.stringify({ id, channel, to, purpose, locale, ...email, text, code, codes })
+      const body = JSON.stringify({
+        ...{ id, application, channel, to, purpose, locale, ...email, text, code, codes, expires_at },
+      })
       const headers = {
         'content-type': 'application/json',
         'countersign-signature': sign(secret, body),

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Carrier } from '../../src/delivery/carrier.js'
+import type { Carrier, DeliveryError } from '../../src/delivery/carrier.js'
 import type { Channel } from '../../src/delivery/message.js'
 import { eventually, rejection } from '../kit.js'
 import { CODE, message } from './queued-messages.js'
@@ -15,6 +15,8 @@ export interface OpenedCarrier {
   readonly arrived: readonly { readonly to: readonly string[]; readonly content: string }[]
   /** Sets how the receiver responds from now on; absent if the receiver cannot refuse. */
   answer?(how: Answer): void
+  /** Sets the raw HTTP answer from now on; absent for receivers without HTTP. */
+  answerWith?(status: number, body: string, headers?: Readonly<Record<string, string>>): void
   /** What no error may contain. */
   readonly secrets: readonly string[]
   close(): Promise<void>
@@ -77,6 +79,26 @@ export function describeCarrier(
           const text = inspect(error, { depth: 10, showHidden: true })
           for (const secret of [...opened.secrets, one.to, CODE]) expect(text, how).not.toContain(secret)
         }
+      })
+
+      test('survives every HTTP answer, follows no redirect, and reads Retry-After', async () => {
+        if (!opened.answer || !opened.answerWith) return
+        const faultAfter = async (status: number, body: string, headers: Record<string, string> = {}) => {
+          opened.answerWith?.(status, body, headers)
+          const error = await rejection(deliver(message(channel)))
+          expect(error).toMatchObject({ name: 'DeliveryError' })
+          return error as DeliveryError
+        }
+        const before = opened.arrived.length
+        expect(await faultAfter(302, '', { location: '/elsewhere' })).toMatchObject({ fault: 'carrier' })
+        expect(await faultAfter(400, '<html>{"errors":[')).toMatchObject({ fault: 'carrier' })
+        expect(await faultAfter(400, '[null]')).toMatchObject({ fault: 'carrier' })
+        expect(await faultAfter(400, 'x'.repeat(5_000_000))).toMatchObject({ fault: 'carrier' })
+        const overloaded = await faultAfter(503, '', { 'retry-after': '7' })
+        expect(overloaded).toMatchObject({ fault: 'outage', details: { retryAfterMs: 7_000 } })
+        expect(opened.arrived).toHaveLength(before)
+        opened.answer('accept')
+        await deliver(message(channel))
       })
 
       test('stops at its time limit, and works again afterwards', async () => {

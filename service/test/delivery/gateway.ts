@@ -25,15 +25,19 @@ const ANSWERS: Readonly<Record<Exclude<Answer, 'no response'>, readonly [number,
 export async function gateway() {
   const requests: GatewayRequest[] = []
   let silent = false
-  let answer: readonly [number, object | string] = ANSWERS.accept
+  let answer: readonly [number, object | string, Readonly<Record<string, string>>?] = ANSWERS.accept
   const login = `Basic ${Buffer.from(`${ACCOUNT}:${TOKEN}`).toString('base64')}`
   const server = await listen(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
     if (silent) return
-    const json = (status: number, content: object | string) => {
+    const json = (
+      status: number,
+      content: object | string,
+      headers: Readonly<Record<string, string>> = {},
+    ) => {
       const text = typeof content === 'string' ? content : JSON.stringify(content)
-      response.writeHead(status, { 'content-type': 'application/json' }).end(text)
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text)
     }
     const path = request.url ?? ''
     if (request.headers.authorization !== login) return json(401, { code: 20_003, status: 401 })
@@ -53,8 +57,8 @@ export async function gateway() {
     host: server.url.replace('http://', ''),
     requests,
     close: server.close,
-    answerWith(status: number, content: object | string) {
-      answer = [status, content]
+    answerWith(status: number, content: object | string, headers: Readonly<Record<string, string>> = {}) {
+      answer = [status, content, headers]
     },
     answer(how: Answer) {
       silent = how === 'no response'

@@ -31,6 +31,7 @@ describeCarrier('Twilio', ['sms', 'whatsapp', 'call'], async () => {
       }))
     },
     answer: server.answer,
+    answerWith: server.answerWith,
     secrets: [TOKEN, Buffer.from(`${ACCOUNT}:${TOKEN}`).toString('base64')],
     close: server.close,
   }

@@ -54,8 +54,12 @@ export function leadingTo(
     },
     answer(how) {
       server.state.silent = how === 'no response'
+      server.state.retryAfter = undefined
       server.state.status = STATUS[how]
       server.state.body = how === 'accept' ? '{}' : 'no zoe@example.com +447700900123 012345 address-key'
+    },
+    answerWith(status, body, headers = {}) {
+      Object.assign(server.state, { silent: false, status, body, retryAfter: headers['retry-after'] })
     },
     secrets: [SECRET, 'address-key'],
     close: server.close,

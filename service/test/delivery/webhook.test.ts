@@ -30,12 +30,14 @@ describe('a webhook', () => {
     const { headers, body } = server.requests.at(-1) ?? { headers: {}, body: '' }
     expect(JSON.parse(body)).toEqual({
       id: one.id,
+      application: one.application,
       channel: 'sms',
       to: '+447700900123',
       purpose: 'sign-in',
       locale: 'en',
       text: expect.stringContaining('012345 is your Vault code'),
       code: '012345',
+      expires_at: new Date(one.expiresAt).toISOString(),
     })
     expect(headers['idempotency-key']).toBe(one.id)
   })

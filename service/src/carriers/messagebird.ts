@@ -1,0 +1,57 @@
+import { type Carrier, checkRecipient, DeliveryError } from '../delivery/carrier.js'
+import { type HttpResponse, httpRequest, isTemporary } from './http-request.js'
+import { firstItem, jsonFields, messageIdIn } from './json-fields.js'
+
+/** An account with MessageBird (Bird), for its SMS API. */
+export interface MessageBirdSettings {
+  /** The address before `/messages`. */
+  readonly baseUrl: string
+  readonly accessKey: string
+  /** The sender: a number or a name of at most 11 letters. */
+  readonly from: string
+  /** The carrier's name in delivery states and the log. Defaults to `messagebird`. */
+  readonly name?: string | undefined
+}
+
+/** The error codes for missing and invalid parameters. */
+const PARAMETER_FAULTS = new Set([9, 10])
+
+/** Delivers SMS over MessageBird's REST API. */
+export function messageBirdCarrier(settings: MessageBirdSettings): Carrier {
+  const { baseUrl, accessKey, from, name = 'messagebird' } = settings
+  return {
+    name,
+    async deliver(message, signal) {
+      checkRecipient(message)
+      const secondsLeft = Math.floor((message.expiresAt - Date.now()) / 1000)
+      const body = JSON.stringify({
+        originator: from,
+        recipients: [message.to.slice(1)],
+        body: message.text,
+        datacoding: 'auto',
+        // The gateway must not deliver a code after it has expired.
+        validity: Math.max(secondsLeft, 1),
+        reference: message.id,
+      })
+      const headers = { authorization: `AccessKey ${accessKey}`, 'content-type': 'application/json' }
+      const request = { method: 'POST', headers, body } as const
+      const response = await httpRequest('MessageBird', `${baseUrl}/messages`, request, signal)
+      const id = messageIdIn(jsonFields(response.body).id)
+      if (response.status !== 201 || id === undefined) throw messageBirdError(response)
+      return { id }
+    },
+    async close() {},
+  }
+}
+
+function messageBirdError({ status, body, retryAfterMs }: HttpResponse): DeliveryError {
+  const { code, parameter } = firstItem(jsonFields(body).errors)
+  const known = typeof code === 'number' && Number.isInteger(code) ? `, error ${code}` : ''
+  const message = `MessageBird answered ${status}${known}.`
+  if (isTemporary(status)) return new DeliveryError(message, 'outage', { retryAfterMs })
+  const isRecipient =
+    (parameter === 'recipients' || parameter === 'recipient') && PARAMETER_FAULTS.has(Number(code))
+  return isRecipient
+    ? new DeliveryError(message, 'contact', { contact: 'unknown' })
+    : new DeliveryError(message, 'carrier')
+}

@@ -1,0 +1,67 @@
+import { type Carrier, type ContactFault, checkRecipient, DeliveryError } from '../delivery/carrier.js'
+import { gsm7Units } from '../message-texts/gsm-7.js'
+import { type HttpResponse, httpRequest, isTemporary } from './http-request.js'
+import { firstItem, jsonFields, messageIdIn } from './json-fields.js'
+
+/** An account with Vonage, for its SMS API. */
+export interface VonageSettings {
+  /** The address before `/sms`. */
+  readonly baseUrl: string
+  readonly apiKey: string
+  readonly apiSecret: string
+  /** The sender: a number or a name of at most 11 letters. */
+  readonly from: string
+  /** The carrier's name in delivery states and the log. Defaults to `vonage`. */
+  readonly name?: string | undefined
+}
+
+/** The shortest `ttl` that Vonage accepts. */
+const MIN_LIFE_MS = 20_000
+
+/** The statuses that are about load: throttled, internal error. */
+const TEMPORARY = new Set(['1', '5'])
+
+/** The statuses that are about the recipient: not routable, barred. */
+const CONTACT: Readonly<Record<string, ContactFault>> = { 6: 'unreachable', 7: 'unsubscribed' }
+
+/** Delivers SMS over Vonage's SMS API. */
+export function vonageCarrier({
+  baseUrl,
+  apiKey,
+  apiSecret,
+  from,
+  name = 'vonage',
+}: VonageSettings): Carrier {
+  return {
+    name,
+    async deliver(message, signal) {
+      checkRecipient(message)
+      const body = JSON.stringify({
+        ...{ api_key: apiKey, api_secret: apiSecret, to: message.to.slice(1), from: from.replace(/^\+/, '') },
+        text: message.text,
+        type: gsm7Units(message.text) === undefined ? 'unicode' : 'text',
+        // The gateway must not deliver a code after it has expired.
+        ttl: Math.max(message.expiresAt - Date.now(), MIN_LIFE_MS),
+        'client-ref': message.id,
+      })
+      const headers = { 'content-type': 'application/json', accept: 'application/json' }
+      const request = { method: 'POST', headers, body } as const
+      const response = await httpRequest('Vonage', `${baseUrl}/sms/json`, request, signal)
+      // Errors have status 200 too.
+      const first = firstItem(jsonFields(response.body).messages)
+      if (response.status !== 200 || first.status !== '0') throw vonageError(response, first.status)
+      return { id: messageIdIn(first['message-id']) }
+    },
+    async close() {},
+  }
+}
+
+function vonageError({ status, retryAfterMs }: HttpResponse, found: unknown): DeliveryError {
+  const code = typeof found === 'string' && /^\d{1,3}$/.test(found) ? found : undefined
+  const message = `Vonage answered ${[status, code && `status ${code}`].filter(Boolean).join(', ')}.`
+  if (isTemporary(status) || (code !== undefined && TEMPORARY.has(code))) {
+    return new DeliveryError(message, 'outage', { retryAfterMs })
+  }
+  const contact = code === undefined ? undefined : CONTACT[code]
+  return contact ? new DeliveryError(message, 'contact', { contact }) : new DeliveryError(message, 'carrier')
+}

@@ -1,0 +1,307 @@
+import { describe, expect, test } from 'vitest'
+import { signedHeaders } from '../../src/carriers/aws-signature.js'
+import { parseDelivery } from '../../src/carriers/delivery-option.js'
+import { messageBirdCarrier } from '../../src/carriers/messagebird.js'
+import type { Route } from '../../src/carriers/route.js'
+import { sesCarrier } from '../../src/carriers/ses.js'
+import { snsCarrier } from '../../src/carriers/sns.js'
+import { vonageCarrier } from '../../src/carriers/vonage.js'
+import type { Carrier } from '../../src/delivery/carrier.js'
+import type { Channel } from '../../src/delivery/message.js'
+import { rejection } from '../kit.js'
+import { describeCarrier } from './contract.js'
+import { type ProviderApi, type ProviderRequest, providerStub } from './provider-stub.js'
+import { message } from './queued-messages.js'
+
+const KEY_ID = 'AKIDEXAMPLE'
+const SECRET_KEY = 'secret/key+of=aws'
+const REGION = 'eu-west-1'
+
+/** AWS refuses a request whose signature does not fit its headers and body. */
+function refuseUnsigned(service: string) {
+  return ({ method, headers, body }: ProviderRequest, url: string) => {
+    const [, signed = ''] = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '') ?? []
+    const own = Object.fromEntries(
+      signed
+        .split(';')
+        .filter((name) => name !== 'host' && name !== 'x-amz-date')
+        .map((name) => [name, String(headers[name])]),
+    )
+    const [, date] = /^(\d{8}T\d{6}Z)$/.exec(String(headers['x-amz-date'])) ?? []
+    const time = date?.replace(/^(....)(..)(..T..)(..)/, '$1-$2-$3:$4:')
+    const credentials = { accessKeyId: KEY_ID, secretAccessKey: SECRET_KEY, region: REGION, service }
+    const expected = signedHeaders(
+      { method: method as 'POST', url, headers: own, body },
+      credentials,
+      Date.parse(time ?? ''),
+    )
+    if (expected.authorization === headers.authorization) return undefined
+    return { status: 403, body: '{"message":"The request signature we calculated does not match"}' }
+  }
+}
+
+const json = (status: number, body: object) => ({ status, body: JSON.stringify(body) })
+const LEAK = `+447700900123 zoe@example.com 012345 ${SECRET_KEY}`
+
+const SES: ProviderApi = {
+  path: '/v2/email/outbound-emails',
+  refuse: refuseUnsigned('ses'),
+  answers: {
+    accept: json(200, { MessageId: '0102018f-ses' }),
+    'unknown recipient': json(400, { message: `Illegal address: ${LEAK}` }),
+    refused: json(400, { message: `Email address is not verified: ${LEAK}` }),
+    overloaded: json(429, { message: `Maximum sending rate exceeded. ${LEAK}` }),
+  },
+}
+
+const snsError = (status: number, code: string, text: string) => ({
+  status,
+  body: `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>${text} ${LEAK}</Message></Error></ErrorResponse>`,
+})
+const SNS: ProviderApi = {
+  path: '/',
+  refuse: refuseUnsigned('sns'),
+  answers: {
+    accept: {
+      status: 200,
+      body: '<PublishResponse><PublishResult><MessageId>94f20ce6-sns</MessageId></PublishResult></PublishResponse>',
+    },
+    'unknown recipient': snsError(400, 'InvalidParameter', 'Invalid parameter: PhoneNumber Reason:'),
+    refused: snsError(403, 'AuthorizationError', 'User is not authorized'),
+    overloaded: snsError(400, 'Throttling', 'Rate exceeded'),
+  },
+}
+
+const vonageStatus = (status: string, more: object = {}) =>
+  json(200, { 'message-count': '1', messages: [{ status, 'error-text': LEAK, ...more }] })
+const VONAGE: ProviderApi = {
+  path: '/sms/json',
+  refuse({ body, headers }) {
+    const { api_key, api_secret, from, to, text } = JSON.parse(body) as Record<string, unknown>
+    if (api_key !== 'abcd1234' || api_secret !== 'vonage/secret') return vonageStatus('4')
+    const complete = [from, to, text].every((field) => typeof field === 'string' && field !== '')
+    if (!complete || headers['content-type'] !== 'application/json') return vonageStatus('2')
+    return undefined
+  },
+  answers: {
+    accept: vonageStatus('0', { 'message-id': '0A00-vonage', to: '447700900123' }),
+    'unknown recipient': vonageStatus('6'),
+    refused: vonageStatus('9'),
+    overloaded: vonageStatus('1'),
+  },
+}
+
+const birdError = (status: number, code: number, parameter: string | null) =>
+  json(status, { errors: [{ code, description: LEAK, parameter }] })
+const MESSAGEBIRD: ProviderApi = {
+  path: '/messages',
+  refuse({ headers, body }) {
+    if (headers.authorization !== 'AccessKey live_key') return birdError(401, 2, 'access_key')
+    const { recipients } = JSON.parse(body) as { recipients: unknown[] }
+    return Array.isArray(recipients) && recipients.length === 1 ? undefined : birdError(422, 9, 'recipients')
+  },
+  answers: {
+    accept: json(201, { id: 'e8077d80-bird', recipients: { totalSentCount: 1 } }),
+    'unknown recipient': birdError(422, 10, 'recipient'),
+    refused: birdError(422, 10, 'originator'),
+    overloaded: birdError(429, 429, null),
+  },
+}
+
+function carrierOf(route: Route): Carrier {
+  if (route.by === 'ses') return sesCarrier(route.settings)
+  if (route.by === 'sns') return snsCarrier(route.settings)
+  if (route.by === 'vonage') return vonageCarrier(route.settings)
+  if (route.by === 'messagebird') return messageBirdCarrier(route.settings)
+  throw new Error(`no provider: ${route.by}`)
+}
+
+const AWS_LOGIN = `${KEY_ID}:${encodeURIComponent(SECRET_KEY)}`
+
+/** Each provider: its name, channel, API, address for a host, and how to read a request. */
+const PROVIDERS = [
+  {
+    name: 'SES',
+    channel: 'email',
+    api: SES,
+    address: (host: string) =>
+      `ses+http://${AWS_LOGIN}@${host}?region=${REGION}&from=Vault%20%3Cno-reply@vault.example%3E&reply-to=help@vault.example&configuration-set=codes`,
+    read(body: string) {
+      const { Destination, Content } = JSON.parse(body)
+      return { to: Destination.ToAddresses as string[], content: Content.Simple.Body.Text.Data as string }
+    },
+    id: '0102018f-ses',
+  },
+  {
+    name: 'SNS',
+    channel: 'sms',
+    api: SNS,
+    address: (host: string) => `sns://${AWS_LOGIN}@${host}?region=${REGION}&from=Vault`,
+    read(body: string) {
+      const form = new URLSearchParams(body)
+      return { to: form.getAll('PhoneNumber'), content: form.get('Message') ?? '' }
+    },
+    id: '94f20ce6-sns',
+  },
+  {
+    name: 'Vonage',
+    channel: 'sms',
+    api: VONAGE,
+    address: (host: string) => `vonage://abcd1234:vonage%2Fsecret@${host}?from=Vault`,
+    read(body: string) {
+      const { to, text } = JSON.parse(body)
+      return { to: [`+${to}`], content: text as string }
+    },
+    id: '0A00-vonage',
+  },
+  {
+    name: 'MessageBird',
+    channel: 'sms',
+    api: MESSAGEBIRD,
+    address: (host: string) => `messagebird://live_key@${host}?from=Vault`,
+    read(body: string) {
+      const { recipients, body: text } = JSON.parse(body)
+      return { to: recipients.map((one: string) => `+${one}`) as string[], content: text as string }
+    },
+    id: 'e8077d80-bird',
+  },
+] as const
+
+function carrierFor(channel: Channel, address: string): Carrier {
+  const { routes, faults } = parseDelivery(`${channel}=${address}`)
+  const [route] = routes[channel] ?? []
+  if (!route) throw new Error(faults.join())
+  return carrierOf(route)
+}
+
+async function opened({ channel, api, address, read }: (typeof PROVIDERS)[number]) {
+  const server = await providerStub(api)
+  return {
+    carrier: carrierFor(channel, address(server.host)),
+    server,
+    get arrived() {
+      return server.accepted.map(({ body }) => read(body))
+    },
+    answer: server.answer,
+    answerWith: server.answerWith,
+    secrets: [SECRET_KEY, 'vonage/secret', 'live_key'],
+    close: server.close,
+  }
+}
+
+for (const provider of PROVIDERS) describeCarrier(provider.name, [provider.channel], () => opened(provider))
+
+describe('the request to a provider', () => {
+  const sent = async (provider: (typeof PROVIDERS)[number]) => {
+    const { carrier, server, close } = await opened(provider)
+    const one = message(provider.channel, { expiresAt: Date.now() + 299_900 })
+    const receipt = await carrier.deliver(one, AbortSignal.timeout(5_000))
+    await close()
+    return { one, receipt, body: server.accepted[0]?.body ?? '' }
+  }
+
+  test.each(PROVIDERS)('of $name returns the id of the message', async (provider) => {
+    expect((await sent(provider)).receipt).toEqual({ id: provider.id })
+  })
+
+  test('of SES has sender, reply-to, configuration set, subject, and both bodies', async () => {
+    const { one, body } = await sent(PROVIDERS[0])
+    expect(JSON.parse(body)).toEqual({
+      FromEmailAddress: 'Vault <no-reply@vault.example>',
+      Destination: { ToAddresses: [one.to] },
+      ReplyToAddresses: ['help@vault.example'],
+      ConfigurationSetName: 'codes',
+      Content: {
+        Simple: {
+          Subject: { Data: one.subject, Charset: 'UTF-8' },
+          Body: {
+            Text: { Data: one.text, Charset: 'UTF-8' },
+            Html: { Data: one.html, Charset: 'UTF-8' },
+          },
+          Headers: [{ Name: 'Auto-Submitted', Value: 'auto-generated' }],
+        },
+      },
+    })
+  })
+
+  test('of SNS is a transactional message with the sender id', async () => {
+    const { body } = await sent(PROVIDERS[1])
+    expect(Object.fromEntries(new URLSearchParams(body))).toMatchObject({
+      Action: 'Publish',
+      'MessageAttributes.entry.1.Name': 'AWS.SNS.SMS.SMSType',
+      'MessageAttributes.entry.1.Value.StringValue': 'Transactional',
+      'MessageAttributes.entry.2.Name': 'AWS.SNS.SMS.SenderID',
+      'MessageAttributes.entry.2.Value.StringValue': 'Vault',
+    })
+  })
+
+  test('of Vonage and MessageBird ends with the life of the code', async () => {
+    const vonage = JSON.parse((await sent(PROVIDERS[2])).body)
+    expect(vonage).toMatchObject({ from: 'Vault', type: 'text' })
+    expect(vonage.ttl).toBeGreaterThan(290_000)
+    const bird = JSON.parse((await sent(PROVIDERS[3])).body)
+    expect(bird).toMatchObject({ originator: 'Vault', datacoding: 'auto', validity: expect.any(Number) })
+    expect(bird.validity).toBeGreaterThan(290)
+  })
+
+  test('with wrong credentials is refused by the carrier, which another one may replace', async () => {
+    for (const provider of PROVIDERS) {
+      const server = await providerStub(provider.api)
+      const wrong = provider
+        .address(server.host)
+        .replace(encodeURIComponent(SECRET_KEY), 'other')
+        .replace('vonage%2Fsecret', 'other')
+        .replace('live_key', 'other')
+      const deliver = carrierFor(provider.channel, wrong).deliver(
+        message(provider.channel),
+        AbortSignal.timeout(5_000),
+      )
+      expect(await rejection(deliver), provider.name).toMatchObject({ fault: 'carrier' })
+      await server.close()
+    }
+  })
+})
+
+describe('the address of a provider', () => {
+  const faultOf = (delivery: string) => parseDelivery(delivery).faults.join()
+
+  test('uses https and the region of its host', () => {
+    const { routes } = parseDelivery(
+      `email=ses://${AWS_LOGIN}@email.eu-central-1.amazonaws.com?from=a@b.example`,
+    )
+    expect(routes.email?.[0]).toMatchObject({
+      by: 'ses',
+      settings: {
+        baseUrl: 'https://email.eu-central-1.amazonaws.com',
+        credentials: { region: 'eu-central-1', service: 'ses', secretAccessKey: SECRET_KEY },
+      },
+    })
+  })
+
+  test.each([
+    ['sms=ses://a:b@email.eu-west-1.amazonaws.com?from=a@b.example', 'serves email only'],
+    ['email=vonage://a:b@rest.nexmo.com?from=Vault', 'serves sms only'],
+    ['email=ses://AKID:b@email.example?from=a@b.example', 'region'],
+    ['email=ses://email.eu-west-1.amazonaws.com?from=a@b.example', 'access key id'],
+    ['email=ses://AKID:b@email.eu-west-1.amazonaws.com?from=Vault', 'the sender'],
+    ['email=ses://AKID:b@email.eu-west-1.amazonaws.com?from=a@b.example&reply-to=x', 'reply-to'],
+    ['sms=sns://AKID:b@sns.eu-west-1.amazonaws.com?sender=Vault', 'no parameter "sender"'],
+    ['sms=vonage://a@rest.nexmo.com?from=Vault', 'API key and secret'],
+    ['sms=vonage://a:b@rest.nexmo.com', 'the sender'],
+    ['sms=messagebird://rest.messagebird.com?from=Vault', 'the access key'],
+    ['sms=messagebird://key@rest.messagebird.com?from=a-name-that-is-too-long', 'the sender'],
+  ])('%s is a fault: %s', (delivery, fault) => {
+    expect(faultOf(delivery)).toContain(fault)
+  })
+
+  test('serves its own channel when it stands for all that remain', () => {
+    const { routes, faults } = parseDelivery(
+      'email=smtp://mail.example?from=a@b.example,*=vonage://a:b@rest.nexmo.com?from=Vault',
+    )
+    expect(faults).toEqual([])
+    expect(Object.entries(routes).map(([channel, [route]]) => [channel, route?.by])).toEqual([
+      ['email', 'smtp'],
+      ['sms', 'vonage'],
+    ])
+  })
+})
