@@ -26,7 +26,7 @@ export function createBench({ node, major, isQuick = false, rounds, signIns, bas
     baseline,
     rounds: rounds ?? (isQuick ? 5 : 15),
     /** Rounds that do not count: code is compiled in them. */
-    warmUpRounds: isQuick ? 4 : 8,
+    warmUpRounds: isQuick ? 4 : 10,
     /** The target for the Node major under test. */
     target: (node20, node24 = node20) => (major >= 24 ? node24 : node20),
     defer,
