@@ -151,6 +151,20 @@ function copyOnClick(button) {
   })
 }
 
+/** @param {HTMLButtonElement} button */
+function printOnClick(button) {
+  button.hidden = false
+  button.addEventListener('click', () => window.print())
+}
+
+/** Removes what is shown only once from a page that the browser keeps for its back button. @param {Element} once */
+function showOnce(once) {
+  window.addEventListener('pagehide', () => once.remove())
+  window.addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) location.reload()
+  })
+}
+
 document.addEventListener('submit', (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target)
   if (form.ariaBusy === 'true') event.preventDefault()
@@ -178,7 +192,9 @@ for (const input of document.querySelectorAll('input')) {
 }
 for (const button of document.querySelectorAll('button')) {
   if ('mfaCopy' in button.dataset) copyOnClick(button)
+  if ('mfaPrint' in button.dataset) printOnClick(button)
 }
+for (const once of document.querySelectorAll('[data-mfa-once]')) showOnce(once)
 
 // The page may answer a form, as when the service failed. Loaded again, it must not post the form again.
 const retry = document.querySelector('[data-mfa-retry] a')

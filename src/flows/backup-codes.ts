@@ -1,7 +1,7 @@
 import type { SentBackupCodes } from '../limits/sent-backup-codes.js'
 import type { MfaService } from '../protocol/service.js'
 import { withTimeout } from '../timeout.js'
-import { backupTarget, callerOf, type MfaUser } from './user.js'
+import { backupOwner, backupTarget, callerOf, type MfaUser } from './user.js'
 
 /** How long a page waits for the service. */
 const MAX_WAIT_MS = 500
@@ -37,13 +37,16 @@ export function backupCodesOf(service: Pick<MfaService, 'factorsOf'>, sent: Sent
     if (answered.size > MAX_USERS && oldest !== undefined) answered.delete(oldest)
   }
   const left = async (user: MfaUser): Promise<CodesLeft> => {
+    const owner = backupOwner(user)
+    if (!owner) return 0
     const target = backupTarget(user)
-    if (!target) return 0
-    const ask = async () => service.factorsOf?.({ contact: target.contact, ...callerOf(user) })
+    const ask = async () => service.factorsOf?.({ contact: owner.contact, ...callerOf(user) })
     const answer = await withTimeout(ask(), MAX_WAIT_MS).catch(() => undefined)
-    if (!answer) return sent.left(user.userId).catch(() => undefined)
-    remember(user.userId, answer.backupCodesLeft)
-    return answer.backupCodesLeft
+    if (!answer) return target ? sent.left(user.userId).catch(() => undefined) : 0
+    // Without a contact, only codes that were shown on a page can be used.
+    const left = target || answer.backupDelivery === 'page' ? answer.backupCodesLeft : 0
+    remember(user.userId, left)
+    return left
   }
 
   return {

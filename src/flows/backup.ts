@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { maskForOwner } from '../protocol/destination.js'
 import { type Strength, strengthOf } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { factorBinding } from './factor-binding.js'
-import { backupShown, backupTarget, callerOf, type MfaUser } from './user.js'
+import { forgetKnownFactors } from './known-factors.js'
+import { backupOwner, backupShown, backupTarget, callerOf, type MfaUser } from './user.js'
 
 /** New backup codes were sent; the old ones are void. */
 export interface BackupSent {
@@ -14,6 +16,46 @@ export interface BackupSent {
   readonly count?: number
   /** How hard the codes are to take over: as hard as the contact that receives them (R93). */
   readonly strength: Strength
+}
+
+/** New backup codes for a page that shows them once; the old ones are void. */
+export interface BackupCreated {
+  readonly outcome: 'created'
+  /** As the user writes them down. */
+  readonly codes: readonly string[]
+  /** How hard the codes are to take over (R93). */
+  readonly strength: Strength
+}
+
+const CANNOT_SHOW = { outcome: 'refused', refusal: { reason: 'method_off' } } as const
+
+/** Has the service create backup codes for a page. They count among the user's messages, so that they are limited. */
+export async function createBackupCodes(
+  deps: Deps,
+  user: MfaUser,
+  record: MfaRecord,
+): Promise<BackupCreated | Refused> {
+  const owner = backupOwner(user)
+  if (!owner) return refuse({ code: 'enrollment_required' })
+  const { contact } = owner
+  // Nothing is sent, so the next codes need no wait.
+  const message = { userId: user.userId, slot: `${record.transaction}:${randomUUID()}` }
+  const created = await deliver(
+    deps,
+    message,
+    async () => (await deps.service.createBackupCodes?.({ contact, ...callerOf(user) })) ?? CANNOT_SHOW,
+  )
+  if (created.outcome === 'refused') {
+    deps.emit({ type: 'refused', userId: user.userId, code: created.refusal.code })
+    return created
+  }
+  const { codes } = created.answer
+  await deps.attempts.enable(factorBinding(user.userId, 'backup', contact))
+  await deps.sentBackupCodes.remember(user.userId, codes.length)
+  forgetKnownFactors(user)
+  deps.backupCodes.forget(user.userId)
+  deps.emit({ type: 'backup_codes_shown', userId: user.userId })
+  return { outcome: 'created', codes, strength: strengthOf('page_backup') }
 }
 
 /** Has the service create backup codes and deliver them to the user. */

@@ -52,6 +52,8 @@ type UserEvent = {
   | { readonly type: 'app_enrolled' }
   /** New backup codes were sent. */
   | { readonly type: 'backup_codes_sent' }
+  /** New backup codes were created, for a page that shows them once. */
+  | { readonly type: 'backup_codes_shown' }
   /** A pending login ended without the second factor: the user canceled it, or came back after it had expired. */
   | {
       readonly type: 'given_up'

@@ -2,7 +2,7 @@ import { digestOf } from '../digest.js'
 import { type Contact, canonicalUser } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import { type Method, VERIFY_TYPE } from '../protocol/methods.js'
-import { backupTarget, type MfaUser } from './user.js'
+import { backupOwner, type MfaUser } from './user.js'
 
 /**
  * Names a factor of an account for the count of its failures (R96), without showing the contact: SMS, WhatsApp and calls to
@@ -18,7 +18,7 @@ export function bindingsOf({ userId, factors }: MfaUser): ReadonlyMap<string, st
   const bindings = new Map(
     factors.map(({ id, method, contact }: Factor) => [id, factorBinding(userId, method, contact)]),
   )
-  const backup = backupTarget({ userId, factors })
+  const backup = backupOwner({ userId, factors })
   if (backup) bindings.set('backup', factorBinding(userId, 'backup', backup.contact))
   return bindings
 }

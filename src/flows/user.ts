@@ -37,7 +37,18 @@ export function backupTarget(user: MfaUser): { method: BackupMethod; contact: Co
   return undefined
 }
 
-/** What a backup code of this user counts as, by the contact that receives it; `undefined` if the user can have none (R93). */
+/**
+ * The contact under which backup codes are checked and counted. Codes that were shown on a page are valid for every contact of
+ * the account, also for a user who has an authenticator app only. `undefined` for a user without a factor.
+ */
+export function backupOwner(user: MfaUser): { method: BackupMethod | 'app'; contact: Contact } | undefined {
+  const target = backupTarget(user)
+  if (target) return target
+  const [first] = user.factors
+  return first && { method: 'app', contact: first.contact }
+}
+
+/** What a backup code that was sent to this user counts as, by the contact that receives it; `undefined` if the user can have none (R93). */
 export function backupShown(user: MfaUser): 'backup' | 'phone_backup' | undefined {
   const target = backupTarget(user)
   return target && (target.method === 'sms' ? 'phone_backup' : 'backup')

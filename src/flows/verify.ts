@@ -8,7 +8,7 @@ import { askService } from './deliver.js'
 import { type Deps, type DisabledFactor, type Refused, refuse } from './deps.js'
 import { factorBinding } from './factor-binding.js'
 import { fromService, type Refusal } from './refusal.js'
-import { backupShown, backupTarget, callerOf, findFactor, type MfaUser } from './user.js'
+import { backupOwner, backupShown, backupTarget, callerOf, findFactor, type MfaUser } from './user.js'
 
 /** The service accepted a code. */
 export interface AcceptedCode {
@@ -36,7 +36,7 @@ export async function verifyCode(
   typed: TypedCode,
 ): Promise<AcceptedCode | Refused> {
   if (user.factors.length === 0) return refuse({ code: 'enrollment_required' })
-  const target = targetOf(user, record, typed.factor ?? record.challenge?.factorId)
+  const target = targetOf(deps, user, record, typed.factor ?? record.challenge?.factorId)
   if ('outcome' in target) return target
   const { request, challenge, method } = target
   const code = (method === 'backup' ? canonicalBackupCode : canonicalCode)(typed.code)
@@ -48,13 +48,19 @@ export async function verifyCode(
   const verdict = await checkCode(deps, attempt, transaction, checked)
   if (verdict.outcome === 'refused') return verdict
   const left = method === 'backup' ? await leftAfterUse(deps, user, verdict) : undefined
-  const shown = method !== 'backup' ? method : verdict.kind === 'backup' ? backupShown(user) : undefined
   return {
     outcome: 'accepted',
     method,
-    shown: shown ?? request.method,
+    shown: shownBy(user, target, verdict),
     ...(left !== undefined && { backupCodesLeft: left }),
   }
+}
+
+/** What a correct code counts as. */
+function shownBy(user: MfaUser, { method, request }: Target, { kind, backupDelivery }: Valid): ShownMethod {
+  if (method !== 'backup') return method
+  if (kind !== 'backup') return request.method
+  return backupDelivery === 'page' ? 'page_backup' : (backupShown(user) ?? request.method)
 }
 
 type Valid = Extract<VerifyAnswer, { outcome: 'valid' }>
@@ -186,10 +192,16 @@ type Target = {
 }
 
 /** The factor and challenge that a code is for. */
-function targetOf(user: MfaUser, record: MfaRecord, name: string | undefined): Target | Refused {
+function targetOf(
+  { service }: Deps,
+  user: MfaUser,
+  record: MfaRecord,
+  name: string | undefined,
+): Target | Refused {
   if (name === undefined) return refuse({ code: 'no_challenge' })
   if (name === 'backup') {
-    const target = backupTarget(user)
+    // Only codes that were shown on a page need no contact.
+    const target = service.createBackupCodes ? backupOwner(user) : backupTarget(user)
     if (!target) return refuse({ code: 'unknown_factor' })
     return {
       method: 'backup',

@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import { isFresh } from '../flows/freshness.js'
-import { backupShown, offeredFactors } from '../flows/user.js'
+import { acceptsBackup } from '../flows/known-factors.js'
+import { offeredFactors } from '../flows/user.js'
 import { readDisabledFactors, requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
@@ -66,8 +67,7 @@ async function requireFactor(
   const context = await requestContext(req, deps, state)
   const { user } = context
   const factors = user.factors.filter(({ method }) => rule.accepts(method))
-  const shown = backupShown(user)
-  const backup = shown !== undefined && rule.accepts(shown)
+  const backup = await acceptsBackup(deps, user, rule.accepts)
   const html = wantsHtml(req)
   if (!html) await readDisabledFactors(context)
   const offered = new Set(offeredFactors(user))

@@ -3,7 +3,7 @@ import type { Duration } from '../duration.js'
 import { OptionsError } from '../errors.js'
 import { duration, onlyGiven } from '../option-rules.js'
 import { METHODS, type Method } from '../protocol/methods.js'
-import { isAtLeast, type ShownMethod, STRENGTHS, type Strength } from '../protocol/strength.js'
+import { isAtLeast, methodShown, type ShownMethod, STRENGTHS, type Strength } from '../protocol/strength.js'
 
 /** A form field that the user sees again before the form is sent again. */
 export interface ResumeField {
@@ -25,7 +25,7 @@ export interface MfaRule {
   readonly methods?: readonly (Method | 'backup')[] | undefined
   /**
    * The least accepted strength: email and dual are `weak`, an authenticator app `strong`, others `medium`. A backup code that
-   * was delivered by email is `weak`, one that was delivered only to a phone `medium`. Defaults to `weak`.
+   * was delivered by email is `weak`, one that was delivered only to a phone or shown on a page `medium`. Defaults to `weak`.
    */
   readonly minStrength?: Strength | undefined
   /**
@@ -92,8 +92,8 @@ export function readRule(rule: MfaRule): Rule {
   if (!parsed.success) throw new OptionsError(parsed.error.issues.flatMap(faultsIn))
   const { maxAge, methods, minStrength, resume, resumeTitle } = parsed.data
   const accepts = (shown: ShownMethod) =>
-    (methods?.includes(shown === 'phone_backup' ? 'backup' : shown) ?? true) && isAtLeast(shown, minStrength)
-  if ([...ALL_METHODS, 'phone_backup' as const].some(accepts))
+    (methods?.includes(methodShown(shown)) ?? true) && isAtLeast(shown, minStrength)
+  if ([...ALL_METHODS, 'phone_backup' as const, 'page_backup' as const].some(accepts))
     return { maxAgeMs: maxAge, accepts, resume, resumeTitle }
   throw new OptionsError([
     'requireMfa: methods has no method as strong as minStrength; add a stronger method or lower minStrength',

@@ -185,6 +185,22 @@ export const backupSentAnswer = z.object({
   count: z.int().optional().meta(described('How many codes were sent, if the service says.')),
 })
 
+/** 200 of `POST /backup/codes` */
+export const backupCreatedAnswer = z.object({
+  status: z.literal('created'),
+  codes: z.array(z.string()).meta({
+    description: 'The codes. They are not returned again: show them once, and do not store them.',
+    examples: [['4T7K-9XQM-2HVD-W3RP', 'B8N2-J6YC-5RKA-0GTF']],
+  }),
+  count: z.int(),
+  strength: z
+    .enum(STRENGTHS)
+    .meta(described('What the codes are worth to `requireMfa`: `medium`, since no contact received them.')),
+})
+
+/** 200 of `POST /backup/saved` */
+export const backupSavedAnswer = z.object({ status: z.literal('saved'), next: path })
+
 /** 200 of `GET /devices` */
 export const devicesAnswer = z.object({
   devices: z.array(
@@ -262,7 +278,7 @@ export const problemAnswer = z.object({
     .optional()
     .meta(
       described(
-        'Whether a backup code is accepted instead. It is as strong as the contact that received it: `weak` for a mailbox, `medium` for a phone.',
+        'Whether a backup code is accepted instead. It is as strong as the contact that received it: `weak` for a mailbox, `medium` for a phone. One that was shown on a page is `medium`.',
       ),
     ),
   errors: z

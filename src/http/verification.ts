@@ -6,7 +6,7 @@ import type { MfaUser } from '../flows/user.js'
 import { type AcceptedCode, emitVerified, type TypedCode, verifyCode } from '../flows/verify.js'
 import { maskForOwner } from '../protocol/destination.js'
 import type { Method } from '../protocol/methods.js'
-import { isAtLeast, type ShownMethod, strongestOf } from '../protocol/strength.js'
+import { isAtLeast, methodShown, type ShownMethod, strongestOf } from '../protocol/strength.js'
 import { newTransaction } from '../session/find-state.js'
 import { continueWithEnrollment } from '../session/must-enroll.js'
 import { logIn } from '../session/passport-request.js'
@@ -77,7 +77,7 @@ export async function completeVerification(
   const backupCodes = backupCodesOf(context, backupCodesLeft)
   const pending: PendingVerification = {
     userId: state.userId,
-    method: shown === 'phone_backup' ? 'backup' : shown,
+    method: methodShown(shown),
     shown,
     record: state.record,
     keepReturnTo: steps.finish === 'passport',

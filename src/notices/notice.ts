@@ -5,6 +5,8 @@ export const NOTICE_TYPES = [
   'factor_added',
   'factor_removed',
   'backup_codes_sent',
+  /** New backup codes were shown to the user on a page. */
+  'backup_codes_shown',
   'backup_code_used',
   'device_trusted',
   /** A factor was disabled after too many wrong codes (R96). */

@@ -1,4 +1,5 @@
 import { backupPage } from './backup.js'
+import { backupCodesGonePage, backupCodesPage } from './backup-codes.js'
 import { backupCodesLeftPage } from './backup-codes-left.js'
 import { backupSentPage } from './backup-sent.js'
 import { bypassPage } from './bypass.js'
@@ -46,6 +47,10 @@ function pageFor(view: View, context: PageContext): Page {
       return overviewPage(view, context)
     case 'resume':
       return resumePage(view, context)
+    case 'backup-codes':
+      return backupCodesPage(view, context)
+    case 'backup-codes-gone':
+      return backupCodesGonePage(view, context)
     case 'devices':
       return devicesPage(view, context)
     case 'not-me':

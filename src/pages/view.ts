@@ -170,8 +170,18 @@ export type View =
     }
   /** The app is set up. `backup`: whether backup codes can be sent. The link leads to `next`, by default to the home page. */
   | { readonly page: 'enrolled'; readonly backup: boolean; readonly next?: string }
-  /** The page before backup codes are sent. It posts to `{base}/backup`. Without `to`, they cannot be sent. */
-  | { readonly page: 'backup'; readonly to?: string }
+  /**
+   * The page before backup codes are created. `shows`: it posts to `{base}/backup/codes`, which shows them once. With `to`, it
+   * also posts to `{base}/backup`, which sends them there. With neither, there can be none.
+   */
+  | { readonly page: 'backup'; readonly to?: string; readonly shows?: boolean }
+  /**
+   * New backup codes, which are shown only now. No other page may show them again, so the page has no link that leads away but the
+   * form that posts to `{base}/backup/saved`.
+   */
+  | { readonly page: 'backup-codes'; readonly codes: readonly string[] }
+  /** The page with the backup codes was loaded again. It posts to `{base}/backup/codes`. The link leads to `next`, by default to the first page. */
+  | { readonly page: 'backup-codes-gone'; readonly next?: string }
   /** The backup codes were sent. The link leads to `next`, by default to the home page. */
   | { readonly page: 'backup-sent'; readonly to: string; readonly count?: number; readonly next?: string }
   /** Shown after a sign-in with a backup code: how many are left. Links to `{base}/backup` and to `next`. */

@@ -20,7 +20,6 @@ export {
   type Method,
   type SendType,
   VERIFY_TYPE,
-  VERIFY_TYPES,
   type VerifyType,
 } from './methods.js'
 export { isAddress, MAX_RECORDING_BYTES } from './recording.js'

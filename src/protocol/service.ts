@@ -193,6 +193,7 @@ export interface AccountFactors {
 
 /** When a factor was last used. */
 export interface FactorUse {
+  /** What the factor's codes are verified as. */
   readonly type: VerifyType | 'BACKUP'
   /** The contact of a factor that receives codes, in canonical form. */
   readonly user?: string

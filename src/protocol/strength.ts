@@ -3,16 +3,20 @@ import type { Method } from './methods.js'
 /**
  * How hard a factor is to take over. Email is `weak`: it needs one more password (R48), and so is a code that goes to a mailbox
  * and a phone alike. A phone number is `medium`: an attacker must deceive the carrier. An authenticator app is `strong`: its
- * secret is never transmitted after enrollment. A backup code is as strong as the contact that received it (R93).
+ * secret is never transmitted after enrollment. A backup code is as strong as the contact that received it, and `medium` if it was
+ * shown on a page (R93).
  */
 export const STRENGTHS = ['weak', 'medium', 'strong'] as const
 export type Strength = (typeof STRENGTHS)[number]
 
 /**
  * What a user can show as a second factor. `backup` is a backup code that a mailbox received, alone or beside a phone;
- * `phone_backup` is one that only a phone received.
+ * `phone_backup` is one that only a phone received, `page_backup` one that was shown on a page.
  */
-export type ShownMethod = Method | 'backup' | 'phone_backup'
+export type ShownMethod = Method | ShownBackup
+
+/** What a backup code counts as. */
+export type ShownBackup = 'backup' | 'phone_backup' | 'page_backup'
 
 const STRENGTH: Readonly<Record<ShownMethod, Strength>> = {
   email: 'weak',
@@ -22,7 +26,13 @@ const STRENGTH: Readonly<Record<ShownMethod, Strength>> = {
   dual: 'weak',
   backup: 'weak',
   phone_backup: 'medium',
+  page_backup: 'medium',
   app: 'strong',
+}
+
+/** The method as users know it: every backup code is `backup`. */
+export function methodShown(shown: ShownMethod): Method | 'backup' {
+  return shown === 'phone_backup' || shown === 'page_backup' ? 'backup' : shown
 }
 
 /** The strength of a method. */

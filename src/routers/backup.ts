@@ -2,6 +2,7 @@ import { Router } from 'express'
 import * as z from 'zod'
 import { type BackupSent, sendBackupCodes } from '../flows/backup.js'
 import type { Refused } from '../flows/deps.js'
+import { canShowBackupCodes } from '../flows/known-factors.js'
 import type { Refusal } from '../flows/refusal.js'
 import { backupTarget } from '../flows/user.js'
 import type { RouteDeps } from '../http/deps.js'
@@ -12,6 +13,7 @@ import type { View } from '../pages/view.js'
 import { maskForOwner } from '../protocol/destination.js'
 import { storeRecord } from '../session/store.js'
 import { addAssets } from './assets.js'
+import { addBackupCodes } from './backup-codes.js'
 import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { keptRefusal } from './kept-refusal.js'
@@ -20,7 +22,7 @@ import { action, addRoute } from './route.js'
 
 /**
  * `GET /backup` shows which contact receives backup codes; `POST /backup` has new ones created and sent, and redirects to
- * `GET /backup?sent`, which can be loaded again without sending anything.
+ * `GET /backup?sent`, which can be loaded again without sending anything. Where the service can, `/backup/codes` shows them once.
  */
 export function buildBackupRouter(deps: RouteDeps): Router {
   const router = Router()
@@ -28,6 +30,7 @@ export function buildBackupRouter(deps: RouteDeps): Router {
     get: showStart,
     post: action({ body: z.object({}), run: send, respond: respondSent }),
   })
+  addBackupCodes(router, deps)
   addAssets(router)
   return router
 }
@@ -48,12 +51,13 @@ async function showStart(context: RouteContext): Promise<void> {
   const refusal = await refusalFor(context)
   if (refusal) return sendRefusal(context, refusal)
   if (!html) return sendProblem(context.res, { code: 'not_found' })
-  showPage(context, startView(context), keptRefusal(context))
+  showPage(context, await startView(context), keptRefusal(context))
 }
 
-function startView({ user }: RouteContext): View {
+async function startView({ deps, user }: RouteContext): Promise<View> {
   const target = backupTarget(user)
-  return { page: 'backup', ...(target && { to: maskForOwner(target.contact) }) }
+  const shows = await canShowBackupCodes(deps, user)
+  return { page: 'backup', ...(target && { to: maskForOwner(target.contact) }), ...(shows && { shows }) }
 }
 
 type Outcome = BackupSent | Refused | { readonly outcome: 'not_allowed'; readonly refusal: Refusal }

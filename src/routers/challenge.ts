@@ -2,6 +2,7 @@ import { Router } from 'express'
 import type * as z from 'zod'
 import { type Challenged, startChallenge } from '../flows/challenge.js'
 import { type Refused, refuse } from '../flows/deps.js'
+import { canShowBackupCodes } from '../flows/known-factors.js'
 import { offeredFactors } from '../flows/user.js'
 import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors } from '../http/context.js'
@@ -48,12 +49,13 @@ async function showStart(context: RouteContext): Promise<void> {
   if (state.stage === 'pending' && mustEnroll) return res.redirect(303, `${path}/enroll-app`)
   if (state.stage !== 'pending' && !state.record.stepUp) {
     const left = await deps.backupCodes.left(user)
+    const backup = await hasBackup(context)
     const overview = {
       page: 'overview',
       factors: managedFactors(context),
-      backup: hasBackup(context),
+      backup: backup || (user.factors.length > 0 && (await canShowBackupCodes(deps, user))),
       ...(deps.settings.addFactorPath && { addUrl: deps.settings.addFactorPath }),
-      ...(typeof left === 'number' && hasBackup(context) && { backupCodesLeft: left }),
+      ...(typeof left === 'number' && backup && { backupCodesLeft: left }),
       // Only a second factor can be skipped.
       devices: deps.browsers !== undefined && user.factors.length > 0,
     } as const

@@ -10,6 +10,7 @@ import {
   type Prepared,
   prepareApp,
 } from '../flows/enroll-app.js'
+import { canShowBackupCodes } from '../flows/known-factors.js'
 import { callerOf } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
@@ -127,11 +128,15 @@ async function confirm(context: RouteContext): Promise<void> {
 }
 
 /** Says that the app is set up, to the session that set it up. */
-function showDone(context: RouteContext): void {
+async function showDone(context: RouteContext): Promise<void> {
   const { res, deps, state, html } = context
   const { enrolled } = state.record
   if (!html || !enrolled) return res.redirect(303, `${deps.settings.path}/enroll-app`)
-  showPage(context, { page: 'enrolled', backup: hasBackup(context), next: enrolled.next })
+  showPage(context, {
+    page: 'enrolled',
+    backup: (await hasBackup(context)) || (await canShowBackupCodes(deps, context.user)),
+    next: enrolled.next,
+  })
 }
 
 /** How long ago an enrollment began, in milliseconds. */

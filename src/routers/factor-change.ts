@@ -1,6 +1,7 @@
 import { type Freshness, factorChange, isFresh } from '../flows/freshness.js'
+import { acceptsBackup } from '../flows/known-factors.js'
 import type { Refusal } from '../flows/refusal.js'
-import { backupShown, offeredFactors } from '../flows/user.js'
+import { offeredFactors } from '../flows/user.js'
 import { listFactors } from '../http/factors.js'
 import type { Problem } from '../http/problem.js'
 import { sessionEnded, storeIfCurrent } from '../session/store.js'
@@ -26,7 +27,7 @@ export async function factorChangeRefusal(
   if (stage === 'pending') return { code: 'mfa_required' }
   const required = factorChange(deps.settings, user)
   if (isFresh(record, { ...required, maxAgeMs: required.maxAgeMs + sinceMs })) return undefined
-  const { factors, backup } = acceptedFactors(user, required)
+  const { factors, backup } = await acceptedFactors({ deps, user }, required)
   const stepUp = { factors: factors.map(({ id }) => id), backup }
   const returnTo = `${deps.settings.path}${path}`
   if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo }))) throw sessionEnded()
@@ -34,11 +35,11 @@ export async function factorChangeRefusal(
 }
 
 /** What a JSON client can use for the step-up that a change of factors requires. */
-export function factorChangeChoice({
+export async function factorChangeChoice({
   deps,
   user,
-}: Pick<RouteContext, 'deps' | 'user'>): Pick<Problem, 'factors' | 'backup'> {
-  const { factors, backup } = acceptedFactors(user, factorChange(deps.settings, user))
+}: Pick<RouteContext, 'deps' | 'user'>): Promise<Pick<Problem, 'factors' | 'backup'>> {
+  const { factors, backup } = await acceptedFactors({ deps, user }, factorChange(deps.settings, user))
   const offered = new Set(offeredFactors(user))
   return {
     factors: listFactors(factors.filter((factor) => offered.has(factor))),
@@ -46,10 +47,9 @@ export function factorChangeChoice({
   }
 }
 
-function acceptedFactors(user: RouteContext['user'], { accepts }: Freshness) {
-  const backup = backupShown(user)
+async function acceptedFactors({ deps, user }: Pick<RouteContext, 'deps' | 'user'>, { accepts }: Freshness) {
   return {
     factors: user.factors.filter(({ method }) => accepts(method)),
-    backup: backup !== undefined && accepts(backup),
+    backup: await acceptsBackup(deps, user, accepts),
   }
 }

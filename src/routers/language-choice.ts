@@ -11,6 +11,8 @@ export function languageChoice(
   failed: boolean,
 ): Pick<PageFrame, 'languages'> {
   const { languages } = settings
+  // Another page in another language would not show the codes again.
+  if (view.page === 'backup-codes') return {}
   const back = languages && returnPageOf(req, settings, view, failed)
   return back === undefined ? {} : { languages: { offer: languages?.offer ?? [], back } }
 }

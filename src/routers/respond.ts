@@ -1,6 +1,7 @@
 import { factorChange } from '../flows/freshness.js'
+import { hasBackupCodes } from '../flows/known-factors.js'
 import type { Refusal } from '../flows/refusal.js'
-import { backupTarget, findFactor } from '../flows/user.js'
+import { findFactor } from '../flows/user.js'
 import { challengeIdFor } from '../flows/verify.js'
 import { readDisabledFactors } from '../http/context.js'
 
@@ -66,7 +67,7 @@ export async function codePage(context: RouteContext, name: string | undefined):
   const id = name ?? state.record.challenge?.factorId
   const named = id === undefined || id === 'backup' ? undefined : findFactor(user, id)
   const found = named && user.disabled?.has(named.id) ? undefined : named
-  if (!found && !(id === 'backup' && hasBackup(context))) return choosePage(context)
+  if (!found && !(id === 'backup' && (await hasBackup(context)))) return choosePage(context)
   const challenge = lastChallenge(context)
   return {
     page: 'code',
@@ -98,16 +99,16 @@ function trustOffer(
 export async function backupOffer(
   context: RouteContext,
 ): Promise<{ readonly backup: boolean; readonly mayHaveBackup?: true }> {
-  if (!hasBackup(context)) return { backup: false }
+  if (!(await hasBackup(context))) return { backup: false }
   const left = await context.deps.backupCodes.leftRecently(context.user)
   if (left === undefined) return { backup: false, mayHaveBackup: true }
   return { backup: left !== 0 }
 }
 
-/** Whether this user can have backup codes: there is a contact for them, and the step-up accepts them. */
-export function hasBackup({ user, state }: RouteContext): boolean {
-  if (user.disabled?.has('backup')) return false
-  return (state.record.stepUp?.backup ?? true) && backupTarget(user) !== undefined
+/** Whether this user can have backup codes, and the step-up accepts them. */
+export async function hasBackup({ deps, user, state }: RouteContext): Promise<boolean> {
+  if (user.disabled?.has('backup') || state.record.stepUp?.backup === false) return false
+  return hasBackupCodes(deps, user)
 }
 
 /** What a refused form was about. */
@@ -133,7 +134,7 @@ export async function sendRefusal(
   const { req, res, deps, html } = context
   if (!html) {
     if (refusal.code === 'step_up_required') await readDisabledFactors(context)
-    return sendProblem(res, { ...refusal, ...continuationOf(refusal, context) })
+    return sendProblem(res, { ...refusal, ...(await continuationOf(refusal, context)) })
   }
   const { path } = deps.settings
   const { code } = refusal
@@ -186,14 +187,14 @@ function pageAfter(context: RouteContext, { code }: Refusal, { factor, page }: R
 }
 
 /** How the client of a refused request continues. */
-function continuationOf(
+async function continuationOf(
   { code }: Refusal,
   context: RouteContext,
-): Pick<Problem, 'next' | 'factors' | 'backup'> {
+): Promise<Pick<Problem, 'next' | 'factors' | 'backup'>> {
   const { settings } = context.deps
   if (ENDS_SIGN_IN.has(code)) return { next: settings.signInPath }
   if (code === 'mfa_required' || code === 'bypass_code_required') return { next: settings.path }
   // In the routes that use this, only a change of factors requires a step-up.
-  if (code === 'step_up_required') return { next: settings.path, ...factorChangeChoice(context) }
+  if (code === 'step_up_required') return { next: settings.path, ...(await factorChangeChoice(context)) }
   return code === 'enrollment_required' ? { next: `${settings.path}/enroll-app` } : {}
 }

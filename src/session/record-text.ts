@@ -38,6 +38,7 @@ const METHOD_LETTERS: Readonly<Record<ShownMethod, string>> = {
   // Before backup codes counted by their contact, `b` stood for all of them, so it is the weaker kind.
   backup: 'b',
   phone_backup: 'p',
+  page_backup: 'g',
 }
 const AMR_OF = inverted(AMR_LETTERS)
 const METHOD_OF = inverted(METHOD_LETTERS)
@@ -158,7 +159,7 @@ function readShown(text: string, verifiedAt: number): Shown | undefined {
 
 function writeActivity(record: Activity): Record<string, unknown> | undefined {
   const { returnTo, challenge, enrollment, refused, enrolled, ...others } = record
-  const { mustEnroll, stepUp, interrupted, backupCodes, codesSent } = others
+  const { mustEnroll, stepUp, interrupted, backupCodes, codesSent, codesShown } = others
   const activity = {
     ...(returnTo !== undefined && { returnTo }),
     ...(challenge && { challenge: challengeList(challenge) }),
@@ -170,6 +171,7 @@ function writeActivity(record: Activity): Record<string, unknown> | undefined {
     ...(interrupted && { interrupted }),
     ...(backupCodes && { backupCodes }),
     ...(codesSent && { codesSent }),
+    ...(codesShown && { codesShown }),
   }
   return Object.keys(activity).length > 0 ? activity : undefined
 }

@@ -158,6 +158,10 @@ export const activitySchema = z.object({
     .optional(),
   /** How many backup codes are left, if that is known; if they are few, the address after the warning page. */
   backupCodes: z.object({ left: z.number().int().nonnegative(), next: z.string().optional() }).optional(),
+  /** Backup codes wait for the page that shows them once, encrypted under a key that only the browser has. */
+  codesShown: z
+    .object({ id: z.string(), at: time, sealed: z.string(), next: z.string().optional() })
+    .optional(),
   /** Backup codes were sent from this session: how many, if the service says, and the return address. */
   codesSent: z
     .object({ count: z.number().int().nonnegative().optional(), next: z.string().optional() })

@@ -13,6 +13,13 @@ interface EnrolledApp {
   lastStep: number
 }
 
+/** The backup codes of a user. */
+interface BackupCodes {
+  readonly codes: Set<string>
+  /** Whether they were shown on a page, and sent to no contact. */
+  readonly isShown: boolean
+}
+
 // The smallest PNG. No test scans it.
 const QR_IMAGE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII='
@@ -33,7 +40,7 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'accept' | 'stateOf'>) {
   const challenges = new Map<string, { readonly user: string; readonly code: string; used: boolean }>()
   const apps = new Map<string, EnrolledApp>()
-  const backupCodes = new Map<string, Set<string>>()
+  const backupCodes = new Map<string, BackupCodes>()
 
   const verifyAppCode = (user: string, code: string, kind: string): VerifyAnswer => {
     const app = apps.get(user)
@@ -63,10 +70,9 @@ export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'accep
     async verify({ contact, method, code, kind, challenge = '' }) {
       const user = formatUser(contact)
       if (kind === 'backup') {
-        const codes = backupCodes.get(user)
-        return codes?.delete(code)
-          ? { outcome: 'valid', kind, backupCodesLeft: codes.size }
-          : verification(false)
+        const set = backupCodes.get(user)
+        if (!set?.codes.delete(code)) return verification(false)
+        return { outcome: 'valid', kind, backupCodesLeft: set.codes.size, ...deliveryOf(set) }
       }
       if (method === 'app') return verifyAppCode(user, code, kind)
       const sent = challenges.get(challenge)
@@ -89,13 +95,30 @@ export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'accep
       const to = formatUser(contact)
       const status = carrier.accept({ to, method, code: codes[0] ?? '', codes, at: Date.now() })
       if (status === 'refused') return REFUSED
-      backupCodes.set(to, new Set(codes))
+      backupCodes.set(to, { codes: new Set(codes), isShown: false })
       return { outcome: status, count: codes.length }
+    },
+
+    async createBackupCodes({ contact }) {
+      const codes = Array.from({ length: BACKUP_CODES }, newBackupCode)
+      backupCodes.set(formatUser(contact), { codes: new Set(codes), isShown: true })
+      return { outcome: 'created', codes: codes.map((code) => code.replace(/(?<=^(?:.{4})+)(?=.)/g, '-')) }
+    },
+
+    async removeFactor({ contact, factor }) {
+      const user = formatUser(contact)
+      const hadFactor = factor === 'app' ? apps.delete(user) : backupCodes.delete(user)
+      return { outcome: hadFactor ? 'removed' : 'none' }
     },
 
     async factorsOf({ contact }) {
       const user = formatUser(contact)
-      return { app: !!apps.get(user)?.secret, backupCodesLeft: backupCodes.get(user)?.size ?? 0 }
+      const set = backupCodes.get(user)
+      return {
+        app: !!apps.get(user)?.secret,
+        backupCodesLeft: set?.codes.size ?? 0,
+        ...(set && deliveryOf(set)),
+      }
     },
 
     deliveryOf: async ({ challenge }) => carrier.stateOf(challenge),
@@ -118,6 +141,10 @@ export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'accep
       for (const records of [challenges, apps, backupCodes]) records.clear()
     },
   }
+}
+
+function deliveryOf({ isShown }: BackupCodes): { readonly backupDelivery?: 'page' } {
+  return isShown ? { backupDelivery: 'page' } : {}
 }
 
 function verification(isCorrect: boolean) {

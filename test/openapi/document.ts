@@ -281,6 +281,34 @@ const PATHS: ZodOpenApiPathsObject = {
       ],
     }),
   },
+  '/backup/codes': {
+    ...get({ id: 'backupCodesPage', summary: 'Show new backup codes once', tag: 'Factors' }),
+    ...post({
+      id: 'createBackupCodes',
+      asksService: true,
+      summary: 'Create new backup codes and return them',
+      description:
+        'For a page that shows them once. The old codes are void. `method_off` if the service can only send them.',
+      tag: 'Factors',
+      answer: wire.backupCreatedAnswer,
+      problems: [
+        ...FACTOR_CHANGE,
+        'locked',
+        'too_many_messages',
+        'method_off',
+        'contact_refused',
+        'enrollment_required',
+        'service_misconfigured',
+      ],
+    }),
+  },
+  '/backup/saved': post({
+    id: 'backupCodesSaved',
+    summary: 'Confirm that the backup codes were saved',
+    description: 'For pages. It forgets what the page with the codes needed.',
+    tag: 'Factors',
+    answer: wire.backupSavedAnswer,
+  }),
   '/devices': {
     ...get({
       id: 'devices',
@@ -450,6 +478,7 @@ export const openApi = createDocument(
         ConfirmBody: wire.confirmBody,
         Enrolled: wire.enrolledAnswer,
         BackupSent: wire.backupSentAnswer,
+        BackupCreated: wire.backupCreatedAnswer,
         Devices: wire.devicesAnswer,
         RevokeBody: wire.revokeBody,
         Revoked: wire.revokedAnswer,

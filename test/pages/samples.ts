@@ -88,6 +88,12 @@ export const VIEWS = {
   'enrolled without backup': { page: 'enrolled', backup: false },
   backup: { page: 'backup', to: 'a…e@example.com' },
   'backup to nowhere': { page: 'backup' },
+  'backup on a page': { page: 'backup', to: 'a…e@example.com', shows: true },
+  'backup codes': {
+    page: 'backup-codes',
+    codes: Array.from({ length: 10 }, (_, i) => `4T7K-9XQM-2HVD-W3R${i}`),
+  },
+  'backup codes shown before': { page: 'backup-codes-gone', next: '/account' },
   'backup sent': { page: 'backup-sent', to: 'a…e@example.com', count: 10 },
   'one backup code sent': { page: 'backup-sent', to: 'a…e@example.com', count: 1 },
   'few backup codes left': { page: 'backup-codes-left', left: 2, next: '/account?tab=1' },

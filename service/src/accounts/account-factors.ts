@@ -1,9 +1,9 @@
-import { type AccountFactors, type FactorUse, VERIFY_TYPES } from 'countersign/protocol'
+import { type AccountFactors, type FactorUse, VERIFY_TYPE } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { queryOne, type Store } from '../store/store.js'
 import { activateWaitingSet, BACKUP_FACTOR, IS_SHOWN_SET } from './backup-set.js'
 
-const TYPES = [...VERIFY_TYPES, BACKUP_FACTOR] as const
+const TYPES: readonly FactorUse['type'][] = [...Object.values(VERIFY_TYPE), BACKUP_FACTOR]
 
 interface Row {
   readonly app: boolean

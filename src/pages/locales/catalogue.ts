@@ -127,10 +127,32 @@ export interface Catalogue {
     readonly to: Phrase
     readonly replaces: Phrase
     readonly send: Phrase
+    /** For users to whom the codes can be shown. */
+    readonly once: Phrase
+    readonly show: Phrase
+    readonly sendInstead: Phrase
     readonly sentTitle: Phrase
     readonly sent: Phrase
     readonly count: PluralPhrase
     readonly keep: Phrase
+  }
+  /** The page that shows new backup codes once. */
+  readonly backupCodes: {
+    readonly title: Phrase
+    readonly lead: Phrase
+    /** The name of the list, for screen readers. */
+    readonly list: Phrase
+    readonly copy: Phrase
+    readonly copied: Phrase
+    readonly print: Phrase
+    readonly download: Phrase
+    /** The first line of the downloaded file. */
+    readonly file: Phrase
+    readonly saved: Phrase
+    /** The page was loaded again. */
+    readonly goneTitle: Phrase
+    readonly gone: Phrase
+    readonly again: Phrase
   }
   /** The page after a sign-in with a backup code. */
   readonly codesLeft: {

@@ -1,0 +1,56 @@
+import type { AccountFactors } from '../protocol/service.js'
+import type { ShownMethod } from '../protocol/strength.js'
+import { withTimeout } from '../timeout.js'
+import type { Deps } from './deps.js'
+import { backupOwner, backupShown, backupTarget, callerOf, type MfaUser } from './user.js'
+
+/** How long a page waits for the service. */
+const MAX_WAIT_MS = 500
+
+/** What the service said about a user of the current request, so that it is asked once. */
+const asked = new WeakMap<MfaUser, Promise<AccountFactors | undefined>>()
+
+/**
+ * What the service knows about a user's factors; `undefined` if it cannot tell. Never fails, and takes at most half a second.
+ */
+export function knownFactors(deps: Deps, user: MfaUser): Promise<AccountFactors | undefined> {
+  const owner = backupOwner(user)
+  if (!owner || !deps.service.factorsOf) return Promise.resolve(undefined)
+  const known = asked.get(user)
+  if (known) return known
+  const ask = async () => deps.service.factorsOf?.({ contact: owner.contact, ...callerOf(user) })
+  const answer = withTimeout(ask(), MAX_WAIT_MS).catch(() => undefined)
+  asked.set(user, answer)
+  return answer
+}
+
+/** Asks again from now on, since a factor of the user has changed. */
+export function forgetKnownFactors(user: MfaUser): void {
+  asked.delete(user)
+}
+
+/** Whether a user can have backup codes: there is a contact to send them to, or they were shown on a page. */
+export async function hasBackupCodes({ backupCodes }: Deps, user: MfaUser): Promise<boolean> {
+  return backupTarget(user) !== undefined || ((await backupCodes.leftRecently(user)) ?? 0) !== 0
+}
+
+/** Whether a backup code of this user would be accepted. Codes that were shown on a page count as such, whatever the contact. */
+export async function acceptsBackup(
+  deps: Deps,
+  user: MfaUser,
+  accepts: (shown: ShownMethod) => boolean,
+): Promise<boolean> {
+  const sent = backupShown(user)
+  const acceptsSent = sent !== undefined && accepts(sent)
+  const acceptsPage = accepts('page_backup')
+  // The service is asked only where its answer matters.
+  if (acceptsSent && acceptsPage) return true
+  if (!acceptsSent && !acceptsPage) return false
+  const known = await knownFactors(deps, user)
+  return known?.backupDelivery === 'page' ? acceptsPage : acceptsSent
+}
+
+/** Whether backup codes can be shown on a page: the service returns them, and tells them from those that were sent. */
+export async function canShowBackupCodes(deps: Deps, user: MfaUser): Promise<boolean> {
+  return deps.service.createBackupCodes !== undefined && (await knownFactors(deps, user)) !== undefined
+}
