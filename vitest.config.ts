@@ -24,7 +24,11 @@ export default defineConfig({
   resolve: {
     // Tests read the sources, so that one class or schema never exists twice (once built, once not).
     alias: [
-      { find: /^\.\/(store\/)?embedded-database\.js$/, replacement: here('./test/kit/reused-databases.ts') },
+      { find: /^\.\/embedded-database\.js$/, replacement: here('./test/kit/reused-databases.ts?of=service') },
+      {
+        find: /^\.\/store\/embedded-database\.js$/,
+        replacement: here('./test/kit/reused-databases.ts?of=example-app'),
+      },
       { find: /^countersign\/protocol$/, replacement: here('./src/protocol/index.ts') },
       { find: /^countersign\/testing$/, replacement: here('./src/testing/index.ts') },
       { find: /^countersign$/, replacement: here('./src/index.ts') },
