@@ -117,7 +117,7 @@ describe('a request with an Idempotency-Key', () => {
   test('can be repeated after a refusal, since nothing was sent', async () => {
     const { email } = freshEmail()
     bench.failNext(new DeliveryError('no such mailbox', 'contact'))
-    expect((await send(email, 'one')).status).toBe(502)
+    expect((await send(email, 'one')).status).toBe(422)
     expect((await send(email, 'one')).status).toBe(200)
     for (let i = 0; i < 4; i++) await send(email)
     expect((await send(email, 'late')).status).toBe(429)

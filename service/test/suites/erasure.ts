@@ -50,7 +50,8 @@ export function erasureSuite(bench: () => Bench): void {
   async function tablesWith(text: string): Promise<string[]> {
     const { store } = bench()
     const tables = await store.query<{ name: string }>(
-      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1",
+      `SELECT relname AS name FROM pg_class
+       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY 1`,
     )
     const found: string[] = []
     for (const { name } of tables) {
@@ -212,8 +213,9 @@ export function erasureSuite(bench: () => Bench): void {
 
     test('covers every table that names an account, and every column of the account itself', async () => {
       const tables = await bench().store.query<{ name: string }>(
-        `SELECT table_name AS name FROM information_schema.columns
-         WHERE table_schema = 'public' AND column_name = 'account' ORDER BY 1`,
+        `SELECT relname AS name FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+         WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+           AND attname = 'account' ORDER BY 1`,
       )
       expect(tables.map(({ name }) => name)).toEqual([
         ...['account', 'app_secret', 'backup_code', 'backup_set', 'challenge', 'factor', 'outbox'],
