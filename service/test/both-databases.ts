@@ -1,5 +1,7 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { type Bench, openBench } from './kit.js'
+import { pgbouncerMissing, startPgbouncer } from './pgbouncer.js'
 import { postgresMissing, startPostgres } from './postgres.js'
 
 interface Opened {
@@ -7,36 +9,80 @@ interface Opened {
   stop(): Promise<void>
 }
 
+interface Database {
+  readonly name: string
+  readonly kind: 'PGlite' | 'PostgreSQL'
+  readonly open: () => Promise<Opened>
+  readonly missing: string | undefined
+}
+
 async function onPglite(): Promise<Opened> {
   const bench = await openBench()
   return { bench, stop: () => bench.close() }
 }
 
-async function onPostgres(): Promise<Opened> {
+/** On a server of its own, with another default isolation level, behind PgBouncer in transaction mode, or both. */
+async function onPostgres(isolation?: string, isPooled = false): Promise<Opened> {
   const server = await startPostgres()
-  const bench = await openBench({ databaseUrl: server.url })
+  if (isolation) {
+    const client = new pg.Client({ connectionString: server.url })
+    await client.connect()
+    await client.query(`ALTER DATABASE postgres SET default_transaction_isolation = '${isolation}'`)
+    await client.end()
+  }
+  const pooler = isPooled ? await startPgbouncer(server.url) : undefined
+  const bench = await openBench({ databaseUrl: pooler?.url ?? server.url })
   return {
     bench,
     async stop() {
       await bench.close()
+      await pooler?.stop()
       await server.stop()
     },
   }
 }
 
-const DATABASES = [
-  { name: 'PGlite', open: onPglite, missing: undefined },
-  { name: 'PostgreSQL', open: onPostgres, missing: postgresMissing },
-] as const
+const PGLITE: Database = { name: 'PGlite', kind: 'PGlite', open: onPglite, missing: undefined }
+const POSTGRES: Database = {
+  name: 'PostgreSQL',
+  kind: 'PostgreSQL',
+  open: () => onPostgres(),
+  missing: postgresMissing,
+}
+/** What differs most from a plain server: only conflicts of `repeatable read` are fewer. */
+const POOLED_SERIALIZABLE: Database = {
+  name: 'PostgreSQL, serializable by default, behind PgBouncer',
+  kind: 'PostgreSQL',
+  open: () => onPostgres('serializable', true),
+  missing: pgbouncerMissing,
+}
+const OTHERS: readonly Database[] = [
+  { name: 'PostgreSQL behind PgBouncer', open: () => onPostgres(undefined, true), missing: pgbouncerMissing },
+  ...['repeatable read', 'serializable'].map((isolation) => ({
+    name: `PostgreSQL, ${isolation} by default`,
+    open: () => onPostgres(isolation),
+    missing: postgresMissing,
+  })),
+].map((database) => ({ ...database, kind: 'PostgreSQL' as const }))
+
+type Tests = (bench: () => Bench, database: Database['kind']) => void
 
 /**
  * Runs tests on the embedded database and on PostgreSQL. The tests share one of each, since starting a database takes
  * longer than the tests; every test uses its own application.
  */
-export function describeOnBothDatabases(
-  tests: (bench: () => Bench, database: 'PGlite' | 'PostgreSQL') => void,
-): void {
-  describe.each(DATABASES)('on $name', ({ name, open, missing }) => {
+export function describeOnBothDatabases(tests: Tests): void {
+  describeOn([PGLITE, POSTGRES], tests)
+}
+
+/** The same, and behind PgBouncer and in another isolation level; in every combination with `TEST_DATABASES=all`. */
+export function describeOnEveryDatabase(tests: Tests): void {
+  const others = process.env.TEST_DATABASES === 'all' ? OTHERS : []
+  describeOn([PGLITE, POSTGRES, POOLED_SERIALIZABLE, ...others], tests)
+}
+
+function describeOn(databases: readonly Database[], tests: Tests): void {
+  describe.each(databases)('on $name', ({ kind, open, missing }) => {
     if (missing) return test.skip(missing, () => {})
 
     let opened: Opened
@@ -44,6 +90,6 @@ export function describeOnBothDatabases(
       opened = await open()
     })
     afterAll(() => opened.stop())
-    tests(() => opened.bench, name)
+    tests(() => opened.bench, kind)
   })
 }

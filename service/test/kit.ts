@@ -131,9 +131,9 @@ export function freshEmail(): Contact & { kind: 'email' } {
   return { kind: 'email', email: `user${++users}@example.com` }
 }
 
-/** A new phone number. */
+/** A new phone number; they repeat after a thousand, which are the fictitious mobile numbers of the United Kingdom. */
 export function freshPhone(): Contact & { kind: 'phone' } {
-  return { kind: 'phone', phone: `+4477009${String(++users).padStart(5, '0')}` }
+  return { kind: 'phone', phone: `+447700900${String(++users % 1_000).padStart(3, '0')}` }
 }
 
 export function wrong(code: string): string {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, vi } from 'vitest'
-import { describeOnBothDatabases } from './both-databases.js'
+import { describeOnEveryDatabase } from './both-databases.js'
 import { stopClock } from './kit.js'
 import { appFactorSuite } from './suites/app-factor.js'
 import { backupCodesSuite } from './suites/backup-codes.js'
@@ -14,7 +14,7 @@ import { verifyingSuite } from './suites/verifying.js'
 beforeEach(() => stopClock())
 afterEach(() => vi.useRealTimers())
 
-describeOnBothDatabases((bench) => {
+describeOnEveryDatabase((bench) => {
   describe('sending', () => sendingSuite(bench))
   describe('verifying', () => verifyingSuite(bench))
   describe('the authenticator app', () => appFactorSuite(bench))
