@@ -61,12 +61,13 @@ function countDown(line) {
   tick()
 }
 
-/** Polls the delivery state of a queued message at growing intervals and shows it in the line. @param {HTMLElement} line */
+/** Polls the delivery state of a message at growing intervals and shows it in the line. @param {HTMLElement} line */
 function followMessage(line) {
-  const { mfaFollow = '', mfaFactor } = line.dataset
+  const { mfaFollow = '', mfaFactor, mfaState = '' } = line.dataset
   const { signal } = submission
   let requestsLeft = 20
   let waitMs = 3000
+  let shown = mfaState
   setTimeout(poll, waitMs)
 
   async function poll() {
@@ -76,24 +77,33 @@ function followMessage(line) {
       return
     }
     requestsLeft -= 1
-    const delivery = await requestState().catch(() => 'queued')
-    if (delivery === 'queued') {
-      waitMs = Math.min(waitMs * 1.5, 15_000)
-      if (requestsLeft > 0) setTimeout(poll, waitMs)
-    } else if (!signal.aborted) show(delivery)
+    const delivery = await requestState().catch(() => shown)
+    if (signal.aborted) return
+    if (delivery !== shown) show(delivery)
+    // A sent message may still be delivered, if there is a text for that.
+    const isLast = delivery !== 'queued' && !(delivery === 'sent' && templateFor('delivered'))
+    if (isLast) return
+    waitMs = Math.min(waitMs * 1.5, 15_000)
+    if (requestsLeft > 0) setTimeout(poll, waitMs)
+  }
+
+  /** @param {string | undefined} delivery */
+  function templateFor(delivery) {
+    return document.querySelector(`template[data-mfa-when="${delivery}"]`)
   }
 
   /** Returns `undefined` if the session has another challenge by now. @returns {Promise<string | undefined>} */
   async function requestState() {
     const answer = await fetch(mfaFollow, { headers: { accept: 'application/json' }, signal })
-    if (answer.status >= 500) return 'queued'
+    if (answer.status >= 500) return shown
     const { challenge } = await answer.json()
     return challenge?.factor === mfaFactor ? challenge?.delivery : undefined
   }
 
   /** @param {string | undefined} delivery */
   function show(delivery) {
-    const words = document.querySelector(`template[data-mfa-when="${delivery}"]`)
+    shown = delivery ?? shown
+    const words = templateFor(delivery)
     if (words instanceof HTMLTemplateElement) line.replaceChildren(words.content.cloneNode(true))
     if (delivery !== 'refused') return
     const otherFactors = document.querySelector('.mfa-trouble')

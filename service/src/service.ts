@@ -98,11 +98,13 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     log,
   })
   const inbox = storedInbox(store, keys)
+  const reports = configuredSources(settings)
   const carriers = buildCarriers(settings.routes, {
     inbox,
     webhookSecret: settings.webhookSecret ?? keys.webhook,
     log,
     reportAddress: twilioReportAddress(settings.publicUrl),
+    mailReports: reports.ses !== undefined || reports.sendgrid !== undefined,
   })
   const outbox = storedOutbox({
     store,
@@ -132,7 +134,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     publicUrl: settings.publicUrl,
     checkReadiness: readinessCheck({ store, log, isStopping, isFull: outages.isFull }),
     isStopping,
-    reports: configuredSources(settings),
+    reports,
     requestTimeoutMs: settings.requestTimeout,
   })
   const maintenance = sweeper(

@@ -161,7 +161,8 @@ describeOnBothDatabases((bench, database) => {
       await sent(new DeliveryError('down', 'outage'))
       expect(await diagnosticsOf('deliveries')).toEqual([
         'warning deliveries: In the last 24 hours 1 messages were sent and 0 were not delivered. 1 await another ' +
-          'attempt, because a carrier is down. The command deliveries shows which carrier.',
+          'attempt: 1 by recording (outage). A process pauses a carrier after five outages in a row ' +
+          '(countersign_carrier_paused).',
       ])
     })
 

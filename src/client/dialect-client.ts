@@ -89,6 +89,7 @@ export function dialectClient(
         ...(isChallengeId(fields.challenge) && { challenge: fields.challenge }),
         ...(isSmallCount(fields.expires_in) && { expiresInSeconds: fields.expires_in }),
         ...(isSmallCount(fields.resend_in) && { resendInSeconds: fields.resend_in }),
+        ...(dialect.extras && fields.delivery_reports === true && { deliveryReports: true as const }),
       }
     },
 

@@ -45,6 +45,7 @@ const send = z.discriminatedUnion('outcome', [
     challenge: z.string().max(1_000).optional(),
     expiresInSeconds: life.optional(),
     resendInSeconds: wait.optional(),
+    deliveryReports: z.literal(true).optional(),
   }),
   refused,
 ])

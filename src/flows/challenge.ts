@@ -100,6 +100,7 @@ async function sendCode(
       delivery: answer.outcome,
       startedAt: live?.startedAt ?? now,
       ...(answer.challenge && { service: answer.challenge }),
+      ...(answer.deliveryReports && { reports: true }),
       // If the service does not say otherwise, sending a code again does not extend its lifetime.
       expiresAt: answer.expiresInSeconds === undefined && live ? live.expiresAt : now + lifeMs,
       resendAt: now + waitSeconds * 1000,

@@ -16,6 +16,8 @@ export interface MessageName {
   readonly challenge: string
   /** Distinguishes the message from an earlier one of the same challenge. */
   readonly round: number
+  /** Whether a carrier reports if the message arrived, so that `sent` is not the last state. */
+  readonly reports?: boolean
 }
 
 /** The delivery states of messages. The service is asked rarely, however many pages need to know. */
@@ -27,6 +29,7 @@ export interface DeliveryStates {
 }
 
 interface MessageState {
+  readonly reports: boolean
   status?: DeliveryState['status'] | undefined
   requests: number
   requestedAt: number
@@ -58,8 +61,8 @@ export function deliveryStatesOf(service: Pick<MfaService, 'deliveryOf'>): Deliv
 
   return {
     isSupported: service.deliveryOf !== undefined,
-    async of({ challenge, round }) {
-      const message = remembered(messages, `${challenge} ${round}`)
+    async of({ challenge, round, reports = false }) {
+      const message = remembered(messages, `${challenge} ${round}`, reports)
       if (!message.pending && mayRequest(message)) request(challenge, message)
       await message.pending
       return message.status
@@ -67,16 +70,16 @@ export function deliveryStatesOf(service: Pick<MfaService, 'deliveryOf'>): Deliv
   }
 }
 
-function remembered(messages: Map<string, MessageState>, name: string): MessageState {
-  const message = messages.get(name) ?? { requests: 0, requestedAt: 0 }
+function remembered(messages: Map<string, MessageState>, name: string, reports: boolean): MessageState {
+  const message = messages.get(name) ?? { reports, requests: 0, requestedAt: 0 }
   messages.set(name, message)
   const [oldest] = messages.keys()
   if (messages.size > MAX_MESSAGES && oldest !== undefined) messages.delete(oldest)
   return message
 }
 
-function isFinal({ status }: MessageState): boolean {
-  return status !== undefined && status !== 'queued'
+function isFinal({ status, reports }: MessageState): boolean {
+  return status !== undefined && status !== 'queued' && !(status === 'sent' && reports)
 }
 
 function mayRequest(message: MessageState): boolean {

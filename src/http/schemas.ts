@@ -83,10 +83,10 @@ const challengeState = z.object({
   factor: factorName,
   to,
   delivery: z
-    .enum([...delivery.options, 'refused'])
+    .enum([...delivery.options, 'delivered', 'refused'])
     .meta(
       described(
-        'The delivery state of the message; `refused` if the service says by now that it cannot be delivered.',
+        'The delivery state of the message; `delivered` or `refused` if the service says by now that it arrived, or cannot be delivered.',
       ),
     ),
   expiresAt: time,

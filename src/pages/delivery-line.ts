@@ -7,18 +7,28 @@ import type { ChallengeView } from './view.js'
 export const LEAD_ID = 'mfa-lead'
 
 /**
- * The delivery state of the message with the code. While the message is queued, the script polls the state and replaces
- * the line by one of the templates. Without JavaScript the line changes when the page is reloaded.
+ * The delivery state of the message with the code. While the state may change, the script polls it and replaces the line by
+ * one of the templates. Without JavaScript the line changes when the page is reloaded.
  */
 export function deliveryLine(challenge: ChallengeView, context: PageContext): Html {
   const { frame } = context
   const { delivery, factor } = challenge
-  if (delivery !== 'queued' || challenge.follow !== true) {
+  if (challenge.follow !== true) {
     return html`<p class="mfa-lead" id="${LEAD_ID}">${phrase(challenge, delivery, context)}</p>`
   }
-  const templateFor = (state: 'sent' | 'refused') =>
-    html`<template data-mfa-when="${state}">${phrase(challenge, state, context)}</template>`
-  return html`<p class="mfa-lead" id="${LEAD_ID}" aria-live="polite" data-mfa-follow="${frame.base}/verify" data-mfa-factor="${factor.id}">${phrase(challenge, delivery, context)}</p>${templateFor('sent')}${templateFor('refused')}`
+  const templates = nextStates(challenge).map(
+    (state) => html`<template data-mfa-when="${state}">${phrase(challenge, state, context)}</template>`,
+  )
+  return html`<p class="mfa-lead" id="${LEAD_ID}" aria-live="polite" data-mfa-follow="${frame.base}/verify" data-mfa-factor="${factor.id}" data-mfa-state="${delivery}">${phrase(challenge, delivery, context)}</p>${templates}`
+}
+
+/** The states that a message may reach. The last state is one without a template for a later one. */
+function nextStates({ delivery, reports }: ChallengeView): readonly ('sent' | 'delivered' | 'refused')[] {
+  return [
+    ...(delivery === 'queued' ? (['sent'] as const) : []),
+    ...(reports ? (['delivered'] as const) : []),
+    'refused',
+  ]
 }
 
 function phrase(
@@ -29,6 +39,7 @@ function phrase(
   const { code } = words
   if (factor.method === 'app') return undefined
   const to = destination(factor.to)
+  if (delivery === 'delivered') return fill(code.delivered, { to })
   if (delivery === 'refused') return html`<span class="mfa-bad">${fill(code.refused, { to })}</span>`
   return fill(delivery === 'queued' ? code.queued : code.sent[factor.method], { to })
 }

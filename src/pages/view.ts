@@ -18,10 +18,12 @@ export interface FactorView {
 export interface ChallengeView {
   /** The factor that the challenge belongs to. */
   readonly factor: FactorView
-  /** `refused`: the service reports that the message could not be delivered. */
-  readonly delivery: 'sent' | 'queued' | 'none' | 'refused'
-  /** While the message is queued: whether the page may poll its state from `{base}/verify` in JSON. */
+  /** `delivered` and `refused`: the service reports that the message arrived, or could not be delivered. */
+  readonly delivery: 'sent' | 'queued' | 'none' | 'delivered' | 'refused'
+  /** Whether the page may poll the state of the message from `{base}/verify` in JSON, because it may still change. */
   readonly follow?: boolean
+  /** Whether the service reports `delivered`, so that `sent` is not the last state. */
+  readonly reports?: boolean
   /** When the code expires. */
   readonly expiresAt: number
   /** When the code can be sent again. Absent for an authenticator app. */

@@ -63,6 +63,8 @@ export type SendAnswer =
       readonly expiresInSeconds?: number
       /** The wait before the code can be sent again, if the service says so. */
       readonly resendInSeconds?: number
+      /** Whether the delivery state will also say if the message arrived (`delivered` or `failed`). */
+      readonly deliveryReports?: true
     }
   | Refused
 

@@ -157,6 +157,9 @@ export const sendAnswer = z.object({
   type: z.enum(SEND_TYPES),
   expires_in: seconds.meta({ description: 'How many seconds the code is valid.', examples: [300] }),
   resend_in: seconds.meta({ description: 'Seconds until the code can be sent again.', examples: [30] }),
+  delivery_reports: z.literal(true).optional().meta({
+    description: 'The delivery state will also say whether the message arrived: `delivered` or `failed`.',
+  }),
 })
 
 const backupDelivery = z.literal('page').optional().meta({

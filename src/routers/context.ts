@@ -24,12 +24,14 @@ export function lastChallenge({ deps, state, user }: RouteContext): ChallengeVie
   const { challenge } = state.record
   const factor = user.factors.find(({ id }) => id === challenge?.factorId)
   if (!challenge || !factor) return undefined
-  const { delivery, expiresAt, resendAt, service } = challenge
-  const follow = delivery === 'queued' && service !== undefined && deps.deliveries.isSupported
+  const { delivery, expiresAt, resendAt, service, reports = false } = challenge
+  const mayChange = delivery === 'queued' || (delivery === 'sent' && reports)
+  const follow = mayChange && service !== undefined && deps.deliveries.isSupported
   return {
     factor: factorView(factor),
     delivery,
     ...(follow && { follow }),
+    ...(follow && reports && { reports }),
     expiresAt,
     ...(resendAt !== undefined && { resendAt }),
   }
@@ -39,7 +41,7 @@ export function lastChallenge({ deps, state, user }: RouteContext): ChallengeVie
 const SHOWN: Readonly<Record<DeliveryState['status'], ChallengeView['delivery']>> = {
   queued: 'queued',
   sent: 'sent',
-  delivered: 'sent',
+  delivered: 'delivered',
   failed: 'refused',
   refused: 'refused',
   expired: 'refused',
@@ -49,7 +51,7 @@ const SHOWN: Readonly<Record<DeliveryState['status'], ChallengeView['delivery']>
 const FRESH_MS = 2_000
 
 /**
- * The live challenge with the current delivery state of a queued message. Sends nothing. If the service does not answer in
+ * The live challenge with the current delivery state of a message whose state may change. Sends nothing. If the service does not answer in
  * time, the state is the one in the session.
  * @throws {SessionEndedError} when the session ended while the service was asked.
  */
@@ -58,10 +60,14 @@ export async function followedChallenge(context: RouteContext): Promise<Challeng
   const { challenge, userId } = context.state.record
   if (!live?.follow || challenge?.service === undefined) return live
   if (Date.now() - challenge.startedAt < FRESH_MS) return live
-  const message = { challenge: challenge.service, round: challenge.resendAt ?? 0 }
+  const { service, resendAt: round = 0, reports = false } = challenge
+  const message = { challenge: service, round, reports }
   const status = await context.deps.deliveries.of(message)
   await requireCurrent(context.req, userId)
-  return status === undefined ? live : { ...live, delivery: SHOWN[status] }
+  if (status === undefined) return live
+  const delivery = SHOWN[status]
+  const isLast = delivery === 'delivered' || delivery === 'refused' || (delivery === 'sent' && !reports)
+  return { ...live, delivery, follow: !isLast }
 }
 
 /** The user's factors as pages show them; during a step-up, only those that the route accepts. */

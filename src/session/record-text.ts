@@ -178,7 +178,8 @@ function writeActivity(record: Activity): Record<string, unknown> | undefined {
 
 function challengeList(challenge: Challenge): readonly (string | number | null)[] {
   const { id, factorId, method, delivery, startedAt, expiresAt, resendAt = null, service = null } = challenge
-  return [id, factorId, method, delivery, startedAt, expiresAt, resendAt, service]
+  const list = [id, factorId, method, delivery, startedAt, expiresAt, resendAt, service]
+  return challenge.reports ? [...list, 1] : list
 }
 
 function inverted<Name extends string>(letters: Readonly<Record<Name, string>>) {

@@ -74,9 +74,10 @@ const challenge = z
     time,
     time.nullable(),
     z.string().nullable(),
+    z.literal(1).optional(),
   ])
   .transform(
-    ([id, factorId, shownBy, delivery, startedAt, expiresAt, resendAt, service]): Challenge => ({
+    ([id, factorId, shownBy, delivery, startedAt, expiresAt, resendAt, service, reports]): Challenge => ({
       id,
       factorId,
       method: shownBy,
@@ -85,6 +86,7 @@ const challenge = z
       expiresAt,
       ...(resendAt !== null && { resendAt }),
       ...(service !== null && { service }),
+      ...(reports && { reports: true }),
     }),
   )
 
@@ -100,6 +102,8 @@ export interface Challenge {
   readonly resendAt?: number
   /** The service's id of the challenge. */
   readonly service?: string
+  /** Whether the service reports if the message arrived. */
+  readonly reports?: true
 }
 
 /** What is under way in a session besides its stage, as it is stored. */

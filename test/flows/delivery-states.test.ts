@@ -59,6 +59,18 @@ describe('the delivery state of a message', () => {
     expect(asked).toHaveLength(2)
   })
 
+  it.each(['delivered', 'failed'] as const)(
+    'is looked up until it is %s, not only until it is sent, if the carrier reports that',
+    async (last) => {
+      const { states, asked } = reporting('queued', 'sent', last, 'sent')
+      for (const expected of ['queued', 'sent', last, last]) {
+        expect(await states.of({ ...message, reports: true })).toBe(expected)
+        clock.move(2_000)
+      }
+      expect(asked).toHaveLength(3)
+    },
+  )
+
   it('is looked up afresh when the code was sent again', async () => {
     const { states, asked } = reporting('refused', 'queued')
     await states.of(message)

@@ -93,6 +93,31 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
     expect(await page.evaluate('document.activeElement.id')).toBe('mfa-code')
   })
 
+  it('says that a sent message was delivered, if the service reports that', async () => {
+    site.tell(stateOf('queued'))
+    const page = await open(codeView(sms, { challenge: { ...queued, reports: true }, others: FACTORS }))
+    await passUntilAsked(page, 1)
+    site.tell(stateOf('sent'))
+    await passUntilAsked(page, 2)
+    await page.getByText('We texted a verification code to ••• 57.').waitFor()
+    await passUntilAsked(page, 3)
+    site.tell(stateOf('delivered'))
+    await passUntilAsked(page, 4)
+    await page.getByText('Your verification code was delivered to ••• 57.').waitFor()
+    await page.clock.runFor(120_000)
+    expect(site.asked).toHaveLength(4)
+  })
+
+  it('says that a sent message could not be delivered, and opens the other factors', async () => {
+    site.tell(stateOf('refused'))
+    const challenge = { ...queued, delivery: 'sent', reports: true } as const
+    const page = await open(codeView(sms, { challenge, others: FACTORS }))
+    expect(await lineOf(page).textContent()).toContain('We texted a verification code')
+    await passUntilAsked(page, 1)
+    await page.getByText(/could not be delivered to ••• 57. Try another way below/).waitFor()
+    await expect.poll(() => isOpen(page)).toBe(true)
+  })
+
   it('polls at growing intervals, and stops in the end', async () => {
     site.tell(stateOf('queued'))
     const page = await open()

@@ -18,6 +18,7 @@ const stateOf = (status: DeliveryState['status']): DeliveryState => ({
 function queueing(
   deliveryOf: () => Promise<DeliveryState | undefined>,
   outcome: 'queued' | 'sent' = 'queued',
+  deliveryReports = false,
 ) {
   const standIn = standInService()
   const asked: string[] = []
@@ -25,7 +26,8 @@ function queueing(
     ...standIn.service,
     async send(request) {
       const answer = await standIn.service.send(request)
-      return answer.outcome === 'sent' ? { ...answer, outcome } : answer
+      if (answer.outcome !== 'sent') return answer
+      return { ...answer, outcome, ...(deliveryReports && { deliveryReports: true }) }
     },
     async deliveryOf({ challenge }) {
       asked.push(challenge)
@@ -114,6 +116,29 @@ describe('a message that is queued when its request is answered', () => {
     expect((await other.get('/mfa/verify').expect(200)).text).toContain('We texted a verification code to')
     expect([...fresh.asked, ...sent.asked]).toEqual([])
   })
+
+  it.each([
+    ['delivered', 'Your verification code was delivered to', 'delivered'],
+    ['failed', 'Your verification code could not be delivered to', 'refused'],
+  ] as const)(
+    'is followed after it was sent if the service reports that it was %s',
+    async (status, text, shown) => {
+      const made = queueing(async () => stateOf(status), 'sent', true)
+      const browser = await browserOf(made)
+      const fresh = await browser.get('/mfa/verify').expect(200)
+      expect(fresh.text).toContain('data-mfa-state="sent"')
+      expect(fresh.text).toContain('We texted a verification code to')
+      clock.move(2_000)
+      expect((await browser.get('/mfa').set('accept', 'application/json')).body.challenge.delivery).toBe(
+        shown,
+      )
+      const page = await browser.get('/mfa/verify').expect(200)
+      expect(page.text).toContain(text)
+      expect(page.text).not.toContain('data-mfa-follow')
+      expect(page.text.includes('<details class="mfa-trouble" open>')).toBe(status === 'failed')
+      expect(made.asked).toHaveLength(1)
+    },
+  )
 
   it('is shown as the session remembers it when the service fails or knows no state', async () => {
     const reports = [

@@ -33,6 +33,10 @@ const records: readonly [string, MfaRecord][] = [
     'pending, with a challenge and a return address',
     { ...base, stage: 'pending', returnTo: '/vault', challenge },
   ],
+  [
+    'pending, with a message whose delivery is reported',
+    { ...base, stage: 'pending', challenge: { ...challenge, reports: true } },
+  ],
   ['verified', verified],
   [
     'verified by several methods',

@@ -22,6 +22,8 @@ interface Parts {
   readonly log: Logger
   /** The address for Twilio's status callbacks. */
   readonly reportAddress?: string | undefined
+  /** Whether a mail provider sends delivery reports. Defaults to `false`. */
+  readonly mailReports?: boolean
 }
 
 /** The carriers of all routes. */
@@ -97,6 +99,8 @@ function buildCarrier(route: Route, parts: Parts): Carrier {
       return vonageCarrier(route.settings)
     case 'messagebird':
       return messageBirdCarrier(route.settings)
+    case 'smtp':
+      return { ...buildCheckable(route), reports: parts.mailReports === true }
     default:
       return buildCheckable(route, parts.reportAddress)
   }

@@ -23,6 +23,7 @@ export function fallbackCarrier(
   const shareMs = Math.floor(withinMs / carriers.length)
   return {
     name: carriers.map((carrier) => carrier.name).join('|'),
+    reports: carriers.some(({ reports }) => reports),
     async deliver(message, signal) {
       const failures: FailedCarrier[] = []
       for (const carrier of carriers) {

@@ -35,6 +35,7 @@ export function twilioCarrier(settings: TwilioSettings, reportAddress?: string):
   const authorization = `Basic ${Buffer.from(`${sid}:${token}`).toString('base64')}`
   return {
     name,
+    reports: reportAddress !== undefined,
     async deliver(message, signal) {
       checkRecipient(message)
       const isCall = message.channel === 'call'

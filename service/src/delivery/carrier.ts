@@ -14,6 +14,8 @@ export interface Receipt {
 /** Hands messages over to a mail server, a gateway or a webhook, for one or several channels. */
 export interface Carrier {
   readonly name: string
+  /** Whether it reports if a message arrived. Defaults to `false`. */
+  readonly reports?: boolean
   /** Hands a message over. Throws, if possible a `DeliveryError`, when it is not accepted. Stops when the signal aborts. */
   deliver(message: QueuedMessage, signal: AbortSignal): Promise<Receipt>
   /** Checks, without sending anything, that the carrier is reachable and accepts our credentials. Throws when not. */

@@ -32,6 +32,8 @@ export type Outcome =
 export interface Outbox {
   /** Whether a carrier serves the channel for the application. */
   serves(application: Application, channel: Channel): boolean
+  /** Whether a carrier of one of the messages reports if it arrived. */
+  reports(messages: readonly QueuedMessage[]): boolean
   /** Seals messages that a statement with `insertMessages` then writes. */
   prepare: OutboxTable['prepare']
   /** Writes messages in a transaction. No attempt to deliver them is made after `expiresAt`. */
@@ -155,6 +157,10 @@ export function storedOutbox(parts: {
 
   return {
     serves: (application, channel) => application.mode === 'test' || carriers[channel] !== undefined,
+    reports: (messages) =>
+      messages.some(
+        ({ application, channel }) => !isTestPartition(application) && carriers[channel]?.reports === true,
+      ),
     prepare: table.prepare,
     enqueue: table.insert,
     dispatch: (messages) =>

@@ -187,6 +187,7 @@ function sendBody(answer: Granted<SendAnswer>, input: SendInput) {
     type: input.method.toUpperCase() as SendType,
     expires_in: answer.expiresInSeconds,
     resend_in: answer.resendInSeconds,
+    delivery_reports: answer.deliveryReports,
   }
 }
 

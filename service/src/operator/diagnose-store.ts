@@ -120,12 +120,21 @@ async function diagnoseDeliveries(store: Store, now: number): Promise<Diagnostic
   }
   const counts = `In the last 24 hours ${sent} messages were sent and ${lost} were not delivered.`
   if (retried > 0) {
-    const waiting = `${retried} await another attempt, because a carrier is down.`
-    const message = `${counts} ${waiting} The command deliveries shows which carrier.`
-    return { severity: 'warning', subject, message }
+    const waiting = `${retried} await another attempt: ${await reasonsToWait(store)}.`
+    const pauses = 'A process pauses a carrier after five outages in a row (countersign_carrier_paused).'
+    return { severity: 'warning', subject, message: `${counts} ${waiting} ${pauses}` }
   }
   if (lost <= sent / 10) return { severity: 'ok', subject, message: counts }
   return { severity: 'warning', subject, message: `${counts} The command deliveries shows why.` }
+}
+
+/** The carriers and faults of messages that await another attempt, such as `4 by smtp (outage), 1 by post (deferred)`. */
+async function reasonsToWait(store: Store): Promise<string> {
+  const rows = await store.query<{ carrier: string; fault: string; count: number }>(
+    `SELECT coalesce(carrier, 'no carrier') AS carrier, coalesce(fault, 'outage') AS fault, count(*)::integer AS count
+     FROM outbox WHERE state = 'queued' AND attempts > 0 GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
+  )
+  return rows.map(({ carrier, fault, count }) => `${count} by ${carrier} (${fault})`).join(', ')
 }
 
 async function diagnoseApplications(store: Store, hasOptionKey: boolean): Promise<Diagnostic[]> {

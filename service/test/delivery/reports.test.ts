@@ -1,6 +1,8 @@
 import { createPublicKey } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { buildCarriers } from '../../src/carriers/build-carriers.js'
 import { parseDelivery } from '../../src/carriers/delivery-option.js'
+import { storedInbox } from '../../src/carriers/inbox.js'
 import type { DeliveryError } from '../../src/delivery/carrier.js'
 import { messageReference } from '../../src/delivery/message-reference.js'
 import { serviceMetrics } from '../../src/metrics/metrics.js'
@@ -379,6 +381,21 @@ else
       expect(() => readOptions(wrong)).toThrow(
         /sesTopic must be the ARN of a topic.*\n.*sendgridVerificationKey must be the public key/s,
       )
+    })
+
+    test('are announced for the channels of carriers that send them', () => {
+      const { routes } = parseDelivery(
+        'sms=twilio://AC1:x@api.twilio.com?from=+447700900999|inbox,email=smtp://mail.example?from=a@b.example,*=inbox',
+      )
+      const { store, keys, log } = bench.context
+      const parts = { inbox: storedInbox(store, keys), webhookSecret: 'x', log }
+      const reporting = (more: object) =>
+        Object.entries(buildCarriers(routes, { ...parts, ...more }).byChannel).flatMap(
+          ([channel, carrier]) => (carrier?.reports ? [channel] : []),
+        )
+      expect(reporting({})).toEqual([])
+      expect(reporting({ reportAddress: 'https://mfa.example/v1/reports/twilio' })).toEqual(['sms'])
+      expect(reporting({ mailReports: true })).toEqual(['email'])
     })
 
     test('of other providers, by other methods or larger than 1 MB are refused', async () => {

@@ -56,6 +56,8 @@ export interface Catalogue {
     readonly titleNew: Phrase
     readonly sent: Readonly<Record<DeliveredMethod, Phrase>>
     readonly queued: Phrase
+    /** The carrier reports that the message arrived. */
+    readonly delivered: Phrase
     /** The message could not be delivered; the other factors are listed below. */
     readonly refused: Phrase
     readonly from: Readonly<Record<Exclude<CodeKind, DeliveredMethod>, Phrase>>

@@ -49,6 +49,7 @@ export const en: Catalogue = {
       dual: 'We sent the same verification code by email and text to {to}.',
     },
     queued: 'Your verification code for {to} is waiting to be sent. This can take a minute.',
+    delivered: 'Your verification code was delivered to {to}.',
     refused: 'Your verification code could not be delivered to {to}. Try another way below.',
     from: {
       app: 'Open your authenticator app and enter the code it shows for {app}.',
