@@ -45,8 +45,10 @@ export function describeRefusals({ opened }: Contract): void {
       const { account } = newUser()
       const contact = { kind: 'phone', phone } as const
       const refused = { outcome: 'refused', refusal: { reason: 'contact_refused' } }
-      expect(await opened().service.send({ method: 'sms', contact, account })).toEqual(refused)
-      expect(await opened().service.sendBackupCodes({ method: 'sms', contact, account })).toEqual(refused)
+      expect(await opened().service.send({ method: 'sms', contact, account })).toMatchObject(refused)
+      expect(await opened().service.sendBackupCodes({ method: 'sms', contact, account })).toMatchObject(
+        refused,
+      )
     })
 
     it('follows too many messages, and states for how long (R43)', async () => {
