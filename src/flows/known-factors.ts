@@ -1,3 +1,6 @@
+import { canonicalUser } from '../protocol/contact.js'
+import type { Factor } from '../protocol/factor.js'
+import { VERIFY_TYPE } from '../protocol/methods.js'
 import type { AccountFactors } from '../protocol/service.js'
 import type { ShownMethod } from '../protocol/strength.js'
 import { withTimeout } from '../timeout.js'
@@ -22,6 +25,19 @@ export function knownFactors(deps: Deps, user: MfaUser): Promise<AccountFactors 
   const answer = withTimeout(ask(), MAX_WAIT_MS).catch(() => undefined)
   asked.set(user, answer)
   return answer
+}
+
+/** When a code of this factor was last accepted, in milliseconds since 1970, if the service says. */
+export function lastUseOf(
+  { method, contact }: Pick<Factor, 'method' | 'contact'>,
+  known: AccountFactors | undefined,
+): number | undefined {
+  const type = VERIFY_TYPE[method]
+  const use = known?.lastUsed?.find(
+    // An account has one app, whatever its contact.
+    (one) => one.type === type && (type === 'APP' || one.user === canonicalUser(contact)),
+  )
+  return use?.at
 }
 
 /** Asks again from now on, since a factor of the user has changed. */

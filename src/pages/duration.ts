@@ -11,6 +11,9 @@ const lengths = {
   hour: lengthsIn('hour'),
   minute: lengthsIn('minute'),
 }
+const dates = memoized(
+  (locale: string) => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }),
+)
 const relativeDays = memoized((locale: string) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
 const relativeTimes = memoized((locale: string) => {
   const format = new Intl.RelativeTimeFormat(locale)
@@ -23,6 +26,11 @@ function lengthsIn(unit: (typeof UNITS)[number][0]) {
   return memoized(
     (locale: string) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }),
   )
+}
+
+/** A date: "March 1, 2027". In UTC, since the time zone of the user is unknown. */
+export function dateOf(locale: string, at: number): string {
+  return dates(locale).format(at)
 }
 
 /** A duration in words: "30 days", "12 hours". */

@@ -3,6 +3,7 @@ import { icons } from './icons.js'
 import { destination, type Page, type PageContext } from './page.js'
 import { messageBox } from './page-message.js'
 import { safeLink } from './safe-url.js'
+import { fill } from './text.js'
 import type { FactorView, View } from './view.js'
 
 /** The page of a signed-in user: their factors, and links to manage them. The first link is the one that matters most. */
@@ -42,5 +43,5 @@ function factorItem(factor: FactorView, context: PageContext): Html {
   const name = overview.method[factor.method]
   return html`<li>${icons[factor.method]}<span class="mfa-choice-text"><span>${name}</span>${
     factor.label !== undefined && html`<span class="mfa-hint"><bdi>${factor.label}</bdi></span>`
-  }${factor.to !== '' && html`<span class="mfa-hint">${destination(factor.to)}</span>`}</span>${factor.manageUrl !== undefined && html`<a class="mfa-link mfa-manage" href="${safeLink(factor.manageUrl)}">${overview.change}<span class="mfa-unseen"> ${name}</span></a>`}</li>`
+  }${factor.to !== '' && html`<span class="mfa-hint">${destination(factor.to)}</span>`}${factor.lastUsedAt !== undefined && html`<span class="mfa-hint">${fill(context.words.devices.used, { when: context.text.dateOf(factor.lastUsedAt) })}</span>`}</span>${factor.manageUrl !== undefined && html`<a class="mfa-link mfa-manage" href="${safeLink(factor.manageUrl)}">${overview.change}<span class="mfa-unseen"> ${name}</span></a>`}</li>`
 }

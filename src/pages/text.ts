@@ -1,5 +1,5 @@
 import { matchLanguage } from '../protocol/language.js'
-import { daysAgo, inTime, lengthOf } from './duration.js'
+import { dateOf, daysAgo, inTime, lengthOf } from './duration.js'
 import { type Html, html, type Renderable } from './html.js'
 import type { Catalogue, Phrase, PluralPhrase } from './locales/catalogue.js'
 import { en } from './locales/en.js'
@@ -34,6 +34,8 @@ export interface Text {
   inTime(seconds: number | undefined): string
   /** "today", "yesterday", "3 days ago". */
   daysAgo(ms: number): string
+  /** "March 1, 2027", in UTC. */
+  dateOf(at: number): string
   /** "30 days". */
   lengthOf(ms: number): string
   /** The plural form for the number, with `{count}` filled in. */
@@ -51,6 +53,7 @@ export function textFor(preferred: readonly string[], languages: Languages): Tex
     inTime(seconds) {
       return seconds === undefined ? words.later : inTime(locale, seconds)
     },
+    dateOf: (at) => dateOf(locale, at),
     daysAgo: (ms) => daysAgo(locale, ms),
     lengthOf: (ms) => lengthOf(locale, ms),
     count(phrase, count) {

@@ -12,6 +12,8 @@ export interface FactorView {
   readonly label?: string
   /** The host's page on which the user changes the factor. Only in the view `overview`. */
   readonly manageUrl?: string
+  /** When a code of it was last accepted, in milliseconds since 1970, if the service says. Only in the view `overview`. */
+  readonly lastUsedAt?: number
 }
 
 /** A challenge as a page shows it. Times are milliseconds since 1970. */

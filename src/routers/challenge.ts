@@ -2,7 +2,7 @@ import { Router } from 'express'
 import type * as z from 'zod'
 import { type Challenged, startChallenge } from '../flows/challenge.js'
 import { type Refused, refuse } from '../flows/deps.js'
-import { canShowBackupCodes } from '../flows/known-factors.js'
+import { canShowBackupCodes, knownFactors, lastUseOf } from '../flows/known-factors.js'
 import { offeredFactors } from '../flows/user.js'
 import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors } from '../http/context.js'
@@ -52,7 +52,7 @@ async function showStart(context: RouteContext): Promise<void> {
     const backup = await hasBackup(context)
     const overview = {
       page: 'overview',
-      factors: managedFactors(context),
+      factors: await managedFactors(context),
       backup: backup || (user.factors.length > 0 && (await canShowBackupCodes(deps, user))),
       ...(deps.settings.addFactorPath && { addUrl: deps.settings.addFactorPath }),
       ...(typeof left === 'number' && backup && { backupCodesLeft: left }),
@@ -71,12 +71,19 @@ async function showStart(context: RouteContext): Promise<void> {
   showPage(context, await choosePage(context), keptRefusal(context))
 }
 
-/** The factors with the host's pages on which they are changed. */
-function managedFactors(context: RouteContext): FactorView[] {
-  const urls = new Map(context.user.factors.map(({ id, manageUrl }) => [id, manageUrl]))
+/** The factors with the host's pages on which they are changed, and when the service last accepted a code of each. */
+async function managedFactors(context: RouteContext): Promise<FactorView[]> {
+  const { deps, user } = context
+  const factors = new Map(user.factors.map((factor) => [factor.id, factor]))
+  const known = await knownFactors(deps, user)
   return factorViews(context).map((view) => {
-    const manageUrl = urls.get(view.id)
-    return { ...view, ...(manageUrl !== undefined && { manageUrl }) }
+    const factor = factors.get(view.id)
+    const lastUsedAt = factor && lastUseOf(factor, known)
+    return {
+      ...view,
+      ...(factor?.manageUrl !== undefined && { manageUrl: factor.manageUrl }),
+      ...(lastUsedAt !== undefined && { lastUsedAt }),
+    }
   })
 }
 

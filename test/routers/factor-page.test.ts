@@ -62,6 +62,23 @@ describe('the factor page', () => {
   })
 })
 
+describe('when a factor was last used', () => {
+  it('is on the factor page as a date in the language of the page, for each contact, if the service says', async () => {
+    const standIn = standInService()
+    const at = Date.UTC(2027, 2, 1, 23)
+    const lastUsed = [
+      { type: 'PHONE', user: '+447700900102', at },
+      { type: 'PHONE', user: '+447700900109', at: Date.UTC(2026, 0, 1) },
+    ]
+    Object.assign(standIn.service, { factorsOf: async () => ({ app: true, backupCodesLeft: 0, lastUsed }) })
+    const page = await factorPage([APP, PHONE], {}, standIn)
+    expect(page.match(/Last used [^<]+/g)).toEqual(['Last used March 1, 2027'])
+    const locale = () => 'de'
+    const german = await factorPage([APP, PHONE], { languages: { locale } }, standIn)
+    expect(german).toContain('Zuletzt verwendet: 1. März 2027')
+  })
+})
+
 describe('the page of a factor at the host', () => {
   it.each([
     'https://elsewhere.example/',
