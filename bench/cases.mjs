@@ -21,6 +21,7 @@ export const CASES = {
   'service-verify-pglite': { once: true },
   'service-send': { once: true },
   'service-scale': { once: true },
+  'service-plans': { once: true },
   'service-start': { once: true },
   outbox: { once: true },
   'unknown-users': { once: true },

@@ -17,6 +17,7 @@ Without a case, all are run on Node 20 and 24, and docs/performance.md is writte
   --rounds N          rounds that count, instead of 15 (5 with --quick)
   --node WHICH        the Node of the servers: a major, or the path of a binary; may be given more than once
   --sign-ins N        how many sign-ins the soak test does, instead of 40 seconds of them
+  --people N          among how many accounts service-plans looks at plans, instead of a million
   --baseline REF      a commit whose service is measured beside this one
   --page              writes the page from the results that are kept, without measuring
   --output FILE       where the page goes, instead of docs/performance.md
@@ -31,6 +32,7 @@ const { values: options, positionals } = parseArgs({
     rounds: { type: 'string' },
     node: { type: 'string', multiple: true },
     'sign-ins': { type: 'string' },
+    people: { type: 'string' },
     baseline: { type: 'string' },
     page: { type: 'boolean' },
     output: { type: 'string' },
@@ -71,6 +73,7 @@ async function measure() {
         isQuick: options.quick,
         rounds: options.rounds === undefined ? undefined : Number(options.rounds),
         signIns: options['sign-ins'] === undefined ? undefined : Number(options['sign-ins']),
+        people: options.people === undefined ? undefined : Number(options.people),
         baseline: options.baseline,
       })
       // A run that is stopped also stops the servers and databases that it started.

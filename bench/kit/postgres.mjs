@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -7,8 +7,11 @@ import { freePort } from './free-port.mjs'
 
 const BINARIES = process.env.POSTGRES_BINARIES ?? '/usr/lib/postgresql/15/bin'
 
-/** A PostgreSQL server of our own with its settings as they come, so that every commit reaches the disk. */
-export async function startPostgres() {
+/**
+ * A PostgreSQL server of our own with its settings as they come, so that every commit reaches the disk. `more` are other
+ * settings (`name=value`); with `keepLog`, `log()` returns what it has logged.
+ */
+export async function startPostgres({ more = [], keepLog = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-pg-'))
   const port = await freePort()
   const asRoot = process.getuid() === 0
@@ -28,9 +31,16 @@ export async function startPostgres() {
     stdio: 'ignore',
     cwd: '/',
   })
-  const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${folder}`]
+  const settings = [
+    '-c',
+    'listen_addresses=127.0.0.1',
+    '-c',
+    `unix_socket_directories=${folder}`,
+    ...more.flatMap((setting) => ['-c', setting]),
+  ]
+  const logFile = join(folder, 'log')
   const server = spawn(...run('postgres', ['-D', data, '-p', String(port), ...settings]), {
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', keepLog ? openSync(logFile, 'a') : 'ignore'],
     cwd: '/',
   })
   const gone = new Promise((resolve) => server.once('exit', resolve))
@@ -40,6 +50,7 @@ export async function startPostgres() {
     url,
     port,
     pid: server.pid,
+    log: () => readFileSync(logFile, 'utf8'),
     async stop() {
       server.kill('SIGINT')
       await gone

@@ -30,7 +30,8 @@ export function forgetFailures(
     const rows = await tx.query<Row>(
       // An index finds accounts by the time of their latest failure.
       `SELECT application, account FROM account
-       WHERE failures <> '[]' AND (failures -> -1 ->> 'at')::bigint < $1 LIMIT $2 FOR UPDATE SKIP LOCKED`,
+       WHERE failures <> '[]' AND (failures -> -1 ->> 'at')::bigint < $1
+       ORDER BY (failures -> -1 ->> 'at')::bigint LIMIT $2 FOR UPDATE SKIP LOCKED`,
       [before, limit],
     )
     if (rows.length === 0) return rows

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import { ATTEMPT_TIMEOUT_MS, type Carrier } from '../delivery/carrier.js'
 import { type Channel, messageLogFields } from '../delivery/message.js'
 import { describeError, type Logger } from '../log/logger.js'
@@ -18,7 +19,7 @@ const CHECK_TIMEOUT_MS = 10_000
 
 interface Parts {
   readonly inbox: Inbox
-  readonly webhookSecret: string | Buffer
+  readonly webhookSecret: string | KeyObject
   readonly log: Logger
   /** The address for Twilio's status callbacks. */
   readonly reportAddress?: string | undefined

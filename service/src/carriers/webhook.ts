@@ -1,11 +1,11 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
 import { type Carrier, CONTACT_FAULTS, checkRecipient, DeliveryError } from '../delivery/carrier.js'
 import { type HttpResponse, httpRequest, isTemporary } from './http-request.js'
 
 /** The address of the webhook, and the secret that signs its requests. */
 export interface WebhookSettings {
   readonly url: string
-  readonly secret: string | Buffer
+  readonly secret: string | KeyObject
   /** The carrier's name in delivery states and the log. Defaults to `webhook`. */
   readonly name?: string | undefined
 }
@@ -49,7 +49,7 @@ function webhookError({ status, body, retryAfterMs }: HttpResponse): DeliveryErr
   return new DeliveryError(message, 'contact', contact && { contact })
 }
 
-function sign(secret: string | Buffer, body: string): string {
+function sign(secret: string | KeyObject, body: string): string {
   const time = Math.floor(Date.now() / 1000)
   return `t=${time},v1=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`
 }

@@ -17,33 +17,44 @@ export const MAX_ROWS_PER_ROUND = BATCH_SIZE * MAX_BATCHES
 interface Rule {
   readonly table: string
   readonly key: string
-  /** Which rows are no longer needed; `$1` is the time before which that holds. An index must find them. */
+  /** Which rows are no longer needed; `$1` is the time before which that holds. */
   readonly when: string
+  /** The column of the index that finds them. */
+  readonly index: string
   readonly afterMs: number
 }
 
 /** The retention period of each table whose rows are deleted one by one. */
 const RULES: readonly Rule[] = [
-  { table: 'challenge', key: 'application, id', when: 'expires_at < $1', afterMs: DAY_MS },
+  {
+    table: 'challenge',
+    key: 'application, account, id',
+    when: 'expires_at < $1',
+    index: 'expires_at',
+    afterMs: DAY_MS,
+  },
   // Messages of an earlier version; the others are deleted with their partition.
   {
     table: 'outbox',
     key: 'application, id, slot',
     when: `slot = ${WITHOUT_SLOT} AND settled_at < $1`,
+    index: 'settled_at',
     afterMs: KEPT_MS,
   },
-  { table: 'inbox', key: 'position', when: 'arrived_at < $1', afterMs: 7 * DAY_MS },
+  { table: 'inbox', key: 'position', when: 'arrived_at < $1', index: 'arrived_at', afterMs: 7 * DAY_MS },
   // No budget covers more than a day; the latest time is the last element.
   {
     table: 'budget',
     key: 'application, scope, key',
     when: `last_hour <= $1::bigint / ${HOUR_MS} AND coalesce(times[cardinality(times)], 0) < $1`,
+    index: 'last_hour',
     afterMs: DAY_MS,
   },
   {
     table: 'daily_budget',
     key: 'application, day, part',
     when: `day < $1::bigint / ${DAY_MS}`,
+    index: 'day',
     afterMs: 2 * DAY_MS,
   },
   // After 32 days every count is halved to nothing, and a month's money is not counted any more.
@@ -51,9 +62,16 @@ const RULES: readonly Rule[] = [
     table: 'phone_traffic',
     key: 'application, scope, key',
     when: `day < $1::bigint / ${DAY_MS} AND paused_at IS NULL`,
+    index: 'day',
     afterMs: 32 * DAY_MS,
   },
-  { table: 'idempotent_request', key: 'application, key', when: 'expires_at <= $1', afterMs: 0 },
+  {
+    table: 'idempotent_request',
+    key: 'application, key',
+    when: 'expires_at <= $1',
+    index: 'expires_at',
+    afterMs: 0,
+  },
 ]
 
 /**
@@ -67,11 +85,12 @@ export async function deleteExpired(whole: Store): Promise<Readonly<Record<strin
   await inBatches(() => settleWaitingSets(store, now - 2 * HOUR_MS, BATCH_SIZE))
   await deletePastMessages(store, now)
   const deleted: Record<string, number> = {}
-  for (const { table, key, when, afterMs } of RULES) {
+  for (const { table, key, when, index, afterMs } of RULES) {
     deleted[table] = await inBatches(() =>
       store.query(
         `DELETE FROM ${table} WHERE (${key}) IN (
-           SELECT ${key} FROM ${table} WHERE ${when} LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED) RETURNING 1`,
+           SELECT ${key} FROM ${table} WHERE ${when} ORDER BY ${index} LIMIT ${BATCH_SIZE}
+           FOR UPDATE SKIP LOCKED) RETURNING 1`,
         [now - afterMs],
       ),
     )

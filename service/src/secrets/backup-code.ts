@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { type KeyObject, randomBytes } from 'node:crypto'
 import { mac } from './keys.js'
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -25,7 +25,7 @@ export function newBackupSalt(): string {
 
 /** The stored form of a backup code: a keyed hash bound to application, account and set (R59). */
 export function backupMac(
-  key: Buffer,
+  key: KeyObject,
   of: {
     readonly application: string
     readonly account: string

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import { mac } from './keys.js'
 
 /** Everything that a delivered code is bound to (R38); the challenge's id, 128 random bits, makes it unique. */
@@ -17,7 +18,7 @@ const RANGE = 2 ** 48
  * The challenge's code, uniformly distributed over all codes of its length, leading zeros included (R35). It is derived
  * and never stored (R40); a resend derives it again (R39).
  */
-export function deliveredCode(key: Buffer, of: CodeIdentity): string {
+export function deliveredCode(key: KeyObject, of: CodeIdentity): string {
   const values = 10 ** of.digits
   const fair = RANGE - (RANGE % values)
   for (let draw = 0; ; draw++) {
@@ -30,7 +31,7 @@ export function deliveredCode(key: Buffer, of: CodeIdentity): string {
 
 /** The stored form of a delivered code, with which a typed code is compared: a keyed hash, bound to the recipient (R38, R40). */
 export function deliveredCodeMac(
-  key: Buffer,
+  key: KeyObject,
   of: {
     readonly application: string
     readonly account: string

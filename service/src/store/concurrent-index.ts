@@ -3,7 +3,7 @@ import { sqlStateOf } from './sql-state.js'
 import { type Queries, queryOne, type Store } from './store.js'
 import { StoreUnavailableError } from './store-unavailable.js'
 
-const STATEMENT = /^CREATE INDEX CONCURRENTLY (\w+) ON \w+ [^;]*;?\s*$/m
+const STATEMENT = /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY (\w+) ON \w+ [^;]*;?\s*$/m
 const PAUSE_MS = 500
 const DUPLICATE_TABLE = '42P07'
 
@@ -14,7 +14,9 @@ const DUPLICATE_TABLE = '42P07'
 export async function createIndexConcurrently(store: Store, script: string): Promise<void> {
   const [statement = '', name = ''] = STATEMENT.exec(script) ?? []
   if (!name)
-    throw new Error('A migration of an index must be one CREATE INDEX CONCURRENTLY <name> ON <table>.')
+    throw new Error(
+      'A migration of an index must be one CREATE [UNIQUE] INDEX CONCURRENTLY <name> ON <table>.',
+    )
   for (;;) {
     const state = await stateOf(store, name)
     if (state === 'valid') return

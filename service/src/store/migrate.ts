@@ -6,7 +6,6 @@ import { StoreUnavailableError } from './store-unavailable.js'
 
 // `src` and `dist` are at the same depth in the package, so one path fits both.
 const FOLDER = new URL('../../migrations/', import.meta.url)
-const MIGRATION_LOCK = 7_224_616
 
 /** How long a migration waits for a table that other processes use: everything that comes after it waits too. */
 const LOCK_TIMEOUT_MS = 1_000
@@ -24,12 +23,12 @@ const IS_INDEX = /\.index\.sql$/
  */
 export async function migrate(store: Store, folder = FOLDER): Promise<void> {
   if (await hasNoTables(store)) {
-    await store.background.transaction(async (tx) => {
-      await tx.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
-      await tx.query(
-        'CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at bigint NOT NULL)',
-      )
-    })
+    await store.background
+      .query('CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at bigint NOT NULL)')
+      .catch(async (error: unknown) => {
+        // Of processes that start together, one creates the table, and the others may fail (SQLSTATE 23505).
+        if (await hasNoTables(store)) throw error
+      })
   }
   for (const name of await pendingMigrations(store, { folder })) {
     const script = await readFile(new URL(name, folder), 'utf8')
@@ -53,19 +52,20 @@ export async function migrate(store: Store, folder = FOLDER): Promise<void> {
 
 function apply(store: Store, name: string, script: string): Promise<void> {
   return store.background.transaction(async (tx) => {
-    await tx.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
-    if ((await tx.query('SELECT FROM migration WHERE name = $1', [name])).length > 0) return
+    // Other processes that begin the same migration wait for this row.
+    if (!(await record(tx, name))) return
     await tx.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
     await store.script(tx, script)
-    await record(tx, name)
   })
 }
 
-async function record(tx: Queries, name: string): Promise<void> {
-  await tx.query('INSERT INTO migration (name, applied_at) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
-    name,
-    Date.now(),
-  ])
+/** Records that a migration is applied; `false` when it was recorded before. */
+async function record(tx: Queries, name: string): Promise<boolean> {
+  const recorded = await tx.query(
+    'INSERT INTO migration (name, applied_at) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING name',
+    [name, Date.now()],
+  )
+  return recorded.length > 0
 }
 
 /** Whether nothing has been migrated yet. */

@@ -20,8 +20,6 @@ const BACKGROUND_SETTINGS = [
   `statement_timeout = ${BACKGROUND_TIMEOUT_MS}`,
   'plan_cache_mode = auto',
   'enable_seqscan = on',
-  'enable_hashjoin = on',
-  'enable_mergejoin = on',
 ]
 
 /** The longest pause before a transaction that conflicted with another one is repeated. */

@@ -1,0 +1,48 @@
+/** The settings with which PostgreSQL logs the plan of every statement. */
+export const EXPLAINED = [
+  'session_preload_libraries=auto_explain',
+  'auto_explain.log_min_duration=0',
+  'auto_explain.log_format=json',
+  'log_line_prefix=',
+]
+
+/** The statements in a log, in their order: `{ text, plan }[]`. */
+export function plansIn(log) {
+  return log
+    .split(/^LOG: {2}duration: [\d.]+ ms {2}plan:\n/m)
+    .slice(1)
+    .map((entry) => {
+      const lines = entry.split('\n')
+      const end = lines.findIndex((line) => !line.startsWith('\t'))
+      const { 'Query Text': text, Plan: plan } = JSON.parse(lines.slice(0, end).join('\n'))
+      return { text, plan }
+    })
+}
+
+/** Those of the `large` tables that a plan reads as a whole. */
+export function sequentialScans(plan, large) {
+  const table = plan['Relation Name']
+  const own = plan['Node Type'] === 'Seq Scan' && large.has(table) ? [table] : []
+  return [...own, ...(plan.Plans ?? []).flatMap((child) => sequentialScans(child, large))]
+}
+
+/** A plan as text without costs, so that it changes only when the plan does. Equal partitions are written once. */
+export function describePlan(plan, indent = '') {
+  const index = plan['Index Name'] ? ` using ${plan['Index Name']}` : ''
+  const relation = plan['Relation Name'] ?? plan['CTE Name'] ?? plan['Function Name']
+  const kind = plan['Node Type'] === 'ModifyTable' ? plan.Operation : plan['Node Type']
+  const step = plan['Subplan Name'] ? `${plan['Subplan Name']}: ` : ''
+  const head = `${indent}${step}${kind}${index}${relation ? ` on ${relation}` : ''}`
+  const conditions = ['Index Cond', 'Recheck Cond', 'Join Filter', 'Hash Cond', 'Filter', 'One-Time Filter']
+    .filter((name) => plan[name])
+    .map((name) => `${indent}    ${name}: ${plan[name]}`)
+  const children = (plan.Plans ?? []).map((child) => describePlan(child, `${indent}  `))
+  return withoutRepetition([[head, ...conditions].join('\n'), ...children]).join('\n')
+}
+
+function withoutRepetition(blocks) {
+  const general = blocks.map((block) =>
+    block.replaceAll(/outbox_(?:without_slot|\d+)/g, 'outbox_*').replaceAll(/(_\*_\w+?idx)\d*/g, '$1'),
+  )
+  return general.filter((block, i) => i === 0 || block !== general[i - 1])
+}
