@@ -17,7 +17,7 @@ Without a case, all are run on Node 20 and 24, and docs/performance.md is writte
   --rounds N          rounds that count, instead of 15 (5 with --quick)
   --node WHICH        the Node of the servers: a major, or the path of a binary; may be given more than once
   --sign-ins N        how many sign-ins the soak test does, instead of 90 seconds of them
-  --people N          among how many accounts service-plans looks at plans, instead of a million
+  --people N          among how many accounts service-plans looks at plans, instead of 200,000
   --baseline REF      a commit whose service is measured beside this one
   --page              writes the page from the results that are kept, without measuring
   --output FILE       where the page goes, instead of docs/performance.md

@@ -55,7 +55,7 @@ const crowd = (people, messages, now) => `
   ANALYZE;`
 
 export async function run(bench) {
-  const people = bench.people ?? (bench.isQuick ? 20_000 : 1_000_000)
+  const people = bench.people ?? (bench.isQuick ? 20_000 : 200_000)
   const messages = people * 5
   const postgres = await startPostgres({ more: EXPLAINED, keepLog: true })
   bench.defer(postgres.stop)
