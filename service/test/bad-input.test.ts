@@ -37,7 +37,8 @@ interface Call {
 
 const calls: readonly Call[] = entriesOf(document.paths).flatMap(([path, item]) =>
   entriesOf(item).flatMap(([method, operation]) => {
-    if (method !== 'post') return []
+    // Delivery reports have the bodies of the providers, which `delivery/reports.test.ts` makes invalid.
+    if (method !== 'post' || path.startsWith('/v1/reports/')) return []
     const content = entriesOf(resolve(document, resolve(document, operation).requestBody).content)
     const json = content.find(([type]) => type === 'application/json')?.[1]
     const body = resolve(document, resolve(document, json).schema)
@@ -183,13 +184,14 @@ function formOf(...parts: readonly (readonly [name: string, value: string | Blob
 /** The parameters outside of bodies in the document. */
 function parametersIn(place: 'query' | 'header' | 'path') {
   return entriesOf(document.paths).flatMap(([path, item]) =>
-    entriesOf(item).flatMap(([, operation]) =>
+    entriesOf(item).flatMap(([method, operation]) =>
       Object.values(resolve(document, operation).parameters ?? [])
         .map((parameter) => resolve(document, parameter))
         .filter((parameter) => parameter.in === place)
         .map((parameter) => {
           const { maxLength } = resolve(document, parameter.schema)
           return {
+            method: method.toUpperCase(),
             path,
             name: String(parameter.name),
             maxLength: typeof maxLength === 'number' ? maxLength : undefined,
@@ -450,7 +452,7 @@ describe('an unknown address or method is refused', () => {
     })
   })
 
-  test.each(parametersIn('path'))('$name in the address $path', async ({ path, name }) => {
+  test.each(parametersIn('path'))('$name in the address $path', async ({ method, path, name }) => {
     await storingNothing(async () => {
       const hostile = [
         '%00',
@@ -465,7 +467,7 @@ describe('an unknown address or method is refused', () => {
       ]
       for (const value of [...hostile, 'a%0d%0ab', '%1b[31m', 'x'.repeat(2_000)]) {
         const answer = await answerOf(
-          await fetch(url + path.replace(`{${name}}`, value), { headers: bearer }),
+          await fetch(url + path.replace(`{${name}}`, value), { method, headers: bearer }),
         )
         expect([value, [400, 404].includes(answer.status)]).toEqual([value, true])
         expect(answer.type).toContain('application/problem+json')

@@ -23,12 +23,16 @@ export async function embeddedDatabase(dataDir: string): Promise<PgliteDatabase>
   if (!dataDir.startsWith('memory://')) return openDatabase(dataDir)
   const database = closed.pop() ?? (await openDatabase(dataDir))
   let open = true
+  const opened = async () => {
+    if (!open) throw new Error('The database is closed.')
+    return database
+  }
   return {
     waitReady: database.waitReady,
-    query: (text, params) => database.query(text, params),
-    exec: (text) => database.exec(text),
-    transaction: (work) => database.transaction(work),
-    dumpDataDir: (compression) => database.dumpDataDir(compression),
+    query: async (text, params) => (await opened()).query(text, params),
+    exec: async (text) => (await opened()).exec(text),
+    transaction: async (work) => (await opened()).transaction(work),
+    dumpDataDir: async (compression) => (await opened()).dumpDataDir(compression),
     async close() {
       if (!open) return
       open = false
