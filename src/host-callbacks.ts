@@ -10,13 +10,14 @@ import { withTimeout } from './timeout.js'
  */
 export function withCheckedCallbacks(settings: Settings): Settings {
   const { logger, locale, preferred, userId, appContact, place, render, trustedDevices, languages } = settings
-  const { factors, policy, recovery, onAppEnrolled, onCompromise, callbackTimeoutMs } = settings
+  const { factors, policy, recovery, onAppEnrolled, onAppRemoved, onCompromise, callbackTimeoutMs } = settings
   return {
     ...settings,
     logger: safeLogger(logger),
     factors: limited('factors', factors, callbackTimeoutMs),
     policy: policy && limited('policy', policy, callbackTimeoutMs),
     onAppEnrolled: onAppEnrolled && limited('onAppEnrolled', onAppEnrolled, callbackTimeoutMs),
+    onAppRemoved: onAppRemoved && limited('onAppRemoved', onAppRemoved, callbackTimeoutMs),
     onCompromise: onCompromise && limited('notices.onCompromise', onCompromise, callbackTimeoutMs),
     languages: languages && {
       ...languages,

@@ -121,6 +121,7 @@ export const optionsSchema = z.strictObject({
     'must be a function from a user to a contact',
   ).optional(),
   onAppEnrolled: callback<NonNullable<MfaOptions['onAppEnrolled']>>('must be a function').optional(),
+  onAppRemoved: callback<NonNullable<MfaOptions['onAppRemoved']>>('must be a function').optional(),
   policy: callback<NonNullable<MfaOptions['policy']>>(
     'must be a function that returns "require", "skip" or { graceUntil }',
   ).optional(),

@@ -73,6 +73,13 @@ export interface SharedOptions<User = Express.User> {
     | ((user: User, factor: { readonly method: 'app'; readonly user: string }) => unknown)
     | undefined
   /**
+   * Called when the user has removed their authenticator app, so that you can take it out of their factors. It may be called
+   * again for an app that you no longer have. Without it, the pages do not offer to remove an app that `factors` lists.
+   */
+  onAppRemoved?:
+    | ((user: User, factor: { readonly method: 'app'; readonly user: string }) => unknown)
+    | undefined
+  /**
    * Decides at each login whether a second factor is required. `require`: it is, and a user without a factor enrolls
    * one first. `skip`: this session continues without one, but does not count for `requireMfa`. `{ graceUntil }`: a
    * user without a factor may enroll one until then. Any other answer fails the request with `ERR_MFA_POLICY`. By
@@ -80,7 +87,7 @@ export interface SharedOptions<User = Express.User> {
    */
   policy?: ((context: PolicyContext<User>) => PolicyDecision | Promise<PolicyDecision>) | undefined
   /**
-   * How long a request waits for a promise of `factors`, `policy`, `onAppEnrolled`, `languages.remember` or
+   * How long a request waits for a promise of `factors`, `policy`, `onAppEnrolled`, `onAppRemoved`, `languages.remember` or
    * `notices.onCompromise`, `1s` to `60s`. After that it fails with `ERR_MFA_CALLBACK_TIMEOUT`, nobody is signed in, and a later
    * answer is ignored; for `onCompromise` the failure is logged and the request continues. Defaults to `10s`.
    */

@@ -25,6 +25,7 @@ export function vaultMfa(
     userId: (user) => user.id,
     appContact: (user) => user.email,
     onAppEnrolled: (user, factor) => users.rememberApp(user.id, factor.user),
+    onAppRemoved: (user) => users.endFactors(user.id, ['app']),
     onEvent: ({ at, ...event }) => console.info(new Date(at).toISOString(), 'mfa', JSON.stringify(event)),
     appName: 'Vault',
     notices: {

@@ -50,6 +50,8 @@ type UserEvent = {
   | { readonly type: 'factor_enabled'; readonly method: Method }
   /** An authenticator app was set up. */
   | { readonly type: 'app_enrolled' }
+  /** The user removed their authenticator app, or all backup codes. */
+  | { readonly type: 'factor_removed'; readonly method: 'app' | 'backup' }
   /** New backup codes were sent. */
   | { readonly type: 'backup_codes_sent' }
   /** New backup codes were created, for a page that shows them once. */

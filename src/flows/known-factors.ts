@@ -40,6 +40,11 @@ export function lastUseOf(
   return use?.at
 }
 
+/** When a backup code was last accepted, in milliseconds since 1970, if the service says. */
+export function lastBackupUse(known: AccountFactors | undefined): number | undefined {
+  return known?.lastUsed?.find(({ type }) => type === 'BACKUP')?.at
+}
+
 /** Asks again from now on, since a factor of the user has changed. */
 export function forgetKnownFactors(user: MfaUser): void {
   asked.delete(user)

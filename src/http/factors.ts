@@ -5,13 +5,15 @@ import type { Factor } from '../protocol/factor.js'
 import { type Strength, strengthOf } from '../protocol/strength.js'
 import { cookieReader } from './request.js'
 
+type MaskedFactor = Pick<FactorView, 'id' | 'method' | 'to' | 'label'>
+
 /** A factor as pages and responses show it, with its contact masked (R46). */
-export function factorView({ id, method, contact, label }: Factor): FactorView {
+export function factorView({ id, method, contact, label }: Factor): MaskedFactor {
   return { id, method, to: maskForOwner(contact), ...(label && { label }) }
 }
 
 /** A factor as JSON responses list it, with its strength; pages describe the strength in words (R48). */
-export interface ListedFactor extends FactorView {
+export interface ListedFactor extends MaskedFactor {
   readonly strength: Strength
 }
 

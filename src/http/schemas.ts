@@ -115,7 +115,29 @@ export const mfaState = z.discriminatedUnion('status', [
     })
     .meta(described('The second factor is missing; the pending login ends at `expiresAt`.')),
   z
-    .object({ status: z.literal('verified'), factors, challenge })
+    .object({
+      status: z.literal('verified'),
+      factors: z.array(
+        factorAnswer.extend({
+          lastUsedAt: time
+            .optional()
+            .meta(
+              described(
+                'When a code of it was last accepted, if the service says. Not while a challenge is live.',
+              ),
+            ),
+        }),
+      ),
+      backupCodes: z
+        .object({ left: z.int(), lastUsedAt: time.optional() })
+        .optional()
+        .meta(
+          described(
+            'How many backup codes the account has, and when one was last accepted, if the service says. Not while a challenge is live.',
+          ),
+        ),
+      challenge,
+    })
     .meta(described('Both factors were shown in this session.')),
 ])
 
@@ -200,6 +222,9 @@ export const backupCreatedAnswer = z.object({
 
 /** 200 of `POST /backup/saved` */
 export const backupSavedAnswer = z.object({ status: z.literal('saved'), next: path })
+
+/** 200 of `POST /enroll-app/remove` and `POST /backup/remove` */
+export const removedAnswer = z.object({ status: z.literal('removed') })
 
 /** 200 of `GET /devices` */
 export const devicesAnswer = z.object({

@@ -7,6 +7,8 @@ export const NOTICE_TYPES = [
   'backup_codes_sent',
   /** New backup codes were shown to the user on a page. */
   'backup_codes_shown',
+  /** The user removed all backup codes. */
+  'backup_codes_removed',
   'backup_code_used',
   'device_trusted',
   /** A factor was disabled after too many wrong codes (R96). */

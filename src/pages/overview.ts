@@ -30,7 +30,7 @@ export function overviewPage(view: Extract<View, { page: 'overview' }>, context:
     title: html`${overview.title}`,
     main: html`${messageBox(context)}<p class="mfa-lead">${isEmpty ? overview.none : overview.lead}</p>
 ${!isEmpty && html`<ul class="mfa-factors" aria-label="${overview.factors}">${view.factors.map((factor) => factorItem(factor, context))}</ul>`}
-${left !== undefined && html`<p>${left === 0 ? codesLeft.zero : text.count(codesLeft.left, left)}</p>`}
+${left !== undefined && html`<p>${left === 0 ? codesLeft.zero : text.count(codesLeft.left, left)}${codesUse(view, context)}</p>`}
 <div class="mfa-actions">${actions.map(
       ({ href, label }, index) =>
         html`<a class="${index === 0 ? 'mfa-primary' : 'mfa-secondary'}" href="${href}">${label}</a>`,
@@ -38,10 +38,23 @@ ${left !== undefined && html`<p>${left === 0 ? codesLeft.zero : text.count(codes
   }
 }
 
+/** When a backup code was last used, and the link that removes them all. */
+function codesUse(
+  { backupCodesLeft, backupCodesUsedAt, canRemoveBackup }: Extract<View, { page: 'overview' }>,
+  { frame, text, words }: PageContext,
+): Html {
+  const used = backupCodesUsedAt !== undefined && text.dateOf(backupCodesUsedAt)
+  return html`${used && html`<br><span class="mfa-hint">${fill(words.devices.used, { when: used })}</span>`}${
+    canRemoveBackup === true &&
+    backupCodesLeft !== 0 &&
+    html` <a class="mfa-link" href="${frame.base}/backup/remove">${words.devices.revoke}<span class="mfa-unseen"> ${words.backupCodes.list}</span></a>`
+  }`
+}
+
 function factorItem(factor: FactorView, context: PageContext): Html {
   const { overview } = context.words
   const name = overview.method[factor.method]
   return html`<li>${icons[factor.method]}<span class="mfa-choice-text"><span>${name}</span>${
     factor.label !== undefined && html`<span class="mfa-hint"><bdi>${factor.label}</bdi></span>`
-  }${factor.to !== '' && html`<span class="mfa-hint">${destination(factor.to)}</span>`}${factor.lastUsedAt !== undefined && html`<span class="mfa-hint">${fill(context.words.devices.used, { when: context.text.dateOf(factor.lastUsedAt) })}</span>`}</span>${factor.manageUrl !== undefined && html`<a class="mfa-link mfa-manage" href="${safeLink(factor.manageUrl)}">${overview.change}<span class="mfa-unseen"> ${name}</span></a>`}</li>`
+  }${factor.to !== '' && html`<span class="mfa-hint">${destination(factor.to)}</span>`}${factor.lastUsedAt !== undefined && html`<span class="mfa-hint">${fill(context.words.devices.used, { when: context.text.dateOf(factor.lastUsedAt) })}</span>`}</span>${factor.manageUrl !== undefined && html`<a class="mfa-link mfa-manage" href="${safeLink(factor.manageUrl)}">${overview.change}<span class="mfa-unseen"> ${name}</span></a>`}${factor.canRemove === true && html`<a class="mfa-link mfa-manage" href="${context.frame.base}/enroll-app/remove">${context.words.devices.revoke}<span class="mfa-unseen"> ${name}</span></a>`}</li>`
 }

@@ -14,6 +14,7 @@ import { notMePage, securedPage } from './not-me.js'
 import { overviewPage } from './overview.js'
 import { type Page, type PageContext, pageContext } from './page.js'
 import { cancelRecoveryPage, recoverPage, recoveryCanceledPage, recoveryPage } from './recovery.js'
+import { removePage } from './remove.js'
 import { resumePage } from './resume.js'
 import { stopPage } from './stop.js'
 import { catalogues, type Languages } from './text.js'
@@ -45,6 +46,8 @@ function pageFor(view: View, context: PageContext): Page {
       return backupCodesLeftPage(view, context)
     case 'overview':
       return overviewPage(view, context)
+    case 'remove':
+      return removePage(view, context)
     case 'resume':
       return resumePage(view, context)
     case 'backup-codes':

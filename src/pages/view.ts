@@ -14,6 +14,8 @@ export interface FactorView {
   readonly manageUrl?: string
   /** When a code of it was last accepted, in milliseconds since 1970, if the service says. Only in the view `overview`. */
   readonly lastUsedAt?: number
+  /** Whether the page `remove` can remove it. Only in the view `overview`, and only of an authenticator app. */
+  readonly canRemove?: boolean
 }
 
 /** A challenge as a page shows it. Times are milliseconds since 1970. */
@@ -79,6 +81,8 @@ export type SuccessCode =
   | 'code_sent'
   | 'code_sent_again'
   | 'code_queued'
+  | 'app_removed'
+  | 'backup_codes_removed'
   | 'device_revoked'
   | 'devices_revoked'
 
@@ -197,12 +201,26 @@ export type View =
       readonly backup: boolean
       /** How many backup codes are left, if known. */
       readonly backupCodesLeft?: number
+      /** When a backup code was last accepted, in milliseconds since 1970, if the service says. */
+      readonly backupCodesUsedAt?: number
+      /** Whether `{base}/backup/remove` can remove the backup codes. Defaults to false. */
+      readonly canRemoveBackup?: boolean
       /** Whether an authenticator app can be set up here. Defaults to true. */
       readonly enroll?: boolean
       /** The host's page on which the user adds a phone number or mailbox. */
       readonly addUrl?: string
       /** Whether there is a page for trusted devices. Defaults to false. */
       readonly devices?: boolean
+    }
+  /**
+   * The page before a factor is removed. It posts to `{base}/enroll-app/remove` or `{base}/backup/remove`. `others`: the factors
+   * that are left. `revokesDevices`: whether the trusted devices are revoked, too.
+   */
+  | {
+      readonly page: 'remove'
+      readonly factor: 'app' | 'backup'
+      readonly others: readonly FactorView[]
+      readonly revokesDevices: boolean
     }
   /** A form that was interrupted by the second factor. Shows `entries` and posts `fields` to `action` on confirmation. */
   | {

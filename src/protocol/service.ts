@@ -289,7 +289,7 @@ export interface MfaService {
    */
   createBackupCodes?(request: CreateBackupCodesRequest): Promise<CreatedBackupCodes | undefined>
   /**
-   * Removes a factor. `undefined` if the service cannot. Optional; the routes of the plugin do not call it.
+   * Removes a factor. `undefined` if the service cannot. Optional; without it, or without `factorsOf`, the pages do not offer it.
    */
   removeFactor?(request: RemoveFactorRequest): Promise<RemoveFactorAnswer | undefined>
   /** Transcribes a recording. Throws Node's own error if a path cannot be read. */

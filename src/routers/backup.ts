@@ -17,12 +17,14 @@ import { addBackupCodes } from './backup-codes.js'
 import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { keptRefusal } from './kept-refusal.js'
+import { addRemoval } from './remove-factor.js'
 import { sendRefusal, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
 
 /**
  * `GET /backup` shows which contact receives backup codes; `POST /backup` has new ones created and sent, and redirects to
- * `GET /backup?sent`, which can be loaded again without sending anything. Where the service can, `/backup/codes` shows them once.
+ * `GET /backup?sent`, which can be loaded again without sending anything. Where the service can, `/backup/codes` shows them once and
+ * `/backup/remove` removes them.
  */
 export function buildBackupRouter(deps: RouteDeps): Router {
   const router = Router()
@@ -31,6 +33,7 @@ export function buildBackupRouter(deps: RouteDeps): Router {
     post: action({ body: z.object({}), run: send, respond: respondSent }),
   })
   addBackupCodes(router, deps)
+  addRemoval(router, deps, 'backup')
   addAssets(router)
   return router
 }

@@ -2,7 +2,7 @@ import { Router } from 'express'
 import type * as z from 'zod'
 import { type Challenged, startChallenge } from '../flows/challenge.js'
 import { type Refused, refuse } from '../flows/deps.js'
-import { canShowBackupCodes, knownFactors, lastUseOf } from '../flows/known-factors.js'
+import { canShowBackupCodes, knownFactors, lastBackupUse, lastUseOf } from '../flows/known-factors.js'
 import { offeredFactors } from '../flows/user.js'
 import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors } from '../http/context.js'
@@ -10,7 +10,7 @@ import type { RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type canceledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
-import type { FactorView } from '../pages/view.js'
+import type { FactorView, PageMessage } from '../pages/view.js'
 import { maskForOwner } from '../protocol/destination.js'
 import { endPendingLogin, givenUp } from '../session/find-state.js'
 import { storeRecord } from '../session/store.js'
@@ -18,6 +18,7 @@ import { addAssets } from './assets.js'
 import { factorViews, followedChallenge, liveChallenge, type RouteContext } from './context.js'
 import { keptRefusal } from './kept-refusal.js'
 import { otherFactorsAfter, respondUndelivered, type Undelivered } from './other-factors.js'
+import { offeredRemovals } from './remove-factor.js'
 import { choosePage, hasBackup, sendRefusal, showLock, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
 
@@ -50,16 +51,20 @@ async function showStart(context: RouteContext): Promise<void> {
   if (state.stage !== 'pending' && !state.record.stepUp) {
     const left = await deps.backupCodes.left(user)
     const backup = await hasBackup(context)
+    const removals = await offeredRemovals(context)
+    const backupCodesUsedAt = lastBackupUse(await knownFactors(deps, user))
     const overview = {
       page: 'overview',
-      factors: await managedFactors(context),
+      factors: await managedFactors(context, removals.app),
       backup: backup || (user.factors.length > 0 && (await canShowBackupCodes(deps, user))),
       ...(deps.settings.addFactorPath && { addUrl: deps.settings.addFactorPath }),
       ...(typeof left === 'number' && backup && { backupCodesLeft: left }),
+      ...(backupCodesUsedAt !== undefined && { backupCodesUsedAt }),
+      canRemoveBackup: removals.backup,
       // Only a second factor can be skipped.
       devices: deps.browsers !== undefined && user.factors.length > 0,
     } as const
-    return showPage(context, overview, keptRefusal(context))
+    return showPage(context, overview, removedMessage(context) ?? keptRefusal(context))
   }
   if (await showLock(context)) return
   if (req.query.choose === undefined) {
@@ -71,8 +76,15 @@ async function showStart(context: RouteContext): Promise<void> {
   showPage(context, await choosePage(context), keptRefusal(context))
 }
 
-/** The factors with the host's pages on which they are changed, and when the service last accepted a code of each. */
-async function managedFactors(context: RouteContext): Promise<FactorView[]> {
+/** Says which factor the form before this page removed. */
+function removedMessage({ req }: RouteContext): PageMessage | undefined {
+  const { removed } = req.query
+  if (removed !== 'app' && removed !== 'backup') return undefined
+  return { tone: 'success', code: removed === 'app' ? 'app_removed' : 'backup_codes_removed' }
+}
+
+/** The factors with the pages on which they are changed, and when the service last accepted a code of each. */
+async function managedFactors(context: RouteContext, canRemoveApp: boolean): Promise<FactorView[]> {
   const { deps, user } = context
   const factors = new Map(user.factors.map((factor) => [factor.id, factor]))
   const known = await knownFactors(deps, user)
@@ -83,6 +95,7 @@ async function managedFactors(context: RouteContext): Promise<FactorView[]> {
       ...view,
       ...(factor?.manageUrl !== undefined && { manageUrl: factor.manageUrl }),
       ...(lastUsedAt !== undefined && { lastUsedAt }),
+      ...(view.method === 'app' && canRemoveApp && { canRemove: true }),
     }
   })
 }
@@ -112,8 +125,30 @@ export async function respondState(context: RouteContext): Promise<void> {
           ...(needsBypassCode(context) && { factors: [], bypass: true as const }),
           expiresAt: endsAt,
         }
-      : { status: state.stage === 'verified' ? 'verified' : 'none', ...shared }
+      : state.stage === 'verified'
+        ? { status: 'verified', ...shared, ...(!live && (await factorUses(context))) }
+        : { status: 'none', ...shared }
   res.json(answer)
+}
+
+type VerifiedState = Extract<MfaState, { status: 'verified' }>
+
+/** When the factors were last used, and how many backup codes there are, as far as the service says. */
+async function factorUses({
+  deps,
+  user,
+}: RouteContext): Promise<Partial<Pick<VerifiedState, 'factors' | 'backupCodes'>>> {
+  const known = await knownFactors(deps, user)
+  if (!known) return {}
+  const factors = offeredFactors(user).flatMap((factor) => {
+    const usedAt = lastUseOf(factor, known)
+    return listFactors([factor]).map((listed) => ({ ...listed, ...lastUsed(usedAt) }))
+  })
+  return { factors, backupCodes: { left: known.backupCodesLeft, ...lastUsed(lastBackupUse(known)) } }
+}
+
+function lastUsed(at: number | undefined) {
+  return at === undefined ? {} : { lastUsedAt: iso(at) }
 }
 
 type ChallengeFields = z.output<typeof challengeBody>

@@ -30,13 +30,14 @@ import { addAssets } from './assets.js'
 import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { keptRefusal } from './kept-refusal.js'
+import { addRemoval } from './remove-factor.js'
 import { hasBackup, sendRefusal, showLock, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
 import { stop } from './stop-page.js'
 
 /**
  * `POST /enroll-app` prepares an authenticator app; `GET /enroll-app/confirm` shows its QR code, and `POST
- * /enroll-app/confirm` checks its first code, which makes the app valid.
+ * /enroll-app/confirm` checks its first code, which makes the app valid. `/enroll-app/remove` removes it.
  */
 export function buildEnrollAppRouter(deps: RouteDeps): Router {
   if (!deps.settings.onAppEnrolled && !deps.service.factorsOf) throw noAppRecord()
@@ -47,6 +48,7 @@ export function buildEnrollAppRouter(deps: RouteDeps): Router {
   })
   addRoute(router, deps, '/enroll-app/confirm', { get: showConfirm, post: confirm })
   addRoute(router, deps, '/enroll-app/done', { get: showDone })
+  addRemoval(router, deps, 'app')
   addAssets(router)
   return router
 }

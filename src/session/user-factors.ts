@@ -42,8 +42,18 @@ async function withEnrolledApp(
   const contact = appContactOf(settings, user, userId, factors)
   if (!(await enrolledApps.has(userId, contact))) return factors
   const isTaken = factors.some(({ id }) => id === 'app')
+  const app: Factor = { id: isTaken ? 'enrolled-app' : 'app', method: 'app', contact }
+  unlisted.add(app)
   // First, as the strongest one.
-  return [{ id: isTaken ? 'enrolled-app' : 'app', method: 'app', contact }, ...factors]
+  return [app, ...factors]
+}
+
+/** The apps that the host does not list. */
+const unlisted = new WeakSet<Factor>()
+
+/** Whether the host lists a factor of the current request, and not only the service. */
+export function isListedByHost(factor: Factor): boolean {
+  return !unlisted.has(factor)
 }
 
 async function listedFactors(

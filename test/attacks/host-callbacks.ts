@@ -32,6 +32,7 @@ export const CALLBACKS: Readonly<Record<string, HostCallback>> = {
   onNotice: { options: (call) => ({ notices: { onNotice: call } }) },
   onCompromise: { options: (call) => ({ notices: { onCompromise: call } }) },
   onAppEnrolled: { options: (call) => ({ onAppEnrolled: call }) },
+  onAppRemoved: { options: (call) => ({ onAppRemoved: call }) },
   appContact: { options: (call) => ({ appContact: call }), wish: 'nina@example.com' },
   logger: {
     options: (call) => ({

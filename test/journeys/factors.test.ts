@@ -248,6 +248,57 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('the example app in a browser
       await context.close()
     }
   })
+
+  it('lets alice read what it means to remove her app, go back, and then remove it and her backup codes', async () => {
+    const heading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor()
+    for (const [index, look] of (['phone-light', 'desktop-dark'] as const).entries()) {
+      clock.ahead(44 * 60 + index * 30)
+      const { page, context } = await newUser(browser, LOOKS[look])
+      await passwordStep(page, url, 'alice')
+      await page.getByRole('link', { name: /authenticator app/i }).click()
+      await typeCode(page, appCode(ALICE_SECRET, 88 + index))
+      await page.goto(`${url}/mfa`)
+      await snap(page, `alice-factors-${look}`)
+      const removal = page.getByRole('link', { name: 'Remove Authenticator app' })
+      if (look === 'desktop-dark') {
+        await page.getByRole('link', { name: 'Remove Backup codes' }).click()
+        await heading(page, 'Remove your backup codes?')
+        await snap(page, `alice-remove-codes-${look}`)
+        await page.getByRole('button', { name: 'Remove' }).click()
+        await page.getByText('Your backup codes were removed.').waitFor()
+      }
+      await removal.click()
+      await heading(page, 'Remove your authenticator app?')
+      expect(await page.getByRole('main').textContent()).toMatch(
+        /then only needs access to your (mailbox|phone)/,
+      )
+      await snap(page, `alice-remove-app-${look}`)
+      if (look === 'phone-light') {
+        await page.getByRole('link', { name: 'Cancel' }).click()
+        await heading(page, 'Your sign-in security')
+        expect(await removal.count()).toBe(1)
+      } else {
+        await page.getByRole('button', { name: 'Remove' }).click()
+        await page.getByText('Your authenticator app was removed.').waitFor()
+        expect(await removal.count()).toBe(0)
+        await snap(page, `alice-app-removed-${look}`)
+      }
+      await context.close()
+    }
+    // Vault's own record follows, so the next sign-in asks for another factor.
+    const { page, context } = await newUser(browser, LOOKS['phone-light'])
+    await passwordStep(page, url, 'alice')
+    await page
+      .getByRole('button', { name: /code to/ })
+      .first()
+      .waitFor()
+    expect(await page.getByRole('link', { name: /authenticator app|backup code/i }).count()).toBe(0)
+    await context.close()
+    const [notice] = (await messagesTo(url, 'alice@vault.example')).filter(({ text }) =>
+      text.includes('was removed'),
+    )
+    expect(notice?.text).toContain('Authenticator app')
+  })
 })
 
 async function withdraw(page: Page, amount: number): Promise<void> {

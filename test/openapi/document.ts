@@ -143,6 +143,28 @@ const TOKEN: ZodOpenApiOperationObject['parameters'] = [
   },
 ]
 
+/** The page that asks before a factor is removed, and its removal. */
+function removal(factor: 'app' | 'backup', what: string): ZodOpenApiPathsObject[string] {
+  const id = factor === 'app' ? 'App' : 'BackupCodes'
+  return {
+    ...get({
+      id: `remove${id}Page`,
+      summary: `Show what it means to remove ${what}`,
+      tag: 'Factors',
+      problems: [...FACTOR_CHANGE],
+    }),
+    ...post({
+      id: `remove${id}`,
+      asksService: true,
+      summary: `Remove ${what}`,
+      description: '`method_off` if the service cannot, and `unknown_factor` if the account has none.',
+      tag: 'Factors',
+      answer: wire.removedAnswer,
+      problems: [...FACTOR_CHANGE, 'locked', 'unknown_factor', 'method_off', 'service_misconfigured'],
+    }),
+  }
+}
+
 /** Every route below the path at which `mfaRouter` is mounted. */
 const PATHS: ZodOpenApiPathsObject = {
   '/': get({
@@ -257,6 +279,7 @@ const PATHS: ZodOpenApiPathsObject = {
       ],
     }),
   },
+  '/enroll-app/remove': removal('app', 'the authenticator app'),
   '/enroll-app/done': get({ id: 'appEnrolledPage', summary: 'Show that the app is set up', tag: 'Factors' }),
   '/backup': {
     ...get({
@@ -302,6 +325,7 @@ const PATHS: ZodOpenApiPathsObject = {
       ],
     }),
   },
+  '/backup/remove': removal('backup', 'all backup codes'),
   '/backup/saved': post({
     id: 'backupCodesSaved',
     summary: 'Confirm that the backup codes were saved',
@@ -479,6 +503,7 @@ export const openApi = createDocument(
         Enrolled: wire.enrolledAnswer,
         BackupSent: wire.backupSentAnswer,
         BackupCreated: wire.backupCreatedAnswer,
+        Removed: wire.removedAnswer,
         Devices: wire.devicesAnswer,
         RevokeBody: wire.revokeBody,
         Revoked: wire.revokedAnswer,

@@ -107,6 +107,17 @@ export const VIEWS = {
     backupCodesLeft: 0,
     addUrl: '/account/phone',
   },
+  'overview with factors to remove': {
+    page: 'overview',
+    factors: FACTORS.map((factor) => ({ ...factor, canRemove: factor.method === 'app' })),
+    backup: true,
+    backupCodesLeft: 7,
+    backupCodesUsedAt: NOW - 5 * 86_400_000,
+    canRemoveBackup: true,
+  },
+  'remove app': { page: 'remove', factor: 'app', others: FACTORS.slice(1), revokesDevices: true },
+  'remove the only factor': { page: 'remove', factor: 'app', others: [], revokesDevices: false },
+  'remove backup codes': { page: 'remove', factor: 'backup', others: FACTORS, revokesDevices: false },
   'overview of nothing': { page: 'overview', factors: [], backup: false },
   'code with a box to tick': codeView(factorOf('sms'), { trust: { forMs: 30 * 86_400_000, ticked: true } }),
   devices: {

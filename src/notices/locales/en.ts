@@ -7,6 +7,7 @@ export const en: NoticeCatalogue = {
     factor_removed: '{app}: sign-in option removed',
     backup_codes_sent: '{app}: new backup codes',
     backup_codes_shown: '{app}: new backup codes',
+    backup_codes_removed: '{app}: backup codes removed',
     backup_code_used: '{app}: backup code used',
     device_trusted: '{app}: new trusted browser',
     factor_disabled: '{app}: sign-in option turned off',
@@ -26,6 +27,7 @@ export const en: NoticeCatalogue = {
       'New backup codes were created for your {app} account. Your earlier codes no longer work.',
     backup_codes_shown:
       'New backup codes were created for your {app} account and shown on a page. Your earlier codes no longer work.',
+    backup_codes_removed: 'The backup codes of your {app} account were removed. They no longer work.',
     backup_code_used:
       'A backup code was used to sign in to your {app} account. All trusted browsers were removed.',
     device_trusted: 'A new browser is trusted. It can sign in to your {app} account without the second step.',

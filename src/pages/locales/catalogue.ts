@@ -184,6 +184,23 @@ export interface Catalogue {
     /** Links to the host's page for adding a contact. */
     readonly add: Phrase
   }
+  /** The page before a factor is removed. */
+  readonly remove: {
+    readonly appTitle: Phrase
+    readonly app: Phrase
+    readonly codesTitle: Phrase
+    readonly codes: Phrase
+    /** Above the list of the other factors. */
+    readonly next: Phrase
+    /** What an attacker who knows the password then needs, when a mailbox is left. */
+    readonly mailbox: Phrase
+    /** The same when only phone numbers are left. */
+    readonly phone: Phrase
+    /** The same when nothing is left. */
+    readonly password: Phrase
+    readonly browsers: Phrase
+    readonly cancel: Phrase
+  }
   /** The page on which the user sends an interrupted form again. */
   readonly resume: {
     readonly title: Phrase

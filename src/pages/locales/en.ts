@@ -194,6 +194,20 @@ export const en: Catalogue = {
     change: 'Change',
     add: 'Add a phone number or email address',
   },
+  remove: {
+    appTitle: 'Remove your authenticator app?',
+    app: 'The codes from your app will no longer work for {app}.',
+    codesTitle: 'Remove your backup codes?',
+    codes:
+      'The codes you saved will no longer work. You can’t use them to sign in to {app} when you can’t use your other options.',
+    next: 'When you sign in, you can then use:',
+    mailbox: 'Someone who knows your password then only needs access to your mailbox to sign in.',
+    phone:
+      'Someone who knows your password then only needs access to your phone or your phone number to sign in.',
+    password: 'Nothing else protects your account then: anyone who knows your password can sign in.',
+    browsers: 'All trusted browsers will be removed, too.',
+    cancel: 'Cancel',
+  },
   resume: {
     title: 'Check and confirm',
     lead: 'Nothing has been sent yet. Check what you entered, then confirm.',
@@ -261,6 +275,8 @@ export const en: Catalogue = {
     code_sent: 'Code sent.',
     code_sent_again: 'Code sent again.',
     code_queued: 'Your code will be sent in a moment.',
+    app_removed: 'Your authenticator app was removed.',
+    backup_codes_removed: 'Your backup codes were removed.',
     device_revoked: 'The browser is no longer trusted.',
     devices_revoked: 'All trusted browsers were removed.',
   },

@@ -1,0 +1,62 @@
+import type { Contact } from '../protocol/contact.js'
+import type { Factor } from '../protocol/factor.js'
+import { revokeDevices } from './account-security.js'
+import { askService } from './deliver.js'
+import { type Deps, type Refused, refuse } from './deps.js'
+import { forgetKnownFactors, knownFactors } from './known-factors.js'
+import { fromService } from './refusal.js'
+import { backupOwner, callerOf, type MfaUser } from './user.js'
+
+/** What a user can remove here: the authenticator app, or all backup codes. */
+export type RemovableFactor = 'app' | 'backup'
+
+/** The factor is gone. `none`: the service had no such factor, since another request removed it, for example. */
+export interface Removed {
+  readonly outcome: 'removed' | 'none'
+}
+
+/** The user's authenticator app, if there is one. An account has one app. */
+export function appOf({ factors }: MfaUser): Factor | undefined {
+  return factors.find(({ method }) => method === 'app')
+}
+
+/** Whether the service removes factors: it has the function, and says which factors the account has. */
+export async function canRemoveFactors(deps: Deps, user: MfaUser): Promise<boolean> {
+  return deps.service.removeFactor !== undefined && (await knownFactors(deps, user)) !== undefined
+}
+
+/** Has the service remove a factor. Removing the app revokes the trusted devices, as replacing it does. */
+export async function removeFactor(
+  deps: Deps,
+  user: MfaUser,
+  factor: RemovableFactor,
+): Promise<Removed | Refused> {
+  const { userId } = user
+  const contact = factor === 'app' ? appOf(user)?.contact : backupOwner(user)?.contact
+  if (!contact) return refuse({ code: 'unknown_factor' })
+  const answer = await askService(
+    deps,
+    userId,
+    async () => await deps.service.removeFactor?.({ contact, factor, ...callerOf(user) }),
+  )
+  if (!answer) return refuse({ code: 'method_off' })
+  if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
+  forgetKnownFactors(user)
+  if (factor === 'app') await forgetApp(deps, userId, contact)
+  else await forgetBackupCodes(deps, userId)
+  if (answer.outcome === 'removed') {
+    deps.emit({ type: 'factor_removed', userId, method: factor })
+  }
+  return { outcome: answer.outcome }
+}
+
+async function forgetApp(deps: Deps, userId: string, contact: Contact): Promise<void> {
+  deps.enrolledApps?.forget(userId)
+  await deps.appOwners.forget(contact)
+  await revokeDevices(deps, userId, 'factor_change')
+}
+
+async function forgetBackupCodes({ backupCodes, sentBackupCodes }: Deps, userId: string): Promise<void> {
+  backupCodes.forget(userId)
+  await sentBackupCodes.remember(userId, 0)
+}
