@@ -3,8 +3,25 @@ import { describe, expect, it } from 'vitest'
 import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
-const posts = ['/challenge', '/verify', '/cancel', '/enroll-app', '/enroll-app/confirm', '/backup'] as const
-const gets = ['/', '/verify', '/enroll-app', '/enroll-app/confirm', '/backup'] as const
+const posts = [
+  '/challenge',
+  '/verify',
+  '/cancel',
+  '/enroll-app',
+  '/enroll-app/confirm',
+  '/enroll-app/remove',
+  '/backup',
+  '/backup/remove',
+] as const
+const gets = [
+  '/',
+  '/verify',
+  '/enroll-app',
+  '/enroll-app/confirm',
+  '/enroll-app/remove',
+  '/backup',
+  '/backup/remove',
+] as const
 
 const ALLOW: Record<string, string> = {
   '/': 'GET, HEAD',
@@ -13,7 +30,9 @@ const ALLOW: Record<string, string> = {
   '/verify': 'GET, HEAD, POST',
   '/enroll-app': 'GET, HEAD, POST',
   '/enroll-app/confirm': 'GET, HEAD, POST',
+  '/enroll-app/remove': 'GET, HEAD, POST',
   '/backup': 'GET, HEAD, POST',
+  '/backup/remove': 'GET, HEAD, POST',
 }
 
 function expectHeaders({ headers }: Pick<Response, 'headers'>) {

@@ -128,13 +128,14 @@ async function pendingLogin(host: Watched, name = 'alice') {
 }
 
 const STALE = 16 * MINUTE
+const FACTOR_CHANGES = new Set(['/enroll-app', '/enroll-app/remove', '/backup', '/backup/remove'])
 
 /**
  * A user who opens a page that changes factors, without a fresh second factor as strong as any, must show one, and the
  * session stores for which page (R55, R92). Nothing is sent or verified by that.
  */
 const notesStepUp: Situation['after'] = (before, path) => {
-  if (path !== '/enroll-app' && path !== '/backup') return {}
+  if (!FACTOR_CHANGES.has(path)) return {}
   const stepUp = { stepUp: { factors: ['app'], backup: false }, returnTo: `/mfa${path}` }
   const [[id, data] = ['', {}], ...others] = Object.entries(before.sessions).reverse()
   const { mfa } = data
