@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { migrate } from '../src/store/migrate.js'
+import { migrate, pendingMigrations } from '../src/store/migrate.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
 import { rejection } from './kit.js'
@@ -222,6 +222,34 @@ describe.each([
     ])
   })
 })
+
+test.skipIf(postgresMissing)(
+  'a process whose migrations another process completes meanwhile goes on without an error',
+  async () => {
+    const server = await startPostgres()
+    const [first, second] = await Promise.all(
+      [1, 2].map(() => openStore({ databaseUrl: server.url, dataDir: '', migrations: 'skip' })),
+    )
+    if (!first || !second) throw new Error('no store')
+    let isOvertaken = false
+    const overtaken: Store = {
+      ...first,
+      // The first index is still to be built when the other process begins.
+      async alone(text) {
+        if (!isOvertaken) {
+          isOvertaken = true
+          await migrate(second)
+        }
+        await first.alone(text)
+      },
+    }
+    await migrate(overtaken)
+    expect([isOvertaken, await pendingMigrations(first)]).toEqual([true, []])
+    await first.close()
+    await second.close()
+    await server.stop()
+  },
+)
 
 test('explains that the database is unreachable', async () => {
   const error = await rejection(

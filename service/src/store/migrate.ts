@@ -33,8 +33,7 @@ export async function migrate(store: Store, folder = FOLDER): Promise<void> {
   for (const name of await pendingMigrations(store, { folder })) {
     const script = await readFile(new URL(name, folder), 'utf8')
     if (IS_INDEX.test(name)) {
-      await createIndexConcurrently(store, script)
-      await record(store.background, name)
+      await applyIndex(store, name, script)
       continue
     }
     for (let attempt = 1; ; attempt++) {
@@ -57,6 +56,22 @@ function apply(store: Store, name: string, script: string): Promise<void> {
     await tx.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
     await store.script(tx, script)
   })
+}
+
+/** Builds an index, unless another process applied the migration, and perhaps later ones that replace the index's table. */
+async function applyIndex(store: Store, name: string, script: string): Promise<void> {
+  if (await isApplied(store, name)) return
+  try {
+    await createIndexConcurrently(store, script)
+  } catch (error) {
+    if (await isApplied(store, name)) return
+    throw error
+  }
+  await record(store.background, name)
+}
+
+async function isApplied(queries: Queries, name: string): Promise<boolean> {
+  return (await queries.query('SELECT FROM migration WHERE name = $1', [name])).length > 0
 }
 
 /** Records that a migration is applied; `false` when it was recorded before. */
