@@ -17,6 +17,17 @@ const tests = ['test/**/*.test.ts', 'service/test/**/*.test.ts', 'example-app/te
 /** Test the packed package with the tools of other projects and in the recipes, which takes as long as a third of all other tests. */
 const PACKAGE = ['test/package/**/*.test.ts', 'test/recipes/**/*.test.ts']
 
+/** Start processes and whole databases, end them and restore them, as an operator does. */
+const OPERATION = [
+  'service/test/backup.test.ts',
+  'service/test/cli.test.ts',
+  'service/test/deployment.test.ts',
+  'service/test/failover.test.ts',
+  'service/test/new-folder.test.ts',
+  'service/test/process.test.ts',
+  'service/test/two-processes.test.ts',
+]
+
 /** The script that runs, which gives its results their name. */
 const SCRIPT = process.env.npm_lifecycle_event ?? 'test'
 
@@ -51,10 +62,20 @@ export default defineConfig({
           name: 'together',
           isolate: false,
           include: tests,
-          exclude: [...configDefaults.exclude, ...APART, ...PACKAGE],
+          exclude: [...configDefaults.exclude, ...APART, ...PACKAGE, ...OPERATION],
         },
       },
       { extends: true, test: { name: 'apart', include: APART } },
+      // Has a script of its own too, and runs the verbs of the service on every database.
+      {
+        extends: true,
+        test: {
+          name: 'operation',
+          isolate: false,
+          include: [...OPERATION, 'service/test/verbs.test.ts'],
+          env: { TEST_DATABASES: 'all' },
+        },
+      },
       // Has a script of its own, so that `npm test` stays quick. Hooks pack the package, compile apps and start processes.
       { extends: true, test: { name: 'package', isolate: false, include: PACKAGE, hookTimeout: 120_000 } },
     ],

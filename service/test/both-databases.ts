@@ -49,15 +49,13 @@ const POSTGRES: Database = {
   open: () => onPostgres(),
   missing: postgresMissing,
 }
-/** What differs most from a plain server: only conflicts of `repeatable read` are fewer. */
-const POOLED_SERIALIZABLE: Database = {
-  name: 'PostgreSQL, serializable by default, behind PgBouncer',
-  kind: 'PostgreSQL',
-  open: () => onPostgres('serializable', true),
-  missing: pgbouncerMissing,
-}
 const OTHERS: readonly Database[] = [
   { name: 'PostgreSQL behind PgBouncer', open: () => onPostgres(undefined, true), missing: pgbouncerMissing },
+  {
+    name: 'PostgreSQL, serializable by default, behind PgBouncer',
+    open: () => onPostgres('serializable', true),
+    missing: pgbouncerMissing,
+  },
   ...['repeatable read', 'serializable'].map((isolation) => ({
     name: `PostgreSQL, ${isolation} by default`,
     open: () => onPostgres(isolation),
@@ -75,10 +73,10 @@ export function describeOnBothDatabases(tests: Tests): void {
   describeOn([PGLITE, POSTGRES], tests)
 }
 
-/** The same, and behind PgBouncer and in another isolation level; in every combination with `TEST_DATABASES=all`. */
+/** The same; with `TEST_DATABASES=all`, as in `npm run test:operation`, also behind PgBouncer and in every isolation level. */
 export function describeOnEveryDatabase(tests: Tests): void {
   const others = process.env.TEST_DATABASES === 'all' ? OTHERS : []
-  describeOn([PGLITE, POSTGRES, POOLED_SERIALIZABLE, ...others], tests)
+  describeOn([PGLITE, POSTGRES, ...others], tests)
 }
 
 function describeOn(databases: readonly Database[], tests: Tests): void {
