@@ -110,7 +110,8 @@ export function noticesSuite(bench: () => Bench): void {
       expect(await tenant.mfa.verify({ method, contact, account, kind: 'code', code })).toEqual(valid)
     }
     await tenant.mfa.createBackupCodes?.({ contact: email, account })
-    // The notice of the new codes, which goes to one contact.
+    // The codes to both contacts, and the notice of the new codes to one of them.
+    await expect.poll(() => rows(tenant, 'id', 'outbox', "state = 'sent'")).toHaveLength(3)
     expect(await notices(tenant)).toEqual([email.email])
     const request = { contact: email, account, factor: 'backup' } as const
     await rejection(dyingBefore(tenant).removeFactor?.(request) ?? Promise.resolve())
