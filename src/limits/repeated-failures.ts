@@ -1,7 +1,7 @@
 import { DAY_MS } from '../duration.js'
 import type { Counters } from './counter.js'
 
-/** Wrong codes in a day after which the user is warned that somebody may know their password (R34). */
+/** Wrong codes in a day after which the user is warned that an attacker may know their password (R34). */
 const NOTIFY_AT = 5
 
 /** Decides when to notify a user of wrong codes. */

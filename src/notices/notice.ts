@@ -1,6 +1,6 @@
 import type { Method } from '../protocol/methods.js'
 
-/** The events of which the user is notified, in case it was somebody else. */
+/** The events of which the user is notified, in case another person caused them. */
 export const NOTICE_TYPES = [
   'factor_added',
   'factor_removed',

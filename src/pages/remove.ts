@@ -29,7 +29,7 @@ ${revokesDevices && html`<p>${remove.browsers}</p>`}
   }
 }
 
-/** What somebody who knows the password then needs: the weakest of the factors that are left. */
+/** What an attacker who knows the password then needs: the weakest of the factors that are left. */
 function riskOf(others: readonly FactorView[], { words }: PageContext): string {
   const { remove } = words
   if (others.length === 0) return remove.password
