@@ -232,8 +232,9 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('the example app in a browser
       await snap(page, `walt-backup-${name}`)
       await page.getByRole('button', { name: 'Show my codes' }).click()
       const codes = page.getByRole('listitem').getByText(/^[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/)
+      // The page's script shows the button when it has run.
+      await page.getByRole('button', { name: 'Print' }).waitFor()
       expect(await codes.count()).toBe(10)
-      expect(await page.getByRole('button', { name: 'Print' }).isVisible()).toBe(true)
       expect(await page.getByRole('link', { name: 'Download' }).isVisible()).toBe(true)
       await page.evaluate(() =>
         Object.assign(window, { print: () => Object.assign(window, { printed: true }) }),
