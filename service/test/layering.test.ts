@@ -208,7 +208,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   express: ['http/'],
   leven: ['known-variables.ts'],
   'libphonenumber-js/max': ['contacts/phone.ts'],
-  nodemailer: ['carriers/smtp.ts'],
+  nodemailer: ['carriers/smtp.ts', 'carriers/ses.ts'],
   otpauth: ['authenticator-app/'],
   pg: ['store/'],
   pino: ['log/logger.ts'],

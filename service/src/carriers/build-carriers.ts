@@ -93,7 +93,7 @@ function buildCarrier(route: Route, parts: Parts): Carrier {
     case 'webhook':
       return webhookCarrier({ ...route.settings, secret: route.settings.secret ?? parts.webhookSecret })
     case 'ses':
-      return sesCarrier(route.settings)
+      return { ...sesCarrier(route.settings), reports: parts.mailReports === true }
     case 'sns':
       return snsCarrier(route.settings)
     case 'vonage':

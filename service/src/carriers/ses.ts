@@ -1,5 +1,7 @@
+import { createTransport } from 'nodemailer'
 import { type Carrier, checkRecipient, DeliveryError } from '../delivery/carrier.js'
 import { type AwsCredentials, signedHeaders } from './aws-signature.js'
+import { composeEmail } from './email.js'
 import { type HttpResponse, httpRequest, isTemporary } from './http-request.js'
 import { jsonFields, messageIdIn } from './json-fields.js'
 
@@ -24,23 +26,17 @@ const ADDRESS_FAULT =
 export function sesCarrier(settings: SesSettings): Carrier {
   const { baseUrl, credentials, from, replyTo, configurationSet, name = 'ses' } = settings
   const url = `${baseUrl}/v2/email/outbound-emails`
-  const text = (data: string) => ({ Data: data, Charset: 'UTF-8' })
+  // It sends nothing, but composes the email as a whole: SES then reports its `Message-ID` back.
+  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
   return {
     name,
     async deliver(message, signal) {
       checkRecipient(message)
+      const { message: email } = await composer.sendMail(composeEmail(message, { from, replyTo }))
       const body = JSON.stringify({
-        FromEmailAddress: from,
         Destination: { ToAddresses: [message.to] },
-        ...(replyTo !== undefined && { ReplyToAddresses: [replyTo] }),
         ...(configurationSet !== undefined && { ConfigurationSetName: configurationSet }),
-        Content: {
-          Simple: {
-            Subject: text(message.subject),
-            Body: { Text: text(message.text), Html: text(message.html) },
-            Headers: [{ Name: 'Auto-Submitted', Value: 'auto-generated' }],
-          },
-        },
+        Content: { Raw: { Data: email.toString('base64') } },
       })
       const request = { method: 'POST', url, headers: { 'content-type': 'application/json' }, body } as const
       const headers = signedHeaders(request, credentials, Date.now())

@@ -1,8 +1,7 @@
 import { rootCertificates } from 'node:tls'
 import { createTransport } from 'nodemailer'
 import { type Carrier, checkRecipient } from '../delivery/carrier.js'
-import type { QueuedMessage } from '../delivery/message.js'
-import { messageReference } from '../delivery/message-reference.js'
+import { composeEmail } from './email.js'
 import { smtpError } from './smtp-error.js'
 
 const DEFAULT_CONNECTIONS = 5
@@ -42,8 +41,6 @@ export function smtpCarrier(settings: SmtpSettings): Carrier {
     connectionTimeout: 5_000,
     greetingTimeout: 5_000,
     socketTimeout: 10_000,
-    disableFileAccess: true,
-    disableUrlAccess: true,
   })
   return {
     name: settings.name ?? 'smtp',
@@ -51,14 +48,7 @@ export function smtpCarrier(settings: SmtpSettings): Carrier {
       checkRecipient(message)
       try {
         const { response } = await transport.sendMail({
-          from,
-          // nodemailer never parses an address object as a list (R88).
-          to: { name: '', address: message.to },
-          subject: message.subject,
-          text: message.text,
-          html: message.html,
-          messageId: messageId(message, from),
-          headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+          ...composeEmail(message, { from }),
           // Aborting drops an email that waits for a connection and interrupts one that is being sent.
           signal,
         })
@@ -79,11 +69,6 @@ export function smtpCarrier(settings: SmtpSettings): Carrier {
       transport.close()
     },
   }
-}
-
-function messageId(message: QueuedMessage, from: string): string {
-  const domain = /@([^\s<>@]+)>?\s*$/.exec(from)?.[1] ?? 'countersign.invalid'
-  return `<${messageReference(message)}@${domain}>`
 }
 
 /** The server's id for the email, which most servers report: `250 2.0.0 Ok: queued as 4F2B1`. */

@@ -1,3 +1,4 @@
+import PostalMime from 'postal-mime'
 import { describe, expect, test } from 'vitest'
 import { signedHeaders } from '../../src/carriers/aws-signature.js'
 import { parseDelivery } from '../../src/carriers/delivery-option.js'
@@ -8,6 +9,7 @@ import { snsCarrier } from '../../src/carriers/sns.js'
 import { vonageCarrier } from '../../src/carriers/vonage.js'
 import type { Carrier } from '../../src/delivery/carrier.js'
 import type { Channel } from '../../src/delivery/message.js'
+import { messageOfId } from '../../src/reports/message-id.js'
 import { rejection } from '../kit.js'
 import { describeCarrier } from './contract.js'
 import { type ProviderApi, type ProviderRequest, providerStub } from './provider-stub.js'
@@ -128,7 +130,8 @@ const PROVIDERS = [
       `ses+http://${AWS_LOGIN}@${host}?region=${REGION}&from=Vault%20%3Cno-reply@vault.example%3E&reply-to=help@vault.example&configuration-set=codes`,
     read(body: string) {
       const { Destination, Content } = JSON.parse(body)
-      return { to: Destination.ToAddresses as string[], content: Content.Simple.Body.Text.Data as string }
+      const email = Buffer.from(Content.Raw.Data, 'base64').toString('utf8')
+      return { to: Destination.ToAddresses as string[], content: email }
     },
     id: '0102018f-ses',
   },
@@ -204,24 +207,22 @@ describe('the request to a provider', () => {
     expect((await sent(provider)).receipt).toEqual({ id: provider.id })
   })
 
-  test('of SES has sender, reply-to, configuration set, subject, and both bodies', async () => {
+  test('of SES is a whole email with our Message-ID, which SES repeats in its reports', async () => {
     const { one, body } = await sent(PROVIDERS[0])
-    expect(JSON.parse(body)).toEqual({
-      FromEmailAddress: 'Vault <no-reply@vault.example>',
-      Destination: { ToAddresses: [one.to] },
-      ReplyToAddresses: ['help@vault.example'],
-      ConfigurationSetName: 'codes',
-      Content: {
-        Simple: {
-          Subject: { Data: one.subject, Charset: 'UTF-8' },
-          Body: {
-            Text: { Data: one.text, Charset: 'UTF-8' },
-            Html: { Data: one.html, Charset: 'UTF-8' },
-          },
-          Headers: [{ Name: 'Auto-Submitted', Value: 'auto-generated' }],
-        },
-      },
+    const { Content, ...rest } = JSON.parse(body)
+    expect(rest).toEqual({ Destination: { ToAddresses: [one.to] }, ConfigurationSetName: 'codes' })
+    const email = await PostalMime.parse(Buffer.from(Content.Raw.Data, 'base64'))
+    expect(email).toMatchObject({
+      from: { name: 'Vault', address: 'no-reply@vault.example' },
+      replyTo: [{ address: 'help@vault.example' }],
+      to: [{ address: one.to }],
+      subject: one.subject,
     })
+    expect([email.text?.trim(), email.html?.trim()]).toEqual([one.text.trim(), one.html.trim()])
+    expect(email.headers).toContainEqual(
+      expect.objectContaining({ key: 'auto-submitted', value: 'auto-generated' }),
+    )
+    expect(messageOfId(email.messageId)).toEqual({ application: one.application, id: one.id })
   })
 
   test('of SNS is a transactional message with the sender id', async () => {

@@ -383,9 +383,12 @@ else
       )
     })
 
-    test('are announced for the channels of carriers that send them', () => {
+    test.each([
+      'smtp://mail.example?from=a@b.example',
+      'ses://AKID:x@email.eu-west-1.amazonaws.com?from=a@b.example',
+    ])('are announced for the channels of carriers that send them, with email by %s', (address) => {
       const { routes } = parseDelivery(
-        'sms=twilio://AC1:x@api.twilio.com?from=+447700900999|inbox,email=smtp://mail.example?from=a@b.example,*=inbox',
+        `sms=twilio://AC1:x@api.twilio.com?from=+447700900999|inbox,email=${address},*=inbox`,
       )
       const { store, keys, log } = bench.context
       const parts = { inbox: storedInbox(store, keys), webhookSecret: 'x', log }
