@@ -243,6 +243,8 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('the example app in a browser
       expect(await page.evaluate(() => Reflect.get(window, 'printed'))).toBe(true)
       await snap(page, `walt-backup-codes-${name}`)
       await page.getByRole('button', { name: 'I saved them' }).click()
+      // The browser cannot go back while it is still leaving the page.
+      await page.waitForURL(({ pathname }) => !pathname.includes('backup'), { waitUntil: 'load' })
       await snap(page, `walt-factors-${name}`)
       await page.goBack()
       expect(await codes.count()).toBe(0)
