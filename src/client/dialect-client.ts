@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { onlyGiven } from '../option-rules.js'
+import type { Caller } from '../protocol/caller.js'
 import { formatUser } from '../protocol/contact.js'
 import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
 import { isAddress, MAX_RECORDING_BYTES } from '../protocol/recording.js'
 import type {
   AccountFactors,
-  Caller,
   CreateBackupCodesRequest,
   DeliveryState,
   FactorsRequest,

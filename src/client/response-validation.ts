@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type ServiceEffect, ServiceError } from '../errors.js'
-import type { Refused, ServiceRefusal } from '../protocol/service.js'
+import type { Refused, ServiceRefusal } from '../protocol/service-refusal.js'
 import type { Answer } from './transport.js'
 
 /** The members of a response's JSON object; none for an empty body. */

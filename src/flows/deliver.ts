@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.js'
 import type { Message } from '../limits/budgets.js'
-import type { Refused as ServiceRefused } from '../protocol/service.js'
+import type { Refused as ServiceRefused } from '../protocol/service-refusal.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { fromService } from './refusal.js'
 

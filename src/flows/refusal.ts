@@ -1,4 +1,4 @@
-import type { ServiceRefusal } from '../protocol/service.js'
+import type { ServiceRefusal } from '../protocol/service-refusal.js'
 
 /**
  * Every refusal that a user or a JSON client can receive, by its stable `code`. A refusal is a value, not an error;

@@ -1,7 +1,7 @@
+import type { Caller } from '../protocol/caller.js'
 import type { Contact } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import { BACKUP_METHOD, type BackupMethod } from '../protocol/methods.js'
-import type { Caller } from '../protocol/service.js'
 
 /** The user behind a request, as the flows see them. */
 export interface MfaUser {

@@ -2,6 +2,7 @@
 
 export { type ServiceEffect, ServiceError, type ServiceErrorCode } from '../errors.js'
 export { isAccountAddress } from './account-address.js'
+export type { Caller } from './caller.js'
 export { canonicalBackupCode, canonicalCode } from './code.js'
 export {
   type Contact,
@@ -12,6 +13,46 @@ export {
 } from './contact.js'
 export { maskContact } from './destination.js'
 export { type GuessingLimits, guessingArithmetic, guessingBound, guessingSentence } from './guessing-bound.js'
+export {
+  type AuthenticateKeyAnswer,
+  type AuthenticateKeyRequest,
+  KEY_METHODS,
+  type Key,
+  type KeyAuthenticationOptionsRequest,
+  type KeyFault,
+  type KeyList,
+  type KeyMethod,
+  type KeyOptions,
+  type KeyOptionsAnswer,
+  type KeyPurpose,
+  type KeyRegistrationOptionsRequest,
+  type KeyResponse,
+  type KeyVerbs,
+  type ListKeysRequest,
+  type RegisterKeyAnswer,
+  type RegisterKeyRequest,
+  type RelyingParty,
+  type RemoveKeyRequest,
+  type RenameKeyRequest,
+} from './keys.js'
+export {
+  authenticateKeyAnswer,
+  authenticateKeyBody,
+  authenticationResponse,
+  keyAuthenticationOptionsBody,
+  keyOptionsAnswer,
+  keyRegistrationOptionsBody,
+  listKeysAnswer,
+  listKeysBody,
+  registerKeyAnswer,
+  registerKeyBody,
+  registrationResponse,
+  relyingPartyAnswer,
+  removeKeyAnswer,
+  removeKeyBody,
+  renameKeyAnswer,
+  renameKeyBody,
+} from './keys-wire.js'
 export { languageKey, matchLanguage } from './language.js'
 export {
   type BackupMethod,
@@ -27,7 +68,6 @@ export type {
   AccountFactors,
   BackupAnswer,
   BackupRequest,
-  Caller,
   CreateBackupCodesRequest,
   CreatedBackupCodes,
   DeliveryState,
@@ -37,18 +77,17 @@ export type {
   FactorUse,
   MfaService,
   Purpose,
-  Refused,
   RemoveFactorAnswer,
   RemoveFactorRequest,
   SendAnswer,
   SendRequest,
-  ServiceRefusal,
   TranscribeAnswer,
   TranscribeRequest,
   TranscriptionRefusal,
   VerifyAnswer,
   VerifyRequest,
 } from './service.js'
+export type { Refused, ServiceRefusal } from './service-refusal.js'
 export {
   backupAnswer,
   backupBody,

@@ -1,21 +1,11 @@
+import type { Caller } from './caller.js'
 import type { Contact } from './contact.js'
+import type { KeyMethod, KeyVerbs } from './keys.js'
 import type { BackupMethod, CodeKind, DeliveredMethod, Method, VerifyType } from './methods.js'
+import type { Refused } from './service-refusal.js'
 
 /** The purpose of a code. Messages mention it (R45), and the service binds the code to it (R38). */
 export type Purpose = 'sign-in' | 'step-up' | 'enrollment'
-
-/** The user and browser behind a request, for services that support these parameters. */
-export interface Caller {
-  /**
-   * The host's id for the account, opaque to the service. All factors of an account share its limits (R23). Defaults to
-   * the contact.
-   */
-  readonly account?: string
-  /** IP address of the browser, as Express determines it (R31). */
-  readonly clientAddress?: string
-  /** Language of the message, a BCP 47 tag. Defaults to the language of the application. */
-  readonly locale?: string
-}
 
 /** Requests a one-time code. */
 export interface SendRequest extends Caller {
@@ -33,24 +23,6 @@ export interface SendRequest extends Caller {
   /** Defaults to `sign-in`. */
   readonly purpose?: Purpose
 }
-
-/** Why the service refused a request. A refusal is a return value; a failure of the service is thrown as `ServiceError`. */
-export type ServiceRefusal =
-  /** Too many messages; try again after the wait. */
-  | { readonly reason: 'limited'; readonly retryAfterSeconds: number }
-  /** Too many wrong codes on this account; no code is checked until the wait is over. */
-  | { readonly reason: 'locked'; readonly retryAfterSeconds: number }
-  /** The factor was disabled after too many failures and must be enrolled again (R26). */
-  | { readonly reason: 'factor_disabled' }
-  /** The application does not offer this method, or its tier does not include it; `detail` says which. */
-  | { readonly reason: 'method_off'; readonly detail?: string }
-  /** The contact cannot be reached by this method: an unused phone number, an unsupported country … `detail` says why. */
-  | { readonly reason: 'contact_refused'; readonly detail?: string }
-  /** The carrier or mail server permanently refused the message. */
-  | { readonly reason: 'delivery_failed' }
-
-/** The response to a refused request. */
-export type Refused = { readonly outcome: 'refused'; readonly refusal: ServiceRefusal }
 
 /** The response to a `SendRequest`. */
 export type SendAnswer =
@@ -185,6 +157,8 @@ export interface FactorsRequest extends Caller {
 export interface AccountFactors {
   /** Whether an authenticator app is enrolled and confirmed. A disabled one counts, too. */
   readonly app: boolean
+  /** The kinds of keys that the account has. Absent if the application does not offer keys. */
+  readonly keys?: readonly KeyMethod[]
   /** How many backup codes are left that are valid for the contact. */
   readonly backupCodesLeft: number
   /** `page` if the backup codes were shown on a page and sent to no contact. */
@@ -292,6 +266,8 @@ export interface MfaService {
    * Removes a factor. `undefined` if the service cannot. Optional; without it, or without `factorsOf`, the pages do not offer it.
    */
   removeFactor?(request: RemoveFactorRequest): Promise<RemoveFactorAnswer | undefined>
+  /** Security keys and passkeys. Optional. Used only beside `factorsOf`, which says who has a key. */
+  readonly keys?: KeyVerbs
   /** Transcribes a recording. Throws Node's own error if a path cannot be read. */
   transcribe(request: TranscribeRequest): Promise<TranscribeAnswer>
   /** Closes sockets and files. Optional. Call it if you created the service. */

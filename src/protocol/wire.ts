@@ -1,47 +1,14 @@
 import * as z from 'zod'
 import { MAX_CODE_LENGTH } from './code.js'
+import { KEY_TYPES, keyFault } from './keys-wire.js'
 import { BACKUP_TYPES, CODE_KINDS, SEND_TYPES, VERIFY_TYPES } from './methods.js'
 import type { TranscriptionRefusal } from './service.js'
+import { caller, oneOf, seconds, text, user } from './wire-parts.js'
 
 /*
  * The HTTP API's bodies. `User`, `Type` and `Code` are the published names; `Challenge`, `Transaction`, `Kind`,
  * `Account`, `ClientAddress`, `Locale` and `Purpose` are our service's additions, all optional.
  */
-
-const text = (max: number) =>
-  z
-    .string({ error: 'must be text' })
-    .min(1, { error: 'must not be empty' })
-    .max(max, { error: `must be at most ${max} characters` })
-
-const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
-  z.enum(words, { error: `must be one of ${words.join(', ')}` })
-
-const caller = {
-  Account: text(128)
-    .optional()
-    .meta({
-      description:
-        'Your id of the account. Its contacts then share their limits on messages and wrong codes. Without it, every contact is an account of its own.',
-      examples: ['user-1042'],
-    }),
-  ClientAddress: z
-    .union([z.ipv4(), z.ipv6()], { error: 'must be an IP address' })
-    .optional()
-    .meta({
-      description: 'IP address of the user, for an additional limit on messages.',
-      examples: ['192.0.2.7', '2001:db8::7'],
-    }),
-  Locale: text(35)
-    .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, { error: 'must be a language tag like en or pt-BR' })
-    .optional()
-    .meta({ description: 'Language of the message, a BCP 47 tag.', examples: ['en', 'pt-BR'] }),
-}
-
-const user = text(320).meta({
-  description: 'An email address, a phone number in E.164 format, or for DUAL both: `<EMAIL>:<PHONE_E164>`.',
-  examples: ['ann@example.com', '+447700900123', 'ann@example.com:+447700900123'],
-})
 
 const challenge = (description: string) =>
   text(128)
@@ -138,7 +105,6 @@ export const transcribeBody = z.object({
   }),
 })
 
-const seconds = z.number().int().nonnegative()
 const deliveryStatus = z
   .enum(['sent', 'queued'])
   .meta({ description: '`queued`: the message was not delivered yet, and delivery is being retried.' })
@@ -232,6 +198,14 @@ export const factorsAnswer = z.object({
   app: z.boolean().meta({
     description: 'Whether an authenticator app is enrolled and confirmed; a disabled one counts, too.',
   }),
+  keys: z
+    .array(z.enum(KEY_TYPES))
+    .max(2)
+    .optional()
+    .meta({
+      description: 'The kinds of keys that the account has. Absent if the application does not offer keys.',
+      examples: [['PASSKEY']],
+    }),
   backup_codes_left: z
     .number()
     .int()
@@ -350,6 +324,9 @@ export const serviceProblem = z.object({
     description:
       'With `invalid_code`, for an authenticator app with a slow clock: how many 30-second steps ago the code was valid, as a negative number.',
   }),
+  fault: keyFault
+    .optional()
+    .meta({ description: 'With `invalid_key`: why the response of the authenticator was refused.' }),
   errors: z.array(z.object({ field: z.string(), detail: z.string() })).optional(),
 })
 

@@ -1,6 +1,7 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { formatUser } from '../protocol/contact.js'
-import type { MfaService, Refused, VerifyAnswer } from '../protocol/service.js'
+import type { MfaService, VerifyAnswer } from '../protocol/service.js'
+import type { Refused } from '../protocol/service-refusal.js'
 import type { testCarrier } from './carrier.js'
 import { base32Encode, stepAt, totpCode } from './totp.js'
 

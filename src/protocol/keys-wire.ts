@@ -1,0 +1,205 @@
+import * as z from 'zod'
+import { KEY_FAULTS, KEY_PURPOSES } from './keys.js'
+import { caller, oneOf, seconds, text, user } from './wire-parts.js'
+
+/*
+ * The bodies of the HTTP API for security keys and passkeys. The published API names security keys among its methods and shows no
+ * format, so all of these are our service's additions.
+ */
+
+/** `Type` values for keys. */
+export const KEY_TYPES = ['SECURITY_KEY', 'PASSKEY'] as const
+
+const MAX_CREDENTIAL_ID = 1_364
+const MAX_ATTESTATION = 24_000
+
+const base64url = (max: number) =>
+  z
+    .string({ error: 'must be text in base64url' })
+    .min(1, { error: 'must not be empty' })
+    .max(max, { error: `must be at most ${max} characters` })
+    .regex(/^[A-Za-z0-9_-]+$/, { error: 'must be base64url without padding' })
+
+/** A credential id (WebAuthn §4): at most 1023 bytes, in base64url. */
+export const credentialId = base64url(MAX_CREDENTIAL_ID)
+
+const clientData = base64url(8_000).meta({ description: 'The client data, JSON in base64url.' })
+const extensions = z.record(z.string().max(64), z.unknown(), { error: 'must be an object' })
+const attachment = z.enum(['platform', 'cross-platform']).nullish()
+
+const credential = {
+  id: credentialId,
+  rawId: credentialId,
+  type: z.literal('public-key', { error: 'must be "public-key"' }),
+  authenticatorAttachment: attachment,
+  clientExtensionResults: extensions,
+}
+
+/** `RegistrationResponseJSON` of WebAuthn §5.1, and nothing else. */
+export const registrationResponse = z
+  .strictObject(
+    {
+      ...credential,
+      response: z.strictObject({
+        clientDataJSON: clientData,
+        attestationObject: base64url(MAX_ATTESTATION),
+        authenticatorData: base64url(8_000).optional(),
+        transports: z.array(z.string().min(1).max(32)).max(10).optional(),
+        publicKeyAlgorithm: z.int().optional(),
+        publicKey: base64url(8_000).optional(),
+      }),
+    },
+    { error: 'must be the JSON of a new credential' },
+  )
+  .meta({ description: 'The new credential, as its `toJSON` writes it.' })
+
+/** `AuthenticationResponseJSON` of WebAuthn §5.1, and nothing else. */
+export const authenticationResponse = z
+  .strictObject(
+    {
+      ...credential,
+      response: z.strictObject({
+        clientDataJSON: clientData,
+        authenticatorData: base64url(8_000),
+        signature: base64url(8_000),
+        userHandle: base64url(128).nullish(),
+      }),
+    },
+    { error: 'must be the JSON of an assertion' },
+  )
+  .meta({ description: 'The assertion, as its `toJSON` writes it.' })
+
+const type = oneOf(KEY_TYPES).meta({
+  description:
+    'SECURITY_KEY proves possession; PASSKEY also requires that the authenticator verifies the user.',
+})
+const transaction = text(128).meta({
+  description:
+    'Your id for what the challenge is used for. The response is accepted in the same transaction only.',
+  examples: ['login-7f3a'],
+})
+const purpose = oneOf(KEY_PURPOSES).meta({ description: 'What the assertion is for.' })
+const key = credentialId.meta({ description: 'The id of the key.' })
+/** The user's name for a key. */
+export const keyName = text(60).meta({
+  description: "The user's name for the key.",
+  examples: ['Blue YubiKey'],
+})
+
+/** The body of `POST /v1/mfa/keys/registration/options`. */
+export const keyRegistrationOptionsBody = z.object({
+  User: user,
+  Type: type,
+  Transaction: transaction,
+  UserName: text(320)
+    .optional()
+    .meta({
+      description: 'The name of the account that the authenticator shows. Defaults to `User`.',
+      examples: ['ann@example.com'],
+    }),
+  ...caller,
+})
+
+/** The body of `POST /v1/mfa/keys/registration/verify`. `Response` is an object; in a form, its JSON. */
+export const registerKeyBody = z.object({
+  User: user,
+  Type: type,
+  Transaction: transaction,
+  Name: keyName.optional(),
+  Response: z.preprocess(parsedJson, registrationResponse),
+  ...caller,
+})
+
+/** The body of `POST /v1/mfa/keys/authentication/options`. */
+export const keyAuthenticationOptionsBody = z.object({
+  User: user,
+  Type: type,
+  Purpose: purpose,
+  Transaction: transaction,
+  ...caller,
+})
+
+/** The body of `POST /v1/mfa/keys/authentication/verify`. `Response` is an object; in a form, its JSON. */
+export const authenticateKeyBody = z.object({
+  User: user,
+  Type: type,
+  Purpose: purpose,
+  Transaction: transaction,
+  Response: z.preprocess(parsedJson, authenticationResponse),
+  ...caller,
+})
+
+/** The body of `POST /v1/mfa/keys/list`. */
+export const listKeysBody = z.object({ User: user, ...caller })
+
+/** The body of `POST /v1/mfa/keys/rename`. */
+export const renameKeyBody = z.object({ User: user, Key: key, Name: keyName, ...caller })
+
+/** The body of `POST /v1/mfa/keys/remove`. */
+export const removeKeyBody = z.object({ User: user, Key: key, ...caller })
+
+const time = z.iso.datetime()
+
+/** A key in a response. */
+export const keyAnswer = z.object({
+  id: credentialId,
+  type: z.enum(KEY_TYPES).meta({ description: 'The ceremony with which it was registered.' }),
+  name: z.string().min(1).max(60),
+  backup_eligible: z.boolean().meta({ description: 'Whether it can be synced to other devices.' }),
+  backed_up: z.boolean().meta({ description: 'Whether it is synced at present.' }),
+  created_at: time,
+  last_used_at: time.optional().meta({ description: 'When it was last accepted.' }),
+})
+
+/** The response to the two `options` calls with status 200. */
+export const keyOptionsAnswer = z.object({
+  options: z
+    .looseObject({ challenge: base64url(128) })
+    .meta({ description: 'Pass it to `parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON`.' }),
+  expires_in: seconds.meta({ description: 'How many seconds the challenge is valid.', examples: [300] }),
+})
+
+/** The response to `POST /v1/mfa/keys/registration/verify` with status 200. */
+export const registerKeyAnswer = z.object({ key: keyAnswer })
+
+/** The response to `POST /v1/mfa/keys/authentication/verify` with status 200. */
+export const authenticateKeyAnswer = z.object({
+  valid: z.literal(true),
+  key: keyAnswer,
+  user_verified: z.boolean().meta({
+    description: 'Whether the authenticator verified the user. This decides what was proven, not `Type`.',
+  }),
+})
+
+/** The response to `POST /v1/mfa/keys/list` with status 200. */
+export const listKeysAnswer = z.object({
+  keys: z.array(keyAnswer),
+  relying_party_id: z.string().min(1).max(253),
+  user_handle: base64url(128).optional(),
+})
+
+/** The response to `POST /v1/mfa/keys/rename` with status 200. */
+export const renameKeyAnswer = z.object({ renamed: z.boolean() })
+
+/** The response to `POST /v1/mfa/keys/remove` with status 200. */
+export const removeKeyAnswer = z.object({ removed: z.boolean() })
+
+/** The response to `GET /v1/mfa/keys/relying-party` with status 200; 404 `not_found` if the application has none. */
+export const relyingPartyAnswer = z.object({
+  id: z.string().min(1).max(253),
+  name: z.string().min(1).max(120),
+  origins: z.array(z.string().max(300)),
+  related_origins: z.array(z.string().max(300)),
+})
+
+/** Why a key was refused: the member `fault` of a problem with the code `invalid_key`. */
+export const keyFault = z.enum(KEY_FAULTS)
+
+function parsedJson(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}

@@ -1,0 +1,17 @@
+/** Why the service refused a request. A refusal is a return value; a failure of the service is thrown as `ServiceError`. */
+export type ServiceRefusal =
+  /** Too many messages; try again after the wait. */
+  | { readonly reason: 'limited'; readonly retryAfterSeconds: number }
+  /** Too many wrong codes on this account; no code is checked until the wait is over. */
+  | { readonly reason: 'locked'; readonly retryAfterSeconds: number }
+  /** The factor was disabled after too many failures and must be enrolled again (R26). */
+  | { readonly reason: 'factor_disabled' }
+  /** The application does not offer this method, or its tier does not include it; `detail` says which. */
+  | { readonly reason: 'method_off'; readonly detail?: string }
+  /** The contact cannot be reached by this method: an unused phone number, an unsupported country … `detail` says why. */
+  | { readonly reason: 'contact_refused'; readonly detail?: string }
+  /** The carrier or mail server permanently refused the message. */
+  | { readonly reason: 'delivery_failed' }
+
+/** The response to a refused request. */
+export type Refused = { readonly outcome: 'refused'; readonly refusal: ServiceRefusal }

@@ -1,0 +1,47 @@
+import * as z from 'zod'
+
+/*
+ * The parts that the bodies of the HTTP API share.
+ */
+
+/** Text of 1 to `max` characters. */
+export const text = (max: number) =>
+  z
+    .string({ error: 'must be text' })
+    .min(1, { error: 'must not be empty' })
+    .max(max, { error: `must be at most ${max} characters` })
+
+/** One of these words. */
+export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  z.enum(words, { error: `must be one of ${words.join(', ')}` })
+
+/** The user and browser behind a request. */
+export const caller = {
+  Account: text(128)
+    .optional()
+    .meta({
+      description:
+        'Your id of the account. Its contacts then share their limits on messages and wrong codes. Without it, every contact is an account of its own.',
+      examples: ['user-1042'],
+    }),
+  ClientAddress: z
+    .union([z.ipv4(), z.ipv6()], { error: 'must be an IP address' })
+    .optional()
+    .meta({
+      description: 'IP address of the user, for an additional limit on messages.',
+      examples: ['192.0.2.7', '2001:db8::7'],
+    }),
+  Locale: text(35)
+    .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, { error: 'must be a language tag like en or pt-BR' })
+    .optional()
+    .meta({ description: 'Language of the message, a BCP 47 tag.', examples: ['en', 'pt-BR'] }),
+}
+
+/** The user that a request is about. */
+export const user = text(320).meta({
+  description: 'An email address, a phone number in E.164 format, or for DUAL both: `<EMAIL>:<PHONE_E164>`.',
+  examples: ['ann@example.com', '+447700900123', 'ann@example.com:+447700900123'],
+})
+
+/** A number of seconds. */
+export const seconds = z.number().int().nonnegative()
