@@ -47,7 +47,11 @@ function setStep(text) {
 }
 
 function showTranscript({ text, durationSeconds }) {
-  outcome.replaceChildren(element('h2', 'Transcript'), element('blockquote', text, 'transcript'))
+  const words =
+    text === ''
+      ? element('p', 'No words were recognized. The recording must contain English speech.')
+      : element('blockquote', text, 'transcript')
+  outcome.replaceChildren(element('h2', 'Transcript'), words)
   if (durationSeconds !== undefined) outcome.append(element('p', `${durationSeconds} seconds`, 'muted'))
 }
 

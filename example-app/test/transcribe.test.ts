@@ -90,6 +90,14 @@ describe('a recording', () => {
     expect(page.text).toContain('go forward &lt;b&gt;ten&lt;/b&gt; meters')
   })
 
+  it('without words is a result, and not a problem', async () => {
+    answer = { outcome: 'transcribed', text: '', durationSeconds: 2 }
+    const file = 'https://media.example/silence.mp3'
+    await nina.post('/transcribe').send({ file }).expect(200, { text: '', durationSeconds: 2 })
+    const page = await asPage(nina.post('/transcribe')).field('file', file).expect(200)
+    expect(page.text).toContain('No words were recognized.')
+  })
+
   it.each([
     '/etc/passwd',
     'file:///etc/passwd',
@@ -141,7 +149,7 @@ describe('a recording', () => {
     [{ reason: 'transcription_unavailable' }, 501],
     [{ reason: 'busy', retryAfterSeconds: 10 }, 429],
     [{ reason: 'address_refused' }, 422],
-    [{ reason: 'no_speech' }, 422],
+    [{ reason: 'fetch_failed' }, 422],
     [{ reason: 'unsupported_media' }, 415],
   ] as const)(
     'that the service refuses with %j leads to an explanation on the page and in JSON',

@@ -9,7 +9,7 @@ import { isCountry } from './contacts/phone.js'
 import { type Limits, limitRules, limitsFrom } from './limits.js'
 import type { Logger } from './log/logger.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from './message-texts/catalogue.js'
-import { durationRule, poolSizeRule } from './process-limits.js'
+import { countRule, durationRule, PROCESS_LIMITS } from './process-limits.js'
 import { isProduction, productionFaults } from './production.js'
 import { sendgridKey } from './reports/sendgrid-reports.js'
 import { snsHost } from './reports/sns-message.js'
@@ -51,7 +51,7 @@ const schema = z.strictObject({
     .regex(/^postgres(ql)?:\/\//, { error: 'databaseUrl must begin with postgresql://' })
     .optional(),
   /** The maximum number of connections of this process to PostgreSQL, 1 to 500. Defaults to 10. */
-  databasePoolSize: poolSizeRule,
+  databasePoolSize: countRule('databasePoolSize').default(PROCESS_LIMITS.databasePoolSize.default),
   /** How long connecting to PostgreSQL may take: `1s` to `30s`. Defaults to `2s`. */
   databaseConnectTimeout: durationRule('databaseConnectTimeout'),
   /** How long a statement on PostgreSQL may take: `1s` to `60s`. Defaults to `3s`. */
@@ -170,6 +170,11 @@ const schema = z.strictObject({
   transcriberKey: text('transcriberKey', 'the key of the transcription server')
     .regex(/^[\x21-\x7e]+$/, { error: 'transcriberKey must be one line of visible ASCII characters' })
     .optional(),
+  /**
+   * How many recordings the engine transcribes at once, 1 to 1,000. Defaults to 16 for a transcription server, and to the
+   * number of processor cores for an engine on this machine.
+   */
+  transcriberConcurrency: countRule('transcriberConcurrency').optional(),
   /** Hosts, such as `media.internal` or `10.0.0.7:8080`, from which recordings may be fetched by http and at private addresses. Defaults to none. */
   transcribeHosts: z
     .array(

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type LookupFunction } from 'node:net'
+import { availableParallelism } from 'node:os'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
@@ -79,6 +80,7 @@ beforeAll(async () => {
     transcriber,
     fetchOptions: { hosts: [], lookup },
     log: bench.context.log,
+    maxConcurrent: availableParallelism(),
   })
   server = apiServer(
     apiOver({ ...bench.context, transcription }, freshTenant(bench).application, {

@@ -67,7 +67,12 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
     log,
     onUndelivered: (message, now) => endUndelivered(store, message, now),
   })
-  const transcription = createTranscription({ transcriber: undefined, fetchOptions: { hosts: [] }, log })
+  const transcription = createTranscription({
+    transcriber: undefined,
+    fetchOptions: { hosts: [] },
+    log,
+    maxConcurrent: 1,
+  })
   const traffic = phoneTraffic(store, log)
   return {
     context: { store, keys, outbox, transcription, phoneTraffic: traffic, log },

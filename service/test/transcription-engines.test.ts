@@ -1,14 +1,22 @@
+import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Busboy } from '@fastify/busboy'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { ConfigurationError } from '../src/configuration-error.js'
+import { readEnvironment } from '../src/environment.js'
 import { readOptions } from '../src/options.js'
 import { commandTranscriber } from '../src/transcription/engines/command-transcriber.js'
-import { type Engine, parseEngine, transcriberOf } from '../src/transcription/engines/engine-option.js'
+import {
+  concurrencyOf,
+  type Engine,
+  parseEngine,
+  transcriberOf,
+} from '../src/transcription/engines/engine-option.js'
 import { openAiTranscriber } from '../src/transcription/engines/openai-transcriber.js'
-import { listen, rejection, SECRET } from './kit.js'
+import { eventually, listen, rejection, SECRET } from './kit.js'
 
 const SOUND = 'RIFF….WAVE speech'
 let folder: TemporaryFolder
@@ -99,17 +107,89 @@ describe('a server with the API of OpenAI', () => {
     ])
   })
 
+  const ask = (url: string, signal?: AbortSignal) =>
+    rejection(chosen(url, 'sk-of-the-tests').transcribe(recording(signal)))
+  const failed = { code: 'engine_failed', retryAfterSeconds: 60 }
+
   test.each([
     [401, { error: 'the key sk-of-the-tests is wrong' }, 'The transcription server responded with 401.'],
-    [500, {}, 'The transcription server responded with 500.'],
+    [404, {}, 'The transcription server responded with 404.'],
+    [302, {}, 'The transcription server responded with 302.'],
     [200, { transcript: 'words' }, 'The response of the transcription server has no text.'],
-    [302, {}, 'fetch failed'],
+    [200, { text: ['words'] }, 'The response of the transcription server has no text.'],
   ])('that responds with %d and %j has failed', async (status, answer, message) => {
     const elsewhere = await openAiServer(200, { text: 'words' })
     const server = await openAiServer(status, answer, { location: elsewhere.url })
-    const error = await rejection(chosen(server.url, 'sk-of-the-tests').transcribe(recording()))
-    expect(error.message).toBe(message)
+    expect(await ask(server.url)).toMatchObject({ ...failed, message })
     expect(elsewhere.asked).toEqual([])
+  })
+
+  test.each([
+    [429, { 'retry-after': '7' }, 7],
+    [429, { 'retry-after': '999999' }, 3_600],
+    [429, {}, 10],
+    [503, { 'retry-after': 'soon' }, 10],
+    [500, {}, 10],
+  ])('that responds with %d and %j is unavailable for %d seconds', async (status, headers, seconds) => {
+    const server = await openAiServer(status, {}, headers)
+    expect(await ask(server.url)).toMatchObject({
+      code: 'engine_unavailable',
+      retryAfterSeconds: seconds,
+      message: `The transcription server responded with ${status}.`,
+    })
+  })
+
+  test.each([
+    ['a web page', 'text/html; charset=utf-8', '<p>words', 'a web page'],
+    ['nonsense', 'application/json', 'words', 'is not JSON'],
+    ['nothing', 'application/json', '', 'is not JSON'],
+  ])('that responds with %s has failed', async (_what, type, body, message) => {
+    const server = await listen((request, response) => {
+      request.resume().on('end', () => response.writeHead(200, { 'content-type': type }).end(body))
+    })
+    onTestFinished(() => server.close())
+    expect(await ask(server.url)).toMatchObject({ ...failed, message: expect.stringContaining(message) })
+  })
+
+  test('that sends more than 1 MB has failed, and is read no further', async () => {
+    const megabyte = Buffer.alloc(1024 * 1024, ' ')
+    let sent = 0
+    const server = await listen((request, response) => {
+      request.resume().on('end', async () => {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        while (!response.destroyed && sent < 300) {
+          sent += 1
+          if (!response.write(megabyte)) {
+            await Promise.race([once(response, 'drain'), once(response, 'close')])
+          }
+        }
+      })
+    })
+    onTestFinished(() => server.close())
+    expect(await ask(server.url)).toMatchObject({ ...failed, message: expect.stringContaining('1 MB') })
+    await eventually(() => expect(sent).toBeLessThan(100))
+  })
+
+  test('that cannot be reached or breaks off is unavailable', async () => {
+    const server = await listen((request, response) => {
+      request.resume().on('end', () => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
+        response.write('{"text":', () => response.destroy())
+      })
+    })
+    const unavailable = { code: 'engine_unavailable', retryAfterSeconds: 10 }
+    expect(await ask(server.url)).toMatchObject(unavailable)
+    await server.close()
+    expect(await ask(server.url)).toMatchObject(unavailable)
+  })
+
+  test('is abandoned with the reason of the caller', async () => {
+    const gone = new AbortController()
+    const server = await listen((request) => {
+      request.resume().on('end', () => gone.abort(new Error('gone')))
+    })
+    onTestFinished(() => server.close())
+    expect((await ask(server.url, gone.signal)).message).toBe('gone')
   })
 })
 
@@ -159,6 +239,26 @@ describe('a command', () => {
     gone.abort(new Error('gone'))
     expect((await ended).message).toBe('gone')
     expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  })
+})
+
+describe('the option transcriberConcurrency', () => {
+  test('is 16 for a server and the number of cores for other engines, unless it is set', () => {
+    const server = parseEngine('https://speech.example')
+    if (typeof server === 'string') throw new Error(server)
+    expect(concurrencyOf(server)).toBe(16)
+    expect(concurrencyOf({ by: 'pocketsphinx' })).toBe(availableParallelism())
+    const options = { secret: SECRET, delivery: 'inbox' }
+    expect(readOptions({ ...options, transcriberConcurrency: 1_000 }).transcriberConcurrency).toBe(1_000)
+    for (const transcriberConcurrency of [0, 1_001, 1.5]) {
+      expect(() => readOptions({ ...options, transcriberConcurrency })).toThrow(
+        'transcriberConcurrency must be a whole number from 1 to 1000',
+      )
+    }
+    const environment = { SERVICE_TRANSCRIBER_CONCURRENCY: 'many', DATA_DIR: folder.path }
+    expect(() => readEnvironment(environment, { dataDir: folder.path })).toThrow(
+      'SERVICE_TRANSCRIBER_CONCURRENCY must be a whole number from 1 to 1000.',
+    )
   })
 })
 

@@ -1,6 +1,5 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { createService } from '@countersign/service'
 import { mfaClient } from 'countersign'
@@ -16,7 +15,9 @@ import {
   vi,
 } from 'vitest'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
+import { inProcessService } from '../src/flows/in-process-service.js'
 import type { LogEvent } from '../src/log/logger.js'
+import { EngineError } from '../src/transcription/engines/engine-error.js'
 import type { Recording, Transcriber } from '../src/transcription/engines/transcriber.js'
 import { fromPath } from '../src/transcription/sources/from-path.js'
 import type { Received, RecordingSource } from '../src/transcription/sources/recording-source.js'
@@ -58,6 +59,7 @@ async function serve(parts: Partial<TranscriptionParts>) {
     transcriber: undefined,
     fetchOptions: { hosts: [] },
     log,
+    maxConcurrent: 2,
     ...parts,
   })
   const { application } = freshTenant(bench)
@@ -148,16 +150,6 @@ describe('more concurrent recordings than allowed', () => {
     expect((await post(new URLSearchParams({ file }))).body.code).toBe('address_refused')
     held[1]?.release()
     await under[1]
-  })
-
-  test('are limited to the number of processor cores by default', async () => {
-    const { transcription, events } = await serve({ transcriber: fakeEngine().transcriber })
-    const held = Array.from({ length: availableParallelism() + 1 }, heldSource)
-    const answers = held.map(({ source }) => transcription.transcribe(source, { application: 'x' }))
-    expect(await answers.at(-1)).toMatchObject({ refusal: { reason: 'busy' } })
-    expect(events.map(({ reason }) => reason)).toEqual(['busy'])
-    for (const { release } of held) release()
-    await Promise.all(answers)
   })
 
   test('of two applications take turns, even if one of them asks all the time', async () => {
@@ -370,27 +362,57 @@ describe.skipIf(!hasRealEngine())('what ffmpeg is given', () => {
     expect(await transcribe(fits)).toMatchObject({ outcome: 'transcribed', durationSeconds: 600 })
   })
 
-  test('is refused if it contains no speech', async () => {
+  test('gives an empty text if it contains no speech', async () => {
     const quiet = await serve({ transcriber: fakeEngine('').transcriber })
-    const source = await made('quiet.wav', '-f', 'lavfi', '-i', 'anullsrc=r=16000', '-t', '1')
-    const answer = await quiet.transcription.transcribe(source, { application: 'x' })
-    expect(answer).toEqual({ outcome: 'refused', refusal: { reason: 'no_speech' } })
+    const path = join(folder.path, 'quiet.wav')
+    await ffmpeg('-f', 'lavfi', '-i', 'anullsrc=r=16000', '-t', '1', path)
+    const { status, body } = await quiet.post(formWith(await readFile(path)))
+    expect([status, body]).toEqual([200, { text: '', duration: 1 }])
+    const client = mfaClient({ baseUrl: quiet.url, apiKey: API_KEY })
+    onTestFinished(() => client.close())
+    const silence = { outcome: 'transcribed', text: '', durationSeconds: 1 }
+    expect(await client.transcribe({ file: path })).toEqual(silence)
   })
 
-  test('leads to an internal error if the engine fails, which only the log explains', async () => {
-    const transcriber: Transcriber = {
-      name: 'broken',
-      transcribe: () => Promise.reject(new Error('model of /srv/models is broken')),
-    }
-    const { post, url, events } = await serve({ transcriber })
-    const path = join(folder.path, 'tone.wav')
-    await ffmpeg('-f', 'lavfi', '-i', 'sine=duration=1', path)
-    const client = mfaClient({ baseUrl: url, apiKey: API_KEY })
-    await expect(client.transcribe({ file: path })).rejects.toMatchObject({
-      code: 'ERR_MFA_SERVICE_UNAVAILABLE',
+  describe('leads to a problem with Retry-After', () => {
+    test.each<[string, unknown, number, string, number]>([
+      ['the engine fails', new Error('model of /srv/models is broken'), 502, 'engine_failed', 60],
+      [
+        'the engine takes too long',
+        new DOMException('too long', 'TimeoutError'),
+        503,
+        'engine_unavailable',
+        10,
+      ],
+      [
+        'the engine says how long it is overloaded',
+        new EngineError('engine_unavailable', 'busy', { retryAfterSeconds: 7 }),
+        503,
+        'engine_unavailable',
+        7,
+      ],
+    ])('if %s, and only the log explains it', async (_when, error, status, code, seconds) => {
+      const transcriber: Transcriber = { name: 'broken', transcribe: () => Promise.reject(error) }
+      const { post, url, transcription, events } = await serve({ transcriber })
+      const path = join(folder.path, 'tone.wav')
+      await ffmpeg('-f', 'lavfi', '-i', 'sine=duration=1', path)
+      const failed = await post(formWith(await readFile(path)))
+      expect([failed.status, failed.headers.get('retry-after')]).toEqual([status, String(seconds)])
+      expect(failed.body).toMatchObject({ code, retry_after: seconds })
+      expect(JSON.stringify(failed.body)).not.toContain('/srv/models')
+      const [event] = events.filter(({ event }) => event === 'transcription.failed')
+      expect(event?.detail).toContain((error as Error).message)
+
+      const context = { ...bench.context, transcription }
+      const { application } = freshTenant(bench)
+      const client = mfaClient({ baseUrl: url, apiKey: API_KEY })
+      onTestFinished(() => client.close())
+      for (const service of [client, inProcessService(context, async () => application)]) {
+        await expect(service.transcribe({ file: path })).rejects.toMatchObject({
+          code: 'ERR_MFA_SERVICE_UNAVAILABLE',
+          retryAfterSeconds: seconds,
+        })
+      }
     })
-    await client.close()
-    expect(events.map(({ event }) => event)).toContain('transcription.failed')
-    expect(JSON.stringify((await post(formWith('x'))).body)).not.toContain('/srv/models')
   })
 })

@@ -1,5 +1,6 @@
+import { ServiceError } from '../errors.js'
 import type { TranscribeAnswer, TranscriptionRefusal } from '../protocol/service.js'
-import { TRANSCRIPTION_REFUSALS } from '../protocol/wire.js'
+import { type ServiceProblemCode, TRANSCRIPTION_REFUSALS } from '../protocol/wire.js'
 import {
   contradictionIn,
   DEFAULT_WAIT_SECONDS,
@@ -18,6 +19,11 @@ const BY_STATUS: Readonly<Record<number, Exclude<Reason, 'busy'>>> = {
   415: 'unsupported_media',
   501: 'transcription_unavailable',
 }
+
+const ENGINE_FAILURES: readonly string[] = [
+  'engine_failed',
+  'engine_unavailable',
+] satisfies ServiceProblemCode[]
 
 /**
  * Reads the transcript or the refusal from a response.
@@ -47,6 +53,18 @@ function refusedIn(answer: Answer): TranscribeAnswer {
     return { outcome: 'refused', refusal: { reason: 'busy', retryAfterSeconds } }
   }
   if (reason) return { outcome: 'refused', refusal: { reason } }
+  // Earlier releases of the Countersign service refused silence.
+  if (code === 'no_speech') return { outcome: 'transcribed', text: '' }
+  if (ENGINE_FAILURES.includes(code)) {
+    throw new ServiceError(
+      'ERR_MFA_SERVICE_UNAVAILABLE',
+      `The transcription engine of the MFA service failed (${code}). See the log of the service.`,
+      {
+        effect: 'none',
+        ...(answer.retryAfterSeconds !== undefined && { retryAfterSeconds: answer.retryAfterSeconds }),
+      },
+    )
+  }
   refusalIn(answer)
   throw invalidResponse(`unexpected status ${answer.status}`)
 }

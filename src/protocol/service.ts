@@ -218,13 +218,12 @@ export type TranscriptionRefusal =
   | { readonly reason: 'recording_too_long' }
   /** The file is not a recording, or its format is not supported. */
   | { readonly reason: 'unsupported_media' }
-  /** The recording contains no recognizable speech. */
-  | { readonly reason: 'no_speech' }
 
 /** The response to a `TranscribeRequest`. */
 export type TranscribeAnswer =
   | {
       readonly outcome: 'transcribed'
+      /** Empty if no words were recognized. */
       readonly text: string
       /** Length of the recording, if the service says so. */
       readonly durationSeconds?: number

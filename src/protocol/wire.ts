@@ -258,10 +258,10 @@ export const deliveryAnswer = z.object({
 
 /** The response to `POST /v1/transcribe` with status 200, as the self-hosted service sends it. */
 export const transcribeAnswer = z.object({
-  text: z
-    .string()
-    .min(1)
-    .meta({ description: 'The transcript.', examples: ['go forward ten meters'] }),
+  text: z.string().meta({
+    description: 'The transcript; empty if no words were recognized.',
+    examples: ['go forward ten meters'],
+  }),
   duration: z
     .number()
     .nonnegative()
@@ -281,7 +281,6 @@ export const TRANSCRIPTION_REFUSALS = [
   'file_too_large',
   'recording_too_long',
   'unsupported_media',
-  'no_speech',
 ] as const satisfies readonly TranscriptionRefusal['reason'][]
 
 /** The stable `code` of each problem response of the self-hosted service. */
@@ -296,6 +295,8 @@ export const SERVICE_PROBLEMS = [
   'contact_refused',
   'delivery_failed',
   ...TRANSCRIPTION_REFUSALS,
+  'engine_failed',
+  'engine_unavailable',
   'not_found',
   'method_not_allowed',
   'unsupported_media_type',

@@ -104,6 +104,7 @@ describe('what a service answers', () => {
   it.each<[string, Behaviour, string]>([
     ['JSON with more in it', answer(200, { text: ' words\n', segments: [] }), 'words'],
     ['JSON without words', answer(200, { text: '' }), ''],
+    ['no_speech of an earlier release', answer(422, { code: 'no_speech' }), ''],
     ['plain text', answer(200, 'words\n', plain), 'words'],
   ])('is a transcript when it is %s', async (_what, behaviour, text) => {
     expect(await ask(behaviour)).toEqual({ outcome: 'transcribed', text })
@@ -113,7 +114,6 @@ describe('what a service answers', () => {
     ['501', answer(501), { reason: 'transcription_unavailable' }],
     ['413', answer(413), { reason: 'file_too_large' }],
     ['415', answer(415), { reason: 'unsupported_media' }],
-    ['422 no_speech', answer(422, { code: 'no_speech' }), { reason: 'no_speech' }],
     ['422 address_refused', answer(422, { code: 'address_refused' }), { reason: 'address_refused' }],
     ['422 fetch_failed', answer(422, { code: 'fetch_failed' }), { reason: 'fetch_failed' }],
     ['422 recording_too_long', answer(422, { code: 'recording_too_long' }), { reason: 'recording_too_long' }],
@@ -137,6 +137,8 @@ describe('what a service answers', () => {
     ['403', answer(403), 'ERR_MFA_SERVICE_KEY'],
     ['404', answer(404), 'ERR_MFA_SERVICE_REQUEST'],
     ['500', answer(500), 'ERR_MFA_SERVICE_UNAVAILABLE'],
+    ['502 engine_failed', answer(502, { code: 'engine_failed' }), 'ERR_MFA_SERVICE_UNAVAILABLE'],
+    ['503 engine_unavailable', answer(503, { code: 'engine_unavailable' }), 'ERR_MFA_SERVICE_UNAVAILABLE'],
   ])('is an error when it is %s', async (_what, behaviour, code) => {
     expect((await failure(ask(behaviour))).code).toBe(code)
   })

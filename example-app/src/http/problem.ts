@@ -38,7 +38,6 @@ const STATUS: Readonly<Record<VaultProblemCode, number>> = {
   file_too_large: 413,
   recording_too_long: 422,
   unsupported_media: 415,
-  no_speech: 422,
 }
 
 const TITLE: Readonly<Record<VaultProblemCode, string>> = {
@@ -62,7 +61,6 @@ const TITLE: Readonly<Record<VaultProblemCode, string>> = {
   file_too_large: 'The file is too large',
   recording_too_long: 'The recording is too long',
   unsupported_media: 'The file is not a recording',
-  no_speech: 'No speech was found',
 }
 
 /** A refusal that a handler throws. The error handler responds with a page or JSON. */

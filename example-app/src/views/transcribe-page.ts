@@ -37,7 +37,11 @@ export function transcribePage({ user, frame, message, transcript }: TranscribeV
   <div id="outcome" aria-live="polite">${
     transcript &&
     html`<h2>Transcript</h2>
-<blockquote class="transcript">${transcript.text}</blockquote>
+${
+  transcript.text === ''
+    ? html`<p>No words were recognized. The recording must contain English speech.</p>`
+    : html`<blockquote class="transcript">${transcript.text}</blockquote>`
+}
 ${transcript.durationSeconds !== undefined && html`<p class="muted">${transcript.durationSeconds} seconds</p>`}`
   }</div>
 </section>

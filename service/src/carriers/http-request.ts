@@ -1,7 +1,7 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { DeliveryError } from '../delivery/carrier.js'
-import { retryAfterMs } from './retry-after.js'
+import { retryAfterMs } from '../retry-after.js'
 
 const MAX_BODY_BYTES = 16_384
 

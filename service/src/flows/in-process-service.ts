@@ -14,6 +14,7 @@ import {
   parseVerify,
 } from '../requests/inputs.js'
 import type { Parsed } from '../requests/parse.js'
+import { EngineError } from '../transcription/engines/engine-error.js'
 import { fromPath } from '../transcription/sources/from-path.js'
 import { accountFactors } from './account-factors.js'
 import type { FlowContext } from './context.js'
@@ -138,6 +139,13 @@ async function answer<Input, Answer>(
     return await flow(parsed.value)
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause
+    if (cause instanceof EngineError) {
+      throw new ServiceError(
+        'ERR_MFA_SERVICE_UNAVAILABLE',
+        'The transcription engine of the MFA service failed. See its log.',
+        { retryAfterSeconds: cause.retryAfterSeconds },
+      )
+    }
     throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'The MFA service in this process failed.', {
       cause: withoutDetails(cause),
     })

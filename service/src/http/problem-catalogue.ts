@@ -197,7 +197,7 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
   busy: {
     status: 429,
     title: 'The maximum number of recordings is already being transcribed.',
-    happened: 'The service transcribes one recording per processor core at a time.',
+    happened: 'The service transcribes as many recordings at once as SERVICE_TRANSCRIBER_CONCURRENCY allows.',
     helps: ['Retry-After and retry_after say how many seconds to wait.'],
   },
   address_refused: {
@@ -236,10 +236,21 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
       'It could not be decoded, contains no audio, or was served with the content type of something else.',
     helps: ['Supported are WAV, MP3, FLAC, Ogg, Opus, AAC, M4A, MP4, WebM, Matroska, AIFF, AMR and CAF.'],
   },
-  no_speech: {
-    status: 422,
-    title: 'No words were found in the recording.',
-    happened: 'The engine processed the whole recording and recognized no words.',
-    helps: ['Check that it contains speech in a language that the engine supports.'],
+  engine_failed: {
+    status: 502,
+    title: 'The transcription engine failed.',
+    happened:
+      'The transcription server refused the request or the key of the service, or responded with something other than a transcript of at most 1 MB; or the program on this machine failed.',
+    helps: [
+      'The operator finds the reason in the log (transcription.failed).',
+      'Check SERVICE_TRANSCRIBER and SERVICE_TRANSCRIBER_KEY.',
+    ],
+  },
+  engine_unavailable: {
+    status: 503,
+    title: 'The transcription engine is temporarily unavailable.',
+    happened:
+      'The transcription server could not be reached, is overloaded or limits requests, or the engine took longer than five minutes.',
+    helps: ['Retry-After and retry_after say how many seconds to wait.'],
   },
 }

@@ -1,5 +1,5 @@
 import type { Logger } from '../log/logger.js'
-import { type Engine, transcriberOf } from './engines/engine-option.js'
+import { concurrencyOf, type Engine, transcriberOf } from './engines/engine-option.js'
 import type { AllowedHost } from './sources/allowed-hosts.js'
 import { createTranscription, type Transcription } from './transcription.js'
 
@@ -7,6 +7,7 @@ import { createTranscription, type Transcription } from './transcription.js'
 export interface TranscriptionSettings {
   readonly transcriber: Engine
   readonly transcriberKey?: string | undefined
+  readonly transcriberConcurrency?: number | undefined
   readonly transcribeHosts: readonly AllowedHost[]
 }
 
@@ -18,5 +19,10 @@ export function openTranscription(settings: TranscriptionSettings, log: Logger):
     const detail = `SERVICE_TRANSCRIBER selects ${by}, but ${by === 'pocketsphinx' ? 'it or ffmpeg' : 'ffmpeg'} is not installed.`
     log({ level: 'warn', event: 'transcription.unavailable', detail })
   }
-  return createTranscription({ transcriber, fetchOptions: { hosts: settings.transcribeHosts }, log })
+  return createTranscription({
+    transcriber,
+    fetchOptions: { hosts: settings.transcribeHosts },
+    log,
+    maxConcurrent: settings.transcriberConcurrency ?? concurrencyOf(settings.transcriber),
+  })
 }

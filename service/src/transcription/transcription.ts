@@ -1,16 +1,15 @@
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { TranscribeAnswer } from 'countersign/protocol'
 import { describeError, type Logger } from '../log/logger.js'
 import { withSignals, withTimeLimit } from '../time-limit.js'
 import { decode } from './decode.js'
-import type { Transcriber } from './engines/transcriber.js'
+import { engineErrorOf } from './engines/engine-error.js'
+import type { Recording, Transcriber, Transcript } from './engines/transcriber.js'
 import { fairSlots } from './fair-slots.js'
 import { type FetchOptions, fromAddress } from './sources/from-address.js'
 import {
   busy,
   InvalidSourceError,
-  noSpeech,
   type RecordingRefused,
   type RecordingSource,
   unavailable,
@@ -25,8 +24,8 @@ export interface TranscriptionParts {
   readonly transcriber: Transcriber | undefined
   readonly fetchOptions: FetchOptions
   readonly log: Logger
-  /** The maximum number of concurrent transcriptions. Defaults to the number of processor cores. */
-  readonly maxConcurrent?: number
+  /** The maximum number of concurrent transcriptions. */
+  readonly maxConcurrent: number
 }
 
 /** The origin of a recording, for the log. */
@@ -40,8 +39,8 @@ export interface Transcription {
   /** A file that a caller names by its address. */
   fromAddress(address: string): RecordingSource
   /**
-   * Receives, decodes and transcribes a recording. When `callerGone` aborts, the work stops and the promise is rejected.
-   * Throws when the engine fails.
+   * Receives, decodes and transcribes a recording; silence gives an empty text. When `callerGone` aborts, the work stops
+   * and the promise is rejected. Throws an `EngineError` when the engine fails.
    */
   transcribe(source: RecordingSource, origin: Origin, callerGone?: AbortSignal): Promise<TranscribeAnswer>
   /** Stops all transcriptions in progress. */
@@ -50,7 +49,7 @@ export interface Transcription {
 
 export function createTranscription(parts: TranscriptionParts): Transcription {
   const { transcriber, fetchOptions, log, maxConcurrent } = parts
-  const slots = fairSlots(maxConcurrent ?? availableParallelism())
+  const slots = fairSlots(maxConcurrent)
   const running = new Set<Promise<unknown>>()
   const closing = new AbortController()
 
@@ -101,12 +100,21 @@ async function transcribeIn(
   if (decoded.outcome === 'refused') return progress.refused(decoded)
   const { path, durationSeconds } = decoded
   progress.step('decoded', { seconds: durationSeconds })
-  const { text, language } = await withTimeLimit(ENGINE_TIMEOUT_MS, [signal], (within) =>
-    transcriber.transcribe({ path, durationSeconds, signal: within }),
-  )
-  if (text === '') return progress.refused(noSpeech)
+  const { text, language } = await recognize(transcriber, { path, durationSeconds, signal })
   progress.step('done', { seconds: durationSeconds, detail: transcriber.name })
   return { outcome: 'transcribed', text, durationSeconds, ...(language && { language }) }
+}
+
+/** Runs the engine on a decoded recording. Throws an `EngineError` unless the recording's signal aborts. */
+async function recognize(transcriber: Transcriber, recording: Recording): Promise<Transcript> {
+  const { signal } = recording
+  try {
+    return await withTimeLimit(ENGINE_TIMEOUT_MS, [signal], (within) =>
+      transcriber.transcribe({ ...recording, signal: within }),
+    )
+  } catch (error) {
+    throw signal.aborted ? error : engineErrorOf(transcriber.name, error)
+  }
 }
 
 /** Logs the progress of a recording, but never its content. */

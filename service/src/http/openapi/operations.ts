@@ -189,7 +189,7 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
     acceptsFile: true,
     body: transcribeBody,
     answer: transcribeAnswer,
-    problems: [...TRANSCRIPTION_REFUSALS],
+    problems: [...TRANSCRIPTION_REFUSALS, 'engine_failed', 'engine_unavailable'],
   }),
   '/v1/test/inbox': get({
     id: 'readInbox',

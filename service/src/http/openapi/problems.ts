@@ -57,12 +57,15 @@ function responseOf(codes: readonly ServiceProblemCode[]): ZodOpenApiResponseObj
 }
 
 function hasRetryAfter(code: ServiceProblemCode): boolean {
-  return [429, 503].includes(PROBLEMS[code].status) || code === 'idempotency_key_in_flight'
+  const others: readonly ServiceProblemCode[] = ['idempotency_key_in_flight', 'engine_failed']
+  return [429, 503].includes(PROBLEMS[code].status) || others.includes(code)
 }
 
 const EXAMPLE_RETRY_AFTER: Partial<Record<ServiceProblemCode, number>> = {
   idempotency_key_in_flight: 1,
   busy: 10,
+  engine_failed: 60,
+  engine_unavailable: 10,
   unavailable: 5,
 }
 

@@ -1,6 +1,7 @@
 import type { TranscribeAnswer } from 'countersign/protocol'
 import type { Request, RequestHandler, Response } from 'express'
 import { parseTranscribe } from '../../requests/inputs.js'
+import { EngineError } from '../../transcription/engines/engine-error.js'
 import { InvalidSourceError, type RecordingSource } from '../../transcription/sources/recording-source.js'
 import type { Transcription } from '../../transcription/transcription.js'
 import { callingApplication } from '../authenticate.js'
@@ -14,10 +15,17 @@ import { fromForm } from '../upload.js'
  * a path on this machine.
  */
 export function transcribeRoute(transcription: Transcription): readonly RequestHandler[] {
-  const transcribe = (request: Request, response: Response, source: RecordingSource) =>
-    transcription
-      .transcribe(source, logFields(request), callerGoneSignal(response))
-      .then((answer) => respond(response, answer))
+  async function transcribe(request: Request, response: Response, source: RecordingSource): Promise<void> {
+    try {
+      respond(
+        response,
+        await transcription.transcribe(source, logFields(request), callerGoneSignal(response)),
+      )
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error
+      problem(response, error.code, { retryAfterSeconds: error.retryAfterSeconds })
+    }
+  }
 
   return [
     async function transcribeUpload(request, response, next) {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { isInstalled } from '../child-process.js'
 import { commandTranscriber } from './command-transcriber.js'
 import { type OpenAiSettings, openAiTranscriber } from './openai-transcriber.js'
@@ -9,6 +10,9 @@ export type Engine =
   | { readonly by: 'auto' | 'off' | 'pocketsphinx' }
   | { readonly by: 'command'; readonly words: readonly [string, ...string[]] }
   | { readonly by: 'server'; readonly url: string; readonly fields: Readonly<Record<string, string>> }
+
+/** A server has its own queue and its own cores, so it may be sent more recordings than this machine has cores. */
+const SERVER_CONCURRENCY = 16
 
 const DEFAULT_PATH = '/v1/audio/transcriptions'
 
@@ -52,4 +56,9 @@ export function transcriberOf(engine: Engine, apiKey: OpenAiSettings['apiKey']):
     default:
       return hasPocketsphinx() ? pocketsphinx() : undefined
   }
+}
+
+/** How many recordings an engine transcribes at once unless the operator says otherwise. */
+export function concurrencyOf({ by }: Engine): number {
+  return by === 'server' ? SERVER_CONCURRENCY : availableParallelism()
 }

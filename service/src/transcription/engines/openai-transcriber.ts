@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
+import { EngineError } from './engine-error.js'
+import { readJson } from './server-response.js'
 import type { Transcriber } from './transcriber.js'
 
 /** A server with the API of OpenAI's `/v1/audio/transcriptions`. */
@@ -15,6 +17,20 @@ const responseSchema = z.object({ text: z.string(), language: z.string().optiona
 
 /** Transcribes on a server: OpenAI, vLLM, speaches, LocalAI, or whisper.cpp at `/inference`. */
 export function openAiTranscriber({ url, apiKey, fields }: OpenAiSettings): Transcriber {
+  async function post(form: FormData, signal: AbortSignal): Promise<Response> {
+    return await fetch(url, {
+      method: 'POST',
+      body: form,
+      headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {},
+      // A redirect must not send the key to another address.
+      redirect: 'manual',
+      signal,
+    }).catch((cause: unknown) => {
+      if (signal.aborted) throw cause
+      throw new EngineError('engine_unavailable', 'The transcription server could not be reached.', { cause })
+    })
+  }
+
   return {
     name: new URL(url).host,
     async transcribe({ path, signal }) {
@@ -22,20 +38,10 @@ export function openAiTranscriber({ url, apiKey, fields }: OpenAiSettings): Tran
       for (const [name, value] of Object.entries({ response_format: 'json', ...fields }))
         form.set(name, value)
       form.set('file', new Blob([await readFile(path)], { type: 'audio/wav' }), 'recording.wav')
-      const response = await fetch(url, {
-        method: 'POST',
-        body: form,
-        headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {},
-        // A redirect must not send the key to another address.
-        redirect: 'error',
-        signal,
-      })
-      if (!response.ok) {
-        await response.body?.cancel()
-        throw new Error(`The transcription server responded with ${response.status}.`)
+      const body = responseSchema.safeParse(await readJson(await post(form, signal)))
+      if (!body.success) {
+        throw new EngineError('engine_failed', 'The response of the transcription server has no text.')
       }
-      const body = responseSchema.safeParse(await response.json())
-      if (!body.success) throw new Error('The response of the transcription server has no text.')
       const { text, language } = body.data
       return { text: text.trim(), ...(language && { language }) }
     },

@@ -32,7 +32,6 @@ export const unsupportedMedia: RecordingRefused = {
   outcome: 'refused',
   refusal: { reason: 'unsupported_media' },
 }
-export const noSpeech: RecordingRefused = { outcome: 'refused', refusal: { reason: 'no_speech' } }
 export const unavailable: RecordingRefused = {
   outcome: 'refused',
   refusal: { reason: 'transcription_unavailable' },
