@@ -51,7 +51,13 @@ async function untilAllLeft() {
 
 async function withOutbox(work) {
   const carrier = smtpCarrier(settings)
-  const outbox = storedOutbox({ store, keys, carriers: { email: carrier }, log: () => {} })
+  const outbox = storedOutbox({
+    store,
+    keys,
+    carriers: { email: carrier },
+    sendersOf: async () => ({}),
+    log: () => {},
+  })
   // One statement, as in a request for a code.
   const enqueue = (from, to, now) =>
     outbox.enqueue(

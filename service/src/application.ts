@@ -60,6 +60,24 @@ export interface Spending {
   readonly perMonth: number | undefined
 }
 
+/** Who an application's messages come from. Whatever is not set, the carrier's own settings decide. */
+export interface Senders {
+  /** The sender of emails, such as `Vault <no-reply@vault.example>`. */
+  readonly emailFrom?: string | undefined
+  readonly emailReplyTo?: string | undefined
+  /** The sender of SMS: a number, a short code or a name. */
+  readonly smsFrom?: string | undefined
+  /** The messaging service (`MG…`) of a gateway with Twilio's API. */
+  readonly messagingService?: string | undefined
+  readonly whatsappFrom?: string | undefined
+  /** The approved template (`HX…`) of each language, `*` for all others. */
+  readonly whatsappTemplate?: Readonly<Record<string, string>> | undefined
+  /** The variables of the templates, with the placeholders `{code}` and `{minutes}`. */
+  readonly whatsappVariables?: Readonly<Record<string, string>> | undefined
+  /** The number that calls come from. */
+  readonly callFrom?: string | undefined
+}
+
 const TEST_SUFFIX = '/test'
 
 /** The id in the rows of an application's data. Names contain no slash, so test data cannot collide with an application. */

@@ -111,6 +111,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     keys,
     carriers: metrics.timeCarriers(carriers.byChannel),
     simulated: simulatedCarrier(inbox),
+    sendersOf: applications.sendersOf,
     log,
     onUndelivered: (message, now) => endUndelivered(store, message, now),
   })

@@ -119,6 +119,8 @@ describe('the command line on PostgreSQL', () => {
       'attemptsPerChallenge=3',
       'lockDuration=1h',
       'name=The Vault',
+      'emailFrom=Vault, Inc <codes@vault.example>',
+      'whatsappTemplate=*:HX1,de:HX2',
       '--unset',
       'countries',
     )
@@ -128,6 +130,9 @@ describe('the command line on PostgreSQL', () => {
     expect(of('lockDuration')).toEqual({ name: 'lockDuration', value: '1h', from: 'set' })
     expect(of('codeLifetime')).toEqual({ name: 'codeLifetime', value: '5m', from: 'default' })
     expect(of('name')?.value).toBe('The Vault')
+    expect(of('emailFrom')?.value).toBe('Vault, Inc <codes@vault.example>')
+    expect(of('whatsappTemplate')?.value).toBe('*:HX1,de:HX2')
+    expect(of('smsFrom')).toEqual({ name: 'smsFrom', value: '', from: 'default' })
     expect(of('countries')).toEqual({ name: 'countries', value: 'all', from: 'default' })
     const { out } = await succeed('app', 'settings', 'vault')
     const columns = out.split('\n').map((line) => line.indexOf('set', 20))
@@ -399,6 +404,7 @@ describe('the command line on PostgreSQL', () => {
     [['app', 'settings', 'default', '--unset', 'lockSeconds'], '"lockSeconds" is now called lockDuration'],
     [['app', 'settings', 'default', 'spendPerDay=5'], 'need prices'],
     [['app', 'settings', 'default', 'prices=GB'], 'such as GB:0.04'],
+    [['app', 'settings', 'default', 'emailFrom=Vault', 'callFrom=12'], 'callFrom must be a phone number'],
     [['app', 'settings', 'default', 'prices=Britain:1'], 'ISO codes'],
     [['app', 'settings', 'default', 'spendPerMonth=much'], 'amount of money'],
     [['traffic', 'pause', 'default', 'Britain'], 'neither a country'],

@@ -46,6 +46,10 @@ test('a revoked key and a changed setting take effect immediately in the same pr
     .poll(async () => (await elsewhere.directory.byKey(key))?.limits.attemptsPerChallenge, soon)
     .toBe(3)
 
+  await ops.changeSettings('shared', { set: { smsFrom: 'Bank' } })
+  expect(await here.directory.sendersOf('shared')).toEqual({ smsFrom: 'Bank' })
+  await expect.poll(() => elsewhere.directory.sendersOf('shared'), soon).toEqual({ smsFrom: 'Bank' })
+
   await ops.revokeKey('shared', id)
   expect(await here.directory.byKey(key)).toBeUndefined()
   await expect.poll(() => elsewhere.directory.byKey(key), soon).toBeUndefined()

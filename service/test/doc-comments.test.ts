@@ -31,6 +31,7 @@ test('a doc comment describes everything that the methods of an operator accept 
 test.each([
   ['options.ts', /^const schema = z\.strictObject\(\{\n([\s\S]*?)^\}\)/m],
   ['limits.ts', /^export const LIMIT_RANGES = \{\n([\s\S]*?)^\}/m],
+  ['applications/sender-settings.ts', /^export const senderRules = \{\n([\s\S]*?)^\}/m],
   ['applications/settings.ts', /^export const settingsSchema = z\.strictObject\(\{\n([\s\S]*?)^\}\)/m],
 ])('a doc comment describes every option in %s, and its default', async (file, pattern) => {
   const [, body = ''] = pattern.exec(await read(file)) ?? []

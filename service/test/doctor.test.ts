@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
+import { parseDelivery } from '../src/carriers/delivery-option.js'
 import { run } from '../src/cli/program.js'
 import { diagnoseStore } from '../src/operator/diagnose-store.js'
 import { operator } from '../src/operator/operator.js'
@@ -26,7 +27,11 @@ describeOnBothDatabases((bench, database) => {
   })
   afterEach(() => vi.useRealTimers())
 
-  const diagnose = async (keys = keysFrom(SECRET), service = PRODUCTION, store: Store = bench().store) =>
+  const diagnose = async (
+    keys = keysFrom(SECRET),
+    service: Parameters<typeof diagnoseStore>[2] = PRODUCTION,
+    store: Store = bench().store,
+  ) =>
     (await diagnoseStore(store, keys, service)).map((one) => `${one.severity} ${one.subject}: ${one.message}`)
   const diagnosticsOf = async (subject: string, ...rest: Parameters<typeof diagnose>) =>
     (await diagnose(...rest)).filter((one) => one.split(' ')[1] === `${subject}:`)
@@ -54,6 +59,19 @@ describeOnBothDatabases((bench, database) => {
       'ok API keys: Every application has a live key.',
       'ok countries: Every application names the countries that it serves.',
       'ok traffic: The codes sent to phones are typed.',
+    ])
+  })
+
+  test('warns about senders of applications that no carrier can use', async () => {
+    const { store } = bench()
+    await operator(store, 'ann').createApplication('bank', {
+      smsFrom: 'Bank',
+      emailFrom: 'codes@bank.example',
+    })
+    const { routes } = parseDelivery('email=smtp://mail.example?from=a@b.example,sms=inbox')
+    expect(await diagnosticsOf('carriers', keysFrom(SECRET), { ...PRODUCTION, routes })).toEqual([
+      'warning carriers: The setting smsFrom of "bank" has no effect: sms is delivered by inbox. Add a carrier that can use it ' +
+        'to SERVICE_DELIVERY, or unset it: app settings bank --unset smsFrom.',
     ])
   })
 

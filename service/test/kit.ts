@@ -64,6 +64,7 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
     keys,
     carriers,
     simulated: simulatedCarrier(storedInbox(store, keys)),
+    sendersOf: async () => ({}),
     log,
     onUndelivered: (message, now) => endUndelivered(store, message, now),
   })

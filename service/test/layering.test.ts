@@ -46,11 +46,14 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'message-texts': { types: ['application.ts', 'delivery'] },
   carriers: {
     uses: ['delivery', 'log', 'message-texts', 'retry-after.ts', 'secrets', 'store', 'time-limit.ts'],
+    types: ['application.ts'],
   },
   reports: { uses: ['carriers', 'delivery', 'time-limit.ts'] },
   'test-mode': { uses: ['delivery', 'refusals.ts'], types: ['application.ts', 'carriers'] },
   transcription: { uses: ['log', 'retry-after.ts', 'time-limit.ts'] },
-  applications: { uses: ['application.ts', 'contacts', 'limits.ts', 'log', 'message-texts', 'store'] },
+  applications: {
+    uses: ['application.ts', 'carriers', 'contacts', 'limits.ts', 'log', 'message-texts', 'store'],
+  },
   metrics: { uses: ['store'], types: ['delivery', 'log'] },
   maintenance: { uses: ['accounts', 'delivery', 'log', 'store'] },
   'readiness.ts': { uses: ['log', 'store'] },
@@ -192,7 +195,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'secrets',
       'store',
     ],
-    types: ['applications'],
+    types: ['applications', 'carriers'],
   },
   'index.ts': {
     uses: ['configuration-error.ts', 'environment.ts', 'log', 'operator', 'secrets', 'service.ts', 'store'],

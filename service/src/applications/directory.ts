@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Application, Mode } from '../application.js'
+import type { Application, Mode, Senders } from '../application.js'
 import { describeError, type Logger } from '../log/logger.js'
 import { queryOne, type Store } from '../store/store.js'
 import { hashApiKey, isApiKey } from './api-key.js'
+import { sendersIn } from './sender-settings.js'
 import {
   type ApplicationDefaults,
   type ApplicationSettings,
@@ -24,6 +25,8 @@ export interface ApplicationDirectory {
   byKey(apiKey: string): Promise<Application | undefined>
   /** The application with this name, as its live keys see it. */
   byName(name: string): Promise<Application>
+  /** Who the messages of the application with this name come from. */
+  sendersOf(name: string): Promise<Senders>
   /** Makes this process read the application again. */
   forget(name: string): void
 }
@@ -104,6 +107,7 @@ export function applicationDirectory(parts: {
       return find(row.application, row.mode)
     },
     byName: (name) => find(name, 'live'),
+    sendersOf: async (name) => sendersIn(await settings.get(name)),
     forget(name) {
       settings.delete(name)
       keys.deleteWhere((row) => row?.application === name)

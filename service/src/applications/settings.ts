@@ -12,6 +12,7 @@ import { isCountry } from '../contacts/phone.js'
 import { LIMIT_NAMES, type LimitOptions, limitRules, limitsFrom } from '../limits.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from '../message-texts/catalogue.js'
 import { faultsInOwnTexts } from '../message-texts/own-texts.js'
+import { senderRules } from './sender-settings.js'
 
 /** How an operator writes the empty list of countries, which serves all. */
 export const ALL_COUNTRIES = 'all'
@@ -109,6 +110,7 @@ export const settingsSchema = z.strictObject({
       return faults.length > 0 ? z.NEVER : (given as OwnTexts)
     })
     .optional(),
+  ...senderRules,
   ...limitRules,
 })
 

@@ -51,8 +51,11 @@ function parseSmtp(url: URL): Route | string {
   if (!from || !isMailSender(from)) {
     return `${by} needs the sender: smtp://…?from=no-reply@vault.example (percent-encode spaces, < and >).`
   }
-  const unknown = unknownParameter(url, ['from', 'tls', 'ca', 'connections', 'check'])
-  if (unknown) return `${by} has no parameter "${unknown}": use from, tls, ca, connections or check.`
+  const replyTo = url.searchParams.get('reply-to') ?? undefined
+  if (replyTo !== undefined && !isMailSender(replyTo)) return `${by}: reply-to must be a mailbox.`
+  const known = ['from', 'reply-to', 'tls', 'ca', 'connections', 'check']
+  const unknown = unknownParameter(url, known)
+  if (unknown) return `${by} has no parameter "${unknown}": use ${known.join(', ')}.`
   const secure = url.protocol === 'smtps:'
   const user = url.username ? decode(url.username) : undefined
   // Unless the operator sets `tls`, a password is only sent unencrypted to this machine.
@@ -70,7 +73,7 @@ function parseSmtp(url: URL): Route | string {
   const settings = {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port ? Number(url.port) : secure ? 465 : 587,
-    ...{ secure, ca, user, from, connections },
+    ...{ secure, ca, user, from, replyTo, connections },
     tls: tls === 'required' ? 'required' : 'optional',
     password: url.password ? decode(url.password) : undefined,
     name: nameOf(url),

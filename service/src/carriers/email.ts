@@ -1,5 +1,5 @@
 import type { SendMailOptions } from 'nodemailer'
-import type { QueuedMessage } from '../delivery/message.js'
+import type { OutgoingMessage } from '../delivery/carrier.js'
 import { messageReference } from '../delivery/message-reference.js'
 
 /** Who an email comes from. */
@@ -10,24 +10,34 @@ export interface EmailSender {
   readonly replyTo?: string | undefined
 }
 
-/** An email as nodemailer composes it. Its `Message-ID` names the message, so that delivery reports can. */
-export function composeEmail(message: QueuedMessage, { from, replyTo }: EmailSender): SendMailOptions {
+/**
+ * An email as nodemailer composes it, from its application's sender or else the carrier's. Its `Message-ID` names the
+ * message, so that delivery reports can.
+ */
+export function composeEmail(message: OutgoingMessage, carrier: EmailSender): SendMailOptions {
+  const from = message.senders?.emailFrom ?? carrier.from
+  const replyTo = message.senders?.emailReplyTo ?? carrier.replyTo
   return {
-    from,
-    ...(replyTo !== undefined && { replyTo }),
     // nodemailer never parses an address object as a list (R88).
+    from: mailboxOf(from),
+    ...(replyTo !== undefined && { replyTo: mailboxOf(replyTo) }),
     to: { name: '', address: message.to },
     subject: message.subject,
     text: message.text,
     html: message.html,
-    messageId: messageId(message, from),
+    messageId: `<${messageReference(message)}@${domainOf(from)}>`,
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
     disableFileAccess: true,
     disableUrlAccess: true,
   }
 }
 
-function messageId(message: QueuedMessage, from: string): string {
-  const domain = /@([^\s<>@]+)>?\s*$/.exec(from)?.[1] ?? 'countersign.invalid'
-  return `<${messageReference(message)}@${domain}>`
+/** `Vault, Inc <no-reply@vault.example>`, whose name may contain a comma. */
+function mailboxOf(text: string): { readonly name: string; readonly address: string } {
+  const [, name = '', address = text] = /^([^<]*?)\s*<([^<>]+)>$/.exec(text) ?? []
+  return { name: name.replace(/^"(.*)"$/, '$1'), address }
+}
+
+function domainOf(from: string): string {
+  return /@([^\s<>@]+)>?\s*$/.exec(from)?.[1] ?? 'countersign.invalid'
 }

@@ -25,7 +25,7 @@ export function messageBirdCarrier(settings: MessageBirdSettings): Carrier {
       checkRecipient(message)
       const secondsLeft = Math.floor((message.expiresAt - Date.now()) / 1000)
       const body = JSON.stringify({
-        originator: from,
+        originator: message.senders?.smsFrom ?? from,
         recipients: [message.to.slice(1)],
         body: message.text,
         datacoding: 'auto',

@@ -24,7 +24,7 @@ const ADDRESS_FAULT =
 
 /** Delivers email over the API of Amazon SES, version 2. */
 export function sesCarrier(settings: SesSettings): Carrier {
-  const { baseUrl, credentials, from, replyTo, configurationSet, name = 'ses' } = settings
+  const { baseUrl, credentials, configurationSet, name = 'ses' } = settings
   const url = `${baseUrl}/v2/email/outbound-emails`
   // It sends nothing, but composes the email as a whole: SES then reports its `Message-ID` back.
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
@@ -32,7 +32,7 @@ export function sesCarrier(settings: SesSettings): Carrier {
     name,
     async deliver(message, signal) {
       checkRecipient(message)
-      const { message: email } = await composer.sendMail(composeEmail(message, { from, replyTo }))
+      const { message: email } = await composer.sendMail(composeEmail(message, settings))
       const body = JSON.stringify({
         Destination: { ToAddresses: [message.to] },
         ...(configurationSet !== undefined && { ConfigurationSetName: configurationSet }),

@@ -20,6 +20,7 @@ export interface SmtpSettings {
   readonly password?: string | undefined
   /** The sender, such as `Vault <no-reply@vault.example>`. */
   readonly from: string
+  readonly replyTo?: string | undefined
   /** The maximum number of open connections. Defaults to 5. */
   readonly connections?: number | undefined
   /** The carrier's name in delivery states and the log. Defaults to `smtp`. */
@@ -28,7 +29,7 @@ export interface SmtpSettings {
 
 /** Delivers email through a mail server, over a pool of connections. */
 export function smtpCarrier(settings: SmtpSettings): Carrier {
-  const { host, port, secure, tls, ca, user, password, from } = settings
+  const { host, port, secure, tls, ca, user, password } = settings
   const transport = createTransport({
     pool: true,
     maxConnections: settings.connections ?? DEFAULT_CONNECTIONS,
@@ -48,7 +49,7 @@ export function smtpCarrier(settings: SmtpSettings): Carrier {
       checkRecipient(message)
       try {
         const { response } = await transport.sendMail({
-          ...composeEmail(message, { from }),
+          ...composeEmail(message, settings),
           // Aborting drops an email that waits for a connection and interrupts one that is being sent.
           signal,
         })

@@ -19,11 +19,12 @@ const CONTENT_TYPE = 'application/x-www-form-urlencoded'
 /** Delivers SMS over the API of Amazon SNS. */
 export function snsCarrier({ baseUrl, credentials, from, name = 'sns' }: SnsSettings): Carrier {
   const url = `${baseUrl}/`
-  const attributes = { 'AWS.SNS.SMS.SMSType': 'Transactional', ...senderAttribute(from) }
   return {
     name,
     async deliver(message, signal) {
       checkRecipient(message)
+      const sender = senderAttribute(message.senders?.smsFrom ?? from)
+      const attributes = { 'AWS.SNS.SMS.SMSType': 'Transactional', ...sender }
       const body = new URLSearchParams({
         ...{ Action: 'Publish', Version: '2010-03-31', PhoneNumber: message.to, Message: message.text },
         ...attributeFields(attributes),

@@ -1,6 +1,5 @@
 import { languageKey, matchLanguage } from 'countersign/protocol'
-import { type Carrier, checkRecipient, DeliveryError } from '../delivery/carrier.js'
-import type { QueuedMessage } from '../delivery/message.js'
+import { type Carrier, checkRecipient, DeliveryError, type OutgoingMessage } from '../delivery/carrier.js'
 import { messageReference } from '../delivery/message-reference.js'
 import { type HttpResponse, httpRequest } from './http-request.js'
 import { twilioError } from './twilio-error.js'
@@ -70,17 +69,17 @@ export function twilioCarrier(settings: TwilioSettings, reportAddress?: string):
   }
 }
 
-function messageForm(settings: TwilioSettings, message: QueuedMessage): Record<string, string> {
-  const sender = senderOf(settings, message.channel === 'whatsapp' ? 'whatsapp:' : '')
+function messageForm(settings: TwilioSettings, message: OutgoingMessage): Record<string, string> {
+  const { senders = {} } = message
   const secondsLeft = Math.floor((message.expiresAt - Date.now()) / 1000)
   const common = {
-    ...sender,
+    ...senderOf(settings, message),
     // The gateway must not deliver a code after it has expired.
     ValidityPeriod: String(Math.min(Math.max(secondsLeft, 1), MAX_VALIDITY_SECONDS)),
   }
   if (message.channel === 'sms') return { To: message.to, ...common, Body: message.text }
   // WhatsApp accepts no free text from a business, only an approved template with the code as its variable.
-  const template = templateFor(settings.content, message.locale)
+  const template = templateFor(senders.whatsappTemplate ?? settings.content, message.locale)
   if (message.channel !== 'whatsapp' || template === undefined || message.code === undefined) {
     throw new DeliveryError(
       'The gateway cannot send this message by this channel: it has no template for it.',
@@ -91,7 +90,9 @@ function messageForm(settings: TwilioSettings, message: QueuedMessage): Record<s
     To: `whatsapp:${message.to}`,
     ...common,
     ContentSid: template,
-    ContentVariables: JSON.stringify({ 1: message.code }),
+    ContentVariables: JSON.stringify(
+      variablesOf(senders.whatsappVariables ?? { 1: '{code}' }, message.code, secondsLeft),
+    ),
   }
 }
 
@@ -101,16 +102,40 @@ function templateFor(content: TwilioSettings['content'], locale: string): string
   return templates.get(matchLanguage([locale], templates) ?? '*')
 }
 
-function callForm(settings: TwilioSettings, message: QueuedMessage): Record<string, string> {
-  if (settings.from === undefined) {
-    throw new DeliveryError('The gateway has no phone number to call from.', 'carrier')
-  }
-  return { To: message.to, From: settings.from, Twiml: twiml(message) }
+function variablesOf(
+  variables: Readonly<Record<string, string>>,
+  code: string,
+  secondsLeft: number,
+): Record<string, string> {
+  const minutes = String(Math.max(Math.ceil(secondsLeft / 60), 1))
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, text]) => [
+      name,
+      text.replaceAll('{code}', code).replaceAll('{minutes}', minutes),
+    ]),
+  )
 }
 
-function senderOf({ service, from }: TwilioSettings, prefix: string): Record<string, string> {
-  if (service !== undefined) return { MessagingServiceSid: service }
-  return { From: `${prefix}${from ?? ''}` }
+function callForm(settings: TwilioSettings, message: OutgoingMessage): Record<string, string> {
+  const from = message.senders?.callFrom ?? settings.from
+  if (from === undefined) {
+    throw new DeliveryError('The gateway has no phone number to call from.', 'carrier')
+  }
+  return { To: message.to, From: from, Twiml: twiml(message) }
+}
+
+/** What the application sets comes before what the address of the gateway sets. */
+function senderOf(
+  settings: TwilioSettings,
+  { channel, senders = {} }: OutgoingMessage,
+): Record<string, string> {
+  if (channel === 'whatsapp' && senders.whatsappFrom !== undefined) {
+    return { From: `whatsapp:${senders.whatsappFrom}` }
+  }
+  if (senders.messagingService !== undefined) return { MessagingServiceSid: senders.messagingService }
+  if (channel === 'sms' && senders.smsFrom !== undefined) return { From: senders.smsFrom }
+  if (settings.service !== undefined) return { MessagingServiceSid: settings.service }
+  return { From: `${channel === 'whatsapp' ? 'whatsapp:' : ''}${settings.from ?? ''}` }
 }
 
 /** The gateway's id for the message that it accepted. Throws a `DeliveryError` when it did not accept it. */

@@ -36,8 +36,14 @@ export function vonageCarrier({
     name,
     async deliver(message, signal) {
       checkRecipient(message)
+      const sender = message.senders?.smsFrom ?? from
       const body = JSON.stringify({
-        ...{ api_key: apiKey, api_secret: apiSecret, to: message.to.slice(1), from: from.replace(/^\+/, '') },
+        ...{
+          api_key: apiKey,
+          api_secret: apiSecret,
+          to: message.to.slice(1),
+          from: sender.replace(/^\+/, ''),
+        },
         text: message.text,
         type: gsm7Units(message.text) === undefined ? 'unicode' : 'text',
         // The gateway must not deliver a code after it has expired.

@@ -1,5 +1,11 @@
 import { createHmac, type KeyObject } from 'node:crypto'
-import { type Carrier, CONTACT_FAULTS, checkRecipient, DeliveryError } from '../delivery/carrier.js'
+import {
+  type Carrier,
+  CONTACT_FAULTS,
+  checkRecipient,
+  DeliveryError,
+  type OutgoingMessage,
+} from '../delivery/carrier.js'
 import { type HttpResponse, httpRequest, isTemporary } from './http-request.js'
 
 /** The address of the webhook, and the secret that signs its requests. */
@@ -11,7 +17,7 @@ export interface WebhookSettings {
 }
 
 /**
- * Delivers by `POST` of JSON `{ id, application, channel, to, purpose, locale, subject?, text, code?, codes?, expires_at }` with the header
+ * Delivers by `POST` of JSON `{ id, application, channel, to, from?, reply_to?, purpose, locale, subject?, text, code?, codes?, expires_at }` with the header
  * `Countersign-Signature: t=<unix seconds>,v1=<hex>`, where v1 is the HMAC-SHA-256 of `<t>.<body>`. Any 2xx response
  * accepts the message; 408, 425, 429 and 5xx ask for a retry, after `Retry-After` if they have one, 422 means that the recipient cannot be reached (optionally
  * with `{ reason }`, one of `CONTACT_FAULTS`), and every other status that this webhook does not deliver the message. Redirects are not followed.
@@ -24,8 +30,22 @@ export function webhookCarrier({ url, secret, name = 'webhook' }: WebhookSetting
       const { id, application, channel, to, purpose, locale, subject, text, code, codes } = message
       const expires_at = new Date(message.expiresAt).toISOString()
       const email = channel === 'email' ? { subject } : {}
+      const sender = senderOf(message)
       const body = JSON.stringify({
-        ...{ id, application, channel, to, purpose, locale, ...email, text, code, codes, expires_at },
+        ...{
+          id,
+          application,
+          channel,
+          to,
+          ...sender,
+          purpose,
+          locale,
+          ...email,
+          text,
+          code,
+          codes,
+          expires_at,
+        },
       })
       const headers = {
         'content-type': 'application/json',
@@ -38,6 +58,13 @@ export function webhookCarrier({ url, secret, name = 'webhook' }: WebhookSetting
     },
     async close() {},
   }
+}
+
+/** The sender that the application sets for the channel. */
+function senderOf({ channel, senders = {} }: OutgoingMessage) {
+  const { emailFrom, emailReplyTo, smsFrom, whatsappFrom, callFrom } = senders
+  const from = { email: emailFrom, sms: smsFrom, whatsapp: whatsappFrom, call: callFrom }[channel]
+  return { from, reply_to: channel === 'email' ? emailReplyTo : undefined }
 }
 
 function webhookError({ status, body, retryAfterMs }: HttpResponse): DeliveryError {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { guessingSentence } from 'countersign/protocol'
+import type { Routes } from '../carriers/route.js'
 import { ConfigurationError } from '../configuration-error.js'
 import { readEnvironment } from '../environment.js'
 import { diagnoseCarriers, diagnoseReports } from '../operator/diagnose-carriers.js'
@@ -24,7 +25,8 @@ export function doctorCommand(program: Command, io: Io): void {
     .action(async (_own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
       const keys = keysOf(io)
-      const diagnostics = [...(await diagnoseSettings(io)), ...(await diagnoseStoreOf(io, keys))]
+      const { routes, diagnostics: ofSettings } = await diagnoseSettings(io)
+      const diagnostics = [...ofSettings, ...(await diagnoseStoreOf(io, keys, routes))]
       print(io, options, diagnostics, () =>
         table(
           ['', 'subject', 'diagnostic'],
@@ -38,7 +40,9 @@ export function doctorCommand(program: Command, io: Io): void {
 }
 
 /** Checks the environment variables of the service, and the carriers that they configure. */
-async function diagnoseSettings(io: Io): Promise<Diagnostic[]> {
+async function diagnoseSettings(
+  io: Io,
+): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly routes?: Routes }> {
   const subject = 'settings'
   try {
     const { options, warnings } = readEnvironment(io.env, { dataDir: storeLocation(io.env).dataDir })
@@ -50,23 +54,25 @@ async function diagnoseSettings(io: Io): Promise<Diagnostic[]> {
     // Of all codes, those of an app are the easiest to guess: several are valid at a time.
     const guessing = guessingSentence({ failuresBeforeDisable, validCodes: 2 + appStepsAhead })
     const bound: Diagnostic = { severity: 'ok', subject, message: guessing }
-    return [
+    const diagnostics = [
       ...(found.length > 0 ? found : [ok]),
       bound,
       ...(await diagnoseCarriers(routes)),
       diagnoseReports(configuredSources(settings)),
     ]
+    return { diagnostics, routes }
   } catch (error) {
-    return faultsOf(error, subject)
+    return { diagnostics: faultsOf(error, subject) }
   }
 }
 
-async function diagnoseStoreOf(io: Io, keys: Keys): Promise<Diagnostic[]> {
+async function diagnoseStoreOf(io: Io, keys: Keys, routes: Routes | undefined): Promise<Diagnostic[]> {
   const production = isProduction(io.env)
   const service = {
     production,
     hasOptionKey: !!io.env.SERVICE_API_KEY,
     homeCountry: io.env.SERVICE_HOME_COUNTRY || undefined,
+    routes,
   }
   try {
     return await withStore(io, (store) => diagnoseStore(store, keys, service), { migrations: 'skip' })

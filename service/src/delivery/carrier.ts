@@ -1,3 +1,4 @@
+import type { Senders } from '../application.js'
 import type { QueuedMessage } from './message.js'
 
 /** How long one attempt to deliver a message may take, all fallback carriers included; shorter than a message's lease. */
@@ -11,13 +12,19 @@ export interface Receipt {
   readonly carrier?: string | undefined
 }
 
+/** A message as it is handed over. */
+export interface OutgoingMessage extends QueuedMessage {
+  /** Who it comes from, as far as its application says so. Defaults to the carrier's own settings. */
+  readonly senders?: Senders
+}
+
 /** Hands messages over to a mail server, a gateway or a webhook, for one or several channels. */
 export interface Carrier {
   readonly name: string
   /** Whether it reports if a message arrived. Defaults to `false`. */
   readonly reports?: boolean
   /** Hands a message over. Throws, if possible a `DeliveryError`, when it is not accepted. Stops when the signal aborts. */
-  deliver(message: QueuedMessage, signal: AbortSignal): Promise<Receipt>
+  deliver(message: OutgoingMessage, signal: AbortSignal): Promise<Receipt>
   /** Checks, without sending anything, that the carrier is reachable and accepts our credentials. Throws when not. */
   check?(signal: AbortSignal): Promise<void>
   close(): Promise<void>

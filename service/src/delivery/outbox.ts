@@ -1,4 +1,4 @@
-import { type Application, isTestPartition } from '../application.js'
+import { type Application, isTestPartition, type Senders } from '../application.js'
 import { describeError, type Logger } from '../log/logger.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
@@ -9,6 +9,7 @@ import {
   type Carrier,
   type ContactFault,
   DeliveryError,
+  type OutgoingMessage,
   type Receipt,
 } from './carrier.js'
 import { type Channel, type Message, messageLogFields, type QueuedMessage } from './message.js'
@@ -61,6 +62,8 @@ export function storedOutbox(parts: {
   readonly carriers: Readonly<Partial<Record<Channel, Carrier>>>
   /** Receives the messages of test keys on every channel, since none of them may be sent. */
   readonly simulated: Carrier
+  /** Finds who the messages of an application come from, before each attempt. */
+  readonly sendersOf: (application: string) => Promise<Senders>
   readonly log: Logger
   /** Called when a message is given up, before its caller is answered. */
   readonly onUndelivered: (message: QueuedMessage, now: number) => Promise<void>
@@ -69,7 +72,7 @@ export function storedOutbox(parts: {
   /** How long one attempt may take. Defaults to 10 s, which is also the maximum. */
   readonly attemptTimeoutMs?: number
 }): Outbox {
-  const { store, keys, carriers, simulated, log, onUndelivered } = parts
+  const { store, keys, carriers, simulated, sendersOf, log, onUndelivered } = parts
   const { answerWithinMs = ANSWER_WITHIN_MS, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS } = parts
   const table = outboxTable(store, keys)
   const inProgress = new Set<Promise<unknown>>()
@@ -107,8 +110,10 @@ export function storedOutbox(parts: {
 
   async function attemptDelivery(message: QueuedMessage): Promise<Outcome> {
     const fields = messageLogFields(message)
-    const carrier = isTestPartition(message.application) ? simulated : carriers[message.channel]
-    const result = await handOver(message, carrier)
+    const isTest = isTestPartition(message.application)
+    const carrier = isTest ? simulated : carriers[message.channel]
+    const senders = isTest ? {} : await sendersOf(message.application)
+    const result = await handOver({ ...message, senders }, carrier)
     const now = Date.now()
     if (!(result instanceof DeliveryError)) {
       const attempt = { carrier: result.carrier ?? carrier?.name ?? null, carrierId: result.id }
@@ -133,7 +138,7 @@ export function storedOutbox(parts: {
   }
 
   async function handOver(
-    message: QueuedMessage,
+    message: OutgoingMessage,
     carrier: Carrier | undefined,
   ): Promise<Receipt | DeliveryError> {
     if (!carrier) return new DeliveryError('No carrier serves this channel.', 'carrier')

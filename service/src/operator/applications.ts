@@ -1,4 +1,5 @@
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
+import { sendersIn } from '../applications/sender-settings.js'
 import {
   ALL_COUNTRIES,
   type ApplicationSettings,
@@ -101,7 +102,7 @@ export async function showSettings({ store }: Actor, application: string): Promi
   )
   const { spending, ...effective } = effectiveApplication(application, set)
   const { prices, perDay: spendPerDay, perMonth: spendPerMonth } = spending
-  const values = { ...effective, ...limits, prices, spendPerDay, spendPerMonth }
+  const values = { ...effective, ...limits, ...sendersIn(set), prices, spendPerDay, spendPerMonth }
   return Object.keys(settingsSchema.shape).map((name) => {
     const value = values[name as keyof typeof values]
     const from = set[name as keyof ApplicationSettings] === undefined ? 'default' : 'set'
@@ -205,7 +206,7 @@ function refuseCeilingsWithoutPrices({ prices = {}, spendPerDay, spendPerMonth }
 function formatValue(name: string, value: unknown): string {
   if (name === 'countries' && Array.isArray(value) && value.length === 0) return ALL_COUNTRIES
   if (name === 'texts') return isEmpty(value) ? '' : JSON.stringify(value)
-  if (name === 'prices' && typeof value === 'object' && value !== null) {
+  if (!Array.isArray(value) && typeof value === 'object' && value !== null) {
     return Object.entries(value)
       .map((entry) => entry.join(':'))
       .join(',')

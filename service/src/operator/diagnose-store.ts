@@ -1,8 +1,10 @@
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
 import { unrestrictedAdvice, unrestrictedApplications } from '../applications/unrestricted.js'
+import type { Routes } from '../carriers/route.js'
 import { allKeys, type Keys } from '../secrets/keys.js'
 import { pendingMigrations } from '../store/migrate.js'
 import { queryOne, type Store } from '../store/store.js'
+import { diagnoseSenders } from './diagnose-senders.js'
 import { diagnoseTraffic } from './diagnose-traffic.js'
 import type { Diagnostic } from './diagnostic.js'
 import { keyUses } from './key-use.js'
@@ -19,6 +21,8 @@ export async function diagnoseStore(
     readonly production: boolean
     readonly hasOptionKey: boolean
     readonly homeCountry?: string | undefined
+    /** The carriers that are configured; without them, the senders of applications are not checked. */
+    readonly routes?: Routes | undefined
   },
 ): Promise<Diagnostic[]> {
   const now = Date.now()
@@ -33,6 +37,7 @@ export async function diagnoseStore(
     ...(await diagnoseApplications(store, service.hasOptionKey)),
     await diagnoseCountries(store, service.homeCountry),
     ...(await diagnoseTraffic(store, now)),
+    ...(service.routes ? await diagnoseSenders(store, service.routes) : []),
   ]
 }
 

@@ -4,7 +4,10 @@ import { OperatorError } from './operator-error.js'
 
 const LISTS = new Set(['methods', 'countries', 'notices'])
 const AMOUNTS = new Set(['spendPerDay', 'spendPerMonth'])
-const TEXTS = new Set(['name', 'origin', 'locale', 'tier'])
+const TEXTS = new Set([
+  ...['name', 'origin', 'locale', 'tier'],
+  ...['emailFrom', 'emailReplyTo', 'smsFrom', 'messagingService', 'whatsappFrom', 'callFrom'],
+])
 
 /** The names of all settings. */
 export const SETTING_NAMES = Object.keys(settingsSchema.shape)
@@ -58,9 +61,18 @@ function parseValue(name: string, text: string): unknown {
   if (name === 'texts') return parseJson(text)
   if (name === 'countries' && text === ALL_COUNTRIES) return []
   if (name === 'prices') return Object.fromEntries(text.split(',').map(parsePrice))
+  if (name === 'whatsappTemplate' && !text.includes(':')) return { '*': text }
+  if (name === 'whatsappTemplate' || name === 'whatsappVariables') return parsePairs(text)
   if (AMOUNTS.has(name)) return /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : text
   if (LISTS.has(name)) return text === '' ? [] : text.split(',').map((part) => part.trim())
   return /^\d{1,9}$/.test(text) ? Number(text) : text
+}
+
+/** `1:{code},2:{minutes}`. A text without a colon is left for the rule of the setting to refuse. */
+function parsePairs(text: string): unknown {
+  const pairs = text.split(',').map((pair) => /^([^:]*):(.*)$/s.exec(pair)?.slice(1) ?? [])
+  if (pairs.some(({ length }) => length === 0)) return text
+  return Object.fromEntries(pairs.map(([name = '', value = '']) => [name.trim(), value.trim()]))
 }
 
 function parsePrice(text: string): [string, unknown] {

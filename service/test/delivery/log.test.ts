@@ -59,7 +59,15 @@ test('logs a delivery with its message id and request id, also when another proc
   const { store, keys } = bench.context
   const simulated = simulatedCarrier(storedInbox(store, keys))
   const carriers = { email: recordingCarrier().carrier }
-  const other = storedOutbox({ store, keys, carriers, simulated, log, onUndelivered: async () => {} })
+  const other = storedOutbox({
+    store,
+    keys,
+    carriers,
+    simulated,
+    sendersOf: async () => ({}),
+    log,
+    onUndelivered: async () => {},
+  })
   advance(3)
   await other.poll()
   await other.close()
@@ -87,7 +95,15 @@ test('logs a carrier that did not accept a message, with the message id', async 
   const carriers = buildCarriers(routes, { inbox: storedInbox(store, keys), webhookSecret: 'x', log })
   const simulated = simulatedCarrier(storedInbox(store, keys))
   const onUndelivered = async () => {}
-  const outbox = storedOutbox({ store, keys, carriers: carriers.byChannel, simulated, log, onUndelivered })
+  const outbox = storedOutbox({
+    store,
+    keys,
+    carriers: carriers.byChannel,
+    simulated,
+    sendersOf: async () => ({}),
+    log,
+    onUndelivered,
+  })
   await server.close()
   server = await listen(apiOver({ ...bench.context, outbox, log }, tenant.application))
   await post('/v1/mfa', { User: freshPhone().phone, Type: 'SMS' }, 'trace-3')

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { signal } from '../../../test/kit/signal.js'
 import { timesPassed } from '../../../test/kit/times-passed.js'
+import type { Senders } from '../../src/application.js'
 import { withBreaker } from '../../src/carriers/breaker.js'
 import { storedInbox } from '../../src/carriers/inbox.js'
 import { smtpCarrier } from '../../src/carriers/smtp.js'
-import { type Carrier, DeliveryError } from '../../src/delivery/carrier.js'
+import { type Carrier, DeliveryError, type OutgoingMessage } from '../../src/delivery/carrier.js'
 import { CHANNELS, type QueuedMessage } from '../../src/delivery/message.js'
 import { storedOutbox } from '../../src/delivery/outbox.js'
 import { codeMessage } from '../../src/message-texts/compose.js'
@@ -29,10 +30,14 @@ function mail(name = 'zoe') {
 function outboxOver(
   store: Store,
   deliver: (message: QueuedMessage, signal: AbortSignal) => Promise<void> = async () => {},
-  times: { readonly answerWithinMs?: number; readonly attemptTimeoutMs?: number } = {},
+  more: {
+    readonly answerWithinMs?: number
+    readonly attemptTimeoutMs?: number
+    readonly sendersOf?: (application: string) => Promise<Senders>
+  } = {},
 ) {
-  const accepted: QueuedMessage[] = []
-  const attempts: QueuedMessage[] = []
+  const accepted: OutgoingMessage[] = []
+  const attempts: OutgoingMessage[] = []
   const undelivered: QueuedMessage[] = []
   const carrier: Carrier = {
     name: 'test',
@@ -51,7 +56,7 @@ function outboxOver(
     attempts,
     undelivered,
     outbox: storedOutbox({
-      ...{ store, keys, carriers, simulated, log: () => {}, ...times },
+      ...{ store, keys, carriers, simulated, sendersOf: async () => ({}), log: () => {}, ...more },
       onUndelivered: async (message) => void undelivered.push(message),
     }),
   }
@@ -125,6 +130,44 @@ describe('the outbox', () => {
     const { enqueue, rows } = fresh(store)
     expect(await outbox.dispatch(await enqueue(outbox))).toEqual({ outcome: 'queued' })
     expect(await rows()).toMatchObject([{ state: 'queued', attempts: 1, fault: 'outage', carrier: 'test' }])
+    await outbox.close()
+  })
+
+  test('hands each attempt over with the senders of its application at that time, and not with those of another', async () => {
+    stopClock()
+    const set = new Map<string, Senders>()
+    const sendersOf = async (application: string) => set.get(application) ?? {}
+    const fail = async () => {
+      throw new DeliveryError('down', 'outage')
+    }
+    const { outbox, attempts } = outboxOver(store, fail, { sendersOf })
+    const [one, other] = [fresh(store), fresh(store)]
+    const queued = [...(await one.enqueue(outbox)), ...(await other.enqueue(outbox))]
+    const name = queued[0]?.application ?? ''
+    set.set(name, { emailFrom: 'before@vault.example' })
+    await outbox.dispatch(queued)
+    set.set(name, { emailFrom: 'after@vault.example' })
+    advance(10)
+    await outbox.poll()
+    const sendersOfAttempts = (application?: string) =>
+      attempts.filter((message) => message.application === application).map(({ senders }) => senders)
+    expect(sendersOfAttempts(name)).toEqual([
+      { emailFrom: 'before@vault.example' },
+      { emailFrom: 'after@vault.example' },
+    ])
+    expect(sendersOfAttempts(queued[1]?.application)).toEqual([{}, {}])
+    await outbox.close()
+  })
+
+  test('keeps a message queued while its application cannot be read', async () => {
+    const sendersOf = async () => {
+      throw new Error('the store is down')
+    }
+    const { outbox, attempts } = outboxOver(store, undefined, { sendersOf })
+    const { enqueue, rows } = fresh(store)
+    expect(await outbox.dispatch(await enqueue(outbox))).toEqual({ outcome: 'queued' })
+    expect(attempts).toEqual([])
+    expect(await rows()).toMatchObject([{ state: 'queued', attempts: 0 }])
     await outbox.close()
   })
 

@@ -1,0 +1,24 @@
+import { sendersIn } from '../applications/sender-settings.js'
+import { parseStoredSettings } from '../applications/stored-settings.js'
+import type { Routes } from '../carriers/route.js'
+import { unusedSenders } from '../carriers/unused-senders.js'
+import type { Store } from '../store/store.js'
+import type { Diagnostic } from './diagnostic.js'
+
+/** Reports settings for senders that none of the configured carriers can use. */
+export async function diagnoseSenders(store: Store, routes: Routes): Promise<Diagnostic[]> {
+  const rows = await store.query<{ application: string; settings: string }>(
+    'SELECT application, settings FROM application ORDER BY application',
+  )
+  return rows.flatMap(({ application, settings }) =>
+    unusedSenders(routes, sendersIn(parseStoredSettings(settings))).map(
+      ({ name, channels, configured }): Diagnostic => {
+        const by = configured.length > 0 ? `is delivered by ${configured.join(' and ')}` : 'is not delivered'
+        const message =
+          `The setting ${name} of "${application}" has no effect: ${channels.join(' or ')} ${by}. ` +
+          `Add a carrier that can use it to SERVICE_DELIVERY, or unset it: app settings ${application} --unset ${name}.`
+        return { severity: 'warning', subject: 'carriers', message }
+      },
+    ),
+  )
+}
