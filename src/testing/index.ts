@@ -2,8 +2,10 @@
 export type { AppRoute, SkippedRoute } from './app-routes.js'
 export type { TestCarrier } from './carrier.js'
 export type { TestClock } from './clock.js'
+export type { KeyAlgorithm } from './credential-key.js'
 export type { FailureOptions, TestFailure, TestVerb } from './failures.js'
 export type { TestInbox, TestMessage } from './inbox.js'
+export type { KeyChanges, KeyFlags, KeyPage } from './key-ceremony.js'
 export { type MfaTestKit, mfaTestKit, type TestApps } from './kit.js'
 export { type BypassOptions, type BypassReport, expectNoMfaBypass, findMfaBypasses } from './mfa-bypasses.js'
 export type { MfaBypass, ProbeLogin } from './probe-login.js'
@@ -16,4 +18,10 @@ export {
   signInWithMfa,
   type TestAgent,
 } from './sign-in.js'
+export {
+  type SoftwareAuthenticator,
+  type SoftwareAuthenticatorOptions,
+  softwareAuthenticator,
+} from './software-authenticator.js'
+export type { SoftwareAssertion, SoftwareCredential, SoftwareRegistration } from './software-credential.js'
 export { totpCode } from './totp.js'
