@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { build } from 'rolldown'
 
 /*
  * Builds the JavaScript of the package. The implementation exists once, as CommonJS in `dist/cjs`; the ES modules in
- * `dist/esm` export the same objects by name. `tsc` writes the declarations to `dist/types` afterwards.
+ * `dist/esm` export the same objects by name. `countersign/browser` runs in browsers, so its ES module is complete in itself.
+ * `tsc` writes the declarations to `dist/types` afterwards.
  */
 
 const ENTRIES = {
@@ -18,6 +19,14 @@ const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json
 // we use are in the bundle. It stays a dependency, since our declarations import its types.
 const BUNDLED = ['zod']
 
+// What runs in browsers is bundled whole.
+const BUNDLED_FOR_BROWSERS = ['@simplewebauthn/browser']
+
+// A warning, as for an import that is no dependency, fails the build.
+function onLog(level, log) {
+  if (level === 'warn') throw new Error(log.message)
+}
+
 await build({
   input: ENTRIES,
   platform: 'node',
@@ -25,10 +34,7 @@ await build({
   tsconfig: false,
   transform: { target: 'node20.19' },
   plugins: [esmEntries(), commonjsTypes(), licenses()],
-  // A warning, as for an import that is no dependency, fails the build.
-  onLog(level, log) {
-    if (level === 'warn') throw new Error(log.message)
-  },
+  onLog,
   output: {
     dir: 'dist',
     cleanDir: true,
@@ -55,6 +61,36 @@ await build({
   },
 })
 
+const forBrowsers = {
+  platform: 'browser',
+  tsconfig: false,
+  transform: { target: 'es2022' },
+  onLog,
+}
+
+for (const [format, extension] of Object.entries({ esm: 'mjs', cjs: 'cjs' })) {
+  await build({
+    ...forBrowsers,
+    input: { browser: 'src/browser/index.ts' },
+    plugins: format === 'esm' ? [browserTypes()] : [],
+    output: {
+      dir: 'dist',
+      format,
+      strict: true,
+      entryFileNames: `${format}/[name].${extension}`,
+      generatedCode: { symbols: false },
+      comments: false,
+    },
+  })
+}
+
+// The script of the pages for keys, which the router serves beside those in `assets`.
+await build({
+  ...forBrowsers,
+  input: { 'mfa-keys': 'src/browser/pages/key-forms.ts' },
+  output: { dir: 'dist', format: 'esm', entryFileNames: 'pages/[name].js', minify: true, comments: false },
+})
+
 /** Adds an ES module with its declarations for each entry. */
 function esmEntries() {
   return {
@@ -75,6 +111,17 @@ function esmEntries() {
   }
 }
 
+/** Adds the declarations of `countersign/browser`. */
+function browserTypes() {
+  return {
+    name: 'browser-types',
+    generateBundle() {
+      const source = "export * from '../types/browser/index.js'\n"
+      this.emitFile({ type: 'asset', fileName: 'esm/browser.d.mts', source })
+    },
+  }
+}
+
 /** Marks the declarations of `tsc` as CommonJS, as the implementation is. */
 function commonjsTypes() {
   return {
@@ -90,9 +137,12 @@ function licenses() {
   return {
     name: 'licenses',
     generateBundle() {
-      for (const name of BUNDLED) {
-        const source = readFileSync(`node_modules/${name}/LICENSE`, 'utf8')
-        this.emitFile({ type: 'asset', fileName: `licenses/${name}.txt`, source })
+      for (const name of [...BUNDLED, ...BUNDLED_FOR_BROWSERS]) {
+        const folder = `node_modules/${name}`
+        const file = readdirSync(folder).find((entry) => /^LICENSE/.test(entry))
+        const source = readFileSync(`${folder}/${file}`, 'utf8')
+        const fileName = `licenses/${name.replace('@', '').replace('/', '-')}.txt`
+        this.emitFile({ type: 'asset', fileName, source })
       }
     },
   }

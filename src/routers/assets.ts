@@ -1,7 +1,7 @@
 import type { Router } from 'express'
 import { type AssetName, assets } from '../pages/assets.js'
 
-/** Serves the stylesheet and the script of the pages. */
+/** Serves the style sheet and the scripts of the pages. */
 export function addAssets(router: Router): void {
   for (const name of Object.keys(assets) as AssetName[]) {
     const { type, body } = assets[name]

@@ -33,6 +33,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   protocol: { uses: LEAVES },
   'host.ts': { uses: [], types: ['protocol'] },
 
+  // Runs in browsers. A bundle of its own, so it may use only what needs no Node.
+  browser: { uses: ['protocol'] },
+
   stores: { uses: LEAVES },
   client: { uses: ['protocol', ...LEAVES] },
   limits: { uses: ['stores', 'protocol', ...LEAVES], types: CONFIGURED },
@@ -173,6 +176,7 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
     ],
   },
   zod: { uses: ['src/'] },
+  '@simplewebauthn/browser': { uses: ['src/browser/ceremony.ts'] },
 }
 
 const compiled = (sources: readonly Source[]) =>
@@ -218,6 +222,15 @@ describe('the layering of the plugin', () => {
     expect(broken(plugin, pointsDown)).toEqual([])
   })
 
+  it('loads nothing into browsers but their own module, and the reasons of failures', () => {
+    const loaded = compiled(plugin.filter(({ path }) => moduleOf(path) === 'browser'))
+    const others = loaded.flatMap(({ imports }) => imports.map(({ to }) => to))
+    expect([...new Set(others.filter((to) => !to.startsWith('src/browser/')))].sort()).toEqual([
+      '@simplewebauthn/browser',
+      'src/protocol/key-failure.ts',
+    ])
+  })
+
   it('has no import cycle, not even of types', () => {
     expect(cyclesIn(plugin)).toEqual([])
   })
@@ -233,16 +246,22 @@ describe('the layering of the plugin', () => {
     ])
   })
 
-  it('uses the network in the client only, and in the test kit for a port of this machine', () => {
+  it('uses the network in the client only, in browsers, and in the test kit for a port of this machine', () => {
     const network = /\bfetch\(|\bWebSocket\(|node:(?:https?|net|tls|dgram|http2)['"]/
     expect(plugin.filter(({ code }) => network.test(code)).map(({ path }) => path)).toEqual([
+      'src/browser/request.ts',
       'src/testing/probed-app.ts',
     ])
   })
 
   it('has an index.ts only where a package entry is, and no module imports through it', () => {
     const entries = plugin.filter(({ path }) => path.endsWith('/index.ts')).map(({ path }) => path)
-    expect(entries).toEqual(['src/index.ts', 'src/protocol/index.ts', 'src/testing/index.ts'])
+    expect(entries).toEqual([
+      'src/browser/index.ts',
+      'src/index.ts',
+      'src/protocol/index.ts',
+      'src/testing/index.ts',
+    ])
     expect(broken(plugin, ({ to }) => !entries.includes(to))).toEqual([])
     expect(plugin.filter(({ code }) => /export \*/.test(code)).map(({ path }) => path)).toEqual([])
   })

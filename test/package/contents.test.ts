@@ -29,7 +29,7 @@ describe('the packed package', () => {
   it('contains the files that it needs to run, and no others', async () => {
     const unexpected = project.files.filter(
       (file) =>
-        !/^(dist\/(cjs\/[a-z-]+\.cjs|esm\/[a-z-]+\.(mjs|d\.mts)|types\/(.*\.d\.ts|package\.json)|licenses\/zod\.txt)|assets\/mfa\.(css|js)|locales\/(pages|notices)\/[a-zA-Z-]+\.json|docs\/[a-z-]+\.(md|json)|(README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/.test(
+        !/^(dist\/(cjs\/[a-z-]+\.cjs|esm\/[a-z-]+\.(mjs|d\.mts)|types\/(.*\.d\.ts|package\.json)|pages\/mfa-keys\.js|licenses\/(zod|simplewebauthn-browser)\.txt)|assets\/mfa\.(css|js)|locales\/(pages|notices)\/[a-zA-Z-]+\.json|docs\/[a-z-]+\.(md|json)|(README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/.test(
           file,
         ),
     )
@@ -37,8 +37,10 @@ describe('the packed package', () => {
     expect(project.files).toContain('dist/cjs/index.cjs')
     expect(project.files).toContain('assets/mfa.css')
     expect(project.files).toContain('locales/pages/zh-Hans.json')
-    // Parts of zod are in the bundle.
+    // Parts of zod are in the bundle, and SimpleWebAuthn in what runs in browsers.
     expect(project.files).toContain('dist/licenses/zod.txt')
+    expect(project.files).toContain('dist/licenses/simplewebauthn-browser.txt')
+    expect(project.files).toContain('dist/pages/mfa-keys.js')
     const { size } = await stat(join(project.folder, TARBALL))
     // The parts of zod are 38 KB of it, and the texts in 13 languages 75 KB.
     expect(size).toBeLessThan(430_000)
@@ -78,6 +80,7 @@ describe('the packed package', () => {
       '.',
       './protocol',
       './testing',
+      './browser',
       './package.json',
     ])
     expect(report.analysis.problems).toEqual([])

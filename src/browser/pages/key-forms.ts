@@ -1,0 +1,71 @@
+/*
+ * The script of the pages for security keys and passkeys. A button of a form `data-mfa-key` requests options, runs the ceremony and
+ * submits the form with the response. The server renders the outcome; what the browser refuses is shown from the page's templates.
+ */
+import { createKey, useKey } from '../ceremony.js'
+import { postJson } from '../request.js'
+import type { KeyFailed } from '../result.js'
+import { signalAcceptedKeys, signalUserName } from '../signals.js'
+import { missingSupport } from '../support.js'
+
+/** Makes the button of a form start the ceremony. */
+function prepareForm(form: HTMLFormElement): void {
+  const button = form.querySelector('button')
+  if (button === null) return
+  button.disabled = false
+  if (button.autofocus) button.focus()
+  button.addEventListener('click', async () => {
+    if (form.ariaBusy === 'true') return
+    form.ariaBusy = 'true'
+    showFailure(undefined)
+    const outcome = await respond(form)
+    form.ariaBusy = null
+    if (outcome.ok) return form.requestSubmit()
+    if (outcome.problem?.next !== undefined) return location.assign(outcome.problem.next)
+    // The page says why, such as that the account is locked.
+    if (outcome.reason === 'refused') return location.reload()
+    showFailure(outcome.reason)
+  })
+}
+
+/** Runs the ceremony of a form and puts the response into its field. */
+async function respond(form: HTMLFormElement): Promise<{ ok: true } | KeyFailed> {
+  const { mfaKey, mfaOptions = '', mfaField = '' } = form.dataset
+  const value = new FormData(form).get(mfaField)
+  const prepared = await postJson({ base: '' }, mfaOptions, { [mfaField]: value })
+  if (!prepared.ok) return prepared
+  const ceremony = mfaKey === 'create' ? createKey : useKey
+  const done = await ceremony(prepared.body.publicKey)
+  if (!done.ok) return done
+  const field = form.elements.namedItem('response')
+  if (field instanceof HTMLInputElement) field.value = JSON.stringify(done.response)
+  return { ok: true }
+}
+
+/** Shows the text of a failure in place of the message before. */
+function showFailure(reason: string | undefined): void {
+  document.getElementById('mfa-message')?.remove()
+  if (reason === undefined) return
+  const template =
+    document.querySelector(`template[data-mfa-failure="${reason}"]`) ??
+    document.querySelector('template[data-mfa-failure="failed"]')
+  if (template instanceof HTMLTemplateElement) template.before(template.content.cloneNode(true))
+  document.getElementById('mfa-message')?.scrollIntoView({ block: 'nearest' })
+}
+
+/** Tells the password manager which keys the account has, and its name. */
+async function signal(element: HTMLElement): Promise<void> {
+  const { mfaRelyingParty = '', mfaUserHandle = '', mfaUserName = '', mfaKeys = '' } = element.dataset
+  const owner = { relyingPartyId: mfaRelyingParty, userHandle: mfaUserHandle }
+  await signalAcceptedKeys({ ...owner, ids: mfaKeys === '' ? [] : mfaKeys.split(' ') })
+  await signalUserName({ ...owner, name: mfaUserName })
+}
+
+const forms = document.querySelectorAll<HTMLFormElement>('form[data-mfa-key]')
+const unsupported = missingSupport() !== undefined
+// A page that only offers a key has nothing to say in a browser that cannot add one.
+const skip = document.querySelector<HTMLElement>('[data-mfa-unsupported]')?.dataset.mfaUnsupported
+if (!unsupported) forms.forEach(prepareForm)
+else if (skip !== undefined) location.replace(skip)
+else if (forms.length > 0) showFailure('not_supported')
+document.querySelectorAll<HTMLElement>('[data-mfa-user-handle]').forEach(signal)

@@ -1,0 +1,55 @@
+import { failureOfFault } from '../protocol/key-failure.js'
+import type { KeyFault } from '../protocol/keys.js'
+import { failed, type KeyFailed, type KeyProblem } from './result.js'
+
+/** Where the routes of `mfaRouter` are, and how they are requested. */
+export interface KeyRoutes {
+  /** The path under which `mfaRouter` is mounted, such as `/mfa`, or its URL on another origin of the app. */
+  readonly base: string
+  /** Headers for each request, such as a CSRF token. Defaults to none. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whether cookies are sent to another origin. Defaults to `same-origin`. */
+  readonly credentials?: 'same-origin' | 'include'
+}
+
+/** The body of a successful response, which is JSON. */
+export interface Answered {
+  readonly ok: true
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** Posts JSON to a route. */
+export function postJson(routes: KeyRoutes, path: string, body: object): Promise<Answered | KeyFailed> {
+  return request(routes, path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+  })
+}
+
+/** Gets JSON from a route. */
+export function getJson(routes: KeyRoutes, path: string): Promise<Answered | KeyFailed> {
+  return request(routes, path, {})
+}
+
+async function request(routes: KeyRoutes, path: string, init: RequestInit): Promise<Answered | KeyFailed> {
+  const { base, headers, credentials = 'same-origin' } = routes
+  try {
+    const response = await fetch(base.replace(/\/$/, '') + path, {
+      ...init,
+      credentials,
+      headers: { ...headers, ...init.headers, accept: 'application/json' },
+    })
+    const body: unknown = await response.json().catch(() => undefined)
+    if (typeof body !== 'object' || body === null) return failed(response.ok ? 'failed' : 'refused')
+    return response.ok ? { ok: true, body: { ...body } } : refused({ code: 'unknown', ...body })
+  } catch {
+    return failed('offline')
+  }
+}
+
+/** For a refused key, the reason is what is wrong with the key. */
+function refused(problem: KeyProblem): KeyFailed {
+  const failure = problem.code === 'invalid_key' && failureOfFault(problem.fault as KeyFault)
+  return failed(failure || 'refused', problem)
+}

@@ -1,0 +1,87 @@
+import { getJson, type KeyRoutes } from './request.js'
+
+/** The user of the relying party, as the response of `GET /mfa/keys` names them. */
+export interface KeyOwner {
+  /** The relying party's id, a domain. */
+  readonly relyingPartyId: string
+  /** The random id of the account that its keys store, in base64url. */
+  readonly userHandle: string
+}
+
+interface SignalApi {
+  signalAllAcceptedCredentials?(options: {
+    rpId: string
+    userId: string
+    allAcceptedCredentialIds: readonly string[]
+  }): Promise<void>
+  signalCurrentUserDetails?(options: {
+    rpId: string
+    userId: string
+    name: string
+    displayName: string
+  }): Promise<void>
+  signalUnknownCredential?(options: { rpId: string; credentialId: string }): Promise<void>
+}
+
+/**
+ * Tells the password manager which keys the account has, so that it stops offering removed ones. Call it after each removal.
+ * Returns false if the browser has no Signal API, or if the list could not be read. Never rejects.
+ */
+export async function signalKeys(routes: KeyRoutes): Promise<boolean> {
+  const answer = await getJson(routes, '/keys')
+  if (!answer.ok) return false
+  const { keys, relyingPartyId, userHandle } = answer.body
+  if (!Array.isArray(keys) || typeof relyingPartyId !== 'string' || typeof userHandle !== 'string')
+    return false
+  return signalAcceptedKeys({ relyingPartyId, userHandle, ids: keys.map(({ id }) => String(id)) })
+}
+
+/**
+ * As `signalKeys`, with a list that you have. It must contain every key of the account, since the password manager deletes or
+ * hides all others.
+ */
+export function signalAcceptedKeys(
+  accepted: KeyOwner & {
+    /** The ids of all keys of the account. */
+    readonly ids: readonly string[]
+  },
+): Promise<boolean> {
+  const { relyingPartyId: rpId, userHandle: userId, ids } = accepted
+  return send((api) => api.signalAllAcceptedCredentials?.({ rpId, userId, allAcceptedCredentialIds: ids }))
+}
+
+/** Tells the password manager the current name of the account. Call it after the user has changed it. Never rejects. */
+export function signalUserName(
+  owner: KeyOwner & {
+    /** What identifies the account, such as the email address. */
+    readonly name: string
+    /** What the user is called. Defaults to `name`. */
+    readonly displayName?: string
+  },
+): Promise<boolean> {
+  const { relyingPartyId: rpId, userHandle: userId, name, displayName = name } = owner
+  return send((api) => api.signalCurrentUserDetails?.({ rpId, userId, name, displayName }))
+}
+
+/**
+ * Tells the password manager that a key does not exist, which deletes it for good. Call it only if no account of the app has the
+ * key, never after another failure. `confirmWithKey` does this by itself. Never rejects.
+ */
+export function signalUnknownKey(key: {
+  /** The relying party's id, a domain. */
+  readonly relyingPartyId: string
+  /** The credential id, in base64url. */
+  readonly id: string
+}): Promise<boolean> {
+  return send((api) => api.signalUnknownCredential?.({ rpId: key.relyingPartyId, credentialId: key.id }))
+}
+
+async function send(signal: (api: SignalApi) => Promise<void> | undefined): Promise<boolean> {
+  try {
+    const sent = signal(globalThis.PublicKeyCredential as unknown as SignalApi)
+    await sent
+    return sent !== undefined
+  } catch {
+    return false
+  }
+}
