@@ -9,12 +9,12 @@ import { isCountry } from './contacts/phone.js'
 import { type Limits, limitRules, limitsFrom } from './limits.js'
 import type { Logger } from './log/logger.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from './message-texts/catalogue.js'
+import { parseHost } from './outbound/allowed-hosts.js'
 import { countRule, durationRule, PROCESS_LIMITS } from './process-limits.js'
 import { isProduction, productionFaults } from './production.js'
 import { sendgridKey } from './reports/sendgrid-reports.js'
 import { snsHost } from './reports/sns-message.js'
 import { parseEngine } from './transcription/engines/engine-option.js'
-import { parseHost } from './transcription/sources/allowed-hosts.js'
 
 const text = (name: string, remedy: string) => z.string({ error: `${name} must be text: ${remedy}` })
 

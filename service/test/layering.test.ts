@@ -24,6 +24,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'retry-after.ts': {},
   'time-limit.ts': {},
   log: {},
+  outbound: {},
   contacts: {},
   'authenticator-app': {},
   'limits.ts': { uses: ['duration.ts'] },
@@ -50,7 +51,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   reports: { uses: ['carriers', 'delivery', 'time-limit.ts'] },
   'test-mode': { uses: ['delivery', 'refusals.ts'], types: ['application.ts', 'carriers'] },
-  transcription: { uses: ['log', 'retry-after.ts', 'time-limit.ts'] },
+  transcription: { uses: ['log', 'outbound', 'retry-after.ts', 'time-limit.ts'] },
   applications: {
     uses: ['application.ts', 'carriers', 'contacts', 'limits.ts', 'log', 'message-texts', 'store'],
   },
@@ -119,6 +120,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'contacts',
       'limits.ts',
       'message-texts',
+      'outbound',
       'process-limits.ts',
       'production.ts',
       'reports',
@@ -218,7 +220,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   pino: ['log/logger.ts'],
   'prom-client': ['metrics/'],
   qr: ['authenticator-app/'],
-  'request-filtering-agent': ['transcription/sources/from-address.ts'],
+  'request-filtering-agent': ['outbound/public-agent.ts'],
   'zod-openapi': ['http/openapi/'],
 }
 
@@ -288,6 +290,7 @@ describe('the layering of the service', () => {
       'carriers/http-request.ts',
       'carriers/smtp.ts',
       'http/server.ts',
+      'outbound/public-agent.ts',
       'shutdown.ts',
       'transcription/engines/openai-transcriber.ts',
       'transcription/sources/from-address.ts',

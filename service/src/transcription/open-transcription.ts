@@ -1,6 +1,6 @@
 import type { Logger } from '../log/logger.js'
+import type { AllowedHost } from '../outbound/allowed-hosts.js'
 import { concurrencyOf, type Engine, transcriberOf } from './engines/engine-option.js'
-import type { AllowedHost } from './sources/allowed-hosts.js'
 import { createTranscription, type Transcription } from './transcription.js'
 
 /** The options of transcription. */

@@ -1,11 +1,8 @@
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
-import type { LookupFunction } from 'node:net'
+import { type Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
 import { MAX_RECORDING_BYTES } from 'countersign/protocol'
-import { RequestFilteringHttpsAgent } from 'request-filtering-agent'
+import { type AddressRules, isForbiddenAddress, publicAgent } from '../../outbound/public-agent.js'
 import { withTimeLimit } from '../../time-limit.js'
-import { type AllowedHost, isAllowedHost } from './allowed-hosts.js'
-import { globalLookup, isGlobalIPv6, NotGlobalError } from './public-address.js'
 import {
   addressRefused,
   fetchFailed,
@@ -18,14 +15,8 @@ import { saveRecording } from './save-recording.js'
 
 const DEFAULT_TIMEOUT_MS = 30_000
 
-/** How recordings are fetched. */
-export interface FetchOptions {
-  /** Hosts from which http and private addresses are allowed. */
-  readonly hosts: readonly AllowedHost[]
-  /** Resolves names. Defaults to the system's resolver. */
-  readonly lookup?: LookupFunction
-  /** The allowed ports of all other hosts. Defaults to 443. */
-  readonly ports?: readonly number[]
+/** How recordings are fetched, and from where. */
+export interface FetchOptions extends AddressRules {
   /** The time limit for one file, in milliseconds. Defaults to 30,000. */
   readonly timeoutMs?: number
 }
@@ -40,32 +31,19 @@ export function fromAddress(address: string, options: FetchOptions): RecordingSo
   return {
     name: url ? `${url.protocol}//${url.host}${url.pathname}` : 'invalid address',
     async receive(path, signal) {
-      const agent = url && agentFor(url, options)
+      const agent = url && publicAgent(url, options)
       if (!url || !agent) return addressRefused
       try {
         const limitMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
         return await withTimeLimit(limitMs, [signal], (within) => fetchFile(url, agent, path, within))
       } catch (error) {
         if (signal.aborted) throw error
-        return isForbidden(error) ? addressRefused : fetchFailed
+        return isForbiddenAddress(error) ? addressRefused : fetchFailed
       } finally {
         agent.destroy()
       }
     },
   }
-}
-
-/** The agent for an address; `undefined` when the address is not allowed. */
-function agentFor(url: URL, { hosts, lookup, ports = [443] }: FetchOptions): HttpAgent | undefined {
-  if (url.username || url.password) return undefined
-  const agentOptions = { keepAlive: false, ...(lookup && { lookup }) }
-  if (isAllowedHost(hosts, url)) {
-    if (url.protocol === 'https:') return new HttpsAgent(agentOptions)
-    return url.protocol === 'http:' ? new HttpAgent(agentOptions) : undefined
-  }
-  if (url.protocol !== 'https:' || !ports.includes(Number(url.port || 443))) return undefined
-  if (url.hostname.startsWith('[') && !isGlobalIPv6(url.hostname.slice(1))) return undefined
-  return new RequestFilteringHttpsAgent({ keepAlive: false, lookup: globalLookup(lookup) })
 }
 
 async function fetchFile(url: URL, agent: HttpAgent, path: string, signal: AbortSignal): Promise<Received> {
@@ -109,9 +87,3 @@ const OTHER_TYPES = new Set([
   'application/ogg',
   'application/mp4',
 ])
-
-function isForbidden(error: unknown): boolean {
-  if (error instanceof NotGlobalError) return true
-  // The agent does not throw a special error class for a forbidden address.
-  return error instanceof Error && error.message.includes('is not allowed. Because')
-}
