@@ -7,6 +7,7 @@ import {
   languageRouter,
   MfaStrategy,
   mfaAccount,
+  mfaAdmission,
   mfaMetrics,
   mfaRouter,
   mfaSession,
@@ -26,6 +27,8 @@ import type { MfaService } from './protocol/service.js'
 
 /** All parts of one options object. Each is created when it is first read, and stays the same. */
 export interface Mfa<User = Express.User> {
+  /** The handler that refuses MFA requests early while the app is overloaded, as `mfaAdmission(options)`. Mount it before express-session. */
+  readonly admission: RequestHandler
   /** The gate. Mount it after `passport.session()` and before the routes of your app, as `mfaSession(options)`. */
   readonly session: RequestHandler
   /** All routes, as `mfaRouter(options)`. Mount it at the option `urls.path`. */
@@ -71,6 +74,7 @@ export interface Mfa<User = Express.User> {
 export function createMfa<User = Express.User>(options: MfaOptions<User>): Mfa<User> {
   const deps = depsOf(options)
   return builtWhenRead<Mfa<User>>({
+    admission: () => mfaAdmission(options),
     session: () => mfaSession(options),
     router: () => mfaRouter(options),
     challengeRouter: () => challengeRouter(options),

@@ -7,6 +7,7 @@ import { accountWith, type MfaAccount } from './http/account.js'
 import { depsOf } from './mfa.js'
 import type { MfaOptions } from './options.js'
 import { PassportMfaStrategy } from './passport/strategy.js'
+import { buildAdmission } from './routers/admission.js'
 import { buildBackupRouter } from './routers/backup.js'
 import { buildCancelRecoveryRouter } from './routers/cancel-recovery.js'
 import { buildChallengeRouter } from './routers/challenge.js'
@@ -28,6 +29,15 @@ import { buildVerifyRouter } from './routers/verify.js'
  */
 export function mfaSession<User>(options: MfaOptions<User>): RequestHandler {
   return sessionGate(depsOf(options))
+}
+
+/**
+ * Creates a handler that refuses MFA requests early while the app is overloaded. Mount it before express-session: then a
+ * refused request costs no session, and the requests that were accepted are answered sooner. Optional.
+ * @throws {OptionsError} with all faults together.
+ */
+export function mfaAdmission<User>(options: MfaOptions<User>): RequestHandler {
+  return buildAdmission(depsOf(options))
 }
 
 /**

@@ -12,6 +12,7 @@ export {
   languageRouter,
   MfaStrategy,
   mfaAccount,
+  mfaAdmission,
   mfaMetrics,
   mfaRouter,
   mfaSession,

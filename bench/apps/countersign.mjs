@@ -1,4 +1,4 @@
-import { mfaRouter, mfaSession, requireMfa } from 'countersign'
+import { mfaAdmission, mfaRouter, mfaSession, requireMfa } from 'countersign'
 import express from 'express'
 import passport from 'passport'
 import { serve } from '../kit/serve.mjs'
@@ -33,6 +33,7 @@ const build = async () => {
   }
   const app = express()
   configurePassport(passport)
+  app.use(mfaAdmission(mfa))
   app.use(sessions(sessionStore), passport.session(), mfaSession(mfa))
   app.use('/mfa', mfaRouter(mfa))
   app.post('/login', express.json(), passport.authenticate('id'), (req, res) => {

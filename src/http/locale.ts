@@ -3,6 +3,7 @@ import { graceBanner } from '../pages/grace-banner.js'
 import { pickLocale } from '../pages/text.js'
 import { languageKey } from '../protocol/language.js'
 import type { Settings } from '../settings.js'
+import { byHeader } from './by-header.js'
 import { cookieReader } from './request.js'
 
 /** The languages that a request prefers, best first; if the app offers languages, only offered ones. */
@@ -19,9 +20,13 @@ export function localesOf(req: Request, settings: Settings): readonly string[] {
   return [offered.get(pickLocale(preferred, offered)) ?? first, ...offer]
 }
 
+const acceptedLanguages = byHeader('accept-language', (req) =>
+  req.acceptsLanguages().filter((tag) => tag !== '*'),
+)
+
 function preferredBy(req: Request, { locale }: Settings): readonly string[] {
   const given = locale?.(req)
-  return given ? [given] : req.acceptsLanguages().filter((tag) => tag !== '*')
+  return given ? [given] : acceptedLanguages(req)
 }
 
 const COOKIE = 'mfa_language'

@@ -1,10 +1,13 @@
 import type { Request } from 'express'
 import * as z from 'zod'
 import type { Settings } from '../settings.js'
+import { byHeader } from './by-header.js'
+
+const accepted = byHeader('accept', (req) => req.accepts(['json', 'html']))
 
 /** Whether to respond with a page. A client without a preference, as most programs are, gets JSON. */
 export function wantsHtml(req: Request): boolean {
-  return req.accepts(['json', 'html']) === 'html'
+  return accepted(req) === 'html'
 }
 
 /** Returns a function that reads the cookie `name`, if its whole value matches `value`. */
@@ -17,7 +20,7 @@ export function cookieReader(name: string, value: RegExp): (req: Request) => str
 export function isSubresource(req: Request): boolean {
   const destination = req.get('sec-fetch-dest')
   if (destination) return !['document', 'iframe', 'frame', 'empty'].includes(destination)
-  return req.accepts(['json', 'html']) === false
+  return accepted(req) === false
 }
 
 /**

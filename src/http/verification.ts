@@ -63,7 +63,7 @@ export async function completeVerification(
   steps: VerificationSteps,
 ): Promise<Verified | Refused> {
   const { req, deps, state } = context
-  const checked = await deps.admission.admit(() => steps.check())
+  const checked = await deps.admission.admit(req, () => steps.check())
   await notifyOfAttempt(context, checked)
   if (checked.outcome === 'refused') {
     // A refusal belongs to a challenge, so it is shown only if the session still has that challenge (R06, R07).

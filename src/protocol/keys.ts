@@ -70,6 +70,7 @@ export interface Key {
   readonly backupEligible: boolean
   /** Whether it is synced at present (BS). */
   readonly backedUp: boolean
+  /** When it was registered, in milliseconds since 1970. */
   readonly createdAt: number
   /** When it was last accepted. Absent if it never was. */
   readonly lastUsedAt?: number
@@ -88,6 +89,7 @@ interface KeyRequest extends Caller {
 
 /** Requests the options for registering a key. */
 export interface KeyRegistrationOptionsRequest extends KeyRequest {
+  /** The method that the new key is for. */
   readonly method: KeyMethod
   /** The host's id for this registration. The response is accepted in the same transaction only. */
   readonly transaction: string
@@ -107,11 +109,13 @@ export type KeyOptionsAnswer =
 
 /** Registers a key. The account may have several. */
 export interface RegisterKeyRequest extends KeyRequest {
+  /** The method of the options. */
   readonly method: KeyMethod
   /** The transaction of the options. */
   readonly transaction: string
   /** The user's name for the key, at most 60 characters. Defaults to one that is derived from the authenticator. */
   readonly name?: string
+  /** The new credential, as the browser returned it. */
   readonly response: KeyResponse
 }
 
@@ -123,7 +127,9 @@ export type RegisterKeyAnswer =
 
 /** Requests the options for proving possession of a key. */
 export interface KeyAuthenticationOptionsRequest extends KeyRequest {
+  /** The method whose keys are asked for. */
   readonly method: KeyMethod
+  /** What the assertion is for. */
   readonly purpose: KeyPurpose
   /** The host's id for what is proven, such as a pending login. */
   readonly transaction: string
@@ -131,9 +137,13 @@ export interface KeyAuthenticationOptionsRequest extends KeyRequest {
 
 /** Checks the response of an authenticator. The challenge is used up. */
 export interface AuthenticateKeyRequest extends KeyRequest {
+  /** The method of the options. */
   readonly method: KeyMethod
+  /** The purpose of the options. */
   readonly purpose: KeyPurpose
+  /** The transaction of the options. */
   readonly transaction: string
+  /** The assertion, as the browser returned it. */
   readonly response: KeyResponse
 }
 
@@ -163,7 +173,7 @@ export interface KeyList {
 export interface RenameKeyRequest extends KeyRequest {
   /** The id of the key. */
   readonly key: string
-  /** 1 to 60 characters. */
+  /** The new name, 1 to 60 characters. */
   readonly name: string
 }
 
@@ -177,6 +187,7 @@ export interface RemoveKeyRequest extends KeyRequest {
 export interface RelyingParty {
   /** A domain, such as `example.com`. */
   readonly id: string
+  /** The name that the authenticator shows beside the account. */
   readonly name: string
   /** The origins whose pages may use the keys, such as `https://app.example.com`. */
   readonly origins: readonly string[]

@@ -62,7 +62,7 @@ export function action<Fields, Outcome>({ body, run, respond }: Action<Fields, O
     const { req, res, deps, state } = context
     const read = await readBody(req, res, body)
     if ('fault' in read) return stop(req, res, deps, read.fault, 'retry')
-    const outcome = await deps.admission.admit(() => run(context, read.fields))
+    const outcome = await deps.admission.admit(req, () => run(context, read.fields))
     await requireCurrent(req, state.userId)
     await respond(context, outcome, read.fields)
   }

@@ -65,7 +65,7 @@ export interface HostSetup {
   store?: Store
   standIn?: StandIn
   /** Mounts middleware of the test before the session. */
-  first?: (app: App) => void
+  first?: (app: App, mfa: MfaOptions<TestUser>) => void
   /** Mounts middleware of the test between `passport.session()` and the gate. */
   beforeGate?: (app: App, auth: passport.Authenticator) => void
   /** Mounts middleware of the test after the gate and before the routers. */
@@ -104,7 +104,7 @@ export function host(setup: HostSetup = {}) {
   auth.use(new MfaStrategy(mfa))
 
   const app = express()
-  setup.first?.(app)
+  setup.first?.(app, mfa)
   app.use(
     session({ secret: 'a test secret', resave: false, saveUninitialized: false, store, ...setup.session }),
   )

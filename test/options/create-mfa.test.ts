@@ -128,6 +128,7 @@ describe('createMfa', () => {
     const options = optionsFor(standInService())
     const mfa = createMfa(options)
     const names: readonly (keyof Mfa)[] = [
+      'admission',
       'session',
       'router',
       'challengeRouter',

@@ -1,19 +1,33 @@
+import type { Request } from 'express'
+import { MemoryStore } from 'express-session'
 import { expect, it } from 'vitest'
+import { admissionWith } from '../../src/http/admission.js'
+import { mfaAdmission } from '../../src/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
-import { host, signIn } from '../kit/host.js'
+import { type HostSetup, host, signIn } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 
 const ADMITTED = 16
 const CONNECTIONS = 4
 
+class CountingStore extends MemoryStore {
+  loads = 0
+
+  override get(...parameters: Parameters<MemoryStore['get']>): void {
+    this.loads++
+    super.get(...parameters)
+  }
+}
+
 /** An app whose service accepts calls and does not answer them, until `answers` is called. */
-async function hostWithHangingService() {
+async function hostWithHangingService(setup: Pick<HostSetup, 'first' | 'store'> = {}) {
   const log: string[] = []
   let isHanging = true
   const service = await hostileService((response, call) => {
     if (!isHanging) answer(200, { valid: true })(response, call)
   })
   const made = host({
+    ...setup,
     options: {
       service: {
         baseUrl: service.url,
@@ -91,4 +105,61 @@ it('consumes no attempt of a refused request, and admits it once others are done
   await done
   answers()
   await verify(erin, '123456', { factor: 'app' }).expect(200)
+})
+
+it('refuses them before their session is loaded, where mfaAdmission is mounted first (R77)', async () => {
+  const store = new CountingStore()
+  const { app, signedIn, answers, log } = await hostWithHangingService({
+    store,
+    first: (mounted, mfa) => mounted.use(mfaAdmission(mfa)),
+  })
+  const agents = await signedIn(ADMITTED)
+  const bob = await signIn(app, 'bob')
+  const waiting = agents.map((agent) =>
+    verify(agent, '123456', { factor: 'app' }).then(({ headers }) => headers['retry-after']),
+  )
+  await expect.poll(() => challenge(bob, 'sms').then(({ status }) => status)).toBe(503)
+
+  store.loads = 0
+  await challenge(bob, 'sms')
+    .expect(503)
+    .expect('Retry-After', '2')
+    .expect('Cache-Control', 'no-store')
+    .expect(({ body }) => expect(body.code).toBe('service_unavailable'))
+  const page = await bob.post('/mfa/verify').set('Accept', 'text/html').type('form').send({ code: '123456' })
+  expect(page.status).toBe(503)
+  expect(page.text).toContain('<h1')
+  expect(store.loads).toBe(0)
+
+  await bob.get('/mfa').expect(200)
+  await bob.post('/transfer').expect(401)
+  expect(log.filter((line) => line.includes('maxConcurrentRequests'))).toHaveLength(1)
+  // Each admitted request counts once, so all of them were passed on to the service.
+  expect(await Promise.all(waiting)).toEqual(Array(ADMITTED).fill('5'))
+  answers()
+  await challenge(bob, 'sms').expect(200)
+})
+
+it('admits 32 requests at once while the processor is busy all the time, and as many as the option says afterwards (R77)', async () => {
+  const log: string[] = []
+  let isSaturated = true
+  const logger = { warn: () => {}, error: (message: string) => void log.push(message) }
+  const admission = admissionWith({ maxConcurrentRequests: 40, logger }, () => isSaturated)
+  let finish = () => {}
+  const end = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const req = {} as Request
+  const admitted = (count: number) => Array.from({ length: count }, () => admission.admit(req, () => end))
+  const busy = { code: 'ERR_MFA_SERVICE_BUSY', retryAfterSeconds: 2 }
+
+  const first = admitted(32)
+  await expect(admission.admit(req, () => end)).rejects.toMatchObject(busy)
+  isSaturated = false
+  const others = admitted(8)
+  await expect(admission.admit(req, () => end)).rejects.toMatchObject(busy)
+  expect(log).toHaveLength(1)
+  finish()
+  await Promise.all([...first, ...others])
+  await admission.admit(req, async () => {})
 })
