@@ -61,8 +61,11 @@ export type {
 export type { Catalogue as PageCatalogue } from './pages/locales/catalogue.js'
 export type {
   ChallengeView,
+  CodeFactorView,
   DeviceView,
   FactorView,
+  KeyFactorView,
+  KeyView,
   PageFrame,
   PageMessage,
   ProblemCode,

@@ -1,4 +1,4 @@
-import type { KeyMethod } from '../protocol/keys.js'
+import type { KeyMethod } from '../protocol/methods.js'
 import { createKey } from './ceremony.js'
 import { type KeyRoutes, postJson } from './request.js'
 import { failed, type KeyFailed } from './result.js'

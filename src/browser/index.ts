@@ -1,7 +1,7 @@
 /*
  * `countersign/browser`: security keys and passkeys in the pages of a single-page app. Every function returns a plain result.
  */
-export type { KeyMethod } from '../protocol/keys.js'
+export type { KeyMethod } from '../protocol/methods.js'
 export { type ConfirmWithKeyOptions, confirmWithKey, type KeyConfirmed } from './confirm-with-key.js'
 export { type EnrolledKey, type EnrollKeyOptions, enrollKey, type KeyEnrolled } from './enroll-key.js'
 export type { KeyRoutes } from './request.js'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Factor } from '../protocol/factor.js'
-import type { DeliveredMethod } from '../protocol/methods.js'
+import { type DeliveredMethod, isDelivered, type Method } from '../protocol/methods.js'
 import type { Challenge, MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
 import { type Deps, type Refused, refuse } from './deps.js'
@@ -26,7 +26,7 @@ export async function startChallenge(
 ): Promise<Challenged | Refused> {
   if (user.factors.length === 0) return refuse({ code: 'enrollment_required' })
   const factor = findFactor(user, name)
-  if (factor && factor.method !== 'app')
+  if (factor && isDelivered(factor.method))
     return sendCode(deps, user, record, { ...factor, method: factor.method })
   const binding = bindingsOf(user).get(factor?.id ?? name)
   const limits = await deps.attempts.limitsOf(user.userId, binding === undefined ? [] : [binding])
@@ -37,14 +37,14 @@ export async function startChallenge(
   if (name === 'backup' && backupTarget(user))
     return challenged(deps, user, { factorId: 'backup', method: 'backup' })
   if (!factor) return refuse({ code: 'unknown_factor' })
-  return challenged(deps, user, { factorId: factor.id, method: 'app' })
+  return challenged(deps, user, { factorId: factor.id, method: factor.method })
 }
 
 /** Starts a challenge without a message: for a method whose codes the user already has, only attempts are counted. */
 function challenged(
   { settings, emit }: Deps,
   { userId }: MfaUser,
-  what: { factorId: string; method: 'app' | 'backup' },
+  what: { factorId: string; method: Method | 'backup' },
 ): Challenged {
   emit({ type: 'challenged', userId, method: what.method, delivery: 'none', again: false })
   const startedAt = Date.now()

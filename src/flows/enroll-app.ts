@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { METHOD_AMR } from '../protocol/amr.js'
 import { canonicalCode } from '../protocol/code.js'
 import type { Contact } from '../protocol/contact.js'
 import type { MfaRecord } from '../session/record.js'
@@ -66,7 +67,7 @@ export async function confirmApp(
     ...callerOf(user),
   })
   if (verdict.outcome === 'refused') return verdict
-  return { outcome: 'accepted', method: 'app', shown: 'app' }
+  return { outcome: 'accepted', method: 'app', shown: 'app', amr: METHOD_AMR.app }
 }
 
 /** Forgets the failures of the app before, and revokes the trusted devices: the host cannot tell the new app from an old one under the same contact. */

@@ -1,7 +1,7 @@
 import { digestOf } from '../digest.js'
 import { type Contact, canonicalUser } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
-import { type Method, VERIFY_TYPE } from '../protocol/methods.js'
+import { isKeyMethod, type Method, VERIFY_TYPE } from '../protocol/methods.js'
 import { backupOwner, type MfaUser } from './user.js'
 
 /**
@@ -9,7 +9,7 @@ import { backupOwner, type MfaUser } from './user.js'
  * one phone number are one factor, whatever ids the host gives them.
  */
 export function factorBinding(userId: string, method: Method | 'backup', contact: Contact): string {
-  const type = method === 'backup' ? 'BACKUP' : VERIFY_TYPE[method]
+  const type = method === 'backup' ? 'BACKUP' : isKeyMethod(method) ? method : VERIFY_TYPE[method]
   return digestOf(JSON.stringify([userId, type, canonicalUser(contact)]))
 }
 

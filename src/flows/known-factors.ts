@@ -1,6 +1,6 @@
 import { canonicalUser } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
-import { VERIFY_TYPE } from '../protocol/methods.js'
+import { isKeyMethod, VERIFY_TYPE } from '../protocol/methods.js'
 import type { AccountFactors } from '../protocol/service.js'
 import type { ShownMethod } from '../protocol/strength.js'
 import { withTimeout } from '../timeout.js'
@@ -32,6 +32,7 @@ export function lastUseOf(
   { method, contact }: Pick<Factor, 'method' | 'contact'>,
   known: AccountFactors | undefined,
 ): number | undefined {
+  if (isKeyMethod(method)) return undefined
   const type = VERIFY_TYPE[method]
   const use = known?.lastUsed?.find(
     // An account has one app, whatever its contact.

@@ -1,3 +1,4 @@
+import type { KeyFault } from '../protocol/keys.js'
 import type { ServiceRefusal } from '../protocol/service-refusal.js'
 
 /**
@@ -24,6 +25,15 @@ export type Refusal =
       /** The age of the code in steps of 30 s, as a negative number: the clock of the authenticator app is slow. */
       readonly clockSteps?: number
     }
+  /** The response of the security key or passkey was not accepted; `fault` says why. */
+  | {
+      readonly code: 'invalid_key'
+      readonly fault: KeyFault
+      /** Absent when a key is added, which is not an attempt to sign in. */
+      readonly attemptsLeft?: number
+    }
+  /** The account has no such key. */
+  | { readonly code: 'unknown_key' }
   /** The code has expired, as the session knows. */
   | { readonly code: 'code_expired' }
   /** There is no live challenge for the code. */
@@ -71,6 +81,8 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
   enrollment_required: 403,
   session_ended: 401,
   invalid_code: 401,
+  invalid_key: 401,
+  unknown_key: 404,
   code_expired: 401,
   no_challenge: 409,
   challenge_exhausted: 429,

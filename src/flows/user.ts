@@ -1,7 +1,7 @@
 import type { Caller } from '../protocol/caller.js'
 import type { Contact } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
-import { BACKUP_METHOD, type BackupMethod } from '../protocol/methods.js'
+import { BACKUP_METHOD, type BackupMethod, isDelivered } from '../protocol/methods.js'
 
 /** The user behind a request, as the flows see them. */
 export interface MfaUser {
@@ -31,7 +31,7 @@ export function offeredFactors({ factors, disabled }: MfaUser): readonly Factor[
  */
 export function backupTarget(user: MfaUser): { method: BackupMethod; contact: Contact } | undefined {
   for (const method of ['email', 'sms', 'dual'] as const) {
-    const factor = user.factors.find((one) => one.method !== 'app' && BACKUP_METHOD[one.method] === method)
+    const factor = user.factors.find((one) => isDelivered(one.method) && BACKUP_METHOD[one.method] === method)
     if (factor) return { method, contact: factor.contact }
   }
   return undefined

@@ -1,6 +1,7 @@
 import type { Attempt, AttemptPermit } from '../limits/attempts.js'
+import { type Amr, METHOD_AMR } from '../protocol/amr.js'
 import { canonicalBackupCode, canonicalCode, isCodeShaped } from '../protocol/code.js'
-import type { Method } from '../protocol/methods.js'
+import { type CodeMethod, isKeyMethod, type Method } from '../protocol/methods.js'
 import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
 import type { ShownMethod } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
@@ -16,6 +17,8 @@ export interface AcceptedCode {
   readonly method: Method | 'backup'
   /** What it counts as: a backup code that the service cannot tell from others counts as its contact (R97). */
   readonly shown: ShownMethod
+  /** What it proves. */
+  readonly amr: readonly Amr[]
   /** After a backup code: how many are left, if the service says. */
   readonly backupCodesLeft?: number
 }
@@ -52,6 +55,7 @@ export async function verifyCode(
     outcome: 'accepted',
     method,
     shown: shownBy(user, target, verdict),
+    amr: METHOD_AMR[method],
     ...(left !== undefined && { backupCodesLeft: left }),
   }
 }
@@ -185,7 +189,7 @@ function noAttemptsLeft(permit: AttemptPermit & { ok: false }): Refusal {
 }
 
 type Target = {
-  readonly method: Method | 'backup'
+  readonly method: CodeMethod | 'backup'
   /** The id of the challenge under which attempts are counted. */
   readonly challenge: string
   readonly request: Pick<VerifyRequest, 'method' | 'contact' | 'kind' | 'challenge'>
@@ -212,6 +216,8 @@ function targetOf(
   const factor = findFactor(user, name)
   if (!factor) return refuse({ code: 'unknown_factor' })
   const { id, method, contact } = factor
+  // A key signs a challenge and has no codes.
+  if (isKeyMethod(method)) return refuse({ code: 'no_challenge' })
   if (method === 'app') {
     return { method, challenge: challengeIdFor(record, id), request: { method, contact, kind: 'code' } }
   }

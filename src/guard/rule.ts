@@ -24,7 +24,8 @@ export interface MfaRule {
   /** The accepted methods. Defaults to all. */
   readonly methods?: readonly (Method | 'backup')[] | undefined
   /**
-   * The least accepted strength: email and dual are `weak`, an authenticator app `strong`, others `medium`. A backup code that
+   * The least accepted strength: email and dual are `weak`, an authenticator app `strong`, security keys and passkeys
+   * `phishing-resistant`, others `medium`. A backup code that
    * was delivered by email is `weak`, one that was delivered only to a phone or shown on a page `medium`. Defaults to `weak`.
    */
   readonly minStrength?: Strength | undefined

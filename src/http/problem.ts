@@ -1,6 +1,7 @@
 import type { Response } from 'express'
 import { REFUSAL_STATUS, type Refusal } from '../flows/refusal.js'
 import type { ProblemCode } from '../pages/view.js'
+import type { KeyFault } from '../protocol/keys.js'
 import { findGate } from './deps.js'
 import type { ListedFactor } from './factors.js'
 import { setRetryAfter } from './headers.js'
@@ -30,6 +31,8 @@ const TITLE: Readonly<Record<ProblemCode, string>> = {
   enrollment_required: 'This request requires a second factor, and the account has none yet.',
   session_ended: 'The session ended or changed during this request.',
   invalid_code: 'The code is wrong.',
+  invalid_key: 'The response of the security key or passkey was not accepted.',
+  unknown_key: 'The account has no such security key or passkey.',
   code_expired: 'The code has expired; request a new one.',
   no_challenge: 'There is no live challenge for this code.',
   challenge_exhausted: 'Too many wrong codes; start a new challenge.',
@@ -68,6 +71,8 @@ export interface Problem {
   readonly attemptsLeft?: number
   /** The age of the code in steps of 30 s, as a negative number: the clock of the authenticator app is slow. */
   readonly clockSteps?: number
+  /** Why the response of a security key or passkey was not accepted. */
+  readonly fault?: KeyFault
   /** Where to continue, a path on this site. */
   readonly next?: string
   /** The usable factors, with masked contacts. */

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { KEY_FAULTS } from '../protocol/keys.js'
 import { METHODS } from '../protocol/methods.js'
 import { STRENGTHS } from '../protocol/strength.js'
 import {
@@ -70,7 +71,7 @@ export const factorAnswer = z.object({
     .enum(STRENGTHS)
     .meta(
       described(
-        'How hard the factor is to take over: email and dual `weak`, an authenticator app `strong`, others `medium`.',
+        'How hard the factor is to take over: email and dual `weak`, an authenticator app `strong`, security keys and passkeys `phishing-resistant`, others `medium`.',
       ),
     ),
   label: z
@@ -296,6 +297,10 @@ export const problemAnswer = z.object({
         'The age of the code in steps of 30 s, as a negative number: the clock of the authenticator app is slow.',
       ),
     ),
+  fault: z
+    .enum(KEY_FAULTS)
+    .optional()
+    .meta(described('Why the response of a security key or passkey was not accepted.')),
   next: path.optional(),
   factors: z.array(factorAnswer).optional().meta(described('The factors that can be used.')),
   backup: z

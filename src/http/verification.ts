@@ -6,7 +6,7 @@ import type { MfaUser } from '../flows/user.js'
 import { type AcceptedCode, emitVerified, type TypedCode, verifyCode } from '../flows/verify.js'
 import { maskForOwner } from '../protocol/destination.js'
 import type { Method } from '../protocol/methods.js'
-import { isAtLeast, methodShown, type ShownMethod, strongestOf } from '../protocol/strength.js'
+import { isAtLeast, type ShownMethod, strongestOf } from '../protocol/strength.js'
 import { newTransaction } from '../session/find-state.js'
 import { continueWithEnrollment } from '../session/must-enroll.js'
 import { logIn } from '../session/passport-request.js'
@@ -69,7 +69,7 @@ export async function completeVerification(
     // A refusal belongs to a challenge, so it is shown only if the session still has that challenge (R06, R07).
     return (await isCurrent(req, state.userId)) ? checked : refuse({ code: 'session_ended' })
   }
-  const { method, shown, backupCodesLeft } = checked
+  const { method, shown, amr, backupCodesLeft } = checked
   const device = await releaseOnError(context, steps.approval, async () => {
     await steps.onApproved(checked)
     return steps.trustBrowser ? trustBrowser(context, method) : undefined
@@ -77,8 +77,8 @@ export async function completeVerification(
   const backupCodes = backupCodesOf(context, backupCodesLeft)
   const pending: PendingVerification = {
     userId: state.userId,
-    method: methodShown(shown),
     shown,
+    amr,
     record: state.record,
     keepReturnTo: steps.finish === 'passport',
     ...(backupCodes && { backupCodes }),

@@ -1,4 +1,4 @@
-import type { Method } from '../protocol/methods.js'
+import type { CodeMethod } from '../protocol/methods.js'
 import { codeField } from './code-field.js'
 import { codeRequest } from './code-request.js'
 import { countdown } from './countdown.js'
@@ -72,6 +72,6 @@ function openChallenge(view: CodeView, { frame }: PageContext): ChallengeView | 
   return challenge.factor.id === factor.id && challenge.expiresAt > frame.now ? challenge : undefined
 }
 
-function kindOf({ factor }: CodeView): Method | 'backup' {
+function kindOf({ factor }: CodeView): CodeMethod | 'backup' {
   return factor === 'backup' ? 'backup' : factor.method
 }

@@ -1,3 +1,4 @@
+import { isDelivered } from '../protocol/methods.js'
 import { type Html, html } from './html.js'
 import { destination, type PageContext } from './page.js'
 import { fill } from './text.js'
@@ -37,7 +38,7 @@ function phrase(
   { words }: PageContext,
 ): Html | undefined {
   const { code } = words
-  if (factor.method === 'app') return undefined
+  if (!isDelivered(factor.method)) return undefined
   const to = destination(factor.to)
   if (delivery === 'delivered') return fill(code.delivered, { to })
   if (delivery === 'refused') return html`<span class="mfa-bad">${fill(code.refused, { to })}</span>`

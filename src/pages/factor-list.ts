@@ -1,4 +1,4 @@
-import type { Method } from '../protocol/methods.js'
+import { isDelivered, type Method } from '../protocol/methods.js'
 import { strengthOf } from '../protocol/strength.js'
 import { type Html, html, type Renderable } from './html.js'
 import { icons } from './icons.js'
@@ -41,8 +41,8 @@ export function challengeForm(factor: Pick<FactorView, 'id'>, button: Html, cont
 function factorButton(factor: FactorView, choice: Choice, context: PageContext): Html {
   const style = `mfa-choice${factor.id === choice.preferred ? ' mfa-choice-preferred' : ''}`
   const inside = html`${icons[factor.method]}<span class="mfa-choice-text"><span>${actText(factor, context)}</span>${hints(factor, choice, context)}</span>`
-  // No code is sent for an app, so a link is enough.
-  if (factor.method === 'app')
+  // Nothing is sent for an app or a key, so a link is enough.
+  if (!isDelivered(factor.method))
     return html`<a class="${style}" href="${verifyPath(factor.id, context)}">${inside}</a>`
   return challengeForm(factor, html`<button class="${style}">${inside}</button>`, context)
 }
@@ -63,7 +63,7 @@ function hints(factor: FactorView, choice: Choice, context: PageContext): Render
 /** A hint for factors that are less secure than another one of the user (R48). */
 function hintOf(method: Method, { factors, current }: Choice, { words }: PageContext): Renderable {
   const all = current === undefined || current === 'backup' ? factors : [...factors, current]
-  if (method === 'app') return undefined
+  if (!isDelivered(method)) return undefined
   if (strengthOf(method) === 'weak') return all.length > 1 && hint(words.choose.emailHint)
   return all.some((other) => other.method === 'app') && hint(words.choose.phoneHint)
 }

@@ -25,6 +25,12 @@ export const icons: Readonly<Record<Method | 'backup' | 'device' | 'done' | 'err
   backup: icon(
     html`<circle cx="8" cy="15.5" r="4"/><path d="m11 12.7 8.5-8.5M16 7.7l2.8 2.8M13.3 10.4l1.8 1.8"/>`,
   ),
+  'security-key': icon(
+    html`<path d="M14.5 12.5v6A2.5 2.5 0 0 1 12 21h-.5A2.5 2.5 0 0 1 9 18.5V8.5h5.5Z"/><path d="M9.8 8.5v-5h4v5M11.7 16.5h.1"/>`,
+  ),
+  passkey: icon(
+    html`<circle cx="9" cy="7.5" r="3.8"/><path d="M2.8 20v-2.2A4.3 4.3 0 0 1 7 13.5h4"/><circle cx="17" cy="12.3" r="3.2"/><path d="M17 15.5V21l1.8-1.6-1.2-1.4"/>`,
+  ),
   device: icon(
     html`<rect x="4" y="4.5" width="16" height="11" rx="1.8"/><path d="M2.5 19h19"/><path d="m9.8 9.8 1.6 1.6 2.9-3.2"/>`,
   ),

@@ -9,6 +9,10 @@ import { devicesPage } from './devices.js'
 import { enrollPage } from './enroll.js'
 import { enrollStartPage } from './enroll-start.js'
 import { enrolledPage } from './enrolled.js'
+import { keyPage } from './key.js'
+import { keyOfferPage } from './key-offer.js'
+import { keyRemovePage } from './key-remove.js'
+import { keysPage } from './keys.js'
 import { layout } from './layout.js'
 import { notMePage, securedPage } from './not-me.js'
 import { overviewPage } from './overview.js'
@@ -32,6 +36,14 @@ function pageFor(view: View, context: PageContext): Page {
       return choosePage(view, context)
     case 'code':
       return codePage(view, context)
+    case 'key':
+      return keyPage(view, context)
+    case 'keys':
+      return keysPage(view, context)
+    case 'key-remove':
+      return keyRemovePage(view, context)
+    case 'key-offer':
+      return keyOfferPage(view, context)
     case 'enroll-start':
       return enrollStartPage(view, context)
     case 'enroll':

@@ -1,4 +1,5 @@
-import type { Method } from '../protocol/methods.js'
+import type { KeyFault } from '../protocol/keys.js'
+import type { CodeMethod, KeyMethod, Method } from '../protocol/methods.js'
 
 /** A factor as a page shows it. */
 export interface FactorView {
@@ -16,6 +17,34 @@ export interface FactorView {
   readonly lastUsedAt?: number
   /** Whether the page `remove` can remove it. Only in the view `overview`, and only of an authenticator app. */
   readonly canRemove?: boolean
+}
+
+/** A factor whose code the user types. */
+export interface CodeFactorView extends FactorView {
+  /** The method of the factor. */
+  readonly method: CodeMethod
+}
+
+/** A factor that is confirmed with a security key or passkey. */
+export interface KeyFactorView extends FactorView {
+  /** The method of the factor. */
+  readonly method: KeyMethod
+}
+
+/** A security key or passkey, as a page shows it. Times are milliseconds since 1970. */
+export interface KeyView {
+  /** The id of the key, as forms post it. */
+  readonly id: string
+  /** How the user confirms with it. */
+  readonly method: KeyMethod
+  /** The user's name for it. */
+  readonly name: string
+  /** Whether it can be synced to other devices. Otherwise it exists on one device only. */
+  readonly synced: boolean
+  /** When it was added. */
+  readonly createdAt: number
+  /** When it was last accepted. Absent if it never was. */
+  readonly lastUsedAt?: number
 }
 
 /** A challenge as a page shows it. Times are milliseconds since 1970. */
@@ -83,6 +112,9 @@ export type SuccessCode =
   | 'code_queued'
   | 'app_removed'
   | 'backup_codes_removed'
+  | 'key_added'
+  | 'key_renamed'
+  | 'key_removed'
   | 'device_revoked'
   | 'devices_revoked'
 
@@ -94,6 +126,8 @@ export type PageMessage =
       readonly attemptsLeft?: number
       /** How many 30-second steps ago the app code was valid, as a negative number. */
       readonly clockSteps?: number
+      /** Why the response of a security key or passkey was not accepted. */
+      readonly fault?: KeyFault
       readonly retryAfterSeconds?: number
     }
   | { readonly tone: 'success'; readonly code: SuccessCode }
@@ -145,7 +179,7 @@ export type View =
   /** The form for a code. It posts `code` and `factor` to `{base}/verify`; `factor` is `backup` for a backup code. */
   | {
       readonly page: 'code'
-      readonly factor: FactorView | 'backup'
+      readonly factor: CodeFactorView | 'backup'
       readonly challenge?: ChallengeView
       /** The challenge has no attempts left; the user needs a new code or another factor. */
       readonly exhausted: boolean
@@ -160,10 +194,67 @@ export type View =
       readonly trust?: { readonly forMs: number; readonly ticked: boolean }
     }
   /**
+   * The page on which the user confirms with a security key or passkey. Its script posts `factor` to `{base}/challenge` for JSON,
+   * gives the `publicKey` of the answer to the browser, and posts `factor` and the JSON of the credential, as `response`, to
+   * `{base}/verify` in a form. Without a script, the page says that this factor needs one, and offers the others.
+   */
+  | {
+      readonly page: 'key'
+      readonly factor: KeyFactorView
+      /** There are no attempts left. A form that posts `factor` to `{base}/challenge` starts over. */
+      readonly exhausted: boolean
+      readonly others: readonly FactorView[]
+      /** As in the view `choose`. */
+      readonly backup: boolean
+      /** As in the view `choose`. */
+      readonly mayHaveBackup?: boolean
+      /** As in the view `code`. */
+      readonly trust?: { readonly forMs: number; readonly ticked: boolean }
+    }
+  /**
+   * The security keys and passkeys of a signed-in user. To add one, the script posts `method` to `{base}/keys/options` for JSON,
+   * gives the `publicKey` of the answer to the browser, and posts `method` and the JSON of the credential, as `response`, to
+   * `{base}/keys` in a form, with the user's `name` if there is one. A form posts `key` and `name` to `{base}/keys/rename`. A link
+   * leads to `{base}/keys/remove?key={id}`.
+   */
+  | {
+      readonly page: 'keys'
+      readonly keys: readonly KeyView[]
+      /** What can be added. */
+      readonly methods: readonly KeyMethod[]
+      /** For the Signal API: the relying party's id, and the user handle and name of the account once there is a key. */
+      readonly relyingPartyId: string
+      readonly userHandle?: string
+      readonly userName: string
+      /** Where the user continues after a key was added during sign-in. */
+      readonly next?: string
+    }
+  /**
+   * The page before a key is removed. It posts `key` to `{base}/keys/remove`. `others`: the factors that are left.
+   * `revokesDevices`: whether the trusted devices are revoked, too.
+   */
+  | {
+      readonly page: 'key-remove'
+      readonly key: KeyView
+      readonly others: readonly FactorView[]
+      readonly revokesDevices: boolean
+    }
+  /**
+   * Offers to add a passkey after a sign-in with a code, as the view `keys` does. A form posts to `{base}/keys/offer/decline`, which
+   * leads to `next`.
+   */
+  | { readonly page: 'key-offer'; readonly next: string }
+  /**
    * The page before an authenticator app is set up. It posts to `{base}/enroll-app`. `over`: the enrollment before cannot be
    * confirmed any more, after too many wrong codes or too long a time, so the user starts over.
    */
-  | { readonly page: 'enroll-start'; readonly replaces: boolean; readonly over?: 'exhausted' | 'expired' }
+  | {
+      readonly page: 'enroll-start'
+      readonly replaces: boolean
+      readonly over?: 'exhausted' | 'expired'
+      /** Whether a security key or passkey can be added instead, at `{base}/keys`. Defaults to false. */
+      readonly keys?: boolean
+    }
   /**
    * The QR code, until the app is confirmed. It posts `code` to `{base}/enroll-app/confirm`. Without QR code and key, which
    * only the browser that started can show, the user can start over with a form that posts to `{base}/enroll-app`.
@@ -209,6 +300,8 @@ export type View =
       readonly enroll?: boolean
       /** The host's page on which the user adds a phone number or mailbox. */
       readonly addUrl?: string
+      /** Whether there is a page for security keys and passkeys, `{base}/keys`. Defaults to false. */
+      readonly keys?: boolean
       /** Whether there is a page for trusted devices. Defaults to false. */
       readonly devices?: boolean
     }

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
 import * as z from 'zod'
-import type { Method } from './methods.js'
+import { isKeyMethod, type Method } from './methods.js'
 
 /** The address or number to which the service sends codes, which also identifies the user (`User` in its API). */
 export type Contact =
@@ -41,9 +41,9 @@ export function parseUser(user: string): Contact | undefined {
   return isEmail(user) ? { kind: 'email', email: user } : undefined
 }
 
-/** Whether a contact is of the kind that a method needs: a phone number for SMS, both for DUAL, one of the two for an app. */
+/** Whether a contact is of the kind that a method needs: a phone number for SMS, both for DUAL, one of the two for an app and for keys. */
 export function contactFits(method: Method, contact: Contact): boolean {
-  if (method === 'app') return contact.kind !== 'dual'
+  if (method === 'app' || isKeyMethod(method)) return contact.kind !== 'dual'
   if (method === 'email' || method === 'dual') return contact.kind === method
   return contact.kind === 'phone'
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type Contact, emailSchema, foldedContact, parseUser, phoneSchema } from './contact.js'
-import { METHODS, type Method } from './methods.js'
+import { KEY_METHODS, type KeyMethod, METHODS, type Method } from './methods.js'
 
 /** A second factor of a user, as the option `factors` returns it. */
 export type FactorInput = {
@@ -13,8 +13,8 @@ export type FactorInput = {
 } & (
   | { readonly method: 'email'; readonly email: string }
   | { readonly method: 'sms' | 'whatsapp' | 'call'; readonly phone: string }
-  /** `user`: the email address or phone number under which the service knows the authenticator app. */
-  | { readonly method: 'app'; readonly user: string }
+  /** `user`: the email address or phone number under which the service knows the authenticator app, or the user's keys. */
+  | { readonly method: 'app' | KeyMethod; readonly user: string }
   | { readonly method: 'dual'; readonly email: string; readonly phone: string }
 )
 
@@ -60,7 +60,7 @@ const factorInput = z.discriminatedUnion(
   [
     z.strictObject({ ...shared, method: z.literal('email'), email: emailSchema }),
     z.strictObject({ ...shared, method: z.enum(['sms', 'whatsapp', 'call']), phone: phoneSchema }),
-    z.strictObject({ ...shared, method: z.literal('app'), user: appUser }),
+    z.strictObject({ ...shared, method: z.enum(['app', ...KEY_METHODS]), user: appUser }),
     z.strictObject({ ...shared, method: z.literal('dual'), email: emailSchema, phone: phoneSchema }),
   ],
   { error: `method must be one of ${METHODS.join(', ')}` },
@@ -110,6 +110,8 @@ function contactOf(input: z.output<typeof factorInput>): Contact {
     case 'email':
       return { kind: 'email', email: input.email }
     case 'app':
+    case 'security-key':
+    case 'passkey':
       return foldedContact(input.user)
     case 'dual':
       return { kind: 'dual', email: input.email, phone: input.phone }

@@ -1,15 +1,7 @@
 import type { Caller } from './caller.js'
 import type { Contact } from './contact.js'
+import type { KeyMethod } from './methods.js'
 import type { Refused } from './service-refusal.js'
-
-/**
- * The methods of WebAuthn. A `security-key` proves possession and is asked for without user verification. A `passkey` is
- * asked for with user verification, a PIN or biometrics, and so proves two factors.
- */
-export const KEY_METHODS = ['security-key', 'passkey'] as const
-
-/** A method of WebAuthn. */
-export type KeyMethod = (typeof KEY_METHODS)[number]
 
 /** What an assertion is for. A challenge is valid for one purpose only. */
 export const KEY_PURPOSES = ['sign-in', 'step-up'] as const

@@ -1,11 +1,33 @@
+/**
+ * The methods of WebAuthn. A `security-key` proves possession and is asked for without user verification. A `passkey` is
+ * asked for with user verification, a PIN or biometrics, and so proves two factors.
+ */
+export const KEY_METHODS = ['security-key', 'passkey'] as const
+
+/** A method of WebAuthn. */
+export type KeyMethod = (typeof KEY_METHODS)[number]
+
 /** Every method for a second factor that the service's API supports. */
-export const METHODS = ['app', 'email', 'sms', 'whatsapp', 'call', 'dual'] as const
+export const METHODS = ['app', 'email', 'sms', 'whatsapp', 'call', 'dual', ...KEY_METHODS] as const
 
 /** A method for a second factor. `dual` sends the same code by email and by text message. */
 export type Method = (typeof METHODS)[number]
 
+/** The methods whose codes the user types. A key signs a challenge instead. */
+export type CodeMethod = Exclude<Method, KeyMethod>
+
 /** The methods that deliver a code. An authenticator app generates its codes itself. */
-export type DeliveredMethod = Exclude<Method, 'app'>
+export type DeliveredMethod = Exclude<CodeMethod, 'app'>
+
+/** Whether a method is one of WebAuthn, which needs a key and a script in the browser. */
+export function isKeyMethod(method: Method | 'backup'): method is KeyMethod {
+  return method === 'security-key' || method === 'passkey'
+}
+
+/** Whether a method delivers a code to a contact. */
+export function isDelivered(method: Method | 'backup'): method is DeliveredMethod {
+  return method !== 'app' && method !== 'backup' && !isKeyMethod(method)
+}
 
 /** The methods for sending backup codes. */
 export type BackupMethod = 'email' | 'sms' | 'dual'
@@ -35,7 +57,7 @@ export const CODE_KINDS = ['CODE', 'BACKUP', 'CONFIRM'] as const
 export type CodeKind = Lowercase<(typeof CODE_KINDS)[number]>
 
 /** The `Type` value for verifying a code of each method. PHONE is for every method that uses a phone number. */
-export const VERIFY_TYPE: Readonly<Record<Method, VerifyType>> = {
+export const VERIFY_TYPE: Readonly<Record<CodeMethod, VerifyType>> = {
   app: 'APP',
   email: 'EMAIL',
   sms: 'PHONE',

@@ -1,7 +1,7 @@
 import type { Caller } from './caller.js'
 import type { Contact } from './contact.js'
-import type { KeyMethod, KeyVerbs } from './keys.js'
-import type { BackupMethod, CodeKind, DeliveredMethod, Method, VerifyType } from './methods.js'
+import type { KeyVerbs } from './keys.js'
+import type { BackupMethod, CodeKind, CodeMethod, DeliveredMethod, KeyMethod, VerifyType } from './methods.js'
 import type { Refused } from './service-refusal.js'
 
 /** The purpose of a code. Messages mention it (R45), and the service binds the code to it (R38). */
@@ -43,7 +43,7 @@ export type SendAnswer =
 /** Checks a code. A correct code is used up. */
 export interface VerifyRequest extends Caller {
   /** The method of the factor that the code belongs to. */
-  readonly method: Method
+  readonly method: CodeMethod
   /** The contact that the code was sent to, or that the app is enrolled under. */
   readonly contact: Contact
   /** The code in canonical form. */

@@ -3,10 +3,10 @@ import type { Method } from './methods.js'
 /**
  * How hard a factor is to take over. Email is `weak`: it needs one more password (R48), and so is a code that goes to a mailbox
  * and a phone alike. A phone number is `medium`: an attacker must deceive the carrier. An authenticator app is `strong`: its
- * secret is never transmitted after enrollment. A backup code is as strong as the contact that received it, and `medium` if it was
- * shown on a page (R93).
+ * secret is never transmitted after enrollment. A security key or passkey is `phishing-resistant`: it signs for the right site only. A
+ * backup code is as strong as the contact that received it, and `medium` if it was shown on a page (R93).
  */
-export const STRENGTHS = ['weak', 'medium', 'strong'] as const
+export const STRENGTHS = ['weak', 'medium', 'strong', 'phishing-resistant'] as const
 export type Strength = (typeof STRENGTHS)[number]
 
 /**
@@ -28,6 +28,8 @@ const STRENGTH: Readonly<Record<ShownMethod, Strength>> = {
   phone_backup: 'medium',
   page_backup: 'medium',
   app: 'strong',
+  'security-key': 'phishing-resistant',
+  passkey: 'phishing-resistant',
 }
 
 /** The method as users know it: every backup code is `backup`. */

@@ -14,7 +14,7 @@ type ErrorMessage = Extract<PageMessage, { tone: 'error' }>
 export async function redirectRefused(
   { req, res, deps, state }: RouteContext,
   page: string,
-  { code, attemptsLeft, clockSteps, retryAfterSeconds }: Omit<ErrorMessage, 'tone'>,
+  { code, attemptsLeft, clockSteps, fault, retryAfterSeconds }: Omit<ErrorMessage, 'tone'>,
   trust = false,
 ): Promise<void> {
   const path = `${deps.settings.path}${page}${page.includes('?') ? '&' : '?'}refused`
@@ -24,6 +24,7 @@ export async function redirectRefused(
     code,
     ...(attemptsLeft !== undefined && { attemptsLeft }),
     ...(clockSteps !== undefined && { clockSteps }),
+    ...(fault && { fault }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(trust && { trust }),
   }
@@ -35,7 +36,7 @@ export async function redirectRefused(
 export function keptRefusal({ req, deps, state }: RouteContext): ErrorMessage | undefined {
   const { refused } = state.record
   if (!refused || refused.path !== requestedUrl(req, deps.settings)) return undefined
-  const { at, attemptsLeft, clockSteps, retryAfterSeconds } = refused
+  const { at, attemptsLeft, clockSteps, fault, retryAfterSeconds } = refused
   const code = PROBLEM_CODES.find((known) => known === refused.code)
   if (code === undefined) return undefined
   const message = {
@@ -43,6 +44,7 @@ export function keptRefusal({ req, deps, state }: RouteContext): ErrorMessage | 
     code,
     ...(attemptsLeft !== undefined && { attemptsLeft }),
     ...(clockSteps !== undefined && { clockSteps }),
+    ...(fault && { fault }),
   } as const
   if (retryAfterSeconds === undefined) return message
   const left = Math.ceil(retryAfterSeconds - (Date.now() - at) / 1000)

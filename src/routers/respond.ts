@@ -12,6 +12,7 @@ import { type Problem, sendProblem, statusOf } from '../http/problem.js'
 import { sendPage } from '../http/send-page.js'
 import type { PageFrame, PageMessage, View } from '../pages/view.js'
 import type { Factor } from '../protocol/factor.js'
+import { isKeyMethod } from '../protocol/methods.js'
 import { isExhausted, lockedForSeconds } from './account-limits.js'
 import { factorViews, lastChallenge, liveChallenge, type RouteContext } from './context.js'
 import { factorChangeChoice } from './factor-change.js'
@@ -60,7 +61,7 @@ export async function choosePage(context: RouteContext, factors = factorViews(co
   return { page: 'choose', factors, ...(preferred && { preferred }), ...(await backupOffer(context)) }
 }
 
-/** The page on which the user types a code, or the choice of factors if there is no factor to type a code for. */
+/** The page on which the user types a code or uses a key, or the choice of factors if there is no factor to type a code for. */
 export async function codePage(context: RouteContext, name: string | undefined): Promise<View> {
   const { state, user } = context
   await readDisabledFactors(context)
@@ -69,14 +70,20 @@ export async function codePage(context: RouteContext, name: string | undefined):
   const found = named && user.disabled?.has(named.id) ? undefined : named
   if (!found && !(id === 'backup' && (await hasBackup(context)))) return choosePage(context)
   const challenge = lastChallenge(context)
-  return {
-    page: 'code',
-    factor: found ? factorView(found) : 'backup',
-    ...(challenge && challenge.factor.id === found?.id && { challenge }),
+  const shared = {
     exhausted: await isExhausted(context, challengeIdFor(state.record, found?.id ?? 'backup')),
     others: factorViews(context).filter((other) => other.id !== found?.id),
     ...(id === 'backup' ? { backup: false } : await backupOffer(context)),
     ...(found && trustOffer(context, found)),
+  }
+  if (!found) return { page: 'code', factor: 'backup', ...shared }
+  const view = factorView(found)
+  if (isKeyMethod(view.method)) return { page: 'key', factor: { ...view, method: view.method }, ...shared }
+  return {
+    page: 'code',
+    factor: { ...view, method: view.method },
+    ...(challenge && challenge.factor.id === found.id && { challenge }),
+    ...shared,
   }
 }
 
@@ -171,6 +178,7 @@ function pageAfter(context: RouteContext, { code }: Refusal, { factor, page }: R
   if (page !== undefined) return page
   switch (code) {
     case 'invalid_code':
+    case 'invalid_key':
     case 'code_expired':
     case 'challenge_exhausted':
     case 'resend_too_soon': {

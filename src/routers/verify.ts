@@ -48,6 +48,7 @@ async function showCodeEntry(context: RouteContext): Promise<void> {
   }
   if (await showLock(context)) return
   const view = await codePage(context, named)
+  if (view.page === 'key') return showPage(context, view, messageOn(context, view.exhausted))
   if (view.page !== 'code') return showPage(context, view, keptRefusal(context))
   const challenge = view.challenge && (await followedChallenge(context))
   showPage(context, { ...view, ...(challenge && { challenge }) }, messageOn(context, view.exhausted))
@@ -57,7 +58,8 @@ async function showCodeEntry(context: RouteContext): Promise<void> {
 function messageOn(context: RouteContext, isExhausted: boolean): PageMessage | undefined {
   const refused = keptRefusal(context)
   // The last wrong code has used the challenge up, and that is what matters now.
-  if (refused?.code === 'invalid_code' && isExhausted) return { tone: 'error', code: 'challenge_exhausted' }
+  const isWrong = refused?.code === 'invalid_code' || refused?.code === 'invalid_key'
+  if (isWrong && isExhausted) return { tone: 'error', code: 'challenge_exhausted' }
   const again = context.req.query.again !== undefined
   return refused ?? (again ? { tone: 'success', code: 'code_sent_again' } : undefined)
 }

@@ -150,7 +150,7 @@ async function regenerate(
 }
 
 function verifiedRecord(
-  { record, method, shown, backupCodes, enrolled }: PendingVerification,
+  { record, amr, shown, backupCodes, enrolled }: PendingVerification,
   settings: Settings,
 ): VerifiedRecord {
   const earlier = record.stage === 'verified' ? record : undefined
@@ -160,7 +160,7 @@ function verifiedRecord(
     stage: 'verified',
     startedAt: record.startedAt,
     verifiedAt,
-    amr: addAmr(earlier?.amr ?? [settings.firstFactor], method),
+    amr: addAmr(earlier?.amr ?? [settings.firstFactor], amr),
     shown: { ...earlier?.shown, [shown]: verifiedAt },
     ...(record.interrupted && { interrupted: record.interrupted }),
     ...(backupCodes && { backupCodes }),

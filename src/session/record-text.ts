@@ -30,6 +30,8 @@ const AMR_LETTERS: Readonly<Record<Amr, string>> = {
 }
 const METHOD_LETTERS: Readonly<Record<ShownMethod, string>> = {
   app: 'a',
+  'security-key': 'k',
+  passkey: 'y',
   email: 'e',
   sms: 's',
   whatsapp: 'w',

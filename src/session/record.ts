@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Amr } from '../protocol/amr.js'
+import { KEY_FAULTS } from '../protocol/keys.js'
 import { METHODS, type Method } from '../protocol/methods.js'
 import type { ShownMethod } from '../protocol/strength.js'
 
@@ -128,6 +129,7 @@ export const activitySchema = z.object({
       code: z.string(),
       attemptsLeft: z.number().int().nonnegative().optional(),
       clockSteps: z.number().int().optional(),
+      fault: z.enum(KEY_FAULTS).optional(),
       retryAfterSeconds: z.number().nonnegative().optional(),
       /** Whether the form asked to trust this browser. */
       trust: z.boolean().optional(),

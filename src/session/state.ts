@@ -2,7 +2,6 @@ import type { Request } from 'express'
 import type { MfaStatus } from '../host.js'
 import type { Amr } from '../protocol/amr.js'
 import type { Factor } from '../protocol/factor.js'
-import type { Method } from '../protocol/methods.js'
 import type { ShownMethod } from '../protocol/strength.js'
 import type { OpenReset } from '../recovery/resets.js'
 import type { Account, SessionDeps } from './deps.js'
@@ -41,9 +40,10 @@ export interface ActiveState {
 /** A second factor that was shown; the next `req.logIn` of the same user turns it into a verified session. */
 export interface PendingVerification {
   readonly userId: string
-  readonly method: Method | 'backup'
   /** What it counts as, by its strength. */
   readonly shown: ShownMethod
+  /** What it proves, for `amr`. */
+  readonly amr: readonly Amr[]
   /** The record of the session in which it was shown. */
   readonly record: MfaRecord
   /** Whether the return address is kept in `req.session.returnTo`, for Passport's `successReturnToOrRedirect`. */

@@ -207,7 +207,7 @@ describe.skipIf(!hasBrowser)('a page without scripts', () => {
     await page.goto(site.url)
     expect(
       await page.evaluate(`[...document.querySelectorAll('button')]
-        .filter((one) => one.checkVisibility() && (one.type !== 'submit' || one.form?.method !== 'post' || !one.form.action))
+        .filter((one) => one.checkVisibility() && (one.type !== 'submit' || one.form?.getAttribute('method') !== 'post' || !one.form.getAttribute('action')))
         .map((one) => one.outerHTML)`),
     ).toEqual([])
   })

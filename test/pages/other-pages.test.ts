@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { renderView } from '../../src/pages/render.js'
+import { isDelivered } from '../../src/protocol/methods.js'
 import { FACTORS, frame, problem } from './samples.js'
 
 describe('the chooser', () => {
   const page = renderView({ page: 'choose', factors: FACTORS, preferred: 'sms-1', backup: true }, frame)
-  const order = [...page.matchAll(/value="(\w+-1)"|factor=(\w+-1)/g)].map(
+  const order = [...page.matchAll(/value="([\w-]+-1)"|factor=([\w-]+-1)/g)].map(
     ([, posted, linked]) => posted ?? linked,
   )
 
@@ -15,8 +16,12 @@ describe('the chooser', () => {
   })
 
   it('has forms for methods that send a code and links for others', () => {
-    expect(page.match(/action="\/mfa\/challenge"/g)).toHaveLength(FACTORS.length - 1)
-    expect(page).toContain('href="/mfa/verify?factor=app-1"')
+    expect(page.match(/action="\/mfa\/challenge"/g)).toHaveLength(
+      FACTORS.filter(({ method }) => isDelivered(method)).length,
+    )
+    for (const factor of ['app-1', 'security-key-1', 'passkey-1']) {
+      expect(page).toContain(`href="/mfa/verify?factor=${factor}"`)
+    }
   })
 
   it('says on each button what it does', () => {

@@ -1,6 +1,13 @@
 import { TRANSLATIONS } from '../../src/pages/translations.js'
-import type { FactorView, PageFrame, PageMessage, View } from '../../src/pages/view.js'
-import { METHODS } from '../../src/protocol/methods.js'
+import type {
+  CodeFactorView,
+  FactorView,
+  KeyView,
+  PageFrame,
+  PageMessage,
+  View,
+} from '../../src/pages/view.js'
+import { type CodeMethod, isKeyMethod, KEY_METHODS, METHODS } from '../../src/protocol/methods.js'
 
 /** The moment at which every sample page is drawn. */
 export const NOW = Date.UTC(2030, 0, 1, 12)
@@ -8,7 +15,7 @@ export const NOW = Date.UTC(2030, 0, 1, 12)
 export const FACTORS: readonly FactorView[] = METHODS.map((method) => ({
   id: `${method}-1`,
   method,
-  to: method === 'app' || method === 'email' ? 'a…e@example.com' : '••• 57',
+  to: method === 'app' || method === 'email' || isKeyMethod(method) ? 'a…e@example.com' : '••• 57',
 }))
 
 export const frame: PageFrame = {
@@ -29,12 +36,35 @@ export const manyTongued: PageFrame = {
 }
 
 /** One factor of this method. */
-export function factorOf(method: FactorView['method']): FactorView {
+export function factorOf<Of extends FactorView['method']>(method: Of): FactorView & { readonly method: Of } {
   return { id: `${method}-1`, method, to: '••• 57' }
 }
 
+const isCodeMethod = (method: FactorView['method']): method is CodeMethod => !isKeyMethod(method)
+
+/** A key that was used, and one that was not. */
+const KEYS: readonly KeyView[] = [
+  {
+    id: 'a2V5LTE',
+    method: 'passkey',
+    name: 'Phone of Ana & Co',
+    synced: true,
+    createdAt: NOW - 5 * 86_400_000,
+    lastUsedAt: NOW - 86_400_000,
+  },
+  { id: 'a2V5LTI', method: 'security-key', name: 'Blue key', synced: false, createdAt: NOW },
+]
+
+/** The page of a key factor. */
+export function keyPageOf(
+  method: (typeof KEY_METHODS)[number],
+  more: Partial<Extract<View, { page: 'key' }>> = {},
+): Extract<View, { page: 'key' }> {
+  return { page: 'key', factor: factorOf(method), exhausted: false, others: [], backup: true, ...more }
+}
+
 /** The code page of a factor that a code was just sent to. */
-export function codeView(factor: FactorView, more: Partial<Extract<View, { page: 'code' }>> = {}): View {
+export function codeView(factor: CodeFactorView, more: Partial<Extract<View, { page: 'code' }>> = {}): View {
   const challenge = { factor, delivery: 'sent', expiresAt: NOW + 600_000, resendAt: NOW + 30_000 } as const
   return { page: 'code', factor, challenge, exhausted: false, others: [], backup: true, ...more }
 }
@@ -75,6 +105,8 @@ export const VIEWS = {
   },
   'code exhausted': codeView(factorOf('sms'), { exhausted: true }),
   'app code exhausted': codeView(factorOf('app'), { exhausted: true }),
+  'key exhausted': keyPageOf('passkey', { exhausted: true, others: FACTORS }),
+  'key with a box to tick': keyPageOf('security-key', { trust: { forMs: 30 * 86_400_000, ticked: true } }),
   'backup code': { page: 'code', factor: 'backup', exhausted: false, others: FACTORS, backup: true },
   'enroll start': { page: 'enroll-start', replaces: true },
   enroll: {
@@ -120,6 +152,43 @@ export const VIEWS = {
   'remove backup codes': { page: 'remove', factor: 'backup', others: FACTORS, revokesDevices: false },
   'overview of nothing': { page: 'overview', factors: [], backup: false },
   'code with a box to tick': codeView(factorOf('sms'), { trust: { forMs: 30 * 86_400_000, ticked: true } }),
+  keys: {
+    page: 'keys',
+    keys: KEYS,
+    methods: KEY_METHODS,
+    relyingPartyId: 'vault.example',
+    userHandle: 'dXNlcg',
+    userName: 'ana@example.com',
+  },
+  'no keys': {
+    page: 'keys',
+    keys: [],
+    methods: KEY_METHODS,
+    relyingPartyId: 'vault.example',
+    userName: 'ana@example.com',
+  },
+  'first key at sign-in': {
+    page: 'keys',
+    keys: KEYS.slice(0, 1),
+    methods: KEY_METHODS,
+    relyingPartyId: 'vault.example',
+    userHandle: 'dXNlcg',
+    userName: 'ana@example.com',
+    next: '/account',
+  },
+  'remove a key': {
+    page: 'key-remove',
+    key: { id: 'a2V5LTI', method: 'security-key', name: 'Blue key', synced: false, createdAt: NOW },
+    others: FACTORS.slice(1),
+    revokesDevices: true,
+  },
+  'remove the only key': {
+    page: 'key-remove',
+    key: { id: 'a2V5LTE', method: 'passkey', name: 'Phone', synced: true, createdAt: NOW },
+    others: [],
+    revokesDevices: false,
+  },
+  'offer of a passkey': { page: 'key-offer', next: '/account' },
   devices: {
     page: 'devices',
     devices: [
@@ -169,8 +238,11 @@ export const VIEWS = {
   'pending login expired': { page: 'stop', message: problem('pending_login_expired'), next: 'sign-in' },
 } satisfies Readonly<Record<string, View>>
 
-/** All of them, and the code page of every method. */
+/** All of them, and the page of every method. */
 export const ALL_VIEWS: readonly (readonly [string, View])[] = [
   ...Object.entries(VIEWS),
-  ...FACTORS.map((factor) => [`code by ${factor.method}`, codeView(factor, { others: FACTORS })] as const),
+  ...METHODS.filter(isCodeMethod).map(
+    (method) => [`code by ${method}`, codeView(factorOf(method), { others: FACTORS })] as const,
+  ),
+  ...KEY_METHODS.map((method) => [`key by ${method}`, keyPageOf(method, { others: FACTORS })] as const),
 ]

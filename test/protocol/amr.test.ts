@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Amr, addAmr, METHOD_AMR } from '../../src/protocol/amr.js'
-import { METHODS } from '../../src/protocol/methods.js'
+import { type Amr, addAmr, keyAmr, METHOD_AMR } from '../../src/protocol/amr.js'
+import { isKeyMethod, METHODS } from '../../src/protocol/methods.js'
 
 // RFC 8176 §2, all of it.
 const registered = new Set(
@@ -9,14 +9,16 @@ const registered = new Set(
 
 describe('amr speaks in words of RFC 8176 (R19)', () => {
   it('for every method', () => {
-    expect(Object.keys(METHOD_AMR).sort()).toEqual([...METHODS, 'backup'].sort())
+    expect(Object.keys(METHOD_AMR).sort()).toEqual(
+      [...METHODS.filter((method) => !isKeyMethod(method)), 'backup'].sort(),
+    )
     for (const words of Object.values(METHOD_AMR)) {
       expect(words.length).toBeGreaterThan(0)
       for (const word of words) expect(registered).toContain(word)
     }
   })
 
-  it.each<[readonly Amr[], Parameters<typeof addAmr>[1], readonly Amr[]]>([
+  it.each<[readonly Amr[], keyof typeof METHOD_AMR, readonly Amr[]]>([
     [['pwd'], 'app', ['pwd', 'otp', 'mfa']],
     [['pwd'], 'email', ['pwd', 'otp', 'mfa']],
     [['pwd'], 'sms', ['pwd', 'sms', 'mfa']],
@@ -26,21 +28,39 @@ describe('amr speaks in words of RFC 8176 (R19)', () => {
     [['pwd'], 'backup', ['pwd', 'otp', 'mfa']],
     [['hwk'], 'sms', ['sms', 'hwk', 'mfa']],
   ])('%j and then %s makes %j', (before, method, expected) => {
-    expect(addAmr(before, method)).toEqual(expected)
+    expect(addAmr(before, METHOD_AMR[method])).toEqual(expected)
   })
 
   it('has each value once, however often the user steps up', () => {
-    const once = addAmr(['pwd'], 'sms')
-    expect(addAmr(once, 'sms')).toEqual(once)
-    expect(addAmr(once, 'app')).toEqual(['pwd', 'otp', 'sms', 'mfa'])
+    const once = addAmr(['pwd'], METHOD_AMR.sms)
+    expect(addAmr(once, METHOD_AMR.sms)).toEqual(once)
+    expect(addAmr(once, METHOD_AMR.app)).toEqual(['pwd', 'otp', 'sms', 'mfa'])
   })
 
   it('contains mfa only after two different factors', () => {
-    expect(addAmr(['sms'], 'sms')).toEqual(['sms'])
-    expect(addAmr(['otp'], 'email')).toEqual(['otp'])
-    expect(addAmr([], 'app')).toEqual(['otp'])
-    expect(addAmr(addAmr(['sms'], 'sms'), 'app')).toEqual(['otp', 'sms', 'mfa'])
+    expect(addAmr(['sms'], METHOD_AMR.sms)).toEqual(['sms'])
+    expect(addAmr(['otp'], METHOD_AMR.email)).toEqual(['otp'])
+    expect(addAmr([], METHOD_AMR.app)).toEqual(['otp'])
+    expect(addAmr(addAmr(['sms'], METHOD_AMR.sms), METHOD_AMR.app)).toEqual(['otp', 'sms', 'mfa'])
     // One code goes to both: the telephone that was shown before is enough to read it.
-    expect(addAmr(['sms'], 'dual')).toEqual(['otp', 'sms'])
+    expect(addAmr(['sms'], METHOD_AMR.dual)).toEqual(['otp', 'sms'])
   })
+
+  it.each<[readonly Amr[], boolean, boolean, readonly Amr[]]>([
+    [['pwd'], false, false, ['pwd', 'hwk', 'mfa']],
+    [['pwd'], true, false, ['pwd', 'swk', 'mfa']],
+    [['pwd'], false, true, ['pwd', 'hwk', 'user', 'mfa']],
+    [['pwd'], true, true, ['pwd', 'swk', 'user', 'mfa']],
+    // Possession and user verification are two factors, also alone.
+    [[], true, true, ['swk', 'user', 'mfa']],
+    [[], false, false, ['hwk']],
+    [['hwk'], false, false, ['hwk']],
+  ])(
+    '%j and then a key with backup eligibility %s and user verification %s makes %j (R19)',
+    (before, backupEligible, userVerified, expected) => {
+      const added = keyAmr({ backupEligible }, userVerified)
+      for (const word of added) expect(registered).toContain(word)
+      expect(addAmr(before, added)).toEqual(expected)
+    },
+  )
 })

@@ -137,7 +137,19 @@ describe('one person has one spelling (R29)', () => {
 
 it('a contact fits the methods that can reach it', () => {
   const served = (contact: Contact) => METHODS.filter((method) => contactFits(method, contact))
-  expect(served({ kind: 'email', email: 'a@example.com' })).toEqual(['app', 'email'])
-  expect(served({ kind: 'phone', phone: '+447700900123' })).toEqual(['app', 'sms', 'whatsapp', 'call'])
+  expect(served({ kind: 'email', email: 'a@example.com' })).toEqual([
+    'app',
+    'email',
+    'security-key',
+    'passkey',
+  ])
+  expect(served({ kind: 'phone', phone: '+447700900123' })).toEqual([
+    'app',
+    'sms',
+    'whatsapp',
+    'call',
+    'security-key',
+    'passkey',
+  ])
   expect(served({ kind: 'dual', email: 'a@example.com', phone: '+447700900123' })).toEqual(['dual'])
 })

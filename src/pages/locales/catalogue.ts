@@ -1,4 +1,4 @@
-import type { DeliveredMethod, Method } from '../../protocol/methods.js'
+import type { CodeMethod, DeliveredMethod, Method } from '../../protocol/methods.js'
 import type { PageFrame, ProblemCode, SuccessCode } from '../view.js'
 
 /** A text with `{placeholders}`. For each key, all catalogues use the same placeholders. */
@@ -14,7 +14,7 @@ interface ProblemText {
   readonly advice: Phrase
 }
 
-type CodeKind = Method | 'backup'
+type CodeKind = CodeMethod | 'backup'
 
 /**
  * The texts of the pages in one language. `{to}` is a masked contact, `{app}` the name of the app, `{in}` a future time
@@ -35,7 +35,7 @@ export interface Catalogue {
   readonly choose: {
     readonly title: Phrase
     readonly lead: Readonly<Record<PageFrame['purpose'], Phrase>>
-    /** Labels of the buttons. They contain `{to}`, except for an authenticator app. */
+    /** Labels of the buttons. They contain `{to}`, except for an authenticator app and for keys. */
     readonly act: Readonly<Record<Method, Phrase>>
     readonly backup: Phrase
     readonly backupHint: Phrase
