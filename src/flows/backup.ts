@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Contact } from '../protocol/contact.js'
 import { maskForOwner } from '../protocol/destination.js'
 import { type Strength, strengthOf } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
@@ -50,10 +51,7 @@ export async function createBackupCodes(
     return created
   }
   const { codes } = created.answer
-  await deps.attempts.enable(factorBinding(user.userId, 'backup', contact))
-  await deps.sentBackupCodes.remember(user.userId, codes.length)
-  forgetKnownFactors(user)
-  deps.backupCodes.forget(user.userId)
+  await replaced(deps, user, contact, codes.length)
   deps.emit({ type: 'backup_codes_shown', userId: user.userId })
   return { outcome: 'created', codes, strength: strengthOf('page_backup') }
 }
@@ -75,9 +73,7 @@ export async function sendBackupCodes(
     return delivered
   }
   const { count } = delivered.answer
-  await deps.attempts.enable(factorBinding(user.userId, 'backup', target.contact))
-  deps.backupCodes.forget(user.userId)
-  await deps.sentBackupCodes.remember(user.userId, count)
+  await replaced(deps, user, target.contact, count)
   deps.emit({ type: 'backup_codes_sent', userId: user.userId })
   return {
     outcome: 'sent',
@@ -85,4 +81,17 @@ export async function sendBackupCodes(
     strength: strengthOf(backupShown(user) ?? 'backup'),
     ...(count !== undefined && { count }),
   }
+}
+
+/** Forgets what was known about the codes before: that they were disabled, how many were left, and where they came from. */
+async function replaced(
+  deps: Deps,
+  user: MfaUser,
+  contact: Contact,
+  count: number | undefined,
+): Promise<void> {
+  await deps.attempts.enable(factorBinding(user.userId, 'backup', contact))
+  await deps.sentBackupCodes.remember(user.userId, count)
+  forgetKnownFactors(user)
+  deps.backupCodes.forget(user.userId)
 }

@@ -42,7 +42,7 @@ export const en: NoticeCatalogue = {
     recovery_requested:
       'Someone who signed in to your {app} account says they can no longer use its safest sign-in option, and wants to set up a new one. From {ready}, they can replace it.',
     recovery_reminder:
-      'The recovery of your {app} account is still waiting. From {ready}, whoever requested it can replace your safest sign-in option.',
+      'The recovery of your {app} account is still waiting. From {ready}, the person who requested it can replace your safest sign-in option.',
     recovery_canceled: 'The recovery of your {app} account was canceled. Your sign-in options are unchanged.',
     recovery_completed:
       'The recovery of your {app} account was completed. Your old sign-in option no longer works, everyone was signed out, and all trusted browsers were removed.',

@@ -243,7 +243,8 @@ export const en: Catalogue = {
     link: 'Lost access to your app or phone?',
     title: 'Recover your account',
     lead: 'If you can no longer use your safest sign-in option, you can set up a new one after a waiting period of {time}.',
-    notify: 'We will tell all these contacts now, and again halfway. Each message can cancel the recovery:',
+    notify:
+      'We will tell all these contacts now, and again halfway through the wait. Each message can cancel the recovery:',
     ends: 'When the waiting period is over, sign in again the way you did today. Your old option then stops working, all other sessions end, and all trusted browsers are removed.',
     request: 'Request recovery',
     impossible:
