@@ -43,7 +43,7 @@ async function sideOf(bench, gateway, name, root) {
   const app = await startService({ node: bench.node, root, postgres, env: gateway.env })
   bench.defer(app.stop)
   const { sends } = await import(`${root}/bench/kit/people.mjs`)
-  const count = 100
+  const count = 500
   let first = 0
   return {
     name,

@@ -51,7 +51,7 @@ async function sideOf(bench, name, { root, withoutStore }) {
   bench.defer(() => pool.end())
   // Each commit writes its own tables.
   const { seed, verifications } = await import(`${root}/bench/kit/people.mjs`)
-  const count = 600
+  const count = 2_000
   let first = 0
   return {
     name,

@@ -129,6 +129,8 @@ interface Finished {
 const MAX_FINISHED_TOGETHER = 100
 
 // `sent` is recorded even when the lease ran out meanwhile; a failure only while this process has the lease.
+// `= ANY (ARRAY[…])` can look each message up by an index, but cannot be the condition of a merge or hash join. With `=`,
+// PostgreSQL reads all messages of the day instead, for as long as it remembers them to be few.
 const FINISH = statement<{
   applications: readonly string[]
   ids: readonly string[]
@@ -145,8 +147,8 @@ const FINISH = statement<{
   FROM unnest(:applications::text[], :ids::text[], :slots::smallint[], :leases::bigint[], :states::text[], :carriers::text[],
     :carrierIds::text[], :faults::text[], :times::bigint[])
     AS done (application, id, slot, leased_until, state, carrier, carrier_id, fault, at)
-  WHERE outbox.application = done.application AND outbox.id = done.id AND outbox.slot = done.slot
-    AND outbox.settled_at IS NULL
+  WHERE outbox.application = ANY (ARRAY[done.application]) AND outbox.id = ANY (ARRAY[done.id])
+    AND outbox.slot = done.slot AND outbox.settled_at IS NULL
     AND (done.state = 'sent' OR outbox.due_at = done.leased_until)`)
 
 export function outboxTable(store: Store, keys: Keys): OutboxTable {
@@ -236,10 +238,14 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
     async takeDue(now, limit) {
       const leasedUntil = now + LEASE_MS
       const rows = await store.query<Row>(
-        `UPDATE outbox SET due_at = $2 WHERE (application, id, slot) IN (
+        `WITH due AS MATERIALIZED (
            SELECT application, id, slot FROM outbox WHERE state = 'queued' AND due_at <= $1 AND expires_at > $1
            ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
-         ) RETURNING application, id, slot, sealed, expires_at, attempts`,
+         )
+         UPDATE outbox SET due_at = $2 FROM due
+         WHERE outbox.application = ANY (ARRAY[due.application]) AND outbox.id = ANY (ARRAY[due.id])
+           AND outbox.slot = due.slot
+         RETURNING outbox.application, outbox.id, outbox.slot, sealed, expires_at, attempts`,
         [now, leasedUntil, limit],
       )
       const messages: QueuedMessage[] = []
