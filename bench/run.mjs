@@ -17,7 +17,8 @@ Without a case, all are run on Node 20 and 24, and docs/performance.md is writte
   --rounds N          rounds that count, instead of 15 (5 with --quick)
   --node WHICH        the Node of the servers: a major, or the path of a binary; may be given more than once
   --sign-ins N        how many sign-ins the soak test does, instead of 90 seconds of them
-  --people N          among how many accounts service-plans looks at plans, instead of 200,000
+  --people N          among how many accounts service-plans and service-scale look, instead of 200,000 and 1,000,000
+  --data FOLDER       keeps the PostgreSQL with these accounts there, so that the next run need not load them again
   --baseline REF      a commit whose service is measured beside this one
   --page              writes the page from the results that are kept, without measuring
   --output FILE       where the page goes, instead of docs/performance.md
@@ -33,6 +34,7 @@ const { values: options, positionals } = parseArgs({
     node: { type: 'string', multiple: true },
     'sign-ins': { type: 'string' },
     people: { type: 'string' },
+    data: { type: 'string' },
     baseline: { type: 'string' },
     page: { type: 'boolean' },
     output: { type: 'string' },
@@ -74,6 +76,7 @@ async function measure() {
         rounds: options.rounds === undefined ? undefined : Number(options.rounds),
         signIns: options['sign-ins'] === undefined ? undefined : Number(options['sign-ins']),
         people: options.people === undefined ? undefined : Number(options.people),
+        data: options.data,
         baseline: options.baseline,
       })
       // A run that is stopped also stops the servers and databases that it started.

@@ -1,63 +1,33 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import pg from 'pg'
 import { createService } from '../../service/dist/index.js'
 import { deleteExpired } from '../../service/dist/maintenance/retention.js'
+import { diagnoseStore } from '../../service/dist/operator/diagnose-store.js'
+import { keysFrom } from '../../service/dist/secrets/keys.js'
 import { postgresStore } from '../../service/dist/store/postgres-store.js'
 import { figure } from '../kit/comparison.mjs'
-import { describePlan, EXPLAINED, plansIn, sequentialScans } from '../kit/plans.mjs'
-import { script, startPostgres } from '../kit/postgres.mjs'
+import { MESSAGES_PER_ACCOUNT } from '../kit/crowd.mjs'
+import { startCrowdedPostgres } from '../kit/crowded-postgres.mjs'
+import { describePlan, EXPLAINED, plansIn, planWithDefaults, wholeScans } from '../kit/plans.mjs'
+import { script } from '../kit/postgres.mjs'
 import { SECRET } from '../kit/service.mjs'
 
 export const title = 'The service: how PostgreSQL finds rows in large tables'
-export const meaning = `The plan of every statement among many accounts and messages, as the service's own connections run them, is kept in
-bench/plans. A statement that reads a large table as a whole ends the run.`
+export const meaning = `Every statement runs among many accounts and messages, loaded by COPY, with the settings of the service's own connections and
+again with those that PostgreSQL comes with. A statement that reads a large table as a whole ends the run. With \`--people\`,
+the plans are kept in bench/plans.`
 
 const FOLDER = new URL('../plans/', import.meta.url)
-const DAY_MS = 86_400_000
+const CAN_BE_PREPARED = /^\s*(SELECT|WITH|INSERT|UPDATE|DELETE)\b/i
 /**
  * A table with fewer rows may be read as a whole by the hourly deletion, whose statements are planned for the table as it is: to
  * delete a thousand rows, that can cost less than to look each of them up.
  */
 const LARGE = 200_000
 
-/** Accounts with everything that belongs to them, and the messages of a week, in the partitions of their days. */
-const crowd = (people, messages, now) => `
-  SET synchronous_commit = off;
-  INSERT INTO account (application, account, proven_email, failures)
-    SELECT 'default', 'account:' || n, 'p' || n || '@example.com', CASE WHEN n % 20 > 0 THEN '[]'
-      ELSE jsonb_build_array(jsonb_build_object('at', ${now} - n % 86400000, 'factor', 'APP')) END
-    FROM generate_series(1, ${people}) n;
-  INSERT INTO app_secret (application, account, sealed)
-    SELECT 'default', 'account:' || n, repeat('x', 100) FROM generate_series(1, ${people}, 2) n;
-  INSERT INTO factor (application, account, factor, failures)
-    SELECT 'default', 'account:' || n, 'APP', 1 FROM generate_series(1, ${people}, 4) n;
-  INSERT INTO backup_set (application, account, contact, salt, made_at)
-    SELECT 'default', 'account:' || n, 'p' || n || '@example.com', 's', 0 FROM generate_series(1, ${people}, 10) n;
-  INSERT INTO backup_code (application, account, salt, mac)
-    SELECT 'default', 'account:' || n, 's', 'k.' || c FROM generate_series(1, ${people}, 10) n, generate_series(1, 10) c;
-  INSERT INTO challenge (application, id, account, contact, type, method, purpose, digits, max_attempts, resend_at,
-      created_at, expires_at, code_mac)
-    SELECT 'default', 'c' || n, 'account:' || n, '+' || n, 'PHONE', 'sms', 'sign-in', 6, 5, 0, ${now}, ${now} + n, 'x'
-    FROM generate_series(1, ${people}, 4) n;
-  INSERT INTO budget (application, scope, key, times, last_hour)
-    SELECT 'default', scope, n::text, ARRAY[${now} - n % 86400000], (${now} - n % 86400000) / 3600000
-    FROM generate_series(1, ${people}, 2) n, unnest(ARRAY['account', 'destination']) scope;
-  INSERT INTO idempotent_request (application, key, request, claim, claimed_until, expires_at)
-    SELECT 'default', n::text, 'r', 'c', 0, ${now} + n FROM generate_series(1, ${people}, 10) n;
-  INSERT INTO audit (application, at, who, action, detail)
-    SELECT 'default', n, 'operator', 'user.unlocked', 'x' FROM generate_series(1, ${people}, 20) n;
-  INSERT INTO inbox (application, recipient, sealed, arrived_at)
-    SELECT 'other', n::text, 'x', ${now} FROM generate_series(1, ${people}, 20) n;
-  INSERT INTO outbox (application, account, id, slot, channel, state, masked, challenge, due_at, expires_at, created_at,
-      updated_at, settled_at)
-    SELECT 'default', 'account:' || n % ${people}, 'm' || n, (${now} / ${DAY_MS} - n % 7) % 12, 'email', 'sent', 'x', 'c' || n,
-      ${now}, ${now}, ${now} - n % 7 * ${DAY_MS}, ${now}, ${now} - n % 7 * ${DAY_MS}
-    FROM generate_series(1, ${messages}) n;
-  ANALYZE;`
-
 export async function run(bench) {
   const people = bench.people ?? (bench.isQuick ? 20_000 : 200_000)
-  const messages = people * 5
-  const postgres = await startPostgres({ more: EXPLAINED, keepLog: true })
+  const postgres = await startCrowdedPostgres(people, { more: EXPLAINED, keepLog: true, folder: bench.data })
   bench.defer(postgres.stop)
   const store = postgresStore(postgres.url)
   bench.defer(store.close)
@@ -69,13 +39,13 @@ export async function run(bench) {
     logger() {},
   })
   bench.defer(service.close)
-  await script(postgres.url, crowd(people, messages, Date.now()))
-
   const { rows } = await script(postgres.url, `SELECT relname FROM pg_class WHERE reltuples > ${LARGE}`)
   const large = new Set(rows.map(({ relname }) => relname))
 
-  rmSync(FOLDER, { recursive: true, force: true })
-  mkdirSync(FOLDER, { recursive: true })
+  if (bench.people) {
+    rmSync(FOLDER, { recursive: true, force: true })
+    mkdirSync(FOLDER, { recursive: true })
+  }
   const known = new Set()
   const scanned = []
   for (const [name, operation] of Object.entries(operations(service, store))) {
@@ -84,14 +54,22 @@ export async function run(bench) {
     const seen = plansIn(postgres.log().slice(before)).filter(({ text }) => !known.has(text))
     for (const { text, plan } of seen) {
       known.add(text)
-      scanned.push(...sequentialScans(plan, large).map((table) => `${name} reads all of ${table}:\n${text}`))
+      scanned.push(...wholeScans(plan, large).map((table) => `${name} reads all of ${table}:\n${text}`))
     }
     const parts = seen.map(({ text, plan }) => `${text.trim()}\n\n${describePlan(plan)}\n`)
-    if (parts.length > 0)
+    if (bench.people && parts.length > 0) {
       writeFileSync(new URL(`${name}.txt`, FOLDER), parts.join(`\n${'-'.repeat(100)}\n\n`))
+    }
+  }
+  const client = new pg.Client({ connectionString: postgres.url })
+  await client.connect()
+  bench.defer(() => client.end())
+  for (const text of [...known].filter((statement) => CAN_BE_PREPARED.test(statement))) {
+    const plan = await planWithDefaults((statement) => client.query(statement), text)
+    scanned.push(...wholeScans(plan, large).map((table) => `By default, all of ${table} is read:\n${text}`))
   }
   if (scanned.length > 0) throw new Error(scanned.join('\n\n'))
-  const note = `among ${people.toLocaleString('en')} accounts and ${messages.toLocaleString('en')} messages`
+  const note = `among ${people.toLocaleString('en')} accounts and ${(people * MESSAGES_PER_ACCOUNT).toLocaleString('en')} messages`
   return [
     figure('service: statements, none of which reads a large table as a whole', known.size, '', { note }),
   ]
@@ -132,6 +110,7 @@ function operations({ mfa, operator, importApp }, store) {
     'user-export': () => desk.exportUser(user),
     'user-erase': () => desk.eraseUser(user),
     traffic: () => desk.showTraffic('default'),
+    doctor: () => diagnoseStore(store, keysFrom(SECRET), { production: true, hasOptionKey: true }),
     retention: () => deleteExpired(store),
     // The outbox looks for due messages every five seconds.
     outbox: () => new Promise((resolve) => setTimeout(resolve, 6_000)),

@@ -5,7 +5,7 @@ import { startRedis } from './redis-server.mjs'
  * What a case works with. `start` starts an app of `bench/apps` beside a stub service, with the Node binary under test;
  * with `redis: true` the app keeps sessions and counters in Redis. `close` stops everything that was started.
  */
-export function createBench({ node, major, isQuick = false, rounds, signIns, people, baseline }) {
+export function createBench({ node, major, isQuick = false, rounds, signIns, people, data, baseline }) {
   const started = []
   const apps = []
   const defer = (stop) => started.unshift(stop)
@@ -24,6 +24,7 @@ export function createBench({ node, major, isQuick = false, rounds, signIns, peo
     isQuick,
     signIns,
     people,
+    data,
     baseline,
     rounds: rounds ?? (isQuick ? 5 : 15),
     /** Rounds that do not count: code is compiled in them. */

@@ -3,6 +3,7 @@ import { keysFrom, withKeyId } from '../../service/dist/secrets/keys.js'
 import { SECRET } from './service.mjs'
 
 const keys = keysFrom(SECRET)
+const HEX = Array.from({ length: 65_536 }, (_, number) => number.toString(16).padStart(4, '0'))
 
 /** The bodies of verify calls with the right code, one for each person from `first` on. */
 export function verifications(first, count) {
@@ -60,11 +61,18 @@ export async function seed(query, first, count) {
   }
 }
 
+/** A different name for each number below 2³², in no order, so that neighbors are far apart in an index. */
+export function spread(number) {
+  // An odd factor maps the numbers below 2³² to each other.
+  const scattered = Math.imul(number, 2_654_435_761)
+  return HEX[scattered >>> 16] + HEX[scattered & 0xffff]
+}
+
 function person(number) {
   const digits = String(number).padStart(8, '0')
   return {
     phone: `+447700${digits}`.slice(0, 15),
-    account: `bench-${digits}`,
+    account: `${spread(number)}-bench`,
     id: `bench-challenge-${digits}`,
     code: digits.slice(-6),
   }

@@ -19,11 +19,35 @@ export function plansIn(log) {
     })
 }
 
-/** Those of the `large` tables that a plan reads as a whole. */
-export function sequentialScans(plan, large) {
+/** The plan of a statement for any parameters, with the settings that PostgreSQL comes with. `query` runs a statement. */
+export async function planWithDefaults(query, text) {
+  const parameters = new Set([...text.matchAll(/\$\d+/g)].map(([name]) => name))
+  await query("SET plan_cache_mode = 'force_generic_plan'")
+  await query(`PREPARE explained AS ${text}`)
+  try {
+    const values = parameters.size > 0 ? `(${Array(parameters.size).fill('NULL').join(', ')})` : ''
+    const { rows } = await query(`EXPLAIN (FORMAT JSON) EXECUTE explained${values}`)
+    return rows[0]['QUERY PLAN'][0].Plan
+  } finally {
+    await query('DEALLOCATE explained')
+  }
+}
+
+/** Those of the `large` tables that a plan reads as a whole: row by row, or in the order of an index without a limit. */
+export function wholeScans(plan, large, isLimited = false) {
   const table = plan['Relation Name']
-  const own = plan['Node Type'] === 'Seq Scan' && large.has(table) ? [table] : []
-  return [...own, ...(plan.Plans ?? []).flatMap((child) => sequentialScans(child, large))]
+  const readsAll = plan['Node Type'] === 'Seq Scan' || (isUnconditional(plan) && !isLimited)
+  const own = readsAll && large.has(table) ? [table] : []
+  const children = plan.Plans ?? []
+  const limits = plan['Node Type'] === 'Limit' || (isLimited && !MUST_READ_ALL.includes(plan['Node Type']))
+  return [...own, ...children.flatMap((child) => wholeScans(child, large, limits))]
+}
+
+/** Steps that read all of their input before their first row. */
+const MUST_READ_ALL = ['Sort', 'Aggregate', 'Hash']
+
+function isUnconditional(plan) {
+  return /^Index (Only )?Scan$/.test(plan['Node Type']) && plan['Index Cond'] === undefined
 }
 
 /** A plan as text without costs, so that it changes only when the plan does. Equal partitions are written once. */

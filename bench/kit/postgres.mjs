@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -7,30 +7,36 @@ import { freePort } from './free-port.mjs'
 
 const BINARIES = process.env.POSTGRES_BINARIES ?? '/usr/lib/postgresql/15/bin'
 
+/** The path of a program of PostgreSQL. */
+export function binary(name) {
+  return join(BINARIES, name)
+}
+
 /**
  * A PostgreSQL server of our own with its settings as they come, so that every commit reaches the disk. `more` are other
- * settings (`name=value`); with `keepLog`, `log()` returns what it has logged.
+ * settings (`name=value`); with `keepLog`, `log()` returns what it has logged. Its data are removed when it stops, unless they
+ * are in a `folder` of the caller, where a later server finds them.
  */
-export async function startPostgres({ more = [], keepLog = false } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-pg-'))
+export async function startPostgres({ more = [], keepLog = false, folder: kept } = {}) {
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'countersign-bench-pg-'))
+  mkdirSync(folder, { recursive: true })
   const port = await freePort()
   const asRoot = process.getuid() === 0
-  const run = (binary, args) =>
+  const run = (name, args) =>
     asRoot
-      ? [
-          'setpriv',
-          ['--reuid=postgres', '--regid=postgres', '--clear-groups', join(BINARIES, binary), ...args],
-        ]
-      : [join(BINARIES, binary), args]
+      ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', binary(name), ...args]]
+      : [binary(name), args]
   if (asRoot) {
     chmodSync(folder, 0o755)
     execFileSync('chown', ['postgres', folder])
   }
   const data = join(folder, 'data')
-  execFileSync(...run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8']), {
-    stdio: 'ignore',
-    cwd: '/',
-  })
+  if (!existsSync(data)) {
+    execFileSync(...run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8']), {
+      stdio: 'ignore',
+      cwd: '/',
+    })
+  }
   const settings = [
     '-c',
     'listen_addresses=127.0.0.1',
@@ -49,12 +55,13 @@ export async function startPostgres({ more = [], keepLog = false } = {}) {
   return {
     url,
     port,
+    folder,
     pid: server.pid,
     log: () => readFileSync(logFile, 'utf8'),
     async stop() {
       server.kill('SIGINT')
       await gone
-      rmSync(folder, { recursive: true, force: true })
+      if (!kept) rmSync(folder, { recursive: true, force: true })
     },
   }
 }
@@ -71,7 +78,7 @@ export async function script(url, text) {
 }
 
 async function ready(url) {
-  for (const deadline = performance.now() + 20_000; ; ) {
+  for (const deadline = performance.now() + 60_000; ; ) {
     try {
       return await script(url, 'SELECT 1')
     } catch (error) {

@@ -3,9 +3,11 @@ import type { Contact } from 'countersign/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { run } from '../src/cli/program.js'
 import { diagnoseStore } from '../src/operator/diagnose-store.js'
+import { describeKeyUse } from '../src/operator/key-use.js'
 import { rotateSecrets } from '../src/operator/rotate-secrets.js'
 import { keysFrom } from '../src/secrets/keys.js'
 import { reseal, seal } from '../src/secrets/seal.js'
+import { appSecretIdentity, outboxIdentity } from '../src/secrets/seal-identity.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
 import { advance, appCode, freshEmail, freshPhone, rejection, SECRET, stopClock } from './kit.js'
@@ -217,6 +219,35 @@ describe('a rotation of secrets', () => {
     expect([last.retired, last.remaining]).toEqual([[oldKeys.id], []])
     await start(NEW)
     expect((await rejection(start(OLD))).message).toContain(newKeys.id)
+  })
+
+  test('moves and drops in batches, however many there are', async () => {
+    const [secrets, messages, codes, now] = [1_200, 600, 10_001, Date.now()]
+    const names = (count: number) => Array.from({ length: count }, (_, n) => `n${n}`)
+    await store.query(
+      `INSERT INTO app_secret (application, account, sealed)
+       SELECT 'default', account, sealed FROM unnest($1::text[], $2::text[]) AS m (account, sealed)`,
+      [names(secrets), names(secrets).map((name) => seal(oldKeys, appSecretIdentity('default', name), 'x'))],
+    )
+    await store.query(
+      `INSERT INTO outbox (application, account, id, slot, channel, state, masked, sealed, due_at, expires_at, created_at, updated_at)
+       SELECT 'default', 'a', id, 1, 'email', 'queued', 'x', sealed, $3::bigint, $3, $3, $3
+       FROM unnest($1::text[], $2::text[]) AS m (id, sealed)`,
+      [names(messages), names(messages).map((id) => seal(oldKeys, outboxIdentity('default', id), '{}')), now],
+    )
+    await store.query(
+      `INSERT INTO backup_code (application, account, salt, mac)
+       SELECT 'default', 'a', 's', $1 || '.' || n FROM generate_series(1, $2::integer) AS n`,
+      [oldKeys.id, codes],
+    )
+    const rotated = await rotate()
+    expect(rotated.moved).toBe(secrets + messages)
+    expect(rotated.remaining.map(describeKeyUse)).toEqual([
+      `10000 or more backup codes depend on key ${oldKeys.id}`,
+    ])
+    const dropped = await rotate(newKeys, { dropBackupCodes: true })
+    expect([dropped.moved, dropped.remaining]).toEqual([0, []])
+    expect(await keyIdsInStore()).toEqual([newKeys.id])
   })
 
   test('is refused with a secret that cannot decrypt the existing data', async () => {

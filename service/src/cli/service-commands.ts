@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Actor } from '../operator/actor.js'
+import { describeKeyUse } from '../operator/key-use.js'
 import { listMigrations, recordMigrations } from '../operator/migrations.js'
 import { rotateSecrets } from '../operator/rotate-secrets.js'
 import { openStore } from '../store/open.js'
@@ -54,8 +55,7 @@ export function serviceCommands(program: Command, io: Io): void {
       print(io, options, rotation, () => {
         const lines = [`Moved ${rotation.moved} sealed texts to key ${rotation.keyId}.`]
         for (const id of rotation.retired) lines.push(`Nothing depends on key ${id} any more.`)
-        for (const { count, what, keyId } of rotation.remaining)
-          lines.push(`${count} ${what} depend on key ${keyId}.`)
+        for (const use of rotation.remaining) lines.push(`${describeKeyUse(use)}.`)
         const advice = rotation.remaining.length > 0 ? 'Keep' : 'You can now empty'
         return [...lines, `${advice} SERVICE_SECRET_PREVIOUS.`].join('\n')
       })

@@ -4,14 +4,13 @@ import type { Routes } from '../carriers/route.js'
 import { allKeys, type Keys } from '../secrets/keys.js'
 import { pendingMigrations } from '../store/migrate.js'
 import { queryOne, type Store } from '../store/store.js'
+import { diagnoseDeliveries } from './diagnose-deliveries.js'
 import { diagnoseSenders } from './diagnose-senders.js'
 import { diagnoseTraffic } from './diagnose-traffic.js'
 import type { Diagnostic } from './diagnostic.js'
-import { keyUses } from './key-use.js'
+import { describeKeyUse, keyUses } from './key-use.js'
 
 const MAX_CLOCK_DIFFERENCE_MS = 2_000
-const OVERDUE_MS = 60_000
-const DAY_MS = 86_400_000
 
 /** Checks a store with the keys of its service. Changes nothing. */
 export async function diagnoseStore(
@@ -94,8 +93,9 @@ async function diagnoseKeys(store: Store, keys: Keys, now: number): Promise<Diag
       : `Everything uses key ${keys.id}.`
     return [{ severity: isUnneeded ? 'warning' : 'ok', subject, message }]
   }
-  return former.map(({ keyId, what, count, movable }): Diagnostic => {
-    const found = `${count} ${what} depend on key ${keyId}`
+  return former.map((use): Diagnostic => {
+    const { keyId, movable } = use
+    const found = describeKeyUse(use)
     if (!known.includes(keyId)) {
       const message = `${found}, which is unknown: add its secret to SERVICE_SECRET_PREVIOUS.`
       return { severity: 'error', subject, message }
@@ -105,41 +105,6 @@ async function diagnoseKeys(store: Store, keys: Keys, now: number): Promise<Diag
       : 'keep its secret in SERVICE_SECRET_PREVIOUS until they are used or renewed.'
     return { severity: 'warning', subject, message: `${found}: ${remedy}` }
   })
-}
-
-async function diagnoseDeliveries(store: Store, now: number): Promise<Diagnostic> {
-  const subject = 'deliveries'
-  const row = await queryOne<{ overdue: number; retried: number; lost: number; sent: number }>(
-    store,
-    `SELECT count(*) FILTER (WHERE state = 'queued' AND due_at < $1)::integer AS overdue,
-       count(*) FILTER (WHERE state = 'queued' AND attempts > 0)::integer AS retried,
-       count(*) FILTER (WHERE state IN ('refused', 'expired', 'failed') AND created_at > $2)::integer AS lost,
-       count(*) FILTER (WHERE state IN ('sent', 'delivered') AND created_at > $2)::integer AS sent
-     FROM outbox`,
-    [now - OVERDUE_MS, now - DAY_MS],
-  )
-  const { overdue = 0, retried = 0, lost = 0, sent = 0 } = row ?? {}
-  if (overdue > 0) {
-    const message = `${overdue} messages are overdue: check that a service is running.`
-    return { severity: 'warning', subject, message }
-  }
-  const counts = `In the last 24 hours ${sent} messages were sent and ${lost} were not delivered.`
-  if (retried > 0) {
-    const waiting = `${retried} await another attempt: ${await reasonsToWait(store)}.`
-    const pauses = 'A process pauses a carrier after five outages in a row (countersign_carrier_paused).'
-    return { severity: 'warning', subject, message: `${counts} ${waiting} ${pauses}` }
-  }
-  if (lost <= sent / 10) return { severity: 'ok', subject, message: counts }
-  return { severity: 'warning', subject, message: `${counts} The command deliveries shows why.` }
-}
-
-/** The carriers and faults of messages that await another attempt, such as `4 by smtp (outage), 1 by post (deferred)`. */
-async function reasonsToWait(store: Store): Promise<string> {
-  const rows = await store.query<{ carrier: string; fault: string; count: number }>(
-    `SELECT coalesce(carrier, 'no carrier') AS carrier, coalesce(fault, 'outage') AS fault, count(*)::integer AS count
-     FROM outbox WHERE state = 'queued' AND attempts > 0 GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
-  )
-  return rows.map(({ carrier, fault, count }) => `${count} by ${carrier} (${fault})`).join(', ')
 }
 
 async function diagnoseApplications(store: Store, hasOptionKey: boolean): Promise<Diagnostic[]> {

@@ -1,14 +1,16 @@
 import type { Keys } from '../secrets/keys.js'
-import { reseal } from '../secrets/seal.js'
+import { reseal, sealingKeyOf } from '../secrets/seal.js'
 import type { Store } from '../store/store.js'
 import type { Actor } from './actor.js'
 import { auditedChange } from './audited-change.js'
-import { type KeyUse, keyUses } from './key-use.js'
+import { BACKUP_CODES, type KeyUse, keyUses } from './key-use.js'
 import { OperatorError } from './operator-error.js'
 import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.js'
 
-const BATCH_SIZE = 200
+const BATCH_SIZE = 500
 const MAX_PASSES = 3
+/** Backup codes that one statement drops, so that no request waits long for it. */
+const DROPPED_TOGETHER = 10_000
 
 /** The result of a rotation. */
 export interface Rotation {
@@ -32,21 +34,17 @@ export async function rotateSecrets(
   keys: Keys,
   { dropBackupCodes = false }: { readonly dropBackupCodes?: boolean | undefined } = {},
 ): Promise<Rotation> {
-  await refuseUnknownKeys(actor.store, keys)
+  const { store } = actor
+  await refuseUnknownKeys(store, keys)
   let moved = 0
   // A service that was starting in the meantime may have written with the former key.
-  for (let pass = 0; pass < MAX_PASSES; pass++) {
-    let movedNow = 0
-    for (const column of SEALED_COLUMNS) movedNow += await moveColumn(actor.store, keys, column)
-    moved += movedNow
-    if (movedNow === 0) break
+  for (let pass = 0; pass < MAX_PASSES && (await isToBeMoved(store, keys)); pass++) {
+    for (const column of SEALED_COLUMNS) moved += await moveColumn(store, keys, column)
   }
+  if (dropBackupCodes) await dropFormerBackupCodes(store, keys)
   return auditedChange(
     actor,
     async (tx) => {
-      if (dropBackupCodes) {
-        await tx.query("DELETE FROM backup_code WHERE split_part(mac, '.', 1) <> $1", [keys.id])
-      }
       await tx.query('INSERT INTO sealing_key (key_id) VALUES ($1) ON CONFLICT DO NOTHING', [keys.id])
       const remaining = (await keyUses(tx, Date.now())).filter(({ keyId }) => keyId !== keys.id)
       const needed = [keys.id, ...remaining.map(({ keyId }) => keyId)]
@@ -81,39 +79,61 @@ async function refuseUnknownKeys(store: Store, keys: Keys): Promise<void> {
   )
 }
 
+async function isToBeMoved(store: Store, keys: Keys): Promise<boolean> {
+  const uses = await keyUses(store, Date.now())
+  return uses.some(({ keyId, movable }) => movable && keyId !== keys.id)
+}
+
+async function dropFormerBackupCodes(store: Store, keys: Keys): Promise<void> {
+  for (;;) {
+    const former = (await keyUses(store, Date.now())).find(
+      ({ keyId, what }) => what === BACKUP_CODES && keyId !== keys.id,
+    )
+    if (!former) return
+    await store.query(
+      `DELETE FROM backup_code WHERE (application, account, mac) IN (
+         SELECT application, account, mac FROM backup_code WHERE split_part(mac, '.', 1) = $1 LIMIT ${DROPPED_TOGETHER})`,
+      [former.keyId],
+    )
+  }
+}
+
 interface Row {
   readonly first: string
   readonly second: string
-  readonly sealed: string
+  readonly sealed: string | null
   readonly [key: `key${number}`]: string
+  readonly [order: `order${number}`]: string
 }
+
+type SealedRow = Row & { readonly sealed: string }
 
 async function moveColumn(store: Store, keys: Keys, column: SealedColumn): Promise<number> {
   let moved = 0
   let after: readonly string[] | undefined
   for (;;) {
-    const rows = await nextBatch(store, keys.id, column, after)
+    const rows = await nextBatch(store, column, after)
+    const former = rows.filter(({ sealed }) => sealed !== null && sealingKeyOf(sealed) !== keys.id)
+    if (former.length > 0) moved += await replaceBatch(store, keys, column, former as SealedRow[])
     const last = rows.at(-1)
-    if (!last) return moved
-    after = keyOf(column, last)
-    moved += await replaceBatch(store, keys, column, rows)
+    if (!last || rows.length < BATCH_SIZE) return moved
+    after = orderOf(column).map((_, index) => last[`order${index}`] ?? '')
   }
 }
 
-function nextBatch(
-  store: Store,
-  keyId: string,
-  { table, column, key, owner }: SealedColumn,
-  after: readonly string[] | undefined,
-): Promise<Row[]> {
-  const keyColumns = key.map((name, index) => `${name}::text AS key${index}`).join(', ')
-  const parameters = key.map((name, index) => `$${index + 2}${castOf(name)}`)
-  const condition = after ? `AND (${key.join(', ')}) > (${parameters.join(', ')})` : ''
+/** The next rows in the order of an index, whatever key they are sealed with: so no batch reads more than its rows. */
+function nextBatch(store: Store, column: SealedColumn, after: readonly string[] | undefined): Promise<Row[]> {
+  const { table, key, owner, where = 'true' } = column
+  const order = orderOf(column)
+  const texts = (names: readonly string[], prefix: string) =>
+    names.map((name, index) => `${name}::text AS ${prefix}${index}`).join(', ')
+  const parameters = order.map((name, index) => `$${index + 1}${castOf(name)}`)
+  const condition = after ? `AND (${order.join(', ')}) > (${parameters.join(', ')})` : ''
   return store.query<Row>(
-    `SELECT ${keyColumns}, ${owner[0]} AS first, ${owner[1]} AS second, ${column} AS sealed FROM ${table}
-     WHERE ${column} IS NOT NULL AND split_part(${column}, '.', 2) <> $1 ${condition}
-     ORDER BY ${key.join(', ')} LIMIT ${BATCH_SIZE}`,
-    [keyId, ...(after ?? [])],
+    `SELECT ${texts(key, 'key')}, ${texts(order, 'order')}, ${owner[0]} AS first, ${owner[1]} AS second,
+       ${column.column} AS sealed
+     FROM ${table} WHERE ${where} ${condition} ORDER BY ${order.map((name) => `${table}.${name}`).join(', ')} LIMIT ${BATCH_SIZE}`,
+    after ?? [],
   )
 }
 
@@ -121,7 +141,7 @@ async function replaceBatch(
   store: Store,
   keys: Keys,
   column: SealedColumn,
-  rows: readonly Row[],
+  rows: readonly SealedRow[],
 ): Promise<number> {
   const resealed = rows.map((row) => reseal(keys, column.identity(row.first, row.second), row.sealed))
   const names = column.key.map((_, index) => `key${index}`)
@@ -143,9 +163,9 @@ async function replaceBatch(
 }
 
 function castOf(name: string): string {
-  return name === 'position' ? '::bigint' : '::text'
+  return name === 'position' || name === 'due_at' ? '::bigint' : '::text'
 }
 
-function keyOf({ key }: SealedColumn, row: Row): string[] {
-  return key.map((_, index) => row[`key${index}`] ?? '')
+function orderOf({ key, order = key }: SealedColumn): readonly string[] {
+  return order
 }

@@ -4,8 +4,12 @@ import { appSecretIdentity, inboxIdentity, outboxIdentity } from '../secrets/sea
 export interface SealedColumn {
   readonly table: string
   readonly column: string
-  /** The columns of the primary key, in the order of pagination. */
+  /** The columns that identify a row. */
   readonly key: readonly [string, ...string[]]
+  /** The columns of the index by which the rows are read in batches. Defaults to the key. */
+  readonly order?: readonly [string, ...string[]]
+  /** Which rows have sealed texts, if an index knows. */
+  readonly where?: string
   /** The two columns that make up the identity of a sealed text. */
   readonly owner: readonly [string, string]
   identity(first: string, second: string): string[]
@@ -31,6 +35,8 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     table: 'outbox',
     column: 'sealed',
     key: ['application', 'id'],
+    order: ['due_at', 'application', 'id'],
+    where: "state = 'queued'",
     owner: ['application', 'id'],
     identity: outboxIdentity,
   },

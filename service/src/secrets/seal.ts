@@ -21,6 +21,11 @@ export function reseal(keys: Keys, identity: readonly string[], sealed: string):
   return sealWith(keys, identity, open(keys, identity, sealed), nonce)
 }
 
+/** The id of the key that a text was sealed with. */
+export function sealingKeyOf(sealed: string): string {
+  return sealed.split('.')[1] ?? ''
+}
+
 /** SQL for "the same text was sealed, with any key": compares the nonces of a column and a parameter. */
 export function sameSealedSql(column: string, parameter: string): string {
   const nonce = (text: string) => `left(split_part(${text}, '.', 3), ${IV_CHARACTERS})`
