@@ -9,7 +9,10 @@ import type { MfaService } from '../protocol/service.js'
 export type TestFailure = 'down' | 'late' | 'doubled' | 'wrong'
 
 /** A method of the service. */
-export type TestVerb = 'send' | 'verify' | 'enrollApp' | 'sendBackupCodes'
+export type TestVerb = 'send' | 'verify' | 'enrollApp' | 'sendBackupCodes' | KeyVerb
+
+/** A method of the service for security keys and passkeys. */
+type KeyVerb = 'registrationOptions' | 'register' | 'authenticationOptions' | 'authenticate'
 
 /** Selects the calls that fail. */
 export interface FailureOptions {
@@ -47,6 +50,7 @@ export function withFailures(service: MfaService & Required<Pick<MfaService, 'de
     throw new ServiceError(code, message)
   }
 
+  const { keys } = service
   const wrapped: MfaService = {
     send: (request) => call('send', () => service.send(request)),
     verify: (request) => call('verify', () => service.verify(request)),
@@ -55,6 +59,17 @@ export function withFailures(service: MfaService & Required<Pick<MfaService, 'de
     factorsOf: (request) => service.factorsOf(request),
     deliveryOf: (request) => service.deliveryOf(request),
     transcribe: (request) => service.transcribe(request),
+    ...(keys && {
+      keys: {
+        ...keys,
+        registrationOptions: (request) =>
+          call('registrationOptions', () => keys.registrationOptions(request)),
+        register: (request) => call('register', () => keys.register(request)),
+        authenticationOptions: (request) =>
+          call('authenticationOptions', () => keys.authenticationOptions(request)),
+        authenticate: (request) => call('authenticate', () => keys.authenticate(request)),
+      },
+    }),
   }
   return {
     service: wrapped,

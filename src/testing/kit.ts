@@ -4,6 +4,7 @@ import { type TestCarrier, testCarrier } from './carrier.js'
 import { millisecondsIn, type TestClock, testClock } from './clock.js'
 import { type FailureOptions, type TestFailure, withFailures } from './failures.js'
 import { type TestInbox, testInbox } from './inbox.js'
+import { type TestRelyingParty, testKeys } from './key-service.js'
 import { refuseProduction } from './production.js'
 import { testService } from './service.js'
 import { stepAt, totpCode } from './totp.js'
@@ -21,6 +22,12 @@ export interface TestApps {
   code(user: string, clock?: { readonly slowBy?: Duration | undefined }): string
   /** The users who have an app. */
   users(): readonly string[]
+}
+
+/** Options of `mfaTestKit`. */
+export interface MfaTestKitOptions {
+  /** The relying party of security keys and passkeys. Without it, the service offers none. */
+  readonly relyingParty?: TestRelyingParty | undefined
 }
 
 /** The tools to test an app's sign-in with a second factor. */
@@ -48,11 +55,12 @@ export interface MfaTestKit {
  * simulated failures. It needs no network, no waiting and no particular test runner.
  * @throws with `NODE_ENV=production`, because its codes can be read.
  */
-export function mfaTestKit(): MfaTestKit {
+export function mfaTestKit({ relyingParty }: MfaTestKitOptions = {}): MfaTestKit {
   refuseProduction('mfaTestKit')
   const inbox = testInbox()
   const { carrier, ...deliveries } = testCarrier(inbox)
-  const standIn = testService(deliveries)
+  const keys = relyingParty && testKeys(relyingParty)
+  const standIn = testService(deliveries, keys)
   const { service, fail, recover } = withFailures(standIn.service)
   return {
     service,

@@ -3,6 +3,7 @@ import { formatUser } from '../protocol/contact.js'
 import type { MfaService, VerifyAnswer } from '../protocol/service.js'
 import type { Refused } from '../protocol/service-refusal.js'
 import type { testCarrier } from './carrier.js'
+import type { testKeys } from './key-service.js'
 import { base32Encode, stepAt, totpCode } from './totp.js'
 
 /** An enrolled authenticator app. */
@@ -38,7 +39,10 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
  * accepted once, and a delivered code only for its own challenge. It reports the delivery state of its messages, and
  * when an app's clock is slow.
  */
-export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'accept' | 'stateOf'>) {
+export function testService(
+  carrier: Pick<ReturnType<typeof testCarrier>, 'accept' | 'stateOf'>,
+  keys?: ReturnType<typeof testKeys>,
+) {
   const challenges = new Map<string, { readonly user: string; readonly code: string; used: boolean }>()
   const apps = new Map<string, EnrolledApp>()
   const backupCodes = new Map<string, BackupCodes>()
@@ -119,6 +123,7 @@ export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'accep
         app: !!apps.get(user)?.secret,
         backupCodesLeft: set?.codes.size ?? 0,
         ...(set && deliveryOf(set)),
+        ...(keys && { keys: keys.methodsOf(user) }),
       }
     },
 
@@ -127,6 +132,8 @@ export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'accep
     async transcribe() {
       return { outcome: 'refused', refusal: { reason: 'transcription_unavailable' } }
     },
+
+    ...(keys && { keys: keys.verbs }),
   }
 
   return {
@@ -140,6 +147,7 @@ export function testService(carrier: Pick<ReturnType<typeof testCarrier>, 'accep
     },
     reset() {
       for (const records of [challenges, apps, backupCodes]) records.clear()
+      keys?.reset()
     },
   }
 }

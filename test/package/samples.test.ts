@@ -69,6 +69,7 @@ describe('the samples of the documents', () => {
       const uses = (name: string) => new RegExp(`\\b${name}\\b`).test(sample)
       const extra = [
         (uses('kit') || uses('test')) && !/const kit/.test(sample) && KIT,
+        uses('creationOptions') && 'declare const creationOptions: object, requestOptions: object',
         uses('MfaOptions') &&
           !/import[^\n]*MfaOptions/.test(sample) &&
           'type MfaOptions<U = Express.User> = Options<U>',

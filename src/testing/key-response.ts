@@ -1,0 +1,104 @@
+import { createHash, createPublicKey, verify } from 'node:crypto'
+import type { KeyFault, RelyingParty } from '../protocol/keys.js'
+import type { KeyMethod } from '../protocol/methods.js'
+
+const DIGESTS = { [-7]: 'sha256', [-8]: null, [-35]: 'sha384', [-257]: 'sha256' } as const
+
+/** The algorithms that the kit verifies, by their numbers in COSE. */
+export const VERIFIED_ALGORITHMS = Object.keys(DIGESTS).map(Number)
+
+/** The parts of a response that a new credential and an assertion have in common. */
+interface SignedResponse {
+  readonly clientDataJSON: string
+  readonly authenticatorData: string
+}
+
+/** What a response says, before anything is verified. */
+export interface ReadResponse {
+  /** The client data, as the browser wrote them. */
+  readonly clientData: {
+    readonly type?: unknown
+    readonly challenge?: unknown
+    readonly origin?: unknown
+    readonly crossOrigin?: unknown
+  }
+  readonly relyingPartyHash: Buffer
+  readonly userPresent: boolean
+  readonly userVerified: boolean
+  readonly backupEligible: boolean
+  readonly backedUp: boolean
+  readonly counter: number
+  /** The id of the new credential, in base64url. Empty in an assertion. */
+  readonly credentialId: string
+}
+
+/** Reads the client data and the authenticator data of a response. `undefined` if they are malformed. */
+export function readResponse({
+  clientDataJSON,
+  authenticatorData,
+}: SignedResponse): ReadResponse | undefined {
+  const bytes = Buffer.from(authenticatorData, 'base64url')
+  const clientData = parsed(Buffer.from(clientDataJSON, 'base64url').toString())
+  if (bytes.length < 37 || typeof clientData !== 'object' || clientData === null) return undefined
+  const flags = bytes.readUInt8(32)
+  return {
+    clientData,
+    relyingPartyHash: bytes.subarray(0, 32),
+    userPresent: (flags & 0x01) !== 0,
+    userVerified: (flags & 0x04) !== 0,
+    backupEligible: (flags & 0x08) !== 0,
+    backedUp: (flags & 0x10) !== 0,
+    counter: bytes.readUInt32BE(33),
+    credentialId: credentialIdIn(bytes),
+  }
+}
+
+/** What is wrong with a response, apart from its challenge and its signature. */
+export function faultIn(
+  read: ReadResponse,
+  type: 'webauthn.create' | 'webauthn.get',
+  { method, relyingParty }: { readonly method: KeyMethod; readonly relyingParty: RelyingParty },
+): KeyFault | undefined {
+  const { id, origins, relatedOrigins } = relyingParty
+  const { clientData } = read
+  if (clientData.type !== type) return 'malformed'
+  if (![...origins, ...relatedOrigins].some((origin) => origin === clientData.origin)) return 'origin'
+  if (clientData.crossOrigin) return 'top_origin'
+  if (!sha256(Buffer.from(id)).equals(read.relyingPartyHash)) return 'relying_party'
+  if (!read.userPresent) return 'user_presence'
+  return method === 'passkey' && !read.userVerified ? 'user_verification' : undefined
+}
+
+/** Whether an assertion is signed by a key, given as SubjectPublicKeyInfo in base64url. */
+export function isSignedBy(
+  { publicKey, algorithm }: { readonly publicKey: string; readonly algorithm: number },
+  { clientDataJSON, authenticatorData, signature }: SignedResponse & { readonly signature: string },
+): boolean {
+  const digest = DIGESTS[algorithm as keyof typeof DIGESTS]
+  const bytes = (text: string) => Buffer.from(text, 'base64url')
+  const data = Buffer.concat([bytes(authenticatorData), sha256(bytes(clientDataJSON))])
+  try {
+    const key = createPublicKey({ key: bytes(publicKey), format: 'der', type: 'spki' })
+    return digest !== undefined && verify(digest, data, key, bytes(signature))
+  } catch {
+    return false
+  }
+}
+
+/** WebAuthn §6.5.1: after the AAGUID follow the length of the id and the id. */
+function credentialIdIn(authenticatorData: Buffer): string {
+  if (authenticatorData.length < 55) return ''
+  return authenticatorData.subarray(55, 55 + authenticatorData.readUInt16BE(53)).toString('base64url')
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+function sha256(data: Buffer): Buffer {
+  return createHash('sha256').update(data).digest()
+}

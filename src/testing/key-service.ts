@@ -1,0 +1,227 @@
+import { randomBytes } from 'node:crypto'
+import { formatUser } from '../protocol/contact.js'
+import type {
+  Key,
+  KeyFault,
+  KeyOptions,
+  KeyPurpose,
+  KeyVerbs,
+  ListKeysRequest,
+  RelyingParty,
+} from '../protocol/keys.js'
+import { authenticationResponse, registrationResponse } from '../protocol/keys-wire.js'
+import type { KeyMethod } from '../protocol/methods.js'
+import { faultIn, isSignedBy, type ReadResponse, readResponse, VERIFIED_ALGORITHMS } from './key-response.js'
+
+const CHALLENGE_MS = 5 * 60_000
+
+/** What a challenge is bound to. */
+interface Ceremony {
+  readonly user: string
+  readonly method: KeyMethod
+  readonly purpose: KeyPurpose | 'registration'
+  readonly transaction: string
+}
+
+/** The relying party of a test kit: its domain, and the origins of its pages. */
+export interface TestRelyingParty {
+  /** A domain such as `example.com`. */
+  readonly id: string
+  /** Defaults to `https://` and the id. */
+  readonly origins?: readonly string[] | undefined
+}
+
+interface StoredKey extends Key {
+  readonly user: string
+  readonly publicKey: string
+  readonly algorithm: number
+  readonly transports: readonly string[]
+  readonly counter: number
+}
+
+const SETTINGS = {
+  'security-key': { userVerification: 'discouraged', residentKey: 'discouraged' },
+  passkey: { userVerification: 'required', residentKey: 'required' },
+} as const
+
+const NAMES: Readonly<Record<KeyMethod, string>> = { 'security-key': 'Security key', passkey: 'Passkey' }
+
+/**
+ * Security keys and passkeys in this process, for one relying party. Attestations are not verified: a test registers the keys that it
+ * wants. Everything else is checked as the self-hosted service does by default.
+ */
+export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) {
+  const relyingParty: RelyingParty = { id, name: 'Test', origins, relatedOrigins: [] }
+  const challenges = new Map<string, Ceremony & { readonly expiresAt: number }>()
+  const keys = new Map<string, StoredKey>()
+  const handles = new Map<string, string>()
+
+  const keysOf = (user: string, method?: KeyMethod) =>
+    [...keys.values()].filter((key) => key.user === user && (method ?? key.method) === key.method)
+  const ownKey = (request: ListKeysRequest, id: string) => {
+    const key = keys.get(id)
+    return key?.user === formatUser(request.contact) ? key : undefined
+  }
+  const newChallenge = (ceremony: Ceremony): string => {
+    const challenge = random()
+    challenges.set(challenge, { ...ceremony, expiresAt: Date.now() + CHALLENGE_MS })
+    return challenge
+  }
+  const handleOf = (user: string): string => {
+    const handle = handles.get(user) ?? random()
+    handles.set(user, handle)
+    return handle
+  }
+
+  /** Uses the challenge of a response up, and checks the response apart from its signature. */
+  const check = (
+    response: Parameters<typeof readResponse>[0],
+    type: Parameters<typeof faultIn>[1],
+    ceremony: Ceremony,
+  ): { readonly fault: KeyFault } | { readonly fault: undefined; readonly read: ReadResponse } => {
+    const read = readResponse(response)
+    if (!read) return { fault: 'malformed' }
+    const challenge = String(read.clientData.challenge)
+    const expected = challenges.get(challenge)
+    challenges.delete(challenge)
+    if (!expected || expected.expiresAt <= Date.now() || !isSame(expected, ceremony))
+      return { fault: 'challenge' }
+    const fault = faultIn(read, type, { method: ceremony.method, relyingParty })
+    return fault ? { fault } : { fault, read }
+  }
+
+  const verbs: KeyVerbs = {
+    async registrationOptions({ contact, method, transaction, userName }) {
+      const user = formatUser(contact)
+      const name = userName ?? user
+      return prepared({
+        rp: { id: relyingParty.id, name: relyingParty.name },
+        user: { id: handleOf(user), name, displayName: name },
+        challenge: newChallenge({ user, method, purpose: 'registration', transaction }),
+        pubKeyCredParams: VERIFIED_ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
+        timeout: CHALLENGE_MS,
+        excludeCredentials: keysOf(user).map(descriptor),
+        authenticatorSelection: {
+          ...SETTINGS[method],
+          requireResidentKey: SETTINGS[method].residentKey === 'required',
+        },
+        attestation: 'none',
+      })
+    },
+
+    async register({ contact, method, transaction, name = NAMES[method], response: given }) {
+      const user = formatUser(contact)
+      const { data } = registrationResponse.safeParse(given)
+      const { publicKey, publicKeyAlgorithm, authenticatorData, transports = [] } = data?.response ?? {}
+      if (!data || !publicKey || publicKeyAlgorithm === undefined || !authenticatorData)
+        return invalid('malformed')
+      const ceremony = { user, method, purpose: 'registration', transaction } as const
+      const { clientDataJSON } = data.response
+      const checked = check({ clientDataJSON, authenticatorData }, 'webauthn.create', ceremony)
+      if (checked.fault) return invalid(checked.fault)
+      if (!VERIFIED_ALGORITHMS.includes(publicKeyAlgorithm)) return invalid('algorithm')
+      const isConsistent = data.id === data.rawId && data.id === checked.read.credentialId
+      if (!isConsistent) return invalid('malformed')
+      if (keys.has(data.id)) return invalid('registered')
+      const { backupEligible, backedUp, counter } = checked.read
+      const stored = { publicKey, algorithm: publicKeyAlgorithm, transports, counter }
+      const key = { id: data.id, method, name, backupEligible, backedUp, createdAt: Date.now() }
+      keys.set(key.id, { ...key, ...stored, user })
+      return { outcome: 'registered', key }
+    },
+
+    async authenticationOptions({ contact, method, purpose, transaction }) {
+      const user = formatUser(contact)
+      return prepared({
+        rpId: relyingParty.id,
+        challenge: newChallenge({ user, method, purpose, transaction }),
+        timeout: CHALLENGE_MS,
+        allowCredentials: keysOf(user, method).map(descriptor),
+        userVerification: SETTINGS[method].userVerification,
+      })
+    },
+
+    async authenticate({ contact, method, purpose, transaction, response: given }) {
+      const user = formatUser(contact)
+      const { data } = authenticationResponse.safeParse(given)
+      if (!data) return invalid('malformed')
+      const checked = check(data.response, 'webauthn.get', { user, method, purpose, transaction })
+      if (checked.fault) return invalid(checked.fault)
+      const { counter, userVerified, backedUp, backupEligible } = checked.read
+      const stored = keysOf(user, method).find(({ id }) => id === data.id)
+      if (!stored) return invalid('unknown_key')
+      const { userHandle } = data.response
+      if (userHandle && userHandle !== handleOf(user)) return invalid('user_handle')
+      if (!isSignedBy(stored, data.response)) return invalid('signature')
+      if (backupEligible !== stored.backupEligible) return invalid('backup_eligibility')
+      if (stored.counter > 0 && counter <= stored.counter) return invalid('counter')
+      const used = { ...stored, counter, backedUp, lastUsedAt: Date.now() }
+      keys.set(used.id, used)
+      return { outcome: 'valid', key: publicPartOf(used), userVerified }
+    },
+
+    async list({ contact }) {
+      const user = formatUser(contact)
+      const userHandle = handles.get(user)
+      return {
+        keys: keysOf(user).map(publicPartOf),
+        relyingPartyId: relyingParty.id,
+        ...(userHandle !== undefined && { userHandle }),
+      }
+    },
+
+    async rename({ key: id, name, ...request }) {
+      const key = ownKey(request, id)
+      if (key) keys.set(id, { ...key, name })
+      return { outcome: key ? 'renamed' : 'none' }
+    },
+
+    async remove({ key: id, ...request }) {
+      const key = ownKey(request, id)
+      if (key) keys.delete(id)
+      return { outcome: key ? 'removed' : 'none' }
+    },
+
+    relyingParty: async () => relyingParty,
+  }
+
+  return {
+    verbs,
+    /** The kinds of keys that a user has. */
+    methodsOf: (user: string) => [...new Set(keysOf(user).map(({ method }) => method))],
+    reset() {
+      for (const records of [challenges, keys, handles]) records.clear()
+    },
+  }
+}
+
+function isSame(one: Ceremony, other: Ceremony): boolean {
+  return (['user', 'method', 'purpose', 'transaction'] as const).every((part) => one[part] === other[part])
+}
+
+function publicPartOf({
+  user: _,
+  publicKey: _1,
+  algorithm: _2,
+  transports: _3,
+  counter: _4,
+  ...key
+}: StoredKey): Key {
+  return key
+}
+
+function descriptor({ id, transports }: StoredKey) {
+  return { type: 'public-key', id, transports }
+}
+
+function prepared(options: KeyOptions) {
+  return { outcome: 'prepared', options, expiresInSeconds: CHALLENGE_MS / 1_000 } as const
+}
+
+function invalid(fault: KeyFault) {
+  return { outcome: 'invalid', fault } as const
+}
+
+function random(): string {
+  return randomBytes(32).toString('base64url')
+}
