@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.js'
+import type { KeyVerbs } from '../protocol/keys.js'
 import type { MfaService, ServicePart } from '../protocol/service.js'
 
 /** After how many failures the service is paused, and for how long. */
@@ -24,7 +25,7 @@ export function withBreaker(
   const delivery = breaker(settings, (seconds) => onChange('delivery', seconds))
   const checking = breaker(settings, (seconds) => onChange('checking', seconds))
   const deliveryState = breaker(settings, (seconds) => onChange('delivery_state', seconds))
-  const { deliveryOf, factorsOf, createBackupCodes, removeFactor } = service
+  const { deliveryOf, factorsOf, createBackupCodes, removeFactor, keys } = service
   return {
     ...service,
     // Delivery states can be unavailable while messages are delivered, so they have a breaker of their own.
@@ -38,6 +39,20 @@ export function withBreaker(
     sendBackupCodes: (request) => delivery(() => service.sendBackupCodes(request)),
     verify: (request) => checking(() => service.verify(request)),
     enrollApp: (request) => checking(() => service.enrollApp(request)),
+    ...(keys && { keys: keysWithBreaker(keys, checking) }),
+  }
+}
+
+function keysWithBreaker(keys: KeyVerbs, checking: Breaker): KeyVerbs {
+  return {
+    registrationOptions: (request) => checking(() => keys.registrationOptions(request)),
+    register: (request) => checking(() => keys.register(request)),
+    authenticationOptions: (request) => checking(() => keys.authenticationOptions(request)),
+    authenticate: (request) => checking(() => keys.authenticate(request)),
+    list: (request) => checking(() => keys.list(request)),
+    rename: (request) => checking(() => keys.rename(request)),
+    remove: (request) => checking(() => keys.remove(request)),
+    relyingParty: () => checking(() => keys.relyingParty()),
   }
 }
 

@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.js'
 import type { MfaService } from '../protocol/service.js'
+import type { Refused } from '../protocol/service-refusal.js'
 import { SERVICE_IDENTITY, serviceIdentity } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
 import { COUNTERSIGN, PUBLISHED } from './dialect.js'
@@ -8,6 +9,9 @@ import { type Answer, observedTransport, type Transport } from './transport.js'
 
 /** Time limit for the question which API the service speaks, in addition to the time of the first call. */
 const DETECTION_TIMEOUT_MS = 2_000
+
+/** The answer about keys of a service that speaks the published API, which has none. */
+const METHOD_OFF: Refused = { outcome: 'refused', refusal: { reason: 'method_off' } }
 
 type Client = MfaService & { close(): Promise<void> }
 
@@ -57,6 +61,18 @@ export function detectingClient(settings: ServiceSettings, transport: Transport)
     factorsOf: async (request) => (await client()).factorsOf?.(request),
     createBackupCodes: async (request) => (await client()).createBackupCodes?.(request),
     removeFactor: async (request) => (await client()).removeFactor?.(request),
+    keys: {
+      registrationOptions: async (request) =>
+        (await client()).keys?.registrationOptions(request) ?? METHOD_OFF,
+      register: async (request) => (await client()).keys?.register(request) ?? METHOD_OFF,
+      authenticationOptions: async (request) =>
+        (await client()).keys?.authenticationOptions(request) ?? METHOD_OFF,
+      authenticate: async (request) => (await client()).keys?.authenticate(request) ?? METHOD_OFF,
+      list: async (request) => (await client()).keys?.list(request) ?? METHOD_OFF,
+      rename: async (request) => (await client()).keys?.rename(request) ?? METHOD_OFF,
+      remove: async (request) => (await client()).keys?.remove(request) ?? METHOD_OFF,
+      relyingParty: async () => (await client()).keys?.relyingParty(),
+    },
     transcribe: async (request) => (await client()).transcribe(request),
     close: () => transport.close(),
   }

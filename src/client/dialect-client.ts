@@ -22,6 +22,7 @@ import {
 } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
 import type { Dialect } from './dialect.js'
+import { keyClient, keyMethodOf } from './key-client.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'
 import {
   clockStepsIn,
@@ -187,6 +188,14 @@ export function dialectClient(
         return { outcome: read.data.removed ? ('removed' as const) : ('none' as const) }
       },
     }),
+    ...(dialect.paths.keys !== undefined && {
+      keys: keyClient({
+        path: dialect.paths.keys,
+        post,
+        get: (path) => transport.get(path, timeoutMs),
+        extras: (caller) => extras(caller),
+      }),
+    }),
     async transcribe({ file }) {
       const path = dialect.paths.transcribe
       if (isAddress(file)) {
@@ -217,9 +226,10 @@ function factorsIn(answer: Answer): AccountFactors {
   }
   const read = factorsAnswer.safeParse(validFields(answer))
   if (!read.success) throw invalidResponse('a body without the factors of the account')
-  const { app, backup_codes_left, backup_delivery, last_used } = read.data
+  const { app, keys, backup_codes_left, backup_delivery, last_used } = read.data
   return {
     app,
+    ...(keys && { keys: keys.map(keyMethodOf) }),
     backupCodesLeft: backup_codes_left,
     ...(backup_delivery && { backupDelivery: backup_delivery }),
     ...(last_used && {

@@ -25,6 +25,8 @@ const paths = z.strictObject(
     backup: path,
     backupDual: path,
     transcribe: path,
+    /** The path above the calls for security keys and passkeys. The published API has none. */
+    keys: path.optional(),
   },
   parts,
 )
@@ -94,7 +96,12 @@ export const PUBLISHED: Dialect = {
 }
 
 /** The Countersign service: the published API with its additions. */
-export const COUNTERSIGN: Dialect = { ...PUBLISHED, validWhen: 'body', extras: true }
+export const COUNTERSIGN: Dialect = {
+  ...PUBLISHED,
+  paths: { ...PUBLISHED.paths, keys: '/v1/mfa/keys' },
+  validWhen: 'body',
+  extras: true,
+}
 
 /**
  * The option `dialect`: a name, or the parts in which a service differs from the published API. Defaults to `detect`, which

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ServiceError } from '../errors.js'
-import { VERIFY_TYPES } from '../protocol/methods.js'
+import { KEY_METHODS, VERIFY_TYPES } from '../protocol/methods.js'
 import type {
   AccountFactors,
   BackupAnswer,
@@ -17,6 +17,8 @@ import type {
 } from '../protocol/service.js'
 import { withTimeout } from '../timeout.js'
 import { SERVICE_TIMEOUT_MS, TRANSCRIBE_TIMEOUT_MS } from './address.js'
+import { validatedKeys } from './in-process-keys.js'
+import { refusedAnswer, waitSeconds } from './refused-answer.js'
 
 /*
  * Schemas for the responses of a service that the host passes as an object. TypeScript does not check them at run time,
@@ -25,29 +27,18 @@ import { SERVICE_TIMEOUT_MS, TRANSCRIBE_TIMEOUT_MS } from './address.js'
 
 const DAY_SECONDS = 86_400
 const seconds = z.number().nonnegative()
-// A wait ends when its last second does.
-const wait = seconds.transform((value) => Math.min(Math.ceil(value), DAY_SECONDS))
 const life = seconds.transform((value) => Math.min(Math.floor(value), DAY_SECONDS))
 const count = z.int().nonnegative()
-
-const refused = z.object({
-  outcome: z.literal('refused'),
-  refusal: z.discriminatedUnion('reason', [
-    z.object({ reason: z.enum(['limited', 'locked']), retryAfterSeconds: wait }),
-    z.object({ reason: z.enum(['method_off', 'contact_refused']), detail: z.string().optional() }),
-    z.object({ reason: z.enum(['factor_disabled', 'delivery_failed']) }),
-  ]),
-})
 
 const send = z.discriminatedUnion('outcome', [
   z.object({
     outcome: z.enum(['sent', 'queued']),
     challenge: z.string().max(1_000).optional(),
     expiresInSeconds: life.optional(),
-    resendInSeconds: wait.optional(),
+    resendInSeconds: waitSeconds.optional(),
     deliveryReports: z.literal(true).optional(),
   }),
-  refused,
+  refusedAnswer,
 ])
 const verify = z.discriminatedUnion('outcome', [
   z.object({
@@ -57,7 +48,7 @@ const verify = z.discriminatedUnion('outcome', [
     backupDelivery: z.literal('page').optional(),
   }),
   z.object({ outcome: z.literal('invalid'), clockSteps: z.int().optional() }),
-  refused,
+  refusedAnswer,
 ])
 const enrollApp = z.discriminatedUnion('outcome', [
   z.object({
@@ -66,16 +57,17 @@ const enrollApp = z.discriminatedUnion('outcome', [
     uri: z.string().optional(),
     secret: z.string().optional(),
   }),
-  refused,
+  refusedAnswer,
 ])
 const sendBackupCodes = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.enum(['sent', 'queued']), count: count.optional() }),
-  refused,
+  refusedAnswer,
 ])
 
 const factorsOf = z
   .object({
     app: z.boolean(),
+    keys: z.array(z.enum(KEY_METHODS)).optional(),
     backupCodesLeft: count,
     backupDelivery: z.literal('page').optional(),
     lastUsed: z
@@ -93,12 +85,12 @@ const factorsOf = z
 const createBackupCodes = z
   .discriminatedUnion('outcome', [
     z.object({ outcome: z.literal('created'), codes: z.array(z.string().min(1).max(64)).min(1).max(100) }),
-    refused,
+    refusedAnswer,
   ])
   .optional()
 
 const removeFactor = z
-  .discriminatedUnion('outcome', [z.object({ outcome: z.enum(['removed', 'none']) }), refused])
+  .discriminatedUnion('outcome', [z.object({ outcome: z.enum(['removed', 'none']) }), refusedAnswer])
   .optional()
 
 const deliveryOf = z
@@ -137,12 +129,13 @@ export function validatedService(service: MfaService): MfaService {
           service.removeFactor?.(request),
         ),
     }),
+    ...(service.keys && { keys: validatedKeys(service.keys, validated) }),
     transcribe: (request) => inTime('transcribe', () => service.transcribe(request), TRANSCRIBE_TIMEOUT_MS),
   }
 }
 
 async function validated<Answer>(
-  verb: keyof MfaService,
+  verb: string,
   schema: z.ZodType,
   call: () => Promise<unknown> | undefined,
 ): Promise<Answer> {
@@ -158,7 +151,7 @@ async function validated<Answer>(
 
 /** What the service answers within `timeoutMs`; a later answer is ignored. */
 async function inTime<Answer>(
-  verb: keyof MfaService,
+  verb: string,
   call: () => Promise<Answer> | Answer,
   timeoutMs: number,
 ): Promise<Answer> {

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import { type ServiceEffect, ServiceError } from '../errors.js'
+import type { KeyFault } from '../protocol/keys.js'
+import { keyFault } from '../protocol/keys-wire.js'
 import type { Refused, ServiceRefusal } from '../protocol/service-refusal.js'
 import type { Answer } from './transport.js'
 
@@ -11,6 +13,8 @@ export const DEFAULT_WAIT_SECONDS = 60
 
 // The Countersign service puts a code into its problem responses. Codes of other services are ignored.
 const problem = z.object({ code: z.string() })
+
+const keyProblem = z.object({ code: z.literal('invalid_key'), fault: keyFault })
 
 // At most a day of 30-second steps.
 const clockHint = z.object({ code: z.literal('invalid_code'), clock_steps: z.int().min(-2_880).max(2_880) })
@@ -139,7 +143,8 @@ export function isKeyRefusal(answer: Answer): boolean {
   if (answer.status !== 401) return false
   const code = problemCode(answer)
   // RFC 9110 §15.5.2 requires the header with every 401, so the code in the body has precedence.
-  return code === 'invalid_api_key' || (answer.challengesKey && code !== 'invalid_code')
+  const isAboutFactor = code === 'invalid_code' || code === 'invalid_key'
+  return code === 'invalid_api_key' || (answer.challengesKey && !isAboutFactor)
 }
 
 /** The error for an API key that the service does not accept. */
@@ -169,6 +174,12 @@ export function problemCode(answer: Answer): string {
 export function clockStepsIn(answer: Answer): number | undefined {
   const parsed = clockHint.safeParse(parse(answer.body))
   return parsed.success ? parsed.data.clock_steps : undefined
+}
+
+/** Why the service refused the response of a key; `undefined` if it did not. */
+export function keyFaultIn(answer: Answer): KeyFault | undefined {
+  const parsed = keyProblem.safeParse(parse(answer.body))
+  return answer.status === 401 && parsed.success ? parsed.data.fault : undefined
 }
 
 function isRefusalCode(code: string): code is Exclude<ServiceRefusal['reason'], 'limited' | 'locked'> {

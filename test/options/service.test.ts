@@ -113,7 +113,14 @@ describe('the dialect', () => {
 
   it('of the Countersign service adds to the published one and changes nothing else', () => {
     const { paths, sendTypes, backupTypes, contentType } = dialectIn('published')
-    const ours = { paths, sendTypes, backupTypes, contentType, validWhen: 'body', extras: true }
+    const ours = {
+      paths: { ...paths, keys: '/v1/mfa/keys' },
+      sendTypes,
+      backupTypes,
+      contentType,
+      validWhen: 'body',
+      extras: true,
+    }
     expect(dialectIn('countersign')).toEqual(ours)
   })
 
