@@ -59,6 +59,8 @@ const VARIABLES: Readonly<Record<string, string>> = {
   previousSecrets: 'SERVICE_SECRET_PREVIOUS',
   delivery: 'SERVICE_DELIVERY',
   transcribeHosts: 'SERVICE_TRANSCRIBE_HOSTS',
+  'console.url': 'SERVICE_CONSOLE_URL',
+  'console.trustedProxies': 'SERVICE_CONSOLE_TRUSTED_PROXIES',
 }
 
 /** The variables that this file reads itself. */
@@ -69,6 +71,11 @@ const OTHER_VARIABLES = [
   'SERVICE_DRAIN_SECONDS',
   'SERVICE_NOTICES',
   'SERVICE_ALLOW_TEST_KEYS_IN_PRODUCTION',
+  'SERVICE_CONSOLE',
+  'SERVICE_CONSOLE_HOST',
+  'SERVICE_CONSOLE_PORT',
+  'SERVICE_CONSOLE_TRUSTED_PROXIES',
+  'SERVICE_CONSOLE_URL',
 ]
 
 const KNOWN_VARIABLES: readonly string[] = [
@@ -92,6 +99,11 @@ export interface ServiceEnvironment {
   readonly host: string | undefined
   /** SERVICE_PORT, else PORT. Defaults to 4000. */
   readonly port: number
+  /**
+   * SERVICE_CONSOLE_HOST and SERVICE_CONSOLE_PORT: where the console listens. Defaults to the address of the API, which is
+   * `undefined`.
+   */
+  readonly consoleAddress: { readonly host: string | undefined; readonly port: number } | undefined
   /** SERVICE_LOG_LEVEL: the least urgent events that the log contains. Defaults to `info`. */
   readonly logLevel: LogEvent['level']
   /**
@@ -119,6 +131,8 @@ export function readEnvironment(
   const host = readHost(env.SERVICE_HOST || (production ? undefined : '127.0.0.1'), faults)
   const portVariable = env.SERVICE_PORT || !env.PORT ? 'SERVICE_PORT' : 'PORT'
   const port = readPort(portVariable, env[portVariable] || '4000', faults)
+  const consoleAddress = readConsoleAddress(env, host, faults)
+  const consoleOptions = readConsole(env, faults)
   const logLevel = readLogLevel(env.SERVICE_LOG_LEVEL || 'info', faults)
   const drainMs = readDrain(env.SERVICE_DRAIN_SECONDS || (production ? '5' : '0'), faults) * 1000
   const limits = readLimits(env, faults)
@@ -150,6 +164,7 @@ export function readEnvironment(
     ...processLimits,
     ...(notices && { notices }),
     ...(allowTestKeysInProduction && { allowTestKeysInProduction }),
+    ...(consoleOptions && { console: consoleOptions }),
     // Anyone who reaches the port reaches the metrics.
     ...(!isLoopback(host) && { metricsWithoutKey: false }),
   }
@@ -160,7 +175,15 @@ export function readEnvironment(
       `SERVICE_SECRET is not set: using the one in ${dataDir}/secret, which is for development only.`,
     )
   }
-  return { options: { ...options, ...readSecrets(env, dataDir) }, host, port, logLevel, drainMs, warnings }
+  return {
+    options: { ...options, ...readSecrets(env, dataDir) },
+    host,
+    port,
+    consoleAddress,
+    logLevel,
+    drainMs,
+    warnings,
+  }
 }
 
 /** What is wrong with the options, with the names of their variables. */
@@ -170,7 +193,7 @@ function optionFaults(options: ServiceOptions): readonly string[] {
     return []
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
-    return error.faults.map((fault) => fault.replace(/^\w+/, (option) => VARIABLES[option] ?? option))
+    return error.faults.map((fault) => fault.replace(/^[\w.]+/, (option) => VARIABLES[option] ?? option))
   }
 }
 
@@ -202,10 +225,14 @@ function readPort(variable: string, text: string, faults: string[]): number {
 }
 
 function readHost(text: string | undefined, faults: string[]): string | undefined {
-  if (text !== undefined && !/^[A-Za-z0-9.:%_-]{1,255}$/.test(text)) {
+  if (text !== undefined && !isHost(text)) {
     faults.push('SERVICE_HOST must be an address of this machine, such as 127.0.0.1, 0.0.0.0 or ::.')
   }
   return text
+}
+
+function isHost(text: string): boolean {
+  return /^[A-Za-z0-9.:%_-]{1,255}$/.test(text)
 }
 
 /** Whether a service that listens on this host can only be reached from this machine. */
@@ -237,6 +264,33 @@ function readSwitch(env: Environment, variable: string, faults: string[]): boole
   const text = env[variable] || 'false'
   if (text !== 'true' && text !== 'false') faults.push(`${variable} must be true or false (default false).`)
   return text === 'true'
+}
+
+/** The options of the console, unless it is off. */
+function readConsole(env: Environment, faults: string[]): ServiceOptions['console'] {
+  const isOn = readSwitch(env, 'SERVICE_CONSOLE', faults)
+  if (!isOn) return undefined
+  const { SERVICE_CONSOLE_URL: url, SERVICE_CONSOLE_TRUSTED_PROXIES: proxies = '' } = env
+  const trustedProxies = proxies
+    .split(',')
+    .map((proxy) => proxy.trim())
+    .filter(Boolean)
+  return { ...(url && { url }), trustedProxies }
+}
+
+function readConsoleAddress(env: Environment, host: string | undefined, faults: string[]) {
+  const { SERVICE_CONSOLE_HOST: ownHost, SERVICE_CONSOLE_PORT: port } = env
+  if (!port) {
+    if (ownHost) faults.push('SERVICE_CONSOLE_HOST needs SERVICE_CONSOLE_PORT.')
+    return undefined
+  }
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+    faults.push('SERVICE_CONSOLE_PORT must be a port number from 0 to 65535 (default: that of the API).')
+  }
+  if (ownHost && !isHost(ownHost)) {
+    faults.push('SERVICE_CONSOLE_HOST must be an address of this machine, such as 127.0.0.1.')
+  }
+  return { host: ownHost || host, port: Number(port) }
 }
 
 function readDrain(text: string, faults: string[]): number {

@@ -5,6 +5,7 @@ import { renamedSetting } from './applications/stored-settings.js'
 import { parseDelivery } from './carriers/delivery-option.js'
 import type { Routes } from './carriers/route.js'
 import { ConfigurationError } from './configuration-error.js'
+import { consoleFaults, consoleRule } from './console-option.js'
 import { isCountry } from './contacts/phone.js'
 import { type Limits, limitRules, limitsFrom } from './limits.js'
 import type { Logger } from './log/logger.js'
@@ -196,6 +197,8 @@ const schema = z.strictObject({
   allowTestKeysInProduction: z
     .boolean({ error: 'allowTestKeysInProduction must be true or false' })
     .default(false),
+  /** Pages for operators at `/console`, which `service.console` then has. Defaults to none. */
+  console: consoleRule.optional(),
   /** Receives each event of the log. Defaults to warnings and errors as JSON lines on standard error. */
   logger: z
     .custom<Logger>((value) => typeof value === 'function', { error: 'logger must be a function' })
@@ -239,6 +242,7 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
       'delivery by inbox makes every code readable with an API key: in production use smtp, twilio or a webhook.',
     )
   }
+  if (isProduction() && parsed.data?.console) faults.push(...consoleFaults(parsed.data.console))
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   const { delivery: _delivery, limits, ...settings } = parsed.data
   const { metricsWithoutKey = !isProduction() } = settings

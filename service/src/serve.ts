@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { ConfigurationError } from './configuration-error.js'
 import { isLoopback, readEnvironment } from './environment.js'
-import { apiServer } from './http/server.js'
+import { apiServer, withConsole } from './http/server.js'
 import { lineBuffer } from './log/line-buffer.js'
 import { jsonLogger, leveledLogger } from './log/logger.js'
 import { isProduction } from './production.js'
@@ -21,7 +21,7 @@ function print(sentence: string): void {
  * rejects with a `ConfigurationError` when it cannot start.
  */
 export async function serve(): Promise<void> {
-  const { options, host, port, logLevel, drainMs, warnings } = readEnvironment(process.env, {
+  const { options, host, port, consoleAddress, logLevel, drainMs, warnings } = readEnvironment(process.env, {
     dataDir: '.data',
   })
   for (const warning of warnings) print(`warning: ${warning}`)
@@ -40,14 +40,18 @@ export async function serve(): Promise<void> {
   else if (!options.apiKey) {
     print('SERVICE_API_KEY is not set: only keys created by `key create` are accepted.')
   }
-  const server = apiServer(service.api, options.publicUrl)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  }).catch(async (error: unknown) => {
+  const { api, console } = service
+  const isShared = console && !consoleAddress
+  const server = apiServer(isShared ? withConsole(api, console) : api, options.publicUrl)
+  const consoleServer = console && consoleAddress && apiServer(console)
+  try {
+    await listen(server, { host, port, variables: 'SERVICE' })
+    if (consoleServer) await listen(consoleServer, { ...consoleAddress, variables: 'SERVICE_CONSOLE' })
+  } catch (error) {
+    server.close()
     await service.close()
-    throw listenError(error, host, port)
-  })
+    throw error
+  }
   const { address, port: boundPort } = server.address() as AddressInfo
   const { version, store, carriers } = service.info
   logger({
@@ -59,6 +63,12 @@ export async function serve(): Promise<void> {
     carriers,
   })
   print(`The MFA service listens on ${listeningOn(host, boundPort)}`)
+  if (isShared)
+    print('The console is at /console. Invite the first operator: operator invite <email> --role admin')
+  if (consoleServer && consoleAddress) {
+    const { port: consolePort } = consoleServer.address() as AddressInfo
+    print(`The console listens on ${listeningOn(consoleAddress.host, consolePort)}`)
+  }
   if (service.inbox) {
     print('Messages are not sent: read them at GET /v1/test/inbox?to=… with the API key.')
   }
@@ -71,7 +81,15 @@ export async function serve(): Promise<void> {
     const times = { drainMs, finishWithinMs: FINISH_WITHIN_MS }
     // Ends the process even if something hangs.
     setTimeout(() => process.exit(1), drainMs + 2 * FINISH_WITHIN_MS).unref()
-    shutDown(server, service, times, skipDrain.signal).then(
+    const whole = {
+      drain: () => service.drain(),
+      async close() {
+        consoleServer?.close()
+        consoleServer?.closeAllConnections()
+        await service.close()
+      },
+    }
+    shutDown(server, whole, times, skipDrain.signal).then(
       () => process.exit(0),
       () => process.exit(1),
     )
@@ -84,6 +102,20 @@ export async function serve(): Promise<void> {
   })
 }
 
+/** Where a server listens, and the beginning of the names of the variables that say so. */
+interface ListenAt {
+  readonly host: string | undefined
+  readonly port: number
+  readonly variables: 'SERVICE' | 'SERVICE_CONSOLE'
+}
+
+function listen(server: ReturnType<typeof apiServer>, at: ListenAt): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(listenError(error, at)))
+    server.listen(at.port, at.host, resolve)
+  })
+}
+
 function listeningOn(host: string | undefined, port: number): string {
   if (host === undefined || host === '0.0.0.0' || host === '::') {
     return `http://localhost:${port} and every other address of this machine`
@@ -92,16 +124,18 @@ function listeningOn(host: string | undefined, port: number): string {
   return isLoopback(host) ? `${url} (from this machine only; SERVICE_HOST=0.0.0.0 opens it to others)` : url
 }
 
-function listenError(error: unknown, host: string | undefined, port: number): unknown {
+function listenError(error: unknown, { host, port, variables }: ListenAt): unknown {
   const code = (error as NodeJS.ErrnoException).code
   if (code === 'EADDRINUSE') {
-    return new ConfigurationError([`SERVICE_PORT ${port} is in use by another process: choose another port.`])
+    return new ConfigurationError([
+      `${variables}_PORT ${port} is in use by another process: choose another port.`,
+    ])
   }
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return new ConfigurationError([`SERVICE_HOST ${host} is not an address of this machine.`])
+    return new ConfigurationError([`${variables}_HOST ${host} is not an address of this machine.`])
   }
   if (code !== 'EACCES') return error
   return new ConfigurationError([
-    `This user may not listen on SERVICE_PORT ${port}: choose a port from 1024 on.`,
+    `This user may not listen on ${variables}_PORT ${port}: choose a port from 1024 on.`,
   ])
 }

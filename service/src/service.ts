@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { MfaService } from 'countersign/protocol'
 import type { Express } from 'express'
 import { endUndelivered } from './accounts/challenge.js'
-import { OPTIONAL_METHODS } from './application.js'
+import { type Application, OPTIONAL_METHODS } from './application.js'
 import { applicationDirectory, DEFAULT_APPLICATION } from './applications/directory.js'
-import type { ApplicationDefaults } from './applications/settings.js'
+import { type ApplicationDefaults, applicationDefaults, applicationFrom } from './applications/settings.js'
 import { buildCarriers } from './carriers/build-carriers.js'
 import { type InboxMessage, storedInbox } from './carriers/inbox.js'
 import { describeRoutes } from './carriers/route.js'
+import type { ConsoleParts } from './console/parts.js'
 import { storedOutbox } from './delivery/outbox.js'
 import type { FlowContext } from './flows/context.js'
 import { appImporter, type ImportAppRequest, inProcessService } from './flows/in-process-service.js'
@@ -20,6 +21,7 @@ import { deleteExpired, MAX_ROWS_PER_ROUND } from './maintenance/retention.js'
 import { sweeper } from './maintenance/sweeper.js'
 import { serviceMetrics } from './metrics/metrics.js'
 import { type Operator, operator } from './operator/operator.js'
+import { CONSOLE_APPLICATION } from './operator/operator-account.js'
 import { readOptions, type ServiceOptions, type ServiceSettings } from './options.js'
 import { ownVersion } from './own-version.js'
 import { isProduction } from './production.js'
@@ -45,6 +47,8 @@ export interface CountersignService {
   readonly mfa: MfaService
   /** The HTTP API as an Express application: mount it, or pass it to `http.createServer`. */
   readonly api: Express
+  /** The pages for operators as an Express application, which serves `/console`. Absent unless the option `console` is given. */
+  readonly console?: Express
   /**
    * The messages that live keys sent to the development inbox, newest first, or only those to one recipient. Absent
    * when no channel is delivered to the inbox.
@@ -138,6 +142,21 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     reports,
     requestTimeoutMs: settings.requestTimeout,
   })
+  const actAs = (name: string) =>
+    operator(store, name, {
+      onApplicationChanged: applications.forget,
+      homeCountry: settings.homeCountry,
+      keys: () => keys,
+    })
+  const info = { version: ownVersion(), store: store.name, carriers: describeRoutes(settings.routes) }
+  const consolePages =
+    settings.console &&
+    (await openConsole({
+      ...{ store, keys, log, info, operator: actAs },
+      observe: metrics.observeRequest,
+      mfa: inProcessService(context, async () => CONSOLE),
+      trustedProxies: settings.console.trustedProxies,
+    }))
   const maintenance = sweeper(
     leaseOf(store, 'retention', randomUUID()),
     async () => {
@@ -148,17 +167,13 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     log,
   )
   return {
-    info: { version: ownVersion(), store: store.name, carriers: describeRoutes(settings.routes) },
+    info,
     mfa: inProcessService(context, findDefault),
     api,
+    ...(consolePages && { console: consolePages }),
     ...(usesInbox && { inbox: { messages: (filter) => inbox.messages(DEFAULT_APPLICATION, filter) } }),
     importApp: appImporter(context, findDefault),
-    operator: (name) =>
-      operator(store, name, {
-        onApplicationChanged: applications.forget,
-        homeCountry: settings.homeCountry,
-        keys: () => keys,
-      }),
+    operator: actAs,
     drain() {
       stopping = true
     },
@@ -173,6 +188,20 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     },
   }
 }
+
+/** Only here: a service without the console loads neither its pages nor the plugin. */
+async function openConsole(parts: ConsoleParts): Promise<Express> {
+  const { createConsole } = await import('./console/console.js')
+  return createConsole(parts)
+}
+
+/** The application of the operators. It has no row and no keys, so nothing but the console can reach its accounts. */
+const CONSOLE: Application = applicationFrom(
+  CONSOLE_APPLICATION,
+  'live',
+  { ...applicationDefaults(CONSOLE_APPLICATION), name: 'Countersign console', methods: [] },
+  {},
+)
 
 /** The default application is in the same table as the others, so that it can have keys and settings too. */
 async function insertDefaultApplication(store: Store): Promise<void> {

@@ -31,6 +31,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'process-limits.ts': { uses: ['duration.ts'] },
   'production.ts': {},
   'own-version.ts': {},
+  'console-option.ts': {},
   'known-variables.ts': {},
   'application.ts': { types: ['limits.ts'] },
   secrets: { uses: ['configuration-error.ts'], types: ['application.ts'] },
@@ -111,12 +112,19 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     types: ['application.ts', 'carriers', 'idempotency', 'metrics', 'readiness.ts'],
   },
 
+  // The pages for operators. They load the whole plugin, so only `service.ts` imports them, when they are switched on.
+  console: {
+    uses: ['contacts', 'http', 'log', 'operator', 'production.ts', 'secrets', 'store'],
+    types: ['metrics'],
+  },
+
   'options.ts': {
     uses: [
       'application.ts',
       'applications',
       'carriers',
       'configuration-error.ts',
+      'console-option.ts',
       'contacts',
       'limits.ts',
       'message-texts',
@@ -151,6 +159,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'application.ts',
       'applications',
       'carriers',
+      'console',
       'delivery',
       'flows',
       'http',
@@ -211,7 +220,11 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   zod: [''],
   '@fastify/busboy': ['http/upload.ts'],
   commander: ['cli/'],
-  express: ['http/'],
+  countersign: ['console/'],
+  express: ['console/', 'http/'],
+  'express-session': ['console/'],
+  passport: ['console/'],
+  'passport-local': ['console/'],
   leven: ['known-variables.ts'],
   'libphonenumber-js/max': ['contacts/phone.ts'],
   nodemailer: ['carriers/smtp.ts', 'carriers/ses.ts'],
@@ -274,7 +287,7 @@ describe('the layering of the service', () => {
     expect(violations(({ to, isPackage }) => isPackage || to.startsWith(ROOT))).toEqual([])
   })
 
-  test('uses each package in its place only, and of the plugin only the protocol', () => {
+  test('uses each package in its place only, and of the plugin only the protocol, except for the console', () => {
     const isAllowed = ({ from, to, isPackage, isType }: Import) => {
       if (!isPackage || to.startsWith('node:')) return true
       const places = PACKAGES[to]

@@ -251,6 +251,52 @@ describe('the environment', () => {
     )
   })
 
+  test('has a console where SERVICE_CONSOLE says so, in production behind a proxy with TLS only (R73)', () => {
+    const read = (env: Record<string, string>) =>
+      readEnvironment(
+        { SERVICE_SECRET: SECRET, SERVICE_DELIVERY: 'https://hook.example', ...env },
+        { dataDir: folder },
+      )
+    const on = { SERVICE_CONSOLE: 'true' }
+    expect(read({}).options.console).toBeUndefined()
+    expect(read(on).options.console).toEqual({ trustedProxies: [] })
+    expect(read(on).consoleAddress).toBeUndefined()
+    expect(read({ ...on, SERVICE_CONSOLE_PORT: '4002' }).consoleAddress).toEqual({
+      host: '127.0.0.1',
+      port: 4002,
+    })
+    const proxies = { SERVICE_CONSOLE_TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,::1' }
+    expect(read({ ...on, ...proxies }).options.console).toEqual({
+      trustedProxies: ['loopback', '10.0.0.0/8', '::1'],
+    })
+    expect(() =>
+      read({
+        SERVICE_CONSOLE: 'yes',
+        SERVICE_CONSOLE_PORT: 'http',
+        SERVICE_CONSOLE_HOST: 'a b',
+      }),
+    ).toThrow(
+      /SERVICE_CONSOLE_PORT must be[\s\S]*SERVICE_CONSOLE_HOST must be[\s\S]*SERVICE_CONSOLE must be true/,
+    )
+    expect(() => read({ SERVICE_CONSOLE_HOST: '::1' })).toThrow(
+      'SERVICE_CONSOLE_HOST needs SERVICE_CONSOLE_PORT',
+    )
+    for (const proxy of ['10.0.0.0/33', 'proxy.internal', '10.0.0.1/8/8', '*']) {
+      expect(() => read({ ...on, SERVICE_CONSOLE_TRUSTED_PROXIES: proxy })).toThrow(
+        'SERVICE_CONSOLE_TRUSTED_PROXIES must be addresses',
+      )
+    }
+    expect(() => read({ ...on, SERVICE_CONSOLE_URL: 'mfa.example' })).toThrow('SERVICE_CONSOLE_URL must be')
+    vi.stubEnv('NODE_ENV', 'production')
+    const production = { ...on, NODE_ENV: 'production', SERVICE_CONSOLE_URL: 'http://mfa.example' }
+    expect(() => read(production)).toThrow(
+      /SERVICE_CONSOLE_TRUSTED_PROXIES is missing[\s\S]*SERVICE_CONSOLE_URL must begin with https:/,
+    )
+    expect(
+      read({ ...production, ...proxies, SERVICE_CONSOLE_URL: 'https://mfa.example/' }).options.console,
+    ).toBeDefined()
+  })
+
   test.each(['Production', 'PRODUCTION', 'prod', 'production '])(
     'refuses NODE_ENV=%j, which means production but would be taken for development (R100)',
     async (NODE_ENV) => {

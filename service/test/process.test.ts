@@ -98,7 +98,7 @@ describe('the process', () => {
       DATA_DIR: join(folder, 'started'),
       SERVICE_DELIVERY: 'email=smtp://127.0.0.1:1?from=a@b.example,*=inbox',
     }
-    const one = await run(env)
+    const one = await run({ ...env, SERVICE_CONSOLE: 'true', SERVICE_CONSOLE_PORT: '0' })
     expect(one.output()).toContain('(from this machine only; SERVICE_HOST=0.0.0.0 opens it to others)')
     await eventually(() => expect(one.log()).toContain('\n'))
     expect(JSON.parse(one.log().split('\n')[0] ?? '')).toMatchObject({
@@ -109,11 +109,18 @@ describe('the process', () => {
       store: 'pglite',
       carriers: 'email=smtp, sms=inbox, whatsapp=inbox, call=inbox',
     })
+    // The console has an address of its own, which the API does not share.
+    const [, ownConsole = ''] = /The console listens on (http:\S+)/.exec(one.output()) ?? []
+    expect((await fetch(`${ownConsole}/console/sign-in`)).status).toBe(200)
+    expect((await fetch(`${ownConsole}/healthz`)).status).toBe(404)
+    expect((await fetch(`${one.url}/console/sign-in`)).status).toBe(404)
     one.child.kill('SIGTERM')
     await one.ended
-    const quiet = await run({ ...env, SERVICE_LOG_LEVEL: 'error' })
+    const quiet = await run({ ...env, SERVICE_LOG_LEVEL: 'error', SERVICE_CONSOLE: 'true' })
+    expect((await fetch(`${quiet.url}/console/sign-in`)).status).toBe(200)
+    expect((await fetch(`${quiet.url}/consoles`)).status).toBe(404)
     await post(quiet.url, '/v1/mfa', { User: '+447700900779', Type: 'SMS' })
-    expect(quiet.log()).toBe('')
+    expect(quiet.log()).not.toContain('info')
   })
 
   test('does not start in production with missing variables, and lists them in one message', async () => {

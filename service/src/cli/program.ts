@@ -8,6 +8,7 @@ import { doctorCommand } from './doctor-command.js'
 import type { Io } from './io.js'
 import { keyCommands } from './key-commands.js'
 import { logCommands } from './log-commands.js'
+import { operatorCommands } from './operator-commands.js'
 import { serviceCommands } from './service-commands.js'
 import { trafficCommands } from './traffic-commands.js'
 import { userCommands } from './user-commands.js'
@@ -36,6 +37,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   userCommands(program, io)
   logCommands(program, io)
   trafficCommands(program, io)
+  operatorCommands(program, io)
   serviceCommands(program, io)
   copyCommand(program, io)
   doctorCommand(program, io)

@@ -1,7 +1,6 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ServiceProblemCode } from 'countersign/protocol'
-import type { Express } from 'express'
 import { problemBody } from './problem.js'
 import { PROBLEMS } from './problem-catalogue.js'
 
@@ -17,7 +16,7 @@ const HALF_OPEN_MS = 1_000
  * An HTTP server for the API. It also responds with a problem to requests that are not valid HTTP, and closes the
  * connections of clients that send too slowly.
  */
-export function apiServer(api: Express, publicUrl?: string): Server {
+export function apiServer(api: RequestListener, publicUrl?: string): Server {
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -42,6 +41,16 @@ export function apiServer(api: Express, publicUrl?: string): Server {
     else respondOnSocket(socket, problemCodeOf(error.code), publicUrl)
   })
   return server
+}
+
+const CONSOLE = /^\/console(?:[/?]|$)/
+
+/** The API and, at `/console`, the console on one server. */
+export function withConsole(api: RequestListener, console: RequestListener): RequestListener {
+  return function route(request, response) {
+    const handler = CONSOLE.test(request.url ?? '') ? console : api
+    handler(request, response)
+  }
 }
 
 function problemCodeOf(errorCode: string | undefined): ServiceProblemCode {

@@ -72,6 +72,14 @@ const RULES: readonly Rule[] = [
     index: 'expires_at',
     afterMs: 0,
   },
+  {
+    table: 'console_session',
+    key: 'id',
+    when: 'expires_at <= $1',
+    index: 'expires_at',
+    afterMs: 0,
+  },
+  { table: 'console_counter', key: 'key', when: 'ends_at <= $1', index: 'ends_at', afterMs: 0 },
 ]
 
 /**

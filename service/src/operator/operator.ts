@@ -15,8 +15,20 @@ import {
 } from './applications.js'
 import { type AuditEntry, type AuditFilter, listAudit } from './audit-log.js'
 import { type DeliveryFilter, type DeliverySummary, listDeliveries } from './deliveries.js'
+import type { OperatorAccount, OperatorSummary } from './operator-account.js'
+import {
+  acceptInvitation,
+  changeRole,
+  disableOperator,
+  type Invitation,
+  inviteOperator,
+  listOperators,
+  recordEnrolledApp,
+  recordSignIn,
+} from './operator-accounts.js'
 import { OperatorError } from './operator-error.js'
 import { type PhoneTrafficSummary, pauseTraffic, resumeTraffic, showTraffic } from './phone-traffic.js'
+import type { Role } from './role.js'
 import type { ErasedUser, UserPage } from './user-data.js'
 import type { UserReference } from './user-reference.js'
 import { eraseUser, exportUser, listUsers, type UserFilter } from './user-rights.js'
@@ -101,6 +113,26 @@ export interface Operator {
   listDeliveries(filter: DeliveryFilter): Promise<DeliverySummary[]>
   /** Lists the latest changes in the audit log, newest first. */
   listAudit(filter: AuditFilter): Promise<AuditEntry[]>
+  /**
+   * Invites a person to the console and returns the token of the link, which is valid once, for 24 hours. `role` defaults to
+   * `viewer`, or to the role that they have. For an operator who has an account, the link replaces password and second factor.
+   */
+  inviteOperator(invited: { readonly email: string; readonly role?: Role | undefined }): Promise<Invitation>
+  /**
+   * Sets the password of the invited operator, who must set up an authenticator app within an hour. Throws an `OperatorError`
+   * when the invitation is not valid or the password is too weak.
+   */
+  acceptInvitation(token: string, password: string): Promise<OperatorAccount>
+  /** Notes that this operator has set up an authenticator app for the console. */
+  recordEnrolledApp(): Promise<void>
+  /** Notes that this operator has signed in to the console with both factors. */
+  recordSignIn(): Promise<void>
+  /** Lists the operators of the console by email address. */
+  listOperators(): Promise<OperatorSummary[]>
+  /** Gives an operator another role, with effect on their next request. */
+  changeRole(email: string, role: Role): Promise<void>
+  /** Disables an operator's account and ends their sessions. A new invitation enables it again. */
+  disableOperator(email: string): Promise<void>
 }
 
 /** What an operator may be given besides the store. */
@@ -137,6 +169,13 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     resumeTraffic: (application, destination) => resumeTraffic(actor, application, destination),
     listDeliveries: (filter) => listDeliveries(actor, filter),
     listAudit: (filter) => listAudit(actor, filter),
+    inviteOperator: (invited) => inviteOperator(actor, invited),
+    acceptInvitation: (token, password) => acceptInvitation(actor, token, password),
+    recordEnrolledApp: () => recordEnrolledApp(actor),
+    recordSignIn: () => recordSignIn(actor),
+    listOperators: () => listOperators(actor),
+    changeRole: (email, role) => changeRole(actor, email, role),
+    disableOperator: (email) => disableOperator(actor, email),
   }
 }
 

@@ -14,6 +14,8 @@ export interface Keys {
   readonly references: KeyObject
   /** Signs webhook requests when the operator has set no secret for them. */
   readonly webhook: KeyObject
+  /** Signs the session cookies of the console. */
+  readonly console: KeyObject
   /** Former keys, which still decrypt and compare until a rotation has moved what they protect. */
   readonly previous: readonly Keys[]
 }
@@ -31,6 +33,7 @@ export function keysFrom(secret: string, previous: readonly string[] = []): Keys
     sealing: derive('sealing'),
     references: derive('log references'),
     webhook: derive('webhook signature'),
+    console: derive('console sessions'),
     previous: previous.filter((other) => other !== secret).map((other) => keysFrom(other)),
   }
 }

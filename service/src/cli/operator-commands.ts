@@ -1,0 +1,66 @@
+import type { Command } from 'commander'
+import { ROLES, type Role } from '../operator/role.js'
+import { type CommonOptions, type Io, print } from './io.js'
+import { READS, withOperator } from './store-access.js'
+import { table } from './table.js'
+
+/** `operator invite|list|role|disable`. */
+export function operatorCommands(program: Command, io: Io): void {
+  const command = program.command('operator').description('manage the people who use the console')
+
+  command
+    .command('invite')
+    .argument('<email>')
+    .option('--role <role>', `${ROLES.join(', ')} (default: viewer, or the role that they have)`)
+    .description('print a link that sets password and second factor, valid once, for 24 hours')
+    .action(async (email: string, { role }: { role?: Role }, me: Command) => {
+      const options = me.optsWithGlobals<CommonOptions>()
+      const { token, expiresAt } = await withOperator(io, options, (operator) =>
+        operator.inviteOperator({ email, role }),
+      )
+      const base = (io.env.SERVICE_CONSOLE_URL || io.env.SERVICE_PUBLIC_URL || '').replace(/\/+$/, '')
+      const link = `${base}/console/invitation/${token}`
+      print(io, options, { email, link, expiresAt }, () => link)
+      if (options.json) return
+      io.err(`Send this link to ${email} only: its holder becomes this operator. It is not shown again.`)
+      if (!base) io.err('Put the address of the console before it, or set SERVICE_CONSOLE_URL.')
+    })
+
+  command
+    .command('list')
+    .description('list all operators with role and state')
+    .action(async (_own, me: Command) => {
+      const options = me.optsWithGlobals<CommonOptions>()
+      const found = await withOperator(io, options, (operator) => operator.listOperators(), READS)
+      print(io, options, found, () =>
+        table(
+          ['email', 'role', 'state', 'created', 'last sign-in'],
+          found.map(({ email, role, state, createdAt, signedInAt }) => [
+            ...[email, role, state, new Date(createdAt)],
+            signedInAt && new Date(signedInAt),
+          ]),
+        ),
+      )
+    })
+
+  command
+    .command('role')
+    .argument('<email>')
+    .argument('<role>', ROLES.join(', '))
+    .description('give an operator another role, with effect on their next request')
+    .action(async (email: string, role: Role, _own, me: Command) => {
+      const options = me.optsWithGlobals<CommonOptions>()
+      await withOperator(io, options, (operator) => operator.changeRole(email, role))
+      print(io, options, { email, role }, () => `${email} is ${role} now.`)
+    })
+
+  command
+    .command('disable')
+    .argument('<email>')
+    .description("disable an operator's account and end its sessions; a new invitation enables it again")
+    .action(async (email: string, _own, me: Command) => {
+      const options = me.optsWithGlobals<CommonOptions>()
+      await withOperator(io, options, (operator) => operator.disableOperator(email))
+      print(io, options, { email, disabled: true }, () => `Disabled ${email}.`)
+    })
+}

@@ -1,0 +1,127 @@
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
+import session from 'express-session'
+import { html } from '../http/html-page.js'
+import { observeRequests } from '../http/observe-requests.js'
+import { describeError } from '../log/logger.js'
+import { isAtLeast } from '../operator/role.js'
+import { isProduction } from '../production.js'
+import { allKeys } from '../secrets/keys.js'
+import { StoreUnavailableError } from '../store/store-unavailable.js'
+import { ConsoleError } from './console-error.js'
+import { formOf } from './form.js'
+import type { PageRoute } from './page.js'
+import type { ConsoleParts } from './parts.js'
+import { PAGE_ROUTES, PUBLIC_ROUTES } from './routes.js'
+import { requireTls, sameOrigin, securityHeaders } from './security.js'
+import { sendPage } from './send-page.js'
+import { StoredSessions } from './session-store.js'
+import { consoleMfa } from './sign-in/console-mfa.js'
+import { consolePassport, operatorOf, SESSION_MS } from './sign-in/console-passport.js'
+import { signInHandler, signOutHandler } from './sign-in/sign-in-routes.js'
+import { styleRoute } from './style.js'
+
+const MAX_BODY = '64kb'
+
+/** How recent the second factor must be for routes that show or change a secret. */
+const STEP_UP = { maxAge: '10m', minStrength: 'strong' } as const
+
+/** The console as an Express application, for the path `/console` of its server. */
+export function createConsole(parts: ConsoleParts): Express {
+  const { log } = parts
+  const mfa = consoleMfa(parts)
+  const passport = consolePassport(parts)
+  const app = express()
+  app.disable('x-powered-by')
+  app.set('query parser', 'simple')
+  app.set('trust proxy', parts.trustedProxies)
+  app.use(observeRequests(log, parts.observe))
+  app.use(securityHeaders, requireTls)
+  app.get('/console/assets/console.css', styleRoute)
+  app.use(sameOrigin)
+  app.use(consoleSession(parts))
+  app.use(passport.session())
+  app.use(mfa.session)
+  app.use('/console/mfa', mfa.router)
+  app.use(express.urlencoded({ extended: false, limit: MAX_BODY }))
+
+  app.post('/console/sign-in', signInHandler(passport))
+  app.post('/console/sign-out', signOutHandler)
+  for (const { method, path, handle } of PUBLIC_ROUTES) {
+    app[method](path, async (request, response) => {
+      sendPage(response, await handle(request, response, parts), undefined)
+    })
+  }
+  const stepUp = mfa.requireMfa(STEP_UP)
+  for (const route of PAGE_ROUTES) addPage(app, route, parts, stepUp)
+
+  app.use((_request, _response, next) => next(new ConsoleError(404, 'There is no page at this address.')))
+  app.use(errorHandler(log))
+  return app
+}
+
+function consoleSession({ store, keys }: ConsoleParts): RequestHandler {
+  return session({
+    // Browsers accept a cookie with this prefix only over TLS, for this host only.
+    name: isProduction() ? '__Host-console' : 'console',
+    secret: allKeys(keys).map((key) => key.console.export().toString('base64url')),
+    store: new StoredSessions(store, SESSION_MS),
+    resave: false,
+    saveUninitialized: false,
+    cookie: { httpOnly: true, sameSite: 'lax', secure: 'auto', path: '/', maxAge: SESSION_MS },
+  })
+}
+
+/** Adds a page behind sign-in, role and, where it is required, a fresh second factor, in this order. */
+function addPage(
+  app: Express,
+  { method, path, least, stepUp: needsStepUp = false, handle }: PageRoute,
+  parts: ConsoleParts,
+  stepUp: RequestHandler,
+): void {
+  const checkRole: RequestHandler = (request, response, next) => {
+    if (!request.user || request.mfa?.status !== 'verified') {
+      if (request.method === 'GET') request.session.returnTo = request.originalUrl
+      return response.redirect(303, '/console/sign-in')
+    }
+    if (isAtLeast(operatorOf(request.user).role, least)) return next()
+    next(new ConsoleError(403, `This needs the role ${least}. Ask an administrator.`))
+  }
+  const show: RequestHandler = async (request, response) => {
+    const account = operatorOf(request.user ?? {})
+    const operator = parts.operator(account.email)
+    const form = formOf(request.body)
+    sendPage(response, await handle({ request, parts, account, operator, form }), account)
+  }
+  app[method](path, checkRole, ...(needsStepUp ? [stepUp] : []), show)
+}
+
+function errorHandler(log: ConsoleParts['log']): ErrorRequestHandler {
+  return function respondToError(error: unknown, request, response, next) {
+    if (response.headersSent) return next(error)
+    const { status, text } = describe(error)
+    if (status >= 500) log({ level: 'error', event: 'console.failed', detail: describeError(error) })
+    const account = request.mfa?.status === 'verified' && request.user && operatorOf(request.user)
+    const page = { title: TITLES[status] ?? 'Not possible', status, main: html`<p>${text}</p>` }
+    sendPage(response, page, account || undefined)
+  }
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  403: 'Not allowed',
+  404: 'Not found',
+  500: 'Something went wrong',
+  503: 'Not available right now',
+}
+
+/** What the page says about an error, without internals (R84). */
+function describe(error: unknown): { readonly status: number; readonly text: string } {
+  if (error instanceof ConsoleError) return { status: error.status, text: error.message }
+  if (error instanceof StoreUnavailableError) {
+    return { status: 503, text: 'The database cannot be reached. Try again in a moment.' }
+  }
+  const status = (error as { status?: unknown } | null)?.status
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return { status, text: 'The request could not be read.' }
+  }
+  return { status: 500, text: 'The log has the details.' }
+}

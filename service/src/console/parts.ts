@@ -1,0 +1,22 @@
+import type { MfaService } from 'countersign'
+import type { Logger } from '../log/logger.js'
+import type { RequestObserver } from '../metrics/request-metrics.js'
+import type { Operator } from '../operator/operator.js'
+import type { Keys } from '../secrets/keys.js'
+import type { Store } from '../store/store.js'
+
+/** What the console is built from. */
+export interface ConsoleParts {
+  readonly store: Store
+  readonly keys: Keys
+  readonly log: Logger
+  readonly observe: RequestObserver
+  /** Everything that an operator can do, under a name that appears in the audit log. */
+  readonly operator: (name: string) => Operator
+  /** The service in this process, for the application whose users are the operators. */
+  readonly mfa: MfaService
+  /** The addresses of proxies whose headers are trusted. */
+  readonly trustedProxies: readonly string[]
+  /** What runs. */
+  readonly info: { readonly version: string; readonly store: string; readonly carriers: string }
+}

@@ -1,0 +1,52 @@
+import type { Request, RequestHandler } from 'express'
+import { isProduction } from '../production.js'
+import { ConsoleError } from './console-error.js'
+
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ')
+
+const HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+}
+
+/** Sets the headers of every response: no scripts, no framing, no caching, and no address of a page to other sites. */
+export const securityHeaders: RequestHandler = function securityHeaders(_request, response, next) {
+  response.set(HEADERS)
+  next()
+}
+
+/** Refuses requests that did not come over TLS, in production. */
+export const requireTls: RequestHandler = function requireTls(request, response, next) {
+  if (!isProduction()) return next()
+  if (!request.secure) return next(new ConsoleError(403, 'The console is available over https only.'))
+  response.set('Strict-Transport-Security', 'max-age=31536000')
+  next()
+}
+
+const SAFE = new Set(['GET', 'HEAD'])
+
+/** Refuses requests that change something and do not come from a page of the console (R13). */
+export const sameOrigin: RequestHandler = function sameOrigin(request, _response, next) {
+  if (SAFE.has(request.method) || isOwn(request)) return next()
+  next(new ConsoleError(403, 'The request came from another site. Open the page again and repeat it.'))
+}
+
+/** Browsers send `Sec-Fetch-Site`, older ones `Origin`. Only browsers use the console, so one of them is required. */
+function isOwn(request: Request): boolean {
+  const site = request.get('sec-fetch-site')
+  if (site !== undefined) return site === 'same-origin'
+  // Behind a trusted proxy, Express takes both parts from the proxy's headers.
+  return request.get('origin') === `${request.protocol}://${request.host}`
+}

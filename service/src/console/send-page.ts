@@ -1,0 +1,13 @@
+import type { Response } from 'express'
+import type { OperatorAccount } from '../operator/operator-account.js'
+import { layout } from './layout.js'
+import type { Reply } from './page.js'
+
+/** Responds with a page, or leads to the next one. */
+export function sendPage(response: Response, reply: Reply, account: OperatorAccount | undefined): void {
+  if ('redirect' in reply) return response.redirect(303, reply.redirect)
+  response
+    .status(reply.status ?? 200)
+    .type('html')
+    .send(layout(reply, account))
+}

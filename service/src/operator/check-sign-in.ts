@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import { isPassword } from '../secrets/password.js'
+import type { Store } from '../store/store.js'
+import { type ConsoleCounters, consoleCounters } from './console-counters.js'
+import { canonicalEmail, findOperatorRow, type OperatorAccount, operatorFrom } from './operator-account.js'
+
+const MINUTE_MS = 60_000
+
+/** How often a password is checked for one account from one network, and for one account from everywhere. */
+const PER_NETWORK = { attempts: 10, windowMs: 15 * MINUTE_MS }
+const PER_ACCOUNT = { attempts: 100, windowMs: 24 * 60 * MINUTE_MS }
+
+/** The result of a password: the operator, or why there is none. */
+export type PasswordResult =
+  | { readonly outcome: 'accepted'; readonly operator: OperatorAccount }
+  | { readonly outcome: 'refused' | 'too_many_attempts' }
+
+/**
+ * Checks an operator's password. Every attempt is counted before the password is checked (R22), and an unknown address
+ * takes as long and counts as much as a known one (R90). An operator without an authenticator app is refused when the hour
+ * in which they could set one up is over.
+ */
+export async function checkSignIn(
+  store: Store,
+  given: { readonly email: string; readonly password: string; readonly network: string },
+): Promise<PasswordResult> {
+  const email = canonicalEmail(given.email)
+  const counters = consoleCounters(store)
+  const fromNetwork = `password:${digest(`${email} ${given.network}`)}`
+  const isAllowed =
+    (await isWithin(counters, fromNetwork, PER_NETWORK)) &&
+    (await isWithin(counters, `password:${digest(email)}`, PER_ACCOUNT))
+  if (!isAllowed) return { outcome: 'too_many_attempts' }
+  const row = await findOperatorRow(store, email)
+  const isCorrect = await isPassword(given.password, row?.password ?? null)
+  if (!row || !isCorrect) return { outcome: 'refused' }
+  if (row.app_enrolled_at === null && row.enroll_until <= Date.now()) return { outcome: 'refused' }
+  await counters.remove(fromNetwork)
+  return { outcome: 'accepted', operator: operatorFrom(row) }
+}
+
+async function isWithin(
+  counters: ConsoleCounters,
+  key: string,
+  { attempts, windowMs }: { readonly attempts: number; readonly windowMs: number },
+): Promise<boolean> {
+  const { count } = await counters.add(key, 1, windowMs)
+  return count <= attempts
+}
+
+/** Of one length, whatever was typed; addresses without an account are not stored readably. */
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}

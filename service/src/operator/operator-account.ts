@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { type Queries, queryOne } from '../store/store.js'
+import type { Role } from './role.js'
+
+/** The application of the service whose users are the operators of the console. No application can be created by this name. */
+export const CONSOLE_APPLICATION = '_console'
+
+/** A person with an account for the console. */
+export interface OperatorAccount {
+  /** Their email address, which never changes. It is also their name in the audit log. */
+  readonly email: string
+  /** What they may do. */
+  readonly role: Role
+  /** Changes when all sessions must end: with a new password, and when the account is disabled. */
+  readonly version: number
+  /** Whether an authenticator app is set up. */
+  readonly hasApp: boolean
+}
+
+/** An operator in a list. */
+export interface OperatorSummary {
+  /** Their email address. */
+  readonly email: string
+  /** What they may do. */
+  readonly role: Role
+  /** `invited` until the link is used, `active` afterwards. */
+  readonly state: 'invited' | 'active' | 'disabled'
+  /** When the account was created, in milliseconds since 1970, like all times here. */
+  readonly createdAt: number
+  /** When they last signed in; `null` if never. */
+  readonly signedInAt: number | null
+}
+
+/** A row of the table, as far as signing in needs it. */
+export interface OperatorRow {
+  readonly email: string
+  readonly role: Role
+  readonly version: number
+  readonly password: string | null
+  readonly enroll_until: number
+  readonly app_enrolled_at: number | null
+}
+
+const COLUMNS = 'email, role, version, password, enroll_until, app_enrolled_at'
+
+/** The account behind a row. */
+export function operatorFrom({ email, role, version, app_enrolled_at }: OperatorRow): OperatorAccount {
+  return { email, role, version, hasApp: app_enrolled_at !== null }
+}
+
+/** The operator with this email address, unless the account is disabled. */
+export async function findOperator(queries: Queries, email: string): Promise<OperatorAccount | undefined> {
+  const row = await findOperatorRow(queries, email)
+  return row && operatorFrom(row)
+}
+
+/** The row of the operator with this email address, unless the account is disabled. */
+export function findOperatorRow(queries: Queries, email: string): Promise<OperatorRow | undefined> {
+  return queryOne<OperatorRow>(
+    queries,
+    `SELECT ${COLUMNS} FROM operator_account WHERE email = $1 AND disabled_at IS NULL`,
+    [canonicalEmail(email)],
+  )
+}
+
+/** The operator with this invitation, while its link is valid. */
+export async function findInvited(queries: Queries, token: string): Promise<OperatorAccount | undefined> {
+  const row = await queryOne<OperatorRow>(
+    queries,
+    `SELECT ${COLUMNS} FROM operator_account WHERE invitation = $1 AND invited_until > $2 AND disabled_at IS NULL`,
+    [hashInvitation(token), Date.now()],
+  )
+  return row && operatorFrom(row)
+}
+
+/** An invitation as it is stored. It has 256 random bits, so a plain hash is enough. */
+export function hashInvitation(token: string): string {
+  return createHash('sha256').update(token).digest('base64url')
+}
+
+/** One address in different case is one operator (R29). */
+export function canonicalEmail(email: string): string {
+  return email.trim().toLowerCase()
+}

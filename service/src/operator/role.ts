@@ -1,0 +1,10 @@
+/** The roles of operators in the console, from the least to the most powerful. */
+export const ROLES = ['viewer', 'support', 'admin'] as const
+
+/** What an operator may do in the console: `viewer` reads, `support` helps users, `admin` changes everything. */
+export type Role = (typeof ROLES)[number]
+
+/** Whether a role may do what `least` may do. */
+export function isAtLeast(role: Role, least: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(least)
+}

@@ -1,0 +1,107 @@
+import request from 'supertest'
+import { expect } from 'vitest'
+import type { LogEvent } from '../../src/log/logger.js'
+import type { Role } from '../../src/operator/role.js'
+import { type CountersignService, createService } from '../../src/service.js'
+import { advance, appCode, SECRET } from '../kit.js'
+
+/** A browser: it keeps its cookies, and its forms come from pages of the console. */
+export type Browser = ReturnType<typeof request.agent>
+
+/** An operator in a browser. */
+export interface SignedIn {
+  readonly browser: Browser
+  readonly email: string
+  /** The secret of the authenticator app. */
+  readonly secret: string
+}
+
+/** A service with the console, in memory. */
+export interface TestConsole {
+  readonly service: CountersignService
+  readonly events: readonly LogEvent[]
+  /** A browser without cookies. */
+  open(): Browser
+  /** The path of the link in a new invitation. */
+  invite(email: string, role?: Role): Promise<string>
+  /** Invites an operator, and has them choose a password, sign in and set up an authenticator app. */
+  signUp(role: Role, email?: string): Promise<SignedIn>
+}
+
+export const PASSWORD = 'seven quiet otters float'
+
+let operators = 0
+
+export async function openConsole(trustedProxies: string[] = []): Promise<TestConsole> {
+  const events: LogEvent[] = []
+  const logger = (event: LogEvent) => void events.push(event)
+  const console = { trustedProxies }
+  const service = await createService({ secret: SECRET, delivery: 'inbox', console, logger })
+  const invite = async (email: string, role?: Role) => {
+    const { token } = await service.operator('system').inviteOperator({ email, role })
+    return `/console/invitation/${token}`
+  }
+  const open = () => {
+    const browser = request.agent(service.console)
+    browser.set('Sec-Fetch-Site', 'same-origin')
+    browser.set('Accept', 'text/html')
+    return browser
+  }
+  return {
+    service,
+    events,
+    open,
+    invite,
+    async signUp(role, email = `${role}${++operators}@example.com`) {
+      const browser = open()
+      const link = await invite(email, role)
+      await post(browser, link, { password: PASSWORD, again: PASSWORD }).expect(200)
+      await typePassword(browser, email).expect(303)
+      const secret = await enrollApp(browser)
+      // The step of the code is used up.
+      advance(60)
+      return { browser, email, secret }
+    },
+  }
+}
+
+/** Posts a form. */
+export function post(browser: Browser, path: string, fields: Record<string, string | string[]> = {}) {
+  return browser.post(path).type('form').send(fields)
+}
+
+export function typePassword(browser: Browser, email: string, password = PASSWORD) {
+  return post(browser, '/console/sign-in', { email, password })
+}
+
+/** Shows the second factor. */
+export function typeCode({ browser, secret }: SignedIn) {
+  return post(browser, '/console/mfa/verify', { factor: 'app', code: appCode(secret) })
+}
+
+/** Sets up an authenticator app in a pending login, and returns its secret. */
+export async function enrollApp(browser: Browser): Promise<string> {
+  const { body } = await browser
+    .post('/console/mfa/enroll-app')
+    .set('Accept', 'application/json')
+    .send({})
+    .expect(200)
+  const secret = String(body.secret)
+  await post(browser, '/console/mfa/enroll-app/confirm', { code: appCode(secret) }).expect(303)
+  return secret
+}
+
+/** The text of a page, without markup. */
+export function textOf(html: string): string {
+  return html
+    .replace(/<head>[\s\S]*<\/head>|<[^>]+>/g, ' ')
+    .replace(/&#(\d+);/g, (_entity, code) => String.fromCharCode(Number(code)))
+    .replace(/\s+/g, ' ')
+}
+
+/** The text of a page that is shown. */
+export async function read(browser: Browser, path: string, status = 200): Promise<string> {
+  const response = await browser.get(path)
+  expect(`${response.status} ${path}`).toBe(`${status} ${path}`)
+  return textOf(response.text)
+}
