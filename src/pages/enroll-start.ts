@@ -14,7 +14,8 @@ export function enrollStartPage(view: Extract<View, { page: 'enroll-start' }>, c
 ${view.replaces && html`<p>${words.enroll.replaces}</p>`}`
         : overBox(words.enroll.over[view.over])
     }
-<form class="mfa-form" method="post" action="${frame.base}/enroll-app"><button class="mfa-primary">${view.over === undefined ? words.enroll.start : words.enroll.restart}</button></form>`,
+<form class="mfa-form" method="post" action="${frame.base}/enroll-app"><button class="mfa-primary">${view.over === undefined ? words.enroll.start : words.enroll.restart}</button></form>
+${view.keys === true && html`<div class="mfa-actions"><a class="mfa-secondary" href="${frame.base}/keys">${words.keys.add.passkey}</a></div>`}`,
   }
 }
 

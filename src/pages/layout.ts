@@ -27,6 +27,7 @@ export function layout(page: Page, context: PageContext): Html {
 <link rel="stylesheet" href="${frame.base}/assets/mfa.css?v=${assets['mfa.css'].version}">
 ${frame.stylesheet !== undefined && html`<link rel="stylesheet" href="${safeLink(frame.stylesheet)}">`}
 <script type="module" src="${frame.base}/assets/mfa.js?v=${assets['mfa.js'].version}"></script>
+${page.usesKeys === true && html`<script type="module" src="${frame.base}/assets/mfa-keys.js?v=${assets['mfa-keys.js'].version}"></script>`}
 </head>
 <body>
 <header class="mfa-top">${mark(frame)}<span class="mfa-app"><bdi>${frame.appName}</bdi></span></header>

@@ -23,6 +23,7 @@ export function overviewPage(view: Extract<View, { page: 'overview' }>, context:
   }
   const actions = [
     ...(hasApp ? [backup, enroll] : [enroll, backup]),
+    view.keys === true && { href: `${frame.base}/keys`, label: words.keys.title },
     view.addUrl !== undefined && { href: safeLink(view.addUrl), label: overview.add },
     view.devices === true && { href: `${frame.base}/devices`, label: words.devices.title },
   ].filter((action) => action !== false)

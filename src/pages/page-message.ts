@@ -1,5 +1,6 @@
 import { type Html, html } from './html.js'
 import { icons } from './icons.js'
+import { keyFaultText } from './key-failure.js'
 import type { PageContext } from './page.js'
 import { fill } from './text.js'
 import type { PageMessage } from './view.js'
@@ -30,6 +31,10 @@ export function problemText(message: Extract<PageMessage, { tone: 'error' }>, co
   const values = { app: frame.appName, in: text.inTime(message.retryAfterSeconds) }
   const attemptsLeft =
     message.attemptsLeft !== undefined && html` ${text.count(words.attemptsLeft, message.attemptsLeft)}`
+  if (message.fault !== undefined) {
+    const fault = keyFaultText(message.fault, context)
+    return { title: fault.title, advice: html`${fault.advice}${attemptsLeft}` }
+  }
   return {
     title: fill(title, values),
     advice: html`${fill(advice, values)}${clockAdvice(message.clockSteps, context)}${attemptsLeft}`,

@@ -18,6 +18,8 @@ export interface Page {
   readonly main: Html
   /** The whole page is an error page, so it does not show when the pending login ends. */
   readonly error?: boolean
+  /** The page loads the script for security keys and passkeys. */
+  readonly usesKeys?: boolean
   /** The page has its own link to the app. */
   readonly leadsHome?: boolean
 }

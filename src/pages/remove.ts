@@ -1,5 +1,6 @@
+import { isKeyMethod } from '../protocol/methods.js'
 import { strengthOf } from '../protocol/strength.js'
-import { html } from './html.js'
+import { type Html, html } from './html.js'
 import { icons } from './icons.js'
 import { destination, type Page, type PageContext, startPath } from './page.js'
 import { messageBox } from './page-message.js'
@@ -17,20 +18,28 @@ export function removePage(
   return {
     title: html`${isApp ? remove.appTitle : remove.codesTitle}`,
     main: html`${messageBox(context)}<p class="mfa-lead">${fill(isApp ? remove.app : remove.codes, { app: frame.appName })}</p>
-${
-  others.length > 0 &&
-  html`<p>${remove.next}</p>
-<ul class="mfa-factors">${others.map((other) => factorItem(other, context))}</ul>`
-}
-${isApp && html`<p><strong>${riskOf(others, context)}</strong></p>`}
+${otherFactors(others, context)}
+${isApp && riskLine(others, context)}
 ${revokesDevices && html`<p>${remove.browsers}</p>`}
 <form class="mfa-form" method="post" action="${frame.base}${isApp ? '/enroll-app/remove' : '/backup/remove'}"><button class="mfa-primary">${words.devices.revoke}</button></form>
 <div class="mfa-actions"><a class="mfa-secondary" href="${startPath(frame)}">${remove.cancel}</a></div>`,
   }
 }
 
+/** The factors that are left. */
+export function otherFactors(others: readonly FactorView[], context: PageContext): Html | undefined {
+  if (others.length === 0) return undefined
+  return html`<p>${context.words.remove.next}</p>
+<ul class="mfa-factors">${others.map((other) => factorItem(other, context))}</ul>`
+}
+
+function riskLine(others: readonly FactorView[], context: PageContext): Html | undefined {
+  const isKeysOnly = others.length > 0 && others.every(({ method }) => isKeyMethod(method))
+  return isKeysOnly ? undefined : html`<p><strong>${riskOf(others, context)}</strong></p>`
+}
+
 /** What an attacker who knows the password then needs: the weakest of the factors that are left. */
-function riskOf(others: readonly FactorView[], { words }: PageContext): string {
+export function riskOf(others: readonly FactorView[], { words }: PageContext): string {
   const { remove } = words
   if (others.length === 0) return remove.password
   return others.some(({ method }) => strengthOf(method) === 'weak') ? remove.mailbox : remove.phone

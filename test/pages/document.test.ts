@@ -38,16 +38,21 @@ function expectWhole(page: string, locale: string): void {
 }
 
 describe('a page under a strict content security policy', () => {
-  it.each(ALL_VIEWS)('has no inline script or style: %s', (_, view) => {
-    const page = renderView(view, frame)
-    expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:|<base|<iframe/i)
-    expect(page.match(/<script[^>]*>[^<]*/g)).toEqual([
-      `<script type="module" src="/mfa/assets/mfa.js?v=${assets['mfa.js'].version}">`,
-    ])
-    for (const [, address] of page.matchAll(/\s(?:src|href|action)="([^"]*)"/g)) {
-      expect(address).toMatch(/^(\/|data:|otpauth:)/)
-    }
-  })
+  it.each(ALL_VIEWS)(
+    'has no inline script or style, and loads the script for keys only for them: %s',
+    (_, view) => {
+      const page = renderView(view, frame)
+      expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:|<base|<iframe/i)
+      const usesKeys = ['keys', 'key-offer'].includes(view.page) || (view.page === 'key' && !view.exhausted)
+      const names = usesKeys ? (['mfa.js', 'mfa-keys.js'] as const) : (['mfa.js'] as const)
+      expect(page.match(/<script[^>]*>[^<]*/g)).toEqual(
+        names.map((name) => `<script type="module" src="/mfa/assets/${name}?v=${assets[name].version}">`),
+      )
+      for (const [, address] of page.matchAll(/\s(?:src|href|action)="([^"]*)"/g)) {
+        expect(address).toMatch(/^(\/|data:|otpauth:)/)
+      }
+    },
+  )
 
   it('links the style sheet with its version, and the host’s own after it', () => {
     const page = renderView({ page: 'enrolled', backup: true }, { ...frame, stylesheet: '/brand.css' })

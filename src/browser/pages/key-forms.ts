@@ -12,8 +12,6 @@ import { missingSupport } from '../support.js'
 function prepareForm(form: HTMLFormElement): void {
   const button = form.querySelector('button')
   if (button === null) return
-  button.disabled = false
-  if (button.autofocus) button.focus()
   button.addEventListener('click', async () => {
     if (form.ariaBusy === 'true') return
     form.ariaBusy = 'true'
@@ -49,7 +47,8 @@ function showFailure(reason: string | undefined): void {
   const template =
     document.querySelector(`template[data-mfa-failure="${reason}"]`) ??
     document.querySelector('template[data-mfa-failure="failed"]')
-  if (template instanceof HTMLTemplateElement) template.before(template.content.cloneNode(true))
+  if (template instanceof HTMLTemplateElement)
+    document.querySelector('h1')?.after(template.content.cloneNode(true))
   document.getElementById('mfa-message')?.scrollIntoView({ block: 'nearest' })
 }
 
@@ -67,5 +66,9 @@ const unsupported = missingSupport() !== undefined
 const skip = document.querySelector<HTMLElement>('[data-mfa-unsupported]')?.dataset.mfaUnsupported
 if (!unsupported) forms.forEach(prepareForm)
 else if (skip !== undefined) location.replace(skip)
-else if (forms.length > 0) showFailure('not_supported')
+else if (forms.length > 0) {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('form[data-mfa-key] button'))
+    button.disabled = true
+  showFailure('not_supported')
+}
 document.querySelectorAll<HTMLElement>('[data-mfa-user-handle]').forEach(signal)

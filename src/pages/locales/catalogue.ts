@@ -1,3 +1,5 @@
+import type { KeyFailure } from '../../protocol/key-failure.js'
+import type { KeyMethod } from '../../protocol/keys.js'
 import type { CodeMethod, DeliveredMethod, Method } from '../../protocol/methods.js'
 import type { PageFrame, ProblemCode, SuccessCode } from '../view.js'
 
@@ -267,6 +269,36 @@ export interface Catalogue {
   }
   /** The entry of the bypass code that staff hand over. */
   readonly bypass: { readonly title: Phrase; readonly lead: Phrase; readonly label: Phrase }
+  /** Security keys and passkeys. */
+  readonly keys: {
+    /** Below the heading, such as "Use your passkey", above a button that continues. */
+    readonly lead: Readonly<Record<KeyMethod, Phrase>>
+    /** Shown when the browser runs no scripts. */
+    readonly needsScript: Phrase
+    readonly title: Phrase
+    readonly listLead: Phrase
+    readonly none: Phrase
+    /** The key cannot be synced. */
+    readonly oneDevice: Phrase
+    readonly synced: Phrase
+    /** `{when}`: "March 1, 2027". */
+    readonly added: Phrase
+    readonly add: Readonly<Record<KeyMethod, Phrase>>
+    readonly addHint: Readonly<Record<KeyMethod, Phrase>>
+    /** Opens the field for the name; screen readers add the name of the key. */
+    readonly rename: Phrase
+    readonly name: Phrase
+    readonly save: Phrase
+    /** `{name}`: the name of the key. */
+    readonly removeTitle: Phrase
+    readonly remove: Phrase
+    /** What it means when no other key is left. What an attacker then needs follows. */
+    readonly phishing: Phrase
+    /** The page after a sign-in with a code. */
+    readonly offerTitle: Phrase
+    readonly offerLead: Phrase
+    readonly failures: Readonly<Record<KeyFailure | 'offline', ProblemText>>
+  }
   /** Label of the language switch. */
   readonly language: Phrase
   /** The link of a page on which the user cannot continue, by where it leads. */

@@ -270,6 +270,90 @@ export const en: Catalogue = {
     lead: 'Our support team reset your sign-in options. Enter the code that they gave you. It works once, for one hour. Then set up a new sign-in option.',
     label: 'Code from support',
   },
+  keys: {
+    lead: {
+      'security-key': 'Continue, then insert your security key or hold it to this device, and touch it.',
+      passkey: 'Continue, then confirm with your fingerprint, face or screen lock.',
+    },
+    needsScript:
+      'This option needs JavaScript, which is turned off in your browser. Turn it on and load this page again, or choose another option.',
+    title: 'Passkeys and security keys',
+    listLead:
+      'They work only on the real site, so a fake sign-in page can’t use them. Add two, so that you can still sign in if you lose one.',
+    none: 'You have no passkeys or security keys yet.',
+    oneDevice: 'One device only',
+    synced: 'Synced',
+    added: 'Added {when}',
+    add: {
+      'security-key': 'Add a security key',
+      passkey: 'Add a passkey',
+    },
+    addHint: {
+      'security-key': 'A device that you plug in or hold to your phone',
+      passkey:
+        'On this device, your phone or in your password manager, with a fingerprint, face or screen lock',
+    },
+    rename: 'Rename',
+    name: 'Name',
+    save: 'Save',
+    removeTitle: 'Remove “{name}”?',
+    remove: 'You can no longer use it to sign in to {app}.',
+    phishing:
+      'You then have no passkey or security key left, and a fake sign-in page could trick you into giving away your codes.',
+    offerTitle: 'Sign in without a code next time',
+    offerLead:
+      'With a passkey, you confirm it’s you with your fingerprint, face or screen lock. A fake sign-in page can’t use it.',
+    failures: {
+      cancelled: {
+        title: 'Nothing was confirmed',
+        advice: 'The request was canceled, took too long, or no matching key was found. Please try again.',
+      },
+      not_supported: {
+        title: 'This doesn’t work in this browser',
+        advice:
+          'Your browser or device doesn’t support it. Try another browser or device, or choose another option.',
+      },
+      already_registered: {
+        title: 'This key was already added',
+        advice: 'It is in your list. Use another key or device to add one.',
+      },
+      wrong_site: {
+        title: 'This is not the right site',
+        advice:
+          'Passkeys and security keys work only on the site where you added them. Check the address, then go to {app} directly.',
+      },
+      not_your_key: {
+        title: 'This key doesn’t belong to your account',
+        advice:
+          'It was removed, or you added it to another account. Use another key, or choose another option.',
+      },
+      not_verified: {
+        title: 'Your key didn’t check that it’s you',
+        advice: 'Set up a PIN, a fingerprint or a face for it, then try again.',
+      },
+      not_accepted: {
+        title: 'This kind of key isn’t accepted',
+        advice: '{app} requires another kind. Please use another key.',
+      },
+      possibly_copied: {
+        title: 'This key may have been copied',
+        advice:
+          'For your security, it isn’t accepted. Choose another option, then remove this key from your account.',
+      },
+      expired: {
+        title: 'That took too long',
+        advice: 'Please try again.',
+      },
+      failed: {
+        title: 'That didn’t work',
+        advice: 'We couldn’t accept the response of your key. Please try again.',
+      },
+      offline: {
+        title: 'No connection',
+        advice: 'We couldn’t reach {app}. Check your connection and try again.',
+      },
+    },
+  },
   language: 'Language',
   stop: { 'sign-in': 'Sign in', retry: 'Try again', home: 'Back to {app}' },
   stopReady: 'You can try again now.',
