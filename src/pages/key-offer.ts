@@ -9,7 +9,7 @@ import type { View } from './view.js'
 export function keyOfferPage(view: Extract<View, { page: 'key-offer' }>, context: PageContext): Page {
   const { frame, words } = context
   const { keys, leave } = words
-  const button = html`<button type="button" class="mfa-primary" autofocus>${keys.add.passkey}</button>`
+  const button = html`<button type="button" class="mfa-primary" data-mfa-first>${keys.add.passkey}</button>`
   return {
     title: html`${keys.offerTitle}`,
     usesKeys: true,

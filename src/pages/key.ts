@@ -23,7 +23,7 @@ export function keyPage(view: KeyPageView, context: PageContext): Page {
 ${otherWays(view, context)}`,
     }
   }
-  const button = html`<button type="button" class="mfa-primary" autofocus>${words.code.submit}</button>`
+  const button = html`<button type="button" class="mfa-primary" data-mfa-first>${words.code.submit}</button>`
   return {
     title,
     usesKeys: true,

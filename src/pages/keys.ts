@@ -1,4 +1,4 @@
-import type { KeyMethod } from '../protocol/keys.js'
+import type { KeyMethod } from '../protocol/methods.js'
 import { type Html, html } from './html.js'
 import { icons } from './icons.js'
 import { addKeyForm, keyFailures } from './key-form.js'

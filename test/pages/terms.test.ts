@@ -13,6 +13,8 @@ interface Terms {
   readonly twoStep: RegExp
   readonly trusted: RegExp
   readonly password: RegExp
+  readonly passkey: RegExp
+  readonly securityKey: RegExp
 }
 
 const TERMS: Readonly<Record<string, Terms>> = {
@@ -23,6 +25,8 @@ const TERMS: Readonly<Record<string, Terms>> = {
     twoStep: /التحقق بخطوتين/,
     trusted: /(ال)?موثوق/,
     password: /كلمة (ال)?مرور/,
+    passkey: /مفاتيح (ال)?مرور|مفتاح (ال)?مرور/,
+    securityKey: /مفاتيح (ال)?أمان|مفتاح (ال)?أمان/,
   },
   de: {
     authenticatorApp: /Authenticator.App/,
@@ -31,6 +35,8 @@ const TERMS: Readonly<Record<string, Terms>> = {
     twoStep: /Bestätigung in zwei Schritten/,
     trusted: /vertrau/,
     password: /Passwort/,
+    passkey: /Passkey/,
+    securityKey: /Sicherheitsschlüssel/,
   },
   en: {
     authenticatorApp: /authenticator app/,
@@ -39,6 +45,8 @@ const TERMS: Readonly<Record<string, Terms>> = {
     twoStep: /two-step verification/,
     trusted: /trusted/,
     password: /password/,
+    passkey: /passkey/,
+    securityKey: /security key/,
   },
   es: {
     authenticatorApp: /aplicación de autenticación/,
@@ -47,6 +55,8 @@ const TERMS: Readonly<Record<string, Terms>> = {
     twoStep: /verificación en dos pasos/,
     trusted: /de confianza/,
     password: /contraseña/,
+    passkey: /llaves? de acceso/,
+    securityKey: /llaves? de seguridad/,
   },
   fr: {
     authenticatorApp: /application d’authentification/,
@@ -55,6 +65,8 @@ const TERMS: Readonly<Record<string, Terms>> = {
     twoStep: /validation en deux étapes/,
     trusted: /de confiance/,
     password: /mot de passe/,
+    passkey: /clés? d’accès/,
+    securityKey: /clés? de sécurité/,
   },
   it: {
     authenticatorApp: /app di autenticazione/,
@@ -63,6 +75,8 @@ const TERMS: Readonly<Record<string, Terms>> = {
     twoStep: /verifica in due passaggi/,
     trusted: /attendibil/,
     password: /password/,
+    passkey: /passkey/,
+    securityKey: /token di sicurezza/,
   },
   ja: {
     authenticatorApp: /認証アプリ/,
@@ -71,6 +85,8 @@ const TERMS: Readonly<Record<string, Terms>> = {
     twoStep: /2段階認証/,
     trusted: /信頼/,
     password: /パスワード/,
+    passkey: /パスキー/,
+    securityKey: /セキュリティキー/,
   },
   ko: {
     authenticatorApp: /인증 앱/,
@@ -79,6 +95,8 @@ const TERMS: Readonly<Record<string, Terms>> = {
     twoStep: /2단계 인증/,
     trusted: /신뢰할 수 있는/,
     password: /비밀번호/,
+    passkey: /패스키/,
+    securityKey: /보안 키/,
   },
   nl: {
     authenticatorApp: /authenticator-app/,
@@ -87,6 +105,8 @@ const TERMS: Readonly<Record<string, Terms>> = {
     twoStep: /verificatie in twee stappen/,
     trusted: /vertrouwd/,
     password: /wachtwoord/,
+    passkey: /toegangssleutel/,
+    securityKey: /beveiligingssleutel/,
   },
   pl: {
     authenticatorApp: /aplikacj\S+ uwierzytelniając/,
@@ -95,6 +115,8 @@ const TERMS: Readonly<Record<string, Terms>> = {
     twoStep: /weryfikacj\S+ dwuetapow/,
     trusted: /zaufan/,
     password: /hasł/,
+    passkey: /klucz\S* dostępu/,
+    securityKey: /klucz\S* bezpieczeństwa/,
   },
   'pt-BR': {
     authenticatorApp: /app autenticador/,
@@ -103,6 +125,8 @@ const TERMS: Readonly<Record<string, Terms>> = {
     twoStep: /verificação em duas etapas/,
     trusted: /de confiança/,
     password: /senha/,
+    passkey: /chaves? de acesso/,
+    securityKey: /chaves? de segurança/,
   },
   'pt-PT': {
     authenticatorApp: /app de autenticação/,
@@ -111,6 +135,8 @@ const TERMS: Readonly<Record<string, Terms>> = {
     twoStep: /validação em dois passos/,
     trusted: /fidedigno/,
     password: /palavra-passe/,
+    passkey: /chaves? de acesso/,
+    securityKey: /chaves? de segurança/,
   },
   tr: {
     authenticatorApp: /kimlik doğrulama uygulama/,
@@ -119,6 +145,8 @@ const TERMS: Readonly<Record<string, Terms>> = {
     twoStep: /iki adımlı doğrulama/,
     trusted: /güvenilen/,
     password: /şifre/,
+    passkey: /geçiş anahtar/,
+    securityKey: /güvenlik anahtar/,
   },
   'zh-Hans': {
     authenticatorApp: /身份验证器应用/,
@@ -127,6 +155,8 @@ const TERMS: Readonly<Record<string, Terms>> = {
     twoStep: /两步验证/,
     trusted: /受信任/,
     password: /密码/,
+    passkey: /通行密钥/,
+    securityKey: /安全密钥/,
   },
 }
 
@@ -177,6 +207,29 @@ describe.each(['en', ...TRANSLATIONS])('pages, notices and messages in %s', (tag
     ],
     ['twoStep', [pages?.grace, pages?.overview.none, pages?.problems.enrollment_required.title]],
     ['trusted', [pages?.devices.title, pages?.success.devices_revoked, notices?.subject.device_trusted]],
+    [
+      'passkey',
+      [
+        pages?.choose.act.passkey,
+        pages?.overview.method.passkey,
+        pages?.keys.title,
+        pages?.keys.none,
+        pages?.keys.add.passkey,
+        pages?.keys.phishing,
+        pages?.keys.offerLead,
+        pages?.keys.failures.wrong_site.advice,
+      ],
+    ],
+    [
+      'securityKey',
+      [
+        pages?.choose.act['security-key'],
+        pages?.overview.method['security-key'],
+        pages?.keys.lead['security-key'],
+        pages?.keys.title,
+        pages?.keys.add['security-key'],
+      ],
+    ],
     ['password', [pages?.notMe.next, notices?.thenPassword, messages.notices.locked.text]],
   ])('use one term: %s', (term, texts) => {
     const terms = TERMS[tag]?.[term]

@@ -8,10 +8,12 @@ import type { KeyFailed } from '../result.js'
 import { signalAcceptedKeys, signalUserName } from '../signals.js'
 import { missingSupport } from '../support.js'
 
-/** Makes the button of a form start the ceremony. */
+/** Shows a form, and makes its button start the ceremony. */
 function prepareForm(form: HTMLFormElement): void {
   const button = form.querySelector('button')
   if (button === null) return
+  form.hidden = false
+  if ('mfaFirst' in button.dataset) button.focus()
   button.addEventListener('click', async () => {
     if (form.ariaBusy === 'true') return
     form.ariaBusy = 'true'
@@ -66,9 +68,5 @@ const unsupported = missingSupport() !== undefined
 const skip = document.querySelector<HTMLElement>('[data-mfa-unsupported]')?.dataset.mfaUnsupported
 if (!unsupported) forms.forEach(prepareForm)
 else if (skip !== undefined) location.replace(skip)
-else if (forms.length > 0) {
-  for (const button of document.querySelectorAll<HTMLButtonElement>('form[data-mfa-key] button'))
-    button.disabled = true
-  showFailure('not_supported')
-}
+else if (forms.length > 0) showFailure('not_supported')
 document.querySelectorAll<HTMLElement>('[data-mfa-user-handle]').forEach(signal)

@@ -1,6 +1,5 @@
 import type { KeyFailure } from '../../protocol/key-failure.js'
-import type { KeyMethod } from '../../protocol/keys.js'
-import type { CodeMethod, DeliveredMethod, Method } from '../../protocol/methods.js'
+import type { CodeMethod, DeliveredMethod, KeyMethod, Method } from '../../protocol/methods.js'
 import type { PageFrame, ProblemCode, SuccessCode } from '../view.js'
 
 /** A text with `{placeholders}`. For each key, all catalogues use the same placeholders. */
