@@ -37,6 +37,7 @@ const LIMIT_VARIABLES: Readonly<Record<LimitName, string>> = {
 /** The options whose value is the text of a variable. */
 const TEXT_VARIABLES = {
   databaseUrl: 'DATABASE_URL',
+  databaseReadUrl: 'DATABASE_READ_URL',
   apiKey: 'SERVICE_API_KEY',
   applicationName: 'SERVICE_APPLICATION_NAME',
   origin: 'SERVICE_ORIGIN',

@@ -51,6 +51,13 @@ const schema = z.strictObject({
   databaseUrl: text('databaseUrl', 'postgresql://user:password@host/name')
     .regex(/^postgres(ql)?:\/\//, { error: 'databaseUrl must begin with postgresql://' })
     .optional(),
+  /**
+   * A read replica of that database on one host, `postgresql://user:password@host/name`, for the lists of accounts, messages, traffic
+   * and the audit log, which may then be seconds old. While it does not answer, they are read from `databaseUrl`. Defaults to none.
+   */
+  databaseReadUrl: text('databaseReadUrl', 'postgresql://user:password@host/name')
+    .regex(/^postgres(ql)?:\/\//, { error: 'databaseReadUrl must begin with postgresql://' })
+    .optional(),
   /** The maximum number of connections of this process to PostgreSQL, 1 to 500. Defaults to 10. */
   databasePoolSize: countRule('databasePoolSize').default(PROCESS_LIMITS.databasePoolSize.default),
   /** How long connecting to PostgreSQL may take: `1s` to `30s`. Defaults to `2s`. */
@@ -243,6 +250,9 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
     )
   }
   if (isProduction() && parsed.data?.console) faults.push(...consoleFaults(parsed.data.console))
+  if (parsed.data?.databaseReadUrl !== undefined && parsed.data.databaseUrl === undefined) {
+    faults.push('databaseReadUrl is a replica of databaseUrl, which is missing.')
+  }
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   const { delivery: _delivery, limits, ...settings } = parsed.data
   const { metricsWithoutKey = !isProduction() } = settings

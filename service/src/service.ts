@@ -15,7 +15,7 @@ import { appImporter, type ImportAppRequest, inProcessService } from './flows/in
 import { phoneTraffic } from './flows/phone-traffic.js'
 import { httpApi } from './http/api.js'
 import { idempotentRequests } from './idempotency/idempotent-requests.js'
-import { combinedLogger, warningsOnly } from './log/logger.js'
+import { combinedLogger, describeError, warningsOnly } from './log/logger.js'
 import { leaseOf } from './maintenance/lease.js'
 import { deleteExpired, MAX_ROWS_PER_ROUND } from './maintenance/retention.js'
 import { sweeper } from './maintenance/sweeper.js'
@@ -80,6 +80,9 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   const keys = keysFrom(settings.secret, settings.previousSecrets)
   const opened = await openStore({
     databaseUrl: settings.databaseUrl,
+    databaseReadUrl: settings.databaseReadUrl,
+    onReplicaFailure: (error) =>
+      log({ level: 'warn', event: 'replica.unavailable', detail: describeError(error) }),
     dataDir: settings.dataDir ?? 'memory://',
     keyId: keys.id,
     previousKeyIds: keys.previous.map((key) => key.id),

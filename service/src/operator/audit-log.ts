@@ -26,7 +26,7 @@ export interface AuditFilter {
 /** The latest changes, newest first. */
 export async function listAudit({ store }: Actor, filter: AuditFilter): Promise<AuditEntry[]> {
   if (filter.application !== undefined) await mustExist(store, filter.application)
-  return store.query<AuditEntry & Record<string, string | number>>(
+  return store.lists.query<AuditEntry & Record<string, string | number>>(
     `SELECT at, who AS actor, application, action, detail FROM audit
      ${filter.application === undefined ? '' : 'WHERE application = $2'} ORDER BY position DESC LIMIT $1`,
     [filter.limit, ...(filter.application === undefined ? [] : [filter.application])],

@@ -41,7 +41,7 @@ export interface DeliveryFilter {
 /** The latest messages of an application, newest first. */
 export async function listDeliveries({ store }: Actor, filter: DeliveryFilter): Promise<DeliverySummary[]> {
   await mustExist(store, filter.application)
-  const rows = await store.query<{
+  const rows = await store.lists.query<{
     id: string
     channel: string
     masked: string

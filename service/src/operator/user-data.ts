@@ -119,7 +119,7 @@ export async function listUserData(
   const start = after === undefined ? '' : openCursor(keys, partition, after)
   if (start === undefined) return undefined
   const size = Math.min(limit, MAX_USERS)
-  const rows = await listAccounts(store, partition, { after: start, limit: size })
+  const rows = await listAccounts(store.lists, partition, { after: start, limit: size })
   const last = rows.length === size ? rows.at(-1) : undefined
   const users = rows.map(({ account, proven_email, proven_phone, locked_until, app, backup_codes }) => {
     const isNamed = account.startsWith(ACCOUNT_PREFIX)

@@ -4,6 +4,7 @@ import { pgliteStore } from './pglite-store.js'
 import type { PostgresLimits } from './postgres-connections.js'
 import { postgresStore } from './postgres-store.js'
 import { missingPrivileges } from './privileges.js'
+import { withReplica } from './read-replica.js'
 import { sqlStateOf } from './sql-state.js'
 import type { Store } from './store.js'
 
@@ -13,6 +14,10 @@ import type { Store } from './store.js'
  */
 export async function openStore(options: {
   readonly databaseUrl?: string | undefined
+  /** A read replica of that database, for lists. */
+  readonly databaseReadUrl?: string | undefined
+  /** Called when the replica fails; lists are then read from the database itself. */
+  readonly onReplicaFailure?: (error: unknown) => void
   readonly dataDir: string
   /** Id of the key that encrypts sealed columns; a store that depends on another key is refused. Without it this is not checked. */
   readonly keyId?: string
@@ -35,13 +40,25 @@ export async function openStore(options: {
       await checkPrivileges(store)
       await checkKeys(store, keyId, options.previousKeyIds ?? [])
     }
-    return store
+    return withReplicaOf(store, options)
   } catch (error) {
     await store?.close()
     if (error instanceof ConfigurationError) throw error
     const name = databaseUrl ? 'database (DATABASE_URL)' : 'data folder (DATA_DIR)'
     throw new ConfigurationError([`The ${name} cannot be used: ${reason(error)}.`], { cause: error })
   }
+}
+
+/** Lists are rare, so they need few connections. */
+const REPLICA_POOL_SIZE = 2
+
+function withReplicaOf(
+  store: Store,
+  { databaseReadUrl, onReplicaFailure = () => {}, postgres }: Parameters<typeof openStore>[0],
+): Store {
+  if (databaseReadUrl === undefined) return store
+  const replica = postgresStore(databaseReadUrl, { ...postgres, poolSize: REPLICA_POOL_SIZE })
+  return withReplica(store, replica, onReplicaFailure)
 }
 
 // The SQLSTATE of a missing privilege.

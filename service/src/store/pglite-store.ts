@@ -16,6 +16,7 @@ export async function pgliteStore(dataDir: string): Promise<Store> {
     name: 'pglite',
     ...transactions,
     background: transactions,
+    lists: transactions,
     async alone(text) {
       await database.exec(text)
     },

@@ -87,10 +87,13 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
     )
   }
 
+  const query = <Row extends object>(text: string, params?: readonly Value[]) =>
+    repeating(() => connections.use((client, session) => single<Row>(client, session, text, params)))
+
   return {
     name: 'postgresql',
-    query: <Row extends object>(text: string, params?: readonly Value[]) =>
-      repeating(() => connections.use((client, session) => single<Row>(client, session, text, params))),
+    query,
+    lists: { query },
     transaction,
     background: {
       query: (text, params) => inBackground((tx) => tx.query(text, params)),
