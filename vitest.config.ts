@@ -23,6 +23,7 @@ const OPERATION = [
   'service/test/cli.test.ts',
   'service/test/deployment.test.ts',
   'service/test/failover.test.ts',
+  'service/test/live-pocketsphinx.test.ts',
   'service/test/new-folder.test.ts',
   'service/test/process.test.ts',
   'service/test/two-processes.test.ts',

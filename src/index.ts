@@ -32,6 +32,8 @@ export {
   type ServiceErrorCode,
   SessionEndedError,
   SessionStoreError,
+  TranscriptionError,
+  type TranscriptionFailure,
   TrustStoreError,
 } from './errors.js'
 export type { MfaEvent } from './flows/events.js'

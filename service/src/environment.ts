@@ -50,6 +50,8 @@ const TEXT_VARIABLES = {
   sendgridVerificationKey: 'SERVICE_SENDGRID_VERIFICATION_KEY',
   transcriber: 'SERVICE_TRANSCRIBER',
   transcriberKey: 'SERVICE_TRANSCRIBER_KEY',
+  liveTranscriber: 'SERVICE_LIVE_TRANSCRIBER',
+  liveTranscriberKey: 'SERVICE_LIVE_TRANSCRIBER_KEY',
 } as const satisfies Partial<Record<keyof ServiceOptions, string>>
 
 /** The variable of each option, for messages. */

@@ -16,6 +16,7 @@ import { isProduction, productionFaults } from './production.js'
 import { sendgridKey } from './reports/sendgrid-reports.js'
 import { snsHost } from './reports/sns-message.js'
 import { parseEngine } from './transcription/engines/engine-option.js'
+import { parseLiveEngine } from './transcription/live/live-option.js'
 
 const text = (name: string, remedy: string) => z.string({ error: `${name} must be text: ${remedy}` })
 
@@ -183,6 +184,27 @@ const schema = z.strictObject({
    * number of processor cores for an engine on this machine.
    */
   transcriberConcurrency: countRule('transcriberConcurrency').optional(),
+  /**
+   * The engine of realtime transcription: `auto` (pocketsphinx if `python3-pocketsphinx` is installed), `off`, `pocketsphinx`,
+   * `vosk+ws://…` for a Vosk server, or `openai+wss://…` for a server with OpenAI's realtime API. Defaults to `auto`.
+   */
+  liveTranscriber: text('liveTranscriber', 'auto, off, pocketsphinx, vosk+ws://… or openai+wss://…')
+    .default('auto')
+    .transform((value, context) => {
+      const engine = parseLiveEngine(value)
+      if (typeof engine !== 'string') return engine
+      context.addIssue({ code: 'custom', message: engine })
+      return z.NEVER
+    }),
+  /** API key of the server for realtime transcription. Defaults to none. */
+  liveTranscriberKey: text('liveTranscriberKey', 'the key of the server')
+    .regex(/^[\x21-\x7e]+$/, { error: 'liveTranscriberKey must be one line of visible ASCII characters' })
+    .optional(),
+  /**
+   * How many streams are transcribed at once, 1 to 10,000. Defaults to 64 for a server, and to two per processor core for an
+   * engine on this machine.
+   */
+  transcriptionStreams: countRule('transcriptionStreams').optional(),
   /** Hosts, such as `media.internal` or `10.0.0.7:8080`, from which recordings may be fetched by http and at private addresses. Defaults to none. */
   transcribeHosts: z
     .array(

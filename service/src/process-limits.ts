@@ -34,6 +34,7 @@ export const PROCESS_LIMITS = {
   databaseStatementTimeout: seconds('SERVICE_DATABASE_STATEMENT_SECONDS', 1, 60, 3),
   requestTimeout: seconds('SERVICE_REQUEST_SECONDS', 4, 120, 8),
   transcriberConcurrency: count('SERVICE_TRANSCRIBER_CONCURRENCY', 1, 1_000, undefined),
+  transcriptionStreams: count('SERVICE_TRANSCRIPTION_STREAMS', 1, 10_000, undefined),
 } as const satisfies Readonly<Record<string, ProcessLimit>>
 
 /** The name of a limit of the process. */

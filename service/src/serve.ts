@@ -43,6 +43,7 @@ export async function serve(): Promise<void> {
   const { api, console } = service
   const isShared = console && !consoleAddress
   const server = apiServer(isShared ? withConsole(api, console) : api, options.publicUrl)
+  service.attach(server)
   const consoleServer = console && consoleAddress && apiServer(console)
   try {
     await listen(server, { host, port, variables: 'SERVICE' })

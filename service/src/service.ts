@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Server } from 'node:http'
 import type { MfaService } from 'countersign/protocol'
 import type { Express } from 'express'
 import { endUndelivered } from './accounts/challenge.js'
@@ -14,6 +15,8 @@ import type { FlowContext } from './flows/context.js'
 import { appImporter, type ImportAppRequest, inProcessService } from './flows/in-process-service.js'
 import { phoneTraffic } from './flows/phone-traffic.js'
 import { httpApi } from './http/api.js'
+import { streamAcceptor } from './http/streams/accept-stream.js'
+import { attachStreams } from './http/streams/attach.js'
 import { idempotentRequests } from './idempotency/idempotent-requests.js'
 import { combinedLogger, describeError, warningsOnly } from './log/logger.js'
 import { leaseOf } from './maintenance/lease.js'
@@ -33,7 +36,7 @@ import { openStore } from './store/open.js'
 import { storeOutages } from './store/outages.js'
 import type { Store } from './store/store.js'
 import { simulatedCarrier } from './test-mode/simulated-carrier.js'
-import { openTranscription } from './transcription/open-transcription.js'
+import { openLiveTranscription, openTranscription } from './transcription/open-transcription.js'
 
 /** A running service. */
 export interface CountersignService {
@@ -49,6 +52,13 @@ export interface CountersignService {
   readonly api: Express
   /** The pages for operators as an Express application, which serves `/console`. Absent unless the option `console` is given. */
   readonly console?: Express
+  /**
+   * Accepts WebSockets for realtime transcription on a server that serves `api`. `mountPath` is the path at which `api` is
+   * mounted; it defaults to the root.
+   */
+  attach(server: Server, mountPath?: string): void
+  /** Ends all streams with the close code 1013. Call it before `server.close`, which waits for them; `close` does it too. */
+  closeStreams(): void
   /**
    * The messages that live keys sent to the development inbox, newest first, or only those to one recipient. Absent
    * when no channel is delivered to the inbox.
@@ -124,8 +134,9 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   })
   void carriers.check()
   const transcription = openTranscription(settings, log)
+  const live = openLiveTranscription(settings, log)
   const traffic = phoneTraffic(store, log)
-  const context: FlowContext = { store, keys, outbox, transcription, phoneTraffic: traffic, log }
+  const context: FlowContext = { store, keys, outbox, transcription, live, phoneTraffic: traffic, log }
   const usesInbox = Object.values(settings.routes).some((list) => list.some((route) => route.by === 'inbox'))
   const findDefault = () => applications.byName(DEFAULT_APPLICATION)
   const idempotent = idempotentRequests(store, keys)
@@ -160,6 +171,15 @@ export async function createService(options: ServiceOptions): Promise<Countersig
       mfa: inProcessService(context, async () => CONSOLE),
       trustedProxies: settings.console.trustedProxies,
     }))
+  const acceptStream = streamAcceptor({
+    live,
+    store,
+    findApplication: applications.byKey,
+    publicUrl: settings.publicUrl,
+    log,
+    observeRequest: metrics.observeRequest,
+    isStopping,
+  })
   const maintenance = sweeper(
     leaseOf(store, 'retention', randomUUID()),
     async () => {
@@ -174,6 +194,8 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     mfa: inProcessService(context, findDefault),
     api,
     ...(consolePages && { console: consolePages }),
+    attach: (server, mountPath) => attachStreams(server, acceptStream, mountPath),
+    closeStreams: live.close,
     ...(usesInbox && { inbox: { messages: (filter) => inbox.messages(DEFAULT_APPLICATION, filter) } }),
     importApp: appImporter(context, findDefault),
     operator: actAs,
@@ -183,6 +205,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     async close() {
       stopping = true
       await maintenance.stop()
+      live.close()
       await transcription.close()
       await outbox.close()
       await carriers.close()

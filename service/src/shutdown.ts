@@ -17,13 +17,15 @@ export interface ShutdownTimes {
  */
 export async function shutDown(
   server: Server,
-  service: Pick<CountersignService, 'drain' | 'close'>,
+  service: Pick<CountersignService, 'drain' | 'closeStreams' | 'close'>,
   { drainMs, finishWithinMs }: ShutdownTimes,
   skipDrain?: AbortSignal,
 ): Promise<void> {
   service.drain()
   await wait(drainMs, undefined, skipDrain && { signal: skipDrain }).catch(() => {})
   const closeAll = setTimeout(() => server.closeAllConnections(), finishWithinMs)
+  // The server waits for open WebSockets, too.
+  service.closeStreams()
   // Otherwise the server would wait for keep-alive connections that are idle.
   const closeIdle = setInterval(() => server.closeIdleConnections(), 100)
   await new Promise<void>((resolve) => {

@@ -19,6 +19,7 @@ import { keysFrom } from '../src/secrets/keys.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
 import { simulatedCarrier } from '../src/test-mode/simulated-carrier.js'
+import { createLiveTranscription } from '../src/transcription/live/live-transcription.js'
 import { createTranscription } from '../src/transcription/transcription.js'
 
 export const SECRET = 'a secret for tests, long enough to be taken'
@@ -74,9 +75,10 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
     log,
     maxConcurrent: 1,
   })
+  const live = createLiveTranscription({ engine: undefined, maxStreams: 1, log })
   const traffic = phoneTraffic(store, log)
   return {
-    context: { store, keys, outbox, transcription, phoneTraffic: traffic, log },
+    context: { store, keys, outbox, transcription, live, phoneTraffic: traffic, log },
     store,
     messages,
     events,

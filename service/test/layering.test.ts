@@ -52,7 +52,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   reports: { uses: ['carriers', 'delivery', 'time-limit.ts'] },
   'test-mode': { uses: ['delivery', 'refusals.ts'], types: ['application.ts', 'carriers'] },
-  transcription: { uses: ['log', 'outbound', 'retry-after.ts', 'time-limit.ts'] },
+  transcription: { uses: ['log', 'outbound', 'retry-after.ts', 'store', 'time-limit.ts'] },
   applications: {
     uses: ['application.ts', 'carriers', 'contacts', 'limits.ts', 'log', 'message-texts', 'store'],
   },
@@ -234,6 +234,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['metrics/'],
   qr: ['authenticator-app/'],
   'request-filtering-agent': ['outbound/public-agent.ts'],
+  ws: ['http/streams/', 'transcription/live/engine-socket.ts'],
   'zod-openapi': ['http/openapi/'],
 }
 
@@ -302,10 +303,16 @@ describe('the layering of the service', () => {
     expect(files).toEqual([
       'carriers/http-request.ts',
       'carriers/smtp.ts',
+      'http/ambiguous-headers.ts',
       'http/server.ts',
+      'http/socket-problem.ts',
+      'http/streams/accept-stream.ts',
+      'http/streams/attach.ts',
       'outbound/public-agent.ts',
+      'service.ts',
       'shutdown.ts',
       'transcription/engines/openai-transcriber.ts',
+      'transcription/live/engine-socket.ts',
       'transcription/sources/from-address.ts',
     ])
   })

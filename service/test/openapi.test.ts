@@ -50,6 +50,8 @@ describe('the OpenAPI document', () => {
     expect(calls.length).toBeGreaterThan(3)
     for (const { operation } of calls) {
       expect(operation.security).toEqual([{ apiKey: [] }])
+      // A ticket needs no parameters.
+      if (operation.operationId === 'createStreamTicket') continue
       const types = entriesOf(resolve(document, operation.requestBody).content).map(([type]) => type)
       const takesFile = operation.operationId === 'transcribe' ? ['multipart/form-data'] : []
       expect(types).toEqual(['application/json', 'application/x-www-form-urlencoded', ...takesFile])

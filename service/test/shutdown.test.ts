@@ -12,6 +12,7 @@ async function running(handler: RequestListener) {
   const port = await listenOnLoopback(server)
   const service = {
     drain: () => void events.push('drained'),
+    closeStreams: () => {},
     close: async () => void events.push('closed'),
   }
   return { server, service, events, port, url: `http://127.0.0.1:${port}` }

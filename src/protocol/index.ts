@@ -1,6 +1,12 @@
 /** The entry point `countersign/protocol`: the API between the plugin and an MFA service. */
 
-export { type ServiceEffect, ServiceError, type ServiceErrorCode } from '../errors.js'
+export {
+  type ServiceEffect,
+  ServiceError,
+  type ServiceErrorCode,
+  TranscriptionError,
+  type TranscriptionFailure,
+} from '../errors.js'
 export { isAccountAddress } from './account-address.js'
 export type { Caller } from './caller.js'
 export { canonicalBackupCode, canonicalCode } from './code.js'
@@ -52,6 +58,12 @@ export {
   renameKeyBody,
 } from './keys-wire.js'
 export { languageKey, matchLanguage } from './language.js'
+export type {
+  LiveOptions,
+  LiveTranscriptionVerbs,
+  StreamTicket,
+  TranscriptPiece,
+} from './live-transcription.js'
 export {
   type BackupMethod,
   type CodeKind,
@@ -89,6 +101,20 @@ export type {
   VerifyRequest,
 } from './service.js'
 export type { Refused, ServiceRefusal } from './service-refusal.js'
+export { type AudioSink, type PieceListener, streamPieces } from './stream-pieces.js'
+export {
+  MAX_FRAME_BYTES,
+  STREAM_BYTES_PER_SECOND,
+  STREAM_PATH,
+  STREAM_PROTOCOL,
+  STREAM_SAMPLE_RATE,
+  type StreamErrorCode,
+  type StreamMessage,
+  streamLanguage,
+  streamRequest,
+  streamTicketAnswer,
+  TICKETS_PATH,
+} from './transcription-stream.js'
 export {
   backupAnswer,
   backupBody,

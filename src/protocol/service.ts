@@ -1,6 +1,7 @@
 import type { Caller } from './caller.js'
 import type { Contact } from './contact.js'
 import type { KeyVerbs } from './keys.js'
+import type { LiveTranscriptionVerbs } from './live-transcription.js'
 import type { BackupMethod, CodeKind, CodeMethod, DeliveredMethod, KeyMethod, VerifyType } from './methods.js'
 import type { Refused } from './service-refusal.js'
 
@@ -237,7 +238,7 @@ export type TranscribeAnswer =
  * method returns refusals as values, and throws a `ServiceError` if the service itself fails, so that the two are never
  * confused.
  */
-export interface MfaService {
+export interface MfaService extends LiveTranscriptionVerbs {
   /** Generates a code and delivers it. */
   send(request: SendRequest): Promise<SendAnswer>
   /** Checks a code and uses it up. */

@@ -24,6 +24,10 @@ const PACKAGES = {
   ffmpeg: { files: ['/usr/bin/ffmpeg', '/usr/local/bin/ffmpeg'], skips: 'transcription' },
   pocketsphinx: { files: ['/usr/bin/pocketsphinx_continuous'], skips: 'transcription' },
   'pocketsphinx-en-us': { files: ['/usr/share/pocketsphinx/model/en-us'], skips: 'transcription' },
+  'python3-pocketsphinx': {
+    files: ['/usr/lib/python3/dist-packages/pocketsphinx/__init__.py'],
+    skips: 'realtime transcription',
+  },
   'pocketsphinx-testdata': {
     files: ['/usr/share/pocketsphinx/test/data/goforward.raw'],
     skips: 'transcription',

@@ -3,6 +3,7 @@ import type { Outbox } from '../delivery/outbox.js'
 import type { Logger } from '../log/logger.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Store } from '../store/store.js'
+import type { LiveTranscription } from '../transcription/live/live-transcription.js'
 import type { Transcription } from '../transcription/transcription.js'
 import type { PhoneTraffic } from './phone-traffic.js'
 
@@ -12,6 +13,7 @@ export interface FlowContext {
   readonly keys: Keys
   readonly outbox: Outbox
   readonly transcription: Transcription
+  readonly live: LiveTranscription
   readonly phoneTraffic: PhoneTraffic
   readonly log: Logger
   /** The id of the current request, for the log. */

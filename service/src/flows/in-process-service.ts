@@ -16,6 +16,7 @@ import {
 import type { Parsed } from '../requests/parse.js'
 import { EngineError } from '../transcription/engines/engine-error.js'
 import { fromPath } from '../transcription/sources/from-path.js'
+import { issueTicket } from '../transcription/tickets.js'
 import { accountFactors } from './account-factors.js'
 import type { FlowContext } from './context.js'
 import { createBackupCodes } from './create-backup-codes.js'
@@ -24,6 +25,7 @@ import { importApp } from './import-app.js'
 import { removeFactor } from './remove-factor.js'
 import { sendBackupCodes } from './send-backup-codes.js'
 import { sendCode } from './send-code.js'
+import { liveUnavailable, transcribeLive } from './transcribe-live.js'
 import { verifyCode } from './verify-code.js'
 
 /**
@@ -96,6 +98,13 @@ export function inProcessService(
         const source = isAddress(file) ? context.transcription.fromAddress(file) : fromPath(file)
         return context.transcription.transcribe(source, { application: (await findApplication()).id })
       })
+    },
+    async *transcribeLive(audio, options) {
+      yield* transcribeLive(context.live, (await findApplication()).id, audio, options)
+    },
+    async createStreamTicket() {
+      if (!context.live.isAvailable) throw liveUnavailable()
+      return issueTicket(context.store, (await findApplication()).id)
     },
   }
 }

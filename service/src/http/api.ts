@@ -8,7 +8,13 @@ import type {
   SendType,
   VerifyAnswer,
 } from 'countersign/protocol'
-import { SERVICE_HEADER, SERVICE_IDENTITY, type serviceIdentity } from 'countersign/protocol'
+import {
+  SERVICE_HEADER,
+  SERVICE_IDENTITY,
+  STREAM_PATH,
+  type serviceIdentity,
+  TICKETS_PATH,
+} from 'countersign/protocol'
 import express, { type Express, type RequestHandler } from 'express'
 import type * as z from 'zod'
 import { accountFactors } from '../flows/account-factors.js'
@@ -51,6 +57,7 @@ import { metricsRoute } from './routes/metrics.js'
 import { docsRoute, documentRoute } from './routes/openapi.js'
 import { problemList, problemPage } from './routes/problems.js'
 import { reportsRoute } from './routes/reports.js'
+import { ticketRoute } from './routes/tickets.js'
 import { transcribeRoute } from './routes/transcribe.js'
 import { eraseRoute, exportRoute, usersRoute } from './routes/users.js'
 
@@ -151,6 +158,15 @@ export function httpApi(parts: ApiParts): Express {
     .route('/v1/transcribe')
     .post(authenticate(findApplication), ...transcribeRoute(context.transcription))
     .all(onlyMethod('POST'))
+  api
+    .route(TICKETS_PATH)
+    .post(authenticate(findApplication), ticketRoute(context.live, context.store))
+    .all(onlyMethod('POST'))
+  // A WebSocket does not get here.
+  get(STREAM_PATH, (_request, response) => {
+    response.set({ Connection: 'Upgrade', Upgrade: 'websocket' })
+    problem(response, 'upgrade_required')
+  })
   get('/v1/users', authenticate(findApplication), usersRoute(context))
   get('/v1/test/inbox', authenticate(findApplication), inboxRoute(parts.inboxes))
 

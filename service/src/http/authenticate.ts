@@ -19,7 +19,12 @@ export function authenticate(findApplication: FindApplication): RequestHandler {
 
 /** The key in the `Authorization: Bearer` header; an empty string when there is none. */
 export function bearerKey(request: Request): string {
-  return /^Bearer +([^\s]{1,512})$/i.exec(request.get('authorization') ?? '')?.[1] ?? ''
+  return bearerKeyIn(request.get('authorization'))
+}
+
+/** The key in the value of an `Authorization` header; an empty string when there is none. */
+export function bearerKeyIn(header = ''): string {
+  return /^Bearer +([^\s]{1,512})$/i.exec(header)?.[1] ?? ''
 }
 
 /** The id of the application whose key came with the request, if one did. */

@@ -43,6 +43,13 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
       'Never show this to the user as a wrong code: it is a configuration error.',
     ],
   },
+  invalid_ticket: {
+    status: 401,
+    title: 'The ticket is invalid.',
+    happened:
+      'The ticket of the transcription stream is unknown, was used before, or is older than 60 seconds.',
+    helps: ['Request a new one with POST /v1/transcribe/tickets for each stream.'],
+  },
   factor_disabled: {
     status: 403,
     title: 'This factor is disabled and must be set up again.',
@@ -151,6 +158,16 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     happened: 'No code of this account is checked until the lock ends. The correct code is rejected too.',
     helps: ['Retry-After and retry_after say how many seconds the lock lasts. Tell the user.'],
   },
+  upgrade_required: {
+    status: 426,
+    title: 'This address is a WebSocket.',
+    happened: 'The request has no header Upgrade: websocket, or a proxy removed it.',
+    helps: [
+      'Connect with a WebSocket client, or with client.transcribeLive of the package countersign.',
+      'Let your proxy pass the headers Connection and Upgrade on.',
+      'A program that mounts the service itself calls service.attach(server).',
+    ],
+  },
   head_too_large: {
     status: 431,
     title: 'The address and headers are too large.',
@@ -235,6 +252,12 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     happened:
       'It could not be decoded, contains no audio, or was served with the content type of something else.',
     helps: ['Supported are WAV, MP3, FLAC, Ogg, Opus, AAC, M4A, MP4, WebM, Matroska, AIFF, AMR and CAF.'],
+  },
+  too_many_streams: {
+    status: 503,
+    title: 'The maximum number of streams is already being transcribed.',
+    happened: 'The service transcribes as many streams at once as SERVICE_TRANSCRIPTION_STREAMS allows.',
+    helps: ['Retry-After and retry_after say how many seconds to wait.'],
   },
   engine_failed: {
     status: 502,

@@ -10,8 +10,12 @@ const idOf = new WeakMap<Request, string>()
 export function requestId(request: Request): string {
   const known = idOf.get(request)
   if (known) return known
-  const given = request.get('x-request-id') ?? ''
-  const id = SAFE.test(given) ? given : randomUUID()
+  const id = requestIdFrom(request.get('x-request-id'))
   idOf.set(request, id)
   return id
+}
+
+/** The value of an `X-Request-Id` header if it is valid, else a new UUID. */
+export function requestIdFrom(header = ''): string {
+  return SAFE.test(header) ? header : randomUUID()
 }

@@ -1,16 +1,12 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { Duplex } from 'node:stream'
 import type { ServiceProblemCode } from 'countersign/protocol'
-import { problemBody } from './problem.js'
-import { PROBLEMS } from './problem-catalogue.js'
+import { respondOnSocket } from './socket-problem.js'
 
 const MAX_HEADER_BYTES = 16 * 1024
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 20_000
 // Longer than load balancers keep connections open: the side that sends the next request must close first.
 const KEEP_ALIVE_MS = 65_000
-// Time for the client to read the response.
-const HALF_OPEN_MS = 1_000
 
 /**
  * An HTTP server for the API. It also responds with a problem to requests that are not valid HTTP, and closes the
@@ -34,11 +30,14 @@ export function apiServer(api: RequestListener, publicUrl?: string): Server {
   server.on('connect', (_request, socket) => {
     // Node removes its own handlers from the socket, so nothing else handles its errors.
     socket.on('error', () => socket.destroy())
-    respondOnSocket(socket, 'method_not_allowed', publicUrl)
+    respondOnSocket(socket, 'method_not_allowed', publicUrl, { headers: ['Allow: GET, HEAD, POST'] })
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
-    else respondOnSocket(socket, problemCodeOf(error.code), publicUrl)
+    else {
+      const code = problemCodeOf(error.code)
+      respondOnSocket(socket, code, publicUrl, code === 'invalid_request' ? { errors: [INVALID_HEAD] } : {})
+    }
   })
   return server
 }
@@ -53,32 +52,9 @@ export function withConsole(api: RequestListener, console: RequestListener): Req
   }
 }
 
+const INVALID_HEAD = { field: 'head', detail: 'is not valid HTTP/1.1 (RFC 9112)' }
+
 function problemCodeOf(errorCode: string | undefined): ServiceProblemCode {
   if (errorCode === 'HPE_HEADER_OVERFLOW') return 'head_too_large'
   return errorCode === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'invalid_request'
-}
-
-const REASONS: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  405: 'Method Not Allowed',
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
-}
-
-function respondOnSocket(socket: Duplex, code: ServiceProblemCode, publicUrl = ''): void {
-  const { status } = PROBLEMS[code]
-  const errors =
-    code === 'invalid_request' ? [{ field: 'head', detail: 'is not valid HTTP/1.1 (RFC 9112)' }] : undefined
-  const body = JSON.stringify(problemBody(code, publicUrl, { ...(errors && { errors }) }))
-  const head = [
-    `HTTP/1.1 ${status} ${REASONS[status] ?? ''}`,
-    'Content-Type: application/problem+json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    'Connection: close',
-    ...(code === 'method_not_allowed' ? ['Allow: GET, HEAD, POST'] : []),
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-  // Otherwise a client that does not close its side would keep the connection forever.
-  setTimeout(() => socket.destroy(), HALF_OPEN_MS).unref()
 }

@@ -80,6 +80,7 @@ const RULES: readonly Rule[] = [
     afterMs: 0,
   },
   { table: 'console_counter', key: 'key', when: 'ends_at <= $1', index: 'ends_at', afterMs: 0 },
+  { table: 'stream_ticket', key: 'hash', when: 'expires_at <= $1', index: 'expires_at', afterMs: 0 },
 ]
 
 /**

@@ -23,6 +23,7 @@ export const TABLES = [
   'outbox',
   'phone_traffic',
   'sealing_key',
+  'stream_ticket',
 ] as const
 
 /** The partitions of the outbox, which are emptied whole. */

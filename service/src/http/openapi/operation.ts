@@ -4,7 +4,8 @@ import type { ZodOpenApiOperationObject } from 'zod-openapi'
 import { header } from './headers.js'
 import { problemResponses, WITH_BODY } from './problems.js'
 
-const REQUEST_ID = { $ref: '#/components/parameters/RequestId' } as const
+/** The header with which a caller names its request. */
+export const REQUEST_ID = { $ref: '#/components/parameters/RequestId' } as const
 const IDEMPOTENCY_KEY = { $ref: '#/components/parameters/IdempotencyKey' } as const
 
 const UPLOAD = {
@@ -67,17 +68,19 @@ export function post(about: {
 export function get(about: {
   readonly id: string
   readonly summary: string
+  readonly description?: string
   readonly tag: string
   readonly key?: boolean
   readonly parameters?: ZodOpenApiOperationObject['parameters']
   readonly responses: ZodOpenApiOperationObject['responses']
   readonly problems?: readonly ServiceProblemCode[]
 }): { readonly get: ZodOpenApiOperationObject } {
-  const { id, summary, tag, key = false, parameters = [], responses, problems = [] } = about
+  const { id, summary, description, tag, key = false, parameters = [], responses, problems = [] } = about
   return {
     get: {
       operationId: id,
       summary,
+      ...(description && { description }),
       tags: [tag],
       security: key ? [{ apiKey: [] }] : [],
       parameters: [REQUEST_ID, ...parameters],

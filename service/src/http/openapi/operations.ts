@@ -14,9 +14,6 @@ import {
   sendAnswer,
   sendBody,
   serviceIdentity,
-  TRANSCRIPTION_REFUSALS,
-  transcribeAnswer,
-  transcribeBody,
   verifyAnswer,
   verifyBody,
 } from 'countersign/protocol'
@@ -25,6 +22,7 @@ import { header } from './headers.js'
 import { get, post } from './operation.js'
 import { problemResponses } from './problems.js'
 import { inboxAnswer, readiness } from './service-schemas.js'
+import { SPEECH_OPERATIONS } from './speech-operations.js'
 import { USER_OPERATIONS } from './user-operations.js'
 
 const html = { 'text/html': { schema: { type: 'string' as const } } }
@@ -180,17 +178,7 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
     },
   }),
   ...USER_OPERATIONS,
-  '/v1/transcribe': post({
-    id: 'transcribe',
-    summary: 'Transcribe a recording',
-    description:
-      'Transcribes the speech in an audio or video file of at most 25 MB and 10 minutes. The service fetches the file from its address, or you upload it as `multipart/form-data`.',
-    tag: 'Speech',
-    acceptsFile: true,
-    body: transcribeBody,
-    answer: transcribeAnswer,
-    problems: [...TRANSCRIPTION_REFUSALS, 'engine_failed', 'engine_unavailable'],
-  }),
+  ...SPEECH_OPERATIONS,
   '/v1/test/inbox': get({
     id: 'readInbox',
     summary: 'Read simulated messages',

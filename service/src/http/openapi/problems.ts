@@ -66,6 +66,7 @@ const EXAMPLE_RETRY_AFTER: Partial<Record<ServiceProblemCode, number>> = {
   busy: 10,
   engine_failed: 60,
   engine_unavailable: 10,
+  too_many_streams: 10,
   unavailable: 5,
 }
 

@@ -1,0 +1,83 @@
+import {
+  STREAM_PATH,
+  streamTicketAnswer,
+  TICKETS_PATH,
+  TRANSCRIPTION_REFUSALS,
+  transcribeAnswer,
+  transcribeBody,
+} from 'countersign/protocol'
+import type { ZodOpenApiPathsObject } from 'zod-openapi'
+import { header } from './headers.js'
+import { get, post, REQUEST_ID } from './operation.js'
+import { problemResponses } from './problems.js'
+
+/** The operations of transcription, by path. */
+export const SPEECH_OPERATIONS = {
+  '/v1/transcribe': post({
+    id: 'transcribe',
+    summary: 'Transcribe a recording',
+    description:
+      'Transcribes the speech in an audio or video file of at most 25 MB and 10 minutes. The service fetches the file from its address, or you upload it as `multipart/form-data`.',
+    tag: 'Speech',
+    acceptsFile: true,
+    body: transcribeBody,
+    answer: transcribeAnswer,
+    problems: [...TRANSCRIPTION_REFUSALS, 'engine_failed', 'engine_unavailable'],
+  }),
+  [TICKETS_PATH]: {
+    post: {
+      operationId: 'createStreamTicket',
+      summary: 'Create a ticket for a stream',
+      description:
+        'Lets a browser open one transcription stream without the API key, within 60 seconds. The body is not read.',
+      tags: ['Speech'],
+      security: [{ apiKey: [] }],
+      parameters: [REQUEST_ID],
+      responses: {
+        200: {
+          description: 'Success.',
+          headers: { 'X-Request-Id': header('RequestId') },
+          content: { 'application/json': { schema: streamTicketAnswer } },
+        },
+        ...problemResponses([
+          'invalid_request',
+          'invalid_api_key',
+          'transcription_unavailable',
+          'unavailable',
+        ]),
+      },
+    },
+  },
+  [STREAM_PATH]: get({
+    id: 'openStream',
+    summary: 'Transcribe a stream of audio',
+    description:
+      'A WebSocket with the subprotocol `transcribe.v1`: audio in, text out while it is being spoken. [The protocol](https://github.com/countersign-mfa/countersign/blob/main/service/docs/realtime-transcription.md) describes its messages. A browser passes a ticket instead of the API key.',
+    tag: 'Speech',
+    key: true,
+    parameters: [
+      {
+        name: 'ticket',
+        in: 'query',
+        description: 'A ticket instead of the API key.',
+        schema: { type: 'string', maxLength: 128 },
+      },
+      {
+        name: 'language',
+        in: 'query',
+        description: 'The language of the speech, as a BCP 47 tag, for engines that know several.',
+        schema: { type: 'string', maxLength: 35 },
+        example: 'en',
+      },
+    ],
+    responses: { 101: { description: 'The connection is a WebSocket.' } },
+    problems: [
+      'invalid_request',
+      'invalid_ticket',
+      'upgrade_required',
+      'transcription_unavailable',
+      'too_many_streams',
+      'unavailable',
+    ],
+  }),
+} satisfies ZodOpenApiPathsObject

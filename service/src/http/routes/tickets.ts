@@ -1,0 +1,21 @@
+import type { streamTicketAnswer } from 'countersign/protocol'
+import type { RequestHandler } from 'express'
+import type * as z from 'zod'
+import { liveUnavailable } from '../../flows/transcribe-live.js'
+import type { Store } from '../../store/store.js'
+import type { LiveTranscription } from '../../transcription/live/live-transcription.js'
+import { issueTicket } from '../../transcription/tickets.js'
+import { callingApplication } from '../authenticate.js'
+import { problem } from '../problem.js'
+
+/** `POST /v1/transcribe/tickets`: a ticket with which a browser opens one stream. The body is not read. */
+export function ticketRoute(live: LiveTranscription, store: Store): RequestHandler {
+  return async function createTicket(request, response) {
+    if (!live.isAvailable) {
+      return problem(response, 'transcription_unavailable', { detail: liveUnavailable().message })
+    }
+    const { ticket, expiresInSeconds } = await issueTicket(store, callingApplication(request).id)
+    const answer: z.output<typeof streamTicketAnswer> = { ticket, expires_in: expiresInSeconds }
+    response.json(answer)
+  }
+}

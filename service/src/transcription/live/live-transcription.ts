@@ -1,0 +1,189 @@
+import { STREAM_BYTES_PER_SECOND, type StreamErrorCode, type TranscriptPiece } from 'countersign/protocol'
+import { describeError, type Logger } from '../../log/logger.js'
+import { type EngineError, engineErrorOf } from '../engines/engine-error.js'
+import { fairSlots } from '../fair-slots.js'
+import type { Origin } from '../transcription.js'
+import type { EngineStream, LiveEngine } from './live-engine.js'
+
+/** The maximum length of the audio of a stream, and of the stream itself. */
+const MAX_SECONDS = 600
+/** How long the engine may take for a block of audio, and for the rest after the last one. */
+const ENGINE_TIMEOUT_MS = 60_000
+
+/** Why a stream ended before its audio did. */
+export interface StreamFailure {
+  readonly code: StreamErrorCode
+  /** One sentence for the caller. */
+  readonly detail: string
+}
+
+/** The listeners of a stream. */
+export interface StreamListeners {
+  onPiece(piece: TranscriptPiece): void
+  /** Called at most once. The stream is closed then, and its methods do nothing more. */
+  onFailure(failure: StreamFailure): void
+}
+
+/** One stream of audio. */
+export interface LiveStream {
+  /** Resolves when the engine can take more. */
+  write(pcm: Buffer): Promise<void>
+  /** Says that there is no more audio. Resolves after the last piece; the stream is closed then. */
+  end(): Promise<void>
+  /** Ends the stream and frees the engine. Later calls do nothing. */
+  close(): void
+}
+
+/** A place for one stream, which must be released or opened. */
+export interface StreamPlace {
+  release(): void
+  /** Resolves when the engine is ready, or has failed. */
+  open(origin: Origin, language: string | undefined, listeners: StreamListeners): Promise<LiveStream>
+}
+
+/** Transcribes streams of audio, a limited number at a time. */
+export interface LiveTranscription {
+  /** Whether there is an engine. */
+  readonly isAvailable: boolean
+  /** A place for a stream of this application; `undefined` when all are taken. */
+  reserve(application: string): StreamPlace | undefined
+  /** Ends all streams, and accepts no more. */
+  close(): void
+}
+
+/** The parts of realtime transcription. */
+export interface LiveParts {
+  readonly engine: LiveEngine | undefined
+  readonly maxStreams: number
+  readonly log: Logger
+}
+
+/** Transcribes streams with `engine`, at most `maxStreams` at a time. */
+export function createLiveTranscription({ engine, maxStreams, log }: LiveParts): LiveTranscription {
+  const slots = fairSlots(maxStreams)
+  const open = new Set<(failure: StreamFailure) => void>()
+  let isClosed = false
+
+  return {
+    isAvailable: engine !== undefined,
+    reserve(application) {
+      const freeSlot = engine && !isClosed ? slots.take(application) : undefined
+      if (!engine || !freeSlot) return undefined
+      let isTaken = true
+      const release = () => {
+        if (isTaken) freeSlot()
+        isTaken = false
+      }
+      return {
+        release,
+        open(origin, language, listeners) {
+          const streamLog = logOf(log, origin, engine.name)
+          return openStream({ engine, language, listeners, streamLog, open, release })
+        },
+      }
+    },
+    close() {
+      isClosed = true
+      for (const fail of open) fail({ code: 'unavailable', detail: 'The service is shutting down.' })
+    },
+  }
+}
+
+async function openStream(parts: {
+  readonly engine: LiveEngine
+  readonly language: string | undefined
+  readonly listeners: StreamListeners
+  readonly streamLog: ReturnType<typeof logOf>
+  readonly open: Set<(failure: StreamFailure) => void>
+  release(): void
+}): Promise<LiveStream> {
+  const { engine, language, listeners, streamLog, open, release } = parts
+  const controller = new AbortController()
+  let bytes = 0
+  let timer: NodeJS.Timeout | undefined
+  let stopWaiting = () => {}
+  const lifetime = setTimeout(() => fail(TOO_LONG), MAX_SECONDS * 1_000)
+
+  function close(): void {
+    if (controller.signal.aborted) return
+    clearTimeout(lifetime)
+    clearTimeout(timer)
+    open.delete(fail)
+    controller.abort(new Error('The stream is closed.'))
+    stopWaiting()
+    release()
+    streamLog.closed(bytes / STREAM_BYTES_PER_SECOND)
+  }
+  function fail(failure: StreamFailure): void {
+    if (controller.signal.aborted) return
+    streamLog.failed(failure)
+    close()
+    listeners.onFailure(failure)
+  }
+  function failBy(error: EngineError): void {
+    if (controller.signal.aborted) return
+    streamLog.engineFailed(error)
+    fail({ code: error.code, detail: ENGINE_FAILED })
+  }
+  /** Waits for the engine, but not forever, and not when the stream is closed. */
+  async function withinTime(work: Promise<void>): Promise<void> {
+    if (controller.signal.aborted) return
+    timer = setTimeout(() => failBy(engineErrorOf(engine.name, TIMEOUT)), ENGINE_TIMEOUT_MS)
+    // Not `Promise.race` with a promise that lasts as long as the stream: it would keep every block of audio.
+    await new Promise<void>((resolve) => {
+      stopWaiting = resolve
+      work.catch((error: unknown) => failBy(engineErrorOf(engine.name, error))).then(resolve)
+    })
+    clearTimeout(timer)
+  }
+
+  open.add(fail)
+  streamLog.opened()
+  let stream: EngineStream | undefined
+  await withinTime(
+    engine
+      .open({
+        language,
+        signal: controller.signal,
+        onPiece: (piece) => {
+          if (!controller.signal.aborted) listeners.onPiece(piece)
+        },
+        onFailure: failBy,
+      })
+      .then((opened) => {
+        stream = opened
+      }),
+  )
+  return {
+    async write(pcm) {
+      bytes += pcm.length
+      if (bytes > MAX_SECONDS * STREAM_BYTES_PER_SECOND) fail(TOO_LONG)
+      else if (stream && !controller.signal.aborted) await withinTime(stream.write(pcm))
+    },
+    async end() {
+      if (stream && !controller.signal.aborted) await withinTime(stream.end())
+      close()
+    },
+    close,
+  }
+}
+
+const TOO_LONG: StreamFailure = { code: 'stream_too_long', detail: 'A stream may last ten minutes.' }
+const ENGINE_FAILED = 'The transcription engine failed. The log of the service says why.'
+const TIMEOUT = new DOMException('It took longer than a minute.', 'TimeoutError')
+
+/** Logs a stream, but never its content. */
+function logOf(log: Logger, origin: Origin, engine: string) {
+  const start = performance.now()
+  return {
+    opened: () => log({ level: 'info', event: 'stream.opened', ...origin, detail: engine }),
+    closed(seconds: number) {
+      const ms = Math.round(performance.now() - start)
+      log({ level: 'info', event: 'stream.closed', ...origin, seconds: Math.round(seconds * 100) / 100, ms })
+    },
+    failed: ({ code }: StreamFailure) =>
+      log({ level: 'info', event: 'stream.refused', ...origin, reason: code }),
+    engineFailed: (error: EngineError) =>
+      log({ level: 'error', event: 'stream.failed', ...origin, detail: describeError(error) }),
+  }
+}

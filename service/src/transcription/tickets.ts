@@ -1,0 +1,32 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { StreamTicket } from 'countersign/protocol'
+import { queryOne, type Store } from '../store/store.js'
+
+const LIFETIME_SECONDS = 60
+
+/** Issues a ticket for one stream of an application. The store has only its hash. */
+export async function issueTicket(store: Store, application: string): Promise<StreamTicket> {
+  const ticket = randomBytes(32).toString('base64url')
+  await store.query('INSERT INTO stream_ticket (hash, application, expires_at) VALUES ($1, $2, $3::bigint)', [
+    hashOf(ticket),
+    application,
+    Date.now() + LIFETIME_SECONDS * 1_000,
+  ])
+  return { ticket, expiresInSeconds: LIFETIME_SECONDS }
+}
+
+/** Uses a ticket up and returns its application; `undefined` when it is unknown, expired or used. */
+export async function redeemTicket(store: Store, ticket: string): Promise<string | undefined> {
+  // A single statement, so that of any number of concurrent requests, in any number of processes, one succeeds.
+  const row = await queryOne<{ application: string }>(
+    store,
+    'DELETE FROM stream_ticket WHERE hash = $1 AND expires_at > $2::bigint RETURNING application',
+    [hashOf(ticket), Date.now()],
+  )
+  return row?.application
+}
+
+// 256 random bits need no slow hash.
+function hashOf(ticket: string): string {
+  return createHash('sha256').update(ticket).digest('base64url')
+}
