@@ -218,6 +218,7 @@ describe.each([
       'lease_pkey',
       'migration_pkey',
       'sealing_key_pkey',
+      'stream_ticket_pkey',
       'thing_pkey',
     ])
   })
