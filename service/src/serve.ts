@@ -84,6 +84,7 @@ export async function serve(): Promise<void> {
     setTimeout(() => process.exit(1), drainMs + 2 * FINISH_WITHIN_MS).unref()
     const whole = {
       drain: () => service.drain(),
+      closeStreams: () => service.closeStreams(),
       async close() {
         consoleServer?.close()
         consoleServer?.closeAllConnections()
