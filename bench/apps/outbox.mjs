@@ -55,7 +55,7 @@ async function withOutbox(work) {
     store,
     keys,
     carriers: { email: carrier },
-    sendersOf: async () => ({}),
+    deliveryOf: async () => ({ senders: {}, carriers: {} }),
     log: () => {},
   })
   // One statement, as in a request for a code.

@@ -46,6 +46,8 @@ export interface Application {
   /** The account notices that the service sends. */
   readonly notices: readonly Notice[]
   readonly limits: Limits
+  /** The channels whose messages go to a webhook of its own. */
+  readonly webhookChannels: OwnWebhook['channels']
   /** Its own texts of messages, which replace ours. */
   readonly texts: OwnTexts
 }
@@ -76,6 +78,17 @@ export interface Senders {
   readonly whatsappVariables?: Readonly<Record<string, string>> | undefined
   /** The number that calls come from. */
   readonly callFrom?: string | undefined
+}
+
+/** A webhook of an application's own, to which messages are delivered instead of to the carriers of the service. */
+export interface OwnWebhook {
+  readonly url: string
+  /** The channels whose messages it gets. */
+  readonly channels: readonly Exclude<DeliveredMethod, 'dual'>[]
+  /** The secret that signs its requests, sealed. */
+  readonly sealed: string
+  /** The secret before that, which signs them too until this time, in milliseconds since 1970. */
+  readonly former?: { readonly sealed: string; readonly until: number }
 }
 
 const TEST_SUFFIX = '/test'

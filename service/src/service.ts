@@ -8,6 +8,7 @@ import { applicationDirectory, DEFAULT_APPLICATION } from './applications/direct
 import { type ApplicationDefaults, applicationDefaults, applicationFrom } from './applications/settings.js'
 import { buildCarriers } from './carriers/build-carriers.js'
 import { type InboxMessage, storedInbox } from './carriers/inbox.js'
+import { ownWebhooks } from './carriers/own-webhooks.js'
 import { describeRoutes } from './carriers/route.js'
 import type { ConsoleParts } from './console/parts.js'
 import { storedOutbox } from './delivery/outbox.js'
@@ -123,12 +124,16 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     reportAddress: twilioReportAddress(settings.publicUrl),
     mailReports: reports.ses !== undefined || reports.sendgrid !== undefined,
   })
+  const webhooks = ownWebhooks({ keys, log, timed: metrics.timeCarriers })
   const outbox = storedOutbox({
     store,
     keys,
     carriers: metrics.timeCarriers(carriers.byChannel),
     simulated: simulatedCarrier(inbox),
-    sendersOf: applications.sendersOf,
+    async deliveryOf(name) {
+      const { senders, webhook } = await applications.deliveryOf(name)
+      return { senders, carriers: webhook ? webhooks.carriersOf(name, webhook) : {} }
+    },
     log,
     onUndelivered: (message, now) => endUndelivered(store, message, now),
   })

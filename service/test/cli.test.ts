@@ -139,6 +139,31 @@ describe('the command line on PostgreSQL', () => {
     expect(new Set(columns.filter((column) => column >= 0)).size).toBe(1)
   })
 
+  test('sets the own webhook of an application, prints its secret once, and rotates and removes it', async () => {
+    await succeed('app', 'create', 'hooked', 'countries=GB')
+    const address = ['--url', 'https://hooked.example/messages', '--channels', 'sms, call']
+    const keyless = await inProcess(env, 'app', 'webhook', 'hooked', ...address)
+    expect(keyless).toMatchObject({ code: 1, err: expect.stringContaining('SERVICE_SECRET is missing') })
+    const webhook = (...args: string[]) =>
+      inProcess({ ...env, SERVICE_SECRET: SECRET }, 'app', 'webhook', 'hooked', ...args)
+    const created = await webhook(...address)
+    expect(created.out).toMatch(/^mfa_webhook_[\w-]{43}\n$/)
+    expect(await json('app', 'webhook', 'hooked')).toEqual({
+      url: 'https://hooked.example/messages',
+      channels: ['sms', 'call'],
+      formerSecretUntil: null,
+    })
+    const rotated = JSON.parse((await webhook('--rotate-secret', '--json')).out)
+    expect(rotated).toMatchObject({
+      secret: expect.stringMatching(/^mfa_webhook_/),
+      formerSecretUntil: expect.any(Number),
+    })
+    expect(rotated.secret).not.toBe(created.out.trim())
+    const both = await webhook('--rotate-secret', '--remove')
+    expect(both).toMatchObject({ code: 1, err: expect.stringContaining('one at a time') })
+    expect((await webhook('--remove')).out).toContain('has no webhook')
+  })
+
   test('reads texts of an application from a file', async () => {
     const { path, remove } = temporaryFolder()
     const file = join(path, 'texts.json')
@@ -407,6 +432,7 @@ describe('the command line on PostgreSQL', () => {
     [['app', 'settings', 'default', 'emailFrom=Vault', 'callFrom=12'], 'callFrom must be a phone number'],
     [['app', 'settings', 'default', 'prices=Britain:1'], 'ISO codes'],
     [['app', 'settings', 'default', 'spendPerMonth=much'], 'amount of money'],
+    [['app', 'webhook', 'default', '--url', 'http://a.example', '--channels', 'sms'], 'public host'],
     [['traffic', 'pause', 'default', 'Britain'], 'neither a country'],
     [['key', 'create', 'none'], 'The application "none" does not exist'],
     [['key', 'revoke', 'default', 'key_0'], 'list its keys'],

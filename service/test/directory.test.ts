@@ -47,8 +47,9 @@ test('a revoked key and a changed setting take effect immediately in the same pr
     .toBe(3)
 
   await ops.changeSettings('shared', { set: { smsFrom: 'Bank' } })
-  expect(await here.directory.sendersOf('shared')).toEqual({ smsFrom: 'Bank' })
-  await expect.poll(() => elsewhere.directory.sendersOf('shared'), soon).toEqual({ smsFrom: 'Bank' })
+  const delivery = { senders: { smsFrom: 'Bank' }, webhook: undefined }
+  expect(await here.directory.deliveryOf('shared')).toEqual(delivery)
+  await expect.poll(() => elsewhere.directory.deliveryOf('shared'), soon).toEqual(delivery)
 
   await ops.revokeKey('shared', id)
   expect(await here.directory.byKey(key)).toBeUndefined()

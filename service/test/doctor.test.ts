@@ -73,6 +73,9 @@ describeOnBothDatabases((bench, database) => {
       'warning carriers: The setting smsFrom of "bank" has no effect: sms is delivered by inbox. Add a carrier that can use it ' +
         'to SERVICE_DELIVERY, or unset it: app settings bank --unset smsFrom.',
     ])
+    const ops = operator(store, 'ann', { keys: () => keysFrom(SECRET) })
+    await ops.setWebhook('bank', { url: 'https://bank.example/hook', channels: ['sms'] })
+    expect(await diagnosticsOf('carriers', keysFrom(SECRET), { ...PRODUCTION, routes })).toEqual([])
   })
 
   describe('the database', () => {

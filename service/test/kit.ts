@@ -65,7 +65,7 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
     keys,
     carriers,
     simulated: simulatedCarrier(storedInbox(store, keys)),
-    sendersOf: async () => ({}),
+    deliveryOf: async () => ({ senders: {}, carriers: {} }),
     log,
     onUndelivered: (message, now) => endUndelivered(store, message, now),
   })
@@ -112,6 +112,7 @@ export function freshTenant(
     origin: undefined,
     locale: 'en',
     texts: {},
+    webhookChannels: [],
     tier: 'enterprise',
     methods: OPTIONAL_METHODS,
     countries: [],

@@ -47,7 +47,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'refusals.ts': { types: ['delivery'] },
   'message-texts': { types: ['application.ts', 'delivery'] },
   carriers: {
-    uses: ['delivery', 'log', 'message-texts', 'retry-after.ts', 'secrets', 'store', 'time-limit.ts'],
+    uses: [
+      ...['delivery', 'log', 'message-texts', 'outbound', 'production.ts', 'retry-after.ts'],
+      ...['secrets', 'store', 'time-limit.ts'],
+    ],
     types: ['application.ts'],
   },
   reports: { uses: ['carriers', 'delivery', 'time-limit.ts'] },

@@ -1,6 +1,16 @@
 import { type CountersignService, createService, OperatorError } from '@countersign/service'
 import type { Contact } from 'countersign/protocol'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest'
 import { run } from '../src/cli/program.js'
 import { diagnoseStore } from '../src/operator/diagnose-store.js'
 import { describeKeyUse } from '../src/operator/key-use.js'
@@ -10,6 +20,7 @@ import { reseal, seal } from '../src/secrets/seal.js'
 import { appSecretIdentity, outboxIdentity } from '../src/secrets/seal-identity.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
+import { webhookReceiver } from './delivery/webhook-receiver.js'
 import { advance, appCode, freshEmail, freshPhone, rejection, SECRET, stopClock } from './kit.js'
 import { postgresMissing, startPostgres } from './postgres.js'
 
@@ -182,6 +193,10 @@ describe('a rotation of secrets', () => {
     const prepared = await before.mfa.enrollApp({ contact })
     const secret = prepared.outcome === 'prepared' ? (prepared.secret ?? '') : ''
     await before.mfa.send({ method: 'email', contact })
+    const receiver = await webhookReceiver()
+    onTestFinished(receiver.close)
+    await before.operator('ops').setWebhook('default', { url: receiver.url, channels: ['call'] })
+    receiver.state.secret = (await before.operator('ops').rotateWebhookSecret('default')).secret
     expect(await keyIdsInStore()).toEqual([oldKeys.id])
     const done = await rotate()
     expect(done.moved).toBeGreaterThanOrEqual(3)
@@ -190,6 +205,8 @@ describe('a rotation of secrets', () => {
     const confirming = { method: 'app', contact, kind: 'confirm', code: appCode(secret) } as const
     expect(await after.mfa.verify(confirming)).toEqual({ outcome: 'valid' })
     expect((await after.inbox?.messages())?.length).toBeGreaterThanOrEqual(1)
+    const called = await after.mfa.send({ method: 'call', contact: freshPhone() })
+    expect([called.outcome, receiver.requests.length]).toEqual(['sent', 1])
     expect(await before.operator('ops').listAudit({ limit: 1 })).toMatchObject([
       { actor: 'ops', application: '', action: 'secrets.rotated' },
     ])

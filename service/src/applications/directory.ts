@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Application, Mode, Senders } from '../application.js'
+import type { Application, Mode, OwnWebhook, Senders } from '../application.js'
 import { describeError, type Logger } from '../log/logger.js'
 import { queryOne, type Store } from '../store/store.js'
 import { hashApiKey, isApiKey } from './api-key.js'
@@ -12,6 +12,7 @@ import {
 } from './settings.js'
 import { parseStoredSettings } from './stored-settings.js'
 import { ttlCache } from './ttl-cache.js'
+import { WEBHOOK_COLUMNS, type WebhookRow, webhookFrom } from './webhook-row.js'
 
 /** The application that the service's own options describe. */
 export const DEFAULT_APPLICATION = 'default'
@@ -25,10 +26,21 @@ export interface ApplicationDirectory {
   byKey(apiKey: string): Promise<Application | undefined>
   /** The application with this name, as its live keys see it. */
   byName(name: string): Promise<Application>
-  /** Who the messages of the application with this name come from. */
-  sendersOf(name: string): Promise<Senders>
+  /** How the messages of the application with this name are delivered. */
+  deliveryOf(name: string): Promise<DeliverySettings>
   /** Makes this process read the application again. */
   forget(name: string): void
+}
+
+/** What an application sets about the delivery of its messages. */
+export interface DeliverySettings {
+  readonly senders: Senders
+  readonly webhook: OwnWebhook | undefined
+}
+
+interface Found {
+  readonly set: ApplicationSettings
+  readonly webhook: OwnWebhook | undefined
 }
 
 interface KeyRow {
@@ -79,18 +91,20 @@ export function applicationDirectory(parts: {
       })
   }
 
-  async function findSettings(name: string): Promise<ApplicationSettings> {
-    const row = await queryOne<{ settings: string }>(
+  async function findSettings(name: string): Promise<Found> {
+    const row = await queryOne<{ settings: string } & WebhookRow>(
       store,
-      'SELECT settings FROM application WHERE application = $1',
+      `SELECT settings, ${WEBHOOK_COLUMNS} FROM application
+         LEFT JOIN application_webhook USING (application) WHERE application = $1`,
       [name],
     )
-    return parseStoredSettings(row?.settings ?? '{}')
+    return { set: parseStoredSettings(row?.settings ?? '{}'), webhook: webhookFrom(row) }
   }
 
   async function find(name: string, mode: Mode): Promise<Application> {
     const base = name === DEFAULT_APPLICATION ? defaults : applicationDefaults(name)
-    return applicationFrom(name, mode, base, await settings.get(name))
+    const { set, webhook } = await settings.get(name)
+    return { ...applicationFrom(name, mode, base, set), webhookChannels: webhook?.channels ?? [] }
   }
 
   return {
@@ -107,7 +121,10 @@ export function applicationDirectory(parts: {
       return find(row.application, row.mode)
     },
     byName: (name) => find(name, 'live'),
-    sendersOf: async (name) => sendersIn(await settings.get(name)),
+    async deliveryOf(name) {
+      const { set, webhook } = await settings.get(name)
+      return { senders: sendersIn(set), webhook }
+    },
     forget(name) {
       settings.delete(name)
       keys.deleteWhere((row) => row?.application === name)

@@ -118,7 +118,7 @@ export const settingsSchema = z.strictObject({
 export type ApplicationSettings = z.output<typeof settingsSchema>
 
 /** The values of everything that is not set. */
-export type ApplicationDefaults = Omit<Application, 'id' | 'mode' | 'texts'>
+export type ApplicationDefaults = Omit<Application, 'id' | 'mode' | 'texts' | 'webhookChannels'>
 
 /** The values of a new application. */
 export function applicationDefaults(name: string): ApplicationDefaults {
@@ -135,7 +135,7 @@ export function applicationDefaults(name: string): ApplicationDefaults {
   }
 }
 
-/** The application as a key with this mode sees it: what is set, and the defaults for the rest. */
+/** The application as a key with this mode sees it, without a webhook: what is set, and the defaults for the rest. */
 export function applicationFrom(
   name: string,
   mode: Mode,
@@ -159,6 +159,7 @@ export function applicationFrom(
     notices: set.notices ?? defaults.notices,
     limits: limitsFrom(limitsIn(set), defaults.limits),
     texts: set.texts ?? {},
+    webhookChannels: [],
   }
 }
 

@@ -3,9 +3,10 @@ import { ATTEMPT_TIMEOUT_MS, type Carrier } from '../delivery/carrier.js'
 import { type Channel, messageLogFields } from '../delivery/message.js'
 import { describeError, type Logger } from '../log/logger.js'
 import { withTimeLimit } from '../time-limit.js'
-import { type OnPause, withBreaker } from './breaker.js'
+import { withBreaker } from './breaker.js'
 import { fallbackCarrier } from './fallback.js'
 import type { Inbox } from './inbox.js'
+import { logPause } from './log-pause.js'
 import { messageBirdCarrier } from './messagebird.js'
 import type { Route, Routes } from './route.js'
 import { sesCarrier } from './ses.js'
@@ -61,13 +62,6 @@ export function buildCarriers(routes: Routes, parts: Parts): Carriers {
     async close() {
       await Promise.all([...built.values()].map(({ carrier }) => carrier.close()))
     },
-  }
-}
-
-function logPause(log: Logger): OnPause {
-  return (carrier, pauseMs) => {
-    if (pauseMs === undefined) log({ level: 'info', event: 'carrier.resumed', carrier })
-    else log({ level: 'warn', event: 'carrier.paused', carrier, seconds: Math.ceil(pauseMs / 1000) })
   }
 }
 

@@ -1,6 +1,7 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { DeliveryError } from '../delivery/carrier.js'
+import { isForbiddenAddress } from '../outbound/public-agent.js'
 import { retryAfterMs } from '../retry-after.js'
 
 const MAX_BODY_BYTES = 16_384
@@ -29,6 +30,8 @@ export async function httpRequest(
     readonly method: 'GET' | 'POST'
     readonly headers: Record<string, string>
     readonly body?: string
+    /** Decides what the request may connect to. Defaults to everything. */
+    readonly agent?: http.Agent | undefined
   },
   signal: AbortSignal,
 ): Promise<HttpResponse> {
@@ -40,6 +43,9 @@ export async function httpRequest(
       retryAfterMs: retryAfterMs(response.headers['retry-after']),
     }
   } catch (error) {
+    if (isForbiddenAddress(error)) {
+      throw new DeliveryError(`${server} has an address that is not public.`, 'carrier')
+    }
     throw new DeliveryError(`${server} did not respond (${reasonOf(error, signal)}).`, 'outage')
   }
 }
@@ -51,12 +57,12 @@ export function isTemporary(status: number): boolean {
 
 function responseTo(
   url: string,
-  { method, headers, body }: Parameters<typeof httpRequest>[2],
+  { method, headers, body, agent }: Parameters<typeof httpRequest>[2],
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const isPlain = url.startsWith('http:')
-    const options = { method, headers, signal, agent: isPlain ? plain : encrypted }
+    const options = { method, headers, signal, agent: agent ?? (isPlain ? plain : encrypted) }
     const request = (isPlain ? http : https).request(url, options, resolve)
     request.on('error', reject).end(body)
   })

@@ -5,6 +5,7 @@ import { type CommonOptions, type Io, print } from './io.js'
 import { withFiles } from './setting-files.js'
 import { READS, withOperator } from './store-access.js'
 import { table } from './table.js'
+import { webhookCommand } from './webhook-command.js'
 
 const SETTINGS = `
 Settings: ${SETTING_NAMES.join(', ')}.
@@ -18,7 +19,7 @@ Examples:
   countersign-service app create vault name=Vault tier=enterprise countries=GB,DE
   countersign-service app settings vault origin=vault.example attemptsPerChallenge=3 --unset countries`
 
-/** `app create|list|settings`. */
+/** `app create|list|settings|webhook`. */
 export function appCommands(program: Command, io: Io): void {
   const app = program.command('app').description('manage applications, which share no data with each other')
 
@@ -86,4 +87,6 @@ export function appCommands(program: Command, io: Io): void {
         io.err('The environment variables of the service decide everything that is not set for "default".')
       }
     })
+
+  webhookCommand(app, io)
 }

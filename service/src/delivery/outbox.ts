@@ -29,12 +29,19 @@ export type Outcome =
   /** A message was refused for good; `contact` says why, if its contact is the reason. */
   | { readonly outcome: 'failed'; readonly contact?: ContactFault | undefined }
 
+/** How the messages of an application are delivered. */
+export interface ApplicationDelivery {
+  readonly senders: Senders
+  /** The carriers of the channels that it delivers itself, instead of those of the service. */
+  readonly carriers: Readonly<Partial<Record<Channel, Carrier>>>
+}
+
 /** Messages on their way. A message is written in the transaction that it is about, so that neither exists without the other. */
 export interface Outbox {
-  /** Whether a carrier serves the channel for the application. */
+  /** Whether a carrier or the application's own webhook serves the channel. */
   serves(application: Application, channel: Channel): boolean
-  /** Whether a carrier of one of the messages reports if it arrived. */
-  reports(messages: readonly QueuedMessage[]): boolean
+  /** Whether a carrier of one of the application's messages reports if it arrived. */
+  reports(application: Application, messages: readonly QueuedMessage[]): boolean
   /** Seals messages that a statement with `insertMessages` then writes. */
   prepare: OutboxTable['prepare']
   /** Writes messages in a transaction. No attempt to deliver them is made after `expiresAt`. */
@@ -62,8 +69,8 @@ export function storedOutbox(parts: {
   readonly carriers: Readonly<Partial<Record<Channel, Carrier>>>
   /** Receives the messages of test keys on every channel, since none of them may be sent. */
   readonly simulated: Carrier
-  /** Finds who the messages of an application come from, before each attempt. */
-  readonly sendersOf: (application: string) => Promise<Senders>
+  /** Finds how the messages of an application are delivered, before each attempt. */
+  readonly deliveryOf: (application: string) => Promise<ApplicationDelivery>
   readonly log: Logger
   /** Called when a message is given up, before its caller is answered. */
   readonly onUndelivered: (message: QueuedMessage, now: number) => Promise<void>
@@ -72,7 +79,7 @@ export function storedOutbox(parts: {
   /** How long one attempt may take. Defaults to 10 s, which is also the maximum. */
   readonly attemptTimeoutMs?: number
 }): Outbox {
-  const { store, keys, carriers, simulated, sendersOf, log, onUndelivered } = parts
+  const { store, keys, carriers, simulated, deliveryOf, log, onUndelivered } = parts
   const { answerWithinMs = ANSWER_WITHIN_MS, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS } = parts
   const table = outboxTable(store, keys)
   const inProgress = new Set<Promise<unknown>>()
@@ -110,9 +117,7 @@ export function storedOutbox(parts: {
 
   async function attemptDelivery(message: QueuedMessage): Promise<Outcome> {
     const fields = messageLogFields(message)
-    const isTest = isTestPartition(message.application)
-    const carrier = isTest ? simulated : carriers[message.channel]
-    const senders = isTest ? {} : await sendersOf(message.application)
+    const { carrier, senders } = await routeOf(message)
     const result = await handOver({ ...message, senders }, carrier)
     const now = Date.now()
     if (!(result instanceof DeliveryError)) {
@@ -135,6 +140,12 @@ export function storedOutbox(parts: {
     const why = { reason: fault, detail: describeError(result) }
     log({ level: 'warn', event, ...fields, ...carrierField(attempt), ...why })
     return delayMs === undefined ? { outcome: 'failed', contact: details.contact } : QUEUED
+  }
+
+  async function routeOf({ application, channel }: QueuedMessage) {
+    if (isTestPartition(application)) return { carrier: simulated, senders: {} }
+    const own = await deliveryOf(application)
+    return { carrier: own.carriers[channel] ?? carriers[channel], senders: own.senders }
   }
 
   async function handOver(
@@ -161,10 +172,12 @@ export function storedOutbox(parts: {
   }
 
   return {
-    serves: (application, channel) => application.mode === 'test' || carriers[channel] !== undefined,
-    reports: (messages) =>
+    serves: ({ mode, webhookChannels }, channel) =>
+      mode === 'test' || webhookChannels.includes(channel) || carriers[channel] !== undefined,
+    reports: ({ mode, webhookChannels }, messages) =>
+      mode === 'live' &&
       messages.some(
-        ({ application, channel }) => !isTestPartition(application) && carriers[channel]?.reports === true,
+        ({ channel }) => !webhookChannels.includes(channel) && carriers[channel]?.reports === true,
       ),
     prepare: table.prepare,
     enqueue: table.insert,

@@ -39,6 +39,6 @@ export async function sendCode(
     challenge: row.id,
     expiresInSeconds: secondsUntil(row.expires_at, now),
     resendInSeconds: secondsUntil(row.resend_at, now),
-    ...(outbox.reports(begun.messages) && { deliveryReports: true }),
+    ...(outbox.reports(application, begun.messages) && { deliveryReports: true }),
   }
 }

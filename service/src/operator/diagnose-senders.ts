@@ -2,16 +2,22 @@ import { sendersIn } from '../applications/sender-settings.js'
 import { parseStoredSettings } from '../applications/stored-settings.js'
 import type { Routes } from '../carriers/route.js'
 import { unusedSenders } from '../carriers/unused-senders.js'
+import type { Channel } from '../delivery/message.js'
 import type { Store } from '../store/store.js'
 import type { Diagnostic } from './diagnostic.js'
 
 /** Reports settings for senders that none of the configured carriers can use. */
 export async function diagnoseSenders(store: Store, routes: Routes): Promise<Diagnostic[]> {
-  const rows = await store.query<{ application: string; settings: string }>(
-    'SELECT application, settings FROM application ORDER BY application',
+  const rows = await store.query<{
+    application: string
+    settings: string
+    channels: readonly Channel[] | null
+  }>(
+    `SELECT application, settings, channels FROM application
+       LEFT JOIN application_webhook USING (application) ORDER BY application`,
   )
-  return rows.flatMap(({ application, settings }) =>
-    unusedSenders(routes, sendersIn(parseStoredSettings(settings))).map(
+  return rows.flatMap(({ application, settings, channels: own }) =>
+    unusedSenders(withWebhook(routes, own ?? []), sendersIn(parseStoredSettings(settings))).map(
       ({ name, channels, configured }): Diagnostic => {
         const by = configured.length > 0 ? `is delivered by ${configured.join(' and ')}` : 'is not delivered'
         const message =
@@ -21,4 +27,10 @@ export async function diagnoseSenders(store: Store, routes: Routes): Promise<Dia
       },
     ),
   )
+}
+
+/** The routes of an application with a webhook of its own for these channels. */
+function withWebhook(routes: Routes, channels: readonly Channel[]): Routes {
+  const own = channels.map((channel) => [channel, [{ by: 'webhook', settings: { url: '' } }]] as const)
+  return { ...routes, ...Object.fromEntries(own) }
 }

@@ -5,6 +5,14 @@ import type { Store } from '../store/store.js'
 import type { Actor } from './actor.js'
 import { createKey, type KeySummary, listKeys, revokeKey } from './api-keys.js'
 import {
+  type NewWebhook,
+  removeWebhook,
+  rotateWebhookSecret,
+  setWebhook,
+  showWebhook,
+  type WebhookSummary,
+} from './application-webhooks.js'
+import {
   type ApplicationSummary,
   changeSettings,
   createApplication,
@@ -55,6 +63,21 @@ export interface Operator {
    * this process, and within a second in all others.
    */
   changeSettings(application: string, changes: Partial<SettingsChange>): Promise<void>
+  /** Shows the webhook of an application without its secret; `undefined` when it has none. */
+  showWebhook(application: string): Promise<WebhookSummary | undefined>
+  /**
+   * Delivers an application's messages of some channels to a webhook of its own, instead of to the carriers of the service.
+   * The `secret` that signs its requests is returned once, when the webhook is created; later changes keep it. Throws an
+   * `OperatorError` that lists everything that is wrong with the address and the channels.
+   */
+  setWebhook(application: string, webhook: NewWebhook): Promise<{ readonly secret?: string }>
+  /**
+   * Replaces the secret of an application's webhook, and returns the new one this once. For 24 hours, requests are signed with
+   * both. Throws an `OperatorError` when the application has no webhook.
+   */
+  rotateWebhookSecret(application: string): Promise<{ readonly secret: string }>
+  /** Removes the webhook of an application. Throws an `OperatorError` when it has none. */
+  removeWebhook(application: string): Promise<void>
   /**
    * Creates an API key for an application. The key is returned this once and stored only as a hash. `label`, at most 80
    * characters, defaults to none. Throws an `OperatorError` when the label is invalid.
@@ -141,7 +164,7 @@ export interface OperatorParts {
   readonly onApplicationChanged?: Actor['onApplicationChanged']
   /** The country whose phone numbers a new application serves. */
   readonly homeCountry?: string | undefined
-  /** The keys of the service, without which users cannot be listed, exported and erased. */
+  /** The keys of the service, without which webhooks cannot be set and users cannot be listed, exported and erased. */
   readonly keys?: Actor['keys']
 }
 
@@ -155,6 +178,10 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     showSettings: (application) => showSettings(actor, application),
     changeSettings: (application, { set = {}, unset = [] }) =>
       changeSettings(actor, application, { set, unset }),
+    showWebhook: (application) => showWebhook(actor, application),
+    setWebhook: (application, webhook) => setWebhook(actor, application, webhook),
+    rotateWebhookSecret: (application) => rotateWebhookSecret(actor, application),
+    removeWebhook: (application) => removeWebhook(actor, application),
     createKey: (application, { mode, label = '' }) => createKey(actor, application, { mode, label }),
     listKeys: (application) => listKeys(actor, application),
     revokeKey: (application, id) => revokeKey(actor, application, id),

@@ -1,4 +1,9 @@
-import { appSecretIdentity, inboxIdentity, outboxIdentity } from '../secrets/seal-identity.js'
+import {
+  appSecretIdentity,
+  inboxIdentity,
+  outboxIdentity,
+  webhookIdentity,
+} from '../secrets/seal-identity.js'
 
 /** A column of sealed texts, and how one of them is identified. */
 export interface SealedColumn {
@@ -46,5 +51,19 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     key: ['position'],
     owner: ['application', 'recipient'],
     identity: inboxIdentity,
+  },
+  {
+    table: 'application_webhook',
+    column: 'sealed',
+    key: ['application'],
+    owner: ['application', 'application'],
+    identity: webhookIdentity,
+  },
+  {
+    table: 'application_webhook',
+    column: 'former',
+    key: ['application'],
+    owner: ['application', 'application'],
+    identity: webhookIdentity,
   },
 ]

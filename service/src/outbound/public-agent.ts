@@ -5,6 +5,9 @@ import { RequestFilteringHttpsAgent } from 'request-filtering-agent'
 import { type AllowedHost, isAllowedHost } from './allowed-hosts.js'
 import { globalLookup, isGlobalIPv6, NotGlobalError } from './public-address.js'
 
+/** Decides what a request may connect to. */
+export type ConnectionAgent = HttpAgent
+
 /** The addresses that requests may go to. */
 export interface AddressRules {
   /** Hosts for which http and private addresses are allowed. */
@@ -20,7 +23,7 @@ export interface AddressRules {
  * to a host that the operator allows. It resolves the name once and checks all its addresses, when the connection is made.
  * `undefined` when the address is not allowed whatever its name resolves to.
  */
-export function publicAgent(url: URL, rules: AddressRules, keepAlive = false): HttpAgent | undefined {
+export function publicAgent(url: URL, rules: AddressRules, keepAlive = false): ConnectionAgent | undefined {
   const { hosts, lookup, ports = [443] } = rules
   if (url.username || url.password) return undefined
   const agentOptions = { keepAlive, ...(lookup && { lookup }) }

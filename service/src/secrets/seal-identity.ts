@@ -12,3 +12,8 @@ export function outboxIdentity(application: string, id: string): string[] {
 export function inboxIdentity(application: string, recipient: string): string[] {
   return ['inbox', application, recipient]
 }
+
+/** The identity that the secret of an application's own webhook is sealed for. */
+export function webhookIdentity(application: string): string[] {
+  return ['webhook', application]
+}

@@ -7,6 +7,7 @@ export const TABLES = [
   'api_key',
   'app_secret',
   'application',
+  'application_webhook',
   'audit',
   'backup_code',
   'backup_set',

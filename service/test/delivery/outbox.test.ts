@@ -7,7 +7,7 @@ import { storedInbox } from '../../src/carriers/inbox.js'
 import { smtpCarrier } from '../../src/carriers/smtp.js'
 import { type Carrier, DeliveryError, type OutgoingMessage } from '../../src/delivery/carrier.js'
 import { CHANNELS, type QueuedMessage } from '../../src/delivery/message.js'
-import { storedOutbox } from '../../src/delivery/outbox.js'
+import { type ApplicationDelivery, storedOutbox } from '../../src/delivery/outbox.js'
 import { codeMessage } from '../../src/message-texts/compose.js'
 import { keysFrom } from '../../src/secrets/keys.js'
 import { openStore } from '../../src/store/open.js'
@@ -33,7 +33,7 @@ function outboxOver(
   more: {
     readonly answerWithinMs?: number
     readonly attemptTimeoutMs?: number
-    readonly sendersOf?: (application: string) => Promise<Senders>
+    readonly deliveryOf?: (application: string) => Promise<ApplicationDelivery>
   } = {},
 ) {
   const accepted: OutgoingMessage[] = []
@@ -56,7 +56,15 @@ function outboxOver(
     attempts,
     undelivered,
     outbox: storedOutbox({
-      ...{ store, keys, carriers, simulated, sendersOf: async () => ({}), log: () => {}, ...more },
+      ...{
+        store,
+        keys,
+        carriers,
+        simulated,
+        deliveryOf: async () => ({ senders: {}, carriers: {} }),
+        log: () => {},
+        ...more,
+      },
       onUndelivered: async (message) => void undelivered.push(message),
     }),
   }
@@ -136,11 +144,11 @@ describe('the outbox', () => {
   test('hands each attempt over with the senders of its application at that time, and not with those of another', async () => {
     stopClock()
     const set = new Map<string, Senders>()
-    const sendersOf = async (application: string) => set.get(application) ?? {}
+    const deliveryOf = async (application: string) => ({ senders: set.get(application) ?? {}, carriers: {} })
     const fail = async () => {
       throw new DeliveryError('down', 'outage')
     }
-    const { outbox, attempts } = outboxOver(store, fail, { sendersOf })
+    const { outbox, attempts } = outboxOver(store, fail, { deliveryOf })
     const [one, other] = [fresh(store), fresh(store)]
     const queued = [...(await one.enqueue(outbox)), ...(await other.enqueue(outbox))]
     const name = queued[0]?.application ?? ''
@@ -160,10 +168,10 @@ describe('the outbox', () => {
   })
 
   test('keeps a message queued while its application cannot be read', async () => {
-    const sendersOf = async () => {
+    const deliveryOf = async () => {
       throw new Error('the store is down')
     }
-    const { outbox, attempts } = outboxOver(store, undefined, { sendersOf })
+    const { outbox, attempts } = outboxOver(store, undefined, { deliveryOf })
     const { enqueue, rows } = fresh(store)
     expect(await outbox.dispatch(await enqueue(outbox))).toEqual({ outcome: 'queued' })
     expect(attempts).toEqual([])

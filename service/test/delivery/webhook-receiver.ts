@@ -4,10 +4,17 @@ import type { Answer, OpenedCarrier } from './contract.js'
 
 export const SECRET = 'shared with the receiver'
 
-/** A receiver that accepts only signed requests, within a minute. */
-export async function webhookReceiver() {
+/** A receiver that accepts only requests that are signed with its secret, within a minute. */
+export async function webhookReceiver(secret = SECRET) {
   const requests: { headers: Record<string, unknown>; body: string }[] = []
-  const state: { status: number; body: string; silent: boolean; retryAfter?: string | undefined } = {
+  const state: {
+    secret: string
+    status: number
+    body: string
+    silent: boolean
+    retryAfter?: string | undefined
+  } = {
+    secret,
     status: 200,
     body: '{}',
     silent: false,
@@ -16,10 +23,10 @@ export async function webhookReceiver() {
     let body = ''
     for await (const chunk of request) body += chunk
     if (state.silent) return
-    const [, time, signature] =
-      /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(request.headers['countersign-signature'])) ?? []
-    const right = createHmac('sha256', SECRET).update(`${time}.${body}`).digest('hex')
-    if (signature !== right || Math.abs(Number(time) - Date.now() / 1000) > 60) {
+    const header = String(request.headers['countersign-signature'])
+    const [, time, signatures = ''] = /^t=(\d+)((?:,v1=[0-9a-f]{64})+)$/.exec(header) ?? []
+    const right = createHmac('sha256', state.secret).update(`${time}.${body}`).digest('hex')
+    if (!signatures.split(',v1=').includes(right) || Math.abs(Number(time) - Date.now() / 1000) > 60) {
       response.writeHead(401).end()
       return
     }

@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto'
+import type { OwnWebhook } from '../application.js'
+import { WEBHOOK_COLUMNS, type WebhookRow, webhookFrom } from '../applications/webhook-row.js'
+import { ownWebhookAgent } from '../carriers/own-webhook-address.js'
+import { CHANNELS, type Channel } from '../delivery/message.js'
+import type { Keys } from '../secrets/keys.js'
+import { seal } from '../secrets/seal.js'
+import { webhookIdentity } from '../secrets/seal-identity.js'
+import { type Queries, queryOne, type Value } from '../store/store.js'
+import type { Actor } from './actor.js'
+import { mustExist } from './applications.js'
+import { auditedChange } from './audited-change.js'
+import { OperatorError } from './operator-error.js'
+
+const SECRET_BYTES = 32
+const MAX_URL_LENGTH = 1_000
+
+/** How long a former secret still signs requests, so that the receiver can change to the new one. */
+const FORMER_SECRET_MS = 86_400_000
+
+/** The webhook of an application, without its secret. */
+export interface WebhookSummary {
+  /** Where messages are posted to. */
+  readonly url: string
+  /** The channels whose messages it gets. */
+  readonly channels: readonly Channel[]
+  /** Until when the former secret signs requests too, in milliseconds since 1970; `null` when there is none. */
+  readonly formerSecretUntil: number | null
+}
+
+/** A webhook as an operator sets it. */
+export interface NewWebhook {
+  /** An https address of a public host. */
+  readonly url: string
+  /** The channels whose messages it gets. */
+  readonly channels: readonly string[]
+}
+
+/** The webhook of an application; `undefined` when it has none. */
+export async function showWebhook(
+  { store }: Actor,
+  application: string,
+): Promise<WebhookSummary | undefined> {
+  await mustExist(store, application)
+  const webhook = await find(store, application)
+  if (!webhook) return undefined
+  const { url, channels, former } = webhook
+  const formerUntil = former && former.until > Date.now() ? former.until : null
+  return { url, channels, formerSecretUntil: formerUntil }
+}
+
+/** Sets the webhook of an application. Its secret is created with it, returned this once, and kept by later changes. */
+export async function setWebhook(
+  actor: Actor,
+  application: string,
+  given: NewWebhook,
+): Promise<{ readonly secret?: string }> {
+  const { url, channels } = checked(given)
+  const secret = newSecret()
+  const sealed = sealSecret(actor.keys(), application, secret)
+  const isNew = await auditedChange(
+    actor,
+    async (tx) => {
+      await mustExist(tx, application)
+      const row = await queryOne<{ sealed: string }>(
+        tx,
+        `INSERT INTO application_webhook AS known (application, url, channels, sealed, changed_at)
+         VALUES ($1, $2, $3::text[], $4, $5)
+         ON CONFLICT (application) DO UPDATE SET url = $2, channels = $3::text[], changed_at = $5
+         RETURNING sealed`,
+        [application, url.href, channels, sealed, Date.now()],
+      )
+      return row?.sealed === sealed
+    },
+    () => ({
+      application,
+      action: 'webhook.set',
+      detail: `${url.origin}${url.pathname} ${channels.join(',')}`,
+    }),
+  )
+  return isNew ? { secret } : {}
+}
+
+/** Replaces the secret of an application's webhook. For 24 hours, requests are signed with both. */
+export async function rotateWebhookSecret(
+  actor: Actor,
+  application: string,
+): Promise<{ readonly secret: string }> {
+  const secret = newSecret()
+  const sealed = sealSecret(actor.keys(), application, secret)
+  await change(actor, application, 'webhook.secret_rotated', {
+    text: `UPDATE application_webhook SET former = sealed, former_until = $3, sealed = $2, changed_at = $4
+           WHERE application = $1 RETURNING url`,
+    params: [sealed, Date.now() + FORMER_SECRET_MS, Date.now()],
+  })
+  return { secret }
+}
+
+/** Removes the webhook of an application: the carriers of the service deliver its messages again. */
+export async function removeWebhook(actor: Actor, application: string): Promise<void> {
+  const text = 'DELETE FROM application_webhook WHERE application = $1 RETURNING url'
+  await change(actor, application, 'webhook.removed', { text, params: [] })
+}
+
+async function change(
+  actor: Actor,
+  application: string,
+  action: string,
+  { text, params }: { readonly text: string; readonly params: readonly Value[] },
+): Promise<void> {
+  await auditedChange(
+    actor,
+    async (tx) => {
+      await mustExist(tx, application)
+      const row = await queryOne(tx, text, [application, ...params])
+      if (!row) throw new OperatorError(`The application "${application}" has no webhook: set one first.`)
+    },
+    () => ({ application, action, detail: '' }),
+  )
+}
+
+async function find(queries: Queries, application: string): Promise<OwnWebhook | undefined> {
+  const row = await queryOne<WebhookRow>(
+    queries,
+    `SELECT ${WEBHOOK_COLUMNS} FROM application_webhook WHERE application = $1`,
+    [application],
+  )
+  return webhookFrom(row)
+}
+
+function checked({ url: address, channels }: NewWebhook): {
+  readonly url: URL
+  readonly channels: readonly Channel[]
+} {
+  const faults = channels
+    .filter((channel) => !isChannel(channel))
+    .map((channel) => `"${channel}" is not a channel: use ${CHANNELS.join(', ')}.`)
+  if (channels.length === 0) faults.push(`A webhook needs channels: ${CHANNELS.join(', ')}.`)
+  if (address.length > MAX_URL_LENGTH || !ownWebhookAgent(address)) {
+    faults.push(
+      'The address of a webhook must be https://, on port 443 of a public host, without user and password. ' +
+        'Outside production it can also be one of this machine, such as http://localhost:8080/messages.',
+    )
+  }
+  if (faults.length > 0) throw new OperatorError(...faults)
+  return { url: new URL(address), channels: CHANNELS.filter((channel) => channels.includes(channel)) }
+}
+
+function isChannel(name: string): name is Channel {
+  return (CHANNELS as readonly string[]).includes(name)
+}
+
+function newSecret(): string {
+  return `mfa_webhook_${randomBytes(SECRET_BYTES).toString('base64url')}`
+}
+
+function sealSecret(keys: Keys, application: string, secret: string): string {
+  return seal(keys, webhookIdentity(application), secret)
+}
