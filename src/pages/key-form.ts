@@ -14,7 +14,7 @@ export function useKeyForm(factorId: string, content: Renderable, { frame }: Pag
   return html`<form hidden class="mfa-form" method="post" action="${frame.base}/verify" data-mfa-key="use" data-mfa-options="${frame.base}/challenge" data-mfa-field="factor"><input type="hidden" name="factor" value="${factorId}"><input type="hidden" name="response">${content}</form>`
 }
 
-/** What the page says without scripts, and what its script says about failures. */
+/** What the page says unless its script runs and removes it, and what the script says about failures. */
 export function keyFailures(context: PageContext): Html {
-  return html`<noscript><div class="mfa-message mfa-message-error"><p>${context.words.keys.needsScript}</p></div></noscript>${failureTemplates(errorBox, context)}`
+  return html`<p class="mfa-needs-script">${context.words.keys.needsScript}</p>${failureTemplates(errorBox, context)}`
 }

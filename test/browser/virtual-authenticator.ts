@@ -48,6 +48,9 @@ export async function virtualAuthenticators(page: Page) {
         /** Whether the user is recognized from now on. */
         verifyUser: (isUserVerified: boolean) =>
           cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
+        /** Whether the user touches it by themselves. Of several, only one that is touched responds. */
+        touch: (enabled: boolean) =>
+          cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }),
         /** Unplugs it, with its keys. */
         remove: () => cdp.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId }),
       }

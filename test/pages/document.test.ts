@@ -4,13 +4,16 @@ import { en } from '../../src/pages/locales/en.js'
 import { renderView } from '../../src/pages/render.js'
 import { TRANSLATIONS } from '../../src/pages/translations.js'
 import type { PageFrame, PageMessage } from '../../src/pages/view.js'
-import { ALL_VIEWS, codeView, factorOf, frame, problem, VIEWS } from './samples.js'
+import { failureOfFault } from '../../src/protocol/key-failure.js'
+import { KEY_FAULTS } from '../../src/protocol/keys.js'
+import { ALL_VIEWS, codeView, factorOf, frame, keyPageOf, problem, VIEWS } from './samples.js'
 
 const LOCALES = ['en', ...TRANSLATIONS]
 const PURPOSES: readonly PageFrame['purpose'][] = ['sign-in', 'step-up', 'manage']
 const MESSAGES: readonly PageMessage[] = [
   ...Object.keys(en.problems).map((code) => problem(code as Parameters<typeof problem>[0])),
   { tone: 'error', code: 'invalid_code', attemptsLeft: 1, retryAfterSeconds: 0 },
+  ...KEY_FAULTS.map((fault): PageMessage => ({ tone: 'error', code: 'invalid_key', fault, attemptsLeft: 2 })),
   ...Object.keys(en.success).map((code) => ({ tone: 'success', code }) as PageMessage),
 ]
 
@@ -36,6 +39,16 @@ function expectWhole(page: string, locale: string): void {
   expect(page.match(/<main /g)).toHaveLength(1)
   expect(page.match(/<title>[^<]+ – Vault<\/title>/g)).toHaveLength(1)
 }
+
+describe('a fault of a key', () => {
+  it.each(KEY_FAULTS)('is explained in words, with the attempts that are left: %s', (fault) => {
+    const message = { tone: 'error', code: 'invalid_key', fault, attemptsLeft: 2 } as const
+    const page = renderView(keyPageOf('passkey'), { ...frame, message })
+    const { title } = en.keys.failures[failureOfFault(fault)]
+    expect(page.replaceAll(/<template[\s\S]*?<\/template>/g, '')).toContain(`<strong>${title}</strong>`)
+    expect(page).toContain('You have 2 attempts left.')
+  })
+})
 
 describe('a page under a strict content security policy', () => {
   it.each(ALL_VIEWS)(

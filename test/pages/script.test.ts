@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { View } from '../../src/pages/view.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
-import { codeView, factorOf, frame, VIEWS } from './samples.js'
+import { codeView, factorOf, frame, keyPageOf, VIEWS } from './samples.js'
 import { servePage } from './serve-page.js'
 import { stopClock } from './stop-clock.js'
 
@@ -106,6 +106,33 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     await page.context().close()
   })
 
+  it('starts the ceremony of a key with its button, which has the focus, and says what went wrong', async () => {
+    const page = await open(keyPageOf('passkey', { others: [factorOf('sms')] }))
+    const button = page.getByRole('button', { name: 'Continue' })
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Continue')
+    await page.keyboard.press('Enter')
+    // The answer to this request is empty.
+    expect(await page.getByRole('alert').textContent()).toMatch(/^That didn’t work/)
+    expect(site.posts).toEqual([{ path: '/mfa/challenge', body: '{"factor":"passkey-1"}' }])
+    await button.click()
+    await expect.poll(() => site.posts).toHaveLength(2)
+    expect(await page.getByRole('alert').count()).toBe(1)
+    await page.context().close()
+  })
+
+  it('says that a browser without WebAuthn cannot use keys, and skips the offer of one', async () => {
+    const page = await open(keyPageOf('security-key'))
+    await page.addInitScript('delete window.PublicKeyCredential')
+    await page.reload()
+    expect(await page.getByRole('alert').textContent()).toMatch(/^This doesn’t work in this browser/)
+    expect(await page.getByRole('button', { name: 'Continue' }).count()).toBe(0)
+    site.show(VIEWS['offer of a passkey'], frame)
+    await page.route('**/account', (route) => route.fulfill({ body: 'Account' }))
+    await page.goto(site.url)
+    await page.waitForURL(/\/account$/)
+    await page.context().close()
+  })
+
   it('works without JavaScript', async () => {
     site.show(sms, frame)
     const context = await browser.newContext({ javaScriptEnabled: false })
@@ -119,6 +146,12 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     await page.getByText('Didn’t get the code?').click()
     await page.getByRole('button', { name: /Email a code/ }).click()
     await expect.poll(() => site.posts[2]).toEqual({ path: '/mfa/challenge', body: 'factor=email-1' })
+    site.show(keyPageOf('passkey', { others: [factorOf('sms')] }), frame)
+    await page.goto(site.url)
+    await page.getByText('This option needs JavaScript').waitFor()
+    await page.getByText('Try another way').click()
+    await page.getByRole('button', { name: /Text a code/ }).click()
+    await expect.poll(() => site.posts).toEqual([{ path: '/mfa/challenge', body: 'factor=sms-1' }])
     await context.close()
   })
 })

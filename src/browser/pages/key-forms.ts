@@ -62,6 +62,7 @@ async function signal(element: HTMLElement): Promise<void> {
   await signalUserName({ ...owner, name: mfaUserName })
 }
 
+document.querySelector('.mfa-needs-script')?.remove()
 const forms = document.querySelectorAll<HTMLFormElement>('form[data-mfa-key]')
 const unsupported = missingSupport() !== undefined
 // A page that only offers a key has nothing to say in a browser that cannot add one.
