@@ -117,7 +117,18 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 
   // The pages for operators. They load the whole plugin, so only `service.ts` imports them, when they are switched on.
   console: {
-    uses: ['contacts', 'http', 'log', 'operator', 'production.ts', 'secrets', 'store'],
+    uses: [
+      'application.ts',
+      'contacts',
+      'http',
+      'limits.ts',
+      'log',
+      'message-texts',
+      'operator',
+      'production.ts',
+      'secrets',
+      'store',
+    ],
     types: ['metrics'],
   },
 

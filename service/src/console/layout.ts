@@ -12,6 +12,7 @@ const SECTIONS: readonly {
   readonly least: Role
 }[] = [
   { section: 'overview', name: 'Overview', path: '/console', least: 'viewer' },
+  { section: 'applications', name: 'Applications', path: '/console/applications', least: 'viewer' },
   { section: 'operators', name: 'Operators', path: '/console/operators', least: 'admin' },
 ]
 

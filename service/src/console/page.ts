@@ -24,7 +24,7 @@ export interface PageMessage {
 }
 
 /** The entries of the navigation. */
-export type Section = 'overview' | 'operators'
+export type Section = 'overview' | 'applications' | 'users' | 'messages' | 'audit' | 'health' | 'operators'
 
 /** What a handler responds with: a page, or the path of the next page. */
 export type Reply = Page | { readonly redirect: string }

@@ -1,11 +1,20 @@
 import type { PageRoute, PublicRoute } from './page.js'
+import { KEY_ROUTES } from './pages/api-keys.js'
+import { APPLICATION_ROUTES } from './pages/applications.js'
 import { OPERATOR_ROUTES } from './pages/operators.js'
 import { OVERVIEW_ROUTES } from './pages/overview.js'
+import { SETTINGS_ROUTES } from './pages/settings.js'
 import { INVITATION_ROUTES } from './sign-in/invitation-routes.js'
 import { SIGN_IN_ROUTES } from './sign-in/sign-in-routes.js'
 
 /** Every route for signed-in operators, each with the least role that may use it. */
-export const PAGE_ROUTES: readonly PageRoute[] = [...OVERVIEW_ROUTES, ...OPERATOR_ROUTES]
+export const PAGE_ROUTES: readonly PageRoute[] = [
+  ...OVERVIEW_ROUTES,
+  ...APPLICATION_ROUTES,
+  ...SETTINGS_ROUTES,
+  ...KEY_ROUTES,
+  ...OPERATOR_ROUTES,
+]
 
 /** The routes that need no sign-in. */
 export const PUBLIC_ROUTES: readonly PublicRoute[] = [...SIGN_IN_ROUTES, ...INVITATION_ROUTES]

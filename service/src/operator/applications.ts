@@ -96,7 +96,10 @@ export async function listApplications({ store }: Actor): Promise<ApplicationSum
 
 /** Every setting of an application, and whether it is set. */
 export async function showSettings({ store }: Actor, application: string): Promise<Setting[]> {
-  const set = await settingsOf(store, application)
+  return describeSettings(application, await settingsOf(store, application))
+}
+
+function describeSettings(application: string, set: ApplicationSettings): Setting[] {
   const limits = Object.fromEntries(
     LIMIT_NAMES.map((name) => [name, set[name] ?? LIMIT_RANGES[name].default]),
   )
@@ -116,6 +119,8 @@ export interface SettingsChange {
   readonly set: ApplicationSettings
   /** Names of settings that return to their default. */
   readonly unset: readonly string[]
+  /** The values that the operator saw, by name: if one of them has changed since, nothing is changed. Defaults to none. */
+  readonly seen: ReadonlyMap<string, string>
 }
 
 /** Sets some settings and unsets others. Every process applies them within a second. */
@@ -128,6 +133,7 @@ export async function changeSettings(
     actor,
     async (tx) => {
       const before = await settingsOf(tx, application, 'FOR UPDATE')
+      refuseConflicts(describeSettings(application, before), changes.seen)
       const kept = Object.entries(before).filter(([name]) => !changes.unset.includes(name))
       const after = checked({ ...Object.fromEntries(kept), ...changes.set })
       refuseCeilingsWithoutPrices(after)
@@ -143,6 +149,18 @@ export async function changeSettings(
         .filter(Boolean)
         .join(' '),
     }),
+  )
+}
+
+/** Another operator may have changed a setting since it was shown. */
+function refuseConflicts(current: readonly Setting[], seen: ReadonlyMap<string, string>): void {
+  const conflicts = current.filter(({ name, value }) => (seen.get(name) ?? value) !== value)
+  if (conflicts.length === 0) return
+  throw new OperatorError(
+    ...conflicts.map(
+      ({ name, value }) =>
+        `Another operator has changed ${name} in the meantime: it is "${value}" now. Nothing was saved; check it and save again.`,
+    ),
   )
 }
 

@@ -60,7 +60,8 @@ export interface Operator {
   showSettings(application: string): Promise<Setting[]>
   /**
    * Sets some settings of an application and returns others to their defaults. The change takes effect immediately in
-   * this process, and within a second in all others.
+   * this process, and within a second in all others. With `seen`, throws an `OperatorError` when another operator has
+   * changed one of these values in the meantime.
    */
   changeSettings(application: string, changes: Partial<SettingsChange>): Promise<void>
   /** Shows the webhook of an application without its secret; `undefined` when it has none. */
@@ -176,8 +177,8 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     createApplication: (application, settings = {}) => createApplication(actor, application, settings),
     listApplications: () => listApplications(actor),
     showSettings: (application) => showSettings(actor, application),
-    changeSettings: (application, { set = {}, unset = [] }) =>
-      changeSettings(actor, application, { set, unset }),
+    changeSettings: (application, { set = {}, unset = [], seen = new Map() }) =>
+      changeSettings(actor, application, { set, unset, seen }),
     showWebhook: (application) => showWebhook(actor, application),
     setWebhook: (application, webhook) => setWebhook(actor, application, webhook),
     rotateWebhookSecret: (application) => rotateWebhookSecret(actor, application),

@@ -93,10 +93,12 @@ export async function enrollApp(browser: Browser): Promise<string> {
 
 /** The text of a page, without markup. */
 export function textOf(html: string): string {
-  return html
-    .replace(/<head>[\s\S]*<\/head>|<[^>]+>/g, ' ')
-    .replace(/&#(\d+);/g, (_entity, code) => String.fromCharCode(Number(code)))
-    .replace(/\s+/g, ' ')
+  return decoded(html.replace(/<head>[\s\S]*<\/head>|<[^>]+>/g, ' ')).replace(/\s+/g, ' ')
+}
+
+/** Text that was escaped for HTML. */
+export function decoded(text: string): string {
+  return text.replace(/&#(\d+);/g, (_entity, code) => String.fromCharCode(Number(code)))
 }
 
 /** The text of a page that is shown. */

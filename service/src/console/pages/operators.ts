@@ -1,6 +1,6 @@
 import { html } from '../../http/html-page.js'
-import { OperatorError } from '../../operator/operator-error.js'
 import { ROLES, type Role } from '../../operator/role.js'
+import { attempt, withMessage } from '../attempt.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { table, timeCell } from '../table.js'
 
@@ -41,13 +41,7 @@ async function change(
       text: 'Another administrator must change your own account.',
     })
   }
-  try {
-    await work()
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
-    return operatorsPage(request, { tone: 'error', text: error.message })
-  }
-  return operatorsPage(request, { tone: 'success', text: done })
+  return operatorsPage(request, await attempt(work, done))
 }
 
 async function operatorsPage({ operator, account }: PageRequest, message?: PageMessage): Promise<Page> {
@@ -55,7 +49,7 @@ async function operatorsPage({ operator, account }: PageRequest, message?: PageM
   return {
     title: 'Operators',
     section: 'operators',
-    ...(message && { message, ...(message.tone === 'error' && { status: 422 }) }),
+    ...withMessage(message),
     main: html`${table(
       'Operators',
       ['Email address', 'Role', 'State', 'Last sign-in', 'Change'],

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import { html } from '../../http/html-page.js'
+import type { KeySummary } from '../../operator/api-keys.js'
+import { consoleCounters } from '../../operator/console-counters.js'
+import { isAtLeast } from '../../operator/role.js'
+import { attempt, withMessage } from '../attempt.js'
+import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import { table, timeCell } from '../table.js'
+import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
+
+const PATH = `${APPLICATIONS_PATH}/:application/keys`
+const DAY_MS = 86_400_000
+
+/** The API keys of an application. */
+export const KEY_ROUTES: readonly PageRoute[] = [
+  { method: 'get', path: PATH, least: 'viewer', handle: (request) => keysPage(request) },
+  { method: 'post', path: PATH, least: 'admin', stepUp: true, handle: create },
+  { method: 'post', path: `${PATH}/revoke`, least: 'admin', stepUp: true, handle: revoke },
+]
+
+async function create(request: PageRequest): Promise<Reply> {
+  const { form, operator, parts, account } = request
+  const application = await applicationOf(request)
+  // Loading the page with the new key again posts the form again.
+  const once = `form:${account.email.slice(0, 100)}:${form.text('once').slice(0, 64)}`
+  const { count } = await consoleCounters(parts.store).add(once, 1, DAY_MS)
+  if (count > 1) {
+    return keysPage(request, {
+      tone: 'error',
+      text: 'This form was sent already. The key is in the list, and is not shown again.',
+    })
+  }
+  const mode = form.text('mode') === 'test' ? 'test' : 'live'
+  let key = ''
+  const message = await attempt(async () => {
+    const created = await operator.createKey(application, { mode, label: form.text('label') })
+    key = created.key
+  }, 'Copy the key now. It is stored as a hash only, and is not shown again.')
+  if (message.tone === 'error') return keysPage(request, message)
+  return {
+    title: 'New API key',
+    section: 'applications',
+    message,
+    main: html`${applicationNav(application, '/keys')}
+<p>A ${mode} key of ${application}:</p><code class="once">${key}</code>
+<p><a href="${applicationPath(application, '/keys')}">Back to the keys</a></p>`,
+  }
+}
+
+async function revoke(request: PageRequest): Promise<Reply> {
+  const application = await applicationOf(request)
+  const id = request.form.text('id')
+  const message = await attempt(
+    () => request.operator.revokeKey(application, id),
+    `${id} is revoked. All processes refuse it within a second.`,
+  )
+  return keysPage(request, message)
+}
+
+async function keysPage(request: PageRequest, message?: PageMessage): Promise<Page> {
+  const application = await applicationOf(request)
+  const keys = await request.operator.listKeys(application)
+  const mayChange = isAtLeast(request.account.role, 'admin')
+  return {
+    title: application,
+    section: 'applications',
+    ...withMessage(message),
+    main: html`${applicationNav(application, '/keys')}
+${table(
+  'API keys',
+  ['Key', 'Label', 'Mode', 'Created', 'Last used', 'State', ...(mayChange ? ['Change'] : [])],
+  keys.map((key) => row(application, key, mayChange)),
+  'This application has no keys.',
+)}
+${mayChange && createForm()}`,
+  }
+}
+
+function row(application: string, key: KeySummary, mayChange: boolean) {
+  const { id, hint, label, mode, createdAt, lastUsedAt, revokedAt } = key
+  const button = html`<form method="post" action="${applicationPath(application, '/keys/revoke')}">
+<input type="hidden" name="id" value="${id}"><button class="small-button" aria-label="Revoke ${label || hint}">Revoke</button></form>`
+  return [
+    html`<code>${hint}</code>`,
+    label || null,
+    mode,
+    timeCell(createdAt),
+    timeCell(lastUsedAt),
+    revokedAt === null
+      ? html`<span class="badge badge-good">valid</span>`
+      : html`<span class="badge">revoked</span>`,
+    ...(mayChange ? [revokedAt === null ? button : null] : []),
+  ]
+}
+
+function createForm() {
+  return html`<h2>Create a key</h2>
+<form class="form" method="post">
+<input type="hidden" name="once" value="${randomBytes(16).toString('base64url')}">
+<div class="field"><label for="label">Label</label>
+<input id="label" name="label" maxlength="80" autocomplete="off" aria-describedby="label-hint">
+<span class="mfa-hint" id="label-hint">What it is for, such as "web servers".</span></div>
+<fieldset><legend>Mode</legend><div class="checks">
+<label><input type="radio" name="mode" value="live" checked> Live</label>
+<label><input type="radio" name="mode" value="test"> Test: data of its own, delivers nothing</label></div></fieldset>
+<button class="mfa-primary">Create a key</button></form>`
+}

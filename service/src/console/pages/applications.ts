@@ -1,0 +1,112 @@
+import { type Html, html } from '../../http/html-page.js'
+import type { ApplicationSummary } from '../../operator/applications.js'
+import { OperatorError } from '../../operator/operator-error.js'
+import { parseSettings } from '../../operator/parse-settings.js'
+import { isAtLeast } from '../../operator/role.js'
+import { attempt, withMessage } from '../attempt.js'
+import { ConsoleError } from '../console-error.js'
+import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import { table, timeCell } from '../table.js'
+
+export const APPLICATIONS_PATH = '/console/applications'
+
+/** The maximum number of applications on the page; the search finds the others. */
+const MAX_LISTED = 200
+
+/** The list of applications, and creating one. */
+export const APPLICATION_ROUTES: readonly PageRoute[] = [
+  { method: 'get', path: APPLICATIONS_PATH, least: 'viewer', handle: (request) => listPage(request) },
+  { method: 'post', path: APPLICATIONS_PATH, least: 'admin', handle: create },
+]
+
+async function create(request: PageRequest): Promise<Reply> {
+  const name = request.form.text('application')
+  const countries = request.form.text('countries')
+  const message = await attempt(
+    () =>
+      request.operator.createApplication(name, parseSettings(countries ? [`countries=${countries}`] : [])),
+    '',
+  )
+  if (message.tone === 'error') return listPage(request, message)
+  return { redirect: applicationPath(name) }
+}
+
+async function listPage(
+  { operator, account, request, form }: PageRequest,
+  message?: PageMessage,
+): Promise<Page> {
+  const search = textOf(request.query.search).toLowerCase()
+  const all = await operator.listApplications()
+  const found = all.filter(({ application, name }) => `${application} ${name}`.toLowerCase().includes(search))
+  return {
+    title: 'Applications',
+    section: 'applications',
+    ...withMessage(message),
+    main: html`<form class="form-row" method="get" role="search">
+<div class="field"><label for="search">Find by name</label><input id="search" name="search" type="search" value="${search}"></div>
+<button class="small-button">Find</button></form>
+${table(
+  'Applications',
+  ['Application', 'Name', 'Tier', 'Live keys', 'Test keys', 'Created'],
+  found.slice(0, MAX_LISTED).map(row),
+  'No application has this name.',
+)}
+${found.length > MAX_LISTED && html`<p class="note">${found.length - MAX_LISTED} more: search for a part of the name.</p>`}
+${isAtLeast(account.role, 'admin') && createForm(form.text('application'))}`,
+  }
+}
+
+function row({ application, name, tier, liveKeys, testKeys, createdAt }: ApplicationSummary) {
+  return [
+    html`<a href="${applicationPath(application)}">${application}</a>`,
+    ...[name, tier, liveKeys, testKeys],
+    timeCell(createdAt),
+  ]
+}
+
+function createForm(application: string): Html {
+  return html`<h2>Create an application</h2>
+<form class="form" method="post">
+<div class="field"><label for="application">Application</label>
+<input id="application" name="application" required maxlength="40" value="${application}" aria-describedby="application-hint">
+<span class="mfa-hint" id="application-hint">1 to 40 lowercase letters, digits and dashes. It shares no data with other applications.</span></div>
+<div class="field"><label for="countries">Countries</label>
+<input id="countries" name="countries" aria-describedby="countries-hint">
+<span class="mfa-hint" id="countries-hint">ISO codes of your users’ countries, such as GB,DE. "all" serves every country, which SMS pumping abuses.</span></div>
+<button class="mfa-primary">Create</button></form>`
+}
+
+/** The path of an application's page. */
+export function applicationPath(application: string, page = ''): string {
+  return `${APPLICATIONS_PATH}/${encodeURIComponent(application)}${page}`
+}
+
+/** The application in the path of a request. Throws a `ConsoleError` when there is none of this name. */
+export async function applicationOf({ request, operator }: PageRequest): Promise<string> {
+  const application = String(request.params.application)
+  try {
+    await operator.showSettings(application)
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    throw new ConsoleError(404, 'There is no application of this name.')
+  }
+  return application
+}
+
+/** A parameter of the query, if it is one text. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : ''
+}
+
+/** The links between the pages of one application. */
+export function applicationNav(application: string, current: string): Html {
+  const pages = [
+    ['', 'Settings'],
+    ['/keys', 'API keys'],
+  ] as const
+  return html`<nav class="console-tabs" aria-label="Application ${application}"><ul>
+${pages.map(
+  ([page, name]) =>
+    html`<li><a href="${applicationPath(application, page)}"${page === current && html` aria-current="page"`}>${name}</a></li>`,
+)}</ul></nav>`
+}

@@ -1,0 +1,129 @@
+import { type Html, html } from '../../http/html-page.js'
+import type { Setting } from '../../operator/applications.js'
+import { parseSettings } from '../../operator/parse-settings.js'
+import { isAtLeast } from '../../operator/role.js'
+import { attempt, withMessage } from '../attempt.js'
+import type { Form, Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import { APPLICATIONS_PATH, applicationNav, applicationOf } from './applications.js'
+import { SETTING_GROUPS, type SettingField } from './setting-fields.js'
+
+const PATH = `${APPLICATIONS_PATH}/:application`
+
+/** The settings of an application. */
+export const SETTINGS_ROUTES: readonly PageRoute[] = [
+  { method: 'get', path: PATH, least: 'viewer', handle: (request) => settingsPage(request) },
+  { method: 'post', path: PATH, least: 'admin', handle: save },
+]
+
+const FIELDS = SETTING_GROUPS.flatMap(({ fields }) => fields)
+
+/** Saves the fields that differ from what the page showed, and leaves all others alone. */
+async function save(request: PageRequest): Promise<Reply> {
+  const { form, operator } = request
+  const application = await applicationOf(request)
+  const changed = FIELDS.filter((field) => entered(form, field) !== form.exact(`was.${field.name}`))
+  if (changed.length === 0) return settingsPage(request, { tone: 'success', text: 'Nothing was changed.' })
+  const isUnset = (field: SettingField) => entered(form, field) === DEFAULT
+  const unset = changed.filter(isUnset).map(({ name }) => name)
+  const written = changed
+    .filter((field) => !isUnset(field))
+    .map((field) => `${field.name}=${toWrite(form, field)}`)
+  const seen = new Map(changed.map(({ name }) => [name, form.exact(`seen.${name}`)]))
+  const message = await attempt(
+    () => operator.changeSettings(application, { set: parseSettings(written), unset, seen }),
+    `Saved: ${changed.map(({ label }) => label.toLowerCase()).join(', ')}. It takes effect within a second.`,
+  )
+  return settingsPage(request, message, message.tone === 'error' ? form : undefined)
+}
+
+/** Stands for a setting that is not set. */
+const DEFAULT = ''
+/** A list without items, which is not the default. */
+const NOTHING = 'none'
+
+/** What was entered, as an operator writes it; `DEFAULT` for the default. */
+function entered(form: Form, { name, choices, isList }: SettingField): string {
+  if (!choices || !isList) return form.text(name).replaceAll('\r\n', '\n')
+  if (form.exact(`default.${name}`) === 'on') return DEFAULT
+  return choices.filter((choice) => form.all(name).includes(choice)).join(',') || NOTHING
+}
+
+function toWrite(form: Form, field: SettingField): string {
+  const text = entered(form, field)
+  return field.isList && text === NOTHING ? '' : text
+}
+
+async function settingsPage(request: PageRequest, message?: PageMessage, form?: Form): Promise<Page> {
+  const application = await applicationOf(request)
+  const settings = await request.operator.showSettings(application)
+  const mayChange = isAtLeast(request.account.role, 'admin')
+  return {
+    title: application,
+    section: 'applications',
+    ...withMessage(message),
+    main: html`${applicationNav(application, '')}
+${application === 'default' && html`<p class="note">The environment variables of the service decide everything that is not set here.</p>`}
+<form method="post" class="form form-wide">
+${SETTING_GROUPS.map(
+  ({ title, fields }) => html`<h2>${title}</h2>
+<div class="grid">${fields.map((field) =>
+    fieldOf(
+      field,
+      settings.find(({ name }) => name === field.name),
+      { mayChange, form },
+    ),
+  )}</div>`,
+)}
+${mayChange ? html`<button class="mfa-primary form-save">Save</button>` : html`<p class="note">Only administrators can change settings.</p>`}
+</form>`,
+  }
+}
+
+function fieldOf(
+  field: SettingField,
+  setting: Setting | undefined,
+  { mayChange, form }: { readonly mayChange: boolean; readonly form: Form | undefined },
+): Html {
+  if (!setting) return html``
+  const { name, hint } = field
+  const { value, from } = setting
+  const kept = from === 'default' ? DEFAULT : field.isList ? value || NOTHING : value
+  const typed = form && entered(form, field)
+  // What was not touched may have been changed by another operator.
+  const shown = typed !== undefined && typed !== form?.exact(`was.${name}`) ? typed : kept
+  return html`<div class="field">
+<input type="hidden" name="was.${name}" value="${kept}"><input type="hidden" name="seen.${name}" value="${value}">
+${control(field, { shown, value, mayChange })}
+<span class="mfa-hint" id="${name}-hint">${hint}${from === 'set' && html` <span class="badge">set</span>`}</span></div>`
+}
+
+interface Shown {
+  /** What the field shows: what is set or was typed. */
+  readonly shown: string
+  /** The value that applies. */
+  readonly value: string
+  readonly mayChange: boolean
+}
+
+function control(
+  { name, label, choices, isList, isLong }: SettingField,
+  { shown, value, mayChange }: Shown,
+): Html {
+  const off = !mayChange && html` disabled`
+  const hint = html` aria-describedby="${name}-hint"`
+  if (choices && isList) {
+    const checked = (shown === DEFAULT ? value : shown).split(',')
+    return html`<fieldset${hint}><legend>${label}</legend><div class="checks">
+<label><input type="checkbox" name="default.${name}"${shown === DEFAULT && html` checked`}${off}> Default</label>
+${choices.map((choice) => html`<label><input type="checkbox" name="${name}" value="${choice}"${checked.includes(choice) && html` checked`}${off}> ${choice}</label>`)}
+</div></fieldset>`
+  }
+  const labelled = html`<label for="${name}">${label}</label>`
+  if (choices) {
+    return html`${labelled}<select id="${name}" name="${name}"${hint}${off}><option value="">Default</option>
+${choices.map((choice) => html`<option${choice === shown && html` selected`}>${choice}</option>`)}</select>`
+  }
+  if (isLong)
+    return html`${labelled}<textarea id="${name}" name="${name}" rows="3" spellcheck="false"${hint}${off}>${shown}</textarea>`
+  return html`${labelled}<input id="${name}" name="${name}" value="${shown}" placeholder="${value || 'none'}" autocomplete="off"${hint}${off}>`
+}
