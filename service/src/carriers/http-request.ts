@@ -15,6 +15,8 @@ export interface HttpResponse {
   readonly status: number
   /** The first 16 KB. */
   readonly body: string
+  /** The value of a header, by its name in lower case. */
+  header(name: string): string | undefined
   /** How long the server wants to wait for the next request, from its `Retry-After`. */
   readonly retryAfterMs: number | undefined
 }
@@ -40,6 +42,7 @@ export async function httpRequest(
     return {
       status: response.statusCode ?? 0,
       body: await readBeginning(response),
+      header: (name) => response.headers[name]?.toString(),
       retryAfterMs: retryAfterMs(response.headers['retry-after']),
     }
   } catch (error) {
@@ -53,6 +56,14 @@ export async function httpRequest(
 /** Whether the same request may succeed later. */
 export function isTemporary(status: number): boolean {
   return status >= 500 || [408, 425, 429].includes(status)
+}
+
+/**
+ * Whether a response is none of the API's, which would have refused the message or returned its id: a proxy in between, or a
+ * page for maintenance, says nothing about the message.
+ */
+export function isForeign({ status }: HttpResponse): boolean {
+  return status >= 200 && status < 300
 }
 
 function responseTo(

@@ -1,5 +1,5 @@
 import { type Carrier, checkRecipient, DeliveryError } from '../delivery/carrier.js'
-import { type HttpResponse, httpRequest, isTemporary } from './http-request.js'
+import { type HttpResponse, httpRequest, isForeign, isTemporary } from './http-request.js'
 import { firstItem, jsonFields, messageIdIn } from './json-fields.js'
 
 /** An account with MessageBird (Bird), for its SMS API. */
@@ -44,11 +44,13 @@ export function messageBirdCarrier(settings: MessageBirdSettings): Carrier {
   }
 }
 
-function messageBirdError({ status, body, retryAfterMs }: HttpResponse): DeliveryError {
+function messageBirdError(response: HttpResponse): DeliveryError {
+  const { status, body, retryAfterMs } = response
   const { code, parameter } = firstItem(jsonFields(body).errors)
   const known = typeof code === 'number' && Number.isInteger(code) ? `, error ${code}` : ''
   const message = `MessageBird answered ${status}${known}.`
-  if (isTemporary(status)) return new DeliveryError(message, 'outage', { retryAfterMs })
+  if (isTemporary(status) || isForeign(response))
+    return new DeliveryError(message, 'outage', { retryAfterMs })
   const isRecipient =
     (parameter === 'recipients' || parameter === 'recipient') && PARAMETER_FAULTS.has(Number(code))
   return isRecipient

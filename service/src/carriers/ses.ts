@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer'
 import { type Carrier, checkRecipient, DeliveryError } from '../delivery/carrier.js'
 import { type AwsCredentials, signedHeaders } from './aws-signature.js'
 import { composeEmail } from './email.js'
-import { type HttpResponse, httpRequest, isTemporary } from './http-request.js'
+import { type HttpResponse, httpRequest, isForeign, isTemporary } from './http-request.js'
 import { jsonFields, messageIdIn } from './json-fields.js'
 
 /** An account with Amazon SES. */
@@ -49,9 +49,15 @@ export function sesCarrier(settings: SesSettings): Carrier {
   }
 }
 
-function sesError({ status, body, retryAfterMs }: HttpResponse): DeliveryError {
+function sesError(response: HttpResponse): DeliveryError {
+  const { status, body, retryAfterMs } = response
   const fault = `SES answered ${status}.`
-  if (isTemporary(status)) return new DeliveryError(fault, 'outage', { retryAfterMs })
+  // AWS answers some of its limits with status 400, and names the error in a header.
+  const isThrottled = /^(Throttling|TooManyRequests|RequestLimitExceeded)/.test(
+    response.header('x-amzn-errortype') ?? '',
+  )
+  if (isTemporary(status) || isThrottled || isForeign(response))
+    return new DeliveryError(fault, 'outage', { retryAfterMs })
   const { message } = jsonFields(body)
   if (status === 400 && typeof message === 'string' && ADDRESS_FAULT.test(message)) {
     return new DeliveryError(fault, 'contact', { contact: 'unknown' })

@@ -1,6 +1,6 @@
 import { type Carrier, checkRecipient, DeliveryError } from '../delivery/carrier.js'
 import { type AwsCredentials, signedHeaders } from './aws-signature.js'
-import { type HttpResponse, httpRequest, isTemporary } from './http-request.js'
+import { type HttpResponse, httpRequest, isForeign, isTemporary } from './http-request.js'
 import { messageIdIn } from './json-fields.js'
 
 /** An account with Amazon SNS. */
@@ -58,16 +58,20 @@ function attributeFields(attributes: Readonly<Record<string, string>>): Record<s
   )
 }
 
-function snsError({ status, body, retryAfterMs }: HttpResponse): DeliveryError {
+function snsError(response: HttpResponse): DeliveryError {
+  const { status, body, retryAfterMs } = response
   const found = element(body, 'Code')
   const code = found !== undefined && /^[A-Za-z]{1,40}$/.test(found) ? found : undefined
   const message = `SNS answered ${[status, code].filter(Boolean).join(' ')}.`
   // Some of its limits are answered with status 400.
-  if (isTemporary(status) || (code !== undefined && /^Throttl/.test(code))) {
+  if (isTemporary(status) || isForeign(response) || (code !== undefined && /^Throttl/.test(code))) {
     return new DeliveryError(message, 'outage', { retryAfterMs })
   }
-  if (code === 'OptedOut') return new DeliveryError(message, 'contact', { contact: 'unsubscribed' })
-  const isNumber = code === 'InvalidParameter' && /\bPhoneNumber\b/.test(element(body, 'Message') ?? '')
+  const reason = element(body, 'Message') ?? ''
+  if (code === 'OptedOut' || (code === 'InvalidParameter' && /\bopted out\b/i.test(reason))) {
+    return new DeliveryError(message, 'contact', { contact: 'unsubscribed' })
+  }
+  const isNumber = code === 'InvalidParameter' && /\bPhoneNumber\b/.test(reason)
   return isNumber
     ? new DeliveryError(message, 'contact', { contact: 'unknown' })
     : new DeliveryError(message, 'carrier')

@@ -1,6 +1,6 @@
 import { type Carrier, type ContactFault, checkRecipient, DeliveryError } from '../delivery/carrier.js'
 import { gsm7Units } from '../message-texts/gsm-7.js'
-import { type HttpResponse, httpRequest, isTemporary } from './http-request.js'
+import { type HttpResponse, httpRequest, isForeign, isTemporary } from './http-request.js'
 import { firstItem, jsonFields, messageIdIn } from './json-fields.js'
 
 /** An account with Vonage, for its SMS API. */
@@ -18,11 +18,11 @@ export interface VonageSettings {
 /** The shortest `ttl` that Vonage accepts. */
 const MIN_LIFE_MS = 20_000
 
-/** The statuses that are about load: throttled, internal error. */
-const TEMPORARY = new Set(['1', '5'])
+/** The statuses that are about load: throttled, internal error, too many connections. */
+const TEMPORARY = new Set(['1', '5', '10'])
 
-/** The statuses that are about the recipient: not routable, barred. */
-const CONTACT: Readonly<Record<string, ContactFault>> = { 6: 'unreachable', 7: 'unsubscribed' }
+/** The statuses that are about the recipient: not routable, barred, no longer in use. */
+const CONTACT: Readonly<Record<string, ContactFault>> = { 6: 'unreachable', 7: 'unsubscribed', 33: 'unknown' }
 
 /** Delivers SMS over Vonage's SMS API. */
 export function vonageCarrier({
@@ -62,10 +62,12 @@ export function vonageCarrier({
   }
 }
 
-function vonageError({ status, retryAfterMs }: HttpResponse, found: unknown): DeliveryError {
+function vonageError(response: HttpResponse, found: unknown): DeliveryError {
+  const { status, retryAfterMs } = response
   const code = typeof found === 'string' && /^\d{1,3}$/.test(found) ? found : undefined
   const message = `Vonage answered ${[status, code && `status ${code}`].filter(Boolean).join(', ')}.`
-  if (isTemporary(status) || (code !== undefined && TEMPORARY.has(code))) {
+  const isLoad = code === undefined ? isForeign(response) : TEMPORARY.has(code)
+  if (isTemporary(status) || isLoad) {
     return new DeliveryError(message, 'outage', { retryAfterMs })
   }
   const contact = code === undefined ? undefined : CONTACT[code]

@@ -94,8 +94,16 @@ export function describeCarrier(
         expect(await faultAfter(400, '<html>{"errors":[')).toMatchObject({ fault: 'carrier' })
         expect(await faultAfter(400, '[null]')).toMatchObject({ fault: 'carrier' })
         expect(await faultAfter(400, 'x'.repeat(5_000_000))).toMatchObject({ fault: 'carrier' })
-        const overloaded = await faultAfter(503, '', { 'retry-after': '7' })
-        expect(overloaded).toMatchObject({ fault: 'outage', details: { retryAfterMs: 7_000 } })
+        for (const status of [401, 403, 404]) {
+          expect(await faultAfter(status, '{}'), String(status)).toMatchObject({ fault: 'carrier' })
+        }
+        for (const status of [500, 502, 503, 504]) {
+          expect(await faultAfter(status, '<html>'), String(status)).toMatchObject({ fault: 'outage' })
+        }
+        for (const status of [429, 503]) {
+          const overloaded = await faultAfter(status, '', { 'retry-after': '7' })
+          expect(overloaded).toMatchObject({ fault: 'outage', details: { retryAfterMs: 7_000 } })
+        }
         expect(opened.arrived).toHaveLength(before)
         opened.answer('accept')
         await deliver(message(channel))

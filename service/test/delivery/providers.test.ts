@@ -1,10 +1,11 @@
 import PostalMime from 'postal-mime'
 import { describe, expect, test } from 'vitest'
 import { parseDelivery } from '../../src/carriers/delivery-option.js'
+import type { DeliveryError } from '../../src/delivery/carrier.js'
 import { messageOfId } from '../../src/reports/message-id.js'
 import { rejection } from '../kit.js'
 import { describeCarrier } from './contract.js'
-import { providerStub } from './provider-stub.js'
+import { type ProviderAnswer, providerStub } from './provider-stub.js'
 import { AWS_LOGIN, carrierFor, opened, PROVIDERS, SECRET_KEY } from './providers.js'
 import { message } from './queued-messages.js'
 
@@ -61,6 +62,21 @@ describe('the request to a provider', () => {
     expect(bird.validity).toBeGreaterThan(290)
   })
 
+  test.each(PROVIDERS)(
+    'of $name is repeated when something else than its API accepts it',
+    async (provider) => {
+      const { carrier, answerWith, close } = await opened(provider)
+      for (const body of ['<html>Welcome to the Wi-Fi</html>', '', '{', '{}', 'null', '[]']) {
+        for (const status of [200, 201, 204]) {
+          answerWith(status, status === 204 ? '' : body)
+          const deliver = carrier.deliver(message(provider.channel), AbortSignal.timeout(5_000))
+          expect(await rejection(deliver), body).toMatchObject({ fault: 'outage' })
+        }
+      }
+      await close()
+    },
+  )
+
   test('with wrong credentials is refused by the carrier, which another one may replace', async () => {
     for (const provider of PROVIDERS) {
       const server = await providerStub(provider.api)
@@ -77,6 +93,95 @@ describe('the request to a provider', () => {
       await server.close()
     }
   })
+})
+
+describe('an error of a provider', () => {
+  const [ses, sns, vonage, messageBird] = PROVIDERS
+  const faultAfter = async (
+    provider: (typeof PROVIDERS)[number],
+    { status, body, headers }: ProviderAnswer,
+  ) => {
+    const { carrier, answerWith, close } = await opened(provider)
+    answerWith(status, body, headers)
+    const error = await rejection(carrier.deliver(message(provider.channel), AbortSignal.timeout(5_000)))
+    await close()
+    const { fault, details } = error as DeliveryError
+    return details.contact ?? fault
+  }
+
+  test.each([
+    [400, 'MessageRejected', 'Email address is not verified.', 'carrier'],
+    [400, 'MailFromDomainNotVerifiedException', 'MAIL FROM domain is not verified.', 'carrier'],
+    [400, 'AccountSuspendedException', "The account's ability to send email is disabled.", 'carrier'],
+    [400, 'SendingPausedException', 'Sending is paused for this account.', 'carrier'],
+    [400, 'BadRequestException', 'Missing final @domain', 'unknown'],
+    [400, 'BadRequestException', 'Local address contains control or whitespace', 'unknown'],
+    [404, 'NotFoundException', 'Configuration set <codes> does not exist.', 'carrier'],
+    [403, 'AccessDeniedException', 'User is not authorized to perform: ses:SendEmail', 'carrier'],
+    [429, 'TooManyRequestsException', 'Maximum sending rate exceeded.', 'outage'],
+    [400, 'ThrottlingException', 'Rate exceeded', 'outage'],
+    [500, 'InternalFailure', '', 'outage'],
+  ])('of SES with status %i and type %s (%s) counts as %s', async (status, type, text, expected) => {
+    const headers = { 'x-amzn-errortype': type }
+    expect(await faultAfter(ses, { status, body: JSON.stringify({ message: text }), headers })).toBe(expected)
+  })
+
+  test.each([
+    [400, 'InvalidParameter', 'Invalid parameter: PhoneNumber Reason: +44 is not valid', 'unknown'],
+    [
+      400,
+      'InvalidParameter',
+      'Invalid parameter: PhoneNumber Reason: Phone number is opted out',
+      'unsubscribed',
+    ],
+    [400, 'InvalidParameter', 'Invalid parameter: Message too long', 'carrier'],
+    [400, 'OptedOut', '', 'unsubscribed'],
+    [403, 'AuthorizationError', 'User is not authorized', 'carrier'],
+    [403, 'InvalidClientTokenId', 'The security token is invalid', 'carrier'],
+    [429, 'Throttled', 'Rate exceeded', 'outage'],
+    [400, 'Throttling', 'Rate exceeded', 'outage'],
+    [500, 'InternalError', '', 'outage'],
+  ])('of SNS with status %i and code %s (%s) counts as %s', async (status, code, text, expected) => {
+    const body = `<ErrorResponse><Error><Code>${code}</Code><Message>${text}</Message></Error></ErrorResponse>`
+    expect(await faultAfter(sns, { status, body })).toBe(expected)
+  })
+
+  test.each([
+    ['1', 'outage'],
+    ['2', 'carrier'],
+    ['3', 'carrier'],
+    ['4', 'carrier'],
+    ['5', 'outage'],
+    ['6', 'unreachable'],
+    ['7', 'unsubscribed'],
+    ['8', 'carrier'],
+    ['9', 'carrier'],
+    ['10', 'outage'],
+    ['12', 'carrier'],
+    ['15', 'carrier'],
+    ['29', 'carrier'],
+    ['33', 'unknown'],
+  ])('of Vonage with status %s counts as %s', async (status, expected) => {
+    const body = JSON.stringify({ 'message-count': '1', messages: [{ status, 'error-text': 'text' }] })
+    expect(await faultAfter(vonage, { status: 200, body })).toBe(expected)
+  })
+
+  test.each([
+    [401, 2, 'access_key', 'carrier'],
+    [422, 9, 'recipients', 'unknown'],
+    [422, 10, 'recipient', 'unknown'],
+    [422, 10, 'originator', 'carrier'],
+    [422, 21, null, 'carrier'],
+    [402, 25, null, 'carrier'],
+    [429, 429, null, 'outage'],
+    [500, 99, null, 'outage'],
+  ])(
+    'of MessageBird with status %i and code %i (%s) counts as %s',
+    async (status, code, parameter, expected) => {
+      const body = JSON.stringify({ errors: [{ code, description: 'text', parameter }] })
+      expect(await faultAfter(messageBird, { status, body })).toBe(expected)
+    },
+  )
 })
 
 describe('the address of a provider', () => {
