@@ -1,4 +1,4 @@
-import type { DeliveredMethod } from 'countersign/protocol'
+import type { DeliveredMethod, KeyMethod, RelyingParty } from 'countersign/protocol'
 import type { Limits } from './limits.js'
 
 /** What an application may use: `enterprise` includes DUAL. */
@@ -12,13 +12,28 @@ export const OPTIONAL_METHODS = [
   'whatsapp',
   'call',
   'dual',
-] as const satisfies DeliveredMethod[]
+  'security-key',
+  'passkey',
+] as const satisfies (DeliveredMethod | KeyMethod)[]
+
+/** A method that an application can switch off. */
+export type OptionalMethod = (typeof OPTIONAL_METHODS)[number]
 
 /**
  * The account notices that the service can send (R34, R61, R63). An application that notifies its users itself
  * switches them off.
  */
-export const NOTICES = ['locked', 'app-bound', 'backup-made', 'backup-used', 'factor-removed'] as const
+export const NOTICES = [
+  'locked',
+  'app-bound',
+  'backup-made',
+  'backup-used',
+  'factor-removed',
+  'key-added',
+  'key-removed',
+  'key-counter',
+  'key-synced',
+] as const
 
 /** The event that an account notice is about. */
 export type Notice = (typeof NOTICES)[number]
@@ -39,7 +54,7 @@ export interface Application {
   readonly locale: string
   readonly tier: Tier
   /** The methods that are switched on. */
-  readonly methods: readonly DeliveredMethod[]
+  readonly methods: readonly OptionalMethod[]
   /** ISO 3166 codes of the countries whose phone numbers are served; an empty list serves all. */
   readonly countries: readonly string[]
   readonly spending: Spending
@@ -48,8 +63,32 @@ export interface Application {
   readonly limits: Limits
   /** The channels whose messages go to a webhook of its own. */
   readonly webhookChannels: OwnWebhook['channels']
+  /** The relying party of its security keys and passkeys. Without one, it offers neither. */
+  readonly relyingParty: RelyingPartySettings | undefined
+  readonly keyPolicy: KeyPolicy
   /** Its own texts of messages, which replace ours. */
   readonly texts: OwnTexts
+}
+
+/** A relying party with everything that its operator set. */
+export interface RelyingPartySettings extends RelyingParty {
+  /** Origins of other sites that may use the keys in frames of ours. */
+  readonly topOrigins: readonly string[]
+}
+
+/** The names of the algorithms of keys, in the order in which they are preferred. */
+export const KEY_ALGORITHMS = ['EdDSA', 'ES256', 'ES384', 'ES512', 'RS256'] as const
+
+/** Which keys an application accepts. */
+export interface KeyPolicy {
+  /** Whether a security key must verify the user, by PIN or biometrics. A passkey always must. */
+  readonly userVerification: 'discouraged' | 'required'
+  /** Whether keys that can be synced to other devices are refused. */
+  readonly deviceBoundOnly: boolean
+  /** The accepted algorithms. */
+  readonly algorithms: readonly (typeof KEY_ALGORITHMS)[number][]
+  /** What happens when a signature counter goes back: the key is refused, or accepted with a notice to the user. */
+  readonly counter: 'refuse' | 'flag'
 }
 
 /** What messages to phones cost, and how much may be spent on them, in the currency of the operator's carriers. */

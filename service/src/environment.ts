@@ -1,5 +1,6 @@
 import { NOTICES, type Notice } from './application.js'
 import { ConfigurationError } from './configuration-error.js'
+import { KEY_VARIABLES, readKeyVariables } from './key-variables.js'
 import { unknownVariableFaults } from './known-variables.js'
 import { isDurationLimit, LIMIT_NAMES, LIMIT_RANGES, type LimitName, limitRange } from './limits.js'
 import { LOG_LEVELS, type LogEvent } from './log/logger.js'
@@ -32,6 +33,7 @@ const LIMIT_VARIABLES: Readonly<Record<LimitName, string>> = {
   appStepsAhead: 'SERVICE_APP_STEPS_AHEAD',
   backupCodes: 'SERVICE_BACKUP_CODES',
   backupCodeLength: 'SERVICE_BACKUP_CODE_LENGTH',
+  keysPerAccount: 'SERVICE_KEYS_PER_ACCOUNT',
 }
 
 /** The options whose value is the text of a variable. */
@@ -85,6 +87,7 @@ const KNOWN_VARIABLES: readonly string[] = [
   ...Object.values(LIMIT_VARIABLES),
   ...Object.values(PROCESS_LIMITS).map(({ variable }) => variable),
   ...Object.values(VARIABLES),
+  ...Object.values(KEY_VARIABLES),
   ...OTHER_VARIABLES,
 ]
 
@@ -163,6 +166,7 @@ export function readEnvironment(
       .split(',')
       .map((host) => host.trim())
       .filter(Boolean),
+    ...readKeyVariables(env, faults),
     limits,
     ...processLimits,
     ...(notices && { notices }),
@@ -196,8 +200,12 @@ function optionFaults(options: ServiceOptions): readonly string[] {
     return []
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
-    return error.faults.map((fault) => fault.replace(/^[\w.]+/, (option) => VARIABLES[option] ?? option))
+    return error.faults.map((fault) => fault.replace(/^[\w.]+/, variableOf))
   }
+}
+
+function variableOf(option: string): string {
+  return { ...VARIABLES, ...KEY_VARIABLES }[option] ?? option
 }
 
 /** The current secret, by default the one in the data folder, and the former ones. */

@@ -11,6 +11,7 @@ interface CountRange {
     | 'codes'
     | 'characters'
     | 'percent'
+    | 'keys'
   readonly min: number
   readonly max: number
   readonly default: number
@@ -77,6 +78,8 @@ export const LIMIT_RANGES = {
   backupCodes: count('codes', 8, 16, 10),
   /** Characters in a backup code, 5 bits each (R58): 13 to 32. Defaults to 16. */
   backupCodeLength: count('characters', 13, 32, 16),
+  /** Security keys and passkeys of one account: 1 to 100. Defaults to 20. */
+  keysPerAccount: count('keys', 1, 100, 20),
 }
 
 type Ranges = typeof LIMIT_RANGES

@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { NOTICES } from './application.js'
-import { displayName, noticesRule, originRule } from './applications/settings.js'
+import { displayName } from './applications/display-name.js'
+import { keyPolicyOption, relyingPartyOption, unfitOrigins } from './applications/key-settings.js'
+import { noticesRule, originRule } from './applications/settings.js'
 import { renamedSetting } from './applications/stored-settings.js'
 import { parseDelivery } from './carriers/delivery-option.js'
 import type { Routes } from './carriers/route.js'
@@ -220,6 +222,13 @@ const schema = z.strictObject({
       { error: 'transcribeHosts must be a list of hosts' },
     )
     .default([]),
+  /**
+   * The relying party of security keys and passkeys: the domain that keys belong to, and the origins of your pages. Without it,
+   * keys are not offered.
+   */
+  relyingParty: relyingPartyOption.optional(),
+  /** Which keys are accepted; each member has its own default. */
+  keyPolicy: keyPolicyOption.prefault({}),
   /** Attempts, lifetimes and message budgets; each limit has its own default. */
   limits: z.strictObject(limitRules).prefault({}),
   /** Accepts test keys even if NODE_ENV is `production`; every holder of a test key can read its codes. Defaults to `false`. */
@@ -275,10 +284,19 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
   if (parsed.data?.databaseReadUrl !== undefined && parsed.data.databaseUrl === undefined) {
     faults.push('databaseReadUrl is a replica of databaseUrl, which is missing.')
   }
+  faults.push(...relyingPartyFaults(parsed.data?.relyingParty))
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   const { delivery: _delivery, limits, ...settings } = parsed.data
   const { metricsWithoutKey = !isProduction() } = settings
   return { ...settings, metricsWithoutKey, limits: limitsFrom(limits), routes }
+}
+
+function relyingPartyFaults(given: z.output<typeof relyingPartyOption> | undefined): string[] {
+  if (!given?.origins) return []
+  const { id, origins } = given
+  return unfitOrigins({ id, origins }).map(
+    (origin) => `relyingParty.origins must be origins of ${id} or of a host below it (got ${origin}).`,
+  )
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {

@@ -13,6 +13,11 @@ export function contactRefused(detail?: string): Refused {
     refusal: { reason: 'contact_refused', ...(detail !== undefined && { detail }) },
   }
 }
+/** The account has as many keys as the application allows. */
+export const tooManyKeys: Refused = {
+  outcome: 'refused',
+  refusal: { reason: 'method_off', detail: 'This account has the maximum number of keys: remove one first.' },
+}
 export const factorDisabled: Refused = { outcome: 'refused', refusal: { reason: 'factor_disabled' } }
 
 /** Why a contact cannot be reached, in words for users and developers. */

@@ -5,6 +5,7 @@ import type { Express } from 'express'
 import { endUndelivered } from './accounts/challenge.js'
 import { type Application, OPTIONAL_METHODS } from './application.js'
 import { applicationDirectory, DEFAULT_APPLICATION } from './applications/directory.js'
+import { relyingPartyOf } from './applications/key-settings.js'
 import { type ApplicationDefaults, applicationDefaults, applicationFrom } from './applications/settings.js'
 import { buildCarriers } from './carriers/build-carriers.js'
 import { type InboxMessage, storedInbox } from './carriers/inbox.js'
@@ -253,5 +254,7 @@ function defaultsFrom(settings: ServiceSettings): ApplicationDefaults {
     spending: { prices: {}, perDay: undefined, perMonth: undefined },
     notices: settings.notices,
     limits: settings.limits,
+    relyingParty: relyingPartyOf(settings.relyingParty, settings.applicationName),
+    keyPolicy: settings.keyPolicy,
   }
 }

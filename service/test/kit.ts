@@ -6,6 +6,7 @@ import { expect, vi } from 'vitest'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { endUndelivered } from '../src/accounts/challenge.js'
 import { type Application, NOTICES, OPTIONAL_METHODS } from '../src/application.js'
+import { DEFAULT_KEY_POLICY } from '../src/applications/key-settings.js'
 import { storedInbox } from '../src/carriers/inbox.js'
 import { type Carrier, DeliveryError } from '../src/delivery/carrier.js'
 import { CHANNELS, type Channel, type QueuedMessage } from '../src/delivery/message.js'
@@ -118,6 +119,8 @@ export function freshTenant(
     countries: [],
     spending: { prices: {}, perDay: undefined, perMonth: undefined },
     notices: NOTICES,
+    relyingParty: undefined,
+    keyPolicy: DEFAULT_KEY_POLICY,
     ...settings,
     limits: limitsFrom(settings.limits ?? {}),
   }

@@ -38,6 +38,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   store: { uses: ['configuration-error.ts'] },
   requests: {},
 
+  webauthn: { types: ['application.ts'] },
   idempotency: { uses: ['secrets', 'store'] },
   accounts: {
     uses: ['authenticator-app', 'contacts', 'seconds-until.ts', 'secrets', 'store'],
@@ -79,6 +80,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'store',
       'test-mode',
       'transcription',
+      'webauthn',
     ],
     types: ['application.ts'],
   },
@@ -150,10 +152,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
     types: ['log'],
   },
+  'key-variables.ts': { types: ['options.ts'] },
   'environment.ts': {
     uses: [
       'application.ts',
       'configuration-error.ts',
+      'key-variables.ts',
       'known-variables.ts',
       'limits.ts',
       'log',
@@ -248,6 +252,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['metrics/'],
   qr: ['authenticator-app/'],
   'request-filtering-agent': ['outbound/public-agent.ts'],
+  '@simplewebauthn/server': ['webauthn/'],
+  '@simplewebauthn/server/helpers': ['webauthn/'],
   ws: ['http/streams/', 'transcription/live/engine-socket.ts'],
   'zod-openapi': ['http/openapi/'],
 }

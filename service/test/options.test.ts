@@ -8,6 +8,7 @@ import {
 } from '@countersign/service'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
+import { NOTICES } from '../src/application.js'
 import { clientNetwork } from '../src/contacts/client-network.js'
 import { refusePhone } from '../src/contacts/phone.js'
 import { readOptions, type ServiceOptions } from '../src/options.js'
@@ -332,13 +333,7 @@ describe('the environment', () => {
       readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_NOTICES }, { dataDir: folder }).options
     expect(read('locked, backup-used').notices).toEqual(['locked', 'backup-used'])
     expect(read('none').notices).toEqual([])
-    expect(readOptions(read('')).notices).toEqual([
-      'locked',
-      'app-bound',
-      'backup-made',
-      'backup-used',
-      'factor-removed',
-    ])
+    expect(readOptions(read('')).notices).toEqual([...NOTICES])
     expect(() => read('locked,none')).toThrow('SERVICE_NOTICES must be "none" or a list of locked, app-bound')
   })
 

@@ -5,6 +5,7 @@ import { appFactorSuite } from './suites/app-factor.js'
 import { backupCodesSuite } from './suites/backup-codes.js'
 import { erasureSuite } from './suites/erasure.js'
 import { failingStoreSuite } from './suites/failing-store.js'
+import { keysSuite } from './suites/keys.js'
 import { noticesSuite } from './suites/notices.js'
 import { sameWorkSuite } from './suites/same-work.js'
 import { sendingSuite } from './suites/sending.js'
@@ -19,6 +20,7 @@ describeOnEveryDatabase((bench) => {
   describe('verifying', () => verifyingSuite(bench))
   describe('the authenticator app', () => appFactorSuite(bench))
   describe('backup codes', () => backupCodesSuite(bench))
+  describe('security keys and passkeys', () => keysSuite(bench))
   describe('requests about known and unknown accounts', () => sameWorkSuite(bench))
   describe('notices', () => noticesSuite(bench))
   describe('transactions', () => transactionsSuite(bench))

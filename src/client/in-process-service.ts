@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ServiceError } from '../errors.js'
-import { KEY_METHODS, VERIFY_TYPES } from '../protocol/methods.js'
+import { KEY_METHODS, KEY_TYPES, VERIFY_TYPES } from '../protocol/methods.js'
 import type {
   AccountFactors,
   BackupAnswer,
@@ -73,7 +73,7 @@ const factorsOf = z
     lastUsed: z
       .array(
         z.object({
-          type: z.enum([...VERIFY_TYPES, 'BACKUP']),
+          type: z.enum([...VERIFY_TYPES, ...KEY_TYPES, 'BACKUP']),
           user: z.string().optional(),
           at: z.number().nonnegative(),
         }),

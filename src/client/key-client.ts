@@ -12,7 +12,7 @@ import {
   removeKeyAnswer,
   renameKeyAnswer,
 } from '../protocol/keys-wire.js'
-import type { KeyMethod } from '../protocol/methods.js'
+import { KEY_TYPE, type KeyMethod, type KeyType } from '../protocol/methods.js'
 import type { Refused } from '../protocol/service-refusal.js'
 import { invalidResponse, keyFaultIn, problemCode, refusalIn, validFields } from './response-validation.js'
 import type { Answer } from './transport.js'
@@ -27,9 +27,6 @@ export interface KeyCalls {
   extras(caller: Caller): Record<string, string | undefined>
 }
 
-type KeyType = z.output<typeof keyAnswer>['type']
-
-const TYPE: Readonly<Record<KeyMethod, KeyType>> = { 'security-key': 'SECURITY_KEY', passkey: 'PASSKEY' }
 const METHOD: Readonly<Record<KeyType, KeyMethod>> = { SECURITY_KEY: 'security-key', PASSKEY: 'passkey' }
 
 /** The method of a `Type` value for keys. */
@@ -49,7 +46,7 @@ export function keyClient({ path, post, get, extras }: KeyCalls): KeyVerbs {
       const { method, transaction, userName } = request
       const answer = await post(`${path}/registration/options`, {
         ...userOf(request),
-        Type: TYPE[method],
+        Type: KEY_TYPE[method],
         Transaction: transaction,
         UserName: userName,
       })
@@ -60,7 +57,7 @@ export function keyClient({ path, post, get, extras }: KeyCalls): KeyVerbs {
       const { method, transaction, name, response } = request
       const answer = await post(`${path}/registration/verify`, {
         ...userOf(request),
-        Type: TYPE[method],
+        Type: KEY_TYPE[method],
         Transaction: transaction,
         Name: name,
         Response: JSON.stringify(response),
@@ -76,7 +73,7 @@ export function keyClient({ path, post, get, extras }: KeyCalls): KeyVerbs {
       const { method, purpose, transaction } = request
       const answer = await post(`${path}/authentication/options`, {
         ...userOf(request),
-        Type: TYPE[method],
+        Type: KEY_TYPE[method],
         Purpose: purpose,
         Transaction: transaction,
       })
@@ -87,7 +84,7 @@ export function keyClient({ path, post, get, extras }: KeyCalls): KeyVerbs {
       const { method, purpose, transaction, response } = request
       const answer = await post(`${path}/authentication/verify`, {
         ...userOf(request),
-        Type: TYPE[method],
+        Type: KEY_TYPE[method],
         Purpose: purpose,
         Transaction: transaction,
         Response: JSON.stringify(response),

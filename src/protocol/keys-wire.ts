@@ -1,14 +1,12 @@
 import * as z from 'zod'
 import { KEY_FAULTS, KEY_PURPOSES } from './keys.js'
+import { KEY_TYPES } from './methods.js'
 import { caller, oneOf, seconds, text, user } from './wire-parts.js'
 
 /*
  * The bodies of the HTTP API for security keys and passkeys. The published API names security keys among its methods and shows no
  * format, so all of these are our service's additions.
  */
-
-/** `Type` values for keys. */
-export const KEY_TYPES = ['SECURITY_KEY', 'PASSKEY'] as const
 
 const MAX_CREDENTIAL_ID = 1_364
 const MAX_ATTESTATION = 24_000

@@ -7,6 +7,18 @@ export const KEY_METHODS = ['security-key', 'passkey'] as const
 /** A method of WebAuthn. */
 export type KeyMethod = (typeof KEY_METHODS)[number]
 
+/** `Type` values for keys. */
+export const KEY_TYPES = ['SECURITY_KEY', 'PASSKEY'] as const
+
+/** A `Type` value for keys. */
+export type KeyType = (typeof KEY_TYPES)[number]
+
+/** The `Type` value of each method of WebAuthn. */
+export const KEY_TYPE: Readonly<Record<KeyMethod, KeyType>> = {
+  'security-key': 'SECURITY_KEY',
+  passkey: 'PASSKEY',
+}
+
 /** Every method for a second factor that the service's API supports. */
 export const METHODS = ['app', 'email', 'sms', 'whatsapp', 'call', 'dual', ...KEY_METHODS] as const
 

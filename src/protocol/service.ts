@@ -2,7 +2,15 @@ import type { Caller } from './caller.js'
 import type { Contact } from './contact.js'
 import type { KeyVerbs } from './keys.js'
 import type { LiveTranscriptionVerbs } from './live-transcription.js'
-import type { BackupMethod, CodeKind, CodeMethod, DeliveredMethod, KeyMethod, VerifyType } from './methods.js'
+import type {
+  BackupMethod,
+  CodeKind,
+  CodeMethod,
+  DeliveredMethod,
+  KeyMethod,
+  KeyType,
+  VerifyType,
+} from './methods.js'
 import type { Refused } from './service-refusal.js'
 
 /** The purpose of a code. Messages mention it (R45), and the service binds the code to it (R38). */
@@ -170,8 +178,8 @@ export interface AccountFactors {
 
 /** When a factor was last used. */
 export interface FactorUse {
-  /** What the factor's codes are verified as. */
-  readonly type: VerifyType | 'BACKUP'
+  /** What the factor's codes are verified as, or the kind of key. */
+  readonly type: VerifyType | KeyType | 'BACKUP'
   /** The contact of a factor that receives codes, in canonical form. */
   readonly user?: string
   /** To the hour, in milliseconds since 1970. */

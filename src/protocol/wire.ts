@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { MAX_CODE_LENGTH } from './code.js'
-import { KEY_TYPES, keyFault } from './keys-wire.js'
-import { BACKUP_TYPES, CODE_KINDS, SEND_TYPES, VERIFY_TYPES } from './methods.js'
+import { keyFault } from './keys-wire.js'
+import { BACKUP_TYPES, CODE_KINDS, KEY_TYPES, SEND_TYPES, VERIFY_TYPES } from './methods.js'
 import type { TranscriptionRefusal } from './service.js'
 import { caller, oneOf, seconds, text, user } from './wire-parts.js'
 
@@ -215,7 +215,7 @@ export const factorsAnswer = z.object({
   last_used: z
     .array(
       z.object({
-        type: z.enum([...VERIFY_TYPES, 'BACKUP']),
+        type: z.enum([...VERIFY_TYPES, ...KEY_TYPES, 'BACKUP']),
         user: z
           .string()
           .max(320)
@@ -287,6 +287,7 @@ export const TRANSCRIPTION_REFUSALS = [
 export const SERVICE_PROBLEMS = [
   'invalid_request',
   'invalid_code',
+  'invalid_key',
   'invalid_api_key',
   'locked',
   'limited',

@@ -1,12 +1,23 @@
-import { type AccountFactors, type FactorUse, VERIFY_TYPE } from 'countersign/protocol'
+import {
+  type AccountFactors,
+  type FactorUse,
+  KEY_TYPE,
+  type KeyMethod,
+  VERIFY_TYPE,
+} from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { queryOne, type Store } from '../store/store.js'
 import { activateWaitingSet, BACKUP_FACTOR, IS_SHOWN_SET } from './backup-set.js'
 
-const TYPES: readonly FactorUse['type'][] = [...Object.values(VERIFY_TYPE), BACKUP_FACTOR]
+const TYPES: readonly FactorUse['type'][] = [
+  ...Object.values(VERIFY_TYPE),
+  ...Object.values(KEY_TYPE),
+  BACKUP_FACTOR,
+]
 
 interface Row {
   readonly app: boolean
+  readonly keys: readonly KeyMethod[]
   readonly codes: number
   readonly shown: boolean
   readonly waits: boolean
@@ -14,13 +25,14 @@ interface Row {
 }
 
 /**
- * The confirmed authenticator app of an account, the number of its unused backup codes that are valid for the contact, and when
+ * The confirmed authenticator app of an account, those of the offered kinds of keys that it has, the number of its unused backup codes that are valid for the contact, and when
  * its factors were last used. An unknown account has none, and stays unknown.
  */
 export async function readAccountFactors(
   store: Store,
   application: Pick<Application, 'id'>,
   { account, canonicalContact }: { readonly account: string; readonly canonicalContact: string },
+  offered: readonly KeyMethod[],
 ): Promise<AccountFactors> {
   const read = () =>
     queryOne<Row>(
@@ -28,6 +40,7 @@ export async function readAccountFactors(
       `SELECT
          EXISTS (
            SELECT FROM app_secret WHERE application = $1 AND account = $2 AND sealed IS NOT NULL) AS app,
+         ARRAY (SELECT DISTINCT method FROM account_key WHERE application = $1 AND account = $2) AS keys,
          (SELECT count(*)::integer FROM backup_code JOIN backup_set USING (application, account, salt)
            WHERE application = $1 AND account = $2 AND (contact = $3 OR ${IS_SHOWN_SET})) AS codes,
          EXISTS (SELECT FROM backup_set WHERE application = $1 AND account = $2 AND ${IS_SHOWN_SET}) AS shown,
@@ -42,6 +55,7 @@ export async function readAccountFactors(
   const row = activated ? await read() : found
   return {
     app: row?.app ?? false,
+    ...(offered.length > 0 && { keys: offered.filter((method) => row?.keys.includes(method)) }),
     backupCodesLeft: row?.codes ?? 0,
     ...(row?.shown && row.codes > 0 && { backupDelivery: 'page' }),
     lastUsed: Object.entries(row?.used ?? {}).flatMap(([factor, at]) => useOf(factor, at) ?? []),

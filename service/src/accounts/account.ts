@@ -42,6 +42,20 @@ export async function holdAccount(
   return row
 }
 
+/** The account's row, which is not locked; `undefined` when the account is unknown. */
+export function findAccount(
+  queries: Queries,
+  application: Pick<Application, 'id'>,
+  account: string,
+): Promise<AccountRow | undefined> {
+  return queryOne<AccountRow>(
+    queries,
+    `SELECT account, locked_until, proven_email, proven_phone, locale FROM account
+     WHERE application = $1 AND account = $2`,
+    [application.id, account],
+  )
+}
+
 /** Forgets a factor that was removed: its failures, and when it was last used. */
 export async function forgetFactor(
   tx: Queries,

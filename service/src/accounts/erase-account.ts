@@ -12,6 +12,8 @@ export interface Erasure {
   readonly factors: number
   /** Secrets of an authenticator app, sets of backup codes, and backup codes. */
   readonly secrets: number
+  /** Security keys and passkeys. */
+  readonly keys: number
   readonly challenges: number
   /** Messages and their delivery states, also those in the development inbox. */
   readonly messages: number
@@ -44,13 +46,17 @@ const ERASE = statement<Parameters>(`WITH counters AS (DELETE FROM budget WHERE 
   backup_codes AS (DELETE FROM backup_code WHERE ${OWN} RETURNING 1),
   backup_sets AS (DELETE FROM backup_set WHERE ${OWN} RETURNING 1),
   app_secrets AS (DELETE FROM app_secret WHERE ${OWN} RETURNING 1),
+  keys AS (DELETE FROM account_key WHERE ${OWN} RETURNING 1),
+  key_users AS (DELETE FROM key_user WHERE ${OWN} RETURNING 1),
+  key_challenges AS (DELETE FROM key_challenge WHERE ${OWN} RETURNING 1),
   factors AS (DELETE FROM factor WHERE ${OWN} RETURNING 1),
   accounts AS (DELETE FROM account WHERE ${OWN} RETURNING 1)
   SELECT (SELECT count(*) FROM accounts)::integer AS accounts,
     (SELECT count(*) FROM factors)::integer AS factors,
     ((SELECT count(*) FROM app_secrets) + (SELECT count(*) FROM backup_sets)
       + (SELECT count(*) FROM backup_codes))::integer AS secrets,
-    (SELECT count(*) FROM challenges)::integer AS challenges,
+    (SELECT count(*) FROM keys)::integer AS keys,
+    ((SELECT count(*) FROM challenges) + (SELECT count(*) FROM key_challenges))::integer AS challenges,
     ((SELECT count(*) FROM messages) + (SELECT count(*) FROM inbox_messages))::integer AS messages,
     (SELECT count(*) FROM counters)::integer AS counters`)
 

@@ -4,6 +4,7 @@ import { accountReference } from '../secrets/account-reference.js'
 import type { Keys } from '../secrets/keys.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { destinationsOf } from './account-destinations.js'
+import { exportKeys } from './export-keys.js'
 import type { AccountExport } from './export-schema.js'
 
 type Times<Names extends string> = { readonly [Name in Names]: number | null }
@@ -97,6 +98,7 @@ export async function exportAccount(
           waiting_since: isoOrNull(backup.waiting_since),
         }
       : null,
+    ...(await exportKeys(tx, application, account)),
     challenges: await challengesOf(tx, key),
     messages: await messagesOf(tx, key),
     budgets: await budgetsOf(tx, application, account),

@@ -47,6 +47,29 @@ export const accountExport = z.object({
       waiting_since: timeOrNull,
     })
     .nullable(),
+  keys: z
+    .array(
+      z.object({
+        id: z.string(),
+        method: z.string(),
+        name: z.string(),
+        authenticator: z.string().meta({ description: 'The id of its model (AAGUID).' }),
+        counter: z.number().int(),
+        backup_eligible: z.boolean(),
+        backed_up: z.boolean(),
+        transports: z.array(z.string()),
+        created_at: time,
+        last_used_at: timeOrNull,
+      }),
+    )
+    .meta({ description: 'Security keys and passkeys, without their public keys.' }),
+  key_user_handle: z
+    .string()
+    .nullable()
+    .meta({ description: 'The random id of the account that its keys store.' }),
+  key_challenges: z
+    .array(z.object({ method: z.string(), purpose: z.string(), transaction: z.string(), expires_at: time }))
+    .meta({ description: 'Challenges that await the response of a key.' }),
   challenges: z.array(
     z.object({
       contact: z.string(),

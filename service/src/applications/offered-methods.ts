@@ -1,5 +1,11 @@
-import type { DeliveredMethod, Refused, VerifyType } from 'countersign/protocol'
-import type { Application } from '../application.js'
+import {
+  type DeliveredMethod,
+  KEY_METHODS,
+  type KeyMethod,
+  type Refused,
+  type VerifyType,
+} from 'countersign/protocol'
+import type { Application, OptionalMethod, RelyingPartySettings } from '../application.js'
 
 const METHODS_OF: Readonly<Record<VerifyType, readonly DeliveredMethod[]>> = {
   EMAIL: ['email'],
@@ -9,18 +15,35 @@ const METHODS_OF: Readonly<Record<VerifyType, readonly DeliveredMethod[]>> = {
 }
 
 /** The refusal of a method that the application does not offer; `undefined` when it does. */
-export function refuseMethod(application: Application, method: DeliveredMethod): Refused | undefined {
+export function refuseMethod(application: Application, method: OptionalMethod): Refused | undefined {
   if (method === 'dual' && application.tier !== 'enterprise') {
     return off('DUAL requires the enterprise tier; this application has the standard tier.')
   }
   if (application.methods.includes(method)) return undefined
-  return off(`${method.toUpperCase()} is switched off for this application.`)
+  return off(`${method.toUpperCase().replace('-', '_')} is switched off for this application.`)
 }
 
 /** The refusal of codes of a `Type` when the application offers none of the methods that deliver them. */
 export function refuseType(application: Application, type: VerifyType): Refused | undefined {
   const refusals = METHODS_OF[type].map((method) => refuseMethod(application, method))
   return refusals.every((refusal) => refusal !== undefined) ? refusals[0] : undefined
+}
+
+/** The relying party of an application that offers this kind of key, or the refusal. */
+export function relyingPartyFor(application: Application, method: KeyMethod): RelyingPartySettings | Refused {
+  return refuseMethod(application, method) ?? relyingPartyOrRefusal(application)
+}
+
+/** The relying party of an application, or the refusal. */
+export function relyingPartyOrRefusal({ relyingParty }: Application): RelyingPartySettings | Refused {
+  return (
+    relyingParty ?? off('This application has no relying party, so it offers no security keys and passkeys.')
+  )
+}
+
+/** The kinds of keys that an application offers. */
+export function offeredKeyMethods({ relyingParty, methods }: Application): readonly KeyMethod[] {
+  return relyingParty ? KEY_METHODS.filter((method) => methods.includes(method)) : []
 }
 
 function off(detail: string): Refused {

@@ -12,6 +12,8 @@ import { isCountry } from '../contacts/phone.js'
 import { LIMIT_NAMES, type LimitOptions, limitRules, limitsFrom } from '../limits.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from '../message-texts/catalogue.js'
 import { faultsInOwnTexts } from '../message-texts/own-texts.js'
+import { displayName } from './display-name.js'
+import { DEFAULT_KEY_POLICY, keyPolicyFrom, keyRules, relyingPartyFrom } from './key-settings.js'
 import { senderRules } from './sender-settings.js'
 
 /** How an operator writes the empty list of countries, which serves all. */
@@ -22,13 +24,6 @@ const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/
 /** Whether an application can have this name, which appears in rows, logs and commands. */
 export function isApplicationName(text: string): boolean {
   return NAME.test(text)
-}
-
-/** The rule for the name in messages and authenticator apps; `field` is the name of the option. */
-export function displayName(field: string) {
-  return z.string({ error: `${field} must be text: the name that users know` }).regex(/^[^\p{Cc}]{1,40}$/u, {
-    error: `${field} must have 1 to 40 characters and no control characters`,
-  })
 }
 
 /** The rule for the host of an application's pages. */
@@ -111,6 +106,7 @@ export const settingsSchema = z.strictObject({
     })
     .optional(),
   ...senderRules,
+  ...keyRules,
   ...limitRules,
 })
 
@@ -132,6 +128,8 @@ export function applicationDefaults(name: string): ApplicationDefaults {
     spending: { prices: {}, perDay: undefined, perMonth: undefined },
     notices: NOTICES,
     limits: limitsFrom({}),
+    relyingParty: undefined,
+    keyPolicy: DEFAULT_KEY_POLICY,
   }
 }
 
@@ -158,6 +156,8 @@ export function applicationFrom(
     },
     notices: set.notices ?? defaults.notices,
     limits: limitsFrom(limitsIn(set), defaults.limits),
+    relyingParty: relyingPartyFrom(set, defaults.relyingParty, set.name ?? defaults.name),
+    keyPolicy: keyPolicyFrom(set, defaults.keyPolicy),
     texts: set.texts ?? {},
     webhookChannels: [],
   }

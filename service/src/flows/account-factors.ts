@@ -1,6 +1,7 @@
 import type { AccountFactors } from 'countersign/protocol'
 import { readAccountFactors } from '../accounts/account-factors.js'
 import type { Application } from '../application.js'
+import { offeredKeyMethods } from '../applications/offered-methods.js'
 import type { RequestUser } from '../requests/request-user.js'
 import type { FlowContext } from './context.js'
 
@@ -10,5 +11,8 @@ export async function accountFactors(
   application: Application,
   input: RequestUser,
 ): Promise<AccountFactors & { readonly outcome: 'known' }> {
-  return { outcome: 'known', ...(await readAccountFactors(store, application, input)) }
+  return {
+    outcome: 'known',
+    ...(await readAccountFactors(store, application, input, offeredKeyMethods(application))),
+  }
 }

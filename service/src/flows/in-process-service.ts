@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
-import type { Caller, Contact, EnrollAppRequest } from 'countersign/protocol'
-import { formatUser, isAddress, type MfaService, ServiceError, VERIFY_TYPE } from 'countersign/protocol'
+import type { EnrollAppRequest } from 'countersign/protocol'
+import { isAddress, type MfaService, VERIFY_TYPE } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { deliveryState } from '../delivery/delivery-state.js'
 import {
@@ -13,8 +13,6 @@ import {
   parseTranscribe,
   parseVerify,
 } from '../requests/inputs.js'
-import type { Parsed } from '../requests/parse.js'
-import { EngineError } from '../transcription/engines/engine-error.js'
 import { fromPath } from '../transcription/sources/from-path.js'
 import { issueTicket } from '../transcription/tickets.js'
 import { accountFactors } from './account-factors.js'
@@ -22,6 +20,8 @@ import type { FlowContext } from './context.js'
 import { createBackupCodes } from './create-backup-codes.js'
 import { enrollApp } from './enroll-app.js'
 import { importApp } from './import-app.js'
+import { answer, userFields } from './in-process-answer.js'
+import { inProcessKeys } from './in-process-keys.js'
 import { removeFactor } from './remove-factor.js'
 import { sendBackupCodes } from './send-backup-codes.js'
 import { sendCode } from './send-code.js'
@@ -92,6 +92,7 @@ export function inProcessService(
         parseRemoveFactor({ ...userFields(request), Factor: request.factor.toUpperCase() }),
         async (input) => removeFactor(context, await findApplication(), input),
       ),
+    keys: inProcessKeys(context, findApplication),
     async transcribe(request) {
       if (!isAddress(request.file)) await mustBeFile(request.file)
       return answer(parseTranscribe(request), async ({ file }) => {
@@ -125,51 +126,4 @@ export function appImporter(context: FlowContext, findApplication: () => Promise
 
 async function mustBeFile(path: string): Promise<void> {
   if (!(await stat(path)).isFile()) throw new Error('The recording must be a file.')
-}
-
-function userFields(request: Caller & { readonly contact: Contact }) {
-  return {
-    User: formatUser(request.contact),
-    Account: request.account,
-    ClientAddress: request.clientAddress,
-    Locale: request.locale,
-  }
-}
-
-async function answer<Input, Answer>(
-  parsed: Parsed<Input>,
-  flow: (input: Input) => Promise<Answer>,
-): Promise<Answer> {
-  if (!parsed.ok) {
-    const errors = parsed.errors.map(({ field, detail }) => `${field} ${detail}`).join('; ')
-    throw new ServiceError('ERR_MFA_SERVICE_REQUEST', `The MFA service cannot use this request: ${errors}.`)
-  }
-  try {
-    return await flow(parsed.value)
-  } catch (cause) {
-    if (cause instanceof ServiceError) throw cause
-    if (cause instanceof EngineError) {
-      throw new ServiceError(
-        'ERR_MFA_SERVICE_UNAVAILABLE',
-        'The transcription engine of the MFA service failed. See its log.',
-        { retryAfterSeconds: cause.retryAfterSeconds },
-      )
-    }
-    throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'The MFA service in this process failed.', {
-      cause: withoutDetails(cause),
-    })
-  }
-}
-
-/**
- * An error without its other properties: a database error carries the statement and the row, and with them a contact,
- * which the host would log together with our error (R89).
- */
-function withoutDetails(cause: unknown): unknown {
-  if (!(cause instanceof Error)) return undefined
-  const { name, message, stack } = cause
-  const code: unknown = Reflect.get(cause, 'code')
-  const bare = Object.assign(new Error(message), { name, ...(typeof code === 'string' && { code }) })
-  if (stack !== undefined) bare.stack = stack
-  return bare
 }

@@ -9,6 +9,7 @@ import type {
   VerifyAnswer,
 } from 'countersign/protocol'
 import {
+  KEY_TYPE,
   SERVICE_HEADER,
   SERVICE_IDENTITY,
   STREAM_PATH,
@@ -43,7 +44,7 @@ import {
 import { refuseAmbiguousHeaders } from './ambiguous-headers.js'
 import { answerWithin } from './answer-within.js'
 import { authenticate, type FindApplication } from './authenticate.js'
-import { readBody } from './body.js'
+import { readBody, readBodyOfKeys } from './body.js'
 import { errorHandler } from './error-handler.js'
 import { flowRoute, type Granted } from './flow-route.js'
 import { onceByKey } from './idempotency-key.js'
@@ -53,6 +54,7 @@ import { PUBLIC_URL, problem } from './problem.js'
 import { deliveryRoute } from './routes/delivery.js'
 import { health, readiness } from './routes/health.js'
 import { type Inboxes, inboxRoute } from './routes/inbox.js'
+import { keyRoutes, relyingPartyRoute } from './routes/keys.js'
 import { metricsRoute } from './routes/metrics.js'
 import { docsRoute, documentRoute } from './routes/openapi.js'
 import { problemList, problemPage } from './routes/problems.js'
@@ -97,10 +99,10 @@ export function httpApi(parts: ApiParts): Express {
   // Express tries routes in order, so the most frequent ones come first.
   const once = onceByKey(parts.idempotent, context.log)
   const deadline = answerWithin(parts.requestTimeoutMs, context.log)
-  const post = (path: string, handler: RequestHandler) =>
+  const post = (path: string, handler: RequestHandler, read = readBody) =>
     api
       .route(path)
-      .post(authenticate(findApplication), ...readBody, deadline, handler)
+      .post(authenticate(findApplication), ...read, deadline, handler)
       .all(onlyMethod('POST'))
   post('/v1/mfa', flowRoute(context, { parse: parseSend, flow: sendCode, toBody: sendBody, once }))
   post('/v1/mfa/verify', flowRoute(context, { parse: parseVerify, flow: verifyCode, toBody: verifyBody }))
@@ -130,6 +132,15 @@ export function httpApi(parts: ApiParts): Express {
       toBody: createBackupCodesBody,
     }),
   )
+
+  const keys = keyRoutes(context)
+  post('/v1/mfa/keys/authentication/options', keys.authenticationOptions)
+  post('/v1/mfa/keys/authentication/verify', keys.authenticate, readBodyOfKeys)
+  post('/v1/mfa/keys/registration/options', keys.registrationOptions)
+  post('/v1/mfa/keys/registration/verify', keys.register, readBodyOfKeys)
+  post('/v1/mfa/keys/list', keys.list)
+  post('/v1/mfa/keys/rename', keys.rename)
+  post('/v1/mfa/keys/remove', keys.remove)
 
   const get = (path: string, ...handlers: RequestHandler[]) =>
     api
@@ -167,6 +178,7 @@ export function httpApi(parts: ApiParts): Express {
     response.set({ Connection: 'Upgrade', Upgrade: 'websocket' })
     problem(response, 'upgrade_required')
   })
+  get('/v1/mfa/keys/relying-party', authenticate(findApplication), relyingPartyRoute)
   get('/v1/users', authenticate(findApplication), usersRoute(context))
   get('/v1/test/inbox', authenticate(findApplication), inboxRoute(parts.inboxes))
 
@@ -238,9 +250,10 @@ function removeFactorBody({ outcome }: Granted<RemoveFactorAnswer>) {
   return { removed: outcome === 'removed' }
 }
 
-function factorsBody({ app, backupCodesLeft, backupDelivery, lastUsed }: AccountFactors) {
+function factorsBody({ app, keys, backupCodesLeft, backupDelivery, lastUsed }: AccountFactors) {
   return {
     app,
+    keys: keys?.map((method) => KEY_TYPE[method]),
     backup_codes_left: backupCodesLeft,
     backup_delivery: backupDelivery,
     last_used: lastUsed?.map(({ at, ...factor }) => ({ ...factor, at: new Date(at).toISOString() })),

@@ -32,6 +32,17 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
       'If clock_steps is present, ask the user to set the phone to automatic date and time.',
     ],
   },
+  invalid_key: {
+    status: 401,
+    title: 'The response of the authenticator is invalid.',
+    happened:
+      'A security key or passkey was not accepted; fault says why. Its challenge is used up, unless fault is `challenge` or `malformed`.',
+    helps: [
+      'Request new options and let the user try again.',
+      'With fault `origin`, `top_origin` or `relying_party`, compare the relying party in the settings of your application with the address of your pages.',
+      'With fault `unknown_key`, no account has this key: call `PublicKeyCredential.signalUnknownCredential`, and the password manager forgets it.',
+    ],
+  },
   invalid_api_key: {
     status: 401,
     title: 'The API key is missing or invalid.',

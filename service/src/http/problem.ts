@@ -1,4 +1,5 @@
 import type {
+  KeyFault,
   ServiceProblem,
   ServiceProblemCode,
   ServiceRefusal,
@@ -16,6 +17,8 @@ export interface ProblemDetails {
   readonly retryAfterSeconds?: number
   /** How many steps ago the code was valid, as a negative number. */
   readonly clockSteps?: number
+  /** Why the response of an authenticator was refused. */
+  readonly fault?: KeyFault
 }
 
 /** The name of the Express setting with the service's public address, if the operator configured it. */
@@ -69,6 +72,7 @@ export function problemBody(
     ...(more.detail !== undefined && { detail: more.detail }),
     ...(more.retryAfterSeconds !== undefined && { retry_after: more.retryAfterSeconds }),
     ...(more.clockSteps !== undefined && { clock_steps: more.clockSteps }),
+    ...(more.fault !== undefined && { fault: more.fault }),
     ...(more.errors && { errors: [...more.errors] }),
   }
 }

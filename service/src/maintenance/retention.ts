@@ -33,6 +33,13 @@ const RULES: readonly Rule[] = [
     index: 'expires_at',
     afterMs: DAY_MS,
   },
+  {
+    table: 'key_challenge',
+    key: 'application, account, hash',
+    when: 'expires_at < $1',
+    index: 'expires_at',
+    afterMs: 0,
+  },
   // Messages of an earlier version; the others are deleted with their partition.
   {
     table: 'outbox',

@@ -1,4 +1,5 @@
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
+import { keySettingsFrom } from '../applications/key-settings.js'
 import { sendersIn } from '../applications/sender-settings.js'
 import {
   ALL_COUNTRIES,
@@ -103,9 +104,17 @@ function describeSettings(application: string, set: ApplicationSettings): Settin
   const limits = Object.fromEntries(
     LIMIT_NAMES.map((name) => [name, set[name] ?? LIMIT_RANGES[name].default]),
   )
-  const { spending, ...effective } = effectiveApplication(application, set)
+  const { spending, relyingParty, keyPolicy, ...effective } = effectiveApplication(application, set)
   const { prices, perDay: spendPerDay, perMonth: spendPerMonth } = spending
-  const values = { ...effective, ...limits, ...sendersIn(set), prices, spendPerDay, spendPerMonth }
+  const values = {
+    ...effective,
+    ...limits,
+    ...sendersIn(set),
+    ...keySettingsFrom(relyingParty, keyPolicy),
+    prices,
+    spendPerDay,
+    spendPerMonth,
+  }
   return Object.keys(settingsSchema.shape).map((name) => {
     const value = values[name as keyof typeof values]
     const from = set[name as keyof ApplicationSettings] === undefined ? 'default' : 'set'

@@ -2,11 +2,16 @@ import { ALL_COUNTRIES, type ApplicationSettings, settingsSchema } from '../appl
 import { renamedSetting } from '../applications/stored-settings.js'
 import { OperatorError } from './operator-error.js'
 
-const LISTS = new Set(['methods', 'countries', 'notices'])
+const LISTS = new Set([
+  ...['methods', 'countries', 'notices'],
+  ...['relyingPartyOrigins', 'relatedOrigins', 'topOrigins', 'keyAlgorithms'],
+])
+const SWITCHES = new Set(['keyDeviceBoundOnly'])
 const AMOUNTS = new Set(['spendPerDay', 'spendPerMonth'])
 const TEXTS = new Set([
   ...['name', 'origin', 'locale', 'tier'],
   ...['emailFrom', 'emailReplyTo', 'smsFrom', 'messagingService', 'whatsappFrom', 'callFrom'],
+  ...['relyingPartyId', 'relyingPartyName', 'keyUserVerification', 'keyCounter'],
 ])
 
 /** The names of all settings. */
@@ -63,6 +68,7 @@ function parseValue(name: string, text: string): unknown {
   if (name === 'prices') return Object.fromEntries(text.split(',').map(parsePrice))
   if (name === 'whatsappTemplate' && !text.includes(':')) return { '*': text }
   if (name === 'whatsappTemplate' || name === 'whatsappVariables') return parsePairs(text)
+  if (SWITCHES.has(name)) return text === 'true' || (text === 'false' ? false : text)
   if (AMOUNTS.has(name)) return /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : text
   if (LISTS.has(name)) return text === '' ? [] : text.split(',').map((part) => part.trim())
   return /^\d{1,9}$/.test(text) ? Number(text) : text

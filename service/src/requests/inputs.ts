@@ -8,7 +8,6 @@ import {
   factorsBody,
   type Method,
   type Purpose,
-  parseUser,
   removeFactorBody,
   sendBody,
   type TranscribeRequest,
@@ -17,7 +16,7 @@ import {
   verifyBody,
 } from 'countersign/protocol'
 import { type Parsed, parse } from './parse.js'
-import { type RequestUser, withUser } from './request-user.js'
+import { anyMethodFor, type RequestUser, withUser } from './request-user.js'
 
 /** The input of `sendCode`. */
 export interface SendInput extends RequestUser {
@@ -89,24 +88,21 @@ export function parseEnrollApp(body: unknown): Parsed<RequestUser> {
 
 /** Validates the parameters of `POST /v1/mfa/factors`. */
 export function parseFactors(body: unknown): Parsed<RequestUser> {
-  return parse(factorsBody, body, (fields) => withUser(fields, methodOf(fields), (user) => user))
+  return parse(factorsBody, body, (fields) => withUser(fields, anyMethodFor(fields), (user) => user))
 }
 
 /** Validates the parameters of `POST /v1/mfa/factors/remove`. */
 export function parseRemoveFactor(body: unknown): Parsed<RemoveFactorInput> {
   return parse(removeFactorBody, body, (fields) =>
-    withUser(fields, methodOf(fields), (user) => ({ ...user, factor: fields.Factor })),
+    withUser(fields, anyMethodFor(fields), (user) => ({ ...user, factor: fields.Factor })),
   )
 }
 
 /** Validates the parameters of `POST /v1/mfa/backup/codes`. */
 export function parseCreateBackupCodes(body: unknown): Parsed<RequestUser> {
-  return parse(createBackupCodesBody, body, (fields) => withUser(fields, methodOf(fields), (user) => user))
-}
-
-/** A method that accepts the contact, for requests that accept every kind. */
-function methodOf({ User }: { readonly User: string }): Method {
-  return parseUser(User)?.kind === 'dual' ? 'dual' : 'app'
+  return parse(createBackupCodesBody, body, (fields) =>
+    withUser(fields, anyMethodFor(fields), (user) => user),
+  )
 }
 
 /** Validates the parameters of `POST /v1/mfa/backup`. */

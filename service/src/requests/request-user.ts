@@ -44,6 +44,11 @@ export function withUser<T>(fields: UserFields, method: Method, use: (user: Requ
   return { ok: true, value: use({ account, contact, canonicalContact, locale, clientAddress }) }
 }
 
+/** A method that accepts the contact, for requests that accept every kind. */
+export function anyMethodFor({ User }: Pick<UserFields, 'User'>): Method {
+  return parseUser(User)?.kind === 'dual' ? 'dual' : 'app'
+}
+
 /** How rows name an account. The prefixes keep the two kinds of names apart, so that no Account can equal a contact. */
 export function accountName(name: string | undefined, canonicalContact: string): string {
   return name === undefined ? `contact:${canonicalContact}` : `account:${name}`

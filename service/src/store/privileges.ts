@@ -4,6 +4,7 @@ import type { Queries } from './store.js'
 /** The tables whose rows the service reads and writes. */
 export const TABLES = [
   'account',
+  'account_key',
   'api_key',
   'app_secret',
   'application',
@@ -19,6 +20,8 @@ export const TABLES = [
   'factor',
   'idempotent_request',
   'inbox',
+  'key_challenge',
+  'key_user',
   'lease',
   'operator_account',
   'outbox',

@@ -12,12 +12,13 @@ import {
   SECRET,
   wrong,
 } from '../kit.js'
+import { keysOf, RELYING_PARTY, registerSoftwareKey } from '../software-key.js'
 
 /** Listing, exporting and erasing accounts (R104). */
 export function erasureSuite(bench: () => Bench): void {
   /** A tenant, and an operator for it. */
   async function withOperator() {
-    const tenant = freshTenant(bench())
+    const tenant = freshTenant(bench(), { relyingParty: RELYING_PARTY })
     const ann = operator(bench().store, 'ann', { keys: () => keysFrom(SECRET) })
     await ann.createApplication(tenant.application.id)
     return { ...tenant, ann, application: tenant.application.id }
@@ -43,6 +44,10 @@ export function erasureSuite(bench: () => Bench): void {
     expect(await mfa.verify({ ...confirmed, contact: mailbox, ...by })).toEqual({ outcome: 'valid' })
     await mfa.enrollApp({ contact: mailbox, ...by })
     await mfa.sendBackupCodes({ method: 'email', contact: mailbox, ...by })
+    const user = { account, contact: mailbox }
+    await registerSoftwareKey(mfa, user, 'passkey', { name: 'Blue' })
+    const ceremony = { ...user, method: 'passkey', purpose: 'step-up', transaction: 'transfer' } as const
+    await keysOf(mfa).authenticationOptions(ceremony)
     return { email: mailbox.email, phone: number.phone, secret }
   }
 
@@ -70,15 +75,15 @@ export function erasureSuite(bench: () => Bench): void {
       await ann.disableFactor(reference(tenant, 'the user to erase'), erased.phone)
       await ann.disableFactor(reference(tenant, 'another user'), 'app')
       expect(await tablesWith('the user to erase')).toEqual([
-        ...['account', 'app_secret', 'audit', 'backup_code', 'backup_set', 'budget', 'challenge', 'factor'],
-        'outbox',
+        ...['account', 'account_key', 'app_secret', 'audit', 'backup_code', 'backup_set', 'budget'],
+        ...['challenge', 'factor', 'key_challenge', 'key_user', 'outbox'],
       ])
       expect(await tablesWith(erased.phone)).toEqual(['account', 'budget', 'challenge', 'factor'])
       const before = await ann.exportUser(reference(tenant, 'another user'))
 
       const { reference: hash, deleted } = await ann.eraseUser(reference(tenant, 'the user to erase'))
       expect(deleted).toEqual({
-        ...{ accounts: 1, factors: 1, secrets: 12, challenges: 2, messages: 4, counters: 3 },
+        ...{ accounts: 1, factors: 1, secrets: 12, keys: 1, challenges: 3, messages: 5, counters: 3 },
       })
       for (const text of ['the user to erase', erased.email, erased.phone])
         expect(await tablesWith(text)).toEqual([])
@@ -179,6 +184,17 @@ export function erasureSuite(bench: () => Bench): void {
         last_used: expect.arrayContaining([{ factor: `EMAIL:${email}`, at: time }]),
         authenticator_app: { bound_at: time, last_code_of: time, pending_since: time },
         backup_codes: { contact: email, made_at: time, left: 10, waiting_contact: null, waiting_since: null },
+        keys: [
+          {
+            ...{ id: expect.any(String), method: 'passkey', name: 'Blue', counter: expect.any(Number) },
+            ...{ authenticator: '00000000-0000-0000-0000-000000000000', transports: ['usb'] },
+            ...{ backup_eligible: false, backed_up: false, created_at: time, last_used_at: null },
+          },
+        ],
+        key_user_handle: expect.stringMatching(/^[\w-]{43}$/),
+        key_challenges: [
+          { method: 'passkey', purpose: 'step-up', transaction: 'transfer', expires_at: time },
+        ],
         challenges: [
           expect.objectContaining({ contact: email, method: 'email', purpose: 'sign-in', ended_at: time }),
           expect.objectContaining({ contact: phone, transaction: 'login 7', attempts: 1, ended_at: null }),
@@ -206,7 +222,8 @@ export function erasureSuite(bench: () => Bench): void {
       for (const part of [secret, ...codes]) expect(text).not.toContain(part)
       const hidden = await bench().store.query<{ hidden: string | null }>(
         `SELECT unnest(ARRAY[sealed, pending]) AS hidden FROM app_secret UNION SELECT mac FROM backup_code
-         UNION SELECT salt FROM backup_set UNION SELECT code_mac FROM challenge`,
+         UNION SELECT salt FROM backup_set UNION SELECT code_mac FROM challenge
+         UNION SELECT public_key FROM account_key UNION SELECT hash FROM key_challenge`,
       )
       for (const row of hidden) if (row.hidden) expect(text).not.toContain(row.hidden)
     })
@@ -218,7 +235,8 @@ export function erasureSuite(bench: () => Bench): void {
            AND attname = 'account' ORDER BY 1`,
       )
       expect(tables.map(({ name }) => name)).toEqual([
-        ...['account', 'app_secret', 'backup_code', 'backup_set', 'challenge', 'factor', 'outbox'],
+        ...['account', 'account_key', 'app_secret', 'backup_code', 'backup_set', 'challenge', 'factor'],
+        ...['key_challenge', 'key_user', 'outbox'],
       ])
       const columns = await bench().store.query<{ name: string }>(
         `SELECT column_name AS name FROM information_schema.columns

@@ -1,4 +1,4 @@
-import { NOTICES, OPTIONAL_METHODS, TIERS } from '../../application.js'
+import { KEY_ALGORITHMS, NOTICES, OPTIONAL_METHODS, TIERS } from '../../application.js'
 import { LIMIT_NAMES, LIMIT_RANGES, type LimitName } from '../../limits.js'
 import { SUPPORTED_LANGUAGES } from '../../message-texts/catalogue.js'
 import { SETTING_NAMES } from '../../operator/parse-settings.js'
@@ -63,6 +63,37 @@ const PHONES: Readonly<Record<string, Field>> = {
   spendPerMonth: { hint: 'Ceiling of the prices of a UTC month. It needs prices. Default: none.' },
 }
 
+const KEYS: Readonly<Record<string, Field>> = {
+  relyingPartyId: {
+    hint: 'The domain that security keys and passkeys belong to, such as example.com. Without it, none are offered. It cannot change later.',
+  },
+  relyingPartyName: { hint: 'The name that authenticators show. Default: the name of the application.' },
+  relyingPartyOrigins: {
+    hint: 'Origins of its pages: https://app.example.com. Default: https:// and the id.',
+  },
+  relatedOrigins: { hint: 'Origins of other sites that share the keys. Default: none.' },
+  topOrigins: {
+    hint: 'Origins of other sites whose pages may show its pages in a frame that uses keys. Default: none.',
+  },
+  keyUserVerification: {
+    hint: 'Whether security keys must verify the user, too. Passkeys always must. Default: discouraged.',
+    choices: ['discouraged', 'required'],
+  },
+  keyDeviceBoundOnly: {
+    hint: 'Refuses keys that can be synced to other devices. Default: false.',
+    choices: ['true', 'false'],
+  },
+  keyAlgorithms: {
+    hint: 'The accepted algorithms. Default: EdDSA, ES256 and RS256.',
+    choices: KEY_ALGORITHMS,
+    isList: true,
+  },
+  keyCounter: {
+    hint: 'When a signature counter goes back: refuse the key, or flag it with a notice to the user. Default: refuse.',
+    choices: ['refuse', 'flag'],
+  },
+}
+
 const LIMIT_HINTS: Readonly<Record<LimitName, string>> = {
   codeDigits: 'Length of a code that is sent.',
   codeLifetime: 'How long a code sent to a phone is valid.',
@@ -86,6 +117,7 @@ const LIMIT_HINTS: Readonly<Record<LimitName, string>> = {
   appStepsAhead: 'Steps of 30 seconds by which an app may be ahead.',
   backupCodes: 'In a set of backup codes.',
   backupCodeLength: 'In a backup code, 5 bits each.',
+  keysPerAccount: 'Security keys and passkeys of one account.',
 }
 
 function limitField(name: LimitName): Field {
@@ -95,7 +127,7 @@ function limitField(name: LimitName): Field {
 }
 
 const LIMITS = Object.fromEntries(LIMIT_NAMES.map((name) => [name, limitField(name)]))
-const KNOWN = { ...GENERAL, ...PHONES, ...LIMITS }
+const KNOWN = { ...GENERAL, ...PHONES, ...KEYS, ...LIMITS }
 
 /** Settings without a place of their own, such as the senders of carriers; operating.md describes them. */
 const OTHERS = Object.fromEntries(
@@ -109,6 +141,7 @@ const OTHERS = Object.fromEntries(
 export const SETTING_GROUPS: readonly SettingGroup[] = [
   { title: 'General', fields: fieldsOf(GENERAL) },
   { title: 'Phone numbers and money', fields: fieldsOf(PHONES) },
+  { title: 'Security keys and passkeys', fields: fieldsOf(KEYS) },
   { title: 'Codes and limits', fields: fieldsOf(LIMITS) },
   { title: 'Senders and more', fields: fieldsOf(OTHERS) },
 ]

@@ -34,6 +34,10 @@ export function apiDocument(publicUrl?: string): ApiDocument {
       servers: [{ url: publicUrl ?? './' }],
       tags: [
         { name: 'Second factor', description: 'Send and verify codes.' },
+        {
+          name: 'Security keys and passkeys',
+          description: 'Register keys and check their responses (WebAuthn).',
+        },
         { name: 'Personal data', description: 'List, export and erase what is stored about users.' },
         { name: 'Speech', description: 'Turn recordings into text.' },
         { name: 'Test', description: "For an application's own tests." },

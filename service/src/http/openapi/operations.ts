@@ -19,6 +19,7 @@ import {
 } from 'countersign/protocol'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { header } from './headers.js'
+import { KEY_OPERATIONS } from './key-operations.js'
 import { get, post } from './operation.js'
 import { problemResponses } from './problems.js'
 import { inboxAnswer, readiness } from './service-schemas.js'
@@ -111,6 +112,7 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
     answer: createBackupCodesAnswer,
     problems: ['contact_refused', 'factor_disabled', 'limited', 'locked'],
   }),
+  ...KEY_OPERATIONS,
   '/v1/mfa/deliveries/{challenge}': get({
     id: 'readDelivery',
     summary: 'Get the delivery state of a message',

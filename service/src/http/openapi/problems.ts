@@ -74,6 +74,7 @@ function example(code: ServiceProblemCode) {
   const errors = [{ field: 'Type', detail: 'must be one of EMAIL, SMS, WHATSAPP, CALL, DUAL' }]
   return problemBody(code, '', {
     ...(code === 'invalid_request' && { errors }),
+    ...(code === 'invalid_key' && { fault: 'challenge' as const }),
     ...(hasRetryAfter(code) && { retryAfterSeconds: EXAMPLE_RETRY_AFTER[code] ?? 600 }),
   })
 }

@@ -39,5 +39,21 @@ export const en: MessageTexts = {
       subject: 'A sign-in option of your {app} account was removed',
       text: "An authenticator app or backup codes were removed from your {app} account. If this wasn't you, change your password and contact {app}.",
     },
+    'key-added': {
+      subject: 'Security key or passkey added to your {app} account',
+      text: "A security key or passkey was added to your {app} account. If this wasn't you, change your password and contact {app}.",
+    },
+    'key-removed': {
+      subject: 'Security key or passkey removed from your {app} account',
+      text: "A security key or passkey was removed from your {app} account. If this wasn't you, change your password and contact {app}.",
+    },
+    'key-counter': {
+      subject: 'A key of your {app} account may have been copied',
+      text: "A security key or passkey of your {app} account may have been copied. Remove it and add a new one. If this wasn't you, change your password and contact {app}.",
+    },
+    'key-synced': {
+      subject: 'A passkey of your {app} account is now synced',
+      text: "A passkey or security key of your {app} account is now synced to other devices. If this wasn't you, change your password and contact {app}.",
+    },
   },
 }

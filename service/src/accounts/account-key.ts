@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto'
+import { KEY_TYPE, type Key, type KeyMethod } from 'countersign/protocol'
+import type { Application } from '../application.js'
+import { type Queries, queryOne } from '../store/store.js'
+import { forgetFactor } from './account.js'
+
+/** A key of an account as it is stored. Times in milliseconds since 1970. */
+export interface KeyRow {
+  /** The credential id, in base64url. */
+  readonly id: string
+  readonly method: KeyMethod
+  readonly name: string
+  /** A COSE key, in base64url. */
+  readonly public_key: string
+  /** The highest signature counter that was accepted. */
+  readonly counter: number
+  readonly backup_eligible: boolean
+  readonly backed_up: boolean
+  readonly transports: readonly string[]
+  readonly aaguid: string
+  readonly created_at: number
+  readonly last_used_at: number | null
+}
+
+const COLUMNS = `id, method, name, public_key, counter, backup_eligible, backed_up, transports, aaguid, created_at, last_used_at`
+const HANDLE_BYTES = 32
+
+/** The key as callers see it. */
+export function keyFrom(row: KeyRow): Key {
+  return {
+    id: row.id,
+    method: row.method,
+    name: row.name,
+    backupEligible: row.backup_eligible,
+    backedUp: row.backed_up,
+    createdAt: row.created_at,
+    ...(row.last_used_at !== null && { lastUsedAt: row.last_used_at }),
+  }
+}
+
+/** The name of keys of this kind among an account's factors. */
+export function keyFactor(method: KeyMethod): string {
+  return KEY_TYPE[method]
+}
+
+/** The keys of an account, in the order in which they were registered. */
+export function listKeys(
+  queries: Queries,
+  application: Pick<Application, 'id'>,
+  account: string,
+): Promise<KeyRow[]> {
+  return queries.query<KeyRow>(
+    `SELECT ${COLUMNS} FROM account_key WHERE application = $1 AND account = $2 ORDER BY created_at, id`,
+    [application.id, account],
+  )
+}
+
+/** The random id of an account that its keys store, in base64url; `undefined` before the first registration. */
+export async function findUserHandle(
+  queries: Queries,
+  application: Pick<Application, 'id'>,
+  account: string,
+): Promise<string | undefined> {
+  const row = await queryOne<{ handle: string }>(
+    queries,
+    'SELECT handle FROM key_user WHERE application = $1 AND account = $2',
+    [application.id, account],
+  )
+  return row?.handle
+}
+
+/** The same, which is created if necessary. The account must be held. */
+export async function obtainUserHandle(
+  tx: Queries,
+  application: Pick<Application, 'id'>,
+  account: string,
+): Promise<string> {
+  const known = await findUserHandle(tx, application, account)
+  if (known !== undefined) return known
+  const handle = randomBytes(HANDLE_BYTES).toString('base64url')
+  await tx.query('INSERT INTO key_user (application, account, handle) VALUES ($1, $2, $3)', [
+    application.id,
+    account,
+    handle,
+  ])
+  return handle
+}
+
+/** A key that an assertion names, and what else is needed to check it. */
+export interface NamedKey {
+  /** The key, if the account has it. */
+  readonly key: KeyRow | undefined
+  /** Whether another account of the application has it. */
+  readonly isOfAnother: boolean
+  readonly userHandle: string | undefined
+}
+
+/** Finds the key that an assertion names. */
+export async function findKey(
+  queries: Queries,
+  application: Pick<Application, 'id'>,
+  account: string,
+  id: string,
+): Promise<NamedKey> {
+  const row = await queryOne<KeyRow & { owner: string }>(
+    queries,
+    `SELECT account AS owner, ${COLUMNS} FROM account_key WHERE application = $1 AND id = $2`,
+    [application.id, id],
+  )
+  const userHandle = await findUserHandle(queries, application, account)
+  const isOwn = row?.owner === account
+  return { key: isOwn ? row : undefined, isOfAnother: row !== undefined && !isOwn, userHandle }
+}
+
+/**
+ * Stores a new key, and forgets the failures of its factor. `false` if an account of the application has it already. The account
+ * must be held.
+ */
+export async function insertKey(
+  tx: Queries,
+  application: Pick<Application, 'id'>,
+  account: string,
+  row: KeyRow,
+): Promise<boolean> {
+  const inserted = await queryOne(
+    tx,
+    `INSERT INTO account_key (application, account, ${COLUMNS})
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING RETURNING id`,
+    [
+      ...[application.id, account, row.id, row.method, row.name, row.public_key, row.counter],
+      ...[row.backup_eligible, row.backed_up, row.transports, row.aaguid, row.created_at, row.last_used_at],
+    ],
+  )
+  if (!inserted) return false
+  await tx.query('DELETE FROM factor WHERE application = $1 AND account = $2 AND factor = $3', [
+    application.id,
+    account,
+    keyFactor(row.method),
+  ])
+  return true
+}
+
+/** Renames a key. `false` if the account has no such key. */
+export async function renameKey(
+  queries: Queries,
+  application: Pick<Application, 'id'>,
+  account: string,
+  { id, name }: Pick<KeyRow, 'id' | 'name'>,
+): Promise<boolean> {
+  const renamed = await queryOne(
+    queries,
+    'UPDATE account_key SET name = $4 WHERE application = $1 AND account = $2 AND id = $3 RETURNING id',
+    [application.id, account, id, name],
+  )
+  return renamed !== undefined
+}
+
+/** Deletes a key, and with the last of its kind what is known about its factor. The account must be held. */
+export async function deleteKey(
+  tx: Queries,
+  application: Pick<Application, 'id'>,
+  account: string,
+  id: string,
+): Promise<Pick<KeyRow, 'method'> | undefined> {
+  const deleted = await queryOne<Pick<KeyRow, 'method'>>(
+    tx,
+    'DELETE FROM account_key WHERE application = $1 AND account = $2 AND id = $3 RETURNING method',
+    [application.id, account, id],
+  )
+  if (!deleted) return undefined
+  const left = await listKeys(tx, application, account)
+  if (!left.some(({ method }) => method === deleted.method)) {
+    await forgetFactor(tx, application, account, keyFactor(deleted.method))
+  }
+  return deleted
+}

@@ -1,0 +1,169 @@
+import * as z from 'zod'
+import { KEY_ALGORITHMS, type KeyPolicy, type RelyingPartySettings } from '../application.js'
+import { displayName } from './display-name.js'
+
+const HOST = String.raw`[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*`
+const DOMAIN = new RegExp(`^(?=.{1,253}$)${HOST}$`)
+// Browsers allow keys on http for localhost only. Apps for Android have origins of their own.
+const ORIGIN = new RegExp(
+  `^(https://${HOST}(:[1-9]\\d{0,4})?|http://(${HOST}\\.)?localhost(:[1-9]\\d{0,4})?|android:apk-key-hash:[\\w-]{43})$`,
+)
+const IP_ADDRESS = /^\d{1,3}(\.\d{1,3}){3}$/
+const MAX_ORIGINS = 100
+
+const domain = (name: string) => {
+  const error = `${name} must be a domain such as example.com, in lower case, without https://, port or path`
+  return z
+    .string({ error })
+    .regex(DOMAIN, { error })
+    .refine((text) => !IP_ADDRESS.test(text), { error: `${name} must be a domain, not an IP address` })
+}
+
+const originList = (name: string) => {
+  const error = `${name} must be a list of origins such as https://app.example.com, without a path`
+  return z
+    .array(z.string({ error }).regex(ORIGIN, { error }), { error })
+    .max(MAX_ORIGINS, { error: `${name} must be at most ${MAX_ORIGINS} origins` })
+    .transform((origins) => [...new Set(origins)])
+}
+
+const algorithmList = (name: string) => {
+  const error = `${name} must be a list of ${KEY_ALGORITHMS.join(', ')}`
+  return z
+    .array(z.enum(KEY_ALGORITHMS, { error }), { error })
+    .min(1, { error })
+    .transform((names) => KEY_ALGORITHMS.filter((known) => names.includes(known)))
+}
+
+const oneOf = <const Words extends readonly [string, string]>(name: string, words: Words) =>
+  z.enum(words, { error: `${name} must be ${words.join(' or ')}` })
+
+/** The option `relyingParty` of `createService`. */
+export const relyingPartyOption = z.strictObject(
+  {
+    /** The domain that keys belong to, such as `example.com`: that of your pages, or one above it. It cannot change later. */
+    id: domain('relyingParty.id'),
+    /** The name that authenticators show, 1 to 40 characters. Defaults to the application's name. */
+    name: displayName('relyingParty.name').optional(),
+    /** The origins of your pages, `https://app.example.com`. Defaults to `https://` and the id. */
+    origins: originList('relyingParty.origins').optional(),
+    /** Origins of other sites of yours that share the keys. Defaults to none. */
+    relatedOrigins: originList('relyingParty.relatedOrigins').optional(),
+    /** Origins of other sites whose pages may show yours in a frame that uses keys. Defaults to none. */
+    topOrigins: originList('relyingParty.topOrigins').optional(),
+  },
+  { error: 'relyingParty must be an object with an id such as example.com' },
+)
+
+/** The option `keyPolicy` of `createService`. */
+export const keyPolicyOption = z.strictObject(
+  {
+    /** Whether security keys must verify the user: `discouraged` or `required`. Passkeys always must. Defaults to `discouraged`. */
+    userVerification: oneOf('keyPolicy.userVerification', ['discouraged', 'required']).default('discouraged'),
+    /** Refuses keys that can be synced to other devices. Defaults to `false`. */
+    deviceBoundOnly: z.boolean({ error: 'keyPolicy.deviceBoundOnly must be true or false' }).default(false),
+    /** The accepted algorithms. Defaults to `EdDSA`, `ES256` and `RS256`. */
+    algorithms: algorithmList('keyPolicy.algorithms').default(['EdDSA', 'ES256', 'RS256']),
+    /** When a signature counter goes back, `refuse` refuses the key, `flag` notifies the user only. Defaults to `refuse`. */
+    counter: oneOf('keyPolicy.counter', ['refuse', 'flag']).default('refuse'),
+  },
+  { error: 'keyPolicy must be an object' },
+)
+
+/** The settings of one application for security keys and passkeys, all of them optional. */
+export const keyRules = {
+  /** The domain that keys belong to, such as `example.com`. Without it, the application offers no keys. It cannot change later. */
+  relyingPartyId: domain('relyingPartyId').optional(),
+  /** The name that authenticators show. Defaults to the application's name. */
+  relyingPartyName: displayName('relyingPartyName').optional(),
+  /** The origins of the application's pages. Defaults to `https://` and the id. */
+  relyingPartyOrigins: originList('relyingPartyOrigins').optional(),
+  /** Origins of other sites that share the keys. Defaults to none. */
+  relatedOrigins: originList('relatedOrigins').optional(),
+  /** Origins of other sites whose pages may show the application's in a frame that uses keys. Defaults to none. */
+  topOrigins: originList('topOrigins').optional(),
+  /** Whether security keys must verify the user. Defaults to `discouraged`. */
+  keyUserVerification: oneOf('keyUserVerification', ['discouraged', 'required']).optional(),
+  /** Refuses keys that can be synced to other devices. Defaults to `false`. */
+  keyDeviceBoundOnly: z.boolean({ error: 'keyDeviceBoundOnly must be true or false' }).optional(),
+  /** The accepted algorithms. Defaults to `EdDSA`, `ES256` and `RS256`. */
+  keyAlgorithms: algorithmList('keyAlgorithms').optional(),
+  /** When a signature counter goes back, `refuse` refuses the key, `flag` notifies the user only. Defaults to `refuse`. */
+  keyCounter: oneOf('keyCounter', ['refuse', 'flag']).optional(),
+}
+
+type KeySettings = { [Name in keyof typeof keyRules]?: z.output<(typeof keyRules)[Name]> }
+
+/** The policy without settings. */
+export const DEFAULT_KEY_POLICY: KeyPolicy = keyPolicyOption.parse({})
+
+/** The relying party that `relyingParty` describes. */
+export function relyingPartyOf(
+  given: z.output<typeof relyingPartyOption> | undefined,
+  applicationName: string,
+): RelyingPartySettings | undefined {
+  if (!given) return undefined
+  const {
+    id,
+    name = applicationName,
+    origins = [`https://${id}`],
+    relatedOrigins = [],
+    topOrigins = [],
+  } = given
+  return { id, name, origins, relatedOrigins, topOrigins }
+}
+
+/** The relying party of an application: what is set, and the defaults for the rest. */
+export function relyingPartyFrom(
+  set: KeySettings,
+  defaults: RelyingPartySettings | undefined,
+  applicationName: string,
+): RelyingPartySettings | undefined {
+  const id = set.relyingPartyId ?? defaults?.id
+  if (id === undefined) return undefined
+  const origins = set.relyingPartyId === undefined ? defaults?.origins : undefined
+  return {
+    id,
+    name: set.relyingPartyName ?? defaults?.name ?? applicationName,
+    origins: set.relyingPartyOrigins ?? origins ?? [`https://${id}`],
+    relatedOrigins: set.relatedOrigins ?? defaults?.relatedOrigins ?? [],
+    topOrigins: set.topOrigins ?? defaults?.topOrigins ?? [],
+  }
+}
+
+/** The policy of an application: what is set, and the defaults for the rest. */
+export function keyPolicyFrom(set: KeySettings, defaults: KeyPolicy): KeyPolicy {
+  return {
+    userVerification: set.keyUserVerification ?? defaults.userVerification,
+    deviceBoundOnly: set.keyDeviceBoundOnly ?? defaults.deviceBoundOnly,
+    algorithms: set.keyAlgorithms ?? defaults.algorithms,
+    counter: set.keyCounter ?? defaults.counter,
+  }
+}
+
+/** The settings that describe this relying party and this policy. */
+export function keySettingsFrom(
+  relyingParty: RelyingPartySettings | undefined,
+  policy: KeyPolicy,
+): { readonly [Name in keyof typeof keyRules]: unknown } {
+  return {
+    relyingPartyId: relyingParty?.id,
+    relyingPartyName: relyingParty?.name,
+    relyingPartyOrigins: relyingParty?.origins,
+    relatedOrigins: relyingParty?.relatedOrigins,
+    topOrigins: relyingParty?.topOrigins,
+    keyUserVerification: policy.userVerification,
+    keyDeviceBoundOnly: policy.deviceBoundOnly,
+    keyAlgorithms: policy.algorithms,
+    keyCounter: policy.counter,
+  }
+}
+
+/** Origins that browsers do not accept for a relying party, because their host is neither its id nor below it. */
+export function unfitOrigins({ id, origins }: Pick<RelyingPartySettings, 'id' | 'origins'>): string[] {
+  return origins.filter((origin) => {
+    if (!origin.startsWith('http')) return false
+    const { hostname } = new URL(origin)
+    return hostname !== id && !hostname.endsWith(`.${id}`)
+  })
+}

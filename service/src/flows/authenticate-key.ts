@@ -1,0 +1,212 @@
+import type { AuthenticateKeyAnswer, KeyFault } from 'countersign/protocol'
+import { lockedForSeconds } from '../accounts/account.js'
+import { findKey, type KeyRow, keyFactor, keyFrom } from '../accounts/account-key.js'
+import type { Attempt, AttemptResult } from '../accounts/attempt.js'
+import { attemptKey } from '../accounts/key-attempt.js'
+import { consumeKeyChallenge } from '../accounts/key-challenge.js'
+import type { Application, RelyingPartySettings } from '../application.js'
+import { relyingPartyFor } from '../applications/offered-methods.js'
+import type { QueuedMessage } from '../delivery/message.js'
+import type { LogEvent } from '../log/logger.js'
+import { factorDisabled, locked } from '../refusals.js'
+import type { AuthenticateKeyInput } from '../requests/key-inputs.js'
+import { accountReference } from '../secrets/account-reference.js'
+import { simulatedVerdict } from '../test-mode/simulated-outcomes.js'
+import { TEST_KEY } from '../test-mode/test-key.js'
+import type { AuthenticatorData } from '../webauthn/authenticator-data.js'
+import { bytesFrom } from '../webauthn/base64url.js'
+import { type ClientData, faultInClientData, readClientData } from '../webauthn/client-data.js'
+import { isSignedBy, readAssertion } from '../webauthn/verify-assertion.js'
+import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
+import type { FlowContext } from './context.js'
+
+/** What an assertion proves, apart from its signature counter. */
+type Assertion =
+  | { readonly fault: KeyFault }
+  | { readonly fault: undefined; readonly data: AuthenticatorData; readonly key: KeyRow }
+
+type Event = Pick<LogEvent, 'level' | 'event' | 'reason'>
+
+interface Verdict {
+  readonly answer: AuthenticateKeyAnswer
+  readonly events: readonly Event[]
+}
+
+/**
+ * Checks an assertion. Its challenge is consumed before anything is verified. A response without a valid challenge is not
+ * evaluated and not counted, so that nobody can lock an account by repeating responses; everything else that is wrong counts like
+ * a wrong code.
+ */
+export async function authenticateKey(
+  context: FlowContext,
+  application: Application,
+  input: AuthenticateKeyInput,
+): Promise<AuthenticateKeyAnswer> {
+  const simulated = simulatedVerdict(application, input.contact)
+  if (simulated) return simulated.outcome === 'refused' ? simulated : invalid('challenge')
+  const relyingParty = relyingPartyFor(application, input.method)
+  if ('outcome' in relyingParty) return relyingParty
+  const now = Date.now()
+  const clientData = readClientData(input.response.response.clientDataJSON)
+  const isConsumed = clientData && (await consume(context, application, input, clientData, now))
+  const { answer, events } = isConsumed
+    ? await attempt(
+        context,
+        application,
+        input,
+        await evaluate(context, application, relyingParty, input, clientData),
+        now,
+      )
+    : rejected(clientData ? 'challenge' : 'malformed')
+  const account = accountReference(context.keys, application, input.account)
+  const fields = { application: application.id, account, factor: keyFactor(input.method) }
+  for (const event of events) context.log({ ...event, ...fields })
+  return answer
+}
+
+function consume(
+  { store }: FlowContext,
+  application: Application,
+  { account, method, purpose, transaction }: AuthenticateKeyInput,
+  { challenge }: ClientData,
+  now: number,
+): Promise<boolean> {
+  const ceremony = { account, method, purpose, transaction }
+  return consumeKeyChallenge(store, application, ceremony, { challenge, now })
+}
+
+async function evaluate(
+  { store }: FlowContext,
+  application: Application,
+  relyingParty: RelyingPartySettings,
+  { account, method, response }: AuthenticateKeyInput,
+  clientData: ClientData,
+): Promise<Assertion> {
+  const fault = faultInClientData(clientData, 'webauthn.get', relyingParty)
+  if (fault) return { fault }
+  const expected = { relyingPartyId: relyingParty.id, method, policy: application.keyPolicy }
+  const read = readAssertion(response, expected)
+  if (read.fault !== undefined) return read
+  const { data } = read
+  const found = await findKey(store, application, account, response.id)
+  const { userHandle } = response.response
+  // Before the key is looked at: only a key that nobody has is unknown, since password managers delete unknown ones.
+  if (found.isOfAnother || (userHandle && userHandle !== found.userHandle)) return { fault: 'user_handle' }
+  const key = found.key ?? testKeyFor(application, response.id, method, data)
+  if (!key) return { fault: 'unknown_key' }
+  // The options of this ceremony did not name it.
+  if (key.method !== method) return { fault: 'malformed' }
+  if (key.backup_eligible !== data.flags.be) return { fault: 'backup_eligibility' }
+  const publicKey = bytesFrom(key.public_key)
+  const isSigned = publicKey && (await isSignedBy(publicKey, response, clientData, relyingParty.id))
+  return isSigned ? { fault: undefined, data, key } : { fault: 'signature' }
+}
+
+function testKeyFor(
+  { mode }: Application,
+  id: string,
+  method: KeyRow['method'],
+  { flags }: AuthenticatorData,
+): KeyRow | undefined {
+  if (mode !== 'test' || id !== TEST_KEY.id) return undefined
+  return {
+    id,
+    method,
+    name: TEST_KEY.name,
+    public_key: TEST_KEY.publicKey,
+    counter: 0,
+    backup_eligible: flags.be,
+    backed_up: flags.bs,
+    transports: [],
+    aaguid: '',
+    created_at: 0,
+    last_used_at: null,
+  }
+}
+
+/** Counts the attempt, and compares the signature counter in the same statement. */
+async function attempt(
+  context: FlowContext,
+  application: Application,
+  { account, method, transaction, contact }: AuthenticateKeyInput,
+  assertion: Assertion,
+  now: number,
+): Promise<Verdict> {
+  const isRight = assertion.fault === undefined
+  const key = isRight ? assertion.key : undefined
+  const { counter = 0, flags } = isRight ? assertion.data : {}
+  const wentBack = key !== undefined && key.counter > 0 && counter <= key.counter
+  const becameSynced = key !== undefined && !key.backed_up && flags?.bs === true
+  const notices: QueuedMessage[] = []
+  const counted: Attempt = {
+    account,
+    factor: keyFactor(method),
+    transaction,
+    notifiesOnSuccess: wentBack || becameSynced,
+    async notify(tx, result) {
+      const notice = noticeOf(result, { wentBack, becameSynced }, now)
+      if (!notice) return
+      const written = { ...notice, account, fallback: contact }
+      notices.push(...(await writeNoticeOfAttempt(context, tx, application, result, written, now)))
+    },
+  }
+  const result = await attemptKey(context.store, application, counted, now, {
+    key: key?.id ?? '',
+    verified: isRight,
+    counter,
+    acceptsAnyCounter: application.keyPolicy.counter === 'flag',
+    backedUp: flags?.bs ?? false,
+    isTestKey: application.mode === 'test' && key?.id === TEST_KEY.id,
+  })
+  if (notices.length > 0) void context.outbox.dispatch(notices)
+  if (result?.ok && key) {
+    const used = { ...key, backed_up: flags?.bs ?? false, last_used_at: now }
+    return accepted(used, flags?.uv ?? false, wentBack)
+  }
+  return refused(result, assertion.fault ?? 'counter', now)
+}
+
+function noticeOf(
+  { ok, locks_until }: AttemptResult,
+  { wentBack, becameSynced }: { readonly wentBack: boolean; readonly becameSynced: boolean },
+  now: number,
+): Pick<AccountNotice, 'notice' | 'seconds'> | undefined {
+  if (locks_until) return { notice: 'locked', seconds: lockedForSeconds({ locked_until: locks_until }, now) }
+  if (ok === null) return undefined
+  if (wentBack) return { notice: 'key-counter' }
+  return ok && becameSynced ? { notice: 'key-synced' } : undefined
+}
+
+function accepted(key: KeyRow, userVerified: boolean, wentBack: boolean): Verdict {
+  const succeeded: Event = { level: 'info', event: 'verify.succeeded' }
+  return {
+    answer: { outcome: 'valid', key: keyFrom(key), userVerified },
+    events: wentBack
+      ? [succeeded, { level: 'warn', event: 'key.counter_went_back', reason: 'flagged' }]
+      : [succeeded],
+  }
+}
+
+function refused(result: AttemptResult | undefined, fault: KeyFault, now: number): Verdict {
+  if (result?.locked) {
+    const event: Event = { level: 'info', event: 'verify.refused', reason: 'locked' }
+    return { answer: locked(lockedForSeconds(result, now)), events: [event] }
+  }
+  if (result?.disabled && result.ok === null) {
+    const event: Event = { level: 'warn', event: 'verify.refused', reason: 'factor_disabled' }
+    return { answer: factorDisabled, events: [event] }
+  }
+  const verdict = rejected(fault)
+  const events = [...verdict.events]
+  if (fault === 'counter') events.push({ level: 'warn', event: 'key.counter_went_back', reason: 'refused' })
+  if (result?.locks_until) events.push({ level: 'warn', event: 'account.locked' })
+  return { ...verdict, events }
+}
+
+function rejected(fault: KeyFault): Verdict {
+  return { answer: invalid(fault), events: [{ level: 'info', event: 'verify.failed', reason: fault }] }
+}
+
+function invalid(fault: KeyFault) {
+  return { outcome: 'invalid', fault } as const
+}

@@ -1,0 +1,55 @@
+import { type Caller, type Contact, formatUser, ServiceError } from 'countersign/protocol'
+import type { Parsed } from '../requests/parse.js'
+import { EngineError } from '../transcription/engines/engine-error.js'
+
+/** The parameters of the HTTP API that name a user. */
+export function userFields(request: Caller & { readonly contact: Contact }) {
+  return {
+    User: formatUser(request.contact),
+    Account: request.account,
+    ClientAddress: request.clientAddress,
+    Locale: request.locale,
+  }
+}
+
+/**
+ * Runs a flow with valid parameters. Invalid ones throw a `ServiceError` with code `ERR_MFA_SERVICE_REQUEST`, a failing flow one with
+ * `ERR_MFA_SERVICE_UNAVAILABLE`.
+ */
+export async function answer<Input, Answer>(
+  parsed: Parsed<Input>,
+  flow: (input: Input) => Promise<Answer>,
+): Promise<Answer> {
+  if (!parsed.ok) {
+    const errors = parsed.errors.map(({ field, detail }) => `${field} ${detail}`).join('; ')
+    throw new ServiceError('ERR_MFA_SERVICE_REQUEST', `The MFA service cannot use this request: ${errors}.`)
+  }
+  try {
+    return await flow(parsed.value)
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause
+    if (cause instanceof EngineError) {
+      throw new ServiceError(
+        'ERR_MFA_SERVICE_UNAVAILABLE',
+        'The transcription engine of the MFA service failed. See its log.',
+        { retryAfterSeconds: cause.retryAfterSeconds },
+      )
+    }
+    throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'The MFA service in this process failed.', {
+      cause: withoutDetails(cause),
+    })
+  }
+}
+
+/**
+ * An error without its other properties: a database error carries the statement and the row, and with them a contact,
+ * which the host would log together with our error (R89).
+ */
+function withoutDetails(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return undefined
+  const { name, message, stack } = cause
+  const code: unknown = Reflect.get(cause, 'code')
+  const bare = Object.assign(new Error(message), { name, ...(typeof code === 'string' && { code }) })
+  if (stack !== undefined) bare.stack = stack
+  return bare
+}

@@ -1,0 +1,85 @@
+import type { KeyList, Refused } from 'countersign/protocol'
+import { holdAccount, lockedForSeconds } from '../accounts/account.js'
+import {
+  deleteKey,
+  findUserHandle,
+  keyFactor,
+  keyFrom,
+  listKeys,
+  renameKey,
+} from '../accounts/account-key.js'
+import type { Application } from '../application.js'
+import { relyingPartyOrRefusal } from '../applications/offered-methods.js'
+import type { QueuedMessage } from '../delivery/message.js'
+import { locked } from '../refusals.js'
+import type { RemoveKeyInput, RenameKeyInput } from '../requests/key-inputs.js'
+import type { RequestUser } from '../requests/request-user.js'
+import { accountReference } from '../secrets/account-reference.js'
+import { simulatedRefusal } from '../test-mode/simulated-outcomes.js'
+import { writeNotice } from './account-notice.js'
+import type { FlowContext } from './context.js'
+
+/** The keys of an account. */
+export async function listAccountKeys(
+  { store }: FlowContext,
+  application: Application,
+  { account }: RequestUser,
+): Promise<(KeyList & { readonly outcome: 'listed' }) | Refused> {
+  const relyingParty = relyingPartyOrRefusal(application)
+  if ('outcome' in relyingParty) return relyingParty
+  const rows = await listKeys(store, application, account)
+  const userHandle = await findUserHandle(store, application, account)
+  return {
+    outcome: 'listed',
+    keys: rows.map(keyFrom),
+    relyingPartyId: relyingParty.id,
+    ...(userHandle !== undefined && { userHandle }),
+  }
+}
+
+/** Renames a key. */
+export async function renameAccountKey(
+  { store }: FlowContext,
+  application: Application,
+  { account, contact, key, name }: RenameKeyInput,
+): Promise<{ readonly outcome: 'renamed' | 'none' } | Refused> {
+  const simulated = simulatedRefusal(application, contact)
+  if (simulated) return simulated
+  const relyingParty = relyingPartyOrRefusal(application)
+  if ('outcome' in relyingParty) return relyingParty
+  const isRenamed = await renameKey(store, application, account, { id: key, name })
+  return { outcome: isRenamed ? 'renamed' : 'none' }
+}
+
+/** Removes a key, also one of a kind that is switched off, and notifies every proven contact. */
+export async function removeAccountKey(
+  context: FlowContext,
+  application: Application,
+  { account: name, contact, key }: RemoveKeyInput,
+): Promise<{ readonly outcome: 'removed' | 'none' } | Refused> {
+  const simulated = simulatedRefusal(application, contact)
+  if (simulated) return simulated
+  const relyingParty = relyingPartyOrRefusal(application)
+  if ('outcome' in relyingParty) return relyingParty
+  const now = Date.now()
+  const removal = await context.store.transaction(async (tx): Promise<Removal | Refused> => {
+    const account = await holdAccount(tx, application, name)
+    const seconds = lockedForSeconds(account, now)
+    if (seconds > 0) return locked(seconds)
+    const removed = await deleteKey(tx, application, name, key)
+    if (!removed) return { outcome: 'none', notices: [] }
+    const notice = { notice: 'key-removed', account: name, toAll: true } as const
+    const notices = await writeNotice(context, tx, application, account, notice, now)
+    return { outcome: 'removed', factor: keyFactor(removed.method), notices }
+  })
+  if (removal.outcome !== 'removed') return removal.outcome === 'refused' ? removal : { outcome: 'none' }
+  if (removal.notices.length > 0) void context.outbox.dispatch(removal.notices)
+  const account = accountReference(context.keys, application, name)
+  const { factor } = removal
+  context.log({ level: 'info', event: 'factor.removed', application: application.id, account, factor })
+  return { outcome: 'removed' }
+}
+
+type Removal =
+  | { readonly outcome: 'none'; readonly notices: readonly QueuedMessage[] }
+  | { readonly outcome: 'removed'; readonly factor: string; readonly notices: readonly QueuedMessage[] }

@@ -1,0 +1,138 @@
+import { verifyRegistrationResponse } from '@simplewebauthn/server'
+import { convertAAGUIDToString, decodeAttestationObject, isoCBOR } from '@simplewebauthn/server/helpers'
+import type { KeyFault, registrationResponse } from 'countersign/protocol'
+import type * as z from 'zod'
+import {
+  type AuthenticatorData,
+  type Expected,
+  faultInAuthenticatorData,
+  readAuthenticatorData,
+} from './authenticator-data.js'
+import { base64urlOf, bytesFrom } from './base64url.js'
+import type { ClientData } from './client-data.js'
+import { algorithmOf, COSE_ALGORITHM } from './public-key.js'
+
+/** A new credential as its `toJSON` writes it, with valid fields. */
+export type RegistrationResponse = z.output<typeof registrationResponse>
+
+/** A verified credential. */
+export interface Credential {
+  readonly id: string
+  /** A COSE key, in base64url. */
+  readonly publicKey: string
+  readonly counter: number
+  readonly backupEligible: boolean
+  readonly backedUp: boolean
+  /** The model of the authenticator, as it says or, with an attestation, as its manufacturer does. */
+  readonly aaguid: string
+}
+
+/** The result of checking a new credential. */
+export type RegistrationVerdict =
+  | { readonly fault: KeyFault }
+  | { readonly fault: undefined; readonly credential: Credential }
+
+interface Attestation {
+  readonly format: string
+  readonly statement: ReadonlyMap<unknown, unknown>
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+/** Checks a new credential. Its client data must have been checked. */
+export async function verifyRegistration(
+  response: RegistrationResponse,
+  clientData: ClientData,
+  expected: Expected,
+): Promise<RegistrationVerdict> {
+  const attestation = readAttestation(response.response.attestationObject)
+  const data = attestation && readAuthenticatorData(attestation.bytes)
+  if (!attestation || !data) return { fault: 'malformed' }
+  const { aaguid, credentialID, credentialPublicKey } = data
+  if (!aaguid || !credentialID || !credentialPublicKey) return { fault: 'malformed' }
+  const isConsistent = response.id === response.rawId && response.id === base64urlOf(credentialID)
+  if (!isConsistent) return { fault: 'malformed' }
+  const fault = faultInAuthenticatorData(data, expected) ?? faultInPublicKey(credentialPublicKey, expected)
+  if (fault) return { fault }
+  if (!(await isAttested(response, clientData, expected, attestation))) return { fault: 'attestation' }
+  return { fault, credential: credentialFrom(response.id, data, { aaguid, credentialPublicKey }) }
+}
+
+function credentialFrom(
+  id: string,
+  { counter, flags }: AuthenticatorData,
+  attested: Required<Pick<AuthenticatorData, 'aaguid' | 'credentialPublicKey'>>,
+): Credential {
+  return {
+    id,
+    publicKey: base64urlOf(attested.credentialPublicKey),
+    counter,
+    backupEligible: flags.be,
+    backedUp: flags.bs,
+    aaguid: convertAAGUIDToString(attested.aaguid),
+  }
+}
+
+function readAttestation(encoded: string): Attestation | undefined {
+  const bytes = bytesFrom(encoded)
+  if (!bytes) return undefined
+  try {
+    const decoded: unknown = decodeAttestationObject(bytes)
+    if (!(decoded instanceof Map)) return undefined
+    const [format, statement, data]: unknown[] = ['fmt', 'attStmt', 'authData'].map((name) =>
+      decoded.get(name),
+    )
+    const isWhole = isoCBOR.encode(decoded).byteLength === bytes.byteLength
+    if (!isWhole || typeof format !== 'string' || !(statement instanceof Map)) return undefined
+    return data instanceof Uint8Array ? { format, statement, bytes: new Uint8Array(data) } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function faultInPublicKey(publicKey: Uint8Array<ArrayBuffer>, { policy }: Expected): KeyFault | undefined {
+  const algorithm = algorithmOf(publicKey)
+  if (algorithm === undefined) return 'malformed'
+  return policy.algorithms.some((name) => name === algorithm) ? undefined : 'algorithm'
+}
+
+async function isAttested(
+  { id, rawId, type, response }: RegistrationResponse,
+  { challenge, origin }: ClientData,
+  { relyingPartyId }: Expected,
+  attestation: Attestation,
+): Promise<boolean> {
+  const { format, statement, bytes } = attestation
+  const isSelfAttested = format === 'packed' && !statement.has('x5c')
+  // Some browsers pass on an attestation that nobody asked for. Its certificates could name addresses that the library fetches.
+  const attestationObject =
+    format === 'none' || isSelfAttested ? response.attestationObject : withoutAttestation(bytes)
+  try {
+    const { verified } = await verifyRegistrationResponse({
+      response: {
+        id,
+        rawId,
+        type,
+        clientExtensionResults: {},
+        response: { clientDataJSON: response.clientDataJSON, attestationObject },
+      },
+      expectedChallenge: challenge,
+      expectedOrigin: origin,
+      expectedRPID: relyingPartyId,
+      requireUserVerification: false,
+      supportedAlgorithmIDs: Object.values(COSE_ALGORITHM),
+    })
+    return verified
+  } catch {
+    // The library's errors quote the response.
+    return false
+  }
+}
+
+function withoutAttestation(authenticatorData: Uint8Array): string {
+  const none = new Map<string, unknown>([
+    ['fmt', 'none'],
+    ['attStmt', new Map()],
+    ['authData', authenticatorData],
+  ])
+  return base64urlOf(isoCBOR.encode(none as Parameters<typeof isoCBOR.encode>[0]))
+}
