@@ -148,10 +148,12 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
       const checked = check(data.response, 'webauthn.get', { user, method, purpose, transaction })
       if (checked.fault) return invalid(checked.fault)
       const { counter, userVerified, backedUp, backupEligible } = checked.read
-      const stored = keysOf(user, method).find(({ id }) => id === data.id)
-      if (!stored) return invalid('unknown_key')
+      const stored = keys.get(data.id)
       const { userHandle } = data.response
-      if (userHandle && userHandle !== handleOf(user)) return invalid('user_handle')
+      const isOfAnother = stored !== undefined && stored.user !== user
+      if (isOfAnother || (userHandle && userHandle !== handleOf(user))) return invalid('user_handle')
+      if (!stored) return invalid('unknown_key')
+      if (stored.method !== method) return invalid('malformed')
       if (!isSignedBy(stored, data.response)) return invalid('signature')
       if (backupEligible !== stored.backupEligible) return invalid('backup_eligibility')
       if (stored.counter > 0 && counter <= stored.counter) return invalid('counter')

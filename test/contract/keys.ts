@@ -230,13 +230,21 @@ export function describeKeys({ opened }: { readonly opened: () => Pick<Opened, '
       expect(await control.submit()).toEqual(valid)
     })
 
+    it('are unknown only if nobody has them, since password managers delete unknown keys', async () => {
+      const { owner, authenticator } = await enrolled('passkey')
+      const { id } = softwareAuthenticator().create(await optionsFor(owner, 'passkey'), page)
+      const { response } = await asserted(owner, authenticator)
+      const request = { ...owner, ...CEREMONY, response: { ...response, id, rawId: id } }
+      expect(await keysOf().authenticate(request)).toEqual(invalid('unknown_key'))
+    })
+
     it('refuse keys, user handles and signatures of others', async () => {
       const { owner, authenticator, key } = await enrolled('passkey')
       const other = await enrolled('passkey')
       const { options, response } = await asserted(owner, authenticator)
       const request = { ...owner, ...CEREMONY }
       const foreign = other.authenticator.get({ ...options, allowCredentials: [] }, page)
-      expect(await keysOf().authenticate({ ...request, response: foreign })).toEqual(invalid('unknown_key'))
+      expect(await keysOf().authenticate({ ...request, response: foreign })).toEqual(invalid('user_handle'))
 
       const next = await asserted(owner, authenticator)
       const userHandle = foreign.response.userHandle ?? ''
