@@ -2,6 +2,7 @@ import { type CountersignService, createService } from '@countersign/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_KEY, appCode, freshEmail, freshPhone, listen, SECRET, wrong } from './kit.js'
 import { postgresMissing, startPostgres } from './postgres.js'
+import { KEY_PAGE, RELYING_PARTY, registerSoftwareKey } from './software-key.js'
 
 /** Two services in one process, each with its own connections and HTTP server; `two-processes.test.ts` has two processes. */
 describe('two services over one PostgreSQL', () => {
@@ -18,6 +19,7 @@ describe('two services over one PostgreSQL', () => {
       apiKey: API_KEY,
       delivery: 'inbox',
       logger: () => {},
+      relyingParty: RELYING_PARTY,
     }
     services = await Promise.all([createService(options), createService(options)])
     servers = await Promise.all(services.map((service) => listen(service.api)))
@@ -70,6 +72,27 @@ describe('two services over one PostgreSQL', () => {
     await post('/v1/mfa/verify', { User, Type: 'APP', Code: appCode(secret, Date.now() - 30_000) })
     const all = await statuses('/v1/mfa/verify', { User, Type: 'APP', Code: appCode(secret) })
     expect([count(all, 200), count(all, 401), count(all, 429)]).toEqual([1, 10, 189])
+  })
+
+  test('of 200 concurrent submissions of one assertion one is accepted, and the others are not counted (R69)', async () => {
+    const user = { account: 'ann', contact: freshEmail() }
+    const [first] = services
+    if (!first) throw new Error('No service is running.')
+    const { device } = await registerSoftwareKey(first.mfa, user, 'passkey')
+    const ceremony = {
+      Account: user.account,
+      User: user.contact.email,
+      Type: 'PASSKEY',
+      Transaction: 'login',
+    }
+    const assert = async () => {
+      const { body } = await post('/v1/mfa/keys/authentication/options', { ...ceremony, Purpose: 'sign-in' })
+      const Response = JSON.stringify(device.get(Object(body).options, KEY_PAGE))
+      return { ...ceremony, Purpose: 'sign-in', Response }
+    }
+    const all = await statuses('/v1/mfa/keys/authentication/verify', await assert())
+    expect([count(all, 200), count(all, 401)]).toEqual([1, 199])
+    expect((await post('/v1/mfa/keys/authentication/verify', await assert(), 1)).status).toBe(200)
   })
 
   test('of 200 concurrent submissions of one backup code one is accepted (R60)', async () => {

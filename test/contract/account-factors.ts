@@ -20,7 +20,7 @@ export function describeAccountFactors({ opened, hasExtras }: Contract): void {
       opened().service.factorsOf?.({ account, contact })
 
     it('are none for an unknown account', async () => {
-      expect(await factorsOf(newUser())).toEqual({ app: false, backupCodesLeft: 0, lastUsed: [] })
+      expect(await factorsOf(newUser())).toEqual({ app: false, backupCodesLeft: 0, keys: [], lastUsed: [] })
     })
 
     it('include an app from its first correct code on (R54)', async () => {
@@ -47,7 +47,7 @@ export function describeAccountFactors({ opened, hasExtras }: Contract): void {
       const user = newUser()
       const { account, email: contact } = user
       await service.sendBackupCodes({ method: 'email', account, contact })
-      expect(await factorsOf(user)).toEqual({ app: false, backupCodesLeft: 10, lastUsed: [] })
+      expect(await factorsOf(user)).toEqual({ app: false, backupCodesLeft: 10, keys: [], lastUsed: [] })
       const [text = ''] = await inbox(contact.email)
       const code = (/\b[0-9A-Z]{4}(-[0-9A-Z]{4}){3}\b/.exec(text)?.[0] ?? '').replaceAll('-', '')
       await service.verify({ method: 'email', account, contact, kind: 'backup', code })
@@ -96,7 +96,7 @@ export function describeAccountFactors({ opened, hasExtras }: Contract): void {
       const remove = () => service.removeFactor?.({ account, contact, factor: 'app' })
       expect(await remove()).toEqual({ outcome: 'removed' })
       expect(await remove()).toEqual({ outcome: 'none' })
-      expect(await factorsOf(user)).toEqual({ app: false, backupCodesLeft: 0, lastUsed: [] })
+      expect(await factorsOf(user)).toEqual({ app: false, backupCodesLeft: 0, keys: [], lastUsed: [] })
       vi.setSystemTime(Date.now() + 30_000)
       expect(await verify('code')).toEqual({ outcome: 'invalid' })
     })

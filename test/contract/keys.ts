@@ -89,7 +89,7 @@ export function describeKeys({ opened }: { readonly opened: () => Pick<Opened, '
       expect(await keysOf().relyingParty()).toMatchObject({ ...RELYING_PARTY, relatedOrigins: [] })
     })
 
-    it('are registered with a name, listed in their order, and counted among the factors of the account', async () => {
+    it('are registered with a name, listed in their order, and counted among the factors of the account (R72)', async () => {
       const owner = account()
       const before = await keysOf().list(owner)
       expect(before).toMatchObject({ keys: [], relyingPartyId: RELYING_PARTY.id })
@@ -119,7 +119,7 @@ export function describeKeys({ opened }: { readonly opened: () => Pick<Opened, '
       expect((await opened().service.factorsOf?.(account()))?.keys).toEqual([])
     })
 
-    it('are not registered twice, in their account or in another one', async () => {
+    it('are not registered twice, in their account or in another one (R72)', async () => {
       const first = account()
       const authenticator = softwareAuthenticator()
       const { response } = await register(first, 'security-key', authenticator)
@@ -142,7 +142,7 @@ export function describeKeys({ opened }: { readonly opened: () => Pick<Opened, '
     it.each([
       ['security-key', false],
       ['passkey', true],
-    ] as const)('sign in as a %s, with user verification: %s', async (method, userVerified) => {
+    ] as const)('sign in as a %s, with user verification: %s (R69, R70)', async (method, userVerified) => {
       const { owner, authenticator, key } = await enrolled(method)
       const ceremony = { ...CEREMONY, method }
       const { options, submit } = await asserted(owner, authenticator, { ceremony })
@@ -178,7 +178,7 @@ export function describeKeys({ opened }: { readonly opened: () => Pick<Opened, '
       expect(await ids('security-key')).toMatchObject([{ id: 'key' in answer && answer.key.id }])
     })
 
-    it('use a challenge once, also if the response is wrong', async () => {
+    it('use a challenge once, also if the response is wrong (R69)', async () => {
       const { owner, authenticator } = await enrolled('passkey')
       const { submit } = await asserted(owner, authenticator)
       expect(await submit()).toEqual(valid)
@@ -189,7 +189,7 @@ export function describeKeys({ opened }: { readonly opened: () => Pick<Opened, '
       expect(await wrong.submit()).toEqual(invalid('challenge'))
     })
 
-    it('accept a challenge for its own account, method, purpose and transaction', async () => {
+    it('accept a challenge for its own account, method, purpose and transaction (R69)', async () => {
       const { owner, authenticator } = await enrolled('passkey')
       const others: readonly Partial<Ceremony & Account>[] = [
         { purpose: 'step-up' },
@@ -203,7 +203,7 @@ export function describeKeys({ opened }: { readonly opened: () => Pick<Opened, '
       }
     })
 
-    it('accept a challenge for five minutes', async () => {
+    it('accept a challenge for five minutes (R69)', async () => {
       const { owner, authenticator } = await enrolled('passkey')
       const inTime = await asserted(owner, authenticator)
       vi.setSystemTime(Date.now() + 5 * 60_000 - 1)
@@ -222,7 +222,7 @@ export function describeKeys({ opened }: { readonly opened: () => Pick<Opened, '
       ['backup_eligibility', { ...page, changes: { flags: { backupEligible: true } } }],
       ['malformed', { ...page, changes: { clientData: { type: 'webauthn.create' } } }],
       ['counter', { ...page, changes: { counter: 1 } }],
-    ])('refuse an assertion with the fault %s', async (fault, at) => {
+    ])('refuse an assertion with the fault %s (R70, R71)', async (fault, at) => {
       const { owner, authenticator } = await enrolled('passkey')
       const { submit } = await asserted(owner, authenticator, { at })
       expect(await submit()).toEqual(invalid(fault))
@@ -238,7 +238,7 @@ export function describeKeys({ opened }: { readonly opened: () => Pick<Opened, '
       expect(await keysOf().authenticate(request)).toEqual(invalid('unknown_key'))
     })
 
-    it('refuse keys, user handles and signatures of others', async () => {
+    it('refuse keys, user handles and signatures of others (R70)', async () => {
       const { owner, authenticator, key } = await enrolled('passkey')
       const other = await enrolled('passkey')
       const { options, response } = await asserted(owner, authenticator)
@@ -258,7 +258,7 @@ export function describeKeys({ opened }: { readonly opened: () => Pick<Opened, '
       expect(await listed(owner)).toEqual([key])
     })
 
-    it('count signatures, unless they can be synced', async () => {
+    it('count signatures, unless they can be synced (R71)', async () => {
       const { owner, authenticator } = await enrolled('passkey', { backupEligible: true })
       for (const isBackedUp of [false, true]) {
         authenticator.setBackedUp(isBackedUp)

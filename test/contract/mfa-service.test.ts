@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ServiceAddress } from '../../src/client/address.js'
 import { httpService } from '../../src/client/service.js'
 import { readOptions } from '../../src/settings.js'
+import { RELYING_PARTY } from './keys.js'
 import { describeMfaService } from './mfa-service.js'
 import { newUser } from './new-user.js'
 
@@ -20,6 +21,7 @@ beforeAll(async () => {
     applicationName: 'Contract',
     transcriber: 'off',
     delivery: { email: 'inbox', sms: 'inbox' },
+    relyingParty: RELYING_PARTY,
   })
   server = createServer(running.api).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -47,6 +49,7 @@ function overHttp(dialect: ServiceAddress['dialect'], apiKey = API_KEY) {
 
 describeMfaService('the service in process', {
   hasExtras: true,
+  hasKeys: true,
   open: async () => ({ service: running.mfa, inbox, close: async () => {} }),
 })
 
@@ -58,6 +61,7 @@ for (const [name, dialect] of Object.entries({
 } as const)) {
   describeMfaService(`the service over HTTP, dialect ${name}`, {
     hasExtras: dialect !== 'published',
+    hasKeys: dialect === 'countersign' || dialect === undefined,
     open: async () => {
       const service = overHttp(dialect)
       return { service, inbox, close: async () => service.close?.() }

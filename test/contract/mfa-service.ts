@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { MfaService } from '../../src/protocol/index.js'
 import { describeAccountFactors } from './account-factors.js'
 import { describeAppFactor } from './app-factor.js'
 import { describeBackupCodes } from './backup-codes.js'
 import { describeDeliveredCodes } from './delivered-codes.js'
+import { describeKeys } from './keys.js'
 import { describeRefusals } from './refusals.js'
 import { describeTranscription } from './transcription.js'
 
@@ -22,14 +23,19 @@ export interface Contract {
   readonly hasExtras: boolean
 }
 
+/** What a service can, and how it is opened. */
+interface Candidate {
+  readonly hasExtras: boolean
+  /** Whether it offers security keys and passkeys, for the relying party of `keys.ts`. */
+  readonly hasKeys: boolean
+  open(): Promise<Opened>
+}
+
 /**
  * Runs the tests that every `MfaService` must pass. The service must offer email and SMS, but neither WhatsApp nor
  * transcription, and read its clock from `Date`.
  */
-export function describeMfaService(
-  name: string,
-  { hasExtras, open }: { readonly hasExtras: boolean; open(): Promise<Opened> },
-): void {
+export function describeMfaService(name: string, { hasExtras, hasKeys, open }: Candidate): void {
   describe(name, () => {
     let now: Opened | undefined
     beforeAll(async () => {
@@ -47,5 +53,7 @@ export function describeMfaService(
     describeAccountFactors(contract)
     describeRefusals(contract)
     describeTranscription(contract)
+    if (hasKeys) describeKeys(contract)
+    else it('offers no keys', () => expect(opened().service.keys).toBeUndefined())
   })
 }
