@@ -4,6 +4,7 @@ import {
   challengeRouter,
   devicesRouter,
   enrollAppRouter,
+  enrollKeyRouter,
   languageRouter,
   MfaStrategy,
   mfaAccount,
@@ -39,6 +40,8 @@ export interface Mfa<User = Express.User> {
   readonly verifyRouter: Router
   /** Enrolling an authenticator app. Mount it at the option `urls.path`. */
   readonly enrollAppRouter: Router
+  /** Adding, renaming and removing security keys and passkeys. Mount it at the option `urls.path`. */
+  readonly enrollKeyRouter: Router
   /** Requesting backup codes. Mount it at the option `urls.path`. */
   readonly backupRouter: Router
   /** The list of trusted devices, and revoking them. Mount it at the option `urls.path`. */
@@ -80,6 +83,7 @@ export function createMfa<User = Express.User>(options: MfaOptions<User>): Mfa<U
     challengeRouter: () => challengeRouter(options),
     verifyRouter: () => verifyRouter(options),
     enrollAppRouter: () => enrollAppRouter(options),
+    enrollKeyRouter: () => enrollKeyRouter(options),
     backupRouter: () => backupRouter(options),
     devicesRouter: () => devicesRouter(options),
     notMeRouter: () => notMeRouter(options),

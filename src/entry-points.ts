@@ -13,6 +13,7 @@ import { buildCancelRecoveryRouter } from './routers/cancel-recovery.js'
 import { buildChallengeRouter } from './routers/challenge.js'
 import { buildDevicesRouter } from './routers/devices.js'
 import { buildEnrollAppRouter } from './routers/enroll-app.js'
+import { buildKeysRouter } from './routers/keys.js'
 import { buildLanguageRouter } from './routers/language.js'
 import { buildNotMeRouter } from './routers/not-me.js'
 import { buildRecoverRouter } from './routers/recover.js'
@@ -50,7 +51,7 @@ export function startMfa<User>(options: MfaOptions<User>): AnyRouteHandler {
 }
 
 /**
- * Creates a router with all routes: challenge, verify, authenticator apps, backup codes, trusted devices, notices, recovery
+ * Creates a router with all routes: challenge, verify, authenticator apps, security keys and passkeys, backup codes, trusted devices, notices, recovery
  * and languages. Mount it at the option `urls.path`.
  * @throws {OptionsError} with all faults together.
  */
@@ -60,6 +61,7 @@ export function mfaRouter<User>(options: MfaOptions<User>): Router {
     buildChallengeRouter(deps),
     buildVerifyRouter(deps),
     buildEnrollAppRouter(deps),
+    buildKeysRouter(deps),
     buildBackupRouter(deps),
     buildDevicesRouter(deps),
     buildNotMeRouter(deps),
@@ -91,6 +93,15 @@ export function verifyRouter<User>(options: MfaOptions<User>): Router {
  */
 export function enrollAppRouter<User>(options: MfaOptions<User>): Router {
   return buildEnrollAppRouter(depsOf(options))
+}
+
+/**
+ * Creates a router for adding, renaming and removing security keys and passkeys. Mount it at the option `urls.path`. Without keys
+ * it has no routes.
+ * @throws {OptionsError} with all faults together.
+ */
+export function enrollKeyRouter<User>(options: MfaOptions<User>): Router {
+  return buildKeysRouter(depsOf(options))
 }
 
 /**

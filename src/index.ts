@@ -9,6 +9,7 @@ export {
   challengeRouter,
   devicesRouter,
   enrollAppRouter,
+  enrollKeyRouter,
   languageRouter,
   MfaStrategy,
   mfaAccount,
@@ -46,11 +47,12 @@ export type { MfaAccount } from './http/account.js'
 export type { AccountReset } from './http/reset.js'
 export type { MfaState } from './http/schemas.js'
 export type { LimitOptions } from './limits/options.js'
-export { type ClientLiveOptions, type MfaClient, type MfaClientOptions, mfaClient } from './mfa-client.js'
+export { mfaClient } from './mfa-client.js'
 export type { NoticeCatalogue } from './notices/catalogue.js'
 export type { AccountNotice, NoticeFacts, NoticeType } from './notices/notice.js'
 export type {
   Compromise,
+  KeyOptions,
   LanguageOptions,
   LoginOptions,
   MfaOptions,

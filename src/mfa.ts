@@ -6,7 +6,7 @@ import { observeName } from './diagnostics/service-name.js'
 import { backupCodesOf } from './flows/backup-codes.js'
 import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
-import { enrolledAppsIn } from './flows/enrolled-apps.js'
+import { enrolledFactorsIn } from './flows/enrolled-factors.js'
 import { eventMetrics } from './flows/metrics.js'
 import { withCheckedCallbacks } from './host-callbacks.js'
 import { admissionWith } from './http/admission.js'
@@ -86,9 +86,8 @@ function build(options: unknown): RouteDeps {
     service,
     backupCodes: backupCodesOf(service, limits.sentBackupCodes),
     deliveries: deliveryStatesOf(service),
-    // A host with `onAppEnrolled` keeps its own record, so its sign-ins do not depend on the service.
-    enrolledApps:
-      settings.onAppEnrolled || !service.factorsOf ? undefined : enrolledAppsIn(service.factorsOf),
+    enrolledFactors: enrolledFactorsOf(settings, service),
+    keys: settings.keys.isOn ? service.keys : undefined,
     ...limits,
     emit,
     devices,
@@ -103,6 +102,12 @@ function build(options: unknown): RouteDeps {
     metrics,
     render: render ? (view, frame) => render(view, frame, standard) : standard,
   }
+}
+
+/** A host that keeps its own record of apps, and offers no keys, has sign-ins that do not depend on the service. */
+function enrolledFactorsOf({ keys, onAppEnrolled }: Settings, service: MfaService): Deps['enrolledFactors'] {
+  const kept = { app: !onAppEnrolled, keys: keys.isOn && service.keys !== undefined }
+  return service.factorsOf && (kept.app || kept.keys) ? enrolledFactorsIn(service.factorsOf, kept) : undefined
 }
 
 /** The service that the options name, behind the breaker when it is reached over HTTP. Its answers are validated. */

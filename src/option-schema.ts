@@ -2,7 +2,14 @@ import * as z from 'zod'
 import { WARNING_CODES } from './diagnostics/warnings.js'
 import { limitsSchema } from './limits/options.js'
 import { callback, duration, hasFunctions, sitePath, wholeNumber } from './option-rules.js'
-import type { LanguageOptions, LoginOptions, MfaOptions, NoticeOptions, PageOptions } from './options.js'
+import type {
+  KeyOptions,
+  LanguageOptions,
+  LoginOptions,
+  MfaOptions,
+  NoticeOptions,
+  PageOptions,
+} from './options.js'
 import { AMR_VALUES } from './protocol/amr.js'
 import { recoverySchema } from './recovery/options.js'
 import { itemStoreConfig } from './stores/config.js'
@@ -108,6 +115,13 @@ const languages = z.strictObject(
   { error: 'must be an object like { offer: ["en", "de"] }' },
 )
 
+const keys = z.strictObject(
+  {
+    offerPasskey: z.union([z.literal(false), duration('1h', '365d', '30d')]).default(false),
+  } satisfies Record<keyof KeyOptions, z.ZodType>,
+  { error: 'must be true, false, or an object like { offerPasskey: "30d" }' },
+)
+
 const diagnostics = z.union(
   [z.literal(false), z.strictObject({ ignore: z.array(z.enum(WARNING_CODES)).default([]) })],
   { error: 'must be false, or an object like { ignore: ["MFA_WARN_RESAVE"] }' },
@@ -146,6 +160,9 @@ export const optionsSchema = z.strictObject({
       error: 'must be "closed", "other-factor" or "backup-only"',
     })
     .default('closed'),
+  keys: z
+    .union([z.boolean(), keys], { error: 'must be true, false, or an object like { offerPasskey: "30d" }' })
+    .optional(),
   diagnostics: diagnostics.default({ ignore: [] }),
   urls: urls.prefault({}),
   login: login.prefault({}),

@@ -133,6 +133,11 @@ export interface SharedOptions<User = Express.User> {
   login?: LoginOptions | undefined
   /** The limits on wrong codes and on messages, and where they are counted. All members have defaults. */
   limits?: LimitOptions | undefined
+  /**
+   * Whether users can add security keys and passkeys, if the service keeps them; an object for more. Each sign-in then depends on
+   * the service, which knows who has a key. Defaults to `true` without `onAppEnrolled`, and to `false` with it.
+   */
+  keys?: boolean | KeyOptions | undefined
   /** Browsers in which sign-in skips the second factor. Off unless given. */
   trustedDevices?: TrustedDeviceOptions<User> | undefined
   /** What the user is notified of. By default, no notice is written. */
@@ -189,6 +194,15 @@ export interface LoginOptions {
   allowWeakFactorsToChangeFactors?: boolean | undefined
   /** What your own login proves, as an RFC 8176 value for `amr`. Defaults to `pwd`. */
   firstFactor?: Amr | undefined
+}
+
+/** Security keys and passkeys. See docs/keys.md. */
+export interface KeyOptions {
+  /**
+   * How long a browser is not offered a passkey again after it was offered one, `1h` to `365d`. The offer follows a sign-in with a
+   * code by a user who has no passkey. `false`: no offer. Defaults to `false`.
+   */
+  offerPasskey?: Duration | false | undefined
 }
 
 /** What the user is notified of. See docs/notices.md. */

@@ -12,7 +12,8 @@ export type Settings = Readonly<ReturnType<typeof settingsFrom>>
 
 /** The groups serve those who write options; our own code reads each setting by one name. */
 function settingsFrom(options: CompleteOptions, service: MfaService | ServiceSettings) {
-  const { urls, login, limits, notices, pages, languages, location, callbackTimeout, ...others } = options
+  const { urls, login, limits, notices, pages, languages, keys, location, callbackTimeout, ...others } =
+    options
   const { pendingPaths, pendingLifetime, ...paths } = login
   const { codeLifeMs, ...counted } = limits
   const { offer, remember, locale, texts } = languages
@@ -25,6 +26,7 @@ function settingsFrom(options: CompleteOptions, service: MfaService | ServiceSet
     open: pendingPaths,
     pendingLoginMs: pendingLifetime,
     codeLifeMs,
+    keys: keySettings(keys, options.onAppEnrolled !== undefined),
     callbackTimeoutMs: callbackTimeout,
     limits: counted,
     onNotice: notices.onNotice,
@@ -34,6 +36,18 @@ function settingsFrom(options: CompleteOptions, service: MfaService | ServiceSet
     languages: offer && { offer, remember },
     texts,
     place: location,
+  }
+}
+
+/**
+ * A host with `onAppEnrolled` keeps its own record, so that its sign-ins do not depend on the service. With keys, which the service
+ * keeps, they do, so such a host must ask for them.
+ */
+function keySettings(keys: CompleteOptions['keys'], hasOwnRecord: boolean) {
+  const options = typeof keys === 'object' ? keys : undefined
+  return {
+    isOn: options !== undefined || (keys === undefined ? !hasOwnRecord : keys === true),
+    offerPasskeyMs: options?.offerPasskey || undefined,
   }
 }
 

@@ -5,6 +5,7 @@ import type { Challenge, MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { bindingsOf, factorBinding } from './factor-binding.js'
+import { purposeOf } from './purpose.js'
 import { backupTarget, callerOf, findFactor, type MfaUser } from './user.js'
 
 /** A challenge was started, or the code of the live one sent again (`again`). */
@@ -75,7 +76,7 @@ async function sendCode(
     service.send({
       method,
       contact,
-      purpose: record.stage === 'verified' || record.stage === 'trusted' ? 'step-up' : 'sign-in',
+      purpose: purposeOf(record),
       transaction: record.transaction,
       ...callerOf(user),
       ...(live?.service && { challenge: live.service }),

@@ -4,6 +4,7 @@ import type { Attempts } from '../limits/attempts.js'
 import type { MessageBudget } from '../limits/budgets.js'
 import type { SentBackupCodes } from '../limits/sent-backup-codes.js'
 import type { Contact } from '../protocol/contact.js'
+import type { KeyVerbs } from '../protocol/keys.js'
 import type { Method } from '../protocol/methods.js'
 import type { MfaService } from '../protocol/service.js'
 import type { Settings } from '../settings.js'
@@ -11,7 +12,7 @@ import type { Devices } from '../trust/devices.js'
 import type { SessionsValidAfter } from '../trust/sessions-valid-after.js'
 import type { BackupCodes } from './backup-codes.js'
 import type { DeliveryStates } from './delivery-states.js'
-import type { EnrolledApps } from './enrolled-apps.js'
+import type { EnrolledFactors } from './enrolled-factors.js'
 import type { MfaEventBody } from './events.js'
 import type { Refusal } from './refusal.js'
 
@@ -26,8 +27,10 @@ export interface Deps {
   readonly deliveries: DeliveryStates
   readonly sentBackupCodes: SentBackupCodes
   readonly backupCodes: BackupCodes
-  /** Present if the service says which users have an app, and the host keeps no record of its own. */
-  readonly enrolledApps?: EnrolledApps | undefined
+  /** Present if the service says which users have an app or keys that the host does not list. */
+  readonly enrolledFactors?: EnrolledFactors | undefined
+  /** The verbs for security keys and passkeys. Present if the app offers them. */
+  readonly keys?: KeyVerbs | undefined
   /** Present if the app uses trusted devices. */
   readonly devices?: Devices | undefined
   /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */

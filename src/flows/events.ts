@@ -1,5 +1,5 @@
 import type { WarningCode } from '../diagnostics/warnings.js'
-import type { Method } from '../protocol/methods.js'
+import type { KeyMethod, Method } from '../protocol/methods.js'
 import type { ServicePart } from '../protocol/service.js'
 import type { RefusalCode } from './refusal.js'
 
@@ -36,7 +36,7 @@ type UserEvent = {
       /** Milliseconds since the challenge, or since the first factor if there was no challenge. */
       readonly afterMs?: number
     }
-  /** A code was wrong or not checked, or a message was not sent. */
+  /** A code or the response of a key was wrong or not checked, or a message was not sent. */
   | {
       readonly type: 'refused'
       readonly method?: Method | 'backup' | 'bypass'
@@ -50,8 +50,10 @@ type UserEvent = {
   | { readonly type: 'factor_enabled'; readonly method: Method }
   /** An authenticator app was set up. */
   | { readonly type: 'app_enrolled' }
-  /** The user removed their authenticator app, or all backup codes. */
-  | { readonly type: 'factor_removed'; readonly method: 'app' | 'backup' }
+  /** The user added a security key or passkey. */
+  | { readonly type: 'key_added'; readonly method: KeyMethod }
+  /** The user removed their authenticator app, one of their keys, or all backup codes. */
+  | { readonly type: 'factor_removed'; readonly method: 'app' | KeyMethod | 'backup' }
   /** New backup codes were sent. */
   | { readonly type: 'backup_codes_sent' }
   /** New backup codes were created, for a page that shows them once. */

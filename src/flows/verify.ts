@@ -1,13 +1,16 @@
 import type { Attempt, AttemptPermit } from '../limits/attempts.js'
 import { type Amr, METHOD_AMR } from '../protocol/amr.js'
 import { canonicalBackupCode, canonicalCode, isCodeShaped } from '../protocol/code.js'
+import type { KeyFault } from '../protocol/keys.js'
 import { type CodeMethod, isKeyMethod, type Method } from '../protocol/methods.js'
 import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
+import type { Refused as ServiceRefused } from '../protocol/service-refusal.js'
 import type { ShownMethod } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
 import { askService } from './deliver.js'
 import { type Deps, type DisabledFactor, type Refused, refuse } from './deps.js'
 import { factorBinding } from './factor-binding.js'
+import { purposeOf } from './purpose.js'
 import { fromService, type Refusal } from './refusal.js'
 import { backupOwner, backupShown, backupTarget, callerOf, findFactor, type MfaUser } from './user.js'
 
@@ -67,6 +70,7 @@ function shownBy(user: MfaUser, { method, request }: Target, { kind, backupDeliv
   return backupDelivery === 'page' ? 'page_backup' : (backupShown(user) ?? request.method)
 }
 
+/** The answer to a correct code. */
 type Valid = Extract<VerifyAnswer, { outcome: 'valid' }>
 
 /** How many backup codes are left after one was used, as the service says or the plugin remembers. */
@@ -93,26 +97,36 @@ export function emitVerified(
   record: MfaRecord,
   method: Method | 'backup',
 ): void {
-  const isSignedIn = record.stage === 'verified' || record.stage === 'trusted'
-  const since = record.challenge?.startedAt ?? (isSignedIn ? undefined : record.startedAt)
+  const purpose = purposeOf(record)
+  const since = record.challenge?.startedAt ?? (purpose === 'step-up' ? undefined : record.startedAt)
   emit({
     type: 'verified',
     userId: record.userId,
     method,
-    purpose: isSignedIn ? 'step-up' : 'sign-in',
+    purpose,
     ...(since !== undefined && { afterMs: Math.max(0, Date.now() - since) }),
   })
 }
 
-/** A typed code: the limits that it counts in, and how it is evaluated. */
-export interface TypedCheck {
+/** What was shown for a factor: the limits that it counts in, and how it is evaluated. */
+export interface Check<Valid> {
   readonly attempt: Attempt
   /** The id of the approval that a correct code acquires. */
   readonly approval: string
   /** The factor that the code belongs to; absent for a bypass code. */
   readonly factor?: DisabledFactor
-  /** Says whether the code is correct. If it refuses or throws, the attempt is refunded (R77). */
-  evaluate(): Promise<VerifyAnswer>
+  /** Says whether it is correct. If it refuses or throws, the attempt is refunded (R77). */
+  evaluate(): Promise<Evaluation<Valid>>
+}
+
+/** Whether a code, or the response of a key, is correct. */
+type Evaluation<Valid> = Valid | Invalid | ServiceRefused
+
+interface Invalid {
+  readonly outcome: 'invalid'
+  readonly clockSteps?: number
+  /** Why the response of a key was not accepted. */
+  readonly fault?: KeyFault
 }
 
 /** Checks a code of a factor: the service evaluates it, in the limits that all codes have (R20). */
@@ -123,7 +137,7 @@ export function checkCode(
   request: VerifyRequest,
 ): Promise<Valid | Refused> {
   const { kind, method, contact, code } = request
-  return checkTyped(deps, {
+  return checkShown<Valid>(deps, {
     attempt,
     approval,
     factor: { method: kind === 'backup' ? 'backup' : method, contact },
@@ -135,13 +149,13 @@ export function checkCode(
 }
 
 /**
- * Consumes an attempt, has the code evaluated, and settles the account. Every code is checked here, for a sign-in, a step-up, the
+ * Consumes an attempt, has the code evaluated, and settles the account. Every code and every response of a key is checked here, for a sign-in, a step-up, the
  * confirmation of an app or the bypass code of a reset, so all of them have the same limits (R20). A correct code acquires the
  * approval: of several correct codes for it, one is `valid` (R21).
  */
-export async function checkTyped(
+export async function checkShown<Valid extends { readonly outcome: 'valid' }>(
   deps: Pick<Deps, 'attempts' | 'emit'>,
-  check: TypedCheck,
+  check: Check<Valid>,
 ): Promise<Valid | Refused> {
   const verdict = await counted(deps, check)
   if (verdict.outcome === 'refused' && verdict.refusal.code !== 'session_ended') {
@@ -151,9 +165,9 @@ export async function checkTyped(
   return verdict
 }
 
-async function counted(
+async function counted<Valid extends { readonly outcome: 'valid' }>(
   { attempts, emit }: Pick<Deps, 'attempts' | 'emit'>,
-  { attempt, approval, factor, evaluate }: TypedCheck,
+  { attempt, approval, factor, evaluate }: Check<Valid>,
 ): Promise<Valid | Refused> {
   const permit = await attempts.consume(attempt)
   if (!permit.ok) return refuse(noAttemptsLeft(permit))
@@ -166,10 +180,11 @@ async function counted(
     case 'valid':
       return (await attempts.succeeded(consumed, approval)) ? answer : refuse({ code: 'session_ended' })
     case 'invalid': {
-      const { clockSteps } = answer
+      const { clockSteps, fault } = answer
       const { lockedForSeconds: forSeconds, disabled } = await attempts.failed(consumed)
       if (forSeconds > 0) emit({ type: 'locked', userId: attempt.userId, forSeconds })
       if (!disabled || !factor) {
+        if (fault) return refuse({ code: 'invalid_key', fault, attemptsLeft })
         return refuse({ code: 'invalid_code', attemptsLeft, ...(clockSteps !== undefined && { clockSteps }) })
       }
       emit({ type: 'factor_disabled', userId: attempt.userId, method: factor.method })

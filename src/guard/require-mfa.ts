@@ -73,7 +73,11 @@ async function requireFactor(
   const offered = new Set(offeredFactors(user))
   const problem: Problem =
     factors.length === 0
-      ? { code: 'enrollment_required', next: `${path}/enroll-app` }
+      ? // An app is no use where only a key is accepted.
+        {
+          code: 'enrollment_required',
+          next: `${path}${rule.accepts('app') || !deps.keys ? '/enroll-app' : '/keys'}`,
+        }
       : {
           code: state.stage === 'pending' ? 'mfa_required' : 'step_up_required',
           next: path,

@@ -1,15 +1,21 @@
 import express, { type Request, type Response } from 'express'
 import * as z from 'zod'
 import { MAX_CODE_LENGTH } from '../protocol/code.js'
+import { KEY_METHODS } from '../protocol/methods.js'
 import type { Problem } from './problem.js'
 
 /** The size of the largest accepted body, in bytes (R82). */
 const MAX_BODY_BYTES = 4 * 1024
 
-const parsers = [
-  express.json({ limit: MAX_BODY_BYTES, type: ['application/json', 'application/*+json'] }),
-  express.urlencoded({ limit: MAX_BODY_BYTES, extended: false, parameterLimit: 20 }),
+/** The same for a new key, whose attestation may hold a chain of certificates. */
+export const MAX_KEY_BODY_BYTES = 32 * 1024
+
+const parsersFor = (limit: number) => [
+  express.json({ limit, type: ['application/json', 'application/*+json'] }),
+  express.urlencoded({ limit, extended: false, parameterLimit: 20 }),
 ]
+
+const parsers = new Map([MAX_BODY_BYTES, MAX_KEY_BODY_BYTES].map((limit) => [limit, parsersFor(limit)]))
 
 const text = (max: number) =>
   z.string({ error: 'must be a single string' }).max(max, { error: `must be at most ${max} characters` })
@@ -37,6 +43,15 @@ export const languageField = text(35).min(1, { error: 'must not be empty' })
 /** The path of a page on this site. */
 export const pageField = text(2_000)
 
+/** The method of a key. */
+export const keyMethodField = z.enum(KEY_METHODS, { error: `must be one of ${KEY_METHODS.join(', ')}` })
+
+/** The id of a key. */
+export const keyField = text(1_364).min(1, { error: 'must not be empty' })
+
+/** The user's name for a key. */
+export const keyNameField = text(60).trim().min(1, { error: 'must not be empty' })
+
 /** Why a body was rejected. */
 export type BodyFault = Problem & {
   readonly code: 'invalid_request' | 'body_too_large' | 'unsupported_media_type'
@@ -50,18 +65,19 @@ export async function readBody<Fields>(
   req: Request,
   res: Response,
   schema: z.ZodType<Fields>,
+  maxBytes = MAX_BODY_BYTES,
 ): Promise<{ readonly fields: Fields } | { readonly fault: BodyFault }> {
   if (hasBody(req) && !req.is(['json', '+json', 'urlencoded']))
     return { fault: { code: 'unsupported_media_type' } }
-  if (Number(req.get('content-length') ?? 0) > MAX_BODY_BYTES) return { fault: { code: 'body_too_large' } }
-  const failed = await parse(req, res)
+  if (Number(req.get('content-length') ?? 0) > maxBytes) return { fault: { code: 'body_too_large' } }
+  const failed = await parse(req, res, maxBytes)
   if (failed) return { fault: { code: failed } }
 
   const body: unknown = req.body ?? {}
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return { fault: invalid([{ field: '', detail: 'must be an object' }]) }
   }
-  if (isTooLarge(body)) return { fault: { code: 'body_too_large' } }
+  if (isTooLarge(body, maxBytes)) return { fault: { code: 'body_too_large' } }
   const parsed = schema.safeParse({ ...body })
   if (parsed.success) return { fields: parsed.data }
   return {
@@ -72,9 +88,9 @@ export async function readBody<Fields>(
 }
 
 /** Checked again here: the host's own parser may accept more bytes than ours, or deeply nested lists. */
-function isTooLarge(body: object): boolean {
+function isTooLarge(body: object, maxBytes: number): boolean {
   try {
-    return Buffer.byteLength(JSON.stringify(body)) > 2 * MAX_BODY_BYTES
+    return Buffer.byteLength(JSON.stringify(body)) > 2 * maxBytes
   } catch {
     return true
   }
@@ -88,8 +104,8 @@ function hasBody(req: Request): boolean {
   return req.get('transfer-encoding') !== undefined || Number(req.get('content-length') ?? 0) > 0
 }
 
-async function parse(req: Request, res: Response): Promise<BodyFault['code'] | undefined> {
-  for (const parser of parsers) {
+async function parse(req: Request, res: Response, maxBytes: number): Promise<BodyFault['code'] | undefined> {
+  for (const parser of parsers.get(maxBytes) ?? []) {
     const error = await new Promise<unknown>((resolve) => parser(req, res, resolve))
     if (!error) continue
     const status: unknown = error instanceof Error ? Reflect.get(error, 'status') : undefined

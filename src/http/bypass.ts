@@ -1,5 +1,5 @@
 import type { Refused } from '../flows/deps.js'
-import { checkTyped } from '../flows/verify.js'
+import { checkShown } from '../flows/verify.js'
 import { continueWithEnrollment } from '../session/must-enroll.js'
 import { requireCurrent } from '../session/store.js'
 import type { RequestContext } from './context.js'
@@ -21,7 +21,7 @@ export async function verifyBypassCode(
 ): Promise<Verified | Refused> {
   const { recovery, emit } = deps
   const { userId, record } = state
-  const verdict = await checkTyped(deps, {
+  const verdict = await checkShown(deps, {
     attempt: { userId, challenge: `${record.transaction}:bypass` },
     approval: record.transaction,
     evaluate: async () => ({ outcome: (await recovery?.resets.redeem(userId, code)) ? 'valid' : 'invalid' }),

@@ -10,7 +10,7 @@ import { localesOf } from './locale.js'
 import { addressOf, locationOf } from './request.js'
 
 /** What a notice is about, besides the request that caused it. */
-export type NoticeBody = Pick<NoticeFacts, 'type' | 'method' | 'to'>
+export type NoticeBody = Pick<NoticeFacts, 'type' | 'method' | 'to' | 'keyName'>
 
 /** What `notify` works with. */
 export type NotifyDeps = Pick<Deps, 'settings'> & { readonly notMeLinks?: NotMeLinks | undefined }

@@ -46,7 +46,10 @@ export async function resetAccount(
     )
   }
   // Also those that an earlier reset ended: their contacts are notified again.
-  const account = await readAccount(user, userIdOf(user, settings), { settings })
+  const account = await readAccount(user, userIdOf(user, settings), {
+    settings,
+    enrolledFactors: deps.enrolledFactors,
+  })
   const { factors } = account
   const chosen = order.factors ?? factors.map(({ id }) => id)
   const unknown = chosen.find((id) => !factors.some((factor) => factor.id === id))

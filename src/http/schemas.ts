@@ -1,11 +1,15 @@
 import * as z from 'zod'
 import { KEY_FAULTS } from '../protocol/keys.js'
-import { METHODS } from '../protocol/methods.js'
+import { authenticationField, registrationField } from '../protocol/keys-wire.js'
+import { KEY_METHODS, METHODS } from '../protocol/methods.js'
 import { STRENGTHS } from '../protocol/strength.js'
 import {
   codeField,
   deviceField,
   factorField,
+  keyField,
+  keyMethodField,
+  keyNameField,
   languageField,
   linkTokenField,
   pageField,
@@ -36,16 +40,57 @@ export const challengeBody = z.object({
 })
 
 /** `POST /verify` */
-export const verifyBody = z.object({
-  code: codeField.meta({
-    description: 'The code as the user typed it. Spaces and dashes are ignored.',
-    examples: ['123 456'],
-  }),
-  factor: factorField
-    .optional()
-    .meta(described("A factor's id or method, or `backup`. Defaults to the factor of the live challenge.")),
-  trust: trustField.optional().meta(described('Whether to trust this browser, if the app offers that.')),
+export const verifyBody = z
+  .object({
+    code: codeField.optional().meta({
+      description: 'The code as the user typed it. Spaces and dashes are ignored. Absent beside `response`.',
+      examples: ['123 456'],
+    }),
+    response: authenticationField
+      .optional()
+      .meta(
+        described(
+          'For a security key or passkey: the assertion, as its `toJSON` writes it. In a form, its JSON.',
+        ),
+      ),
+    factor: factorField
+      .optional()
+      .meta(described("A factor's id or method, or `backup`. Defaults to the factor of the live challenge.")),
+    trust: trustField.optional().meta(described('Whether to trust this browser, if the app offers that.')),
+  })
+  .superRefine(({ code, response }, context) => {
+    if (code === undefined && response === undefined) {
+      context.addIssue({ code: 'custom', path: ['code'], message: 'must be a single string' })
+    }
+    if (code !== undefined && response !== undefined) {
+      context.addIssue({ code: 'custom', path: ['response'], message: 'must be absent beside code' })
+    }
+  })
+
+/** `POST /keys/options` */
+export const keyOptionsBody = z.object({
+  method: keyMethodField.meta(described('What the key is for: possession alone, or also user verification.')),
 })
+
+/** `POST /keys` */
+export const addKeyBody = z.object({
+  method: keyMethodField.meta(described('The method of the options.')),
+  response: registrationField.meta(
+    described('The new credential, as its `toJSON` writes it. In a form, its JSON.'),
+  ),
+  name: keyNameField
+    .optional()
+    .meta(described("The user's name for the key. Defaults to the name of the authenticator.")),
+})
+
+/** `POST /keys/rename` */
+export const renameKeyBody = z.object({
+  key: keyField.meta(described("The key's id.")),
+  name: keyNameField.meta(described('The new name.')),
+})
+
+/** `POST /keys/remove` */
+export const removeKeyBody = z.object({ key: keyField.meta(described("The key's id.")) })
 
 /** `POST /enroll-app/confirm` */
 export const confirmBody = z.object({ code: codeField.meta(described('The code that the new app shows.')) })
@@ -153,6 +198,10 @@ export const challengedAnswer = z.object({
   delivery,
   expiresAt: time,
   resendAt: time.optional().meta(described('When the code can be sent again.')),
+  publicKey: z
+    .looseObject({ challenge: z.string() })
+    .optional()
+    .meta(described('For a security key or passkey: pass it to `parseRequestOptionsFromJSON`.')),
 })
 
 /** 200 of `POST /verify` for a user whose factors a recovery ended */
@@ -180,6 +229,40 @@ export const verifiedAnswer = z.object({
 
 /** 200 of `POST /cancel` */
 export const canceledAnswer = z.object({ status: z.literal('canceled'), next: path })
+
+const listedKey = z.object({
+  id: z.string(),
+  method: z.enum(KEY_METHODS),
+  name: z.string(),
+  synced: z
+    .boolean()
+    .meta(described('Whether it can be synced to other devices. Otherwise it exists on one device only.')),
+  createdAt: time,
+  lastUsedAt: time.optional(),
+})
+
+/** 200 of `GET /keys` */
+export const keysAnswer = z.object({
+  keys: z.array(listedKey),
+  relyingPartyId: z.string().meta(described("The relying party's id, for the Signal API.")),
+  userHandle: z
+    .string()
+    .optional()
+    .meta(described("The account's id that its keys store, once there is one, for the Signal API.")),
+})
+
+/** 200 of `POST /keys/options` */
+export const keyOptionsAnswer = z.object({
+  publicKey: z
+    .looseObject({ challenge: z.string() })
+    .meta(described('Pass it to `parseCreationOptionsFromJSON`.')),
+})
+
+/** 200 of `POST /keys` */
+export const keyAddedAnswer = z.object({ status: z.literal('added'), key: listedKey })
+
+/** 200 of `POST /keys/rename` */
+export const keyRenamedAnswer = z.object({ status: z.literal('renamed') })
 
 /** 200 of `POST /enroll-app` */
 export const preparedAnswer = z.object({
@@ -224,7 +307,7 @@ export const backupCreatedAnswer = z.object({
 /** 200 of `POST /backup/saved` */
 export const backupSavedAnswer = z.object({ status: z.literal('saved'), next: path })
 
-/** 200 of `POST /enroll-app/remove` and `POST /backup/remove` */
+/** 200 of `POST /enroll-app/remove`, `POST /keys/remove` and `POST /backup/remove` */
 export const removedAnswer = z.object({ status: z.literal('removed') })
 
 /** 200 of `GET /devices` */

@@ -3,9 +3,11 @@ import { revokeDevices } from '../flows/account-security.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import { factorChange, isFresh } from '../flows/freshness.js'
 import type { MfaUser } from '../flows/user.js'
-import { type AcceptedCode, emitVerified, type TypedCode, verifyCode } from '../flows/verify.js'
+import { type AcceptedCode, emitVerified, verifyCode } from '../flows/verify.js'
+import { verifyKey } from '../flows/verify-key.js'
 import { maskForOwner } from '../protocol/destination.js'
-import type { Method } from '../protocol/methods.js'
+import type { KeyResponse } from '../protocol/keys.js'
+import { isKeyMethod, type Method } from '../protocol/methods.js'
 import { isAtLeast, type ShownMethod, strongestOf } from '../protocol/strength.js'
 import { newTransaction } from '../session/find-state.js'
 import { continueWithEnrollment } from '../session/must-enroll.js'
@@ -15,20 +17,24 @@ import { requestState } from '../session/request-state.js'
 import type { PendingVerification } from '../session/state.js'
 import { isCurrent, storeIfCurrent } from '../session/store.js'
 import type { RequestContext } from './context.js'
+import { wasOfferedKey } from './key-offer.js'
 import { notify } from './notify.js'
+import { wantsHtml } from './request.js'
 
 /** The steps in which verifications differ. */
-export interface VerificationSteps {
-  /** Checks the code: consumes an attempt, asks the service, and acquires the approval. */
-  check(): Promise<AcceptedCode | Refused>
+export interface VerificationSteps<Accepted extends AcceptedCode = AcceptedCode> {
+  /** Checks the code or key: consumes an attempt, asks the service, and acquires the approval. */
+  check(): Promise<Accepted | Refused>
   /** The id of the approval. Of several accepted codes with the same id, one becomes a session (R21). */
   readonly approval: string
   /** Called once for each approval, even if no session follows from it. */
-  onApproved(accepted: AcceptedCode): Promise<void>
+  onApproved(accepted: Accepted): Promise<void>
   /** Called when the session is verified, or the request approved. */
-  onVerified?(accepted: AcceptedCode): void
-  /** Whether the code confirms a new authenticator app. */
+  onVerified?(accepted: Accepted): void
+  /** Whether a new authenticator app or key is confirmed. */
   readonly enrolls?: boolean
+  /** Whether a passkey may be offered afterwards. */
+  readonly mayOfferKey?: boolean
   /** Whether the user asked to trust this browser. */
   readonly trustBrowser?: boolean | undefined
   /**
@@ -46,6 +52,8 @@ export interface Verified {
   readonly trusted?: boolean
   /** After a backup code: how many are left, if the service says. */
   readonly backupCodesLeft?: number
+  /** A passkey is offered next. */
+  readonly keyOffer?: true
   /** The session is still pending: a recovery ended factors, and the user has to set up a new one. */
   readonly mustEnroll?: true
 }
@@ -58,9 +66,9 @@ export interface Verified {
  * @throws {ServiceError} when the service failed; the attempt was refunded (R77).
  * @throws {SessionStoreError} when the session store failed; the user is not signed in (R09).
  */
-export async function completeVerification(
+export async function completeVerification<Accepted extends AcceptedCode>(
   context: RequestContext,
-  steps: VerificationSteps,
+  steps: VerificationSteps<Accepted>,
 ): Promise<Verified | Refused> {
   const { req, deps, state } = context
   const checked = await deps.admission.admit(req, () => steps.check())
@@ -75,6 +83,7 @@ export async function completeVerification(
     return steps.trustBrowser ? trustBrowser(context, method) : undefined
   })
   const backupCodes = backupCodesOf(context, backupCodesLeft)
+  const keyOffer = steps.mayOfferKey && offersKey(context, method) && { next: nextAfter(context) }
   const pending: PendingVerification = {
     userId: state.userId,
     shown,
@@ -83,6 +92,7 @@ export async function completeVerification(
     keepReturnTo: steps.finish === 'passport',
     ...(backupCodes && { backupCodes }),
     ...(steps.enrolls && { enrolled: { next: nextAfter(context) } }),
+    ...(keyOffer && { keyOffer }),
     async onVerified() {
       steps.onVerified?.(checked)
       if (device !== undefined) await notify(deps, req, state, { type: 'device_trusted' })
@@ -99,13 +109,23 @@ export async function completeVerification(
     ...(steps.trustBrowser && { trusted: device !== undefined }),
     ...(backupCodesLeft !== undefined && { backupCodesLeft }),
     ...(steps.finish === 'enroll' && { mustEnroll: true }),
+    ...(keyOffer && { keyOffer: true }),
   }
 }
 
-/** `completeVerification` for a code that the user typed for one of their factors. */
-export async function verifyTypedCode(
+/** What a request shows for one of the user's factors: a typed code, or the response of a key. */
+export interface ShownProof {
+  readonly code?: string | undefined
+  readonly response?: KeyResponse | undefined
+  readonly factor?: string | undefined
+  /** Whether the user wants to trust the browser from now on. */
+  readonly trust?: boolean | undefined
+}
+
+/** `completeVerification` for a code or a key of one of the user's factors. */
+export async function verifyFactor(
   context: RequestContext,
-  typed: TypedCode,
+  { code = '', response, factor, trust }: ShownProof,
   finish: 'log-in' | 'passport' | 'request',
 ): Promise<Verified | Refused> {
   const { deps, state, user, reset } = context
@@ -121,14 +141,18 @@ export async function verifyTypedCode(
   if (state.record.mustEnroll || (reset && finish !== 'log-in'))
     return refuse({ code: 'enrollment_required' })
   return completeVerification(context, {
-    check: () => verifyCode(deps, user, state.record, typed),
+    check: () =>
+      response
+        ? verifyKey(deps, user, state.record, { response, factor })
+        : verifyCode(deps, user, state.record, { code, factor }),
     approval: state.record.transaction,
     async onApproved({ method, shown }) {
       if (method === 'backup') await revokeDevices(deps, user.userId, 'backup_code')
       if (isStrongest(user, shown)) await deps.recovery?.cancel(user.userId, 'strong_factor')
     },
     onVerified: ({ method }) => emitVerified(deps, state.record, method),
-    trustBrowser: !reset && typed.trust,
+    trustBrowser: !reset && trust,
+    mayOfferKey: !reset && finish === 'log-in' && state.stage === 'pending',
     finish: reset ? 'enroll' : finish,
   })
 }
@@ -203,9 +227,17 @@ async function trustBrowser(
   return deps.browsers?.remember(req, account, state.record.startedAt)
 }
 
+/** Whether to offer a passkey: the user signed in with a code, has no passkey, and was not offered one in this browser lately. */
+function offersKey({ req, deps, user }: RequestContext, method: Method | 'backup'): boolean {
+  const { keys, settings } = deps
+  if (!keys || settings.keys.offerPasskeyMs === undefined || !wantsHtml(req)) return false
+  const hasPasskey = user.factors.some((factor) => factor.method === 'passkey')
+  return !isKeyMethod(method) && method !== 'backup' && !hasPasskey && !wasOfferedKey(req)
+}
+
 /** Where the user goes next. */
-function nextAfter({ deps, state }: RequestContext): string {
-  return state.record.returnTo ?? deps.settings.homePath
+function nextAfter({ deps, state: { record } }: RequestContext): string {
+  return record.returnTo ?? record.keyOffer?.next ?? deps.settings.homePath
 }
 
 /** The backup codes that are left, for the new session's record and the page that says so. */
@@ -236,7 +268,8 @@ async function notifyOfAttempt(
       method === 'backup' ? { type: 'backup_codes_disabled', to } : { type: 'factor_disabled', method, to },
     )
   }
-  const isGuess = state.stage === 'pending' && checked.refusal.code === 'invalid_code'
+  const { code } = checked.refusal
+  const isGuess = state.stage === 'pending' && (code === 'invalid_code' || code === 'invalid_key')
   if (isGuess && (await deps.repeatedFailures.failed(state.userId))) {
     await notify(deps, req, state, { type: 'repeated_failures' })
   }

@@ -42,7 +42,8 @@ function inPreferred(content: NoticeContent, preferred: readonly string[]) {
   const key = pickLocale(preferred, { has: hasNotices })
   const locale = languageTag(key)
   const { notices: texts = en, overview } = languages.get(key)?.() ?? { overview: englishPages.overview }
-  const factor = facts.method && `${overview.method[facts.method]}${facts.to ? ` (${facts.to})` : ''}`
+  const detail = facts.keyName ?? facts.to
+  const factor = facts.method && `${overview.method[facts.method]}${detail ? ` (${detail})` : ''}`
   const ready = facts.readyAt === undefined ? '' : formatTime(locale, facts.readyAt)
   const fillIn = (phrase: string) => filled(phrase, { app: appName, factor: factor ?? '', ready })
   const circumstances = [

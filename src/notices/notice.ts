@@ -51,6 +51,8 @@ export interface NoticeFacts {
   readonly method?: Method
   /** The masked contact of that factor. */
   readonly to?: string
+  /** The user's name for the key that was added or removed. */
+  readonly keyName?: string
   /** When a recovery can be completed, in milliseconds since 1970. Of a pending recovery only. */
   readonly readyAt?: number
 }

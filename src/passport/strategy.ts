@@ -6,7 +6,7 @@ import { setRetryAfter } from '../http/headers.js'
 import { type Problem, statusOf, titleOf } from '../http/problem.js'
 import { isSameOrigin } from '../http/request.js'
 import { verifyBody } from '../http/schemas.js'
-import { verifyTypedCode } from '../http/verification.js'
+import { verifyFactor } from '../http/verification.js'
 import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { sessionEnded } from '../session/store.js'
@@ -18,8 +18,8 @@ export interface MfaFailure extends Problem {
 }
 
 /**
- * The second factor as a Passport strategy. It reads `code`, and optionally `factor` and `trust`, from the body. A correct
- * code is a `success`, a refusal is a `fail`, and a failure of the service is an `error` (R77). With `session: false` it
+ * The second factor as a Passport strategy. It reads `code` or, for a key, `response`, and optionally `factor` and `trust`, from the body. A
+ * correct one is a `success`, a refusal is a `fail`, and a failure of the service is an `error` (R77). With `session: false` it
  * approves this request only, and the session stays as it is.
  *
  * Passport runs strategies through `Object.create`, where `#private` fields do not exist.
@@ -54,7 +54,7 @@ export class PassportMfaStrategy {
     const body = await readBody(req, responseOf(req), verifyBody)
     if ('fault' in body) return this.refuse(req, body.fault)
 
-    const outcome = await verifyTypedCode(await requestContext(req, deps, state), body.fields, finish)
+    const outcome = await verifyFactor(await requestContext(req, deps, state), body.fields, finish)
     if (outcome.outcome === 'verified') {
       const { method, backupCodesLeft } = outcome
       return this.success(state.user, { method, ...(backupCodesLeft !== undefined && { backupCodesLeft }) })

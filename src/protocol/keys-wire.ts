@@ -67,6 +67,12 @@ export const authenticationResponse = z
   )
   .meta({ description: 'The assertion, as its `toJSON` writes it.' })
 
+/** A new credential as an object or, in a form, as JSON text. */
+export const registrationField = z.preprocess(parsedJson, registrationResponse)
+
+/** An assertion as an object or, in a form, as JSON text. */
+export const authenticationField = z.preprocess(parsedJson, authenticationResponse)
+
 const type = oneOf(KEY_TYPES).meta({
   description:
     'SECURITY_KEY proves possession; PASSKEY also requires that the authenticator verifies the user.',
@@ -104,7 +110,7 @@ export const registerKeyBody = z.object({
   Type: type,
   Transaction: transaction,
   Name: keyName.optional(),
-  Response: z.preprocess(parsedJson, registrationResponse),
+  Response: registrationField,
   ...caller,
 })
 
@@ -123,7 +129,7 @@ export const authenticateKeyBody = z.object({
   Type: type,
   Purpose: purpose,
   Transaction: transaction,
-  Response: z.preprocess(parsedJson, authenticationResponse),
+  Response: authenticationField,
   ...caller,
 })
 

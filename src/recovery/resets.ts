@@ -3,6 +3,7 @@ import { digestOf } from '../digest.js'
 import { canonicalBackupCode } from '../protocol/code.js'
 import { canonicalUser } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
+import { isKeyMethod } from '../protocol/methods.js'
 import { namespaced } from '../stores/namespaced.js'
 import type { ItemStore } from '../stores/store.js'
 import { isToken } from '../trust/tokens.js'
@@ -23,7 +24,7 @@ type Reset = Readonly<z.output<typeof resetSchema>>
 /** Factors of an account ended, and its user has to set up a new one. */
 export interface OpenReset extends Pick<Reset, 'kind'> {
   /** Whether the factor ended with it, whether or not the host still lists it. */
-  hasEnded(factor: Factor): boolean
+  hasEnded(factor: Pick<Factor, 'method' | 'contact'>): boolean
 }
 
 /** The accounts that wait for a new factor. */
@@ -92,6 +93,8 @@ function codeOf(userId: string, code: string): string {
   return `${canonicalBackupCode(code)} ${userId}`
 }
 
-function digestOfFactor({ method, contact }: Factor): string {
+function digestOfFactor({ method, contact }: Pick<Factor, 'method' | 'contact'>): string {
+  // The service keeps an account's keys together, whichever contact names them.
+  if (isKeyMethod(method)) return digestOf(method)
   return digestOf(`${method} ${canonicalUser(contact)}`)
 }

@@ -4,6 +4,7 @@ import { type Challenged, startChallenge } from '../flows/challenge.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import { canShowBackupCodes, knownFactors, lastBackupUse, lastUseOf } from '../flows/known-factors.js'
 import { offeredFactors } from '../flows/user.js'
+import { keyFactorOf, type PreparedAssertion, prepareAssertion } from '../flows/verify-key.js'
 import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors } from '../http/context.js'
 import type { RouteDeps } from '../http/deps.js'
@@ -12,11 +13,13 @@ import { sendProblem } from '../http/problem.js'
 import { type canceledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
 import type { FactorView, PageMessage } from '../pages/view.js'
 import { maskForOwner } from '../protocol/destination.js'
+import { isDelivered, isKeyMethod } from '../protocol/methods.js'
 import { endPendingLogin, givenUp } from '../session/find-state.js'
 import { storeRecord } from '../session/store.js'
 import { addAssets } from './assets.js'
 import { factorViews, followedChallenge, liveChallenge, type RouteContext } from './context.js'
 import { keptRefusal } from './kept-refusal.js'
+import { offersKeys } from './key-page.js'
 import { otherFactorsAfter, respondUndelivered, type Undelivered } from './other-factors.js'
 import { offeredRemovals } from './remove-factor.js'
 import { choosePage, hasBackup, sendRefusal, showLock, showPage } from './respond.js'
@@ -61,6 +64,7 @@ async function showStart(context: RouteContext): Promise<void> {
       ...(typeof left === 'number' && backup && { backupCodesLeft: left }),
       ...(backupCodesUsedAt !== undefined && { backupCodesUsedAt }),
       canRemoveBackup: removals.backup,
+      keys: await offersKeys(context),
       // Only a second factor can be skipped.
       devices: deps.browsers !== undefined && user.factors.length > 0,
     } as const
@@ -70,7 +74,7 @@ async function showStart(context: RouteContext): Promise<void> {
   if (req.query.choose === undefined) {
     if (liveChallenge(context)) return res.redirect(303, `${path}/verify`)
     const [only, ...others] = offeredFactors(user)
-    if (only?.method === 'app' && others.length === 0)
+    if (only && !isDelivered(only.method) && others.length === 0)
       return res.redirect(303, `${path}/verify?factor=${only.id}`)
   }
   showPage(context, await choosePage(context), keptRefusal(context))
@@ -91,9 +95,11 @@ async function managedFactors(context: RouteContext, canRemoveApp: boolean): Pro
   return factorViews(context).map((view) => {
     const factor = factors.get(view.id)
     const lastUsedAt = factor && lastUseOf(factor, known)
+    const manageUrl =
+      factor?.manageUrl ?? (isKeyMethod(view.method) && deps.keys ? `${deps.settings.path}/keys` : undefined)
     return {
       ...view,
-      ...(factor?.manageUrl !== undefined && { manageUrl: factor.manageUrl }),
+      ...(manageUrl !== undefined && { manageUrl }),
       ...(lastUsedAt !== undefined && { lastUsedAt }),
       ...(view.method === 'app' && canRemoveApp && { canRemove: true }),
     }
@@ -156,26 +162,32 @@ type ChallengeFields = z.output<typeof challengeBody>
 async function challenge(
   context: RouteContext,
   { factor }: ChallengeFields,
-): Promise<Challenged | Refused | Undelivered> {
-  const { deps, state, user } = context
+): Promise<Outcome | Refused | Undelivered> {
+  const { deps, state, user, html } = context
   if (needsBypassCode(context)) return refuse({ code: 'bypass_code_required' })
   if (state.record.mustEnroll) return refuse({ code: 'enrollment_required' })
-  try {
-    return await startChallenge(deps, user, state.record, factor)
-  } catch (error) {
-    return otherFactorsAfter(context, error, factor)
-  }
+  const started = await startChallenge(deps, user, state.record, factor).catch((error: unknown) =>
+    otherFactorsAfter(context, error, factor),
+  )
+  const key = started.outcome === 'challenged' ? keyFactorOf(user, started.challenge.factorId) : undefined
+  // The script of the page asks for JSON.
+  if (!key || started.outcome !== 'challenged' || html) return started
+  const assertion = await prepareAssertion(deps, user, state.record, key)
+  return assertion.outcome === 'refused' ? assertion : { ...started, assertion }
 }
+
+/** A challenge, with what the browser needs to use a key. */
+type Outcome = Challenged & { readonly assertion?: PreparedAssertion }
 
 async function respondChallenged(
   context: RouteContext,
-  outcome: Challenged | Refused | Undelivered,
+  outcome: Outcome | Refused | Undelivered,
   fields: ChallengeFields,
 ): Promise<void> {
   const { req, res, deps, state, user, html } = context
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, fields)
   if (outcome.outcome === 'undelivered') return respondUndelivered(context, outcome)
-  const { challenge, again } = outcome
+  const { challenge, again, assertion } = outcome
   const { refused: _answered, ...record } = state.record
   await storeRecord(req, { ...record, challenge })
   if (html) return res.redirect(303, `${deps.settings.path}/verify${again ? '?again' : ''}`)
@@ -185,8 +197,9 @@ async function respondChallenged(
     factor: challenge.factorId,
     ...(factor && { to: maskForOwner(factor.contact) }),
     delivery: challenge.delivery,
-    expiresAt: iso(challenge.expiresAt),
+    expiresAt: iso(Math.min(challenge.expiresAt, assertion?.expiresAt ?? challenge.expiresAt)),
     ...(challenge.resendAt !== undefined && { resendAt: iso(challenge.resendAt) }),
+    ...(assertion && { publicKey: assertion.options }),
   }
   res.json(answer)
 }

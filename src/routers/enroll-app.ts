@@ -30,6 +30,7 @@ import { addAssets } from './assets.js'
 import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { keptRefusal } from './kept-refusal.js'
+import { forgetEndedKeys, offersKeys } from './key-page.js'
 import { addRemoval } from './remove-factor.js'
 import { hasBackup, sendRefusal, showLock, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
@@ -57,10 +58,14 @@ async function showStart(context: RouteContext): Promise<void> {
   const refusal = await factorChangeRefusal(context, '/enroll-app')
   if (refusal) return sendRefusal(context, refusal)
   if (!context.html) return sendProblem(context.res, { code: 'not_found' })
-  showPage(context, startView(context), keptRefusal(context))
+  const keys = await offersKeys(context)
+  showPage(context, { ...startView(context), ...(keys && { keys }) }, keptRefusal(context))
 }
 
-function startView({ user }: RouteContext, over?: 'exhausted' | 'expired'): View {
+function startView(
+  { user }: RouteContext,
+  over?: 'exhausted' | 'expired',
+): Extract<View, { page: 'enroll-start' }> {
   const replaces = user.factors.some(({ method }) => method === 'app')
   return { page: 'enroll-start', replaces, ...(over && { over }) }
 }
@@ -150,6 +155,7 @@ function ageOf(enrollment: MfaRecord['enrollment']): number {
 async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<void> {
   const { req, deps, state, user } = context
   await appEnrolled(deps, user, contact)
+  await forgetEndedKeys(context)
   await deps.recovery?.enrolled(user.userId)
   await deps.settings.onAppEnrolled?.(state.user, { method: 'app', user: formatUser(contact) })
   const to = maskForOwner(contact)

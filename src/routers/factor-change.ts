@@ -7,6 +7,9 @@ import type { Problem } from '../http/problem.js'
 import { sessionEnded, storeIfCurrent } from '../session/store.js'
 import type { RouteContext } from './context.js'
 
+/** The pages on which a user can set up a factor after a recovery. */
+const ENROLLS: ReadonlySet<string> = new Set(['/enroll-app', '/keys'])
+
 /**
  * Why a user may not change factors now, or `undefined` if they may. A user who has a factor must have shown one in the last
  * five minutes that is as strong as the strongest one of the account, so that neither a password, nor a weaker factor,
@@ -20,8 +23,8 @@ export async function factorChangeRefusal(
   sinceMs = 0,
 ): Promise<Refusal | undefined> {
   const { record, stage } = state
-  // After a recovery, the user showed what it takes to set up an app. The password alone never is enough (R94).
-  if (record.mustEnroll && path === '/enroll-app') return undefined
+  // After a recovery, the user showed what it takes to set up a factor. The password alone never is enough (R94).
+  if (record.mustEnroll && ENROLLS.has(path)) return undefined
   if (reset) return { code: 'mfa_required' }
   if (user.factors.length === 0) return undefined
   if (stage === 'pending') return { code: 'mfa_required' }

@@ -8,7 +8,7 @@ import type { RouteDeps } from '../http/deps.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type mustEnrollAnswer, type verifiedAnswer, verifyBody } from '../http/schemas.js'
-import { verifyTypedCode } from '../http/verification.js'
+import { verifyFactor } from '../http/verification.js'
 import type { PageMessage } from '../pages/view.js'
 import { isReady } from '../recovery/recoveries.js'
 import { addAssets } from './assets.js'
@@ -20,7 +20,7 @@ import { showResume } from './resume.js'
 import { addRoute } from './route.js'
 
 /**
- * `GET /verify` shows the code entry; `POST /verify` checks a code and makes the session a verified one; `GET /resume` offers
+ * `GET /verify` shows the code entry or the page of a key; `POST /verify` checks a code or a key and makes the session a verified one; `GET /resume` offers
  * a form that was interrupted for it; `GET /backup-codes-left` says how many backup codes are left.
  */
 export function buildVerifyRouter(deps: RouteDeps): Router {
@@ -73,8 +73,8 @@ async function verify(context: RouteContext): Promise<void> {
   }
   const isBypass = needsBypassCode(context) && body.fields.factor === 'bypass'
   const outcome = isBypass
-    ? await verifyBypassCode(context, body.fields.code)
-    : await verifyTypedCode(context, body.fields, 'log-in')
+    ? await verifyBypassCode(context, body.fields.code ?? '')
+    : await verifyFactor(context, body.fields, 'log-in')
   if (outcome.outcome === 'refused') {
     if (isDone(context, outcome.refusal))
       return res.redirect(303, state.record.returnTo ?? deps.settings.homePath)
@@ -84,8 +84,10 @@ async function verify(context: RouteContext): Promise<void> {
   if (used && lastUsedFactor(req) !== used.id) rememberUsedFactor(req, res, used.id, deps.settings.path)
   if (outcome.mustEnroll) return respondMustEnroll(context)
   const next = (await recoveryPage(context)) ?? state.record.returnTo ?? deps.settings.homePath
-  const { trusted, backupCodesLeft: left } = outcome
-  if (html) return res.redirect(303, left === undefined ? next : `${deps.settings.path}/backup-codes-left`)
+  const { trusted, backupCodesLeft: left, keyOffer } = outcome
+  const { path } = deps.settings
+  if (html && keyOffer) return res.redirect(303, `${path}/keys/offer`)
+  if (html) return res.redirect(303, left === undefined ? next : `${path}/backup-codes-left`)
   const answer: z.output<typeof verifiedAnswer> = {
     status: 'verified',
     next,
@@ -96,8 +98,11 @@ async function verify(context: RouteContext): Promise<void> {
 }
 
 /** Whether the form comes from a page that was left open in another tab, and the user has signed in there meanwhile. */
-function isDone({ state, html }: RouteContext, { code }: Refusal): boolean {
-  return html && code === 'no_challenge' && state.stage === 'verified' && !state.record.stepUp
+function isDone({ state, html }: RouteContext, refusal: Refusal): boolean {
+  // A key's challenge is used up, or a code has none any more.
+  const isUsed =
+    refusal.code === 'no_challenge' || (refusal.code === 'invalid_key' && refusal.fault === 'challenge')
+  return html && isUsed && state.stage === 'verified' && !state.record.stepUp
 }
 
 /** After a recovery, the user sets up a new factor before the session is a verified one. */

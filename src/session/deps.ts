@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import type { EnrolledApps } from '../flows/enrolled-apps.js'
+import type { EnrolledFactors } from '../flows/enrolled-factors.js'
 import type { MfaEventBody } from '../flows/events.js'
 import type { Factor } from '../protocol/factor.js'
 import type { OpenReset, Resets } from '../recovery/resets.js'
@@ -13,11 +13,8 @@ export interface SessionDeps {
   emit(event: MfaEventBody): void
   /** A sentence about a running grace period, in the language of the request. */
   banner(req: Request, graceUntil: number): string
-  /**
-   * Says which users have an authenticator app that the host does not list. Present if the service can tell and the host
-   * keeps no record of its own.
-   */
-  readonly enrolledApps?: Pick<EnrolledApps, 'has'> | undefined
+  /** Says which users have an authenticator app or keys that the host does not list. Present if the service can tell. */
+  readonly enrolledFactors?: Pick<EnrolledFactors, 'of' | 'kept'> | undefined
   /** Present if the app uses trusted devices. */
   readonly browsers?: TrustedBrowsers | undefined
   /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */

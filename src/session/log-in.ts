@@ -150,7 +150,7 @@ async function regenerate(
 }
 
 function verifiedRecord(
-  { record, amr, shown, backupCodes, enrolled }: PendingVerification,
+  { record, amr, shown, backupCodes, enrolled, keyOffer }: PendingVerification,
   settings: Settings,
 ): VerifiedRecord {
   const earlier = record.stage === 'verified' ? record : undefined
@@ -165,5 +165,6 @@ function verifiedRecord(
     ...(record.interrupted && { interrupted: record.interrupted }),
     ...(backupCodes && { backupCodes }),
     ...(enrolled && { enrolled }),
+    ...(keyOffer && { keyOffer }),
   }
 }

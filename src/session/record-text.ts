@@ -162,6 +162,7 @@ function readShown(text: string, verifiedAt: number): Shown | undefined {
 function writeActivity(record: Activity): Record<string, unknown> | undefined {
   const { returnTo, challenge, enrollment, refused, enrolled, ...others } = record
   const { mustEnroll, stepUp, interrupted, backupCodes, codesSent, codesShown } = others
+  const { keyRegistration, keyOffer } = others
   const activity = {
     ...(returnTo !== undefined && { returnTo }),
     ...(challenge && { challenge: challengeList(challenge) }),
@@ -174,6 +175,8 @@ function writeActivity(record: Activity): Record<string, unknown> | undefined {
     ...(backupCodes && { backupCodes }),
     ...(codesSent && { codesSent }),
     ...(codesShown && { codesShown }),
+    ...(keyRegistration && { keyRegistration }),
+    ...(keyOffer && { keyOffer }),
   }
   return Object.keys(activity).length > 0 ? activity : undefined
 }

@@ -121,6 +121,10 @@ export const activitySchema = z.object({
       sealed: z.string().optional(),
     })
     .optional(),
+  /** A security key or passkey that the browser creates. */
+  keyRegistration: z.object({ id: z.string(), startedAt: time }).optional(),
+  /** A passkey is offered after the sign-in; the address after the page that offers it. */
+  keyOffer: z.object({ next: z.string() }).optional(),
   /** The refusal of the last form, for the page at `path`, which shows it as often as it is loaded. */
   refused: z
     .object({
@@ -135,7 +139,7 @@ export const activitySchema = z.object({
       trust: z.boolean().optional(),
     })
     .optional(),
-  /** An authenticator app was set up in this session; the address after the page that says so. */
+  /** An authenticator app or a key was set up in this session; the address after the page that says so. */
   enrolled: z.object({ next: z.string() }).optional(),
   /** A recovery ended factors of the account, and this pending login showed what it takes to set up a new one. */
   mustEnroll: z.literal(true).optional(),

@@ -50,8 +50,10 @@ export interface PendingVerification {
   readonly keepReturnTo: boolean
   /** The backup codes that are left, for the record of the new session. */
   readonly backupCodes?: MfaRecord['backupCodes']
-  /** The app that was set up with this code, for the record of the new session. */
+  /** The app or key that was set up, for the record of the new session. */
   readonly enrolled?: MfaRecord['enrolled']
+  /** The passkey that is offered next, for the record of the new session. */
+  readonly keyOffer?: MfaRecord['keyOffer']
   /** Called when the new session is saved. */
   onVerified?(): Promise<void>
   /** Called when no session could be created from it. */

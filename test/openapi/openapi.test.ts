@@ -26,6 +26,8 @@ describe('the OpenAPI document of the routes', () => {
     const publicUrl = 'https://app.example'
     const { app, mfa } = host({
       options: {
+        service: mfaTestKit({ relyingParty: { id: 'app.example' } }).service,
+        keys: true,
         urls: { publicUrl },
         trustedDevices: { store: 'memory' },
         languages: { offer: ['en', 'de'] },

@@ -134,6 +134,7 @@ describe('createMfa', () => {
       'challengeRouter',
       'verifyRouter',
       'enrollAppRouter',
+      'enrollKeyRouter',
       'backupRouter',
       'devicesRouter',
       'notMeRouter',

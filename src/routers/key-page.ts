@@ -1,0 +1,48 @@
+import type * as z from 'zod'
+import type { KeyAccount } from '../flows/key-account.js'
+import { removeEndedKeys } from '../flows/manage-keys.js'
+import type { keysAnswer } from '../http/schemas.js'
+import type { KeyView } from '../pages/view.js'
+import type { Key } from '../protocol/keys.js'
+import { KEY_METHODS } from '../protocol/methods.js'
+import { appContactOf } from '../session/app-contact.js'
+import type { RouteContext } from './context.js'
+
+/** The account of the request, as the service names its keys. */
+export function keyAccount({ deps, state, user }: RouteContext): KeyAccount {
+  return { user, contact: appContactOf(deps.settings, state.user, state.userId, user.factors) }
+}
+
+/** Whether the user can add security keys or passkeys, as the service says. */
+export async function offersKeys(context: RouteContext): Promise<boolean> {
+  const { enrolledFactors, keys } = context.deps
+  if (!keys || !enrolledFactors) return false
+  const { user, contact } = keyAccount(context)
+  return (await enrolledFactors.of(user.userId, contact)).keys !== undefined
+}
+
+/** Has the service remove the keys that an open reset ended, before it is closed. `added`: the key that takes their place. */
+export async function forgetEndedKeys(context: RouteContext, added?: Key): Promise<void> {
+  const { deps, reset } = context
+  if (!reset) return
+  const account = keyAccount(context)
+  const hasEnded = (method: Key['method']) => reset.hasEnded({ method, contact: account.contact })
+  if (!KEY_METHODS.some(hasEnded)) return
+  await removeEndedKeys(deps, account, { hasEnded, ...(added && { added }) })
+}
+
+/** A key as pages show it. */
+export function keyView({ id, method, name, backupEligible, createdAt, lastUsedAt }: Key): KeyView {
+  const synced = backupEligible
+  return { id, method, name, synced, createdAt, ...(lastUsedAt !== undefined && { lastUsedAt }) }
+}
+
+/** A key as JSON responses list it. */
+export function listedKey(key: Key): z.output<typeof keysAnswer>['keys'][number] {
+  const { createdAt, lastUsedAt, ...view } = keyView(key)
+  return {
+    ...view,
+    createdAt: new Date(createdAt).toISOString(),
+    ...(lastUsedAt !== undefined && { lastUsedAt: new Date(lastUsedAt).toISOString() }),
+  }
+}

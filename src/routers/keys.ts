@@ -1,0 +1,188 @@
+import { Router } from 'express'
+import type * as z from 'zod'
+import { type Refused, refuse } from '../flows/deps.js'
+import type { RegisteredKey } from '../flows/enroll-key.js'
+import { keyAdded, type PreparedKey, prepareKey, registerKey } from '../flows/enroll-key.js'
+import { type ChangedKey, type ListedKeys, listKeys, renameKey } from '../flows/manage-keys.js'
+import { MAX_KEY_BODY_BYTES, readBody } from '../http/body.js'
+import type { RouteDeps } from '../http/deps.js'
+import { rememberKeyOffer } from '../http/key-offer.js'
+import { notify } from '../http/notify.js'
+import { sendProblem } from '../http/problem.js'
+import {
+  addKeyBody,
+  type keyAddedAnswer,
+  type keyOptionsAnswer,
+  keyOptionsBody,
+  type keyRenamedAnswer,
+  type keysAnswer,
+  renameKeyBody,
+} from '../http/schemas.js'
+import { completeVerification } from '../http/verification.js'
+import type { PageMessage } from '../pages/view.js'
+import { isAccountAddress } from '../protocol/account-address.js'
+import { formatUser } from '../protocol/contact.js'
+import type { Key } from '../protocol/keys.js'
+import { KEY_METHODS } from '../protocol/methods.js'
+import { requireCurrent, storeRecord } from '../session/store.js'
+import { addAssets } from './assets.js'
+import type { RouteContext } from './context.js'
+import { factorChangeRefusal } from './factor-change.js'
+import { keptRefusal } from './kept-refusal.js'
+import { forgetEndedKeys, keyAccount, keyView, listedKey } from './key-page.js'
+import { addKeyRemoval } from './remove-key.js'
+import { sendRefusal, showPage } from './respond.js'
+import { action, addRoute } from './route.js'
+import { stop } from './stop-page.js'
+
+const PAGE = '/keys'
+
+/** How long ago a registration may have begun, so that the time in which the user creates the key does not count. */
+const REGISTRATION_MS = 5 * 60_000
+
+/**
+ * `GET /keys` lists the user's security keys and passkeys; `POST /keys/options` prepares a new one, and `POST /keys` adds it.
+ * `/keys/rename` and `/keys/remove` change one. `/keys/offer` offers a passkey after a sign-in. Without keys there are no routes.
+ */
+export function buildKeysRouter(deps: RouteDeps): Router {
+  const router = Router()
+  if (!deps.keys) return router
+  addRoute(router, deps, PAGE, { get: showKeys, post: add })
+  addRoute(router, deps, '/keys/options', {
+    post: action({ body: keyOptionsBody, run: prepare, respond: respondPrepared }),
+  })
+  addRoute(router, deps, '/keys/rename', {
+    post: action({ body: renameKeyBody, run: rename, respond: respondRenamed }),
+  })
+  addKeyRemoval(router, deps)
+  addRoute(router, deps, '/keys/offer', { get: showOffer })
+  addRoute(router, deps, '/keys/offer/decline', { post: decline })
+  addAssets(router)
+  return router
+}
+
+/** Lists the keys. A user without a factor, who may add the first one while the login is pending, sees the page, too. */
+async function showKeys(context: RouteContext): Promise<void> {
+  const { req, res, deps, state, user, html } = context
+  const isEnrolling = user.factors.length === 0 || state.record.mustEnroll
+  if (state.stage === 'pending' && !isEnrolling) return sendRefusal(context, { code: 'mfa_required' })
+  const account = keyAccount(context)
+  const listed = await deps.admission.admit(req, () => listKeys(deps, account))
+  await requireCurrent(req, state.userId)
+  if (listed.outcome === 'refused') return sendRefusal(context, listed.refusal, { page: '' })
+  // Those that a recovery ended are removed when the user has set up a new factor.
+  const keys = context.reset ? [] : listed.keys
+  if (!html) return void res.json(answerOf({ ...listed, keys }))
+  const { contact } = account
+  const next = req.query.added === undefined ? undefined : state.record.enrolled?.next
+  showPage(
+    context,
+    {
+      page: 'keys',
+      keys: keys.map(keyView),
+      methods: KEY_METHODS,
+      relyingPartyId: listed.relyingPartyId,
+      ...(listed.userHandle !== undefined && { userHandle: listed.userHandle }),
+      userName: isAccountAddress(contact) ? deps.settings.appName : formatUser(contact),
+      ...(next !== undefined && { next }),
+    },
+    changeMessage(context) ?? keptRefusal(context),
+  )
+}
+
+/** What the form before this page changed. */
+function changeMessage({ req }: RouteContext): PageMessage | undefined {
+  for (const change of ['added', 'renamed', 'removed'] as const) {
+    if (req.query[change] !== undefined) return { tone: 'success', code: `key_${change}` }
+  }
+  return undefined
+}
+
+function answerOf({ keys, relyingPartyId, userHandle }: ListedKeys): z.output<typeof keysAnswer> {
+  return { keys: keys.map(listedKey), relyingPartyId, ...(userHandle !== undefined && { userHandle }) }
+}
+
+async function prepare(
+  context: RouteContext,
+  { method }: z.output<typeof keyOptionsBody>,
+): Promise<PreparedKey | Refused> {
+  const refusal = await factorChangeRefusal(context, PAGE)
+  return refusal ? refuse(refusal) : prepareKey(context.deps, keyAccount(context), method)
+}
+
+async function respondPrepared(context: RouteContext, outcome: PreparedKey | Refused): Promise<void> {
+  const { req, res, deps, state, html } = context
+  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
+  // Only the script of the page can go on.
+  if (html) return res.redirect(303, `${deps.settings.path}${PAGE}`)
+  await storeRecord(req, { ...state.record, keyRegistration: outcome.registration })
+  res.json({ publicKey: outcome.options } satisfies z.output<typeof keyOptionsAnswer>)
+}
+
+async function add(context: RouteContext): Promise<void> {
+  const { req, res, deps, state, html } = context
+  const body = await readBody(req, res, addKeyBody, MAX_KEY_BODY_BYTES)
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
+  const { keyRegistration } = state.record
+  const sinceMs = keyRegistration ? Date.now() - keyRegistration.startedAt : 0
+  // Checked again, since the account may have got a stronger factor in the meantime.
+  const refusal = await factorChangeRefusal(context, PAGE, Math.min(Math.max(0, sinceMs), REGISTRATION_MS))
+  if (refusal) return sendRefusal(context, refusal)
+  const account = keyAccount(context)
+  let added: Key | undefined
+  const outcome = await completeVerification<RegisteredKey>(context, {
+    check: () => registerKey(deps, account, keyRegistration, body.fields),
+    approval: keyRegistration?.id ?? '',
+    // The key is valid from now on, even if no session follows.
+    async onApproved({ key }) {
+      added = key
+      await keyWasAdded(context, key)
+    },
+    enrolls: true,
+    finish: 'log-in',
+  })
+  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
+  if (html) return res.redirect(303, `${deps.settings.path}${PAGE}?added`)
+  if (added) res.json({ status: 'added', key: listedKey(added) } satisfies z.output<typeof keyAddedAnswer>)
+}
+
+/** Closes a recovery, and notifies the user. */
+async function keyWasAdded(context: RouteContext, key: Key): Promise<void> {
+  const { req, deps, state, user } = context
+  await keyAdded(deps, keyAccount(context), key)
+  await forgetEndedKeys(context, key)
+  await deps.recovery?.enrolled(user.userId)
+  await notify(deps, req, state, { type: 'factor_added', method: key.method, keyName: key.name })
+}
+
+async function rename(
+  context: RouteContext,
+  fields: z.output<typeof renameKeyBody>,
+): Promise<ChangedKey | Refused> {
+  const refusal = await factorChangeRefusal(context, PAGE)
+  return refusal ? refuse(refusal) : renameKey(context.deps, keyAccount(context), fields)
+}
+
+function respondRenamed(context: RouteContext, outcome: ChangedKey | Refused): Promise<void> | void {
+  const { res, deps, html } = context
+  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
+  if (html) return res.redirect(303, `${deps.settings.path}${PAGE}?renamed`)
+  res.json({ status: 'renamed' } satisfies z.output<typeof keyRenamedAnswer>)
+}
+
+/** Offers a passkey once; how long it is not offered again in this browser, the option `keys.offerPasskey` says. */
+function showOffer(context: RouteContext): void {
+  const { req, res, deps, state, html } = context
+  const { keyOffer, stage } = state.record
+  const { path, homePath, keys } = deps.settings
+  if (!html) return sendProblem(res, { code: 'not_found' })
+  if (stage !== 'verified' || !keyOffer) return res.redirect(303, homePath)
+  rememberKeyOffer(req, res, path, keys.offerPasskeyMs ?? 0)
+  showPage(context, { page: 'key-offer', next: keyOffer.next })
+}
+
+function decline({ res, deps, state, html }: RouteContext): void {
+  const next = state.record.keyOffer?.next ?? deps.settings.homePath
+  if (html) return res.redirect(303, next)
+  sendProblem(res, { code: 'not_found' })
+}

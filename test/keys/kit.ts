@@ -1,0 +1,79 @@
+import type { MfaEvent, MfaOptions, MfaService } from '../../src/index.js'
+import {
+  mfaTestKit,
+  type SoftwareAuthenticatorOptions,
+  softwareAuthenticator,
+} from '../../src/testing/index.js'
+import { type HostSetup, host, jsonAgent, type TestUser } from '../kit/host.js'
+import { login } from '../kit/sign-in.js'
+
+export const PAGE = { origin: 'https://vault.example' }
+
+type Agent = ReturnType<typeof jsonAgent>
+type Method = 'security-key' | 'passkey'
+
+/** A host whose service keeps keys. `change` wraps the service. */
+export function keyHost({
+  change = (service) => service,
+  options,
+  ...setup
+}: HostSetup & {
+  readonly change?: (service: MfaService) => MfaService
+  readonly options?: Partial<MfaOptions<TestUser>>
+} = {}) {
+  const kit = mfaTestKit({ relyingParty: { id: 'vault.example' } })
+  const events: MfaEvent[] = []
+  const notices: { readonly type: string; readonly text: string; readonly keyName?: string }[] = []
+  const made = host({
+    ...setup,
+    options: {
+      service: change(kit.service),
+      onAppEnrolled: undefined,
+      onEvent: (event) => void events.push(event),
+      notices: { onNotice: (_user, notice) => void notices.push(notice) },
+      ...options,
+    },
+  })
+  const types = () => events.map(({ type }) => type)
+  return { ...made, kit, events, types, notices }
+}
+
+export type KeyHost = ReturnType<typeof keyHost>
+
+/** A browser in which a user has shown the first factor, and a code by the factor if one is named. */
+export async function signedIn({ app, kit }: KeyHost, name: string, factor?: 'sms' | 'email') {
+  const agent = jsonAgent(app)
+  await login(agent, name).expect(200)
+  if (factor !== undefined) await showCode({ kit }, agent, factor)
+  return agent
+}
+
+/** Shows a code that is sent. */
+export async function showCode({ kit }: Pick<KeyHost, 'kit'>, agent: Agent, factor: 'sms' | 'email') {
+  await agent.post('/mfa/challenge').send({ factor }).expect(200)
+  const code = kit.inbox.all()[0]?.code
+  await agent.post('/mfa/verify').send({ code }).expect(200)
+}
+
+/** Adds a key of a new authenticator, which is returned. */
+export async function addKey(
+  agent: Agent,
+  method: Method,
+  { name, ...authenticator }: SoftwareAuthenticatorOptions & { readonly name?: string } = {},
+) {
+  const device = softwareAuthenticator(authenticator)
+  const { body } = await agent.post('/mfa/keys/options').send({ method }).expect(200)
+  const response = device.create(body.publicKey, PAGE)
+  const added = await agent.post('/mfa/keys').send({ method, response, name }).expect(200)
+  return { device, key: added.body.key as { readonly id: string; readonly name: string } }
+}
+
+/** The response of a key to a new challenge. */
+export async function assertion(
+  agent: Agent,
+  factor: Method,
+  device: ReturnType<typeof softwareAuthenticator>,
+) {
+  const { body } = await agent.post('/mfa/challenge').send({ factor }).expect(200)
+  return device.get(body.publicKey, PAGE)
+}
