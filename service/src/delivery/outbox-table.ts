@@ -207,7 +207,7 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
           times: all.map(({ now }) => now),
         }),
       ),
-    MAX_FINISHED_TOGETHER,
+    { maxItems: MAX_FINISHED_TOGETHER },
   )
 
   function finish(
