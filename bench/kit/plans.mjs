@@ -33,22 +33,21 @@ export async function planWithDefaults(query, text) {
   }
 }
 
-/** Those of the `large` tables that a plan reads as a whole: row by row, or in the order of an index without a limit. */
-export function wholeScans(plan, large, isLimited = false) {
-  const table = plan['Relation Name']
-  const readsAll = plan['Node Type'] === 'Seq Scan' || (isUnconditional(plan) && !isLimited)
-  const own = readsAll && large.has(table) ? [table] : []
-  const children = plan.Plans ?? []
-  const limits = plan['Node Type'] === 'Limit' || (isLimited && !MUST_READ_ALL.includes(plan['Node Type']))
-  return [...own, ...children.flatMap((child) => wholeScans(child, large, limits))]
+/**
+ * Those of the large tables that a plan reads as a whole: row by row, or in the order of an index, without a limit. A partial
+ * index has few of the rows, such as the queued messages. `among` has the names of the large `tables` and the `partial` indexes.
+ */
+export function wholeScans(plan, among, isLimited = false) {
+  const { 'Node Type': node, 'Relation Name': table, 'Index Name': index, 'Index Cond': condition } = plan
+  const isOrdered = /^Index (Only )?Scan$/.test(node) && condition === undefined && !among.partial.has(index)
+  const readsAll = (node === 'Seq Scan' || isOrdered) && !isLimited
+  const own = readsAll && among.tables.has(table) ? [table] : []
+  const isLimit = node === 'Limit' || (isLimited && !MUST_READ_ALL.includes(node))
+  return [...own, ...(plan.Plans ?? []).flatMap((child) => wholeScans(child, among, isLimit))]
 }
 
 /** Steps that read all of their input before their first row. */
 const MUST_READ_ALL = ['Sort', 'Aggregate', 'Hash']
-
-function isUnconditional(plan) {
-  return /^Index (Only )?Scan$/.test(plan['Node Type']) && plan['Index Cond'] === undefined
-}
 
 /** A plan as text without costs, so that it changes only when the plan does. Equal partitions are written once. */
 export function describePlan(plan, indent = '') {

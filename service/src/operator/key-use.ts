@@ -26,14 +26,14 @@ export function describeKeyUse({ keyId, what, count }: KeyUse): string {
 const indexedUses = (table: string, column: string, position: number, what: string, movable: number) => {
   const key = `split_part(${column}, '.', ${position})`
   const next = (after: string) =>
-    `SELECT ${key} FROM ${table} WHERE ${column} IS NOT NULL ${after} ORDER BY ${key} LIMIT 1`
+    `SELECT ${key} FROM ${table} WHERE ${key} IS NOT NULL ${after} ORDER BY ${key} LIMIT 1`
   // From one key to the next, however many rows each has.
   return `SELECT * FROM (
       WITH RECURSIVE used (key_id) AS (
         (${next('')}) UNION ALL SELECT (${next(`AND ${key} > used.key_id`)}) FROM used WHERE used.key_id IS NOT NULL
       )
       SELECT key_id, '${what}' AS what, ${movable} AS movable, (SELECT count(*) FROM (
-        SELECT FROM ${table} WHERE ${column} IS NOT NULL AND ${key} = used.key_id LIMIT ${MAX_COUNT}) AS counted) AS count
+        SELECT FROM ${table} WHERE ${key} = used.key_id LIMIT ${MAX_COUNT}) AS counted) AS count
       FROM used WHERE key_id IS NOT NULL
     ) AS ${table}_${column}`
 }
@@ -43,9 +43,9 @@ const KEY_USES = `SELECT key_id, what, movable, sum(count)::integer AS count FRO
     ${indexedUses('app_secret', 'sealed', 2, 'authenticator secrets', 1)}
     UNION ALL ${indexedUses('app_secret', 'pending', 2, 'authenticator secrets', 1)}
     UNION ALL ${indexedUses('backup_code', 'mac', 1, BACKUP_CODES, 0)}
+    UNION ALL ${indexedUses('inbox', 'sealed', 2, 'inbox messages', 1)}
     UNION ALL SELECT split_part(sealed, '.', 2), 'queued messages', 1, 1 FROM outbox
       WHERE state = 'queued' AND sealed IS NOT NULL
-    UNION ALL SELECT split_part(sealed, '.', 2), 'inbox messages', 1, 1 FROM inbox
     UNION ALL SELECT split_part(sealed, '.', 2), 'webhook secrets', 1, 1 FROM application_webhook
     UNION ALL SELECT split_part(former, '.', 2), 'webhook secrets', 1, 1 FROM application_webhook WHERE former IS NOT NULL
     UNION ALL SELECT split_part(code_mac, '.', 1), 'delivered codes', 0, 1
