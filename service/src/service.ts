@@ -176,6 +176,11 @@ export async function createService(options: ServiceOptions): Promise<Countersig
       observe: metrics.observeRequest,
       mfa: inProcessService(context, async () => CONSOLE),
       trustedProxies: settings.console.trustedProxies,
+      doctor: {
+        hasOptionKey: settings.apiKey !== undefined,
+        homeCountry: settings.homeCountry,
+        routes: settings.routes,
+      },
     }))
   const acceptStream = streamAcceptor({
     live,

@@ -131,7 +131,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'secrets',
       'store',
     ],
-    types: ['metrics'],
+    types: ['carriers', 'metrics'],
   },
 
   'options.ts': {

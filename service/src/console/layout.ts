@@ -13,6 +13,8 @@ const SECTIONS: readonly {
 }[] = [
   { section: 'overview', name: 'Overview', path: '/console', least: 'viewer' },
   { section: 'applications', name: 'Applications', path: '/console/applications', least: 'viewer' },
+  { section: 'audit', name: 'Audit log', path: '/console/audit', least: 'viewer' },
+  { section: 'health', name: 'Health', path: '/console/health', least: 'viewer' },
   { section: 'operators', name: 'Operators', path: '/console/operators', least: 'admin' },
 ]
 

@@ -24,10 +24,18 @@ export interface PageMessage {
 }
 
 /** The entries of the navigation. */
-export type Section = 'overview' | 'applications' | 'users' | 'messages' | 'audit' | 'health' | 'operators'
+export type Section = 'overview' | 'applications' | 'audit' | 'health' | 'operators'
 
-/** What a handler responds with: a page, or the path of the next page. */
-export type Reply = Page | { readonly redirect: string }
+/** A file that the browser saves. */
+export interface Download {
+  readonly name: string
+  /** Its `Content-Type`. */
+  readonly type: string
+  readonly body: string
+}
+
+/** What a handler responds with: a page, the path of the next page, or a file. */
+export type Reply = Page | { readonly redirect: string } | { readonly download: Download }
 
 /** A request of a signed-in operator. */
 export interface PageRequest {

@@ -1,4 +1,5 @@
 import type { MfaService } from 'countersign'
+import type { Routes } from '../carriers/route.js'
 import type { Logger } from '../log/logger.js'
 import type { RequestObserver } from '../metrics/request-metrics.js'
 import type { Operator } from '../operator/operator.js'
@@ -17,6 +18,12 @@ export interface ConsoleParts {
   readonly mfa: MfaService
   /** The addresses of proxies whose headers are trusted. */
   readonly trustedProxies: readonly string[]
+  /** What the doctor knows of the service's options. */
+  readonly doctor: {
+    readonly hasOptionKey: boolean
+    readonly homeCountry: string | undefined
+    readonly routes: Routes
+  }
   /** What runs. */
   readonly info: { readonly version: string; readonly store: string; readonly carriers: string }
 }

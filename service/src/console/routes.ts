@@ -1,9 +1,14 @@
 import type { PageRoute, PublicRoute } from './page.js'
 import { KEY_ROUTES } from './pages/api-keys.js'
 import { APPLICATION_ROUTES } from './pages/applications.js'
+import { AUDIT_ROUTES } from './pages/audit.js'
+import { HEALTH_ROUTES } from './pages/health.js'
+import { MESSAGE_ROUTES } from './pages/messages.js'
 import { OPERATOR_ROUTES } from './pages/operators.js'
 import { OVERVIEW_ROUTES } from './pages/overview.js'
 import { SETTINGS_ROUTES } from './pages/settings.js'
+import { TRAFFIC_ROUTES } from './pages/traffic.js'
+import { USER_ROUTES } from './pages/users.js'
 import { INVITATION_ROUTES } from './sign-in/invitation-routes.js'
 import { SIGN_IN_ROUTES } from './sign-in/sign-in-routes.js'
 
@@ -13,6 +18,11 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...APPLICATION_ROUTES,
   ...SETTINGS_ROUTES,
   ...KEY_ROUTES,
+  ...USER_ROUTES,
+  ...MESSAGE_ROUTES,
+  ...TRAFFIC_ROUTES,
+  ...AUDIT_ROUTES,
+  ...HEALTH_ROUTES,
   ...OPERATOR_ROUTES,
 ]
 

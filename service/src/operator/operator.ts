@@ -40,6 +40,7 @@ import type { Role } from './role.js'
 import type { ErasedUser, UserPage } from './user-data.js'
 import type { UserReference } from './user-reference.js'
 import { eraseUser, exportUser, listUsers, type UserFilter } from './user-rights.js'
+import { type TimelineEntry, userTimeline } from './user-timeline.js'
 import { type DisabledFactor, disableFactor, showUser, type UserState, unlockUser } from './users.js'
 
 /**
@@ -99,6 +100,8 @@ export interface Operator {
    * unknown.
    */
   showUser(user: UserReference): Promise<UserState>
+  /** Lists the latest challenges, messages and wrong codes of an account, newest first, without codes and contacts. */
+  userTimeline(user: UserReference): Promise<TimelineEntry[]>
   /** Unlocks an account; disabled factors stay disabled. Throws an `OperatorError` when the account is not locked. */
   unlockUser(user: UserReference): Promise<void>
   /**
@@ -187,6 +190,7 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     listKeys: (application) => listKeys(actor, application),
     revokeKey: (application, id) => revokeKey(actor, application, id),
     showUser: (user) => showUser(actor, user),
+    userTimeline: (user) => userTimeline(actor, user),
     unlockUser: (user) => unlockUser(actor, user),
     disableFactor: (user, factor) => disableFactor(actor, user, factor),
     listUsers: (filter) => listUsers(actor, filter),

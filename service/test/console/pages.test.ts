@@ -14,6 +14,7 @@ import {
   type TestConsole,
   textOf,
   typeCode,
+  typePassword,
 } from './kit.js'
 
 describe('the pages of the console', () => {
@@ -206,6 +207,120 @@ describe('the pages of the console', () => {
     const response = await request(console.service.api).post('/v1/mfa').set('Authorization', `Bearer ${key}`)
     return response.status
   }
+
+  test('finds a user by contact or name, without the contact in an address, and helps them (R46)', async () => {
+    const { browser } = operators.support
+    const api = console.service.operator('test')
+    await api.createApplication('helped', { countries: ['GB'], failuresBeforeLock: 5 })
+    const { key } = await api.createKey('helped', { mode: 'live' })
+    const call = (path: string, fields: Record<string, string>) =>
+      request(console.service.api).post(path).set('Authorization', `Bearer ${key}`).type('form').send(fields)
+    const User = 'wendy@example.com'
+    const { body } = await call('/v1/mfa', { User, Type: 'EMAIL' }).expect(200)
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await call('/v1/mfa/verify', { User, Type: 'EMAIL', Code: 'XXXXXX', Challenge: body.challenge })
+    }
+    const path = '/console/applications/helped/users'
+    await read(operators.viewer.browser, path, 403)
+    const unknown = await post(browser, path, { user: 'nobody@example.com', kind: 'contact' }).expect(422)
+    expect(textOf(unknown.text)).toContain('There is no such account.')
+    await post(browser, path, { user: 'not a contact', kind: 'contact' }).expect(422)
+    const user = { user: User, kind: 'contact', mode: 'live' }
+    const page = textOf((await post(browser, path, user).expect(200)).text)
+    expect(page).toMatch(/locked until .* UTC/)
+    expect(page).toMatch(/message email to w.* sent by inbox/)
+    expect(page).toContain('challenge email for sign-in 5 of 5 attempts')
+    expect(page.match(/wrong code EMAIL/g)).toHaveLength(5)
+    expect(page).not.toContain('for good')
+    expect(textOf((await post(browser, `${path}/unlock`, user).expect(200)).text)).toContain('not locked')
+    await post(browser, `${path}/unlock`, user).expect(422)
+    await signInAgain(operators.support)
+    const disabled = await post(browser, `${path}/disable`, { ...user, factor: User }).expect(200)
+    expect(textOf(disabled.text)).toContain('by an operator')
+    await post(browser, `${path}/disable`, { ...user, factor: 'fax' }).expect(422)
+
+    await signInAgain(operators.admin)
+    await post(operators.admin.browser, `${path}/erase`, user).expect(422)
+    await post(operators.admin.browser, `${path}/erase`, { ...user, confirmed: 'on' }).expect(200)
+    await post(browser, path, user).expect(422)
+    const actions = (await api.listAudit({ application: 'helped', limit: 10 })).map(
+      ({ actor, action }) => `${actor} ${action}`,
+    )
+    expect(actions.slice(0, 3)).toEqual([
+      `${operators.admin.email} user.erased`,
+      `${operators.support.email} factor.disabled`,
+      `${operators.support.email} user.unlocked`,
+    ])
+  })
+
+  /** Signs in with a fresh second factor. */
+  async function signInAgain(operator: SignedIn): Promise<void> {
+    advance(60)
+    await post(operator.browser, '/console/sign-out').expect(303)
+    await typePassword(operator.browser, operator.email).expect(303)
+    await typeCode(operator).expect(303)
+  }
+
+  test('lists messages by state, and pauses and resumes what is sent to phones (R103)', async () => {
+    const { browser } = operators.support
+    const api = console.service.operator('test')
+    await api.createApplication('sends')
+    const { key } = await api.createKey('sends', { mode: 'live' })
+    await request(console.service.api)
+      .post('/v1/mfa')
+      .set('Authorization', `Bearer ${key}`)
+      .type('form')
+      .send({ User: 'walter@example.com', Type: 'EMAIL' })
+      .expect(200)
+    const path = '/console/applications/sends'
+    expect(await read(operators.viewer.browser, `${path}/messages?state=sent`)).toMatch(
+      /email \S+ sent 1 inbox/,
+    )
+    expect(await read(browser, `${path}/messages?state=failed`)).toContain('There are no such messages.')
+    expect(await read(browser, `${path}/messages?mode=test`)).toContain('There are no such messages.')
+    expect(await read(operators.viewer.browser, `${path}/traffic`)).toContain('No codes were sent to phones.')
+    await post(operators.viewer.browser, `${path}/traffic/pause`, { destination: 'GB' }).expect(403)
+    await post(browser, `${path}/traffic/pause`, { destination: 'Great Britain' }).expect(422)
+    await post(browser, `${path}/traffic/pause`, { destination: 'GB' }).expect(200)
+    expect(await read(browser, `${path}/traffic`)).toMatch(/GB 0 0 0 – paused Resume/)
+    await post(browser, `${path}/traffic/resume`, { destination: 'GB' }).expect(200)
+    await post(browser, `${path}/traffic/resume`, { destination: 'GB' }).expect(422)
+  })
+
+  test('filters the audit log, and exports it for spreadsheets and programs', async () => {
+    const { browser } = operators.viewer
+    const api = console.service.operator('=HYPERLINK("x")')
+    await api.createApplication('audited', { name: 'Au"dited' })
+    const page = await read(browser, '/console/audit?application=audited&action=application')
+    expect(page).toContain('=HYPERLINK("x") audited application.created name=Au"dited')
+    expect(page).not.toContain('operator.invited')
+    expect(await read(browser, '/console/audit?actor=nobody')).toContain('There are no such changes.')
+    const day = new Date().toISOString().slice(0, 10)
+    expect(await read(browser, `/console/audit?from=${day}&to=${day}&application=audited`)).toContain(
+      'Au"dited',
+    )
+    expect(await read(browser, '/console/audit?to=2001-01-01')).toContain('There are no such changes.')
+    await read(browser, '/console/audit?application=unknown', 422)
+    const csv = await browser.get('/console/audit.csv?application=audited').expect(200)
+    expect(csv.headers).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename=audit.csv',
+    })
+    const lines = csv.text.split('\r\n').slice(0, 2)
+    expect(lines.map((line) => line.replace(/"20[^"]+"/, 'TIME'))).toEqual([
+      '"at","actor","application","action","detail"',
+      `TIME,"'=HYPERLINK(""x"")","audited","application.created","name=Au""dited"`,
+    ])
+    const exported = await browser.get('/console/audit.jsonl?application=audited').buffer().expect(200)
+    const text = exported.text ?? String(exported.body)
+    expect(JSON.parse(text)).toMatchObject({ actor: '=HYPERLINK("x")', action: 'application.created' })
+  })
+
+  test('shows what the doctor finds', async () => {
+    const page = await read(operators.viewer.browser, '/console/health')
+    expect(page).toMatch(/ok database pglite/)
+    expect(page).toMatch(/warning API keys The application "default" has no live key/)
+  })
 
   test('answers an unknown address and a body that cannot be read with a page', async () => {
     const { browser } = operators.viewer

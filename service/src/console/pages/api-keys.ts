@@ -41,7 +41,7 @@ async function create(request: PageRequest): Promise<Reply> {
     title: 'New API key',
     section: 'applications',
     message,
-    main: html`${applicationNav(application, '/keys')}
+    main: html`${applicationNav(request, application, '/keys')}
 <p>A ${mode} key of ${application}:</p><code class="once">${key}</code>
 <p><a href="${applicationPath(application, '/keys')}">Back to the keys</a></p>`,
   }
@@ -65,7 +65,7 @@ async function keysPage(request: PageRequest, message?: PageMessage): Promise<Pa
     title: application,
     section: 'applications',
     ...withMessage(message),
-    main: html`${applicationNav(application, '/keys')}
+    main: html`${applicationNav(request, application, '/keys')}
 ${table(
   'API keys',
   ['Key', 'Label', 'Mode', 'Created', 'Last used', 'State', ...(mayChange ? ['Change'] : [])],

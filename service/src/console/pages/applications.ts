@@ -98,15 +98,20 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value.trim() : ''
 }
 
+const APPLICATION_PAGES = [
+  { page: '', name: 'Settings', least: 'viewer' },
+  { page: '/keys', name: 'API keys', least: 'viewer' },
+  { page: '/users', name: 'Users', least: 'support' },
+  { page: '/messages', name: 'Messages', least: 'viewer' },
+  { page: '/traffic', name: 'Traffic', least: 'viewer' },
+] as const
+
 /** The links between the pages of one application. */
-export function applicationNav(application: string, current: string): Html {
-  const pages = [
-    ['', 'Settings'],
-    ['/keys', 'API keys'],
-  ] as const
+export function applicationNav({ account }: PageRequest, application: string, current: string): Html {
+  const pages = APPLICATION_PAGES.filter(({ least }) => isAtLeast(account.role, least))
   return html`<nav class="console-tabs" aria-label="Application ${application}"><ul>
 ${pages.map(
-  ([page, name]) =>
+  ({ page, name }) =>
     html`<li><a href="${applicationPath(application, page)}"${page === current && html` aria-current="page"`}>${name}</a></li>`,
 )}</ul></nav>`
 }

@@ -2,8 +2,8 @@ import { html } from '../../http/html-page.js'
 import type { PageRoute } from '../page.js'
 
 const ROLE_TEXTS = {
-  viewer: 'You can read everything except secrets.',
-  support: 'You can read everything except secrets, and help users.',
+  viewer: 'You can read everything except users and secrets.',
+  support: 'You can read everything except secrets, help users, and pause traffic.',
   admin: 'You can read and change everything.',
 } as const
 

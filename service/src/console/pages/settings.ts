@@ -61,7 +61,7 @@ async function settingsPage(request: PageRequest, message?: PageMessage, form?: 
     title: application,
     section: 'applications',
     ...withMessage(message),
-    main: html`${applicationNav(application, '')}
+    main: html`${applicationNav(request, application, '')}
 ${application === 'default' && html`<p class="note">The environment variables of the service decide everything that is not set here.</p>`}
 <form method="post" class="form form-wide">
 ${SETTING_GROUPS.map(

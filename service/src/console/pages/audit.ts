@@ -1,0 +1,117 @@
+import { html } from '../../http/html-page.js'
+import type { AuditEntry, AuditFilter } from '../../operator/audit-log.js'
+import { OperatorError } from '../../operator/operator-error.js'
+import type { PageRequest, PageRoute, Reply } from '../page.js'
+import { table } from '../table.js'
+import { textOf } from './applications.js'
+
+const PATH = '/console/audit'
+const MAX_LISTED = 200
+const MAX_EXPORTED = 10_000
+
+/** The audit log, and its export. */
+export const AUDIT_ROUTES: readonly PageRoute[] = [
+  { method: 'get', path: PATH, least: 'viewer', handle: auditPage },
+  { method: 'get', path: `${PATH}.csv`, least: 'viewer', handle: (request) => exported(request, 'csv') },
+  { method: 'get', path: `${PATH}.jsonl`, least: 'viewer', handle: (request) => exported(request, 'jsonl') },
+]
+
+const FIELDS = ['application', 'actor', 'action', 'from', 'to'] as const
+type Field = (typeof FIELDS)[number]
+
+/** What was entered, by field; a date is `YYYY-MM-DD`. */
+function enteredIn({ request }: PageRequest): Readonly<Record<Field, string>> {
+  const entries = FIELDS.map((name) => [name, textOf(request.query[name])])
+  return Object.fromEntries(entries) as Record<Field, string>
+}
+
+function filterFrom(entered: Readonly<Record<Field, string>>, limit: number): AuditFilter {
+  return {
+    application: entered.application || undefined,
+    actor: entered.actor || undefined,
+    action: entered.action || undefined,
+    from: dayOf(entered.from, 0),
+    until: dayOf(entered.to, 1),
+    limit,
+  }
+}
+
+/** The beginning of a day in UTC, or of the day after it. */
+function dayOf(text: string, later: 0 | 1): number | undefined {
+  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  return Number.isNaN(day) ? undefined : day + later * 86_400_000
+}
+
+async function auditPage(request: PageRequest): Promise<Reply> {
+  const entered = enteredIn(request)
+  const found = await find(request, MAX_LISTED)
+  const query = new URLSearchParams(Object.entries(entered).filter(([, value]) => value !== '')).toString()
+  return {
+    title: 'Audit log',
+    section: 'audit',
+    ...('fault' in found && { message: { tone: 'error', text: found.fault }, status: 422 }),
+    main: html`<form class="form-row" method="get">
+${FIELDS.map((name) => field(name, entered[name]))}
+<button class="small-button">Show</button></form>
+<p class="note">The latest ${MAX_LISTED} changes. Export up to ${MAX_EXPORTED}:
+<a href="${PATH}.csv?${query}">CSV</a>, <a href="${PATH}.jsonl?${query}">JSON lines</a>.</p>
+${table(
+  'Changes',
+  ['Time', 'Operator', 'Application', 'Action', 'Detail'],
+  ('fault' in found ? [] : found.entries).map(({ at, actor, application, action, detail }) => [
+    new Date(at),
+    ...[actor, application || null, action, detail],
+  ]),
+  'There are no such changes.',
+)}`,
+  }
+}
+
+const LABELS: Readonly<Record<Field, string>> = {
+  application: 'Application',
+  actor: 'Operator',
+  action: 'Action begins with',
+  from: 'From',
+  to: 'To',
+}
+
+function field(name: Field, value: string) {
+  const type = name === 'from' || name === 'to' ? 'date' : 'text'
+  return html`<div class="field"><label for="${name}">${LABELS[name]}</label>
+<input id="${name}" name="${name}" type="${type}" value="${value}"></div>`
+}
+
+async function exported(request: PageRequest, format: 'csv' | 'jsonl'): Promise<Reply> {
+  const found = await find(request, MAX_EXPORTED)
+  if ('fault' in found) return auditPage(request)
+  const rows = found.entries.map(({ at, ...entry }) => ({ at: new Date(at).toISOString(), ...entry }))
+  const body = format === 'csv' ? csv(rows) : rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+  const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl; charset=utf-8'
+  return { download: { name: `audit.${format}`, type, body } }
+}
+
+async function find(
+  request: PageRequest,
+  limit: number,
+): Promise<{ readonly entries: readonly AuditEntry[] } | { readonly fault: string }> {
+  try {
+    return { entries: await request.operator.listAudit(filterFrom(enteredIn(request), limit)) }
+  } catch (error) {
+    if (error instanceof OperatorError) return { fault: error.message }
+    throw error
+  }
+}
+
+const COLUMNS = ['at', 'actor', 'application', 'action', 'detail'] as const
+
+/** RFC 4180. */
+function csv(rows: readonly Readonly<Record<(typeof COLUMNS)[number], string>>[]): string {
+  const lines = [COLUMNS, ...rows.map((row) => COLUMNS.map((name) => row[name]))]
+  return lines.map((line) => `${line.map(csvCell).join(',')}\r\n`).join('')
+}
+
+function csvCell(text: string): string {
+  // A spreadsheet would take a cell that begins like this for a formula.
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return `"${safe.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,88 @@
+import { html } from '../../http/html-page.js'
+import type { PhoneTrafficSummary } from '../../operator/phone-traffic.js'
+import { isAtLeast } from '../../operator/role.js'
+import { attempt, withMessage } from '../attempt.js'
+import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import { table } from '../table.js'
+import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
+
+const PATH = `${APPLICATIONS_PATH}/:application/traffic`
+
+/** Codes sent and typed, by country and prefix: a share that drops is a sign of SMS pumping. */
+export const TRAFFIC_ROUTES: readonly PageRoute[] = [
+  { method: 'get', path: PATH, least: 'viewer', handle: (request) => trafficPage(request) },
+  { method: 'post', path: `${PATH}/pause`, least: 'support', handle: (request) => change(request, 'pause') },
+  {
+    method: 'post',
+    path: `${PATH}/resume`,
+    least: 'support',
+    handle: (request) => change(request, 'resume'),
+  },
+]
+
+async function change(request: PageRequest, action: 'pause' | 'resume'): Promise<Reply> {
+  const application = await applicationOf(request)
+  const destination = request.form.text('destination')
+  const { operator } = request
+  const message =
+    action === 'pause'
+      ? await attempt(
+          () => operator.pauseTraffic(application, destination),
+          `Nothing is sent to ${destination} any more.`,
+        )
+      : await attempt(
+          () => operator.resumeTraffic(application, destination),
+          `Messages to ${destination} are sent again.`,
+        )
+  return trafficPage(request, message)
+}
+
+/** Fewer sent codes say nothing about the share of typed ones. */
+const ENOUGH_SENT = 20
+const LOW_PERCENT = 25
+
+async function trafficPage(request: PageRequest, message?: PageMessage): Promise<Page> {
+  const application = await applicationOf(request)
+  const traffic = await request.operator.showTraffic(application)
+  const mayChange = isAtLeast(request.account.role, 'support')
+  return {
+    title: application,
+    section: 'applications',
+    ...withMessage(message),
+    main: html`${applicationNav(request, application, '/traffic')}
+<p class="note">Codes sent to phones and typed by users: of today, and half as many of each day before. The destinations with the
+most untyped codes come first. Codes that nobody types are a sign of SMS pumping.</p>
+${table(
+  'Traffic to phones',
+  ['Destination', 'This hour', 'Sent', 'Typed', 'Share', 'State', ...(mayChange ? ['Change'] : [])],
+  traffic.map((one) => [...row(one), ...(mayChange ? [button(application, one)] : [])]),
+  'No codes were sent to phones.',
+)}
+${
+  mayChange &&
+  html`<h2>Pause a destination</h2><form class="form-row" method="post" action="${applicationPath(application, '/traffic/pause')}">
+<div class="field"><label for="destination">Country or prefix</label>
+<input id="destination" name="destination" required autocomplete="off" aria-describedby="destination-hint">
+<span class="mfa-hint" id="destination-hint">GB, or +44770090</span></div><button class="small-button">Pause</button></form>`
+}`,
+  }
+}
+
+function row({ destination, thisHour, sent, typed, pausedAt }: PhoneTrafficSummary) {
+  const percent = sent === 0 ? null : Math.round((100 * typed) / sent)
+  const isLow = percent !== null && percent < LOW_PERCENT && sent >= ENOUGH_SENT
+  const state =
+    pausedAt !== null
+      ? html`<span class="badge badge-bad">paused</span>`
+      : isLow
+        ? html`<span class="badge badge-bad">few are typed</span>`
+        : html`<span class="badge">sends</span>`
+  return [destination, thisHour, sent, typed, percent === null ? null : `${percent} %`, state]
+}
+
+function button(application: string, { destination, pausedAt }: PhoneTrafficSummary) {
+  const [action, label] = pausedAt === null ? ['pause', 'Pause'] : ['resume', 'Resume']
+  return html`<form method="post" action="${applicationPath(application, `/traffic/${action}`)}">
+<input type="hidden" name="destination" value="${destination}">
+<button class="small-button" aria-label="${label} ${destination}">${label}</button></form>`
+}

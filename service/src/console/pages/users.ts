@@ -1,0 +1,158 @@
+import { type Html, html } from '../../http/html-page.js'
+import { OperatorError } from '../../operator/operator-error.js'
+import { isAtLeast } from '../../operator/role.js'
+import type { UserReference } from '../../operator/user-reference.js'
+import type { UserState } from '../../operator/users.js'
+import { attempt, withMessage } from '../attempt.js'
+import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import { table, timeOf } from '../table.js'
+import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
+
+const PATH = `${APPLICATIONS_PATH}/:application/users`
+
+/**
+ * Looking up a user and helping them. The contact is posted and never part of an address, which proxies and browsers keep.
+ */
+export const USER_ROUTES: readonly PageRoute[] = [
+  {
+    method: 'get',
+    path: PATH,
+    least: 'support',
+    handle: async (request) => searchPage(request, await applicationOf(request)),
+  },
+  {
+    method: 'post',
+    path: PATH,
+    least: 'support',
+    handle: async (request) => userPage(request, await referenceOf(request)),
+  },
+  { method: 'post', path: `${PATH}/unlock`, least: 'support', handle: unlock },
+  { method: 'post', path: `${PATH}/disable`, least: 'support', stepUp: true, handle: disable },
+  { method: 'post', path: `${PATH}/erase`, least: 'admin', stepUp: true, handle: erase },
+]
+
+async function referenceOf(request: PageRequest): Promise<UserReference> {
+  const { form } = request
+  return {
+    application: await applicationOf(request),
+    mode: form.text('mode') === 'test' ? 'test' : 'live',
+    user: form.text('user'),
+    isAccount: form.text('kind') === 'account',
+  }
+}
+
+async function unlock(request: PageRequest): Promise<Reply> {
+  const user = await referenceOf(request)
+  const done = 'The account is unlocked. Disabled factors stay disabled.'
+  return userPage(request, user, await attempt(() => request.operator.unlockUser(user), done))
+}
+
+async function disable(request: PageRequest): Promise<Reply> {
+  const user = await referenceOf(request)
+  const factor = request.form.text('factor')
+  const done = 'The factor is disabled until the user sets it up again.'
+  return userPage(request, user, await attempt(() => request.operator.disableFactor(user, factor), done))
+}
+
+async function erase(request: PageRequest): Promise<Reply> {
+  const user = await referenceOf(request)
+  if (request.form.exact('confirmed') !== 'on') {
+    return userPage(request, user, { tone: 'error', text: 'Tick the box to erase the account.' })
+  }
+  const message = await attempt(
+    () => request.operator.eraseUser(user),
+    'Everything that was stored about the account is deleted.',
+  )
+  return searchPage(request, user.application, message)
+}
+
+function searchPage(request: PageRequest, application: string, message?: PageMessage): Page {
+  return {
+    title: application,
+    section: 'applications',
+    ...withMessage(message),
+    main: html`${applicationNav(request, application, '/users')}${searchForm(application, request.form.text('user'))}`,
+  }
+}
+
+async function userPage(request: PageRequest, user: UserReference, message?: PageMessage): Promise<Page> {
+  const { operator, account } = request
+  try {
+    const state = await operator.showUser(user)
+    const timeline = await operator.userTimeline(user)
+    return {
+      title: state.user,
+      section: 'applications',
+      ...withMessage(message),
+      main: html`${applicationNav(request, user.application, '/users')}
+${facts(state)}
+${actions(user, state, isAtLeast(account.role, 'admin'))}
+<h2>Factors with failures, or disabled</h2>
+${table(
+  'Factors',
+  ['Factor', 'Failures', 'Disabled'],
+  state.factors.map(({ factor, failures, disabled }) => [factor, failures, disabled]),
+  'There are none.',
+)}
+<h2>What happened lately</h2>
+${table(
+  'Timeline',
+  ['Time', 'Event', 'What', 'Result'],
+  timeline.map(({ at, kind, what, result }) => [new Date(at), kind, what, result || null]),
+  'Nothing happened in the last days.',
+)}
+<h2>Another user</h2>${searchForm(user.application, '')}`,
+    }
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    return searchPage(request, user.application, { tone: 'error', text: UNKNOWN })
+  }
+}
+
+const UNKNOWN =
+  'There is no such account. Write a mailbox or a phone number such as +447700900123, or choose "name" if the application sends a name of its own as Account. Test keys have accounts of their own.'
+
+function searchForm(application: string, user: string): Html {
+  return html`<form class="form" method="post" action="${applicationPath(application, '/users')}">
+<div class="field"><label for="user">User</label>
+<input id="user" name="user" required maxlength="400" autocomplete="off" value="${user}" aria-describedby="user-hint">
+<span class="mfa-hint" id="user-hint">ann@example.com, +447700900123, both separated by a colon, or the name of the account.</span></div>
+<fieldset><legend>This is</legend><div class="checks">
+<label><input type="radio" name="kind" value="contact" checked> a contact</label>
+<label><input type="radio" name="kind" value="account"> the name that the application sends as Account</label></div></fieldset>
+<div class="checks"><label><input type="checkbox" name="mode" value="test"> Data of test keys</label></div>
+<button class="mfa-primary">Look up</button></form>`
+}
+
+function facts(state: UserState): Html {
+  const { lockedUntil, failures, email, phone, locale, authenticatorApp, backupCodesLeft } = state
+  return html`<dl class="facts">
+<dt>Lock</dt><dd>${lockedUntil === null ? 'not locked' : html`<span class="badge badge-bad">locked</span> until ${timeOf(lockedUntil)}`}</dd>
+<dt>Wrong codes in 24 hours</dt><dd>${failures}</dd>
+<dt>Mailbox</dt><dd>${email ?? '–'}</dd>
+<dt>Phone</dt><dd>${phone ?? '–'}</dd>
+<dt>Language</dt><dd>${locale ?? '–'}</dd>
+<dt>Authenticator app</dt><dd>${authenticatorApp}</dd>
+<dt>Backup codes left</dt><dd>${backupCodesLeft}</dd>
+</dl>`
+}
+
+function actions(user: UserReference, { lockedUntil }: UserState, isAdmin: boolean): Html {
+  const path = (action: string) => applicationPath(user.application, `/users/${action}`)
+  const fields = html`<input type="hidden" name="user" value="${user.user}">
+<input type="hidden" name="kind" value="${user.isAccount ? 'account' : 'contact'}">
+<input type="hidden" name="mode" value="${user.mode}">`
+  return html`<h2>Help this user</h2>
+${lockedUntil !== null && html`<form method="post" action="${path('unlock')}">${fields}<button class="small-button">Unlock</button></form>`}
+<form class="form-row" method="post" action="${path('disable')}">${fields}
+<div class="field"><label for="factor">Disable a factor until it is set up again</label>
+<input id="factor" name="factor" required autocomplete="off" aria-describedby="factor-hint">
+<span class="mfa-hint" id="factor-hint">app, backup, or a contact such as +447700900123</span></div>
+<button class="small-button">Disable</button></form>
+${
+  isAdmin &&
+  html`<form class="form-row" method="post" action="${path('erase')}">${fields}
+<div class="checks"><label><input type="checkbox" name="confirmed"> Delete everything that is stored about this account, for good</label></div>
+<button class="small-button">Erase</button></form>`
+}`
+}
