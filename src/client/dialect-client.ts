@@ -23,7 +23,6 @@ import {
 import type { ServiceSettings } from './address.js'
 import type { Dialect } from './dialect.js'
 import { keyClient, keyMethodOf } from './key-client.js'
-import { liveClient } from './live-client.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'
 import {
   clockStepsIn,
@@ -51,11 +50,10 @@ const validAnswer = verifyAnswer.pick({ valid: true })
 
 /** The client of an MFA service that implements the HTTP API in this dialect. */
 export function dialectClient(
-  settings: Omit<ServiceSettings, 'dialect'>,
+  { timeoutMs, transcribeTimeoutMs }: Pick<ServiceSettings, 'timeoutMs' | 'transcribeTimeoutMs'>,
   dialect: Dialect,
   transport: Transport,
 ): MfaService & { close(): Promise<void> } {
-  const { timeoutMs, transcribeTimeoutMs } = settings
   const post = (path: string, parameters: Record<string, string | undefined>) =>
     transport.post(path, onlyGiven(parameters))
   const postOnce = (path: string, parameters: Record<string, string | undefined>) =>
@@ -198,7 +196,6 @@ export function dialectClient(
         extras: (caller) => extras(caller),
       }),
     }),
-    ...(dialect.extras && liveClient(settings, transport)),
     async transcribe({ file }) {
       const path = dialect.paths.transcribe
       if (isAddress(file)) {
