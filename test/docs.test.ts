@@ -145,7 +145,7 @@ describe('the documents', () => {
       Array.from({ length: 45 }, (_, nth) => nth + 1),
     )
     const unanswered = answers.filter((answer) => /\bNot there\b/.test(answer))
-    expect(unanswered.map((answer) => Number.parseInt(answer, 10))).toEqual([28, 30, 31, 32, 33])
+    expect(unanswered.map((answer) => Number.parseInt(answer, 10))).toEqual([33])
     for (const answer of answers) {
       const named = [...answer.matchAll(/`([\w./-]+\.ts)`((?:,?\s+"[^"]+")+)/g)]
       expect(named.length > 0, answer).toBe(!unanswered.includes(answer))
@@ -172,6 +172,7 @@ describe('the documents', () => {
       'docs/outage.md',
       'docs/events.md',
       'docs/trusted-devices.md',
+      'docs/keys.md',
       'docs/notices.md',
       'docs/testing.md',
       'docs/sessions.md',

@@ -20,8 +20,8 @@ export function keysPage(view: KeysView, context: PageContext): Page {
     usesKeys: true,
     main: html`${messageBox(context)}<p class="mfa-lead">${isEmpty && html`${keys.none} `}${keys.listLead}</p>
 ${keyFailures(context)}
-${!isEmpty && html`<ul class="mfa-factors" aria-label="${keys.title}"${signals(view)}>${view.keys.map((key) => keyItem(key, context))}</ul>`}
-<div class="mfa-actions">${passkeysFirst(view.methods).map((method, index) =>
+${!isEmpty && html`<ul class="mfa-factors" aria-label="${keys.title}">${view.keys.map((key) => keyItem(key, context))}</ul>`}
+<div class="mfa-actions"${signals(view)}>${passkeysFirst(view.methods).map((method, index) =>
       addKeyForm(method, addButton(method, isEmpty && index === 0, context), context),
     )}${view.next !== undefined && html`<a class="mfa-${isEmpty ? 'secondary' : 'primary'}" href="${safeLink(view.next)}">${fill(enrolled.done, { app: frame.appName })}</a>`}</div>`,
   }
@@ -54,7 +54,7 @@ function passkeysFirst(methods: readonly KeyMethod[]): readonly KeyMethod[] {
   return [...methods].sort((one, other) => Number(other === 'passkey') - Number(one === 'passkey'))
 }
 
-/** What the script tells the password manager, so that it stops offering removed keys. */
+/** What the script tells the password manager, so that it stops offering removed keys, also after the last one. */
 function signals({ keys, relyingPartyId, userHandle, userName }: KeysView): Html | undefined {
   if (userHandle === undefined) return undefined
   return html` data-mfa-relying-party="${relyingPartyId}" data-mfa-user-handle="${userHandle}" data-mfa-user-name="${userName}" data-mfa-keys="${keys.map(({ id }) => id).join(' ')}"`

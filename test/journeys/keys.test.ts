@@ -1,0 +1,179 @@
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
+import { virtualAuthenticators } from '../browser/virtual-authenticator.js'
+import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
+import { appCode } from './kit/authenticator.js'
+import { LOOKS, newUser, snap } from './kit/browser.js'
+import { describeJourney, openJourney } from './kit/journey.js'
+import { newestCode, passwordStep, typeCode } from './kit/vault.js'
+
+const ALICE_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
+const BOB = '+12025550122'
+
+/** A key on USB without a PIN, which stores nothing. */
+const BLUE_KEY = {
+  transport: 'usb',
+  hasResidentKey: false,
+  hasUserVerification: false,
+  synced: false,
+} as const
+
+const pathOf = (page: Page) => new URL(page.url()).pathname
+const alertOn = (page: Page) => page.getByRole('alert').textContent()
+const keysOn = (page: Page) =>
+  page.getByRole('list', { name: 'Passkeys and security keys' }).getByRole('listitem')
+
+/** Presses the button that starts a ceremony, and waits for the page that follows. */
+async function press(page: Page, name: string): Promise<void> {
+  const loaded = page.waitForEvent('load')
+  await page.getByRole('button', { name }).click()
+  await loaded
+}
+
+/** Presses a button whose ceremony fails in the browser, and returns what the page then says. */
+async function failure(page: Page, name: string): Promise<string | null> {
+  await page.getByRole('button', { name }).click()
+  await page.getByRole('alert').waitFor()
+  return alertOn(page)
+}
+
+async function signOut(page: Page, app: string): Promise<void> {
+  await page.goto(`${app}/account`)
+  await press(page, 'Sign out')
+}
+
+describeJourney(
+  'passkeys and security keys in the example app',
+  (app) => {
+    it('lets alice add three, sign in and step up with them, and remove them from the app and the password manager', async () => {
+      const clock = stopClock()
+      const { page, context } = await newUser(app.browser, LOOKS['phone-light'])
+      const authenticators = await virtualAuthenticators(page)
+      const phone = await authenticators.add()
+
+      await passwordStep(page, app.url, 'alice', '/account')
+      await page.getByRole('link', { name: /authenticator app/i }).click()
+      await typeCode(page, appCode(ALICE_SECRET))
+      expect(await page.getByRole('heading').textContent()).toBe('Sign in without a code next time')
+      await snap(page, 'alice-passkey-offer')
+      await press(page, 'Add a passkey')
+      expect(await page.getByRole('status').first().textContent()).toBe('Your key was added.')
+      expect(await keysOn(page).textContent()).toContain('Passkey · Synced')
+
+      // Of several authenticators, the user touches one.
+      await phone.touch(false)
+      clock.move(SECOND)
+      const blue = await authenticators.add(BLUE_KEY)
+      await press(page, 'Add a security key')
+      await blue.remove()
+      clock.move(SECOND)
+      const bound = await authenticators.add({ transport: 'usb', synced: false })
+      await press(page, 'Add a passkey')
+      await bound.remove()
+      expect(await keysOn(page).allTextContents()).toEqual([
+        expect.stringContaining('Passkey · Synced'),
+        expect.stringContaining('Security key · One device only'),
+        expect.stringContaining('Passkey · One device only'),
+      ])
+      await keysOn(page).nth(1).getByText('Rename').click()
+      await keysOn(page).nth(1).getByLabel('Name').fill('Blue key')
+      await press(page, 'Save')
+      expect(await keysOn(page).nth(1).textContent()).toContain('Blue key')
+      await snap(page, 'alice-keys')
+      await page.goto(`${app.url}/account`)
+      await snap(page, 'alice-account-with-keys')
+      expect(await page.getByRole('main').textContent()).toContain('Blue key')
+      await signOut(page, app.url)
+      await phone.touch(true)
+      await passwordStep(page, app.url, 'alice')
+      // One touch: the page of the key that was last used comes first, with the other factors beside it.
+      expect(await page.getByRole('heading').first().textContent()).toBe('Use your passkey')
+      await page.getByText('Try another way').click()
+      expect(await page.getByRole('link', { name: 'Use your authenticator app' }).isVisible()).toBe(true)
+      await snap(page, 'alice-passkey')
+      await press(page, 'Continue')
+      expect(pathOf(page)).toBe('/vault')
+
+      clock.move(6 * MINUTE)
+      await page.getByLabel(/Withdraw/).fill('20')
+      await press(page, 'Withdraw')
+      await press(page, 'Continue')
+      expect(pathOf(page)).toBe('/mfa/resume')
+
+      await page.goto(`${app.url}/mfa/keys`)
+      for (const left of [2, 1]) {
+        await keysOn(page).last().getByRole('link', { name: 'Remove' }).click()
+        await press(page, 'Remove')
+        expect(await keysOn(page).count()).toBe(left)
+      }
+      expect(await phone.keys()).toHaveLength(1)
+      await keysOn(page).getByRole('link', { name: 'Remove' }).click()
+      await snap(page, 'alice-remove-last-key')
+      expect(await page.getByRole('main').textContent()).toContain('a fake sign-in page could trick you')
+      await press(page, 'Remove')
+      expect(await keysOn(page).count()).toBe(0)
+      await expect.poll(() => phone.keys()).toEqual([])
+      await context.close()
+    })
+
+    it('tells bob in words what went wrong, and accepts his passkey afterwards', async () => {
+      const clock = stopClock()
+      const { page, context } = await newUser(app.browser, LOOKS['desktop-dark'])
+      const phone = await (await virtualAuthenticators(page)).add()
+      await passwordStep(page, app.url, 'bob', '/account')
+      await page.getByRole('button', { name: /Text a code/ }).click()
+      await page.waitForURL(/\/mfa\/verify/)
+      await typeCode(page, await newestCode(app.url, BOB, 'sms'))
+      await snap(page, 'bob-passkey-offer')
+      await press(page, 'Not now')
+      expect(pathOf(page)).toBe('/account')
+      await page.goto(`${app.url}/mfa/keys`)
+      await snap(page, 'bob-no-keys')
+      await press(page, 'Add a passkey')
+      await snap(page, 'bob-keys')
+      expect(await failure(page, 'Add a passkey')).toMatch(/^This key was already added/)
+      await snap(page, 'bob-already-added')
+
+      await signOut(page, app.url)
+      await passwordStep(page, app.url, 'bob')
+      await phone.verifyUser(false)
+      expect(await failure(page, 'Continue')).toMatch(/^Nothing was confirmed/)
+      await phone.verifyUser(true)
+
+      await page.route('**/mfa/challenge', async (route) => {
+        const response = await route.fetch()
+        const body = await response.json()
+        await route.fulfill({
+          response,
+          json: { ...body, publicKey: { ...body.publicKey, rpId: 'vault.example' } },
+        })
+      })
+      expect(await failure(page, 'Continue')).toMatch(/^This is not the right site/)
+      await page.unroute('**/mfa/challenge')
+
+      await page.route('**/mfa/verify', (route) => {
+        clock.move(6 * MINUTE)
+        return route.continue()
+      })
+      await press(page, 'Continue')
+      expect(await alertOn(page)).toMatch(/^That took too long/)
+      await page.unroute('**/mfa/verify')
+
+      await page.route('**/mfa/verify', (route) => {
+        const form = new URLSearchParams(route.request().postData() ?? '')
+        const response = JSON.parse(form.get('response') ?? '{}')
+        form.set('response', JSON.stringify({ ...response, id: 'b3RoZXI', rawId: 'b3RoZXI' }))
+        return route.continue({ postData: form.toString() })
+      })
+      await press(page, 'Continue')
+      expect(await alertOn(page)).toMatch(/^This key doesn’t belong to your account/)
+      await snap(page, 'bob-not-your-key')
+      await page.unroute('**/mfa/verify')
+
+      await press(page, 'Continue')
+      expect(pathOf(page)).toBe('/vault')
+      await context.close()
+    })
+  },
+  () => openJourney({ MFA_PASSKEY_OFFER_DAYS: '30' }),
+)
