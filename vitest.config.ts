@@ -27,6 +27,8 @@ const OPERATION = [
   'service/test/new-folder.test.ts',
   'service/test/process.test.ts',
   'service/test/two-processes.test.ts',
+  // Dozens of pages, with a database and a browser of its own.
+  'test/journeys/keys.test.ts',
 ]
 
 /** The script that runs, which gives its results their name. */

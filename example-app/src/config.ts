@@ -39,6 +39,8 @@ export interface Config {
   readonly publicUrl: string | undefined
   /** How long a user who lost the authenticator app waits for the recovery of the account. */
   readonly recoveryWait: Duration
+  /** How long a browser is not offered a passkey again after a sign-in with a code; absent if there is no offer. */
+  readonly passkeyOffer: Duration | undefined
   /** The names of the users who may reset the accounts of others. */
   readonly staff: readonly string[]
   /** How long a trusted device skips the second factor. */
@@ -111,6 +113,7 @@ const environment = z
     MFA_CODE_LIFE_SECONDS: whole(60, 600).optional(),
     MFA_TRUST_HOURS: whole(1, 720).default(720),
     MFA_RECOVERY_HOURS: whole(1, 168).default(24),
+    MFA_PASSKEY_OFFER_DAYS: whole(1, 365).optional(),
     VAULT_STAFF: z
       .string()
       .regex(/^[\w-]+(,[\w-]+)*$/, { error: 'must be user names with commas, like alice,bob' })
@@ -189,6 +192,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     pendingLoginMs: inMs(vars.MFA_HALF_LOGIN_SECONDS),
     trustMaxAge: `${vars.MFA_TRUST_HOURS}h`,
     recoveryWait: `${vars.MFA_RECOVERY_HOURS}h`,
+    passkeyOffer: vars.MFA_PASSKEY_OFFER_DAYS && `${vars.MFA_PASSKEY_OFFER_DAYS}d`,
     staff: vars.VAULT_STAFF?.split(',') ?? (vars.NODE_ENV === 'production' ? [] : ['alice', 'otto']),
     stepUpMaxAge: `${vars.STEP_UP_SECONDS}s`,
   }

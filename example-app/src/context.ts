@@ -26,6 +26,8 @@ export interface VaultContext {
   readonly codes: Pick<MfaService, 'send' | 'verify'>
   /** Turns a recording into text. */
   readonly transcriber: Pick<MfaService, 'transcribe'>
+  /** The passkeys and security keys of the customers, which the service keeps. */
+  readonly keys: MfaService['keys']
   readonly sessionSecret: string
   /** Defaults to this process's memory. */
   readonly sessionStore?: Store | undefined

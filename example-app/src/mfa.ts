@@ -14,7 +14,10 @@ export interface SharedStores {
 
 /** The options for every part of countersign. */
 export function vaultMfa(
-  config: Pick<Config, 'limits' | 'pendingLoginMs' | 'trustMaxAge' | 'recoveryWait' | 'publicUrl'>,
+  config: Pick<
+    Config,
+    'limits' | 'passkeyOffer' | 'pendingLoginMs' | 'trustMaxAge' | 'recoveryWait' | 'publicUrl'
+  >,
   service: MfaOptions['service'],
   users: Users,
   { db, redis, messages }: SharedStores,
@@ -26,6 +29,8 @@ export function vaultMfa(
     appContact: (user) => user.email,
     onAppEnrolled: (user, factor) => users.rememberApp(user.id, factor.user),
     onAppRemoved: (user) => users.endFactors(user.id, ['app']),
+    // The service keeps the keys. Vault need not store anything.
+    keys: config.passkeyOffer === undefined ? true : { offerPasskey: config.passkeyOffer },
     onEvent: ({ at, ...event }) => console.info(new Date(at).toISOString(), 'mfa', JSON.stringify(event)),
     appName: 'Vault',
     notices: {

@@ -55,6 +55,7 @@ export async function openVault(config: Config): Promise<OpenVault> {
       mfa: vaultMfa(config, service?.mfa ?? addressOf(config), users, { db, redis, messages }),
       codes: mfa,
       transcriber: mfa,
+      keys: mfa.keys,
       sessionSecret: config.sessionSecret ?? (await secretFromFile(join(config.dataDir, 'session-secret'))),
       sessionStore: redis && new RedisStore({ client: redis, prefix: 'vault:session:' }),
       inbox: service && inboxOf(service, messages),
@@ -89,8 +90,9 @@ export function inboxOf({ inbox }: CountersignService, messages: Messages): Inbo
   )
 }
 
-async function openService({ service, dataDir }: Config): Promise<CountersignService | undefined> {
-  return service.kind === 'embedded' ? embeddedService(service, dataDir) : undefined
+async function openService(config: Config): Promise<CountersignService | undefined> {
+  const { service } = config
+  return service.kind === 'embedded' ? embeddedService(service, config) : undefined
 }
 
 function addressOf({ service }: Config): ServiceAddress {

@@ -5,7 +5,7 @@ import { challenge, verify } from '../../test/kit/sign-in.js'
 import { createApp } from '../src/app.js'
 import { type Config, readConfig } from '../src/config.js'
 import type { VaultContext } from '../src/context.js'
-import { VAULT_APPLICATION } from '../src/embedded-service.js'
+import { relyingPartyAt, VAULT_APPLICATION } from '../src/embedded-service.js'
 import { vaultMfa } from '../src/mfa.js'
 import { inboxOf } from '../src/open-vault.js'
 import { type SeedContext, seed } from '../src/seed.js'
@@ -48,6 +48,7 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
     ...VAULT_APPLICATION,
     secret: SECRET,
     delivery: env.SERVICE_DELIVERY ?? 'inbox',
+    ...relyingPartyAt(config.publicUrl),
   })
   const users = usersIn(db, quickPasswords)
   const ledger = ledgerIn(db)
@@ -61,6 +62,7 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
     mfa: { ...vaultMfa(config, service.mfa, users, { db, messages }), onEvent: undefined },
     codes: service.mfa,
     transcriber: service.mfa,
+    keys: service.mfa.keys,
     sessionSecret: SECRET,
     inbox,
     seedUsers: SEED_USERS,

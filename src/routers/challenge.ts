@@ -13,6 +13,7 @@ import { sendProblem } from '../http/problem.js'
 import { type canceledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
 import type { FactorView, PageMessage } from '../pages/view.js'
 import { maskForOwner } from '../protocol/destination.js'
+import type { Factor } from '../protocol/factor.js'
 import { isDelivered, isKeyMethod } from '../protocol/methods.js'
 import { endPendingLogin, givenUp } from '../session/find-state.js'
 import { storeRecord } from '../session/store.js'
@@ -22,7 +23,7 @@ import { keptRefusal } from './kept-refusal.js'
 import { offersKeys } from './key-page.js'
 import { otherFactorsAfter, respondUndelivered, type Undelivered } from './other-factors.js'
 import { offeredRemovals } from './remove-factor.js'
-import { choosePage, hasBackup, sendRefusal, showLock, showPage } from './respond.js'
+import { choosePage, hasBackup, preferredFactor, sendRefusal, showLock, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
 
 /**
@@ -73,11 +74,22 @@ async function showStart(context: RouteContext): Promise<void> {
   if (await showLock(context)) return
   if (req.query.choose === undefined) {
     if (liveChallenge(context)) return res.redirect(303, `${path}/verify`)
-    const [only, ...others] = offeredFactors(user)
-    if (only && !isDelivered(only.method) && others.length === 0)
-      return res.redirect(303, `${path}/verify?factor=${only.id}`)
+    const first = firstFactor(context)
+    if (first) return res.redirect(303, `${path}/verify?factor=${first.id}`)
   }
   showPage(context, await choosePage(context), keptRefusal(context))
+}
+
+/**
+ * The factor whose page comes without a choice: the preferred one if it is a key, which needs one touch and has the others beside its
+ * button, or the only one if nothing is sent for it.
+ */
+function firstFactor(context: RouteContext): Factor | undefined {
+  const factors = offeredFactors(context.user)
+  const preferred = factors.find(({ id }) => id === preferredFactor(context))
+  if (preferred && isKeyMethod(preferred.method)) return preferred
+  const [only, ...others] = factors
+  return only && others.length === 0 && !isDelivered(only.method) ? only : undefined
 }
 
 /** Says which factor the form before this page removed. */

@@ -6,6 +6,7 @@ import { keyAdded, type PreparedKey, prepareKey, registerKey } from '../flows/en
 import { type ChangedKey, type ListedKeys, listKeys, renameKey } from '../flows/manage-keys.js'
 import { MAX_KEY_BODY_BYTES, readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
+import { rememberUsedFactor } from '../http/factors.js'
 import { rememberKeyOffer } from '../http/key-offer.js'
 import { notify } from '../http/notify.js'
 import { sendProblem } from '../http/problem.js'
@@ -136,6 +137,8 @@ async function add(context: RouteContext): Promise<void> {
     // The key is valid from now on, even if no session follows.
     async onApproved({ key }) {
       added = key
+      // The next sign-in in this browser offers it first.
+      rememberUsedFactor(req, res, key.method, deps.settings.path)
       await keyWasAdded(context, key)
     },
     enrolls: true,

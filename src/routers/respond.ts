@@ -54,10 +54,14 @@ function frameOf({ req, deps, state, user }: RouteContext, message: PageMessage 
   }
 }
 
+/** The id of the factor that is offered first: the host's choice, or the one that was last used in this browser. */
+export function preferredFactor({ req, deps, state }: RouteContext): string | undefined {
+  return deps.settings.preferred?.(state.user) ?? lastUsedFactor(req)
+}
+
 /** The page on which the user chooses a factor. */
 export async function choosePage(context: RouteContext, factors = factorViews(context)): Promise<View> {
-  const { req, deps, state } = context
-  const preferred = deps.settings.preferred?.(state.user) ?? lastUsedFactor(req)
+  const preferred = preferredFactor(context)
   return { page: 'choose', factors, ...(preferred && { preferred }), ...(await backupOffer(context)) }
 }
 

@@ -20,6 +20,13 @@ async function withKey(
   return { ...made, device, agent: await signedIn(made, 'bob') }
 }
 
+/** Signs bob in with a code by SMS. */
+async function signInByCode({ kit }: ReturnType<typeof keyHost>, browser: ReturnType<typeof browserAgent>) {
+  await login(browser, 'bob').type('form').expect(200)
+  await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+  await browser.post('/mfa/verify').type('form').send({ code: kit.inbox.all()[0]?.code }).expect(303)
+}
+
 describe('signing in with a key', () => {
   it.each([
     ['passkey', false, ['pwd', 'hwk', 'user', 'mfa']],
@@ -62,6 +69,24 @@ describe('signing in with a key', () => {
     await post().expect(303).expect('Location', '/')
     expect((await browser.get('/secret').expect(200)).body.secret).toBe(42)
     await post().expect(303).expect('Location', '/')
+  })
+
+  it('begins on the page of the key that this browser used or added last, where one touch is enough', async () => {
+    const made = keyHost()
+    const browser = browserAgent(made.app)
+    await signInByCode(made, browser)
+    const asJson = browser.post('/mfa/keys/options').set('Accept', 'application/json')
+    const { body } = await asJson.send({ method: 'passkey' }).expect(200)
+    const response = JSON.stringify(softwareAuthenticator().create(body.publicKey, PAGE))
+    await browser.post('/mfa/keys').type('form').send({ method: 'passkey', response }).expect(303)
+    await browser.post('/logout').expect(200)
+    await login(browser, 'bob').type('form').expect(200)
+    await browser.get('/mfa').expect(303).expect('Location', '/mfa/verify?factor=passkey')
+    expect((await browser.get('/mfa?choose').expect(200)).text).toContain('mfa-choice-preferred')
+    // After a code, the codes come first again.
+    await signInByCode(made, browser)
+    await login(browser, 'bob').type('form').expect(200)
+    await browser.get('/mfa').expect(200)
   })
 
   it('opens one session for 20 concurrent responses (R21)', async () => {

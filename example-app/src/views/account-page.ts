@@ -1,19 +1,28 @@
 import type { MfaStatus } from 'countersign'
+import type { Key } from 'countersign/protocol'
 import type { VaultUser } from '../store/users.js'
 import { contact } from './contact.js'
-import { factorsInWords, moment } from './format.js'
+import { factorsInWords, keyInWords, moment } from './format.js'
 import { html } from './html.js'
 import { type Frame, layout } from './layout.js'
 import { type PageMessage, pageMessageBox } from './page-message.js'
 
+/** What protects the account. */
+export interface AccountSecurity {
+  readonly mfa: MfaStatus | undefined
+  /** `undefined` if the service offers no passkeys and security keys. */
+  readonly keys: readonly Key[] | undefined
+}
+
 /** The account page: the user's data and second factors. */
 export function accountPage(
   user: VaultUser,
-  mfa: MfaStatus | undefined,
+  { mfa, keys }: AccountSecurity,
   message: PageMessage | undefined,
   frame: Frame,
 ): string {
   const factors = factorsInWords(user)
+  const hasFactor = factors.length > 0 || (keys?.length ?? 0) > 0
   return layout({
     title: 'Account',
     viewer: user,
@@ -36,16 +45,17 @@ ${pageMessageBox(message)}
   <section class="card">
     <h2>Two-step verification</h2>
     ${
-      factors.length > 0
-        ? html`<dl>${factors.map(({ name, to }) => html`<dt>${name}</dt><dd>${contact(to)}</dd>`)}</dl>`
+      hasFactor
+        ? html`<dl>${factors.map(({ name, to }) => html`<dt>${name}</dt><dd>${contact(to)}</dd>`)}${keys?.map((key) => html`<dt>${keyInWords(key)}</dt><dd>${key.name}</dd>`)}</dl>`
         : html`<p class="callout">Not set up yet. Anyone who knows your password can sign in, and you cannot withdraw money.</p>`
     }
     ${mfa?.verifiedAt && html`<p class="muted">Last confirmed ${moment(mfa.verifiedAt)}.</p>`}
     ${mfa?.trusted && html`<p class="muted">Skipped at this sign-in, because you trust this browser.</p>`}
     <ul class="actions">
       <li><a href="/mfa/enroll-app">${user.appUser === null ? 'Set up an authenticator app' : 'Replace the authenticator app'}</a></li>
+      ${keys && html`<li><a href="/mfa/keys">Passkeys and security keys</a></li>`}
       ${
-        factors.length > 0 &&
+        hasFactor &&
         html`<li><a href="/mfa/backup">Get backup codes</a></li>
       <li><a href="/mfa/devices">Trusted devices</a></li>`
       }

@@ -1,3 +1,4 @@
+import type { Key } from 'countersign/protocol'
 import type { VaultUser } from '../store/users.js'
 
 const dollars = new Intl.NumberFormat('en-US', {
@@ -30,6 +31,12 @@ export const moment = (at: Date | number): string => clock.format(at)
 export interface NamedFactor {
   readonly name: string
   readonly to: string
+}
+
+/** What a key is, in words. Its name is the user's. */
+export function keyInWords({ method, backupEligible }: Key): string {
+  if (method === 'security-key') return 'Security key'
+  return backupEligible ? 'Passkey, synced' : 'Passkey, on one device'
 }
 
 /** The second factors of a user, in words. Only the user sees them, so the contacts are not masked. */
