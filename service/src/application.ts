@@ -85,10 +85,23 @@ export interface KeyPolicy {
   readonly userVerification: 'discouraged' | 'required'
   /** Whether keys that can be synced to other devices are refused. */
   readonly deviceBoundOnly: boolean
+  /** `direct`: only authenticators whose manufacturer attests their model, with a certificate that leads to `metadata`. */
+  readonly attestation: 'none' | 'direct'
+  /** The accepted models by AAGUID; an empty list accepts all in `metadata`. It needs `direct`. */
+  readonly authenticators: readonly string[]
+  readonly metadata: readonly AuthenticatorModel[]
   /** The accepted algorithms. */
   readonly algorithms: readonly (typeof KEY_ALGORITHMS)[number][]
   /** What happens when a signature counter goes back: the key is refused, or accepted with a notice to the user. */
   readonly counter: 'refuse' | 'flag'
+}
+
+/** A model of authenticators, with the names of the FIDO Alliance's metadata statements. */
+export interface AuthenticatorModel {
+  readonly aaguid: string
+  readonly description: string
+  /** Certificates to which its attestations lead, as base64 of DER. */
+  readonly attestationRootCertificates: readonly string[]
 }
 
 /** What messages to phones cost, and how much may be spent on them, in the currency of the operator's carriers. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { ServiceOptions } from './options.js'
 
 /** The variable of each member of `relyingParty` and `keyPolicy`. */
@@ -9,13 +10,16 @@ export const KEY_VARIABLES: Readonly<Record<string, string>> = {
   'relyingParty.topOrigins': 'SERVICE_TOP_ORIGINS',
   'keyPolicy.userVerification': 'SERVICE_KEY_USER_VERIFICATION',
   'keyPolicy.deviceBoundOnly': 'SERVICE_KEY_DEVICE_BOUND_ONLY',
+  'keyPolicy.attestation': 'SERVICE_KEY_ATTESTATION',
+  'keyPolicy.authenticators': 'SERVICE_KEY_AUTHENTICATORS',
+  'keyPolicy.metadata': 'SERVICE_KEY_METADATA',
   'keyPolicy.algorithms': 'SERVICE_KEY_ALGORITHMS',
   'keyPolicy.counter': 'SERVICE_KEY_COUNTER',
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-const LISTS = ['origins', 'relatedOrigins', 'topOrigins', 'algorithms']
+const LISTS = ['origins', 'relatedOrigins', 'topOrigins', 'algorithms', 'authenticators']
 
 /** The options `relyingParty` and `keyPolicy`, as far as variables set them. Their values are checked with all other options. */
 export function readKeyVariables(
@@ -48,6 +52,16 @@ function membersOf(option: string, env: Environment): Record<string, unknown> {
 
 function parsed(name: string, text: string): unknown {
   if (LISTS.includes(name)) return text.split(',').map((part) => part.trim())
+  if (name === 'metadata') return contentOf(text)
   if (name !== 'deviceBoundOnly') return text
   return text === 'true' || (text === 'false' ? false : text)
+}
+
+/** Anything but JSON is refused like every other wrong value. */
+function contentOf(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    return null
+  }
 }

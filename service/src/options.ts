@@ -1,7 +1,12 @@
 import * as z from 'zod'
 import { NOTICES } from './application.js'
 import { displayName } from './applications/display-name.js'
-import { keyPolicyOption, relyingPartyOption, unfitOrigins } from './applications/key-settings.js'
+import {
+  faultsInPolicy,
+  keyPolicyOption,
+  relyingPartyOption,
+  unfitOrigins,
+} from './applications/key-settings.js'
 import { noticesRule, originRule } from './applications/settings.js'
 import { renamedSetting } from './applications/stored-settings.js'
 import { parseDelivery } from './carriers/delivery-option.js'
@@ -285,6 +290,7 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
     faults.push('databaseReadUrl is a replica of databaseUrl, which is missing.')
   }
   faults.push(...relyingPartyFaults(parsed.data?.relyingParty))
+  if (parsed.data) faults.push(...faultsInPolicy(parsed.data.keyPolicy))
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   const { delivery: _delivery, limits, ...settings } = parsed.data
   const { metricsWithoutKey = !isProduction() } = settings

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { assertionExample, credentialIdExample, registrationExample } from './key-examples.js'
 import { KEY_FAULTS, KEY_PURPOSES } from './keys.js'
 import { KEY_TYPES } from './methods.js'
 import { caller, oneOf, seconds, text, user } from './wire-parts.js'
@@ -49,7 +50,7 @@ export const registrationResponse = z
     },
     { error: 'must be the JSON of a new credential' },
   )
-  .meta({ description: 'The new credential, as its `toJSON` writes it.' })
+  .meta({ description: 'The new credential, as its `toJSON` writes it.', examples: [registrationExample] })
 
 /** `AuthenticationResponseJSON` of WebAuthn §5.1, and nothing else. */
 export const authenticationResponse = z
@@ -65,7 +66,7 @@ export const authenticationResponse = z
     },
     { error: 'must be the JSON of an assertion' },
   )
-  .meta({ description: 'The assertion, as its `toJSON` writes it.' })
+  .meta({ description: 'The assertion, as its `toJSON` writes it.', examples: [assertionExample] })
 
 /** A new credential as an object or, in a form, as JSON text. */
 export const registrationField = z.preprocess(parsedJson, registrationResponse)
@@ -83,7 +84,7 @@ const transaction = text(128).meta({
   examples: ['login-7f3a'],
 })
 const purpose = oneOf(KEY_PURPOSES).meta({ description: 'What the assertion is for.' })
-const key = credentialId.meta({ description: 'The id of the key.' })
+const key = credentialId.meta({ description: 'The id of the key.', examples: [credentialIdExample] })
 /** The user's name for a key. */
 export const keyName = text(60).meta({
   description: "The user's name for the key.",

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { KEY_ALGORITHMS, type KeyPolicy, type RelyingPartySettings } from '../application.js'
+import { aaguidList, metadataRule } from './authenticator-metadata.js'
 import { displayName } from './display-name.js'
 
 const HOST = String.raw`[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*`
@@ -62,6 +63,12 @@ export const keyPolicyOption = z.strictObject(
     userVerification: oneOf('keyPolicy.userVerification', ['discouraged', 'required']).default('discouraged'),
     /** Refuses keys that can be synced to other devices. Defaults to `false`. */
     deviceBoundOnly: z.boolean({ error: 'keyPolicy.deviceBoundOnly must be true or false' }).default(false),
+    /** `direct` accepts only authenticators whose attestation leads to `metadata`. Defaults to `none`. */
+    attestation: oneOf('keyPolicy.attestation', ['none', 'direct']).default('none'),
+    /** The accepted models by AAGUID; needs `attestation: 'direct'`. Defaults to all in `metadata`. */
+    authenticators: aaguidList('keyPolicy.authenticators').default([]),
+    /** Metadata statements of the FIDO Alliance, or the payload of its BLOB, as parsed JSON. Defaults to none. */
+    metadata: metadataRule('keyPolicy.metadata').prefault([]),
     /** The accepted algorithms. Defaults to `EdDSA`, `ES256` and `RS256`. */
     algorithms: algorithmList('keyPolicy.algorithms').default(['EdDSA', 'ES256', 'RS256']),
     /** When a signature counter goes back, `refuse` refuses the key, `flag` notifies the user only. Defaults to `refuse`. */
@@ -86,6 +93,12 @@ export const keyRules = {
   keyUserVerification: oneOf('keyUserVerification', ['discouraged', 'required']).optional(),
   /** Refuses keys that can be synced to other devices. Defaults to `false`. */
   keyDeviceBoundOnly: z.boolean({ error: 'keyDeviceBoundOnly must be true or false' }).optional(),
+  /** `direct` accepts only authenticators whose attestation leads to `keyMetadata`. Defaults to `none`. */
+  keyAttestation: oneOf('keyAttestation', ['none', 'direct']).optional(),
+  /** The accepted models by AAGUID; needs `keyAttestation: 'direct'`. Defaults to all in `keyMetadata`. */
+  keyAuthenticators: aaguidList('keyAuthenticators').optional(),
+  /** Metadata statements of the FIDO Alliance, or the payload of its BLOB. Defaults to none. */
+  keyMetadata: metadataRule('keyMetadata').optional(),
   /** The accepted algorithms. Defaults to `EdDSA`, `ES256` and `RS256`. */
   keyAlgorithms: algorithmList('keyAlgorithms').optional(),
   /** When a signature counter goes back, `refuse` refuses the key, `flag` notifies the user only. Defaults to `refuse`. */
@@ -136,6 +149,9 @@ export function keyPolicyFrom(set: KeySettings, defaults: KeyPolicy): KeyPolicy 
   return {
     userVerification: set.keyUserVerification ?? defaults.userVerification,
     deviceBoundOnly: set.keyDeviceBoundOnly ?? defaults.deviceBoundOnly,
+    attestation: set.keyAttestation ?? defaults.attestation,
+    authenticators: set.keyAuthenticators ?? defaults.authenticators,
+    metadata: set.keyMetadata ?? defaults.metadata,
     algorithms: set.keyAlgorithms ?? defaults.algorithms,
     counter: set.keyCounter ?? defaults.counter,
   }
@@ -154,9 +170,28 @@ export function keySettingsFrom(
     topOrigins: relyingParty?.topOrigins,
     keyUserVerification: policy.userVerification,
     keyDeviceBoundOnly: policy.deviceBoundOnly,
+    keyAttestation: policy.attestation,
+    keyAuthenticators: policy.authenticators,
+    keyMetadata: policy.metadata,
     keyAlgorithms: policy.algorithms,
     keyCounter: policy.counter,
   }
+}
+
+/** What does not fit together in a policy. */
+export function faultsInPolicy({ attestation, authenticators, metadata }: KeyPolicy): string[] {
+  const known = metadata.map(({ aaguid }) => aaguid)
+  const unknown = authenticators.filter((aaguid) => !known.includes(aaguid))
+  if (attestation === 'none') {
+    return authenticators.length > 0
+      ? [
+          'A list of accepted authenticators needs the attestation `direct`: without it, their models are not verified.',
+        ]
+      : []
+  }
+  if (known.length === 0)
+    return ['The attestation `direct` needs metadata: without it, no authenticator is accepted.']
+  return unknown.length > 0 ? [`The metadata lacks the accepted authenticator ${unknown.join(', ')}.`] : []
 }
 
 /** Origins that browsers do not accept for a relying party, because their host is neither its id nor below it. */

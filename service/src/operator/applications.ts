@@ -1,5 +1,5 @@
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
-import { keySettingsFrom } from '../applications/key-settings.js'
+import { faultsInPolicy, keySettingsFrom } from '../applications/key-settings.js'
 import { sendersIn } from '../applications/sender-settings.js'
 import {
   ALL_COUNTRIES,
@@ -146,6 +146,7 @@ export async function changeSettings(
       const kept = Object.entries(before).filter(([name]) => !changes.unset.includes(name))
       const after = checked({ ...Object.fromEntries(kept), ...changes.set })
       refuseCeilingsWithoutPrices(after)
+      refuseUnfitPolicy(application, after)
       await tx.query('UPDATE application SET settings = $2 WHERE application = $1', [
         application,
         JSON.stringify(after),
@@ -212,16 +213,24 @@ function effectiveApplication(application: string, set: ApplicationSettings) {
   return applicationFrom(application, 'live', own, set)
 }
 
+// Written as JSON.
+const LONG = new Set(['texts', 'keyMetadata'])
+
 function formatSettings(settings: ApplicationSettings): string {
   return Object.entries(settings)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) =>
       // Whole texts are too long for the audit log.
-      name === 'texts'
-        ? `texts=${Object.keys(Object(value)).join(',')}`
+      LONG.has(name)
+        ? `${name}=${Array.isArray(value) ? value.length : Object.keys(Object(value)).join(',')}`
         : `${name}=${formatValue(name, value)}`,
     )
     .join(' ')
+}
+
+function refuseUnfitPolicy(application: string, set: ApplicationSettings): void {
+  const faults = faultsInPolicy(effectiveApplication(application, set).keyPolicy)
+  if (faults.length > 0) throw new OperatorError(...faults)
 }
 
 function refuseCeilingsWithoutPrices({ prices = {}, spendPerDay, spendPerMonth }: ApplicationSettings): void {
@@ -232,7 +241,7 @@ function refuseCeilingsWithoutPrices({ prices = {}, spendPerDay, spendPerMonth }
 /** A value as an operator writes it. */
 function formatValue(name: string, value: unknown): string {
   if (name === 'countries' && Array.isArray(value) && value.length === 0) return ALL_COUNTRIES
-  if (name === 'texts') return isEmpty(value) ? '' : JSON.stringify(value)
+  if (LONG.has(name)) return isEmpty(value) ? '' : JSON.stringify(value)
   if (!Array.isArray(value) && typeof value === 'object' && value !== null) {
     return Object.entries(value)
       .map((entry) => entry.join(':'))

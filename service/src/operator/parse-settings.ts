@@ -4,14 +4,14 @@ import { OperatorError } from './operator-error.js'
 
 const LISTS = new Set([
   ...['methods', 'countries', 'notices'],
-  ...['relyingPartyOrigins', 'relatedOrigins', 'topOrigins', 'keyAlgorithms'],
+  ...['relyingPartyOrigins', 'relatedOrigins', 'topOrigins', 'keyAlgorithms', 'keyAuthenticators'],
 ])
 const SWITCHES = new Set(['keyDeviceBoundOnly'])
 const AMOUNTS = new Set(['spendPerDay', 'spendPerMonth'])
 const TEXTS = new Set([
   ...['name', 'origin', 'locale', 'tier'],
   ...['emailFrom', 'emailReplyTo', 'smsFrom', 'messagingService', 'whatsappFrom', 'callFrom'],
-  ...['relyingPartyId', 'relyingPartyName', 'keyUserVerification', 'keyCounter'],
+  ...['relyingPartyId', 'relyingPartyName', 'keyUserVerification', 'keyAttestation', 'keyCounter'],
 ])
 
 /** The names of all settings. */
@@ -63,7 +63,7 @@ function parseJson(text: string): unknown {
 
 function parseValue(name: string, text: string): unknown {
   if (TEXTS.has(name)) return text
-  if (name === 'texts') return parseJson(text)
+  if (name === 'texts' || name === 'keyMetadata') return parseJson(text)
   if (name === 'countries' && text === ALL_COUNTRIES) return []
   if (name === 'prices') return Object.fromEntries(text.split(',').map(parsePrice))
   if (name === 'whatsappTemplate' && !text.includes(':')) return { '*': text }

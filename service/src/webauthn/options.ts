@@ -39,7 +39,7 @@ export function creationOptions(
       userVerification: userVerification(method, policy),
     },
     hints: hints(method),
-    attestation: 'none',
+    attestation: policy.attestation,
     extensions: { credProps: true },
   }
 }

@@ -2,6 +2,7 @@ import { verifyRegistrationResponse } from '@simplewebauthn/server'
 import { convertAAGUIDToString, decodeAttestationObject, isoCBOR } from '@simplewebauthn/server/helpers'
 import type { KeyFault, registrationResponse } from 'countersign/protocol'
 import type * as z from 'zod'
+import { type Attestation, isAccepted, isWithoutCertificates } from './attestation.js'
 import {
   type AuthenticatorData,
   type Expected,
@@ -32,12 +33,6 @@ export type RegistrationVerdict =
   | { readonly fault: KeyFault }
   | { readonly fault: undefined; readonly credential: Credential }
 
-interface Attestation {
-  readonly format: string
-  readonly statement: ReadonlyMap<unknown, unknown>
-  readonly bytes: Uint8Array<ArrayBuffer>
-}
-
 /** Checks a new credential. Its client data must have been checked. */
 export async function verifyRegistration(
   response: RegistrationResponse,
@@ -53,7 +48,12 @@ export async function verifyRegistration(
   if (!isConsistent) return { fault: 'malformed' }
   const fault = faultInAuthenticatorData(data, expected) ?? faultInPublicKey(credentialPublicKey, expected)
   if (fault) return { fault }
-  if (!(await isAttested(response, clientData, expected, attestation))) return { fault: 'attestation' }
+  const model = convertAAGUIDToString(aaguid)
+  const { policy } = expected
+  const isTrusted = policy.attestation === 'none' || isAccepted(attestation, model, policy)
+  if (!isTrusted || !(await isAttested(response, clientData, expected, attestation))) {
+    return { fault: 'attestation' }
+  }
   return { fault, credential: credentialFrom(response.id, data, { aaguid, credentialPublicKey }) }
 }
 
@@ -98,14 +98,12 @@ function faultInPublicKey(publicKey: Uint8Array<ArrayBuffer>, { policy }: Expect
 async function isAttested(
   { id, rawId, type, response }: RegistrationResponse,
   { challenge, origin }: ClientData,
-  { relyingPartyId }: Expected,
+  { relyingPartyId, policy }: Expected,
   attestation: Attestation,
 ): Promise<boolean> {
-  const { format, statement, bytes } = attestation
-  const isSelfAttested = format === 'packed' && !statement.has('x5c')
-  // Some browsers pass on an attestation that nobody asked for. Its certificates could name addresses that the library fetches.
-  const attestationObject =
-    format === 'none' || isSelfAttested ? response.attestationObject : withoutAttestation(bytes)
+  // Some browsers pass on an attestation that nobody asked for. The library would ask the addresses in its certificates.
+  const isWanted = policy.attestation === 'direct' || isWithoutCertificates(attestation)
+  const attestationObject = isWanted ? response.attestationObject : withoutAttestation(attestation.bytes)
   try {
     const { verified } = await verifyRegistrationResponse({
       response: {

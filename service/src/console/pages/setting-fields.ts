@@ -83,6 +83,15 @@ const KEYS: Readonly<Record<string, Field>> = {
     hint: 'Refuses keys that can be synced to other devices. Default: false.',
     choices: ['true', 'false'],
   },
+  keyAttestation: {
+    hint: 'direct accepts only authenticators whose manufacturer attests their model. It needs metadata. Default: none.',
+    choices: ['none', 'direct'],
+  },
+  keyAuthenticators: { hint: 'AAGUIDs of the accepted models; needs direct. Default: all in the metadata.' },
+  keyMetadata: {
+    hint: 'Metadata statements of the FIDO Alliance, or the payload of its BLOB, as JSON. Default: none.',
+    isLong: true,
+  },
   keyAlgorithms: {
     hint: 'The accepted algorithms. Default: EdDSA, ES256 and RS256.',
     choices: KEY_ALGORITHMS,

@@ -113,8 +113,13 @@ function curlOf(path: string, body: Readonly<Record<string, unknown>>): string {
   const required = textsOf(body.required)
   const parameters = entriesOf(body.properties)
     .filter(([name]) => required.includes(name))
-    .map(([name, schema]) => `-d ${name}=${exampleOf(schema)}`)
+    .map(([name, schema]) => argumentOf(name, exampleOf(schema)))
   return ['curl', `"$MFA_URL${path}"`, '-H "Authorization: Bearer $KEY"', ...parameters].join(' \\\n  ')
+}
+
+/** JSON has quotes, which a shell would take away. */
+function argumentOf(name: string, value: string): string {
+  return value.startsWith('{') ? `--data-urlencode '${name}=${value}'` : `-d ${name}=${value}`
 }
 
 function bodySchema(document: ApiDocument, operation: Readonly<Record<string, unknown>>) {

@@ -23,10 +23,13 @@ export function textsOf(part: unknown): string[] {
   return Array.isArray(part) ? part.map(String) : []
 }
 
-/** A valid value of a schema: its first example, or the first value of its enum. */
+/** A valid value of a schema: its first example, as JSON if it is an object, or the first value of its enum. */
 export function exampleOf(schema: unknown): string {
   const members = new Map(entriesOf(schema))
-  return textsOf(members.get('examples'))[0] ?? textsOf(members.get('enum'))[0] ?? ''
+  const examples = members.get('examples')
+  const [example]: unknown[] = Array.isArray(examples) ? examples : []
+  if (isNode(example)) return JSON.stringify(example)
+  return textsOf(examples)[0] ?? textsOf(members.get('enum'))[0] ?? ''
 }
 
 function isNode(part: unknown): part is Node {
