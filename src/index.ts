@@ -47,7 +47,7 @@ export type { MfaAccount } from './http/account.js'
 export type { AccountReset } from './http/reset.js'
 export type { MfaState } from './http/schemas.js'
 export type { LimitOptions } from './limits/options.js'
-export { mfaClient } from './mfa-client.js'
+export { type ClientLiveOptions, type MfaClient, type MfaClientOptions, mfaClient } from './mfa-client.js'
 export type { NoticeCatalogue } from './notices/catalogue.js'
 export type { AccountNotice, NoticeFacts, NoticeType } from './notices/notice.js'
 export type {

@@ -1,13 +1,99 @@
 import type { ServiceAddress } from './client/address.js'
+import { decodeAudio } from './client/decode-audio.js'
+import { unsupportedLive } from './client/live-client.js'
+import { phoneFormat } from './client/phone-format.js'
 import { httpService } from './client/service.js'
-import type { MfaService } from './protocol/service.js'
+import { TranscriptionError } from './errors.js'
+import type { Contact } from './protocol/contact.js'
+import type { LiveOptions, StreamTicket, TranscriptPiece } from './protocol/live-transcription.js'
+import type { MfaService, TranscribeRequest, TranscriptionRefusal } from './protocol/service.js'
 import { readServiceAddress } from './settings.js'
 
+/** Options of `mfaClient` beside the service. */
+export interface MfaClientOptions {
+  /**
+   * The country of phone numbers without a country code, as an ISO code such as `GB`. Defaults to none: then such numbers are
+   * an error.
+   */
+  readonly country?: string | undefined
+}
+
+/** Options of a stream of the client. */
+export interface ClientLiveOptions extends LiveOptions {
+  /**
+   * The format of the audio: `pcm` for 16,000 samples per second with 16 bits and one channel, or `any` for everything that
+   * ffmpeg, which must be installed, can convert to it. Defaults to `pcm`.
+   */
+  readonly format?: 'pcm' | 'any' | undefined
+}
+
+/** A client of an MFA service over HTTP. */
+export interface MfaClient extends MfaService {
+  /**
+   * Transcribes audio while it is being recorded. The iterator yields the transcript piece by piece, ends after the last one,
+   * and throws a `TranscriptionError` or `ServiceError` if the stream ends early. It does not reconnect, and loses no audio
+   * silently: audio is read only as fast as the service takes it.
+   */
+  transcribeLive(
+    audio: AsyncIterable<Uint8Array>,
+    options?: ClientLiveOptions,
+  ): AsyncIterable<TranscriptPiece>
+  /** Issues a ticket with which a browser opens one stream itself. */
+  createStreamTicket(): Promise<StreamTicket>
+  /**
+   * Returns the text of a recording.
+   * @throws {TranscriptionError} if the service refuses it.
+   */
+  transcribeText(request: TranscribeRequest): Promise<string>
+  /** Closes the sockets. */
+  close(): Promise<void>
+}
+
 /**
- * Speaks to an MFA service over HTTP, for scripts and for an app's own use of its verbs. `close` lets go of its
- * sockets.
+ * Speaks to an MFA service over HTTP, for scripts and for an app's own use of its verbs. Phone numbers of contacts may be
+ * written as people write them, such as `+44 7700 900123`, if libphonenumber-js is installed. `close` lets go of its sockets.
  * @throws {OptionsError}
  */
-export function mfaClient(service: ServiceAddress): MfaService & { close(): Promise<void> } {
-  return httpService(readServiceAddress(service))
+export function mfaClient(service: ServiceAddress, { country }: MfaClientOptions = {}): MfaClient {
+  const client = httpService(readServiceAddress(service))
+  const phones = phoneFormat(country)
+  const formatted = async <Request extends { readonly contact: Contact }>(request: Request) => ({
+    ...request,
+    contact: await phones.format(request.contact),
+  })
+  const { factorsOf, createBackupCodes, removeFactor } = client
+  const {
+    transcribeLive = unsupportedLive.transcribeLive,
+    createStreamTicket = unsupportedLive.createStreamTicket,
+  } = client
+
+  return {
+    ...client,
+    send: async (request) => client.send(await formatted(request)),
+    verify: async (request) => client.verify(await formatted(request)),
+    enrollApp: async (request) => client.enrollApp(await formatted(request)),
+    sendBackupCodes: async (request) => client.sendBackupCodes(await formatted(request)),
+    ...(factorsOf && { factorsOf: async (request) => factorsOf(await formatted(request)) }),
+    ...(createBackupCodes && {
+      createBackupCodes: async (request) => createBackupCodes(await formatted(request)),
+    }),
+    ...(removeFactor && { removeFactor: async (request) => removeFactor(await formatted(request)) }),
+    async *transcribeLive(audio, { format = 'pcm', ...options } = {}) {
+      yield* transcribeLive(format === 'any' ? decodeAudio(audio) : audio, options)
+    },
+    createStreamTicket,
+    async transcribeText(request) {
+      const answer = await client.transcribe(request)
+      if (answer.outcome === 'transcribed') return answer.text
+      throw refusalError(answer.refusal)
+    },
+  }
+}
+
+function refusalError(refusal: TranscriptionRefusal): TranscriptionError {
+  return new TranscriptionError(
+    refusal.reason,
+    `The MFA service did not transcribe the recording: ${refusal.reason}.`,
+    'retryAfterSeconds' in refusal ? { retryAfterSeconds: refusal.retryAfterSeconds } : {},
+  )
 }

@@ -5,6 +5,7 @@ import { SERVICE_IDENTITY, serviceIdentity } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
 import { COUNTERSIGN, PUBLISHED } from './dialect.js'
 import { dialectClient } from './dialect-client.js'
+import { unsupportedLive } from './live-client.js'
 import { type Answer, observedTransport, type Transport } from './transport.js'
 
 /** Time limit for the question which API the service speaks, in addition to the time of the first call. */
@@ -72,6 +73,14 @@ export function detectingClient(settings: ServiceSettings, transport: Transport)
       rename: async (request) => (await client()).keys?.rename(request) ?? METHOD_OFF,
       remove: async (request) => (await client()).keys?.remove(request) ?? METHOD_OFF,
       relyingParty: async () => (await client()).keys?.relyingParty(),
+    },
+    async *transcribeLive(audio, options) {
+      const { transcribeLive = unsupportedLive.transcribeLive } = await client()
+      yield* transcribeLive(audio, options)
+    },
+    async createStreamTicket() {
+      const { createStreamTicket = unsupportedLive.createStreamTicket } = await client()
+      return createStreamTicket()
     },
     transcribe: async (request) => (await client()).transcribe(request),
     close: () => transport.close(),

@@ -23,6 +23,7 @@ import {
 import type { ServiceSettings } from './address.js'
 import type { Dialect } from './dialect.js'
 import { keyClient, keyMethodOf } from './key-client.js'
+import { liveClient } from './live-client.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'
 import {
   clockStepsIn,
@@ -50,10 +51,11 @@ const validAnswer = verifyAnswer.pick({ valid: true })
 
 /** The client of an MFA service that implements the HTTP API in this dialect. */
 export function dialectClient(
-  { timeoutMs, transcribeTimeoutMs }: Pick<ServiceSettings, 'timeoutMs' | 'transcribeTimeoutMs'>,
+  settings: Omit<ServiceSettings, 'dialect'>,
   dialect: Dialect,
   transport: Transport,
 ): MfaService & { close(): Promise<void> } {
+  const { timeoutMs, transcribeTimeoutMs } = settings
   const post = (path: string, parameters: Record<string, string | undefined>) =>
     transport.post(path, onlyGiven(parameters))
   const postOnce = (path: string, parameters: Record<string, string | undefined>) =>
@@ -196,6 +198,7 @@ export function dialectClient(
         extras: (caller) => extras(caller),
       }),
     }),
+    ...(dialect.extras && liveClient(settings, transport)),
     async transcribe({ file }) {
       const path = dialect.paths.transcribe
       if (isAddress(file)) {

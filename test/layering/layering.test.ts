@@ -107,7 +107,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 
   // The client by itself, without Express.
   'host-callbacks.ts': { uses: ['errors.ts', 'timeout.ts'], types: ['settings.ts'] },
-  'mfa-client.ts': { uses: ['settings.ts', 'client'], types: ['options.ts', 'protocol'] },
+  'mfa-client.ts': { uses: ['settings.ts', 'client', 'errors.ts'], types: ['options.ts', 'protocol'] },
 
   'mfa.ts': {
     uses: [
@@ -160,7 +160,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 
 /** Where each npm package may be used, and where its types may be imported. */
 const PACKAGES: Readonly<Record<string, Layer>> = {
-  undici: { uses: ['src/client/transport.ts'] },
+  undici: { uses: ['src/client/live-socket.ts', 'src/client/transport.ts'] },
+  // Optional.
+  'libphonenumber-js': { uses: ['src/client/phone-format.ts'] },
   'rate-limiter-flexible': { uses: ['src/limits/counter.ts'] },
   'express-session': { uses: [], types: ['src/session/store.ts'] },
   express: {
@@ -250,6 +252,7 @@ describe('the layering of the plugin', () => {
     const network = /\bfetch\(|\bWebSocket\(|node:(?:https?|net|tls|dgram|http2)['"]/
     expect(plugin.filter(({ code }) => network.test(code)).map(({ path }) => path)).toEqual([
       'src/browser/request.ts',
+      'src/client/live-socket.ts',
       'src/testing/probed-app.ts',
     ])
   })

@@ -127,7 +127,7 @@ describe('the package in an app', () => {
        console.log(Object.keys(mfa).sort().join(' '), parseUser('a@b.example').kind)`,
     )
     expect((await project.node('esm.mjs')).trim()).toBe(
-      'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError TrustStoreError ' +
+      'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError TranscriptionError TrustStoreError ' +
         'backupRouter challengeRouter createMfa devicesRouter enrollAppRouter languageRouter mfaAccount mfaClient mfaMetrics mfaRouter mfaSession notMeRouter recoveryRouter requireMfa startMfa verifyRouter email',
     )
   })

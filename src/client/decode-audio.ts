@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process'
+import { pipeline } from 'node:stream/promises'
+import { TranscriptionError } from '../errors.js'
+import { STREAM_SAMPLE_RATE } from '../protocol/transcription-stream.js'
+
+const MAX_ERROR_CHARACTERS = 400
+
+/**
+ * Converts audio or video in any format that ffmpeg knows to the audio of a stream, while it arrives. ffmpeg reads only its
+ * standard input.
+ * @throws {TranscriptionError} with the reason `unsupported_media` if ffmpeg is not installed or cannot decode the audio.
+ */
+export async function* decodeAudio(
+  audio: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Buffer, void, undefined> {
+  const input = ['-hide_banner', '-v', 'error', '-protocol_whitelist', 'pipe', '-i', 'pipe:0']
+  const output = ['-map', '0:a:0', '-vn', '-sn', '-dn', '-ac', '1', '-ar', String(STREAM_SAMPLE_RATE)]
+  const child = spawn('ffmpeg', [...input, ...output, '-f', 's16le', 'pipe:1'], { stdio: 'pipe' })
+  let errorOutput = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errorOutput = (errorOutput + text).slice(-MAX_ERROR_CHARACTERS)
+  })
+  const ended = new Promise<number | undefined>((resolve, reject) => {
+    child.once('error', (cause) => reject(notDecoded('ffmpeg could not be started: install it.', cause)))
+    child.once('close', (status) => resolve(status ?? undefined))
+  })
+  // Whoever awaits it later gets the error.
+  ended.catch(() => {})
+  let sourceError: { readonly error: unknown } | undefined
+  pipeline(
+    guarded(audio, (error) => {
+      sourceError = { error }
+    }),
+    child.stdin,
+  ).catch(() => {
+    // ffmpeg ended, which its exit status reports, or the source failed, which `guarded` reports.
+    child.kill('SIGKILL')
+  })
+  try {
+    for await (const chunk of child.stdout) yield chunk
+    const status = await ended
+    if (sourceError) throw sourceError.error
+    if (status !== 0) throw notDecoded(`ffmpeg could not decode the audio: ${errorOutput.trim()}`)
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+async function* guarded(audio: AsyncIterable<Uint8Array>, onError: (error: unknown) => void) {
+  try {
+    for await (const chunk of audio) yield Buffer.from(chunk)
+  } catch (error) {
+    onError(error)
+    throw error
+  }
+}
+
+function notDecoded(message: string, cause?: unknown): TranscriptionError {
+  return new TranscriptionError('unsupported_media', message, { cause })
+}
