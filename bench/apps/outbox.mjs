@@ -55,7 +55,7 @@ async function withOutbox(work) {
     store,
     keys,
     carriers: { email: carrier },
-    deliveryOf: async () => ({ senders: {}, carriers: {} }),
+    deliveryOf: async () => ({ senders: {}, carriers: {}, hasComplained: async () => false }),
     log: () => {},
   })
   // One statement, as in a request for a code.

@@ -25,6 +25,8 @@ const CONTACT_DETAILS: Readonly<Record<ContactFault, string>> = {
   unknown: 'This phone number or mailbox does not exist.',
   unsuitable: 'This phone number cannot receive this kind of message.',
   unsubscribed: 'The owner of this phone number does not want to receive these messages.',
+  complained:
+    'The owner of this mailbox reported an earlier email as spam, so it gets no more. An operator of the service can lift this.',
   unreachable: 'This phone number or mailbox cannot be reached.',
 }
 

@@ -12,6 +12,7 @@ import { type InboxMessage, storedInbox } from './carriers/inbox.js'
 import { ownWebhooks } from './carriers/own-webhooks.js'
 import { describeRoutes } from './carriers/route.js'
 import type { ConsoleParts } from './console/parts.js'
+import { hasComplained } from './delivery/mail-complaints.js'
 import { storedOutbox } from './delivery/outbox.js'
 import type { FlowContext } from './flows/context.js'
 import { appImporter, type ImportAppRequest, inProcessService } from './flows/in-process-service.js'
@@ -132,8 +133,14 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     carriers: metrics.timeCarriers(carriers.byChannel),
     simulated: simulatedCarrier(inbox),
     async deliveryOf(name) {
-      const { senders, webhook } = await applications.deliveryOf(name)
-      return { senders, carriers: webhook ? webhooks.carriersOf(name, webhook) : {} }
+      const { senders, webhook, hasComplaints } = await applications.deliveryOf(name)
+      const carriers = webhook ? webhooks.carriersOf(name, webhook) : {}
+      // Most applications have no complaints, and need no look at the mailbox of every mail.
+      return {
+        senders,
+        carriers,
+        hasComplained: async (email) => hasComplaints && hasComplained(store, name, email),
+      }
     },
     log,
     onUndelivered: (message, now) => endUndelivered(store, message, now),

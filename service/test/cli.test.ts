@@ -434,6 +434,7 @@ describe('the command line on PostgreSQL', () => {
     [['app', 'settings', 'default', 'spendPerMonth=much'], 'amount of money'],
     [['app', 'webhook', 'default', '--url', 'http://a.example', '--channels', 'sms'], 'public host'],
     [['traffic', 'pause', 'default', 'Britain'], 'neither a country'],
+    [['complaint', 'lift', 'default', 'ann@example.com'], 'No complaint of this mailbox'],
     [['key', 'create', 'none'], 'The application "none" does not exist'],
     [['key', 'revoke', 'default', 'key_0'], 'list its keys'],
     [['user', 'show', 'default', 'ann'], '--account'],

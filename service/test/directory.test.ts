@@ -47,7 +47,7 @@ test('a revoked key and a changed setting take effect immediately in the same pr
     .toBe(3)
 
   await ops.changeSettings('shared', { set: { smsFrom: 'Bank' } })
-  const delivery = { senders: { smsFrom: 'Bank' }, webhook: undefined }
+  const delivery = { senders: { smsFrom: 'Bank' }, webhook: undefined, hasComplaints: false }
   expect(await here.directory.deliveryOf('shared')).toEqual(delivery)
   await expect.poll(() => elsewhere.directory.deliveryOf('shared'), soon).toEqual(delivery)
 

@@ -9,6 +9,7 @@ import { type Application, NOTICES, OPTIONAL_METHODS } from '../src/application.
 import { DEFAULT_KEY_POLICY } from '../src/applications/key-settings.js'
 import { storedInbox } from '../src/carriers/inbox.js'
 import { type Carrier, DeliveryError } from '../src/delivery/carrier.js'
+import { hasComplained } from '../src/delivery/mail-complaints.js'
 import { CHANNELS, type Channel, type QueuedMessage } from '../src/delivery/message.js'
 import { storedOutbox } from '../src/delivery/outbox.js'
 import type { FlowContext } from '../src/flows/context.js'
@@ -66,7 +67,11 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
     keys,
     carriers,
     simulated: simulatedCarrier(storedInbox(store, keys)),
-    deliveryOf: async () => ({ senders: {}, carriers: {} }),
+    deliveryOf: async (application) => ({
+      senders: {},
+      carriers: {},
+      hasComplained: (email) => hasComplained(store, application, email),
+    }),
     log,
     onUndelivered: (message, now) => endUndelivered(store, message, now),
   })

@@ -49,6 +49,8 @@ const ERASE = statement<Parameters>(`WITH counters AS (DELETE FROM budget WHERE 
   keys AS (DELETE FROM account_key WHERE ${OWN} RETURNING 1),
   key_users AS (DELETE FROM key_user WHERE ${OWN} RETURNING 1),
   key_challenges AS (DELETE FROM key_challenge WHERE ${OWN} RETURNING 1),
+  complaints AS (
+    DELETE FROM mail_complaint WHERE application = :application AND email = ANY (:destinations::text[])),
   factors AS (DELETE FROM factor WHERE ${OWN} RETURNING 1),
   accounts AS (DELETE FROM account WHERE ${OWN} RETURNING 1)
   SELECT (SELECT count(*) FROM accounts)::integer AS accounts,

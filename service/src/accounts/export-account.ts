@@ -101,6 +101,7 @@ export async function exportAccount(
     ...(await exportKeys(tx, application, account)),
     challenges: await challengesOf(tx, key),
     messages: await messagesOf(tx, key),
+    spam_complaints: await complaintsOf(tx, application, account),
     budgets: await budgetsOf(tx, application, account),
   }
 }
@@ -141,6 +142,18 @@ async function messagesOf(tx: Queries, key: readonly string[]): Promise<AccountE
     created_at: iso(created_at),
     settled_at: isoOrNull(settled_at),
   }))
+}
+
+async function complaintsOf(
+  tx: Queries,
+  application: Pick<Application, 'id'>,
+  account: string,
+): Promise<AccountExport['spam_complaints']> {
+  const rows = await tx.query<{ email: string; complained_at: number }>(
+    `SELECT email, complained_at FROM mail_complaint WHERE application = $1 AND email = ANY ($2::text[]) ORDER BY email`,
+    [application.id, await destinationsOf(tx, application, account)],
+  )
+  return rows.map(({ email, complained_at }) => ({ email, at: iso(complained_at) }))
 }
 
 async function budgetsOf(

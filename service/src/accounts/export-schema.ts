@@ -98,6 +98,9 @@ export const accountExport = z.object({
       settled_at: timeOrNull,
     }),
   ),
+  spam_complaints: z
+    .array(z.object({ email: z.string(), at: time }))
+    .meta({ description: 'Mailboxes from which a mail of the application was reported as spam.' }),
   budgets: z
     .array(z.object({ counts: z.enum(['account', 'destination']), key: z.string(), sent_at: z.array(time) }))
     .meta({ description: 'The messages that count against the budgets of the account and of its contacts.' }),

@@ -36,11 +36,12 @@ export interface ApplicationDirectory {
 export interface DeliverySettings {
   readonly senders: Senders
   readonly webhook: OwnWebhook | undefined
+  /** Whether any mailbox gets no more mail of the application, because its owner reported it as spam. */
+  readonly hasComplaints: boolean
 }
 
-interface Found {
+interface Found extends Omit<DeliverySettings, 'senders'> {
   readonly set: ApplicationSettings
-  readonly webhook: OwnWebhook | undefined
 }
 
 interface KeyRow {
@@ -92,13 +93,18 @@ export function applicationDirectory(parts: {
   }
 
   async function findSettings(name: string): Promise<Found> {
-    const row = await queryOne<{ settings: string } & WebhookRow>(
+    const row = await queryOne<{ settings: string; has_complaints: boolean } & WebhookRow>(
       store,
-      `SELECT settings, ${WEBHOOK_COLUMNS} FROM application
-         LEFT JOIN application_webhook USING (application) WHERE application = $1`,
+      `SELECT settings, ${WEBHOOK_COLUMNS},
+         EXISTS (SELECT FROM mail_complaint WHERE mail_complaint.application = $1) AS has_complaints
+       FROM application LEFT JOIN application_webhook USING (application) WHERE application = $1`,
       [name],
     )
-    return { set: parseStoredSettings(row?.settings ?? '{}'), webhook: webhookFrom(row) }
+    return {
+      set: parseStoredSettings(row?.settings ?? '{}'),
+      webhook: webhookFrom(row),
+      hasComplaints: row?.has_complaints ?? false,
+    }
   }
 
   async function find(name: string, mode: Mode): Promise<Application> {
@@ -122,8 +128,8 @@ export function applicationDirectory(parts: {
     },
     byName: (name) => find(name, 'live'),
     async deliveryOf(name) {
-      const { set, webhook } = await settings.get(name)
-      return { senders: sendersIn(set), webhook }
+      const { set, ...found } = await settings.get(name)
+      return { ...found, senders: sendersIn(set) }
     },
     forget(name) {
       settings.delete(name)

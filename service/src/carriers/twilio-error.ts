@@ -6,6 +6,7 @@ const CONTACT_ERRORS: Readonly<Record<ContactFault, readonly number[]>> = {
   unknown: [13_223, 13_224, 21_211, 21_214, 21_217, 30_005],
   unsuitable: [21_265, 21_614, 30_006, 63_003, 63_024],
   unsubscribed: [21_610, 63_033],
+  complained: [],
   unreachable: [30_003, 30_004],
 }
 

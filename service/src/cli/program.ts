@@ -3,6 +3,7 @@ import { ConfigurationError } from '../configuration-error.js'
 import { OperatorError } from '../operator/operator-error.js'
 import { ownVersion } from '../own-version.js'
 import { appCommands } from './app-commands.js'
+import { complaintCommands } from './complaint-commands.js'
 import { copyCommand } from './copy-command.js'
 import { doctorCommand } from './doctor-command.js'
 import type { Io } from './io.js'
@@ -37,6 +38,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   userCommands(program, io)
   logCommands(program, io)
   trafficCommands(program, io)
+  complaintCommands(program, io)
   operatorCommands(program, io)
   serviceCommands(program, io)
   copyCommand(program, io)

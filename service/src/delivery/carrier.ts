@@ -39,9 +39,10 @@ export type DeliveryFault = 'contact' | 'carrier' | 'outage' | 'deferred'
 
 /**
  * Why a contact cannot be reached. `unknown`: it does not exist. `unsuitable`: it cannot receive this kind of message.
- * `unsubscribed`: its owner wants no messages. `unreachable`: this carrier does not reach it, another one may.
+ * `unsubscribed`: its owner wants no messages. `complained`: its owner reported earlier messages as spam. `unreachable`: this
+ * carrier does not reach it, another one may.
  */
-export const CONTACT_FAULTS = ['unknown', 'unsuitable', 'unsubscribed', 'unreachable'] as const
+export const CONTACT_FAULTS = ['unknown', 'unsuitable', 'unsubscribed', 'complained', 'unreachable'] as const
 /** One of the reasons why a contact cannot be reached. */
 export type ContactFault = (typeof CONTACT_FAULTS)[number]
 

@@ -34,6 +34,8 @@ export interface ApplicationDelivery {
   readonly senders: Senders
   /** The carriers of the channels that it delivers itself, instead of those of the service. */
   readonly carriers: Readonly<Partial<Record<Channel, Carrier>>>
+  /** Whether the owner of a mailbox reported a mail of the application as spam. */
+  hasComplained(email: string): Promise<boolean>
 }
 
 /** Messages on their way. A message is written in the transaction that it is about, so that neither exists without the other. */
@@ -142,9 +144,10 @@ export function storedOutbox(parts: {
     return delayMs === undefined ? { outcome: 'failed', contact: details.contact } : QUEUED
   }
 
-  async function routeOf({ application, channel }: QueuedMessage) {
+  async function routeOf({ application, channel, to }: QueuedMessage) {
     if (isTestPartition(application)) return { carrier: simulated, senders: {} }
     const own = await deliveryOf(application)
+    if (channel === 'email' && (await own.hasComplained(to))) return { carrier: SUPPRESSING, senders: {} }
     return { carrier: own.carriers[channel] ?? carriers[channel], senders: own.senders }
   }
 
@@ -193,6 +196,17 @@ export function storedOutbox(parts: {
       await Promise.allSettled(inProgress)
     },
   }
+}
+
+/** Refuses mail to a mailbox whose owner reported earlier mail as spam. */
+const SUPPRESSING: Carrier = {
+  name: 'suppressed',
+  async deliver() {
+    throw new DeliveryError('The owner of the mailbox reported an earlier email as spam.', 'contact', {
+      contact: 'complained',
+    })
+  },
+  async close() {},
 }
 
 function carrierField({ carrier }: AttemptRecord): { carrier?: string } {

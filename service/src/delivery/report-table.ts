@@ -1,3 +1,4 @@
+import { maskContact } from 'countersign/protocol'
 import { type Queries, queryOne } from '../store/store.js'
 import type { Channel } from './message.js'
 
@@ -13,6 +14,8 @@ export interface DeliveryReport {
   /** The id of the message. */
   readonly id: string
   readonly outcome: ReportOutcome
+  /** The mailbox of a complaint, as the mail provider names it. */
+  readonly recipient?: string | undefined
 }
 
 // A state only moves forward: queued, sent, delivered, failed (a mailbox may bounce a message that it accepted). So reports
@@ -28,17 +31,40 @@ const APPLY: Readonly<Record<ReportOutcome, string>> = {
       updated_at = $3
     WHERE application = $1 AND id = $2 AND state IN ('queued', 'sent', 'delivered')
       AND report IS DISTINCT FROM 'failed' RETURNING channel`,
-  complaint: `UPDATE outbox SET state = 'delivered', report = 'complaint', updated_at = $3
-    WHERE application = $1 AND id = $2 AND state IN ('sent', 'delivered')
-      AND report IS DISTINCT FROM 'complaint' RETURNING channel`,
+  // The mailbox gets no more mail. The content of the message is deleted by now, so the report has to name the mailbox; its
+  // mask shows that it is the right one.
+  complaint: `WITH complained AS (
+      UPDATE outbox SET state = 'delivered', report = 'complaint', updated_at = $3
+      WHERE application = $1 AND id = $2 AND state IN ('sent', 'delivered')
+        AND report IS DISTINCT FROM 'complaint' RETURNING channel, masked
+    ), suppressed AS (
+      INSERT INTO mail_complaint (application, email, complained_at)
+      SELECT $1, $4, $3 FROM complained WHERE channel = 'email' AND lower(masked) = $5::text
+      ON CONFLICT DO NOTHING RETURNING 1
+    ), audited AS (
+      INSERT INTO audit (application, at, who, action, detail)
+      SELECT $1, $3, 'service', 'mail.suppressed', $5::text || ' reported a mail as spam' FROM suppressed
+    )
+    SELECT channel FROM complained`,
 }
 
 /** Records a report; resolves to the message's channel, or to `undefined` when the report changed nothing. */
 export async function recordReport(
   queries: Queries,
-  { application, id, outcome }: DeliveryReport,
+  { application, id, outcome, recipient }: DeliveryReport,
   now: number,
 ): Promise<Channel | undefined> {
-  const row = await queryOne<{ channel: Channel }>(queries, APPLY[outcome], [application, id, now])
+  const parameters = [application, id, now]
+  const row = await queryOne<{ channel: Channel }>(
+    queries,
+    APPLY[outcome],
+    outcome === 'complaint' ? [...parameters, ...mailboxOf(recipient)] : parameters,
+  )
   return row?.channel
+}
+
+/** A mailbox in lower case, and its mask. */
+function mailboxOf(recipient: string | undefined): readonly (string | null)[] {
+  const email = recipient?.toLowerCase()
+  return email ? [email, maskContact({ kind: 'email', email })] : [null, null]
 }

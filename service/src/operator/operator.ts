@@ -23,6 +23,7 @@ import {
 } from './applications.js'
 import { type AuditEntry, type AuditFilter, listAudit } from './audit-log.js'
 import { type DeliveryFilter, type DeliverySummary, listDeliveries } from './deliveries.js'
+import { liftComplaint, listComplaints, type MailComplaint } from './mail-complaints.js'
 import type { OperatorAccount, OperatorSummary } from './operator-account.js'
 import {
   acceptInvitation,
@@ -136,6 +137,13 @@ export interface Operator {
    * paused.
    */
   resumeTraffic(application: string, destination: string): Promise<void>
+  /** Lists the mailboxes that get no more mail of an application because their owners reported it as spam: the latest 200. */
+  listComplaints(application: string): Promise<MailComplaint[]>
+  /**
+   * Lets a mailbox get mail of an application again, after its owner reported one as spam. Throws an `OperatorError` when no
+   * complaint of it is stored.
+   */
+  liftComplaint(application: string, mailbox: string): Promise<void>
   /** Lists the latest messages of an application with their delivery state, newest first. */
   listDeliveries(filter: DeliveryFilter): Promise<DeliverySummary[]>
   /** Lists the latest changes in the audit log, newest first. */
@@ -199,6 +207,8 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     showTraffic: (application) => showTraffic(actor, application),
     pauseTraffic: (application, destination) => pauseTraffic(actor, application, destination),
     resumeTraffic: (application, destination) => resumeTraffic(actor, application, destination),
+    listComplaints: (application) => listComplaints(actor, application),
+    liftComplaint: (application, mailbox) => liftComplaint(actor, application, mailbox),
     listDeliveries: (filter) => listDeliveries(actor, filter),
     listAudit: (filter) => listAudit(actor, filter),
     inviteOperator: (invited) => inviteOperator(actor, invited),

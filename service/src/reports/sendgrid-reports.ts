@@ -40,5 +40,7 @@ function reportOf(event: unknown): DeliveryReport[] {
   const message = messageOfId(fields['smtp-id'])
   const name = typeof fields.event === 'string' ? fields.event : ''
   const outcome = Object.hasOwn(OUTCOMES, name) ? OUTCOMES[name] : undefined
-  return message && outcome ? [{ ...message, outcome }] : []
+  if (!message || !outcome) return []
+  if (outcome !== 'complaint') return [{ ...message, outcome }]
+  return [{ ...message, outcome, recipient: typeof fields.email === 'string' ? fields.email : undefined }]
 }

@@ -23,12 +23,23 @@ export function sesReports(topicArn: string, fetchText: FetchText): ReportSource
       await fetchText(SubscribeURL)
       return []
     }
-    const { eventType, notificationType, mail } = parseObject(Message)
+    const { eventType, notificationType, mail, complaint } = parseObject(Message)
     const kind = String(eventType ?? notificationType)
     const message = messageOfId(valueAt(valueAt(mail, 'commonHeaders'), 'messageId'))
     const outcome = Object.hasOwn(OUTCOMES, kind) ? OUTCOMES[kind] : undefined
-    return message && outcome ? [{ ...message, outcome }] : []
+    if (!message || !outcome) return []
+    if (outcome !== 'complaint') return [{ ...message, outcome }]
+    // Some providers also report when a user moves a mail out of the spam folder.
+    if (valueAt(complaint, 'complaintFeedbackType') === 'not-spam') return []
+    return [{ ...message, outcome, recipient: complainingMailbox(complaint) }]
   }
+}
+
+/** Each email has one recipient. */
+function complainingMailbox(complaint: unknown): string | undefined {
+  const recipients = valueAt(complaint, 'complainedRecipients')
+  const mailbox = valueAt(Array.isArray(recipients) ? recipients[0] : undefined, 'emailAddress')
+  return typeof mailbox === 'string' ? mailbox : undefined
 }
 
 function valueAt(value: unknown, name: string): unknown {

@@ -23,6 +23,7 @@ export const TABLES = [
   'key_challenge',
   'key_user',
   'lease',
+  'mail_complaint',
   'operator_account',
   'outbox',
   'phone_traffic',

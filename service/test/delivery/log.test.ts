@@ -64,7 +64,7 @@ test('logs a delivery with its message id and request id, also when another proc
     keys,
     carriers,
     simulated,
-    deliveryOf: async () => ({ senders: {}, carriers: {} }),
+    deliveryOf: async () => ({ senders: {}, carriers: {}, hasComplained: async () => false }),
     log,
     onUndelivered: async () => {},
   })
@@ -100,7 +100,7 @@ test('logs a carrier that did not accept a message, with the message id', async 
     keys,
     carriers: carriers.byChannel,
     simulated,
-    deliveryOf: async () => ({ senders: {}, carriers: {} }),
+    deliveryOf: async () => ({ senders: {}, carriers: {}, hasComplained: async () => false }),
     log,
     onUndelivered,
   })

@@ -61,7 +61,7 @@ function outboxOver(
         keys,
         carriers,
         simulated,
-        deliveryOf: async () => ({ senders: {}, carriers: {} }),
+        deliveryOf: async () => ({ senders: {}, carriers: {}, hasComplained: async () => false }),
         log: () => {},
         ...more,
       },
@@ -144,7 +144,11 @@ describe('the outbox', () => {
   test('hands each attempt over with the senders of its application at that time, and not with those of another', async () => {
     stopClock()
     const set = new Map<string, Senders>()
-    const deliveryOf = async (application: string) => ({ senders: set.get(application) ?? {}, carriers: {} })
+    const deliveryOf = async (application: string) => ({
+      senders: set.get(application) ?? {},
+      carriers: {},
+      hasComplained: async () => false,
+    })
     const fail = async () => {
       throw new DeliveryError('down', 'outage')
     }

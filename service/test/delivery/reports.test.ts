@@ -1,4 +1,5 @@
 import { createPublicKey } from 'node:crypto'
+import { type Contact, maskContact } from 'countersign/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { buildCarriers } from '../../src/carriers/build-carriers.js'
 import { parseDelivery } from '../../src/carriers/delivery-option.js'
@@ -6,6 +7,7 @@ import { storedInbox } from '../../src/carriers/inbox.js'
 import type { DeliveryError } from '../../src/delivery/carrier.js'
 import { messageReference } from '../../src/delivery/message-reference.js'
 import { serviceMetrics } from '../../src/metrics/metrics.js'
+import { operator } from '../../src/operator/operator.js'
 import { readOptions } from '../../src/options.js'
 import { configuredSources } from '../../src/reports/configured-sources.js'
 import { sendgridReports } from '../../src/reports/sendgrid-reports.js'
@@ -21,6 +23,7 @@ import {
   freshTenant,
   listen,
   openBench,
+  rejection,
   SECRET,
   stopClock,
 } from '../kit.js'
@@ -381,6 +384,87 @@ else
       expect(() => readOptions(wrong)).toThrow(
         /sesTopic must be the ARN of a topic.*\n.*sendgridVerificationKey must be the public key/s,
       )
+    })
+
+    describe('of spam', () => {
+      /** A user of an application of its own, who gets a code by email. */
+      const mailed = async () => {
+        const { mfa, application } = freshTenant(bench)
+        const ann = operator(bench.store, 'ann')
+        await ann.createApplication(application.id)
+        const contact = { kind: 'email', email: `Zoe${freshEmail().email}` } as const
+        const send = (to: Contact = contact) =>
+          mfa.send({ method: to.kind === 'email' ? 'email' : 'sms', contact: to })
+        await send()
+        const [row] = await bench.store.query<{ id: string }>(
+          'SELECT id FROM outbox WHERE application = $1',
+          [application.id],
+        )
+        const reference = messageReference({ application: application.id, id: row?.id ?? '' })
+        return { application: application.id, ann, contact, reference, send, mfa }
+      }
+      const complaintOf = (emailAddress: string, more = {}) => ({
+        complaint: { complainedRecipients: [{ emailAddress }], ...more },
+      })
+      const suppressed = {
+        outcome: 'refused',
+        refusal: {
+          reason: 'contact_refused',
+          detail: expect.stringContaining('reported an earlier email as spam'),
+        },
+      }
+
+      test.each(['ses', 'sendgrid'])(
+        'by %s end all mail of the application to the mailbox, until an operator lifts it',
+        async (by) => {
+          const { application, ann, contact, reference, send, mfa } = await mailed()
+          const other = freshTenant(bench)
+          const email = contact.email.toLowerCase()
+          const spam = { event: 'spamreport', 'smtp-id': `<${reference}@vault.example>`, email }
+          const report =
+            by === 'ses' ? amazon.ses(reference, 'Complaint', {}, complaintOf(email)) : mailer.post([spam])
+          for (let i = 0; i < 2; i++) expect(await post(report)).toEqual(accepted)
+
+          expect(await send()).toEqual(suppressed)
+          expect(await send({ kind: 'email', email })).toEqual(suppressed)
+          expect(await mfa.sendBackupCodes({ method: 'email', contact })).toEqual(suppressed)
+          expect(await send(freshEmail())).toMatchObject({ outcome: 'sent' })
+          expect(await send(freshPhone())).toMatchObject({ outcome: 'sent' })
+          expect(await other.mfa.send({ method: 'email', contact })).toMatchObject({ outcome: 'sent' })
+
+          const mailbox = maskContact({ kind: 'email', email })
+          expect(await ann.listComplaints(application)).toEqual([{ mailbox, complainedAt: Date.now() }])
+          await ann.liftComplaint(application, contact.email)
+          expect(await send()).toMatchObject({ outcome: 'sent' })
+          expect((await rejection(ann.liftComplaint(application, contact.email))).message).toContain(
+            'complaint list',
+          )
+          // The same report cannot end the mail again.
+          expect(await post(report)).toEqual(accepted)
+          expect(await ann.listComplaints(application)).toEqual([])
+          const [lifted, ended] = await ann.listAudit({ application, limit: 2 })
+          expect(lifted).toMatchObject({ actor: 'ann', action: 'mail.allowed', detail: mailbox })
+          expect(ended).toMatchObject({
+            actor: 'service',
+            action: 'mail.suppressed',
+            detail: `${mailbox} reported a mail as spam`,
+          })
+        },
+      )
+
+      test.each([
+        [
+          'take a mail out of the spam folder',
+          (email: string) => complaintOf(email, { complaintFeedbackType: 'not-spam' }),
+        ],
+        ['name another mailbox', () => complaintOf('someone.else@other.example')],
+        ['name no mailbox', () => ({})],
+      ])('that %s end nothing', async (_, details) => {
+        const { application, ann, contact, reference, send } = await mailed()
+        expect(await post(amazon.ses(reference, 'Complaint', {}, details(contact.email)))).toEqual(accepted)
+        expect(await ann.listComplaints(application)).toEqual([])
+        expect(await send()).toMatchObject({ outcome: 'sent' })
+      })
     })
 
     test.each([

@@ -118,9 +118,14 @@ export function sns() {
   return {
     certificate,
     /** A notification of SES about the email with this reference. */
-    ses(reference: string, kind: string, changes: Readonly<Record<string, string>> = {}): SignedRequest {
+    ses(
+      reference: string,
+      kind: string,
+      changes: Readonly<Record<string, string>> = {},
+      details: object = {},
+    ): SignedRequest {
       const mail = { messageId: '0102018', commonHeaders: { messageId: `<${reference}@vault.example>` } }
-      const Message = JSON.stringify({ notificationType: kind, mail })
+      const Message = JSON.stringify({ notificationType: kind, mail, ...details })
       return post({ Type: 'Notification', Message }, changes)
     },
     confirmation(SubscribeURL: string, changes: Readonly<Record<string, string>> = {}): SignedRequest {

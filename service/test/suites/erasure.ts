@@ -29,7 +29,7 @@ export function erasureSuite(bench: () => Bench): void {
     ({ application, mode: 'live', user, isAccount }) as const
 
   /** An account with everything that the service stores. */
-  async function fill({ mfa, lastCode }: Operated, account: string) {
+  async function fill({ mfa, lastCode, application }: Operated, account: string) {
     const mailbox = freshEmail()
     const number = freshPhone()
     const by = { account, clientAddress: '192.0.2.7', locale: 'de' }
@@ -48,6 +48,10 @@ export function erasureSuite(bench: () => Bench): void {
     await registerSoftwareKey(mfa, user, 'passkey', { name: 'Blue' })
     const ceremony = { ...user, method: 'passkey', purpose: 'step-up', transaction: 'transfer' } as const
     await keysOf(mfa).authenticationOptions(ceremony)
+    await bench().store.query(
+      'INSERT INTO mail_complaint (application, email, complained_at) VALUES ($1, $2, $3)',
+      [...[application, mailbox.email, Date.now()]],
+    )
     return { email: mailbox.email, phone: number.phone, secret }
   }
 
@@ -207,6 +211,7 @@ export function erasureSuite(bench: () => Bench): void {
             settled_at: time,
           }),
         ]),
+        spam_complaints: [{ email, at: time }],
         budgets: [
           { counts: 'account', key: 'user 7', sent_at: [time, time, time] },
           { counts: 'destination', key: phone, sent_at: [time] },
