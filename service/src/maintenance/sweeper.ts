@@ -3,12 +3,14 @@ import type { Lease } from './lease.js'
 
 const MINUTE_MS = 60_000
 const INTERVAL_MS = 60 * MINUTE_MS
+/** The pause after a round that left something: long enough for other statements, and short beside a round. */
+const UNFINISHED_MS = 10_000
 /** Longer than a round takes: after that, the process that does it counts as dead. */
 const ROUND_MS = 30 * MINUTE_MS
 
 /**
  * Runs a round of deletion about every hour, in one of all processes, without keeping the process alive. When a round
- * leaves something `unfinished`, the next one follows after a minute. An error is logged, and the next round is an hour
+ * leaves something `unfinished`, the next one follows after ten seconds. An error is logged, and the next round is an hour
  * later.
  */
 export function sweeper(
@@ -34,7 +36,7 @@ export function sweeper(
     try {
       if (!(await lease.acquire(ROUND_MS))) return pauseMs
       try {
-        if ((await round()) === 'unfinished') pauseMs = MINUTE_MS
+        if ((await round()) === 'unfinished') pauseMs = UNFINISHED_MS
       } finally {
         // Half of the pause, so that the jitter of the next round does not find the lease taken.
         await lease.release(pauseMs / 2)
