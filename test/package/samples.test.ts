@@ -69,6 +69,8 @@ describe('the samples of the documents', () => {
       const uses = (name: string) => new RegExp(`\\b${name}\\b`).test(sample)
       const extra = [
         (uses('kit') || uses('test')) && !/const kit/.test(sample) && KIT,
+        uses('anotherAgent') &&
+          "import type { TestAgent } from 'countersign/testing'\ndeclare const agent: TestAgent, anotherAgent: TestAgent",
         uses('creationOptions') && 'declare const creationOptions: object, requestOptions: object',
         uses('MfaOptions') &&
           !/import[^\n]*MfaOptions/.test(sample) &&

@@ -1,0 +1,140 @@
+/** The part of a response that the functions for signing in read. */
+export interface AgentAnswer {
+  /** The HTTP status of the response. */
+  readonly status: number
+  /** The parsed body of the response. */
+  readonly body: unknown
+}
+
+/** A request under construction, as in supertest and superagent. */
+export interface AgentRequest extends PromiseLike<AgentAnswer> {
+  /** Sets a header of the request. */
+  set(name: string, value: string): AgentRequest
+  /** Sets the body of the request, as JSON. */
+  send(body: object): AgentRequest
+}
+
+/** The user's browser: an agent of supertest or superagent, which keeps cookies. */
+export interface TestAgent {
+  /** Begins a GET request. */
+  get(path: string): AgentRequest
+  /** Begins a POST request. */
+  post(path: string): AgentRequest
+}
+
+/** The user's browser: a function like `fetch` that takes paths and keeps cookies. */
+export type FetchAgent = (
+  path: string,
+  init: { method: 'GET' | 'POST'; headers: Record<string, string>; body?: string },
+) => Promise<{ readonly status: number; json(): Promise<unknown> }>
+
+/** The first factor of a user. */
+export interface FirstFactor {
+  /** The path of the app's login route. Defaults to `/login`. */
+  readonly path?: string | undefined
+  /** The fields to post there. */
+  readonly fields: Readonly<Record<string, string>>
+}
+
+/** An object whose members are unknown. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** Which factor to sign in with. */
+interface Choice {
+  /** The first factor, if the agent has not passed it. */
+  readonly login?: FirstFactor | undefined
+  /** The id or method of a factor, or `backup`. Defaults to the first factor that can be used. */
+  readonly wanted?: string | undefined
+  /** Whether a factor with this method can be used. */
+  readonly canUse: (method: string) => boolean
+}
+
+/** The requests of a user's browser to an app. */
+export interface AppRequests {
+  /**
+   * Requests a path: POST with a body, otherwise GET.
+   * @throws if the app refuses; the error names the request and the code of the response.
+   */
+  step(path: string, body?: object): Promise<Fields>
+  /**
+   * Passes the first factor, and returns the id, the method or `backup` for the second one.
+   * @param path where the plugin's routes are mounted
+   * @throws if the app does not offer it; the error lists those that it offers.
+   */
+  chooseFactor(path: string, choice: Choice): Promise<string>
+}
+
+/** The requests of an agent. Their errors name the function that the test called. */
+export function requestsOf(agent: TestAgent | FetchAgent, caller: string): AppRequests {
+  const send = senderFor(agent)
+  const fail = (...problem: readonly unknown[]) => new Error(`${caller}: ${problem.join(' ')}`.trim())
+
+  const step = async (path: string, body?: object): Promise<Fields> => {
+    const answer = await send(path, body)
+    if (answer.status < 400) return answer.body
+    throw fail(methodOf(body), path, 'responded with', answer.status, answer.body.code ?? '')
+  }
+
+  /** Submits the first factor and describes the response. */
+  const passFirstFactor = async ({ path = '/login', fields }: FirstFactor): Promise<string> => {
+    const { status, body } = await send(path, fields)
+    const result = `POST ${path} responded with ${status}`
+    // An agent that follows the redirect of the login is stopped by the gate, with a pending login as intended.
+    if (status < 400 || body.code === 'mfa_required') return result
+    throw fail(result, body.code ?? '')
+  }
+
+  return {
+    step,
+    async chooseFactor(path, { login, wanted, canUse }) {
+      const result = login && (await passFirstFactor(login))
+      const { factors, status } = await step(path)
+      const offered = listOf(factors)
+      if (offered.length === 0) {
+        const problem = `there is no pending login, or its user has no factor (MFA status "${String(status)}")`
+        throw fail([problem, result].filter(Boolean).join('; '))
+      }
+      const ids = offered.map(({ id }) => String(id))
+      const first = offered.find(({ method }) => canUse(String(method)))
+      const isOffered = offered.some(({ id, method }) => id === wanted || method === wanted)
+      if (wanted === 'backup' || (wanted !== undefined && isOffered)) return wanted
+      if (wanted === undefined && first) return String(first.id)
+      const missing = wanted === undefined ? 'that this function can use' : `"${wanted}"`
+      throw fail(`the user has no factor ${missing}; the app offers ${ids.join(', ')}`)
+    },
+  }
+}
+
+/** Requests a path: POST with a body, otherwise GET. */
+type Send = (path: string, body?: object) => Promise<{ readonly status: number; readonly body: Fields }>
+
+function senderFor(agent: TestAgent | FetchAgent): Send {
+  const type = 'application/json'
+  return async (path, body) => {
+    if ('post' in agent) {
+      const answer = await (body
+        ? agent.post(path).set('Accept', type).send(body)
+        : agent.get(path).set('Accept', type))
+      return { status: answer.status, body: asObject(answer.body) }
+    }
+    const headers = { Accept: type, ...(body && { 'Content-Type': type }) }
+    const answer = await agent(path, {
+      method: methodOf(body),
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, body: asObject(await answer.json().catch(() => undefined)) }
+  }
+}
+
+function methodOf(body: object | undefined): 'GET' | 'POST' {
+  return body ? 'POST' : 'GET'
+}
+
+function listOf(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.map(asObject) : []
+}
+
+function asObject(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
