@@ -202,6 +202,11 @@ export const REGISTRATIONS: readonly Case[] = [
     refusal: 'malformed',
     change: (response) => ({ ...response, id: UNKNOWN_ID, rawId: UNKNOWN_ID }),
   },
+  {
+    wrong: 'a transport that no database stores',
+    refusal: 'invalid_request',
+    change: inside('transports', () => ['usb\0']),
+  },
   { wrong: 'no credential', refusal: 'malformed', change: attested((data) => data.subarray(0, 37)) },
   {
     wrong: 'a key that is not on its curve',

@@ -1,6 +1,7 @@
 import express, { type Request, type Response } from 'express'
 import * as z from 'zod'
 import { MAX_CODE_LENGTH } from '../protocol/code.js'
+import { isKeyName, NO_KEY_NAME } from '../protocol/keys-wire.js'
 import { KEY_METHODS } from '../protocol/methods.js'
 import type { Problem } from './problem.js'
 
@@ -50,7 +51,10 @@ export const keyMethodField = z.enum(KEY_METHODS, { error: `must be one of ${KEY
 export const keyField = text(1_364).min(1, { error: 'must not be empty' })
 
 /** The user's name for a key. */
-export const keyNameField = text(60).trim().min(1, { error: 'must not be empty' })
+export const keyNameField = text(60)
+  .trim()
+  .min(1, { error: 'must not be empty' })
+  .refine(isKeyName, { error: NO_KEY_NAME })
 
 /** Why a body was rejected. */
 export type BodyFault = Problem & {

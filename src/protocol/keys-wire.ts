@@ -26,6 +26,13 @@ const clientData = base64url(8_000).meta({ description: 'The client data, JSON i
 const extensions = z.record(z.string().max(64), z.unknown(), { error: 'must be an object' })
 const attachment = z.enum(['platform', 'cross-platform']).nullish()
 
+// Browsers may send names that no specification lists yet. They are stored.
+const transport = z
+  .string()
+  .min(1)
+  .max(32)
+  .regex(/^[!-~]*$/, { error: 'must be printable characters' })
+
 const credential = {
   id: credentialId,
   rawId: credentialId,
@@ -43,7 +50,7 @@ export const registrationResponse = z
         clientDataJSON: clientData,
         attestationObject: base64url(MAX_ATTESTATION),
         authenticatorData: base64url(8_000).optional(),
-        transports: z.array(z.string().min(1).max(32)).max(10).optional(),
+        transports: z.array(transport).max(10).optional(),
         publicKeyAlgorithm: z.int().optional(),
         publicKey: base64url(8_000).optional(),
       }),
@@ -85,11 +92,25 @@ const transaction = text(128).meta({
 })
 const purpose = oneOf(KEY_PURPOSES).meta({ description: 'What the assertion is for.' })
 const key = credentialId.meta({ description: 'The id of the key.', examples: [credentialIdExample] })
+
+// Notices quote the name. It must not break their lines or turn the direction of their text, as if they said something else.
+const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u
+
+/** Whether a text can be the user's name for a key: one line, without characters that turn the direction of text. */
+export function isKeyName(name: string): boolean {
+  return ONE_LINE.test(name)
+}
+
+/** What is wrong with a text that is no name for a key. */
+export const NO_KEY_NAME = 'must be one line of text without control characters'
+
 /** The user's name for a key. */
-export const keyName = text(60).meta({
-  description: "The user's name for the key.",
-  examples: ['Blue YubiKey'],
-})
+export const keyName = text(60)
+  .refine(isKeyName, { error: NO_KEY_NAME })
+  .meta({
+    description: "The user's name for the key.",
+    examples: ['Blue YubiKey'],
+  })
 
 /** The body of `POST /v1/mfa/keys/registration/options`. */
 export const keyRegistrationOptionsBody = z.object({

@@ -178,6 +178,16 @@ export function describeKeys({ opened }: { readonly opened: () => Pick<Opened, '
       expect(await ids('security-key')).toMatchObject([{ id: 'key' in answer && answer.key.id }])
     })
 
+    it('are refused in the other ceremony, in which a stolen passkey would need no PIN (R70)', async () => {
+      const { owner, authenticator } = await enrolled('passkey')
+      await register(owner, 'security-key')
+      const ceremony = { ...CEREMONY, method: 'security-key' } as const
+      const prepared = await keysOf().authenticationOptions({ ...owner, ...ceremony })
+      if (prepared.outcome === 'refused') throw new Error(prepared.refusal.reason)
+      const response = authenticator.get({ ...prepared.options, allowCredentials: [] }, page)
+      expect(await keysOf().authenticate({ ...owner, ...ceremony, response })).toEqual(invalid('malformed'))
+    })
+
     it('use a challenge once, also if the response is wrong (R69)', async () => {
       const { owner, authenticator } = await enrolled('passkey')
       const { submit } = await asserted(owner, authenticator)
