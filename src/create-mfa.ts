@@ -16,6 +16,7 @@ import {
   recoveryRouter,
   startMfa,
   verifyRouter,
+  wellKnownRouter,
 } from './entry-points.js'
 import type { MfaMetrics } from './flows/metrics.js'
 import type { AnyRouteHandler } from './guard/any-route-handler.js'
@@ -52,6 +53,8 @@ export interface Mfa<User = Express.User> {
   readonly recoveryRouter: Router
   /** Choosing a language. Mount it at the option `urls.path`. */
   readonly languageRouter: Router
+  /** The public documents about passkeys. Mount it at `/.well-known`. */
+  readonly wellKnownRouter: Router
   /** The handler behind a login without a Passport session, as `startMfa(options)`. */
   readonly startMfa: AnyRouteHandler
   /**
@@ -89,6 +92,7 @@ export function createMfa<User = Express.User>(options: MfaOptions<User>): Mfa<U
     notMeRouter: () => notMeRouter(options),
     recoveryRouter: () => recoveryRouter(options),
     languageRouter: () => languageRouter(options),
+    wellKnownRouter: () => wellKnownRouter(options),
     startMfa: () => startMfa(options),
     requireMfa:
       () =>

@@ -18,6 +18,7 @@ import { buildLanguageRouter } from './routers/language.js'
 import { buildNotMeRouter } from './routers/not-me.js'
 import { buildRecoverRouter } from './routers/recover.js'
 import { buildVerifyRouter } from './routers/verify.js'
+import { buildWellKnownRouter } from './routers/well-known.js'
 
 /*
  * The parts of the package, one function each. Parts of the same options object belong together.
@@ -147,6 +148,15 @@ export function recoveryRouter<User>(options: MfaOptions<User>): Router {
  */
 export function languageRouter<User>(options: MfaOptions<User>): Router {
   return buildLanguageRouter(depsOf(options))
+}
+
+/**
+ * Creates a router for the public documents about passkeys: `webauthn`, the origins of other sites that share them, and
+ * `passkey-endpoints`, for password managers, which needs `urls.publicUrl`. Mount it at `/.well-known`. Without keys it has no routes.
+ * @throws {OptionsError} with all faults together.
+ */
+export function wellKnownRouter<User>(options: MfaOptions<User>): Router {
+  return buildWellKnownRouter(depsOf(options))
 }
 
 /**

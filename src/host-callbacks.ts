@@ -10,7 +10,16 @@ import { withTimeout } from './timeout.js'
  */
 export function withCheckedCallbacks(settings: Settings): Settings {
   const { logger, locale, preferred, userId, appContact, place, render, trustedDevices, languages } = settings
-  const { factors, policy, recovery, onAppEnrolled, onAppRemoved, onCompromise, callbackTimeoutMs } = settings
+  const {
+    factors,
+    policy,
+    passkeySignIn,
+    recovery,
+    onAppEnrolled,
+    onAppRemoved,
+    onCompromise,
+    callbackTimeoutMs,
+  } = settings
   return {
     ...settings,
     logger: safeLogger(logger),
@@ -27,6 +36,7 @@ export function withCheckedCallbacks(settings: Settings): Settings {
     preferred: checked('pages.preferred', preferred, isOptionalText, 'the id of a factor or undefined'),
     userId: checked('userId', userId, () => true, 'a string or a number'),
     appContact: checked('appContact', appContact, () => true, 'a contact or undefined'),
+    passkeySignIn: checked('login.passkeySignIn', passkeySignIn, isPossession, '"hwk", "swk" or undefined'),
     place: checked('location', place, isOptionalText, 'text or undefined'),
     render: checked('pages.render', render, isText, 'an HTML document as text'),
     recovery: recovery && {
@@ -103,5 +113,6 @@ function isPromise(answer: unknown): boolean {
 const isText = (answer: unknown) => typeof answer === 'string'
 const isOptionalText = (answer: unknown) => answer === undefined || answer === null || isText(answer)
 const isTextOrNumber = (answer: unknown) => isText(answer) || typeof answer === 'number'
+const isPossession = (answer: unknown) => answer === undefined || answer === 'hwk' || answer === 'swk'
 const isTexts = (answer: unknown) => Array.isArray(answer) && answer.every(isText)
 const isBoolean = (answer: unknown) => typeof answer === 'boolean'

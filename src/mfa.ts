@@ -8,6 +8,7 @@ import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
 import { enrolledFactorsIn } from './flows/enrolled-factors.js'
 import { eventMetrics } from './flows/metrics.js'
+import { relyingPartyIn } from './flows/relying-party.js'
 import { withCheckedCallbacks } from './host-callbacks.js'
 import { admissionWith } from './http/admission.js'
 import type { RouteDeps } from './http/deps.js'
@@ -81,13 +82,15 @@ function build(options: unknown): RouteDeps {
     () => diagnostics.warn('MFA_WARN_APP_NAME'),
   )
   const limits = openLimits(settings)
+  const keys = settings.keys.isOn ? service.keys : undefined
   return {
     settings,
     service,
     backupCodes: backupCodesOf(service, limits.sentBackupCodes),
     deliveries: deliveryStatesOf(service),
     enrolledFactors: enrolledFactorsOf(settings, service),
-    keys: settings.keys.isOn ? service.keys : undefined,
+    keys,
+    relyingParty: keys && relyingPartyIn(keys),
     ...limits,
     emit,
     devices,

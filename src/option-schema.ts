@@ -60,6 +60,7 @@ const login = z.strictObject(
     pendingLifetime: duration('2m', '15m', '10m').prefault('10m'),
     allowWeakFactorsToChangeFactors: z.boolean({ error: 'must be true or false' }).default(false),
     firstFactor: z.enum(AMR_VALUES, { error: 'must be a value of RFC 8176, like "pwd"' }).default('pwd'),
+    passkeySignIn: callback<NonNullable<LoginOptions['passkeySignIn']>>('must be a function').optional(),
   } satisfies Record<keyof LoginOptions, z.ZodType>,
   { error: 'must be an object like { signInPath: "/login" }' },
 )

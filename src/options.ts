@@ -130,7 +130,7 @@ export interface SharedOptions<User = Express.User> {
   /** Where the routers and documents are. All members have defaults. */
   urls?: UrlOptions | undefined
   /** The login around the second factor. All members have defaults. */
-  login?: LoginOptions | undefined
+  login?: LoginOptions<User> | undefined
   /** The limits on wrong codes and on messages, and where they are counted. All members have defaults. */
   limits?: LimitOptions | undefined
   /**
@@ -172,7 +172,7 @@ export interface UrlOptions {
 }
 
 /** The login around the second factor. All paths are as a browser sees them. */
-export interface LoginOptions {
+export interface LoginOptions<User = Express.User> {
   /** Your sign-in page. Defaults to `/login`. */
   signInPath?: string | undefined
   /** Your sign-out route. Defaults to `/logout`. */
@@ -194,6 +194,13 @@ export interface LoginOptions {
   allowWeakFactorsToChangeFactors?: boolean | undefined
   /** What your own login proves, as an RFC 8176 value for `amr`. Defaults to `pwd`. */
   firstFactor?: Amr | undefined
+  /**
+   * Returns that this login was a passkey sign-in of your own in which the authenticator verified the user: `hwk` for a passkey that
+   * exists on one device only, `swk` for one that can be synced. The session is then verified, with the `amr` of that passkey, and
+   * counts as one that has just shown a passkey. `undefined` for every other login, also for a key without user verification. Off
+   * unless given.
+   */
+  passkeySignIn?: ((context: PolicyContext<User>) => 'hwk' | 'swk' | undefined) | undefined
 }
 
 /** Security keys and passkeys. See docs/keys.md. */

@@ -95,7 +95,6 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'contacts',
       'delivery',
       'limits.ts',
-      'message-texts',
       'secrets',
       'store',
       'time-limit.ts',

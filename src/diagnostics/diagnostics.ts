@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import { guessingSentence } from '../protocol/guessing-bound.js'
 import type { Settings } from '../settings.js'
+import { isInDomain, type KeyRequestFacts, warningsAboutKeys } from './at-key-page.js'
 import { warningsAtRequest } from './at-request.js'
 import { warningsAtStart } from './at-start.js'
 import { observeSaving } from './session-saving.js'
@@ -10,6 +11,11 @@ import { WARNINGS, type WarningCode } from './warnings.js'
 export interface Diagnostics {
   /** Checks a request that has a session. It never throws and changes nothing. */
   inspect(req: Request, res: Response): void
+  /**
+   * Checks a request for a page of keys, or for their options. `relatedOrigins` is asked only if the host is not in the domain of the
+   * relying party. It waits for nothing, never throws and changes nothing.
+   */
+  inspectKeys(facts: KeyRequestFacts, relatedOrigins: () => Promise<readonly string[]>): void
   /** Emits a warning, unless it was emitted before or is ignored. */
   warn(code: WarningCode): void
 }
@@ -23,7 +29,7 @@ function isInspected(nth: number): boolean {
   return nth < FIRST_REQUESTS || (nth < MAX_INSPECTED_REQUESTS && nth % SAMPLED_EVERY === 0)
 }
 
-const DISABLED: Diagnostics = { inspect() {}, warn() {} }
+const DISABLED: Diagnostics = { inspect() {}, inspectKeys() {}, warn() {} }
 
 /** Creates the diagnostics and emits the warnings that are known at start. */
 export function diagnosticsFor(
@@ -67,6 +73,18 @@ export function diagnosticsFor(
   }
   return {
     warn,
+    inspectKeys(facts, relatedOrigins) {
+      for (const code of warningsAboutKeys(facts)) warn(code)
+      if (isInDomain(facts) || silenced.has('MFA_WARN_KEY_RELYING_PARTY')) return
+      relatedOrigins().then(
+        (origins) => {
+          const hosts = origins.map((origin) => new URL(origin).hostname)
+          if (!hosts.includes(facts.hostname)) warn('MFA_WARN_KEY_RELYING_PARTY')
+        },
+        // The next request checks it again.
+        () => {},
+      )
+    },
     inspect(req, res) {
       if (!isInspected(requests++)) return
       for (const code of warningsAtRequest(req, settings)) warn(code)

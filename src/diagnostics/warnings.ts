@@ -40,6 +40,12 @@ export const WARNINGS = {
     "The MFA service is the Countersign service, but service.dialect does not use its additions, so a code of one sign-in can be used in another. Remove service.dialect, or set it to 'countersign'.",
   MFA_WARN_KEY_REFUSED:
     'The MFA service does not accept the API key, so no user can pass the second factor. Check service.apiKey (MFA_API_KEY), and that the key was not revoked.',
+  MFA_WARN_KEY_RELYING_PARTY:
+    "The relying party's id of the MFA service is not the host of this app or a domain above it, so browsers refuse security keys and passkeys. Set the relying party's id and origins in the service to the host that browsers see, or add its origin to the related origins.",
+  MFA_WARN_KEY_IP_ADDRESS:
+    'The app was opened at an IP address, for which browsers accept no security keys and passkeys. Open it at its domain, on this machine at http://localhost, and use the same in the origins of the relying party.',
+  MFA_WARN_KEY_PERMISSIONS_POLICY:
+    'The header Permissions-Policy of the app forbids publickey-credentials-get or publickey-credentials-create, so browsers refuse security keys and passkeys. Allow both for self.',
   MFA_WARN_APP_NAME:
     'The pages and the MFA service call the app by different names, so a user may distrust the messages. Set appName to the name that the service uses (SERVICE_APPLICATION_NAME of the self-hosted service), or change that name.',
 } as const

@@ -4,7 +4,7 @@ import type { Attempts } from '../limits/attempts.js'
 import type { MessageBudget } from '../limits/budgets.js'
 import type { SentBackupCodes } from '../limits/sent-backup-codes.js'
 import type { Contact } from '../protocol/contact.js'
-import type { KeyVerbs } from '../protocol/keys.js'
+import type { KeyVerbs, RelyingParty } from '../protocol/keys.js'
 import type { Method } from '../protocol/methods.js'
 import type { MfaService } from '../protocol/service.js'
 import type { Settings } from '../settings.js'
@@ -31,6 +31,8 @@ export interface Deps {
   readonly enrolledFactors?: EnrolledFactors | undefined
   /** The verbs for security keys and passkeys. Present if the app offers them. */
   readonly keys?: KeyVerbs | undefined
+  /** The relying party of the keys, as the service says. Present if the app offers keys. */
+  readonly relyingParty?: (() => Promise<RelyingParty | undefined>) | undefined
   /** Present if the app uses trusted devices. */
   readonly devices?: Devices | undefined
   /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */

@@ -5,7 +5,7 @@ import type { KeyFault } from '../protocol/keys.js'
 import { type CodeMethod, isKeyMethod, type Method } from '../protocol/methods.js'
 import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
 import type { Refused as ServiceRefused } from '../protocol/service-refusal.js'
-import type { ShownMethod } from '../protocol/strength.js'
+import { methodShown, type ShownCode, type ShownMethod } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
 import { askService } from './deliver.js'
 import { type Deps, type DisabledFactor, type Refused, refuse } from './deps.js'
@@ -53,18 +53,19 @@ export async function verifyCode(
   const checked = { ...request, ...callerOf(user), transaction, code }
   const verdict = await checkCode(deps, attempt, transaction, checked)
   if (verdict.outcome === 'refused') return verdict
+  const shown = shownBy(user, target, verdict)
   const left = method === 'backup' ? await leftAfterUse(deps, user, verdict) : undefined
   return {
     outcome: 'accepted',
     method,
-    shown: shownBy(user, target, verdict),
-    amr: METHOD_AMR[method],
+    shown,
+    amr: METHOD_AMR[methodShown(shown)],
     ...(left !== undefined && { backupCodesLeft: left }),
   }
 }
 
 /** What a correct code counts as. */
-function shownBy(user: MfaUser, { method, request }: Target, { kind, backupDelivery }: Valid): ShownMethod {
+function shownBy(user: MfaUser, { method, request }: Target, { kind, backupDelivery }: Valid): ShownCode {
   if (method !== 'backup') return method
   if (kind !== 'backup') return request.method
   return backupDelivery === 'page' ? 'page_backup' : (backupShown(user) ?? request.method)

@@ -1,4 +1,4 @@
-import type { Method } from './methods.js'
+import type { CodeMethod, Method } from './methods.js'
 
 /**
  * How hard a factor is to take over. Email is `weak`: it needs one more password (R48), and so is a code that goes to a mailbox
@@ -14,6 +14,9 @@ export type Strength = (typeof STRENGTHS)[number]
  * `phone_backup` is one that only a phone received, `page_backup` one that was shown on a page.
  */
 export type ShownMethod = Method | ShownBackup
+
+/** What a code counts as. */
+export type ShownCode = CodeMethod | ShownBackup
 
 /** What a backup code counts as. */
 export type ShownBackup = 'backup' | 'phone_backup' | 'page_backup'
@@ -33,6 +36,8 @@ const STRENGTH: Readonly<Record<ShownMethod, Strength>> = {
 }
 
 /** The method as users know it: every backup code is `backup`. */
+export function methodShown(shown: ShownCode): CodeMethod | 'backup'
+export function methodShown(shown: ShownMethod): Method | 'backup'
 export function methodShown(shown: ShownMethod): Method | 'backup' {
   return shown === 'phone_backup' || shown === 'page_backup' ? 'backup' : shown
 }

@@ -20,7 +20,7 @@ import { storeRecord } from '../session/store.js'
 import { addAssets } from './assets.js'
 import { factorViews, followedChallenge, liveChallenge, type RouteContext } from './context.js'
 import { keptRefusal } from './kept-refusal.js'
-import { offersKeys } from './key-page.js'
+import { offersKeys, warnAboutKeys } from './key-page.js'
 import { otherFactorsAfter, respondUndelivered, type Undelivered } from './other-factors.js'
 import { offeredRemovals } from './remove-factor.js'
 import { choosePage, hasBackup, preferredFactor, sendRefusal, showLock, showPage } from './respond.js'
@@ -200,6 +200,7 @@ async function respondChallenged(
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, fields)
   if (outcome.outcome === 'undelivered') return respondUndelivered(context, outcome)
   const { challenge, again, assertion } = outcome
+  if (assertion) warnAboutKeys(context, assertion.options.rpId)
   const { refused: _answered, ...record } = state.record
   await storeRecord(req, { ...record, challenge })
   if (html) return res.redirect(303, `${deps.settings.path}/verify${again ? '?again' : ''}`)

@@ -31,6 +31,16 @@ export async function forgetEndedKeys(context: RouteContext, added?: Key): Promi
   await removeEndedKeys(deps, account, { hasEnded, ...(added && { added }) })
 }
 
+/** Warns the operator if the browser will refuse keys on this page. */
+export function warnAboutKeys({ req, res, deps }: RouteContext, relyingPartyId?: unknown): void {
+  const { diagnostics, relyingParty } = deps
+  const permissionsPolicy = res.getHeader('permissions-policy')
+  diagnostics.inspectKeys(
+    { hostname: req.hostname, permissionsPolicy, relyingPartyId },
+    async () => (await relyingParty?.())?.relatedOrigins ?? [],
+  )
+}
+
 /** A key as pages show it. */
 export function keyView({ id, method, name, backupEligible, createdAt, lastUsedAt }: Key): KeyView {
   const synced = backupEligible

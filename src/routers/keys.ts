@@ -30,7 +30,7 @@ import { addAssets } from './assets.js'
 import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { keptRefusal } from './kept-refusal.js'
-import { forgetEndedKeys, keyAccount, keyView, listedKey } from './key-page.js'
+import { forgetEndedKeys, keyAccount, keyView, listedKey, warnAboutKeys } from './key-page.js'
 import { addKeyRemoval } from './remove-key.js'
 import { sendRefusal, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
@@ -74,6 +74,7 @@ async function showKeys(context: RouteContext): Promise<void> {
   // Those that a recovery ended are removed when the user has set up a new factor.
   const keys = context.reset ? [] : listed.keys
   if (!html) return void res.json(answerOf({ ...listed, keys }))
+  warnAboutKeys(context, listed.relyingPartyId)
   const { contact } = account
   const next = req.query.added === undefined ? undefined : state.record.enrolled?.next
   showPage(
@@ -116,6 +117,8 @@ async function respondPrepared(context: RouteContext, outcome: PreparedKey | Ref
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
   // Only the script of the page can go on.
   if (html) return res.redirect(303, `${deps.settings.path}${PAGE}`)
+  const { rp } = outcome.options
+  warnAboutKeys(context, typeof rp === 'object' && rp !== null ? Reflect.get(rp, 'id') : undefined)
   await storeRecord(req, { ...state.record, keyRegistration: outcome.registration })
   res.json({ publicKey: outcome.options } satisfies z.output<typeof keyOptionsAnswer>)
 }

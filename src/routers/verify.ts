@@ -15,6 +15,7 @@ import { addAssets } from './assets.js'
 import { respondState } from './challenge.js'
 import { followedChallenge, type RouteContext } from './context.js'
 import { keptRefusal } from './kept-refusal.js'
+import { warnAboutKeys } from './key-page.js'
 import { codePage, sendRefusal, showLock, showPage } from './respond.js'
 import { showResume } from './resume.js'
 import { addRoute } from './route.js'
@@ -48,7 +49,10 @@ async function showCodeEntry(context: RouteContext): Promise<void> {
   }
   if (await showLock(context)) return
   const view = await codePage(context, named)
-  if (view.page === 'key') return showPage(context, view, messageOn(context, view.exhausted))
+  if (view.page === 'key') {
+    warnAboutKeys(context)
+    return showPage(context, view, messageOn(context, view.exhausted))
+  }
   if (view.page !== 'code') return showPage(context, view, keptRefusal(context))
   const challenge = view.challenge && (await followedChallenge(context))
   showPage(context, { ...view, ...(challenge && { challenge }) }, messageOn(context, view.exhausted))

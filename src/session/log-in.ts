@@ -3,6 +3,7 @@ import { addAmr } from '../protocol/amr.js'
 import type { Settings } from '../settings.js'
 import type { SessionDeps } from './deps.js'
 import { isStored, newRecord, recordFor, sessionStateOf, setState } from './find-state.js'
+import { declaredPasskey } from './passkey-sign-in.js'
 import { type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
 import { decide } from './policy.js'
 import type { MfaRecord, VerifiedRecord } from './record.js'
@@ -109,8 +110,9 @@ async function renewLogin(
 async function startLogin(req: Request, deps: SessionDeps, login: Login, userId: string): Promise<void> {
   const { user, options } = login
   const account = await readAccount(user, userId, deps)
-  const decision = await decide(req, deps, account, { ...options })
-  const record = await recordFor(decision, req, deps, account)
+  const declared = declaredPasskey(req, deps, account, { ...options })
+  const decision = declared ?? (await decide(req, deps, account, { ...options }))
+  const record = 'stage' in decision ? decision : await recordFor(decision, req, deps, account)
   const returnTo = recordOf(req, userId)?.returnTo ?? rememberedTarget(req)
   const isDecidedPerRequest = record.stage === 'exempt' && record.exemption === 'not_required'
   const stored: MfaRecord = { ...record, ...(!isDecidedPerRequest && returnTo !== undefined && { returnTo }) }
@@ -120,7 +122,8 @@ async function startLogin(req: Request, deps: SessionDeps, login: Login, userId:
     returnTo,
   })
   if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId })
-  const graceUntil = decision.verdict === 'pass' ? decision.graceUntil : undefined
+  if (declared) deps.emit({ type: 'verified', userId, method: 'passkey', purpose: 'sign-in' })
+  const graceUntil = 'verdict' in decision && decision.verdict === 'pass' ? decision.graceUntil : undefined
   setState(req, deps, activeState(account, { ...stored, sessionId: req.sessionID }, graceUntil))
 }
 

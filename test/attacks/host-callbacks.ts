@@ -19,6 +19,7 @@ export const CALLBACKS: Readonly<Record<string, HostCallback>> = {
   factors: { options: (call) => ({ factors: call }), wish: [] },
   userId: { options: (call) => ({ userId: call }), wish: 'u-nina' },
   policy: { options: (call) => ({ policy: call }), wish: 'skip' },
+  passkeySignIn: { options: (call) => ({ login: { passkeySignIn: call } }), wish: 'swk' },
   location: { options: (call) => ({ location: call }), wish: 'Lyon' },
   locale: { options: (call) => ({ languages: { locale: call } }), wish: 'de' },
   remember: {

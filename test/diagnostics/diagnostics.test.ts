@@ -16,6 +16,7 @@ import {
   type WarningCode,
 } from '../../src/index.js'
 import { SERVICE_HEADER } from '../../src/protocol/index.js'
+import { mfaTestKit } from '../../src/testing/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { type HostSetup, host, signIn, signInFully } from '../kit/host.js'
@@ -51,6 +52,20 @@ type Watched = ReturnType<typeof watched>
 
 const inProduction = () => vi.stubEnv('NODE_ENV', 'production')
 const visitOnce = async ({ app }: Watched) => void (await request(app).get('/secret'))
+
+/** A host whose service keeps keys for a relying party. */
+function keyWatched(setup: HostSetup, id: string) {
+  const { service } = mfaTestKit({ relyingParty: { id, origins: [`https://${id}`] } })
+  return watched({ ...setup, options: { ...setup.options, service, keys: true } })
+}
+
+/** Requests options for a key on a page of that host. */
+async function optionsAt(made: Watched, host: string) {
+  const agent = await signIn(made.app, 'nina')
+  for (let visit = 0; visit < 2; visit++) {
+    await agent.post('/mfa/keys/options').set('Host', host).send({ method: 'passkey' }).expect(200)
+  }
+}
 
 /** Causes each warning, most of them twice. */
 const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>>> = {
@@ -189,6 +204,31 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     const agent = await signIn(made.app, 'bob')
     expect(made.codes()).not.toContain('MFA_WARN_DIALECT')
     for (const factor of ['sms', 'sms']) await challenge(agent, factor)
+    return made
+  },
+  MFA_WARN_KEY_RELYING_PARTY: async (setup) => {
+    const made = keyWatched(setup, 'vault.example')
+    await optionsAt(made, 'app.vault.example')
+    await optionsAt(made, 'localhost:3000')
+    expect(made.codes()).not.toContain('MFA_WARN_KEY_IP_ADDRESS')
+    return made
+  },
+  MFA_WARN_KEY_IP_ADDRESS: async (setup) => {
+    const made = keyWatched(setup, 'localhost')
+    await optionsAt(made, 'localhost:3000')
+    expect(made.codes()).not.toContain('MFA_WARN_KEY_IP_ADDRESS')
+    await optionsAt(made, '127.0.0.1:3000')
+    return made
+  },
+  MFA_WARN_KEY_PERMISSIONS_POLICY: async (setup) => {
+    const first: HostSetup['first'] = (app) => {
+      app.use((_req, res, next) => {
+        res.set('Permissions-Policy', 'camera=(), publickey-credentials-get=()')
+        next()
+      })
+    }
+    const made = keyWatched({ ...setup, first }, 'vault.example')
+    await optionsAt(made, 'vault.example')
     return made
   },
   MFA_WARN_KEY_REFUSED: async (setup) => {

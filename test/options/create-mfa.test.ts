@@ -140,6 +140,7 @@ describe('createMfa', () => {
       'notMeRouter',
       'recoveryRouter',
       'languageRouter',
+      'wellKnownRouter',
       'startMfa',
       'requireMfa',
       'strategy',

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { openStore } from '../../service/src/store/open.js'
 import type { Store, Value } from '../../service/src/store/store.js'
 import { requireMfa } from '../../src/index.js'
+import { testKeys } from '../../src/testing/key-service.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { challengeStrongest, type HostSetup, jsonAgent, withCookie } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
@@ -65,6 +66,7 @@ function watchedHost(setup: HostSetup = {}) {
   const store = new MemoryStore()
   const standIn = standInService()
   let asked = 0
+  Object.assign(standIn.service, { keys: testKeys({ id: 'vault.example' }).verbs })
   standIn.service.deliveryOf = async () => {
     asked++
     return { status: 'queued', channel: 'sms', to: '••• 01', updatedAt: Date.now() }
@@ -79,6 +81,9 @@ function watchedHost(setup: HostSetup = {}) {
       limits: { store: { postgres: { pool, tableName: names.counters } } },
       trustedDevices: { store: { postgres: { pool, tableName: names.trust } } },
       languages: { offer: ['en', 'de'] },
+      keys: true,
+      // A warning is an event, and these tests open the app at an IP address.
+      diagnostics: { ignore: ['MFA_WARN_KEY_IP_ADDRESS'] },
       recovery: { onNotice: () => {}, onFactorsEnded: () => {} },
       ...setup.options,
     },

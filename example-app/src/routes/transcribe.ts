@@ -1,4 +1,4 @@
-import { type TranscribeAnswer, TranscriptionError, type TranscriptionRefusal } from 'countersign'
+import type { TranscribeAnswer, TranscriptionRefusal } from 'countersign'
 import { type Request, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
@@ -29,11 +29,10 @@ const DETAILS: Readonly<Record<TranscriptionRefusal['reason'], string>> = {
   unsupported_media: 'Choose an audio or video file, such as MP3, M4A, Ogg, WAV, MP4 or WebM.',
 }
 
-/** `GET /transcribe`, `POST /transcribe`, `POST /transcribe/ticket` */
+/** `GET /transcribe`, `POST /transcribe` */
 export function transcribeRoutes(context: VaultContext): Router {
-  const { transcriber, streamOrigin } = context
+  const { transcriber } = context
   const router = Router()
-  const scripts = ownScripts(streamOrigin)
 
   const transcribe = (req: Request): Promise<TranscribeAnswer> => {
     if (!req.is('multipart/form-data')) return transcriber.transcribe(readBody(req, addressed))
@@ -45,11 +44,11 @@ export function transcribeRoutes(context: VaultContext): Router {
     })
   }
 
-  router.get('/transcribe', signedIn, scripts, (req, res) => {
+  router.get('/transcribe', signedIn, ownScripts, (req, res) => {
     res.send(transcribePage({ user: customer(req), frame: frameOf(req, context) }))
   })
 
-  router.post('/transcribe', signedIn, scripts, async (req, res) => {
+  router.post('/transcribe', signedIn, ownScripts, async (req, res) => {
     const shared = { user: customer(req), frame: frameOf(req, context) }
     try {
       const { text, durationSeconds } = transcriptOf(await transcribe(req))
@@ -62,22 +61,8 @@ export function transcribeRoutes(context: VaultContext): Router {
     }
   })
 
-  // The browser opens the stream itself, so that speech takes no detour, and never has the API key.
-  router.post('/transcribe/ticket', signedIn, async (_req, res) => {
-    if (!transcriber.createStreamTicket) throw new Problem('transcription_unavailable', LIVE_UNAVAILABLE)
-    const { ticket } = await transcriber.createStreamTicket().catch((error: unknown) => {
-      if (error instanceof TranscriptionError && error.reason === 'transcription_unavailable') {
-        throw new Problem('transcription_unavailable', LIVE_UNAVAILABLE)
-      }
-      throw error
-    })
-    res.json({ ticket, url: `${streamOrigin ?? ''}/v1/transcribe/stream` })
-  })
-
   return router
 }
-
-const LIVE_UNAVAILABLE = 'The MFA service has no engine for live speech. You can still send a recording.'
 
 /**
  * The transcript in an answer of the service.

@@ -131,9 +131,8 @@ const LIMIT_HINTS: Readonly<Record<LimitName, string>> = {
 
 function limitField(name: LimitName): Field {
   const { unit, min, max, default: initial } = LIMIT_RANGES[name]
-  const [from, to, usual] = [min, max, initial].map((bound) => bound.toLocaleString('en'))
-  const range = `${from} to ${to}${unit === 'ms' ? '' : ` ${unit}`}`
-  return { hint: `${LIMIT_HINTS[name]} Allowed: ${range}. Default: ${usual}.` }
+  const range = `${min} to ${max}${unit === 'ms' ? '' : ` ${unit}`}`
+  return { hint: `${LIMIT_HINTS[name]} Allowed: ${range}. Default: ${initial}.` }
 }
 
 const LIMITS = Object.fromEntries(LIMIT_NAMES.map((name) => [name, limitField(name)]))
@@ -162,9 +161,6 @@ function fieldsOf(group: Readonly<Record<string, Field>>): SettingField[] {
 
 /** `sendsPerDay` as "Sends per day". */
 function inWords(name: string): string {
-  const words = name
-    .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-    .replace(/^sms/, 'SMS')
-    .replace(/^whatsapp/, 'WhatsApp')
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

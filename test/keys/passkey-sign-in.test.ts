@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { requireMfa } from '../../src/index.js'
+import { jsonAgent } from '../kit/host.js'
+import { login } from '../kit/sign-in.js'
+import { keyHost } from './kit.js'
+
+/** A host that signs in with passkeys of its own. `declared` is what it says about a login. */
+function declaring(declared: unknown) {
+  return keyHost({
+    login: { via: 'passkey' } as object,
+    options: {
+      login: {
+        passkeySignIn: ({ login }) =>
+          Reflect.get(login, 'via') === 'passkey' ? (declared as 'hwk') : undefined,
+      },
+    },
+    routes: (app) => {
+      app.post('/wire', requireMfa({ minStrength: 'phishing-resistant' }), (_req, res) => {
+        res.json({ done: true })
+      })
+    },
+  })
+}
+
+describe('a passkey sign-in of the host', () => {
+  it.each([
+    ['hwk', ['hwk', 'user', 'mfa']],
+    ['swk', ['swk', 'user', 'mfa']],
+  ])('of kind %s needs no second factor, and proves %j', async (declared, amr) => {
+    const made = declaring(declared)
+    const agent = jsonAgent(made.app)
+    const { body } = await login(agent, 'bob').expect(200)
+    expect(body.mfa).toMatchObject({ status: 'verified', amr })
+    expect((await agent.get('/secret').expect(200)).body.mfa).toMatchObject({ status: 'verified', amr })
+    await agent.post('/wire').expect(200)
+    expect(made.events).toMatchObject([{ type: 'verified', method: 'passkey', purpose: 'sign-in' }])
+  })
+
+  it('is off for a login that the host says nothing about, and by default', async () => {
+    for (const made of [declaring(undefined), keyHost()]) {
+      const { body } = await login(jsonAgent(made.app), 'bob').expect(200)
+      expect(body.mfa.status).toBe('pending')
+    }
+  })
+
+  it.each([['pwd'], [true], [Promise.resolve('hwk')]])(
+    'signs nobody in if the function answers %s',
+    async (answer) => {
+      const made = declaring(answer)
+      const agent = jsonAgent(made.app)
+      await login(agent, 'bob').expect(500)
+      await agent.get('/secret').expect(401)
+    },
+  )
+})
