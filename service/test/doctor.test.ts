@@ -62,6 +62,32 @@ describeOnBothDatabases((bench, database) => {
     ])
   })
 
+  test('reports relying parties that do not fit, and nothing while no application has one', async () => {
+    const { store } = bench()
+    const found = async () => (await diagnose()).filter((one) => one.includes(' security keys: '))
+    expect(await found()).toEqual([])
+    const ann = operator(store, 'ann')
+    await ann.createApplication('keys', { relyingPartyId: 'keys.example', origin: 'www.keys.example' })
+    expect(await found()).toEqual([
+      'ok security keys: The relying parties fit their origins: keys.example for "keys".',
+    ])
+    const relyingPartyOrigins = ['https://keys.example.com', 'http://localhost:3000']
+    await ann.changeSettings('keys', { set: { relyingPartyOrigins, origin: 'bank.example' }, unset: [] })
+    expect(await found()).toEqual([
+      expect.stringMatching(
+        /^error security keys: "keys": browsers refuse keys of keys.example at https:\/\/keys.example.com:/,
+      ),
+      expect.stringMatching(
+        /^error security keys: "keys": browsers refuse keys of keys.example at http:\/\/localhost:3000:/,
+      ),
+      expect.stringMatching(/^warning security keys: "keys": the pages at bank.example cannot use keys/),
+      expect.stringMatching(
+        /^warning security keys: "keys": http:\/\/localhost:3000 is an origin for development/,
+      ),
+    ])
+    await ann.changeSettings('keys', { set: {}, unset: ['relyingPartyId', 'relyingPartyOrigins', 'origin'] })
+  })
+
   test('warns about senders of applications that no carrier can use', async () => {
     const { store } = bench()
     await operator(store, 'ann').createApplication('bank', {

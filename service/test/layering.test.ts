@@ -224,7 +224,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'secrets',
       'store',
     ],
-    types: ['applications', 'carriers'],
+    types: ['applications'],
   },
   'index.ts': {
     uses: ['configuration-error.ts', 'environment.ts', 'log', 'operator', 'secrets', 'service.ts', 'store'],

@@ -56,6 +56,9 @@ export const relyingPartyOption = z.strictObject(
   { error: 'relyingParty must be an object with an id such as example.com' },
 )
 
+/** The option `relyingParty`, once it is valid. */
+export type RelyingPartyOption = z.output<typeof relyingPartyOption>
+
 /** The option `keyPolicy` of `createService`. */
 export const keyPolicyOption = z.strictObject(
   {
@@ -112,7 +115,7 @@ export const DEFAULT_KEY_POLICY: KeyPolicy = keyPolicyOption.parse({})
 
 /** The relying party that `relyingParty` describes. */
 export function relyingPartyOf(
-  given: z.output<typeof relyingPartyOption> | undefined,
+  given: RelyingPartyOption | undefined,
   applicationName: string,
 ): RelyingPartySettings | undefined {
   if (!given) return undefined

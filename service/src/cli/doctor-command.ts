@@ -1,13 +1,12 @@
 import type { Command } from 'commander'
 import { guessingSentence } from 'countersign/protocol'
-import type { Routes } from '../carriers/route.js'
 import { ConfigurationError } from '../configuration-error.js'
 import { readEnvironment } from '../environment.js'
 import { diagnoseCarriers, diagnoseReports } from '../operator/diagnose-carriers.js'
 import { diagnoseStore } from '../operator/diagnose-store.js'
 import type { Diagnostic } from '../operator/diagnostic.js'
 import { OperatorError } from '../operator/operator-error.js'
-import { readOptions } from '../options.js'
+import { readOptions, type ServiceSettings } from '../options.js'
 import { isProduction } from '../production.js'
 import { configuredSources } from '../reports/configured-sources.js'
 import type { Keys } from '../secrets/keys.js'
@@ -25,8 +24,8 @@ export function doctorCommand(program: Command, io: Io): void {
     .action(async (_own, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
       const keys = keysOf(io)
-      const { routes, diagnostics: ofSettings } = await diagnoseSettings(io)
-      const diagnostics = [...ofSettings, ...(await diagnoseStoreOf(io, keys, routes))]
+      const { settings, diagnostics: ofSettings } = await diagnoseSettings(io)
+      const diagnostics = [...ofSettings, ...(await diagnoseStoreOf(io, keys, settings))]
       print(io, options, diagnostics, () =>
         table(
           ['', 'subject', 'diagnostic'],
@@ -42,7 +41,7 @@ export function doctorCommand(program: Command, io: Io): void {
 /** Checks the environment variables of the service, and the carriers that they configure. */
 async function diagnoseSettings(
   io: Io,
-): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly routes?: Routes }> {
+): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly settings?: ServiceSettings }> {
   const subject = 'settings'
   try {
     const { options, warnings } = readEnvironment(io.env, { dataDir: storeLocation(io.env).dataDir })
@@ -60,19 +59,24 @@ async function diagnoseSettings(
       ...(await diagnoseCarriers(routes)),
       diagnoseReports(configuredSources(settings)),
     ]
-    return { diagnostics, routes }
+    return { diagnostics, settings }
   } catch (error) {
     return { diagnostics: faultsOf(error, subject) }
   }
 }
 
-async function diagnoseStoreOf(io: Io, keys: Keys, routes: Routes | undefined): Promise<Diagnostic[]> {
+async function diagnoseStoreOf(
+  io: Io,
+  keys: Keys,
+  settings: ServiceSettings | undefined,
+): Promise<Diagnostic[]> {
   const production = isProduction(io.env)
   const service = {
     production,
     hasOptionKey: !!io.env.SERVICE_API_KEY,
     homeCountry: io.env.SERVICE_HOME_COUNTRY || undefined,
-    routes,
+    routes: settings?.routes,
+    relyingParty: settings?.relyingParty,
   }
   try {
     return await withStore(io, (store) => diagnoseStore(store, keys, service), { migrations: 'skip' })

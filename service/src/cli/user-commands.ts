@@ -45,6 +45,7 @@ export function userCommands(program: Command, io: Io): void {
           ['language', state.locale],
           ['authenticator app', state.authenticatorApp],
           ['backup codes left', state.backupCodesLeft],
+          ['security keys and passkeys', state.keys],
         ])
         if (state.factors.length === 0) return facts
         const rows = state.factors.map((one) => [one.factor, one.failures, one.disabled])
@@ -63,7 +64,7 @@ export function userCommands(program: Command, io: Io): void {
     })
 
   command('disable-factor')
-    .argument('<factor>', 'app, backup, or a contact of the user')
+    .argument('<factor>', 'app, backup, security-key, passkey, or a contact of the user')
     .description('disable a factor until the user sets it up again')
     .action(async (application: string, who: string, factor: string, _own, me: Command) => {
       const options = me.optsWithGlobals<UserOptions>()
@@ -79,6 +80,38 @@ export function userCommands(program: Command, io: Io): void {
       if (!disabled.wasKnown) {
         io.err('This account has never used this factor: check the spelling.')
       }
+    })
+
+  command('keys')
+    .description('list the security keys and passkeys of an account')
+    .action(async (application: string, who: string, _own, me: Command) => {
+      const options = me.optsWithGlobals<UserOptions>()
+      const keys = await withOperator(
+        io,
+        options,
+        (operator) => operator.listUserKeys(referenceTo(application, who, options)),
+        READS,
+      )
+      print(io, options, keys, () =>
+        table(
+          ['id', 'kind', 'name', 'can be synced', 'added', 'last used'],
+          keys.map(({ id, method, name, backupEligible, createdAt, lastUsedAt }) => [
+            ...[id, method, name, backupEligible ? 'yes' : 'no', new Date(createdAt)],
+            lastUsedAt === undefined ? null : new Date(lastUsedAt),
+          ]),
+        ),
+      )
+    })
+
+  command('remove-key')
+    .argument('<key>', 'the id that `user keys` shows')
+    .description('remove a security key or passkey of an account')
+    .action(async (application: string, who: string, key: string, _own, me: Command) => {
+      const options = me.optsWithGlobals<UserOptions>()
+      await withOperator(io, options, (operator) =>
+        operator.removeUserKey(referenceTo(application, who, options), key),
+      )
+      print(io, options, { removed: true }, () => 'Removed.')
     })
 
   command('export')
@@ -129,10 +162,10 @@ export function userCommands(program: Command, io: Io): void {
       )
       print(io, options, page, () =>
         table(
-          ['user', 'reference', 'email', 'phone', 'app', 'backup codes', 'locked until'],
+          ['user', 'reference', 'email', 'phone', 'app', 'backup codes', 'keys', 'locked until'],
           page.users.map((one) => [
             ...[one.account ?? one.user, one.reference, one.email, one.phone],
-            ...[one.authenticatorApp ? 'yes' : 'no', one.backupCodesLeft],
+            ...[one.authenticatorApp ? 'yes' : 'no', one.backupCodesLeft, one.keys],
             one.lockedUntil === null ? null : new Date(one.lockedUntil),
           ]),
         ),

@@ -163,7 +163,19 @@ async function attempt(
     const used = { ...key, backed_up: flags?.bs ?? false, last_used_at: now }
     return accepted(used, flags?.uv ?? false, wentBack)
   }
-  return refused(result, assertion.fault ?? 'counter', now)
+  const fault = assertion.fault ?? (await faultOfRightOne(context, application, account, key?.id ?? ''))
+  return refused(result, fault, now)
+}
+
+/** Why a response that was right was not taken: its counter, unless the key was removed meanwhile. */
+async function faultOfRightOne(
+  { store }: FlowContext,
+  application: Application,
+  account: string,
+  id: string,
+): Promise<KeyFault> {
+  const { key } = await findKey(store, application, account, id)
+  return key ? 'counter' : 'unknown_key'
 }
 
 function noticeOf(

@@ -1,10 +1,12 @@
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
+import type { RelyingPartyOption } from '../applications/key-settings.js'
 import { unrestrictedAdvice, unrestrictedApplications } from '../applications/unrestricted.js'
 import type { Routes } from '../carriers/route.js'
 import { allKeys, type Keys } from '../secrets/keys.js'
 import { pendingMigrations } from '../store/migrate.js'
 import { queryOne, type Store } from '../store/store.js'
 import { diagnoseDeliveries } from './diagnose-deliveries.js'
+import { diagnoseRelyingParties } from './diagnose-relying-parties.js'
 import { diagnoseSenders } from './diagnose-senders.js'
 import { diagnoseTraffic } from './diagnose-traffic.js'
 import type { Diagnostic } from './diagnostic.js'
@@ -22,6 +24,8 @@ export async function diagnoseStore(
     readonly homeCountry?: string | undefined
     /** The carriers that are configured; without them, the senders of applications are not checked. */
     readonly routes?: Routes | undefined
+    /** The relying party of the application `default`. */
+    readonly relyingParty?: RelyingPartyOption | undefined
   },
 ): Promise<Diagnostic[]> {
   const now = Date.now()
@@ -36,6 +40,7 @@ export async function diagnoseStore(
     ...(await diagnoseApplications(store, service.hasOptionKey)),
     await diagnoseCountries(store, service.homeCountry),
     ...(await diagnoseTraffic(store, now)),
+    ...(await diagnoseRelyingParties(store, service)),
     ...(service.routes ? await diagnoseSenders(store, service.routes) : []),
   ]
 }

@@ -9,6 +9,7 @@ export const SUBJECTS = [
   'API keys',
   'countries',
   'traffic',
+  'security keys',
 ] as const
 
 /** The result of one check. */

@@ -1,3 +1,4 @@
+import type { Key } from 'countersign/protocol'
 import type { AccountExport } from '../accounts/export-schema.js'
 import type { Mode } from '../application.js'
 import type { ApplicationSettings } from '../applications/settings.js'
@@ -39,6 +40,7 @@ import { OperatorError } from './operator-error.js'
 import { type PhoneTrafficSummary, pauseTraffic, resumeTraffic, showTraffic } from './phone-traffic.js'
 import type { Role } from './role.js'
 import type { ErasedUser, UserPage } from './user-data.js'
+import { listUserKeys, removeUserKey } from './user-keys.js'
 import type { UserReference } from './user-reference.js'
 import { eraseUser, exportUser, listUsers, type UserFilter } from './user-rights.js'
 import { type TimelineEntry, userTimeline } from './user-timeline.js'
@@ -110,6 +112,13 @@ export interface Operator {
    * Throws an `OperatorError` when the account is unknown or the factor is not one of these.
    */
   disableFactor(user: UserReference, factor: string): Promise<DisabledFactor>
+  /** Lists the security keys and passkeys of an account, in the order in which they were registered. */
+  listUserKeys(user: UserReference): Promise<readonly Key[]>
+  /**
+   * Removes a security key or passkey of an account. No notice is sent. Throws an `OperatorError` when the account has no key
+   * with this id.
+   */
+  removeUserKey(user: UserReference, key: string): Promise<void>
   /**
    * Lists the accounts of an application in the order of their names, a page at a time, with masked contacts. Throws an
    * `OperatorError` when `after` is not the `next` of an earlier page.
@@ -201,6 +210,8 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     userTimeline: (user) => userTimeline(actor, user),
     unlockUser: (user) => unlockUser(actor, user),
     disableFactor: (user, factor) => disableFactor(actor, user, factor),
+    listUserKeys: (user) => listUserKeys(actor, user),
+    removeUserKey: (user, key) => removeUserKey(actor, user, key),
     listUsers: (filter) => listUsers(actor, filter),
     exportUser: (user) => exportUser(actor, user),
     eraseUser: (user) => eraseUser(actor, user),

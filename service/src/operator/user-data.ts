@@ -42,6 +42,8 @@ export interface UserSummary {
   readonly authenticatorApp: boolean
   /** The number of unused backup codes. */
   readonly backupCodesLeft: number
+  /** The number of security keys and passkeys. */
+  readonly keys: number
 }
 
 /** A page of a list of accounts. */
@@ -121,20 +123,23 @@ export async function listUserData(
   const size = Math.min(limit, MAX_USERS)
   const rows = await listAccounts(store.lists, partition, { after: start, limit: size })
   const last = rows.length === size ? rows.at(-1) : undefined
-  const users = rows.map(({ account, proven_email, proven_phone, locked_until, app, backup_codes }) => {
-    const isNamed = account.startsWith(ACCOUNT_PREFIX)
-    const name = account.slice(account.indexOf(':') + 1)
-    return {
-      account: isNamed ? name : null,
-      user: isNamed ? null : masked(name),
-      reference: accountReference(keys, partition, account),
-      email: proven_email && masked(proven_email),
-      phone: proven_phone && masked(proven_phone),
-      lockedUntil: locked_until > Date.now() ? locked_until : null,
-      authenticatorApp: app,
-      backupCodesLeft: backup_codes,
-    }
-  })
+  const users = rows.map(
+    ({ account, proven_email, proven_phone, locked_until, app, backup_codes, keys: own }) => {
+      const isNamed = account.startsWith(ACCOUNT_PREFIX)
+      const name = account.slice(account.indexOf(':') + 1)
+      return {
+        account: isNamed ? name : null,
+        user: isNamed ? null : masked(name),
+        reference: accountReference(keys, partition, account),
+        email: proven_email && masked(proven_email),
+        phone: proven_phone && masked(proven_phone),
+        lockedUntil: locked_until > Date.now() ? locked_until : null,
+        authenticatorApp: app,
+        backupCodesLeft: backup_codes,
+        keys: own,
+      }
+    },
+  )
   return { users, ...(last && { next: seal(keys, cursorIdentity(partition), last.account) }) }
 }
 

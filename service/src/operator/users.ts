@@ -1,5 +1,6 @@
-import { canonicalUser, parseUser } from 'countersign/protocol'
+import { canonicalUser, KEY_METHODS, parseUser } from 'countersign/protocol'
 import { DISABLED_BY_OPERATOR } from '../accounts/account.js'
+import { keyFactor, listKeys } from '../accounts/account-key.js'
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import { BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { partitionOf } from '../application.js'
@@ -46,6 +47,8 @@ export interface UserState {
   readonly authenticatorApp: 'none' | 'waits for its first code' | 'set up'
   /** The number of unused backup codes. */
   readonly backupCodesLeft: number
+  /** The number of security keys and passkeys. */
+  readonly keys: number
   /** The factors with failures, and those that an operator disabled. */
   readonly factors: readonly FactorState[]
 }
@@ -91,6 +94,7 @@ export async function showUser(actor: Actor, user: UserReference): Promise<UserS
     locale: account.locale,
     authenticatorApp: app?.sealed ? 'set up' : app?.pending ? 'waits for its first code' : 'none',
     backupCodesLeft: await backupCodesLeft(store, { id: partition }, accountOf(user)),
+    keys: (await listKeys(store, { id: partition }, accountOf(user))).length,
     factors: factors.map((row) => ({
       factor: maskedFactor(row.factor),
       // An operator's disabling is stored as a number that no guessing reaches.
@@ -119,7 +123,7 @@ export async function unlockUser(actor: Actor, user: UserReference): Promise<voi
   )
 }
 
-/** Disables a factor until it is bound again (R26): `app`, `backup`, or a contact, whose codes are then refused. */
+/** Disables a factor until it is bound again (R26): `app`, `backup`, `security-key`, `passkey`, or a contact, whose codes are then refused. */
 export async function disableFactor(
   actor: Actor,
   user: UserReference,
@@ -166,6 +170,8 @@ async function isKnown(tx: Queries, key: readonly string[], factor: string): Pro
          AND $3 IN ('EMAIL:' || lower(proven_email), 'PHONE:' || proven_phone,
            'DUAL:' || lower(proven_email) || ':' || proven_phone))
        OR $3 = $5 AND EXISTS (SELECT FROM app_secret WHERE application = $1 AND account = $2)
+       OR EXISTS (SELECT FROM account_key WHERE application = $1 AND account = $2
+         AND upper(replace(method, '-', '_')) = $3)
        OR $3 = $6 AND EXISTS (SELECT FROM backup_set WHERE application = $1 AND account = $2) AS known`,
     [...key, factor, contact, APP_FACTOR, BACKUP_FACTOR],
   )
@@ -180,9 +186,13 @@ function disabledBy(failures: number, failuresBeforeDisable: number): FactorStat
 function factorOf(text: string): string {
   if (text === 'app') return APP_FACTOR
   if (text === 'backup') return BACKUP_FACTOR
+  const method = KEY_METHODS.find((known) => known === text)
+  if (method) return keyFactor(method)
   const contact = parseUser(text)
   if (!contact)
-    throw new OperatorError(`"${text}" is not a factor: use app, backup, or a contact of the user.`)
+    throw new OperatorError(
+      `"${text}" is not a factor: use app, backup, security-key, passkey, or a contact of the user.`,
+    )
   return `${contact.kind.toUpperCase()}:${canonicalUser(contact)}`
 }
 

@@ -272,7 +272,7 @@ export function erasureSuite(bench: () => Bench): void {
       expect(new Set(users.map((user) => user.reference)).size).toBe(8)
       expect(users[0]).toEqual({
         ...{ account: 'user 8', user: null, reference: expect.any(String), email: null, phone: null },
-        ...{ lockedUntil: null, authenticatorApp: false, backupCodesLeft: 0 },
+        ...{ lockedUntil: null, authenticatorApp: false, backupCodesLeft: 0, keys: 0 },
       })
       const text = JSON.stringify(pages)
       for (const { email } of contacts) {

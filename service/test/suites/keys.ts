@@ -2,7 +2,9 @@ import type { KeyFault, KeyMethod } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import { softwareAuthenticator } from '../../../src/testing/software-authenticator.js'
 import { DEFAULT_KEY_POLICY } from '../../src/applications/key-settings.js'
-import { advance, type Bench, eventually, freshEmail, freshTenant } from '../kit.js'
+import { operator } from '../../src/operator/operator.js'
+import { keysFrom } from '../../src/secrets/keys.js'
+import { advance, type Bench, eventually, freshEmail, freshTenant, SECRET } from '../kit.js'
 import { KEY_PAGE, keysOf, optionsIn, RELYING_PARTY, registerSoftwareKey } from '../software-key.js'
 
 /** Security keys and passkeys (R19, R69, R70, R71, R72). */
@@ -132,6 +134,28 @@ export function keysSuite(bench: () => Bench): void {
       name: 'Vault',
       origins: ['https://app.example.com'],
       relatedOrigins: ['https://vault.example'],
+    })
+  })
+
+  test('can be listed and removed by an operator, which the audit log records without naming the account', async () => {
+    const tenant = vault()
+    const { application, user, mfa } = tenant
+    const ops = operator(bench().store, 'ops', { keys: () => keysFrom(SECRET) })
+    await ops.createApplication(application.id)
+    await register(tenant, 'passkey', softwareAuthenticator(), 'Blue')
+    const reference = { application: application.id, mode: 'live', user: 'ann', isAccount: true } as const
+    const [key] = await ops.listUserKeys(reference)
+    expect(key).toMatchObject({ method: 'passkey', name: 'Blue' })
+    expect(await ops.showUser(reference)).toMatchObject({ keys: 1 })
+    expect(await ops.listUsers({ ...reference, limit: 10 })).toMatchObject({ users: [{ keys: 1 }] })
+    expect(await ops.disableFactor(reference, 'passkey')).toEqual({ factor: 'PASSKEY', wasKnown: true })
+    await ops.removeUserKey(reference, key?.id ?? '')
+    await expect(ops.removeUserKey(reference, key?.id ?? '')).rejects.toThrow('ann has no such key')
+    expect(await mfa.factorsOf?.(user)).toMatchObject({ keys: [] })
+    const [entry] = await ops.listAudit({ application: application.id, limit: 1 })
+    expect(entry).toMatchObject({
+      action: 'factor.removed',
+      detail: expect.stringMatching(/^PASSKEY of account [0-9a-f]{12}$/),
     })
   })
 

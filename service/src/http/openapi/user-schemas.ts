@@ -23,6 +23,11 @@ export const usersAnswer = z.object({
       locked_until: z.iso.datetime().nullable(),
       app: z.boolean().meta({ description: 'Whether a confirmed authenticator app is set up.' }),
       backup_codes_left: z.number().int().nonnegative(),
+      keys: z
+        .number()
+        .int()
+        .nonnegative()
+        .meta({ description: 'How many security keys and passkeys it has.' }),
     }),
   ),
   next: z

@@ -1,0 +1,47 @@
+import type { Key } from 'countersign/protocol'
+import { holdAccount } from '../accounts/account.js'
+import { deleteKey, keyFactor, keyFrom, listKeys } from '../accounts/account-key.js'
+import { partitionOf } from '../application.js'
+import { accountReference } from '../secrets/account-reference.js'
+import type { Actor } from './actor.js'
+import { mustExist } from './applications.js'
+import { auditedChange } from './audited-change.js'
+import { OperatorError } from './operator-error.js'
+import { accountOf, maskedUser, type UserReference } from './user-reference.js'
+
+/** The security keys and passkeys of an account, in the order in which they were registered. */
+export async function listUserKeys({ store }: Actor, user: UserReference): Promise<readonly Key[]> {
+  await mustExist(store, user.application)
+  const rows = await listKeys(store, { id: partitionOf(user.application, user.mode) }, accountOf(user))
+  return rows.map(keyFrom)
+}
+
+/** Removes a key of an account. No notice is sent: the operator knows why. */
+export async function removeUserKey(actor: Actor, user: UserReference, id: string): Promise<void> {
+  const partition = { id: partitionOf(user.application, user.mode) }
+  const account = accountOf(user)
+  const reference = accountReference(actor.keys(), partition, account)
+  await auditedChange(
+    actor,
+    async (tx) => {
+      await mustExist(tx, user.application)
+      const known = await listKeys(tx, partition, account)
+      if (!known.some((key) => key.id === id)) throw unknownKey(user)
+      await holdAccount(tx, partition, account)
+      const removed = await deleteKey(tx, partition, account, id)
+      if (!removed) throw unknownKey(user)
+      return removed
+    },
+    ({ method }) => ({
+      application: user.application,
+      action: 'factor.removed',
+      detail: `${keyFactor(method)} of account ${reference}`,
+    }),
+  )
+}
+
+function unknownKey(user: UserReference): OperatorError {
+  return new OperatorError(
+    `${maskedUser(user)} has no such key in "${user.application}": list them with user keys.`,
+  )
+}
