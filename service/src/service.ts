@@ -183,6 +183,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
       observe: metrics.observeRequest,
       mfa: inProcessService(context, async () => CONSOLE),
       trustedProxies: settings.console.trustedProxies,
+      publicUrl: settings.publicUrl ?? settings.console.url,
       doctor: {
         hasOptionKey: settings.apiKey !== undefined,
         homeCountry: settings.homeCountry,

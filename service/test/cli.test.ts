@@ -226,6 +226,28 @@ describe('the command line on PostgreSQL', () => {
     expect(everything).not.toContain(tests.key.slice(9, 50))
   })
 
+  test('invites operators of the console, and lists, promotes and disables them (R106)', async () => {
+    const link = (env: Env, ...more: string[]) =>
+      inProcess(env, 'operator', 'invite', 'Ann@Example.com', ...more)
+    const invited = await link({ ...env, SERVICE_CONSOLE_URL: 'https://mfa.example/' }, '--role', 'support')
+    expect(invited.out).toMatch(/^https:\/\/mfa\.example\/console\/invitation\/[\w-]{43}\n$/)
+    expect(invited.err).toContain('Send this link to Ann@Example.com only')
+    expect((await link(env)).out).toMatch(/^\/console\/invitation\//)
+    expect((await inProcess(env, 'operator', 'list')).out).toMatch(/ann@example\.com +support +invited/)
+    expect((await inProcess(env, 'operator', 'role', 'ann@example.com', 'owner')).err).toContain(
+      '"owner" is not a role: use viewer, support, admin.',
+    )
+    await inProcess(env, 'operator', 'role', 'ann@example.com', 'admin')
+    await inProcess(env, 'operator', 'disable', 'ann@example.com')
+    expect((await inProcess(env, 'operator', 'list')).out).toMatch(/ann@example\.com +admin +disabled/)
+    const again = await inProcess(env, 'operator', 'disable', 'ann@example.com')
+    expect([again.code, again.err]).toEqual([
+      1,
+      expect.stringContaining('There is no operator ann@example.com'),
+    ])
+    expect((await inProcess(env, 'operator', 'invite', 'ann')).err).toContain('is not an email address')
+  })
+
   test('shows an account with masked contacts, unlocks it and disables its factors', async () => {
     const shown = await succeed('user', 'show', 'default', 'ann@example.com')
     expect(shown.out).toContain('a•••@e•••')

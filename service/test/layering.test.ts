@@ -95,6 +95,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'contacts',
       'delivery',
       'limits.ts',
+      'message-texts',
       'secrets',
       'store',
       'time-limit.ts',

@@ -24,6 +24,8 @@ export interface ConsoleParts {
     readonly homeCountry: string | undefined
     readonly routes: Routes
   }
+  /** The public address of the API, if the operator configured one. */
+  readonly publicUrl: string | undefined
   /** What runs. */
   readonly info: { readonly version: string; readonly store: string; readonly carriers: string }
 }

@@ -2,11 +2,13 @@ import type { PageRoute, PublicRoute } from './page.js'
 import { KEY_ROUTES } from './pages/api-keys.js'
 import { APPLICATION_ROUTES } from './pages/applications.js'
 import { AUDIT_ROUTES } from './pages/audit.js'
+import { DEVELOPER_ROUTES } from './pages/developer.js'
 import { HEALTH_ROUTES } from './pages/health.js'
 import { MESSAGE_ROUTES } from './pages/messages.js'
 import { OPERATOR_ROUTES } from './pages/operators.js'
 import { OVERVIEW_ROUTES } from './pages/overview.js'
 import { SETTINGS_ROUTES } from './pages/settings.js'
+import { TEXT_ROUTES } from './pages/texts.js'
 import { TRAFFIC_ROUTES } from './pages/traffic.js'
 import { USER_ROUTES } from './pages/users.js'
 import { INVITATION_ROUTES } from './sign-in/invitation-routes.js'
@@ -21,6 +23,8 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...USER_ROUTES,
   ...MESSAGE_ROUTES,
   ...TRAFFIC_ROUTES,
+  ...TEXT_ROUTES,
+  ...DEVELOPER_ROUTES,
   ...AUDIT_ROUTES,
   ...HEALTH_ROUTES,
   ...OPERATOR_ROUTES,

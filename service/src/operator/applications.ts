@@ -97,7 +97,7 @@ export async function listApplications({ store }: Actor): Promise<ApplicationSum
 
 /** Every setting of an application, and whether it is set. */
 export async function showSettings({ store }: Actor, application: string): Promise<Setting[]> {
-  return describeSettings(application, await settingsOf(store, application))
+  return describeSettings(application, await storedSettings(store, application))
 }
 
 function describeSettings(application: string, set: ApplicationSettings): Setting[] {
@@ -141,7 +141,7 @@ export async function changeSettings(
   await auditedChange(
     actor,
     async (tx) => {
-      const before = await settingsOf(tx, application, 'FOR UPDATE')
+      const before = await storedSettings(tx, application, 'FOR UPDATE')
       refuseConflicts(describeSettings(application, before), changes.seen)
       const kept = Object.entries(before).filter(([name]) => !changes.unset.includes(name))
       const after = checked({ ...Object.fromEntries(kept), ...changes.set })
@@ -176,15 +176,16 @@ function refuseConflicts(current: readonly Setting[], seen: ReadonlyMap<string, 
 
 /** The limits of an application: what is set, and the defaults for the rest. */
 export async function limitsOf({ store }: Actor, application: string): Promise<Limits> {
-  return effectiveApplication(application, await settingsOf(store, application)).limits
+  return effectiveApplication(application, await storedSettings(store, application)).limits
 }
 
 /** Throws an `OperatorError` when the application does not exist. */
 export async function mustExist(queries: Queries, application: string): Promise<void> {
-  await settingsOf(queries, application)
+  await storedSettings(queries, application)
 }
 
-async function settingsOf(
+/** What is set for an application. Throws an `OperatorError` when it does not exist. */
+export async function storedSettings(
   queries: Queries,
   application: string,
   lock: 'FOR UPDATE' | '' = '',
@@ -207,7 +208,8 @@ function checked(settings: unknown): ApplicationSettings {
   throw new OperatorError(...new Set(parsed.error.issues.map(({ message }) => `${message}.`)))
 }
 
-function effectiveApplication(application: string, set: ApplicationSettings) {
+/** An application with everything that is set for it, and the defaults for the rest. */
+export function effectiveApplication(application: string, set: ApplicationSettings) {
   const defaults = applicationDefaults(application)
   const own = application === DEFAULT_APPLICATION ? { ...defaults, tier: 'enterprise' as const } : defaults
   return applicationFrom(application, 'live', own, set)

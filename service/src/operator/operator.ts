@@ -38,6 +38,7 @@ import {
 } from './operator-accounts.js'
 import { OperatorError } from './operator-error.js'
 import { type PhoneTrafficSummary, pauseTraffic, resumeTraffic, showTraffic } from './phone-traffic.js'
+import { previewTexts, type TextPreview } from './preview-texts.js'
 import type { Role } from './role.js'
 import type { ErasedUser, UserPage } from './user-data.js'
 import { listUserKeys, removeUserKey } from './user-keys.js'
@@ -68,6 +69,8 @@ export interface Operator {
    * changed one of these values in the meantime.
    */
   changeSettings(application: string, changes: Partial<SettingsChange>): Promise<void>
+  /** Shows an application's messages with a code, in a language such as `de`, exactly as they are sent. */
+  previewTexts(application: string, language: string): Promise<TextPreview[]>
   /** Shows the webhook of an application without its secret; `undefined` when it has none. */
   showWebhook(application: string): Promise<WebhookSummary | undefined>
   /**
@@ -199,6 +202,7 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     showSettings: (application) => showSettings(actor, application),
     changeSettings: (application, { set = {}, unset = [], seen = new Map() }) =>
       changeSettings(actor, application, { set, unset, seen }),
+    previewTexts: (application, language) => previewTexts(actor, application, language),
     showWebhook: (application) => showWebhook(actor, application),
     setWebhook: (application, webhook) => setWebhook(actor, application, webhook),
     rotateWebhookSecret: (application) => rotateWebhookSecret(actor, application),

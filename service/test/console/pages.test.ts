@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { PAGE_ROUTES } from '../../src/console/routes.js'
 import { SETTING_NAMES } from '../../src/operator/parse-settings.js'
 import { isAtLeast, ROLES, type Role } from '../../src/operator/role.js'
+import { simulatedOutcomeFor } from '../../src/test-mode/simulated-outcomes.js'
 import { advance, stopClock } from '../kit.js'
 import {
   type Browser,
@@ -117,6 +118,7 @@ describe('the pages of the console', () => {
     expect(page).toContain(
       'How many codes are checked for one challenge. Allowed: 3 to 10 attempts. Default: 5.',
     )
+    expect(page).toContain('Allowed: 1 to 10,000,000 messages. Default: 10,000.')
     expect(page).toContain('Only administrators can change settings.')
     const shown = Object.keys(await settingsForm(browser, 'shop'))
     expect(SETTING_NAMES.filter((name) => !shown.includes(`was.${name}`))).toEqual([])
@@ -146,6 +148,10 @@ describe('the pages of the console', () => {
     expect(await save({})).toContain('Nothing was changed.')
     expect(await save({ methods: [] })).toContain('Saved: methods.')
     expect(await settings()).toMatchObject({ methods: '' })
+    expect(await save({ 'default.methods': 'on' })).toContain('Saved: methods.')
+    // Editing a list is enough; its default need not be unticked.
+    expect(await save({ methods: ['email'] })).toContain('Saved: methods.')
+    expect(await settings()).toMatchObject({ methods: 'email' })
     expect(await save({ 'default.methods': 'on' })).toContain('Saved: methods.')
     expect(await save({ attemptsPerChallenge: '50' }, 422)).toContain(
       'must be a whole number of attempts from 3 to 10',
@@ -314,6 +320,31 @@ describe('the pages of the console', () => {
     const exported = await browser.get('/console/audit.jsonl?application=audited').buffer().expect(200)
     const text = exported.text ?? String(exported.body)
     expect(JSON.parse(text)).toMatchObject({ actor: '=HYPERLINK("x")', action: 'application.created' })
+  })
+
+  test('shows texts in every language as they are sent, with the segments of an SMS', async () => {
+    const { browser } = operators.viewer
+    const own = { en: { code: { text: '{code} opens {app} ¤ for {purpose}, {minutes}.'.repeat(2) } } }
+    const api = console.service.operator('test')
+    await api.createApplication('texts', { name: 'Vault', origin: 'vault.example', codeDigits: 8 })
+    const path = '/console/applications/texts/texts'
+    const german = await read(browser, `${path}?language=de`)
+    expect(german).toContain('Ihr Code')
+    expect(german).toContain('@vault.example #12345678')
+    expect(german).toMatch(/\d+ of 160 characters, 1 segment \(GSM 7-bit\)/)
+    expect(german).toContain('1, 2, 3, 4, 5, 6, 7, 8')
+    expect(await read(browser, `${path}?language=ar`)).toMatch(/of 70 characters, \d segments? \(UCS-2\)/)
+    await api.changeSettings('texts', { set: { texts: own } })
+    expect(await read(browser, `${path}?language=xx`)).toContain('12345678 opens Vault ¤ for')
+  })
+
+  test('tells developers how to use an application, with contacts for tests that do what the page says', async () => {
+    const page = await read(operators.viewer.browser, '/console/applications/default/developer')
+    expect(page).toContain('curl http://localhost:4000/v1/mfa -H "Authorization: Bearer $KEY"')
+    expect(page).toContain("service: { baseUrl: 'http://localhost:4000', apiKey: process.env.MFA_API_KEY }")
+    const rows = [...page.matchAll(/(\w+)@test\.invalid (\+\d+)/g)]
+    expect(rows).toHaveLength(7)
+    for (const [, outcome = '', phone = ''] of rows) expect(simulatedOutcomeFor(phone)).toBe(outcome)
   })
 
   test('shows what the doctor finds', async () => {

@@ -104,6 +104,8 @@ const APPLICATION_PAGES = [
   { page: '/users', name: 'Users', least: 'support' },
   { page: '/messages', name: 'Messages', least: 'viewer' },
   { page: '/traffic', name: 'Traffic', least: 'viewer' },
+  { page: '/texts', name: 'Texts', least: 'viewer' },
+  { page: '/developer', name: 'Developer', least: 'viewer' },
 ] as const
 
 /** The links between the pages of one application. */

@@ -131,8 +131,9 @@ const LIMIT_HINTS: Readonly<Record<LimitName, string>> = {
 
 function limitField(name: LimitName): Field {
   const { unit, min, max, default: initial } = LIMIT_RANGES[name]
-  const range = `${min} to ${max}${unit === 'ms' ? '' : ` ${unit}`}`
-  return { hint: `${LIMIT_HINTS[name]} Allowed: ${range}. Default: ${initial}.` }
+  const [from, to, usual] = [min, max, initial].map((bound) => bound.toLocaleString('en'))
+  const range = `${from} to ${to}${unit === 'ms' ? '' : ` ${unit}`}`
+  return { hint: `${LIMIT_HINTS[name]} Allowed: ${range}. Default: ${usual}.` }
 }
 
 const LIMITS = Object.fromEntries(LIMIT_NAMES.map((name) => [name, limitField(name)]))
@@ -161,6 +162,9 @@ function fieldsOf(group: Readonly<Record<string, Field>>): SettingField[] {
 
 /** `sendsPerDay` as "Sends per day". */
 function inWords(name: string): string {
-  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  const words = name
+    .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .replace(/^sms/, 'SMS')
+    .replace(/^whatsapp/, 'WhatsApp')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -44,8 +44,11 @@ const NOTHING = 'none'
 /** What was entered, as an operator writes it; `DEFAULT` for the default. */
 function entered(form: Form, { name, choices, isList }: SettingField): string {
   if (!choices || !isList) return form.text(name).replaceAll('\r\n', '\n')
-  if (form.exact(`default.${name}`) === 'on') return DEFAULT
-  return choices.filter((choice) => form.all(name).includes(choice)).join(',') || NOTHING
+  const chosen = choices.filter((choice) => form.all(name).includes(choice)).join(',')
+  const isDefault = form.exact(`default.${name}`) === 'on'
+  // Editing the list is enough; "Default" need not be unticked, too.
+  const isEdited = form.exact(`was.${name}`) === DEFAULT && chosen !== form.exact(`seen.${name}`)
+  return isDefault && !isEdited ? DEFAULT : chosen || NOTHING
 }
 
 function toWrite(form: Form, field: SettingField): string {

@@ -1,0 +1,105 @@
+import { createServer } from 'node:http'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { appCode, scan } from '../../../test/journeys/kit/authenticator.js'
+import { LOOKS, newUser, snap } from '../../../test/journeys/kit/browser.js'
+import { axeViolations } from '../../../test/kit/axe.js'
+import { hasBrowser, openBrowser } from '../../../test/kit/chromium.js'
+import { listenOnLoopback } from '../../../test/kit/loopback.js'
+import { openConsole, PASSWORD, type TestConsole } from './kit.js'
+
+describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
+  let console: TestConsole
+  let browser: Awaited<ReturnType<typeof openBrowser>>
+  let url = ''
+  const server = createServer()
+  beforeAll(async () => {
+    console = await openConsole()
+    browser = await openBrowser()
+    if (console.service.console) server.on('request', console.service.console)
+    url = `http://localhost:${await listenOnLoopback(server)}`
+  })
+  afterAll(async () => {
+    await browser?.close()
+    server.closeAllConnections()
+    server.close()
+    await console.service.close()
+  })
+
+  /** Checks a page: what axe finds, and that it does not scroll sideways. */
+  async function check(page: Page, name: string): Promise<void> {
+    expect([name, await axeViolations(page)]).toEqual([name, []])
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+    expect([name, Number(overflow) <= 0]).toEqual([name, true])
+    await snap(page, name)
+  }
+
+  const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+
+  test('leads an administrator from the invitation to a new application with a key, and every page fits a phone', async () => {
+    const { page, context } = await newUser(browser, LOOKS['desktop-light'])
+    await page.goto(url + (await console.invite('ann@example.com', 'admin')))
+    await check(page, 'console-invitation')
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByLabel('Password again').fill(PASSWORD)
+    await press(page, 'Set the password')
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await check(page, 'console-sign-in')
+    await page.getByLabel('Email address').fill('ann@example.com')
+    await page.getByLabel('Password').fill('not the password')
+    await press(page, 'Continue')
+    await page.getByText('Email address or password is wrong.').waitFor()
+    await check(page, 'console-sign-in-refused')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await press(page, 'Continue')
+    await page.waitForURL(/enroll-app/)
+    await page.getByRole('button').first().click()
+    const { secret, issuer } = await scan(page)
+    expect(issuer).toBe('Countersign console')
+    await page.locator('[name=code]').fill(appCode(secret))
+    await page.waitForURL(/enroll-app\/done/)
+    await page.goto(`${url}/console`)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await check(page, 'console-overview')
+
+    await page.getByRole('link', { name: 'Applications' }).click()
+    await page.getByLabel('Application', { exact: true }).fill('vault')
+    await page.getByLabel('Countries').fill('GB')
+    await press(page, 'Create')
+    await page.getByRole('heading', { name: 'vault' }).waitFor()
+    await page.getByLabel('Sends per day').fill('99')
+    await press(page, 'Save')
+    await page.getByRole('alert').waitFor()
+    await page.getByLabel('Sends per day').fill('8')
+    await press(page, 'Save')
+    await page.getByText('Saved: sends per day.').waitFor()
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByLabel('Label').fill('web servers')
+    await press(page, 'Create a key')
+    expect(await page.locator('code.once').textContent()).toMatch(/^mfa_live_/)
+    await check(page, 'console-new-key')
+    await console.service.operator('test').pauseTraffic('vault', 'FR')
+
+    const state = await context.storageState()
+    const paths = [
+      ['applications', '/console/applications'],
+      ['settings', '/console/applications/vault'],
+      ['keys', '/console/applications/vault/keys'],
+      ['users', '/console/applications/vault/users'],
+      ['messages', '/console/applications/vault/messages'],
+      ['traffic', '/console/applications/vault/traffic'],
+      ['texts', '/console/applications/vault/texts?language=ar'],
+      ['developer', '/console/applications/vault/developer'],
+      ['audit', '/console/audit'],
+      ['health', '/console/health'],
+      ['operators', '/console/operators'],
+    ] as const
+    for (const look of ['desktop-light', 'phone-dark'] as const) {
+      const { page: other } = await newUser(browser, { ...LOOKS[look], storageState: state })
+      for (const [name, path] of paths) {
+        await other.goto(url + path)
+        await check(other, `console-${name}-${look}`)
+      }
+    }
+  })
+})
