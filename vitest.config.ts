@@ -29,6 +29,7 @@ const OPERATION = [
   'service/test/two-processes.test.ts',
   // Dozens of pages, with a database and a browser of its own.
   'test/journeys/keys.test.ts',
+  'test/journeys/live-transcription.test.ts',
 ]
 
 /** The script that runs, which gives its results their name. */

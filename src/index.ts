@@ -81,6 +81,7 @@ export type {
 export type { MfaFailure } from './passport/strategy.js'
 export type { Amr } from './protocol/amr.js'
 export type { FactorInput } from './protocol/factor.js'
+export type { LiveOptions, StreamTicket, TranscriptPiece } from './protocol/live-transcription.js'
 export type { DeliveredMethod, Method } from './protocol/methods.js'
 export type {
   MfaService,

@@ -24,10 +24,12 @@ export interface VaultContext {
   readonly mfa: MfaOptions<VaultUser>
   /** Sends and checks the code of a new phone number. */
   readonly codes: Pick<MfaService, 'send' | 'verify'>
-  /** Turns a recording into text. */
-  readonly transcriber: Pick<MfaService, 'transcribe'>
   /** The passkeys and security keys of the customers, which the service keeps. */
   readonly keys: MfaService['keys']
+  /** Turns recordings and speech into text. */
+  readonly transcriber: Pick<MfaService, 'transcribe' | 'createStreamTicket'>
+  /** Where browsers open the streams of an external service, such as `wss://mfa.example`; by default at this app. */
+  readonly streamOrigin?: string | undefined
   readonly sessionSecret: string
   /** Defaults to this process's memory. */
   readonly sessionStore?: Store | undefined

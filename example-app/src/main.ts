@@ -12,6 +12,7 @@ async function main(): Promise<void> {
   if ((await vault.context.users.count()) === 0) await seedOrWarn(config, vault)
 
   const server = createServer(createApp(vault.context))
+  vault.attach(server)
   await listen(server, config).catch(async (error: unknown) => {
     await vault.close()
     throw error
@@ -19,6 +20,7 @@ async function main(): Promise<void> {
   console.log(greeting(config, vault, (server.address() as AddressInfo).port))
 
   const stop = async () => {
+    vault.closeStreams()
     await closeServer(server)
     await vault.close()
   }

@@ -1,3 +1,4 @@
+import type { Server } from 'node:http'
 import { join } from 'node:path'
 import type { CountersignService } from '@countersign/service'
 import { RedisStore } from 'connect-redis'
@@ -23,6 +24,10 @@ import { usersIn } from './store/users.js'
 export interface OpenVault {
   readonly context: VaultContext
   readonly seeding: SeedContext
+  /** Accepts the streams of the embedded service on the server of the app. */
+  attach(server: Server): void
+  /** Ends these streams, for which `server.close` would wait. */
+  closeStreams(): void
   /** Closes sockets and files and releases locks. */
   close(): Promise<void>
 }
@@ -56,13 +61,22 @@ export async function openVault(config: Config): Promise<OpenVault> {
       codes: mfa,
       transcriber: mfa,
       keys: mfa.keys,
+      streamOrigin: service
+        ? undefined
+        : addressOf(config).baseUrl?.replace(/^http/, 'ws').replace(/\/$/, ''),
       sessionSecret: config.sessionSecret ?? (await secretFromFile(join(config.dataDir, 'session-secret'))),
       sessionStore: redis && new RedisStore({ client: redis, prefix: 'vault:session:' }),
       inbox: service && inboxOf(service, messages),
       seedUsers: config.production ? [] : SEED_USERS,
     }
     const external = service ? undefined : { mfa, secrets: appSecretsIn(config.dataDir) }
-    return { context, seeding: { seedUsers: SEED_USERS, users, ledger, service, external }, close }
+    return {
+      context,
+      seeding: { seedUsers: SEED_USERS, users, ledger, service, external },
+      attach: (server) => service?.attach(server),
+      closeStreams: () => service?.closeStreams(),
+      close,
+    }
   } catch (error) {
     await close()
     throw error

@@ -1,3 +1,4 @@
+import type { Server } from 'node:http'
 import { createService } from '@countersign/service'
 import type { Express } from 'express'
 import supertest from 'supertest'
@@ -23,6 +24,8 @@ export interface TestVault {
   readonly app: Express
   readonly context: VaultContext
   readonly seeding: SeedContext
+  /** Accepts the streams of the service on a server of the app. */
+  attach(server: Server): void
   /** A new browser that requests JSON. */
   browser(): Browser
   /** A new browser that requests pages and sends forms. */
@@ -74,6 +77,7 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
     app,
     context,
     seeding,
+    attach: (server) => service.attach(server),
     browser: () => supertest.agent(app).accept('application/json'),
     pages: () => supertest.agent(app).accept('text/html').type('form'),
     async codeSentTo(to) {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import type { TranscribeAnswer } from 'countersign'
+import { type StreamTicket, type TranscribeAnswer, TranscriptionError } from 'countersign'
 import supertest from 'supertest'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../src/app.js'
@@ -9,6 +9,7 @@ import { type Browser, openTestVault, signIn, type TestVault } from './kit.js'
 /** The requests that the service received, and its response. */
 let received: { file: string; content: string | undefined }[] = []
 let answer: TranscribeAnswer
+let issueTicket: () => Promise<StreamTicket>
 
 let vault: TestVault
 let app: ReturnType<typeof createApp>
@@ -20,6 +21,7 @@ beforeAll(async () => {
       received.push({ file, content: existsSync(file) ? readFileSync(file, 'utf8') : undefined })
       return answer
     },
+    createStreamTicket: () => issueTicket(),
   }
   app = createApp({ ...vault.context, transcriber })
   nina = supertest.agent(app).accept('application/json')
@@ -28,6 +30,7 @@ beforeAll(async () => {
 beforeEach(() => {
   received = []
   answer = { outcome: 'transcribed', text: 'go forward <b>ten</b> meters', durationSeconds: 2.79 }
+  issueTicket = async () => ({ ticket: 'a-ticket', expiresInSeconds: 60 })
 })
 afterAll(() => vault.close())
 
@@ -49,7 +52,7 @@ describe('the page for recordings', () => {
     const page = await asPage(nina.get('/transcribe')).expect(200)
     expect(page.text).toContain('<form method="post" action="/transcribe" enctype="multipart/form-data"')
     expect(page.headers['content-security-policy']).toMatch(
-      /default-src 'none'.*script-src 'self'; connect-src 'self'$/,
+      /default-src 'none'.*script-src 'self'; connect-src 'self' ws:\/\/127\.0\.0\.1:\d+$/,
     )
     const script = await nina.get('/transcribe.js').expect(200)
     expect(script.type).toContain('javascript')
@@ -169,4 +172,31 @@ describe('a recording', () => {
       expect((await page.expect(status)).text).toContain('<div class="callout message error" role="alert">')
     },
   )
+})
+
+describe('a ticket for live speech', () => {
+  it('is issued to a signed-in user, with the address of the stream', async () => {
+    await nina.post('/transcribe/ticket').expect(200, { ticket: 'a-ticket', url: '/v1/transcribe/stream' })
+    const refused = await supertest(app).post('/transcribe/ticket').accept('json').expect(401)
+    expect(refused.body.code).toBe('sign_in_required')
+    const elsewhere = await nina.post('/transcribe/ticket').set('sec-fetch-site', 'cross-site').expect(403)
+    expect(elsewhere.body.code).toBe('cross_site')
+  })
+
+  it('leads to an external service, to which the page may connect', async () => {
+    const external = createApp({ ...vault.context, streamOrigin: 'wss://mfa.example' })
+    const bob = supertest.agent(external).accept('application/json')
+    await signIn(bob, 'nina')
+    const page = await asPage(bob.get('/transcribe'))
+    expect(page.headers['content-security-policy']).toMatch(/connect-src 'self' wss:\/\/mfa\.example$/)
+  })
+
+  it('is explained when the service has no engine', async () => {
+    issueTicket = () => Promise.reject(new TranscriptionError('transcription_unavailable', 'no engine'))
+    const { body } = await nina.post('/transcribe/ticket').expect(501)
+    expect(body).toMatchObject({
+      code: 'transcription_unavailable',
+      detail: expect.stringContaining('recording'),
+    })
+  })
 })

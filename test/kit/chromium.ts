@@ -26,8 +26,16 @@ const DISABLED_FEATURES = [
 /** Whether the browser for tests is installed. In CI a missing browser is an error. */
 export const hasBrowser = missing('chromium-headless-shell') === undefined
 
-/** A headless Chromium without a profile, optionally with a default font size other than 16 pixels. */
-export async function openBrowser({ fontSizePx = 16 } = {}): Promise<Browser> {
+/** How a browser differs from the default. */
+export interface BrowserOptions {
+  /** The default font size. Defaults to 16. */
+  readonly fontSizePx?: number
+  /** The path of a WAV file that the microphone plays again and again. Defaults to none: then there is no microphone. */
+  readonly microphone?: string
+}
+
+/** A headless Chromium without a profile. */
+export async function openBrowser({ fontSizePx = 16, microphone }: BrowserOptions = {}): Promise<Browser> {
   if (path === undefined) throw new Error('There is no Chromium on this machine.')
   return await chromium.launch({
     executablePath: path,
@@ -41,6 +49,13 @@ export async function openBrowser({ fontSizePx = 16 } = {}): Promise<Browser> {
       '--disable-sync',
       `--disable-features=${DISABLED_FEATURES.join(',')}`,
       `--blink-settings=defaultFontSize=${fontSizePx}`,
+      ...(microphone === undefined
+        ? []
+        : [
+            '--use-fake-ui-for-media-stream',
+            '--use-fake-device-for-media-stream',
+            `--use-file-for-fake-audio-capture=${microphone}`,
+          ]),
     ],
   })
 }

@@ -1,4 +1,4 @@
-import type { TranscribeAnswer, TranscriptionRefusal } from 'countersign'
+import { type TranscribeAnswer, TranscriptionError, type TranscriptionRefusal } from 'countersign'
 import { type Request, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
@@ -6,7 +6,7 @@ import { readBody } from '../http/body.js'
 import { frameOf } from '../http/frame.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
-import { ownScripts } from '../http/security-headers.js'
+import { ownScriptsWithStreams } from '../http/security-headers.js'
 import { customer, signedIn } from '../http/signed-in.js'
 import { withUpload } from '../http/upload.js'
 import { transcribePage } from '../views/transcribe-page.js'
@@ -29,10 +29,11 @@ const DETAILS: Readonly<Record<TranscriptionRefusal['reason'], string>> = {
   unsupported_media: 'Choose an audio or video file, such as MP3, M4A, Ogg, WAV, MP4 or WebM.',
 }
 
-/** `GET /transcribe`, `POST /transcribe` */
+/** `GET /transcribe`, `POST /transcribe`, `POST /transcribe/ticket` */
 export function transcribeRoutes(context: VaultContext): Router {
-  const { transcriber } = context
+  const { transcriber, streamOrigin } = context
   const router = Router()
+  const ownScripts = ownScriptsWithStreams(streamOrigin)
 
   const transcribe = (req: Request): Promise<TranscribeAnswer> => {
     if (!req.is('multipart/form-data')) return transcriber.transcribe(readBody(req, addressed))
@@ -61,8 +62,22 @@ export function transcribeRoutes(context: VaultContext): Router {
     }
   })
 
+  // The browser opens the stream itself, so that speech takes no detour, and never has the API key.
+  router.post('/transcribe/ticket', signedIn, async (_req, res) => {
+    if (!transcriber.createStreamTicket) throw new Problem('transcription_unavailable', LIVE_UNAVAILABLE)
+    const { ticket } = await transcriber.createStreamTicket().catch((error: unknown) => {
+      if (error instanceof TranscriptionError && error.reason === 'transcription_unavailable') {
+        throw new Problem('transcription_unavailable', LIVE_UNAVAILABLE)
+      }
+      throw error
+    })
+    res.json({ ticket, url: `${streamOrigin ?? ''}/v1/transcribe/stream` })
+  })
+
   return router
 }
+
+const LIVE_UNAVAILABLE = 'The MFA service has no engine for live speech. You can still send a recording.'
 
 /**
  * The transcript in an answer of the service.

@@ -45,6 +45,18 @@ ${
 ${transcript.durationSeconds !== undefined && html`<p class="muted">${transcript.durationSeconds} seconds</p>`}`
   }</div>
 </section>
-<script type="module" src="/transcribe.js"></script>`,
+<section class="card narrow" id="live" hidden>
+  <h2>Or speak</h2>
+  <p class="muted">English, up to 10&nbsp;minutes. What you say appears while you speak, and is not stored.</p>
+  <div class="live-controls">
+    <button id="live-start" type="button">Start speaking</button>
+    <button id="live-stop" type="button" class="secondary" hidden>Stop</button>
+    <meter id="live-level" min="0" max="1" value="0" aria-label="Microphone level" hidden></meter>
+  </div>
+  <p class="muted" id="live-step" role="status"></p>
+  <p class="transcript live-text" id="live-text" hidden><span id="live-final" aria-live="polite"></span> <span id="live-partial" class="partial"></span></p>
+</section>
+<script type="module" src="/transcribe.js"></script>
+<script type="module" src="/live.js"></script>`,
   })
 }

@@ -19,11 +19,18 @@ export interface Journey {
  * Runs the example app in this process, with everything real but the cost of a password hash. That saves a process and
  * seconds of hashing, and makes no difference to the browser.
  */
-export async function openJourney(env: Record<string, string> = {}): Promise<Journey> {
+export async function openJourney(
+  env: Record<string, string> = {},
+  browserOptions: Parameters<typeof openBrowser>[0] = {},
+): Promise<Journey> {
   const server = createServer()
   const url = `http://localhost:${await listenOnLoopback(server)}`
-  const [vault, browser] = await Promise.all([openTestVault({ PUBLIC_URL: url, ...env }), openBrowser()])
+  const [vault, browser] = await Promise.all([
+    openTestVault({ PUBLIC_URL: url, ...env }),
+    openBrowser(browserOptions),
+  ])
   server.on('request', vault.app)
+  vault.attach(server)
   return {
     url,
     browser,
