@@ -38,7 +38,9 @@ describe.skipIf(!hasBrowser || !hasRealEngine())('the transcription page of the 
     await page.getByLabel('Audio or video file').setInputFiles(recording)
     await page.getByRole('button', { name: 'Transcribe' }).click()
     if (javaScriptEnabled) {
-      expect(await page.locator('#recording').getByRole('status').textContent()).toMatch(/Sending|Sent|Transcribing/)
+      expect(await page.locator('#recording').getByRole('status').textContent()).toMatch(
+        /Sending|Sent|Transcribing/,
+      )
       await snap(page, `transcribe-${look}-progress`)
     }
     await page.getByText('go forward ten meters').waitFor({ timeout: 25_000 })
