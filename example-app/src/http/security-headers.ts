@@ -23,14 +23,8 @@ export const securityHeaders: RequestHandler = function securityHeaders(_req, re
   next()
 }
 
-/** Allows the app's own scripts on a page, which may send requests to this app only. */
-export const ownScripts: RequestHandler = function ownScripts(_req, res, next) {
-  res.set('Content-Security-Policy', [...POLICY, "script-src 'self'", "connect-src 'self'"].join('; '))
-  next()
-}
-
 /** Allows the app's own scripts on a page, and WebSockets to `origin`. */
-export function ownScriptsWithStreams(origin: string | undefined): RequestHandler {
+export function ownScripts(origin: string | undefined): RequestHandler {
   // Older browsers do not take a WebSocket to this host for `'self'`.
   return function allowStreams(req, res, next) {
     const host = origin ?? `${req.secure ? 'wss' : 'ws'}://${req.get('host') ?? ''}`

@@ -6,7 +6,7 @@ import { readBody } from '../http/body.js'
 import { frameOf } from '../http/frame.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
-import { ownScriptsWithStreams } from '../http/security-headers.js'
+import { ownScripts } from '../http/security-headers.js'
 import { customer, signedIn } from '../http/signed-in.js'
 import { withUpload } from '../http/upload.js'
 import { transcribePage } from '../views/transcribe-page.js'
@@ -33,7 +33,7 @@ const DETAILS: Readonly<Record<TranscriptionRefusal['reason'], string>> = {
 export function transcribeRoutes(context: VaultContext): Router {
   const { transcriber, streamOrigin } = context
   const router = Router()
-  const ownScripts = ownScriptsWithStreams(streamOrigin)
+  const scripts = ownScripts(streamOrigin)
 
   const transcribe = (req: Request): Promise<TranscribeAnswer> => {
     if (!req.is('multipart/form-data')) return transcriber.transcribe(readBody(req, addressed))
@@ -45,11 +45,11 @@ export function transcribeRoutes(context: VaultContext): Router {
     })
   }
 
-  router.get('/transcribe', signedIn, ownScripts, (req, res) => {
+  router.get('/transcribe', signedIn, scripts, (req, res) => {
     res.send(transcribePage({ user: customer(req), frame: frameOf(req, context) }))
   })
 
-  router.post('/transcribe', signedIn, ownScripts, async (req, res) => {
+  router.post('/transcribe', signedIn, scripts, async (req, res) => {
     const shared = { user: customer(req), frame: frameOf(req, context) }
     try {
       const { text, durationSeconds } = transcriptOf(await transcribe(req))
