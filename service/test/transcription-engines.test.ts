@@ -92,6 +92,13 @@ describe('a server with the API of OpenAI', () => {
     ])
   })
 
+  test('receives the language without its region, and the prompt, instead of its own fields', async () => {
+    const server = await openAiServer(200, { text: 'ir adelante' })
+    const transcriber = chosen(`${server.url}?language=en`)
+    await transcriber.transcribe({ ...recording(), language: 'es-MX', prompt: 'Countersign, TOTP' })
+    expect(server.asked).toMatchObject([{ fields: { language: 'es', prompt: 'Countersign, TOTP' } }])
+  })
+
   test('can have another path and other fields, and no key', async () => {
     const server = await openAiServer(200, { text: '' })
     const transcript = await chosen(`${server.url}/inference?model=base.en&temperature=0`).transcribe(

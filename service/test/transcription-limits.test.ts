@@ -269,6 +269,38 @@ describe('an invalid transcription request', () => {
   })
 })
 
+describe.skipIf(!hasRealEngine())('the language and the prompt', () => {
+  test('reach the engine from a form, whatever their order, and from the client', async () => {
+    const { transcriber, heard } = fakeEngine()
+    const { post, url } = await serve({ transcriber })
+    const path = join(folder.path, 'tone.mp3')
+    await ffmpeg('-f', 'lavfi', '-i', 'sine=duration=1', path)
+    const file = new Blob([await readFile(path)])
+    const form = new FormData()
+    form.set('language', 'pt-BR')
+    form.set('file', file, 'a.mp3')
+    form.set('prompt', 'names')
+    expect((await post(form)).status).toBe(200)
+    const client = mfaClient({ baseUrl: url, apiKey: API_KEY })
+    onTestFinished(() => client.close())
+    await client.transcribe({ file: path, language: 'en', prompt: 'more "names"' })
+    expect(heard).toMatchObject([
+      { language: 'pt-BR', prompt: 'names' },
+      { language: 'en', prompt: 'more "names"' },
+    ])
+    form.set('language', 'no language')
+    const refused = await post(form)
+    expect([refused.status, refused.body.errors]).toEqual([
+      400,
+      [{ field: 'language', detail: 'must be a language tag such as en or pt-BR' }],
+    ])
+    const json = await post(JSON.stringify({ file: 'https://a.example', language: 7 }), {
+      'content-type': 'application/json',
+    })
+    expect([json.status, json.body.errors[0].field]).toEqual([400, 'language'])
+  })
+})
+
 describe('a file that is too large', () => {
   const tooMuch = new Uint8Array(25 * 1024 * 1024 + 1)
 

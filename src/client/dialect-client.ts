@@ -199,12 +199,16 @@ export function dialectClient(
       }),
     }),
     ...(dialect.extras && liveClient(settings, transport)),
-    async transcribe({ file }) {
+    async transcribe({ file, language, prompt }) {
       const path = dialect.paths.transcribe
       if (isAddress(file)) {
-        return transcriptIn(await transport.post(path, { file }, { timeoutMs: transcribeTimeoutMs }))
+        return transcriptIn(
+          await transport.post(path, onlyGiven({ file, language, prompt }), {
+            timeoutMs: transcribeTimeoutMs,
+          }),
+        )
       }
-      const upload = await uploadOf(file, MAX_RECORDING_BYTES)
+      const upload = await uploadOf(file, MAX_RECORDING_BYTES, onlyGiven({ language, prompt }))
       if (!upload) return { outcome: 'refused', refusal: { reason: 'file_too_large' } }
       try {
         return transcriptIn(await transport.upload(path, upload, transcribeTimeoutMs))

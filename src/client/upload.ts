@@ -12,15 +12,19 @@ export interface Upload {
 }
 
 /**
- * A local file as the part `file` of a form (RFC 7578), or `undefined` if it is larger than `maxBytes`.
+ * A local file as the part `file` of a form (RFC 7578), after `fields`, or `undefined` if it is larger than `maxBytes`.
  * @throws if the path cannot be opened (Node's own error) or is not a file.
  */
-export async function uploadOf(path: string, maxBytes: number): Promise<Upload | undefined> {
+export async function uploadOf(
+  path: string,
+  maxBytes: number,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<Upload | undefined> {
   const handle = await open(path, 'r')
   try {
     const stats = await handle.stat()
     if (!stats.isFile()) throw new Error('The recording to transcribe must be a file, not a directory.')
-    if (stats.size <= maxBytes) return multipart(handle, stats.size, basename(path))
+    if (stats.size <= maxBytes) return multipart(handle, { size: stats.size, name: basename(path), fields })
   } catch (error) {
     await handle.close()
     throw error
@@ -29,10 +33,20 @@ export async function uploadOf(path: string, maxBytes: number): Promise<Upload |
   return undefined
 }
 
-function multipart(handle: FileHandle, size: number, name: string): Upload {
+interface FormParts {
+  readonly size: number
+  readonly name: string
+  readonly fields: Readonly<Record<string, string>>
+}
+
+function multipart(handle: FileHandle, { size, name, fields }: FormParts): Upload {
   const boundary = `countersign-${randomBytes(18).toString('hex')}`
+  const others = Object.entries(fields).map(
+    ([field, value]) =>
+      `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(field)}"\r\n\r\n${value}\r\n`,
+  )
   const head = Buffer.from(
-    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${quoted(name)}"\r\n` +
+    `${others.join('')}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${quoted(name)}"\r\n` +
       'Content-Type: application/octet-stream\r\n\r\n',
   )
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`)

@@ -211,6 +211,10 @@ export interface TranscribeRequest {
    * checking that it is a URL.
    */
   readonly file: string
+  /** The language of the speech, as a BCP 47 tag such as `en`, for engines that know several. */
+  readonly language?: string | undefined
+  /** Text that helps the engine, such as names that occur in the recording; for engines that accept one. */
+  readonly prompt?: string | undefined
 }
 
 /** Why the service refused to transcribe a recording. */

@@ -103,6 +103,22 @@ export const transcribeBody = z.object({
     description: 'Address of the recording: https, public, and answering with the file itself.',
     examples: ['https://media.example/call.mp3'],
   }),
+  language: z
+    .string({ error: 'must be text' })
+    .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}$/, {
+      error: 'must be a language tag such as en or pt-BR',
+    })
+    .optional()
+    .meta({
+      description: 'The language of the speech, as a BCP 47 tag, for engines that know several.',
+      examples: ['en'],
+    }),
+  prompt: text(1_000)
+    .optional()
+    .meta({
+      description: 'Text that helps the engine, such as names that occur in the recording.',
+      examples: ['Countersign, TOTP, passkey'],
+    }),
 })
 
 const deliveryStatus = z

@@ -95,9 +95,9 @@ export function inProcessService(
     keys: inProcessKeys(context, findApplication),
     async transcribe(request) {
       if (!isAddress(request.file)) await mustBeFile(request.file)
-      return answer(parseTranscribe(request), async ({ file }) => {
+      return answer(parseTranscribe(request), async ({ file, ...speech }) => {
         const source = isAddress(file) ? context.transcription.fromAddress(file) : fromPath(file)
-        return context.transcription.transcribe(source, { application: (await findApplication()).id })
+        return context.transcription.transcribe(source, { application: (await findApplication()).id }, speech)
       })
     },
     async *transcribeLive(audio, options) {

@@ -32,8 +32,10 @@ export function fromForm(
           (signal) => readPart(request, path, signal),
           () => ({ received: fetchFailed }),
         )
-        if ('received' in part) return part.received
-        return await fromAddress(validAddress(part)).receive(path, callerGone)
+        const { file, speech } = describedBy(part)
+        const received =
+          'received' in part ? part.received : await fromAddress(file).receive(path, callerGone)
+        return received.outcome === 'received' ? { ...received, speech } : received
       } finally {
         // Discards the rest of the body, so that a caller who is still sending gets to read the response.
         request.unpipe()
@@ -43,13 +45,20 @@ export function fromForm(
   }
 }
 
-type Part = { readonly address: string } | { readonly received: Received }
+type Part = ({ readonly address: string } | { readonly received: Received }) & {
+  /** The fields `language` and `prompt`. */
+  readonly fields?: Readonly<Record<string, string>>
+}
 
-/** The address, if it would be valid in any other body. */
-function validAddress({ address }: { readonly address: string }): string {
-  const parsed = parseTranscribe({ file: address })
-  if (parsed.ok) return parsed.value.file
-  throw new InvalidSourceError(parsed.errors.map(({ detail }) => detail).join('; '))
+/** The address, and what the fields say about the speech, if they would be valid in any other body. */
+function describedBy(part: Part) {
+  const parsed = parseTranscribe({ ...part.fields, file: 'address' in part ? part.address : 'upload' })
+  if (parsed.ok) {
+    const { file, ...speech } = parsed.value
+    return { file, speech }
+  }
+  const [first] = parsed.errors
+  throw new InvalidSourceError(parsed.errors.map(({ detail }) => detail).join('; '), first?.field)
 }
 
 function readPart(request: Request, path: string, signal: AbortSignal): Promise<Part> {
@@ -78,7 +87,9 @@ function readPart(request: Request, path: string, signal: AbortSignal): Promise<
         }),
       )
     })
+    const fields: Record<string, string> = {}
     form.on('field', (name, address) => {
+      if (name === 'language' || name === 'prompt') fields[name] = address
       if (name !== 'file') return
       if (found) return refuseSecond()
       setPart(Promise.resolve({ address }))
@@ -86,7 +97,7 @@ function readPart(request: Request, path: string, signal: AbortSignal): Promise<
     form.on('error', () => reject(new InvalidSourceError('could not be parsed as multipart/form-data')))
     form.on('finish', () => {
       signal.removeEventListener('abort', stop)
-      if (found) resolve(found)
+      if (found) resolve(found.then((part) => ({ ...part, fields })))
       else reject(new InvalidSourceError('must be in the form: a file, or the address of one'))
     })
     request.once('aborted', () => form.destroy())

@@ -4,7 +4,7 @@ import { describeError, type Logger } from '../log/logger.js'
 import { withSignals, withTimeLimit } from '../time-limit.js'
 import { decode } from './decode.js'
 import { engineErrorOf } from './engines/engine-error.js'
-import type { Recording, Transcriber, Transcript } from './engines/transcriber.js'
+import type { Recording, SpeechOptions, Transcriber, Transcript } from './engines/transcriber.js'
 import { fairSlots } from './fair-slots.js'
 import { type FetchOptions, fromAddress } from './sources/from-address.js'
 import {
@@ -42,7 +42,11 @@ export interface Transcription {
    * Receives, decodes and transcribes a recording; silence gives an empty text. When `callerGone` aborts, the work stops
    * and the promise is rejected. Throws an `EngineError` when the engine fails.
    */
-  transcribe(source: RecordingSource, origin: Origin, callerGone?: AbortSignal): Promise<TranscribeAnswer>
+  transcribe(
+    source: RecordingSource,
+    origin: Origin,
+    more?: SpeechOptions & { readonly callerGone?: AbortSignal },
+  ): Promise<TranscribeAnswer>
   /** Stops all transcriptions in progress. */
   close(): Promise<void>
 }
@@ -56,14 +60,16 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
   return {
     fromAddress: (address) => fromAddress(address, fetchOptions),
 
-    async transcribe(source, origin, callerGone) {
+    async transcribe(source, origin, { callerGone, ...speech } = {}) {
       const progress = progressLog(log, origin, source.name)
       if (!transcriber) return progress.refused(unavailable)
       const freeSlot = slots.take(origin.application)
       if (!freeSlot) return progress.refused(busy(RETRY_AFTER_SECONDS))
       const signals = [closing.signal, ...(callerGone ? [callerGone] : [])]
       const work = withSignals(signals, (signal) =>
-        withTemporaryFolder((folder) => transcribeIn(folder, transcriber, source, signal, progress)),
+        withTemporaryFolder((folder) =>
+          transcribeIn(folder, { transcriber, source, speech, signal, progress }),
+        ),
       )
       running.add(work)
       try {
@@ -87,11 +93,15 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
 
 async function transcribeIn(
   folder: string,
-  transcriber: Transcriber,
-  source: RecordingSource,
-  signal: AbortSignal,
-  progress: ReturnType<typeof progressLog>,
+  parts: {
+    readonly transcriber: Transcriber
+    readonly source: RecordingSource
+    readonly speech: SpeechOptions
+    readonly signal: AbortSignal
+    readonly progress: ReturnType<typeof progressLog>
+  },
 ): Promise<TranscribeAnswer> {
+  const { transcriber, source, speech, signal, progress } = parts
   signal.throwIfAborted()
   const received = await source.receive(join(folder, 'received'), signal)
   if (received.outcome === 'refused') return progress.refused(received)
@@ -100,7 +110,13 @@ async function transcribeIn(
   if (decoded.outcome === 'refused') return progress.refused(decoded)
   const { path, durationSeconds } = decoded
   progress.step('decoded', { seconds: durationSeconds })
-  const { text, language } = await recognize(transcriber, { path, durationSeconds, signal })
+  const { text, language } = await recognize(transcriber, {
+    ...speech,
+    ...received.speech,
+    path,
+    durationSeconds,
+    signal,
+  })
   progress.step('done', { seconds: durationSeconds, detail: transcriber.name })
   return { outcome: 'transcribed', text, durationSeconds, ...(language && { language }) }
 }

@@ -11,7 +11,11 @@ const IDEMPOTENCY_KEY = { $ref: '#/components/parameters/IdempotencyKey' } as co
 const UPLOAD = {
   type: 'object' as const,
   required: ['file'],
-  properties: { file: { description: 'The file itself.', contentMediaType: 'application/octet-stream' } },
+  properties: {
+    file: { description: 'The file itself.', contentMediaType: 'application/octet-stream' },
+    language: { type: 'string' as const, description: 'The language of the speech, as a BCP 47 tag.' },
+    prompt: { type: 'string' as const, description: 'Text that helps the engine, such as names.' },
+  },
 }
 
 /** A POST with an API key and parameters as JSON or as a form. */

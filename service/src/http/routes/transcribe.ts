@@ -2,6 +2,7 @@ import type { TranscribeAnswer } from 'countersign/protocol'
 import type { Request, RequestHandler, Response } from 'express'
 import { parseTranscribe } from '../../requests/inputs.js'
 import { EngineError } from '../../transcription/engines/engine-error.js'
+import type { SpeechOptions } from '../../transcription/engines/transcriber.js'
 import { InvalidSourceError, type RecordingSource } from '../../transcription/sources/recording-source.js'
 import type { Transcription } from '../../transcription/transcription.js'
 import { callingApplication } from '../authenticate.js'
@@ -15,11 +16,19 @@ import { fromForm } from '../upload.js'
  * a path on this machine.
  */
 export function transcribeRoute(transcription: Transcription): readonly RequestHandler[] {
-  async function transcribe(request: Request, response: Response, source: RecordingSource): Promise<void> {
+  async function transcribe(
+    request: Request,
+    response: Response,
+    source: RecordingSource,
+    speech: SpeechOptions = {},
+  ): Promise<void> {
     try {
       respond(
         response,
-        await transcription.transcribe(source, logFields(request), callerGoneSignal(response)),
+        await transcription.transcribe(source, logFields(request), {
+          ...speech,
+          callerGone: callerGoneSignal(response),
+        }),
       )
     } catch (error) {
       if (!(error instanceof EngineError)) throw error
@@ -34,14 +43,15 @@ export function transcribeRoute(transcription: Transcription): readonly RequestH
         await transcribe(request, response, fromForm(request, transcription.fromAddress))
       } catch (error) {
         if (!(error instanceof InvalidSourceError)) throw error
-        problem(response, 'invalid_request', { errors: [{ field: 'file', detail: error.message }] })
+        problem(response, 'invalid_request', { errors: [{ field: error.field, detail: error.message }] })
       }
     },
     ...readBody,
     async function transcribeAddress(request, response) {
       const parsed = parseTranscribe(request.body)
       if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })
-      await transcribe(request, response, transcription.fromAddress(parsed.value.file))
+      const { file, ...speech } = parsed.value
+      await transcribe(request, response, transcription.fromAddress(file), speech)
     },
   ]
 }

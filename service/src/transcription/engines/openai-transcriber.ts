@@ -33,10 +33,12 @@ export function openAiTranscriber({ url, apiKey, fields }: OpenAiSettings): Tran
 
   return {
     name: new URL(url).host,
-    async transcribe({ path, signal }) {
+    async transcribe({ path, language: spoken, prompt, signal }) {
       const form = new FormData()
-      for (const [name, value] of Object.entries({ response_format: 'json', ...fields }))
+      const given = { ...(spoken && { language: languageOf(spoken) }), ...(prompt && { prompt }) }
+      for (const [name, value] of Object.entries({ response_format: 'json', ...fields, ...given })) {
         form.set(name, value)
+      }
       form.set('file', new Blob([await readFile(path)], { type: 'audio/wav' }), 'recording.wav')
       const body = responseSchema.safeParse(await readJson(await post(form, signal)))
       if (!body.success) {
@@ -46,4 +48,9 @@ export function openAiTranscriber({ url, apiKey, fields }: OpenAiSettings): Tran
       return { text: text.trim(), ...(language && { language }) }
     },
   }
+}
+
+/** These servers know languages by their ISO 639 code, without a region. */
+function languageOf(tag: string): string {
+  return tag.split('-')[0]?.toLowerCase() ?? tag
 }

@@ -1,5 +1,13 @@
+/** What the caller says about the speech. */
+export interface SpeechOptions {
+  /** A BCP 47 tag. Engines with one language ignore it. */
+  readonly language?: string | undefined
+  /** Text that helps to recognize names. */
+  readonly prompt?: string | undefined
+}
+
 /** A recording in the form that every engine accepts: a WAV file, 16 kHz, mono, 16 bits. */
-export interface Recording {
+export interface Recording extends SpeechOptions {
   readonly path: string
   readonly durationSeconds: number
   /** Aborts when the transcription has taken too long or its result is no longer needed. */

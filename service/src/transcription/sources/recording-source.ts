@@ -1,11 +1,18 @@
 import type { TranscribeAnswer } from 'countersign/protocol'
+import type { SpeechOptions } from '../engines/transcriber.js'
 
 /** A refusal of a recording. */
 export type RecordingRefused = Extract<TranscribeAnswer, { readonly outcome: 'refused' }>
 
 /** A received file, or why it was refused. */
 export type Received =
-  | { readonly outcome: 'received'; readonly path: string; readonly bytes: number }
+  | {
+      readonly outcome: 'received'
+      readonly path: string
+      readonly bytes: number
+      /** What the caller says about the speech, if it came with the file. */
+      readonly speech?: SpeechOptions
+    }
   | RecordingRefused
 
 /** Where a recording comes from. */
@@ -16,9 +23,15 @@ export interface RecordingSource {
   receive(path: string, signal: AbortSignal): Promise<Received>
 }
 
-/** The request names no recording; the message says what is wrong with the parameter `file`. */
+/** The request names no recording, or describes it wrongly; the message says what is wrong with the parameter `field`. */
 export class InvalidSourceError extends Error {
   override readonly name = 'InvalidSourceError'
+  readonly field: string
+
+  constructor(message: string, field = 'file') {
+    super(message)
+    this.field = field
+  }
 }
 
 export const addressRefused: RecordingRefused = { outcome: 'refused', refusal: { reason: 'address_refused' } }
