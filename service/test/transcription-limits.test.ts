@@ -294,6 +294,10 @@ describe.skipIf(!hasRealEngine())('the language and the prompt', () => {
       400,
       [{ field: 'language', detail: 'must be a language tag such as en or pt-BR' }],
     ])
+    form.set('language', 'en')
+    form.append('language', 'de')
+    const twice = await post(form)
+    expect([twice.status, twice.body.errors[0].field]).toEqual([400, 'language'])
     const json = await post(JSON.stringify({ file: 'https://a.example', language: 7 }), {
       'content-type': 'application/json',
     })

@@ -110,6 +110,7 @@ export {
   STREAM_PATH,
   STREAM_PROTOCOL,
   STREAM_SAMPLE_RATE,
+  STREAM_TICKET,
   type StreamErrorCode,
   type StreamMessage,
   streamLanguage,

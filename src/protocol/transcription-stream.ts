@@ -60,11 +60,14 @@ export const streamMessage = z.discriminatedUnion('type', [
 /** What the service sends. */
 export type StreamMessage = z.output<typeof streamMessage>
 
+/** A ticket. */
+export const STREAM_TICKET = /^[\w-]{16,128}$/
+
 /** The response to `POST /v1/transcribe/tickets` with status 200. */
 export const streamTicketAnswer = z.object({
   ticket: z
     .string()
-    .regex(/^[\w-]{16,128}$/)
+    .regex(STREAM_TICKET)
     .meta({
       description: 'Opens one stream, as the query parameter `ticket` of its address.',
       examples: ['9sXo1kZyq3mJm8o0o5a8c1hI7wJxq2k4bJ3d0d9uV2E'],

@@ -61,6 +61,7 @@ import { problemList, problemPage } from './routes/problems.js'
 import { reportsRoute } from './routes/reports.js'
 import { ticketRoute } from './routes/tickets.js'
 import { transcribeRoute } from './routes/transcribe.js'
+import { upgradeRequired } from './routes/upgrade-required.js'
 import { eraseRoute, exportRoute, usersRoute } from './routes/users.js'
 
 /** The parts of the HTTP API. */
@@ -171,13 +172,9 @@ export function httpApi(parts: ApiParts): Express {
     .all(onlyMethod('POST'))
   api
     .route(TICKETS_PATH)
-    .post(authenticate(findApplication), ticketRoute(context.live, context.store))
+    .post(authenticate(findApplication), ...readBody, ticketRoute(context.live, context.store))
     .all(onlyMethod('POST'))
-  // A WebSocket does not get here.
-  get(STREAM_PATH, (_request, response) => {
-    response.set({ Connection: 'Upgrade', Upgrade: 'websocket' })
-    problem(response, 'upgrade_required')
-  })
+  get(STREAM_PATH, authenticate(findApplication), upgradeRequired)
   get('/v1/mfa/keys/relying-party', authenticate(findApplication), relyingPartyRoute)
   get('/v1/users', authenticate(findApplication), usersRoute(context))
   get('/v1/test/inbox', authenticate(findApplication), inboxRoute(parts.inboxes))

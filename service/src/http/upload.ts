@@ -89,7 +89,10 @@ function readPart(request: Request, path: string, signal: AbortSignal): Promise<
     })
     const fields: Record<string, string> = {}
     form.on('field', (name, address) => {
-      if (name === 'language' || name === 'prompt') fields[name] = address
+      if (name === 'language' || name === 'prompt') {
+        if (name in fields) reject(new InvalidSourceError('must be in the form only once', name))
+        fields[name] = address
+      }
       if (name !== 'file') return
       if (found) return refuseSecond()
       setPart(Promise.resolve({ address }))

@@ -29,7 +29,7 @@ export const SPEECH_OPERATIONS = {
       operationId: 'createStreamTicket',
       summary: 'Create a ticket for a stream',
       description:
-        'Lets a browser open one transcription stream without the API key, within 60 seconds. The body is not read.',
+        'Lets a browser open one transcription stream without the API key, within 60 seconds. There are no parameters.',
       tags: ['Speech'],
       security: [{ apiKey: [] }],
       parameters: [REQUEST_ID],

@@ -1,6 +1,6 @@
 import type { streamTicketAnswer } from 'countersign/protocol'
 import type { RequestHandler } from 'express'
-import type * as z from 'zod'
+import * as z from 'zod'
 import { liveUnavailable } from '../../flows/transcribe-live.js'
 import type { Store } from '../../store/store.js'
 import type { LiveTranscription } from '../../transcription/live/live-transcription.js'
@@ -8,9 +8,13 @@ import { issueTicket } from '../../transcription/tickets.js'
 import { callingApplication } from '../authenticate.js'
 import { problem } from '../problem.js'
 
-/** `POST /v1/transcribe/tickets`: a ticket with which a browser opens one stream. The body is not read. */
+/** `POST /v1/transcribe/tickets`: a ticket with which a browser opens one stream. It has no parameters. */
 export function ticketRoute(live: LiveTranscription, store: Store): RequestHandler {
   return async function createTicket(request, response) {
+    if (request.body !== undefined && !z.record(z.string(), z.unknown()).safeParse(request.body).success) {
+      const errors = [{ field: 'body', detail: 'must be a JSON object or empty' }]
+      return problem(response, 'invalid_request', { errors })
+    }
     if (!live.isAvailable) {
       return problem(response, 'transcription_unavailable', { detail: liveUnavailable().message })
     }
