@@ -42,8 +42,8 @@ describe('the packed package', () => {
     expect(project.files).toContain('dist/licenses/simplewebauthn-browser.txt')
     expect(project.files).toContain('dist/pages/mfa-keys.js')
     const { size } = await stat(join(project.folder, TARBALL))
-    // The parts of zod are 38 KB of it, and the texts in 13 languages 75 KB.
-    expect(size).toBeLessThan(430_000)
+    // The declarations are 122 KB of it, the texts in 13 languages 97 KB, the documents 80 KB, and the parts of zod 38 KB.
+    expect(size).toBeLessThan(550_000)
   })
 
   it('has small CommonJS entries that only export, since Node reads an imported CommonJS file twice', async () => {

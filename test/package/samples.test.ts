@@ -12,6 +12,7 @@ const DOCUMENTS = [
   'docs/outage.md',
   'docs/events.md',
   'docs/testing.md',
+  'docs/keys.md',
   'docs/sessions.md',
   'docs/notices.md',
   'docs/trusted-devices.md',
@@ -51,6 +52,15 @@ declare const kit: MfaTestKit
 declare function test(title: string, run: () => Promise<void>): void
 `
 
+/** Declarations that the samples for browsers assume. */
+const IN_BROWSER = `
+import type { KeyFailureReason } from 'countersign/browser'
+declare const button: { hidden: boolean; onclick(): void }
+declare const location: { assign(url: string): void }
+declare const texts: Record<KeyFailureReason, string>
+declare function show(text: string): void
+`
+
 describe('the samples of the documents', () => {
   let project: Consumer
 
@@ -71,6 +81,7 @@ describe('the samples of the documents', () => {
         (uses('kit') || uses('test')) && !/const kit/.test(sample) && KIT,
         uses('anotherAgent') &&
           "import type { TestAgent } from 'countersign/testing'\ndeclare const agent: TestAgent, anotherAgent: TestAgent",
+        uses('confirmWithKey') && IN_BROWSER,
         uses('creationOptions') && 'declare const creationOptions: object, requestOptions: object',
         uses('MfaOptions') &&
           !/import[^\n]*MfaOptions/.test(sample) &&
