@@ -123,6 +123,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     uses: [
       'application.ts',
       'contacts',
+      'delivery',
       'http',
       'limits.ts',
       'log',

@@ -52,7 +52,7 @@ ${page.main}
 
 function accountMenu({ email, role }: OperatorAccount): Html {
   return html`<form class="console-account" method="post" action="/console/sign-out">
-<span><bdi>${email}</bdi> <span class="badge">${role}</span></span>
+<span><a href="/console/mfa" title="Your second factors"><bdi>${email}</bdi></a> <span class="badge">${role}</span></span>
 <button class="mfa-link">Sign out</button>
 </form>`
 }

@@ -11,6 +11,7 @@ import { SETTINGS_ROUTES } from './pages/settings.js'
 import { TEXT_ROUTES } from './pages/texts.js'
 import { TRAFFIC_ROUTES } from './pages/traffic.js'
 import { USER_ROUTES } from './pages/users.js'
+import { WEBHOOK_ROUTES } from './pages/webhook.js'
 import { INVITATION_ROUTES } from './sign-in/invitation-routes.js'
 import { SIGN_IN_ROUTES } from './sign-in/sign-in-routes.js'
 
@@ -23,6 +24,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...USER_ROUTES,
   ...MESSAGE_ROUTES,
   ...TRAFFIC_ROUTES,
+  ...WEBHOOK_ROUTES,
   ...TEXT_ROUTES,
   ...DEVELOPER_ROUTES,
   ...AUDIT_ROUTES,

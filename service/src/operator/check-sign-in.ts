@@ -6,8 +6,9 @@ import { canonicalEmail, findOperatorRow, type OperatorAccount, operatorFrom } f
 
 const MINUTE_MS = 60_000
 
-/** How often a password is checked for one account from one network, and for one account from everywhere. */
+/** How often passwords are checked: for one account from one network, for one account, and from one network. */
 const PER_NETWORK = { attempts: 10, windowMs: 15 * MINUTE_MS }
+const FROM_NETWORK = { attempts: 100, windowMs: 15 * MINUTE_MS }
 const PER_ACCOUNT = { attempts: 100, windowMs: 24 * 60 * MINUTE_MS }
 
 /** The result of a password: the operator, or why there is none. */
@@ -28,6 +29,7 @@ export async function checkSignIn(
   const counters = consoleCounters(store)
   const fromNetwork = `password:${digest(`${email} ${given.network}`)}`
   const isAllowed =
+    (await isWithin(counters, `password:network:${digest(given.network)}`, FROM_NETWORK)) &&
     (await isWithin(counters, fromNetwork, PER_NETWORK)) &&
     (await isWithin(counters, `password:${digest(email)}`, PER_ACCOUNT))
   if (!isAllowed) return { outcome: 'too_many_attempts' }

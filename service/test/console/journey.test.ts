@@ -88,6 +88,7 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
       ['users', '/console/applications/vault/users'],
       ['messages', '/console/applications/vault/messages'],
       ['traffic', '/console/applications/vault/traffic'],
+      ['webhook', '/console/applications/vault/webhook'],
       ['texts', '/console/applications/vault/texts?language=ar'],
       ['developer', '/console/applications/vault/developer'],
       ['audit', '/console/audit'],

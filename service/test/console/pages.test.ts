@@ -322,6 +322,34 @@ describe('the pages of the console', () => {
     expect(JSON.parse(text)).toMatchObject({ actor: '=HYPERLINK("x")', action: 'application.created' })
   })
 
+  test('sets, shows and removes the webhook of an application, and shows its secret once (R105)', async () => {
+    const { browser } = operators.admin
+    await console.service.operator('test').createApplication('hooked')
+    const path = '/console/applications/hooked/webhook'
+    await signInAgain(operators.admin)
+    const refused = await post(browser, path, { url: 'http://10.0.0.7/hook', channels: ['sms'] }).expect(422)
+    expect(refused.text).not.toContain('class="once"')
+    const url = 'https://hooks.example/mfa?token=s3cr3t'
+    const first = await post(browser, path, { url, channels: ['sms', 'call'] }).expect(200)
+    const secret = /class="once">([^<]+)</.exec(first.text)?.[1] ?? ''
+    expect(secret.length).toBeGreaterThan(30)
+    const kept = await post(browser, path, { url, channels: 'sms' }).expect(200)
+    expect(kept.text).not.toContain('class="once"')
+    const page = await browser.get(path).expect(200)
+    expect(textOf(page.text)).toContain('https://hooks.example/mfa?… Channels sms Former secret none')
+    expect(page.text).not.toContain('s3cr3t')
+    expect(page.text).not.toContain(secret)
+    expect(await read(operators.viewer.browser, path)).not.toContain('Remove the webhook')
+    expect((await post(browser, `${path}/rotate`).expect(200)).text).not.toContain(secret)
+    expect(await read(browser, path)).toContain('also signs until')
+    await post(browser, `${path}/remove`).expect(200)
+    await post(browser, `${path}/remove`).expect(422)
+    advance(11 * 60)
+    await post(browser, path, { url, channels: 'sms' })
+      .expect(303)
+      .expect('location', /^\/console\/mfa/)
+  })
+
   test('shows texts in every language as they are sent, with the segments of an SMS', async () => {
     const { browser } = operators.viewer
     const own = { en: { code: { text: '{code} opens {app} ¤ for {purpose}, {minutes}.'.repeat(2) } } }

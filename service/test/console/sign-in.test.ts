@@ -109,6 +109,18 @@ describe('signing in to the console (R106)', () => {
     await typePassword(console.open(), email).expect(303)
   })
 
+  test('checks at most 100 passwords in 15 minutes from one network, for all accounts together (R31)', async () => {
+    advance(15 * 60)
+    const { email } = await console.signUp('viewer')
+    const { length } = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => typePassword(console.open(), `user${index}@example.com`)),
+    )
+    expect(length).toBe(100)
+    await typePassword(console.open(), email).expect(429)
+    advance(15 * 60)
+    await typePassword(console.open(), email).expect(303)
+  })
+
   test('refuses a password without an app when the hour to set one up is over', async () => {
     const link = await console.invite('late@example.com')
     const browser = console.open()

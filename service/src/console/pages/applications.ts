@@ -104,6 +104,7 @@ const APPLICATION_PAGES = [
   { page: '/users', name: 'Users', least: 'support' },
   { page: '/messages', name: 'Messages', least: 'viewer' },
   { page: '/traffic', name: 'Traffic', least: 'viewer' },
+  { page: '/webhook', name: 'Webhook', least: 'viewer' },
   { page: '/texts', name: 'Texts', least: 'viewer' },
   { page: '/developer', name: 'Developer', least: 'viewer' },
 ] as const
