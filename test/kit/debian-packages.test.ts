@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { missingReport } from './debian-packages.js'
 
@@ -15,4 +16,14 @@ it('says once what is skipped for want of a package, and how to install it', () 
 
 it('says nothing when nothing is missing', () => {
   expect(missingReport(() => true)).toBe('')
+})
+
+it('names only packages that CI installs', () => {
+  const script = readFileSync(new URL('../../.ci/run', import.meta.url), 'utf8')
+  const all =
+    missingReport(() => false)
+      .split('apt-get install ')[1]
+      ?.split(' ') ?? []
+  expect(all).toContain('ffmpeg')
+  expect(all.filter((name) => !script.includes(`missing+=(${name})`))).toEqual([])
 })
