@@ -194,12 +194,20 @@ describe.each([
     expect(applied.map((row) => row.name).sort()).toEqual(files.sort())
   })
 
-  test('every table except the three about the store itself has an application column (R86)', async () => {
+  test('every table except those about the store and its operators has an application column (R86)', async () => {
     const rows = await store.query<{ table_name: string }>(
       `SELECT table_name FROM information_schema.tables t WHERE table_schema = 'public' AND NOT EXISTS (
          SELECT 1 FROM information_schema.columns c WHERE c.table_name = t.table_name AND c.column_name = 'application')`,
     )
-    expect(rows.map((row) => row.table_name).sort()).toEqual(['lease', 'migration', 'sealing_key', 'thing'])
+    expect(rows.map((row) => row.table_name).sort()).toEqual([
+      'console_counter',
+      'console_session',
+      'lease',
+      'migration',
+      'operator_account',
+      'sealing_key',
+      'thing',
+    ])
   })
 
   test('every unique constraint includes the application (R86)', async () => {
@@ -210,13 +218,16 @@ describe.each([
          SELECT 1 FROM pg_attribute a
          WHERE a.attrelid = t.oid AND a.attnum = i.indkey[0] AND a.attname = 'application')`,
     )
-    // A hash identifies its application, a position only orders rows, and the others are about the store itself.
+    // A hash identifies its application, a position only orders rows, and the others are about the store and its operators.
     expect(rows.map(({ name }) => name).sort()).toEqual([
       'api_key_hash_key',
       'audit_pkey',
+      'console_counter_pkey',
+      'console_session_pkey',
       'inbox_pkey',
       'lease_pkey',
       'migration_pkey',
+      'operator_account_pkey',
       'sealing_key_pkey',
       'stream_ticket_pkey',
       'thing_pkey',
