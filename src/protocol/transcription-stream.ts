@@ -60,7 +60,7 @@ export const streamMessage = z.discriminatedUnion('type', [
 /** What the service sends. */
 export type StreamMessage = z.output<typeof streamMessage>
 
-/** A ticket. */
+/** What a ticket for a stream looks like: 16 to 128 characters of base64url. */
 export const STREAM_TICKET = /^[\w-]{16,128}$/
 
 /** The response to `POST /v1/transcribe/tickets` with status 200. */
