@@ -39,9 +39,10 @@ export function sendingSuite(bench: () => Bench): void {
     const { mfa, sent } = freshTenant(bench())
     const contact = { kind: 'dual', email: freshEmail().email, phone: freshPhone().phone } as const
     await mfa.send({ method: 'dual', contact })
-    const [mail, sms] = sent()
-    expect(mail).toMatchObject({ channel: 'email', to: contact.email })
-    expect(sms).toMatchObject({ channel: 'sms', to: contact.phone, code: mail?.code })
+    const [mail, sms] = ['email', 'sms'].map((channel) => sent().find((one) => one.channel === channel))
+    expect(sent()).toHaveLength(2)
+    expect(mail?.to).toBe(contact.email)
+    expect(sms).toMatchObject({ to: contact.phone, code: mail?.code })
     const code = mail?.code ?? ''
     expect(await mfa.verify({ method: 'dual', contact, kind: 'code', code })).toEqual({ outcome: 'valid' })
   })
