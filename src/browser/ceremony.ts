@@ -19,9 +19,13 @@ export function createKey(options: unknown): Promise<Responded | KeyFailed> {
   return run(() => startRegistration({ optionsJSON: options as PublicKeyCredentialCreationOptionsJSON }))
 }
 
-/** Has an authenticator prove that it has a key. `options` is the member `publicKey` of the app's response. */
-export function useKey(options: unknown): Promise<Responded | KeyFailed> {
-  return run(() => startAuthentication({ optionsJSON: options as PublicKeyCredentialRequestOptionsJSON }), {
+/**
+ * Has an authenticator prove that it has a key. `options` is the member `publicKey` of the app's response. With `autofill`, the
+ * browser offers passkeys in an input of the page, and the promise is pending until the user picks one.
+ */
+export function useKey(options: unknown, autofill = false): Promise<Responded | KeyFailed> {
+  const optionsJSON = options as PublicKeyCredentialRequestOptionsJSON
+  return run(() => startAuthentication({ optionsJSON, useBrowserAutofill: autofill }), {
     // Some browsers say so when the key is not among those of the account.
     InvalidStateError: 'not_your_key',
   })

@@ -12,6 +12,12 @@ export interface ConfirmWithKeyOptions extends KeyRoutes {
   readonly factor?: string
   /** Whether this browser is to skip the second factor from now on, if the app allows it. Defaults to false. */
   readonly trust?: boolean
+  /**
+   * Offers passkeys in the autofill of an input of the page, such as `<input autocomplete="username webauthn">`, instead of in a
+   * dialog. Call it when the page loads; the result comes when the user picks a passkey, or is `cancelled` by the next
+   * ceremony. `canUseKeys` says whether the browser can. Defaults to false.
+   */
+  readonly autofill?: boolean
 }
 
 /** The key was accepted. */
@@ -34,7 +40,7 @@ export async function confirmWithKey(options: ConfirmWithKeyOptions): Promise<Ke
   const challenged = await postJson(options, '/challenge', { factor })
   if (!challenged.ok) return challenged
   const { publicKey } = challenged.body
-  const used = await useKey(publicKey)
+  const used = await useKey(publicKey, options.autofill)
   if (!used.ok) return used
   const { response } = used
   const verified = await postJson(options, '/verify', {

@@ -1,3 +1,5 @@
+import { browserSupportsWebAuthnAutofill } from '@simplewebauthn/browser'
+
 /** Why a browser cannot use keys: the page is not secure, a policy forbids it, or the browser has no WebAuthn. */
 export type MissingKeySupport = 'insecure_context' | 'permissions_policy' | 'no_webauthn'
 
@@ -9,6 +11,8 @@ export interface KeySupport {
   readonly missing?: MissingKeySupport
   /** Whether this device can hold a passkey itself, with its screen lock. A phone or a security key may hold one anyway. */
   readonly passkeyOnThisDevice: boolean
+  /** Whether the browser can offer passkeys in the autofill of an input. */
+  readonly autofill: boolean
   /** Whether the browser passes changes to the password manager (Signal API). */
   readonly signals: boolean
 }
@@ -16,10 +20,12 @@ export interface KeySupport {
 /** Finds out what the browser can do with keys, before you offer any. */
 export async function canUseKeys(): Promise<KeySupport> {
   const missing = missingSupport()
-  if (missing !== undefined) return { supported: false, missing, passkeyOnThisDevice: false, signals: false }
+  if (missing !== undefined)
+    return { supported: false, missing, passkeyOnThisDevice: false, autofill: false, signals: false }
   return {
     supported: true,
     passkeyOnThisDevice: await hasPlatformAuthenticator(),
+    autofill: await browserSupportsWebAuthnAutofill(),
     signals: 'signalAllAcceptedCredentials' in PublicKeyCredential,
   }
 }

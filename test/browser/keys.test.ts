@@ -43,7 +43,12 @@ describe.skipIf(!hasBrowser)('countersign/browser in Chromium', () => {
 
   it('knows what the browser can do, and what a policy of the page forbids', async () => {
     const { authenticator } = await passkey()
-    expect(await call('canUseKeys()')).toEqual({ supported: true, passkeyOnThisDevice: true, signals: true })
+    expect(await call('canUseKeys()')).toEqual({
+      supported: true,
+      passkeyOnThisDevice: true,
+      autofill: true,
+      signals: true,
+    })
     await authenticator.remove()
     await page.goto(`${site.url}/forbidden`)
     expect(await call('canUseKeys()')).toMatchObject({ supported: false, missing: 'permissions_policy' })
@@ -97,6 +102,20 @@ describe.skipIf(!hasBrowser)('countersign/browser in Chromium', () => {
     await authenticator.verifyUser(false)
     expect(await confirm()).toEqual({ ok: false, reason: 'cancelled' })
     await authenticator.remove()
+  })
+
+  it('offers passkeys in the autofill of an input, until the user picks one or another ceremony begins', async () => {
+    const { authenticator, id } = await passkey()
+    site.reply('/mfa/challenge', { body: { publicKey: assertion([id], { userVerification: 'required' }) } })
+    site.reply('/mfa/verify', { body: { status: 'verified', next: '/vault' } })
+    const autofill = () => call(`confirmWithKey({ base: '/mfa', method: 'passkey', autofill: true })`)
+    // Without an input there is nothing to offer them in.
+    expect(await autofill()).toEqual({ ok: false, reason: 'failed' })
+    await page.evaluate(`document.body.innerHTML += '<input autocomplete="username webauthn">'`)
+    expect(await autofill()).toEqual({ ok: true, status: 'verified', next: '/vault' })
+    expect(site.bodiesOf('/mfa/verify').at(-1)).toMatchObject({ factor: 'passkey', response: { id } })
+    await authenticator.remove()
+    await page.goto(site.url)
   })
 
   it('names the site, the app and the connection as reasons', async () => {
