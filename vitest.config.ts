@@ -17,19 +17,28 @@ const tests = ['test/**/*.test.ts', 'service/test/**/*.test.ts', 'example-app/te
 /** Test the packed package with the tools of other projects and in the recipes, which takes as long as a third of all other tests. */
 const PACKAGE = ['test/package/**/*.test.ts', 'test/recipes/**/*.test.ts']
 
-/** Start processes and whole databases, end them and restore them, as an operator does. */
+/**
+ * Start processes and whole databases, end them and restore them, as an operator does; decode recordings; or click through dozens
+ * of pages.
+ */
 const OPERATION = [
   'service/test/backup.test.ts',
   'service/test/cli.test.ts',
+  'service/test/console/journey.test.ts',
   'service/test/deployment.test.ts',
   'service/test/failover.test.ts',
+  'service/test/isolation.test.ts',
   'service/test/live-pocketsphinx.test.ts',
   'service/test/new-folder.test.ts',
   'service/test/process.test.ts',
+  'service/test/rotation.test.ts',
+  'service/test/transcription-limits.test.ts',
+  'service/test/transcription.test.ts',
   'service/test/two-processes.test.ts',
-  // Dozens of pages, with a database and a browser of its own.
   'test/journeys/keys.test.ts',
   'test/journeys/live-transcription.test.ts',
+  'test/journeys/separate-service.test.ts',
+  'test/journeys/transcribe.test.ts',
 ]
 
 /** The script that runs, which gives its results their name. */
