@@ -128,7 +128,7 @@ describe('the package in an app', () => {
     )
     expect((await project.node('esm.mjs')).trim()).toBe(
       'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError TranscriptionError TrustStoreError ' +
-        'backupRouter challengeRouter createMfa devicesRouter enrollAppRouter languageRouter mfaAccount mfaClient mfaMetrics mfaRouter mfaSession notMeRouter recoveryRouter requireMfa startMfa verifyRouter email',
+        'backupRouter challengeRouter createMfa devicesRouter enrollAppRouter enrollKeyRouter languageRouter mfaAccount mfaAdmission mfaClient mfaMetrics mfaRouter mfaSession notMeRouter recoveryRouter requireMfa startMfa verifyRouter wellKnownRouter email',
     )
   })
 
