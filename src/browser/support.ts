@@ -1,5 +1,3 @@
-import { browserSupportsWebAuthnAutofill } from '@simplewebauthn/browser'
-
 /** Why a browser cannot use keys: the page is not secure, a policy forbids it, or the browser has no WebAuthn. */
 export type MissingKeySupport = 'insecure_context' | 'permissions_policy' | 'no_webauthn'
 
@@ -25,7 +23,7 @@ export async function canUseKeys(): Promise<KeySupport> {
   return {
     supported: true,
     passkeyOnThisDevice: await hasPlatformAuthenticator(),
-    autofill: await browserSupportsWebAuthnAutofill(),
+    autofill: await hasAutofill(),
     signals: 'signalAllAcceptedCredentials' in PublicKeyCredential,
   }
 }
@@ -50,6 +48,14 @@ function isForbidden(): boolean {
 async function hasPlatformAuthenticator(): Promise<boolean> {
   try {
     return await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable()
+  } catch {
+    return false
+  }
+}
+
+async function hasAutofill(): Promise<boolean> {
+  try {
+    return (await PublicKeyCredential.isConditionalMediationAvailable?.()) ?? false
   } catch {
     return false
   }
