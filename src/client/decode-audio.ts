@@ -24,7 +24,7 @@ export async function* decodeAudio(
     child.once('error', (cause) => reject(notDecoded('ffmpeg could not be started: install it.', cause)))
     child.once('close', (status) => resolve(status ?? undefined))
   })
-  // Whoever awaits it later gets the error.
+  // The code that awaits it later gets the error.
   ended.catch(() => {})
   let sourceError: { readonly error: unknown } | undefined
   pipeline(

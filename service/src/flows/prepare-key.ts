@@ -3,13 +3,12 @@ import { findAccount, holdAccount, lockedForSeconds } from '../accounts/account.
 import { listKeys, obtainUserHandle } from '../accounts/account-key.js'
 import { createKeyChallenge, KEY_CHALLENGE_MS } from '../accounts/key-challenge.js'
 import type { Application } from '../application.js'
-import { relyingPartyFor } from '../applications/offered-methods.js'
 import { locked, tooManyKeys } from '../refusals.js'
 import type { KeyAuthenticationOptionsInput, KeyRegistrationOptionsInput } from '../requests/key-inputs.js'
-import { simulatedRefusal } from '../test-mode/simulated-outcomes.js'
 import { TEST_KEY } from '../test-mode/test-key.js'
 import { creationOptions, requestOptions } from '../webauthn/options.js'
 import type { FlowContext } from './context.js'
+import { keyRelyingParty } from './key-relying-party.js'
 
 const expiresInSeconds = KEY_CHALLENGE_MS / 1000
 const timeoutMs = KEY_CHALLENGE_MS
@@ -20,9 +19,7 @@ export async function prepareKeyRegistration(
   application: Application,
   input: KeyRegistrationOptionsInput,
 ): Promise<KeyOptionsAnswer> {
-  const simulated = simulatedRefusal(application, input.contact)
-  if (simulated) return simulated
-  const relyingParty = relyingPartyFor(application, input.method)
+  const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()
   const { account: name, method, transaction, userName } = input
@@ -50,9 +47,7 @@ export async function prepareKeyAuthentication(
   application: Application,
   input: KeyAuthenticationOptionsInput,
 ): Promise<KeyOptionsAnswer> {
-  const simulated = simulatedRefusal(application, input.contact)
-  if (simulated) return simulated
-  const relyingParty = relyingPartyFor(application, input.method)
+  const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()
   const { account: name, method, purpose, transaction } = input

@@ -3,12 +3,10 @@ import { holdAccount, lockedForSeconds } from '../accounts/account.js'
 import { insertKey, type KeyRow, keyFactor, keyFrom, listKeys } from '../accounts/account-key.js'
 import { consumeKeyChallenge } from '../accounts/key-challenge.js'
 import type { Application, RelyingPartySettings } from '../application.js'
-import { relyingPartyFor } from '../applications/offered-methods.js'
 import type { QueuedMessage } from '../delivery/message.js'
 import { locked, tooManyKeys } from '../refusals.js'
 import type { RegisterKeyInput } from '../requests/key-inputs.js'
 import { accountReference } from '../secrets/account-reference.js'
-import { simulatedRefusal } from '../test-mode/simulated-outcomes.js'
 import { isTestKey, TEST_KEY } from '../test-mode/test-key.js'
 import { faultInClientData, readClientData } from '../webauthn/client-data.js'
 import { nameForKey } from '../webauthn/names.js'
@@ -19,6 +17,7 @@ import {
 } from '../webauthn/verify-registration.js'
 import { writeNotice } from './account-notice.js'
 import type { FlowContext } from './context.js'
+import { keyRelyingParty } from './key-relying-party.js'
 
 interface Stored {
   readonly answer: RegisterKeyAnswer
@@ -31,9 +30,7 @@ export async function registerKey(
   application: Application,
   input: RegisterKeyInput,
 ): Promise<RegisterKeyAnswer> {
-  const simulated = simulatedRefusal(application, input.contact)
-  if (simulated) return simulated
-  const relyingParty = relyingPartyFor(application, input.method)
+  const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()
   const verdict = await verify(context, application, relyingParty, input, now)

@@ -244,7 +244,7 @@ export const en: Catalogue = {
     title: 'Recover your account',
     lead: 'If you can no longer use your safest sign-in option, you can set up a new one after a waiting period of {time}.',
     notify:
-      'We will tell all these contacts now, and again halfway through the wait. Each message can cancel the recovery:',
+      'We will tell all these contacts now, and again in the middle of the wait. Each message can cancel the recovery:',
     ends: 'When the waiting period is over, sign in again the way you did today. Your old option then stops working, all other sessions end, and all trusted browsers are removed.',
     request: 'Request recovery',
     impossible:
