@@ -121,11 +121,20 @@ function digitsOf(typed) {
 function sendWhenComplete(input) {
   const complete = new RegExp(`^\\d{${Number(input.dataset.mfaDigits)}}$`)
   let sent = false
-  input.addEventListener('input', () => {
+  const send = () => {
     if (sent || !complete.test(digitsOf(input.value))) return
     sent = true
     input.form?.requestSubmit()
-  })
+  }
+  input.addEventListener('input', send)
+  // Typed or filled in before this script ran. After a reload, the browser itself fills in the former code.
+  if (isNewPage()) send()
+}
+
+/** Whether the user came to this page by a link or a form, and not by a reload or the history. */
+function isNewPage() {
+  const [navigation] = performance.getEntriesByType('navigation')
+  return navigation instanceof PerformanceNavigationTiming && navigation.type === 'navigate'
 }
 
 /** Reads the code from the text message if the browser supports it and the user agrees. @param {HTMLInputElement} input */

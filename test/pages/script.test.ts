@@ -50,6 +50,39 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     await page.context().close()
   })
 
+  it('submits a code that was complete before the script ran, except where the browser filled it in after a reload', async () => {
+    site.show(sms, frame)
+    const page = await (await browser.newContext()).newPage()
+    let load = () => {}
+    const released = new Promise<void>((resolve) => {
+      load = resolve
+    })
+    await page.route('**/mfa.js*', async (route) => {
+      await released
+      await route.continue()
+    })
+    await page.goto(site.url, { waitUntil: 'commit' })
+    const code = page.getByRole('textbox', { name: 'Verification code' })
+    await code.fill('123456')
+    expect(site.posts).toEqual([])
+    load()
+    await expect.poll(() => site.posts).toEqual([{ path: '/mfa/verify', body: 'factor=sms-1&code=123456' }])
+    await page.context().close()
+
+    const other = await open(sms)
+    await cursorIn(other)
+    // As a browser restores it: before the script runs.
+    await other.addInitScript(`new MutationObserver(() => {
+      const input = document.getElementById('mfa-code')
+      if (input) input.value = '123456'
+    }).observe(document, { childList: true, subtree: true })`)
+    await other.reload()
+    await cursorIn(other)
+    expect(await other.getByRole('textbox').inputValue()).toBe('123456')
+    expect(site.posts).toEqual([])
+    await other.context().close()
+  })
+
   it('lets a page on which a form failed be loaded again without posting the form', async () => {
     const page = await open(VIEWS.locked)
     await expect.poll(() => new URL(page.url()).pathname).toBe('/mfa')
