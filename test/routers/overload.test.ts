@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import { MemoryStore } from 'express-session'
 import { expect, it } from 'vitest'
 import { admissionWith } from '../../src/http/admission.js'
+import { eventLoopSaturation } from '../../src/http/saturation.js'
 import { mfaAdmission } from '../../src/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
 import { type HostSetup, host, signIn } from '../kit/host.js'
@@ -162,4 +163,12 @@ it('admits 32 requests at once while the processor is busy all the time, and as 
   finish()
   await Promise.all([...first, ...others])
   await admission.admit(req, async () => {})
+})
+
+it('takes an event loop without a pause for half a second for overloaded (R77)', async () => {
+  const isSaturated = eventLoopSaturation()
+  expect(isSaturated()).toBe(false)
+  const end = performance.now() + 600
+  while (performance.now() < end);
+  expect(isSaturated()).toBe(true)
 })
