@@ -3,10 +3,10 @@ import type { Server } from 'node:http'
 import type { MfaService } from 'countersign/protocol'
 import type { Express } from 'express'
 import { endUndelivered } from './accounts/challenge.js'
-import { type Application, OPTIONAL_METHODS } from './application.js'
+import { OPTIONAL_METHODS } from './application.js'
 import { applicationDirectory, DEFAULT_APPLICATION } from './applications/directory.js'
 import { relyingPartyOf } from './applications/key-settings.js'
-import { type ApplicationDefaults, applicationDefaults, applicationFrom } from './applications/settings.js'
+import type { ApplicationDefaults } from './applications/settings.js'
 import { buildCarriers } from './carriers/build-carriers.js'
 import { type InboxMessage, storedInbox } from './carriers/inbox.js'
 import { ownWebhooks } from './carriers/own-webhooks.js'
@@ -26,8 +26,8 @@ import { leaseOf } from './maintenance/lease.js'
 import { deleteExpired, MAX_ROWS_PER_ROUND } from './maintenance/retention.js'
 import { sweeper } from './maintenance/sweeper.js'
 import { serviceMetrics } from './metrics/metrics.js'
+import { consoleApplication } from './operator/console-application.js'
 import { type Operator, operator } from './operator/operator.js'
-import { CONSOLE_APPLICATION } from './operator/operator-account.js'
 import { readOptions, type ServiceOptions, type ServiceSettings } from './options.js'
 import { ownVersion } from './own-version.js'
 import { isProduction } from './production.js'
@@ -176,12 +176,13 @@ export async function createService(options: ServiceOptions): Promise<Countersig
       keys: () => keys,
     })
   const info = { version: ownVersion(), store: store.name, carriers: describeRoutes(settings.routes) }
+  const operators = consoleApplication(settings.console?.url)
   const consolePages =
     settings.console &&
     (await openConsole({
       ...{ store, keys, log, info, operator: actAs },
       observe: metrics.observeRequest,
-      mfa: inProcessService(context, async () => CONSOLE),
+      mfa: inProcessService(context, async () => operators),
       trustedProxies: settings.console.trustedProxies,
       publicUrl: settings.publicUrl ?? settings.console.url,
       doctor: {
@@ -239,14 +240,6 @@ async function openConsole(parts: ConsoleParts): Promise<Express> {
   const { createConsole } = await import('./console/console.js')
   return createConsole(parts)
 }
-
-/** The application of the operators. It has no row and no keys, so nothing but the console can reach its accounts. */
-const CONSOLE: Application = applicationFrom(
-  CONSOLE_APPLICATION,
-  'live',
-  { ...applicationDefaults(CONSOLE_APPLICATION), name: 'Countersign console', methods: [] },
-  {},
-)
 
 /** The default application is in the same table as the others, so that it can have keys and settings too. */
 async function insertDefaultApplication(store: Store): Promise<void> {

@@ -1,8 +1,8 @@
 import { type Html, html } from '../http/html-page.js'
+import { CONSOLE_NAME } from '../operator/console-application.js'
 import type { OperatorAccount } from '../operator/operator-account.js'
 import { isAtLeast, type Role } from '../operator/role.js'
 import type { Page, PageMessage, Section } from './page.js'
-import { CONSOLE_NAME } from './sign-in/console-mfa.js'
 import { STYLE_PATH } from './style.js'
 
 const SECTIONS: readonly {

@@ -18,8 +18,8 @@ export type PasswordResult =
 
 /**
  * Checks an operator's password. Every attempt is counted before the password is checked (R22), and an unknown address
- * takes as long and counts as much as a known one (R90). An operator without an authenticator app is refused when the hour
- * in which they could set one up is over.
+ * takes as long and counts as much as a known one (R90). An operator without a second factor is refused when the hour in which
+ * they could set one up is over.
  */
 export async function checkSignIn(
   store: Store,
@@ -36,9 +36,11 @@ export async function checkSignIn(
   const row = await findOperatorRow(store, email)
   const isCorrect = await isPassword(given.password, row?.password ?? null)
   if (!row || !isCorrect) return { outcome: 'refused' }
-  if (row.app_enrolled_at === null && row.enroll_until <= Date.now()) return { outcome: 'refused' }
+  const operator = operatorFrom(row)
+  const hasFactor = operator.hasApp || operator.keys.length > 0
+  if (!hasFactor && row.enroll_until <= Date.now()) return { outcome: 'refused' }
   await counters.remove(fromNetwork)
-  return { outcome: 'accepted', operator: operatorFrom(row) }
+  return { outcome: 'accepted', operator }
 }
 
 async function isWithin(

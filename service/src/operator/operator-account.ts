@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { KeyMethod } from 'countersign/protocol'
 import { type Queries, queryOne } from '../store/store.js'
 import type { Role } from './role.js'
 
@@ -15,6 +16,8 @@ export interface OperatorAccount {
   readonly version: number
   /** Whether an authenticator app is set up. */
   readonly hasApp: boolean
+  /** The kinds of keys that they have. */
+  readonly keys: readonly KeyMethod[]
 }
 
 /** An operator in a list. */
@@ -39,13 +42,16 @@ export interface OperatorRow {
   readonly password: string | null
   readonly enroll_until: number
   readonly app_enrolled_at: number | null
+  readonly keys: readonly KeyMethod[]
 }
 
-const COLUMNS = 'email, role, version, password, enroll_until, app_enrolled_at'
+const COLUMNS = `email, role, version, password, enroll_until, app_enrolled_at, ARRAY(
+  SELECT DISTINCT method FROM account_key WHERE application = '${CONSOLE_APPLICATION}' AND account = 'account:' || email
+  ORDER BY method) AS keys`
 
 /** The account behind a row. */
-export function operatorFrom({ email, role, version, app_enrolled_at }: OperatorRow): OperatorAccount {
-  return { email, role, version, hasApp: app_enrolled_at !== null }
+export function operatorFrom({ email, role, version, app_enrolled_at, keys }: OperatorRow): OperatorAccount {
+  return { email, role, version, hasApp: app_enrolled_at !== null, keys }
 }
 
 /** The operator with this email address, unless the account is disabled. */

@@ -20,7 +20,7 @@ const HOUR_MS = 3_600_000
 
 /** How long the link of an invitation is valid. */
 export const INVITATION_MS = 24 * HOUR_MS
-/** How long an operator has to set up the authenticator app after choosing a password. */
+/** How long an operator has to set up a second factor after choosing a password. */
 const ENROLLMENT_MS = HOUR_MS
 
 /** The allowed lengths of a password, in characters. */
@@ -34,7 +34,7 @@ export interface Invitation {
   readonly expiresAt: number
 }
 
-/** Invites an operator to the console, or, if there is one already, lets them choose a new password and set up a new app. */
+/** Invites an operator to the console, or, if there is one already, lets them choose a new password and set up a new second factor. */
 export async function inviteOperator(
   actor: Actor,
   { email: given, role }: { readonly email: string; readonly role?: Role | undefined },
@@ -70,7 +70,7 @@ export async function inviteOperator(
 
 /**
  * Accepts an invitation once: sets the password, and ends all sessions and second factors that the operator had. They must
- * set up an authenticator app within an hour.
+ * set up a new one within an hour.
  */
 export async function acceptInvitation(
   actor: Actor,
@@ -94,7 +94,7 @@ export async function acceptInvitation(
       if (!row)
         throw new OperatorError('This invitation was used already, or has expired: ask for a new one.')
       await eraseAccount(tx, { id: CONSOLE_APPLICATION }, accountOf(consoleUser(row.email)))
-      return { ...row, hasApp: false }
+      return { ...row, hasApp: false, keys: [] }
     },
     ({ email }) => ({ application: '', action: 'operator.password_set', detail: email }),
   )
@@ -118,29 +118,6 @@ function checkPassword(password: string, email: string): void {
       'This password is easy to guess: choose one without your name and with more different characters.',
     )
   }
-}
-
-/** Notes that the operator who acts has set up an authenticator app. */
-export async function recordEnrolledApp(actor: Actor): Promise<void> {
-  await auditedChange(
-    actor,
-    (tx) =>
-      tx.query('UPDATE operator_account SET app_enrolled_at = $2, signed_in_at = $2 WHERE email = $1', [
-        actor.name,
-        Date.now(),
-      ]),
-    () => ({ application: '', action: 'operator.app_enrolled', detail: actor.name }),
-  )
-}
-
-/** Notes that the operator who acts has signed in with both factors. */
-export async function recordSignIn(actor: Actor): Promise<void> {
-  await auditedChange(
-    actor,
-    (tx) =>
-      tx.query('UPDATE operator_account SET signed_in_at = $2 WHERE email = $1', [actor.name, Date.now()]),
-    () => ({ application: '', action: 'operator.signed_in', detail: actor.name }),
-  )
 }
 
 /** All operators, by email address. */

@@ -33,12 +33,11 @@ import {
   type Invitation,
   inviteOperator,
   listOperators,
-  recordEnrolledApp,
-  recordSignIn,
 } from './operator-accounts.js'
 import { OperatorError } from './operator-error.js'
 import { type PhoneTrafficSummary, pauseTraffic, resumeTraffic, showTraffic } from './phone-traffic.js'
 import { previewTexts, type TextPreview } from './preview-texts.js'
+import { type OwnFactorChange, recordOwnFactor, recordSignIn } from './record-sign-in.js'
 import type { Role } from './role.js'
 import type { ErasedUser, UserPage } from './user-data.js'
 import { listUserKeys, removeUserKey } from './user-keys.js'
@@ -166,12 +165,12 @@ export interface Operator {
    */
   inviteOperator(invited: { readonly email: string; readonly role?: Role | undefined }): Promise<Invitation>
   /**
-   * Sets the password of the invited operator, who must set up an authenticator app within an hour. Throws an `OperatorError`
+   * Sets the password of the invited operator, who must set up a second factor within an hour. Throws an `OperatorError`
    * when the invitation is not valid or the password is too weak.
    */
   acceptInvitation(token: string, password: string): Promise<OperatorAccount>
-  /** Notes that this operator has set up an authenticator app for the console. */
-  recordEnrolledApp(): Promise<void>
+  /** Notes that this operator has added or removed a second factor of the console. */
+  recordOwnFactor(change: OwnFactorChange): Promise<void>
   /** Notes that this operator has signed in to the console with both factors. */
   recordSignIn(): Promise<void>
   /** Lists the operators of the console by email address. */
@@ -228,7 +227,7 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     listAudit: (filter) => listAudit(actor, filter),
     inviteOperator: (invited) => inviteOperator(actor, invited),
     acceptInvitation: (token, password) => acceptInvitation(actor, token, password),
-    recordEnrolledApp: () => recordEnrolledApp(actor),
+    recordOwnFactor: (change) => recordOwnFactor(actor, change),
     recordSignIn: () => recordSignIn(actor),
     listOperators: () => listOperators(actor),
     changeRole: (email, role) => changeRole(actor, email, role),

@@ -1,10 +1,12 @@
 import { createServer } from 'node:http'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { virtualAuthenticators } from '../../../test/browser/virtual-authenticator.js'
 import { appCode, scan } from '../../../test/journeys/kit/authenticator.js'
 import { LOOKS, newUser, snap } from '../../../test/journeys/kit/browser.js'
 import { axeViolations } from '../../../test/kit/axe.js'
 import { hasBrowser, openBrowser } from '../../../test/kit/chromium.js'
+import { MINUTE, stopClock } from '../../../test/kit/clock.js'
 import { listenOnLoopback } from '../../../test/kit/loopback.js'
 import { openConsole, PASSWORD, type TestConsole } from './kit.js'
 
@@ -14,10 +16,10 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
   let url = ''
   const server = createServer()
   beforeAll(async () => {
-    console = await openConsole()
+    url = `http://localhost:${await listenOnLoopback(server)}`
+    console = await openConsole({ url })
     browser = await openBrowser()
     if (console.service.console) server.on('request', console.service.console)
-    url = `http://localhost:${await listenOnLoopback(server)}`
   })
   afterAll(async () => {
     await browser?.close()
@@ -35,6 +37,60 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
   }
 
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+
+  /** Chooses the password of an invited operator, and signs in with it. */
+  async function acceptInvitation(page: Page, email: string): Promise<void> {
+    await page.goto(url + (await console.invite(email, 'admin')))
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByLabel('Password again').fill(PASSWORD)
+    await press(page, 'Set the password')
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await typePassword(page, email)
+  }
+
+  async function typePassword(page: Page, email: string): Promise<void> {
+    await page.getByLabel('Email address').fill(email)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await press(page, 'Continue')
+  }
+
+  test('lets an operator set up a security key at the invitation, sign in with it, and step up with it', async () => {
+    const clock = stopClock()
+    const { page, context } = await newUser(browser, LOOKS['phone-light'])
+    const authenticators = await virtualAuthenticators(page)
+    await authenticators.add({
+      transport: 'usb',
+      hasResidentKey: false,
+      hasUserVerification: false,
+      synced: false,
+    })
+    await acceptInvitation(page, 'kim@example.com')
+    await page.waitForURL(/enroll-app/)
+    await page.getByRole('link', { name: 'Add a passkey' }).click()
+    await page.waitForURL(/\/console\/mfa\/keys/)
+    await page.getByRole('button', { name: 'Add a security key' }).click()
+    await page.getByText('Your key was added.').waitFor()
+    await check(page, 'console-key-added')
+    await page.goto(`${url}/console`)
+    await press(page, 'Sign out')
+    await page.waitForURL(/sign-in/)
+
+    await typePassword(page, 'kim@example.com')
+    await page.getByRole('heading', { name: 'Use your security key' }).waitFor()
+    await check(page, 'console-key')
+    await press(page, 'Continue')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+
+    await console.invite('lee@example.com')
+    clock.move(11 * MINUTE)
+    await page.goto(`${url}/console/operators`)
+    await page.getByRole('row', { name: 'lee@example.com' }).getByRole('button', { name: 'Disable' }).click()
+    await page.getByRole('heading', { name: 'Use your security key' }).waitFor()
+    await press(page, 'Continue')
+    await page.waitForURL(/resume|operators/)
+    await snap(page, 'console-after-step-up')
+    await context.close()
+  })
 
   test('leads an administrator from the invitation to a new application with a key, and every page fits a phone', async () => {
     const { page, context } = await newUser(browser, LOOKS['desktop-light'])

@@ -2,6 +2,7 @@ import request from 'supertest'
 import { expect } from 'vitest'
 import type { LogEvent } from '../../src/log/logger.js'
 import type { Role } from '../../src/operator/role.js'
+import type { ServiceOptions } from '../../src/options.js'
 import { type CountersignService, createService } from '../../src/service.js'
 import { advance, appCode, SECRET } from '../kit.js'
 
@@ -32,10 +33,9 @@ export const PASSWORD = 'seven quiet otters float'
 
 let operators = 0
 
-export async function openConsole(trustedProxies: string[] = []): Promise<TestConsole> {
+export async function openConsole(console: ServiceOptions['console'] = {}): Promise<TestConsole> {
   const events: LogEvent[] = []
   const logger = (event: LogEvent) => void events.push(event)
-  const console = { trustedProxies }
   const service = await createService({ secret: SECRET, delivery: 'inbox', console, logger })
   const invite = async (email: string, role?: Role) => {
     const { token } = await service.operator('system').inviteOperator({ email, role })

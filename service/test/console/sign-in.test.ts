@@ -1,3 +1,4 @@
+import { addKey, signInWithKey, softwareAuthenticator } from 'countersign/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { advance, stopClock } from '../kit.js'
 import {
@@ -12,11 +13,13 @@ import {
   typePassword,
 } from './kit.js'
 
+const ORIGIN = 'https://console.example'
+
 describe('signing in to the console (R106)', () => {
   let console: TestConsole
   beforeAll(async () => {
     stopClock()
-    console = await openConsole(['loopback'])
+    console = await openConsole({ trustedProxies: ['loopback'], url: ORIGIN })
   })
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.now() }))
   afterEach(() => void vi.unstubAllEnvs())
@@ -46,10 +49,60 @@ describe('signing in to the console (R106)', () => {
     await enrollApp(browser)
     expect(await read(browser, '/console')).toContain('You can read and change everything.')
     expect(await audited()).toEqual([
-      'ann@example.com operator.app_enrolled ann@example.com',
+      'ann@example.com operator.factor_added ann@example.com app',
       'ann@example.com operator.password_set ann@example.com',
       'system operator.invited ann@example.com admin',
     ])
+  })
+
+  test('takes a security key instead of an authenticator app, at the invitation and for step-ups, until a new invitation', async () => {
+    const authenticator = softwareAuthenticator()
+    const key = { authenticator, origin: ORIGIN, path: '/console/mfa' } as const
+    const email = 'keyholder@example.com'
+    const link = await console.invite(email, 'admin')
+    const browser = console.open()
+    await post(browser, link, { password: PASSWORD, again: PASSWORD }).expect(200)
+    await typePassword(browser, email).expect(303)
+    expect(await read(browser, '/console/mfa/enroll-app')).toContain('Add a passkey')
+    await addKey(browser, { ...key, method: 'security-key' })
+    expect(await read(browser, '/console')).toContain('You can read and change everything.')
+
+    await post(browser, '/console/sign-out').expect(303)
+    // The hour to set up a factor is over, and this operator has one.
+    advance(3_600)
+    await typePassword(browser, email).expect(303)
+    await browser.get('/console').expect(303)
+    await signInWithKey(browser, key)
+    await browser.get('/console/operators').expect(200)
+
+    advance(10 * 60)
+    const change = () => post(browser, '/console/operators/role', { email: 'x@example.com', role: 'viewer' })
+    await change()
+      .expect(303)
+      .expect('location', /^\/console\/mfa/)
+    await signInWithKey(browser, key)
+    await change().expect(422)
+    expect((await audited()).slice(0, 2)).toEqual([
+      `${email} operator.signed_in ${email}`,
+      `${email} operator.factor_added ${email} security-key`,
+    ])
+
+    const again = await console.invite(email)
+    await post(browser, again, { password: PASSWORD, again: PASSWORD }).expect(200)
+    await typePassword(browser, email).expect(303)
+    expect(await read(browser, '/console/mfa/enroll-app')).toContain('Add a passkey')
+    await expect(signInWithKey(browser, key)).rejects.toThrow()
+  })
+
+  test('refuses the password of an operator who removed the last second factor', async () => {
+    const operator = await console.signUp('viewer')
+    advance(3_600)
+    await post(operator.browser, '/console/sign-out').expect(303)
+    await typePassword(operator.browser, operator.email).expect(303)
+    await typeCode(operator).expect(303)
+    await post(operator.browser, '/console/mfa/enroll-app/remove').expect(303)
+    expect((await audited())[0]).toBe(`${operator.email} operator.factor_removed ${operator.email} app`)
+    await typePassword(console.open(), operator.email).expect(401)
   })
 
   test('requires the second factor at every sign-in, and leads to the page that was requested', async () => {

@@ -1,26 +1,24 @@
-import { createMfa, type Mfa } from 'countersign'
+import { createMfa, type FactorInput, type Mfa, type MfaEvent, type MfaService } from 'countersign'
+import { CONSOLE_NAME } from '../../operator/console-application.js'
 import { consoleCounters } from '../../operator/console-counters.js'
 import { CONSOLE_APPLICATION, type OperatorAccount } from '../../operator/operator-account.js'
 import type { ConsoleParts } from '../parts.js'
 
-/** The name of the console on the pages of the second factor. */
-export const CONSOLE_NAME = 'Countersign console'
-
 /** The second factor of operators, which every sign-in requires: our own plugin on our own service, in this process. */
-export function consoleMfa({ mfa, store, operator, log }: ConsoleParts): Mfa<OperatorAccount> {
+export function consoleMfa(parts: ConsoleParts): Mfa<OperatorAccount> {
+  const { mfa, store, operator, log } = parts
   return createMfa<OperatorAccount>({
-    service: mfa,
+    service: withoutKnownKeys(mfa),
     userId: ({ email }) => email,
-    factors: ({ hasApp, email }) => (hasApp ? [{ method: 'app', user: email }] : []),
+    factors: factorsOf,
+    keys: true,
     policy: () => 'require',
     appContact: ({ email }) => email,
-    onAppEnrolled: ({ email }) => operator(email).recordEnrolledApp(),
-    onEvent: ({ type, ...event }) => {
-      log({ level: 'info', event: `console.${type}`, application: CONSOLE_APPLICATION })
-      if (type === 'verified' && 'purpose' in event && event.purpose === 'sign-in') {
-        return operator(event.userId).recordSignIn()
-      }
-      return undefined
+    onAppEnrolled: ({ email }) => operator(email).recordOwnFactor({ method: 'app', change: 'added' }),
+    onAppRemoved: ({ email }) => operator(email).recordOwnFactor({ method: 'app', change: 'removed' }),
+    onEvent(event) {
+      log({ level: 'info', event: `console.${event.type}`, application: CONSOLE_APPLICATION })
+      return record(parts, event)
     },
     logger: {
       warn: (detail) => log({ level: 'warn', event: 'console.warning', detail }),
@@ -32,4 +30,38 @@ export function consoleMfa({ mfa, store, operator, log }: ConsoleParts): Mfa<Ope
     limits: { store: consoleCounters(store) },
     languages: { locale: () => 'en' },
   })
+}
+
+function factorsOf({ email, hasApp, keys }: OperatorAccount): FactorInput[] {
+  return [
+    ...keys.map((method) => ({ method, user: email })),
+    ...(hasApp ? [{ method: 'app', user: email } as const] : []),
+  ]
+}
+
+/**
+ * The service without the keys of an account: the operator's row lists them with every request. The plugin remembers the answer of
+ * the service for some time, and would ask for keys that a new invitation has ended.
+ */
+function withoutKnownKeys(mfa: MfaService): MfaService {
+  return {
+    ...mfa,
+    async factorsOf(request) {
+      const factors = await mfa.factorsOf?.(request)
+      return factors?.keys ? { ...factors, keys: [] } : factors
+    },
+  }
+}
+
+/** Writes what operators do with their own second factors to the audit log. */
+async function record({ operator }: ConsoleParts, event: MfaEvent): Promise<void> {
+  if (event.type === 'verified' && event.purpose === 'sign-in') {
+    return operator(event.userId).recordSignIn()
+  }
+  if (event.type === 'key_added') {
+    return operator(event.userId).recordOwnFactor({ method: event.method, change: 'added' })
+  }
+  if (event.type === 'factor_removed' && (event.method === 'security-key' || event.method === 'passkey')) {
+    return operator(event.userId).recordOwnFactor({ method: event.method, change: 'removed' })
+  }
 }

@@ -41,7 +41,7 @@ async function acceptInvitation(
   }
   return {
     title: 'Password set',
-    main: html`<p>Sign in now, and set up your authenticator app within an hour.</p>
+    main: html`<p>Sign in now, and set up your second factor within an hour.</p>
 <p><a class="mfa-primary" href="/console/sign-in">Sign in</a></p>`,
   }
 }
