@@ -156,6 +156,8 @@ export type TranscriptionFailure =
   | 'file_too_large'
   | 'recording_too_long'
   | 'unsupported_media'
+  /** The engine gives no times, which subtitles need. */
+  | 'timestamps_unavailable'
   /** The service does not understand what it was sent. */
   | 'invalid_message'
   /** Neither audio nor a keep-alive arrived for ten seconds. */

@@ -86,11 +86,17 @@ export type { DeliveredMethod, Method } from './protocol/methods.js'
 export type {
   MfaService,
   SendAnswer,
-  TranscribeAnswer,
-  TranscribeRequest,
-  TranscriptionRefusal,
   VerifyAnswer,
 } from './protocol/service.js'
+export type {
+  TranscribeAnswer,
+  Transcribed,
+  TranscribeRequest,
+  TranscriptFormat,
+  TranscriptionRefusal,
+  TranscriptSegment,
+  TranscriptWord,
+} from './protocol/transcription.js'
 export type { BypassCode } from './recovery/bypass-code.js'
 export type { EndedFactor, NoticeContact, RecoveryOptions } from './recovery/options.js'
 export type { PostgresConfig, PostgresTable, RedisConfig, StoreConfig } from './stores/config.js'

@@ -6,7 +6,13 @@ import { httpService } from './client/service.js'
 import { TranscriptionError } from './errors.js'
 import type { Contact } from './protocol/contact.js'
 import type { LiveOptions, StreamTicket, TranscriptPiece } from './protocol/live-transcription.js'
-import type { MfaService, TranscribeRequest, TranscriptionRefusal } from './protocol/service.js'
+import type { MfaService } from './protocol/service.js'
+import type {
+  Transcribed,
+  TranscribeRequest,
+  TranscriptFormat,
+  TranscriptionRefusal,
+} from './protocol/transcription.js'
 import { readServiceAddress } from './settings.js'
 
 /** Options of `mfaClient` beside the service. */
@@ -27,8 +33,21 @@ export interface ClientLiveOptions extends LiveOptions {
   readonly format?: 'pcm' | 'any' | undefined
 }
 
+/** What a transcript in this format contains. */
+export type TranscriptIn<Format extends TranscriptFormat> = Pick<
+  Transcribed,
+  | 'outcome'
+  | 'text'
+  | (Format extends 'json' | 'verbose_json' ? 'durationSeconds' | 'language' : never)
+  | (Format extends 'verbose_json' ? 'segments' | 'words' : never)
+>
+
 /** A client of an MFA service over HTTP. */
 export interface MfaClient extends MfaService {
+  /** Transcribes a recording. Throws Node's own error if a path cannot be read. */
+  transcribe<Format extends TranscriptFormat = 'json'>(
+    request: TranscribeRequest & { readonly format?: Format | undefined },
+  ): Promise<TranscriptIn<Format> | { readonly outcome: 'refused'; readonly refusal: TranscriptionRefusal }>
   /**
    * Transcribes audio while it is being recorded. The iterator yields the transcript piece by piece, ends after the last one,
    * and throws a `TranscriptionError` or `ServiceError` if the stream ends early. It does not reconnect, and loses no audio

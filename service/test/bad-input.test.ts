@@ -74,6 +74,7 @@ beforeAll(async () => {
   bench = await openBench()
   const inbox = storedInbox(bench.store, bench.context.keys)
   const transcriber: Transcriber = {
+    givesTimes: true,
     name: 'none',
     transcribe: () => expect.fail('nothing is to be heard here'),
   }

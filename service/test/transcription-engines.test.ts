@@ -39,7 +39,11 @@ interface Asked {
 }
 
 /** A server with the API of OpenAI that records its requests. */
-async function openAiServer(status: number, answer: unknown, headers = {}) {
+async function openAiServer(
+  status: number | ((fields: Readonly<Record<string, string>>) => number),
+  answer: unknown,
+  headers = {},
+) {
   const asked: Asked[] = []
   const server = await listen((request, response) => {
     const fields: Record<string, string> = {}
@@ -62,7 +66,10 @@ async function openAiServer(status: number, answer: unknown, headers = {}) {
     form.on('finish', () => {
       asked.push({ path: request.url ?? '', key: request.headers.authorization, fields, file })
       response
-        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .writeHead(typeof status === 'number' ? status : status(fields), {
+          'content-type': 'application/json',
+          ...headers,
+        })
         .end(JSON.stringify(answer))
     })
     request.pipe(form)
@@ -112,6 +119,41 @@ describe('a server with the API of OpenAI', () => {
         fields: { model: 'base.en', temperature: '0', response_format: 'json' },
       },
     ])
+  })
+
+  test('is asked for times only if the format needs them, and they are read from segments or beside them', async () => {
+    const times = { start: 0.5, end: 2 }
+    const said = { text: ' go ', segments: [{ id: 0, seek: 0, text: ' go ', ...times }], words: null }
+    const inSegments = { ...said, segments: [{ ...said.segments[0], words: [{ word: ' go', ...times }] }] }
+    const expected = {
+      text: 'go',
+      segments: [{ text: 'go', startSeconds: 0.5, endSeconds: 2 }],
+      words: [{ word: 'go', startSeconds: 0.5, endSeconds: 2 }],
+    }
+    for (const body of [inSegments, { ...said, words: [{ word: 'go', ...times }] }]) {
+      const server = await openAiServer(200, body)
+      expect(await chosen(server.url).transcribe({ ...recording(), withTimes: true })).toEqual(expected)
+      expect(server.asked).toMatchObject([
+        { fields: { response_format: 'verbose_json', 'timestamp_granularities[]': 'word' } },
+      ])
+    }
+    const server = await openAiServer(200, { text: 'go', segments: [], words: [] })
+    expect(await chosen(server.url).transcribe({ ...recording(), withTimes: true })).toEqual({
+      text: 'go',
+      segments: [],
+    })
+  })
+
+  test('whose model has no times is asked again without them', async () => {
+    const server = await openAiServer((fields) => (fields.response_format === 'json' ? 200 : 400), {
+      text: 'go',
+    })
+    const model = chosen(`${server.url}?model=gpt-4o-transcribe`)
+    expect(await model.transcribe({ ...recording(), withTimes: true })).toEqual({ text: 'go' })
+    expect(server.asked.map(({ fields }) => fields.response_format)).toEqual(['verbose_json', 'json'])
+    const broken = await openAiServer(400, {})
+    const failure = await rejection(chosen(broken.url).transcribe({ ...recording(), withTimes: true }))
+    expect(failure).toMatchObject({ code: 'engine_failed' })
   })
 
   const ask = (url: string, signal?: AbortSignal) =>

@@ -43,6 +43,7 @@ function fakeEngine(text = 'words') {
   const heard: Recording[] = []
   const transcriber: Transcriber = {
     name: 'fake',
+    givesTimes: false,
     async transcribe(recording) {
       heard.push(recording)
       return { text }
@@ -305,6 +306,56 @@ describe.skipIf(!hasRealEngine())('the language and the prompt', () => {
   })
 })
 
+describe('an engine without times', () => {
+  test('gives no subtitles, and the refusal says how to get an engine that does', async () => {
+    const { transcriber, heard } = fakeEngine()
+    const { post, url } = await serve({ transcriber })
+    const form = formWith('sound')
+    form.set('response_format', 'srt')
+    const refused = await post(form)
+    expect([refused.status, refused.body]).toEqual([
+      422,
+      expect.objectContaining({
+        code: 'timestamps_unavailable',
+        detail: expect.stringMatching(/SERVICE_TRANSCRIBER to pocketsphinx/),
+      }),
+    ])
+    const path = join(folder.path, 'subtitled.mp3')
+    await writeFile(path, 'sound')
+    const client = mfaClient({ baseUrl: url, apiKey: API_KEY })
+    onTestFinished(() => client.close())
+    const refusal = { outcome: 'refused', refusal: { reason: 'timestamps_unavailable' } }
+    expect(await client.transcribe({ file: path, format: 'vtt' })).toEqual(refusal)
+    expect(heard).toEqual([])
+    form.set('response_format', 'docx')
+    const unknown = await post(form)
+    expect([unknown.status, unknown.body.errors]).toEqual([
+      400,
+      [{ field: 'response_format', detail: 'must be one of json, text, srt, vtt, verbose_json' }],
+    ])
+  })
+
+  test.skipIf(!hasRealEngine())(
+    'whose server turned out to have none gives none either, except for silence',
+    async () => {
+      const path = join(folder.path, 'timeless.wav')
+      await ffmpeg('-f', 'lavfi', '-i', 'sine=duration=1', path)
+      const form = formWith(await readFile(path))
+      form.set('response_format', 'vtt')
+      for (const [text, status] of [
+        ['words', 422],
+        ['', 200],
+      ] as const) {
+        const { transcriber } = fakeEngine(text)
+        const { url } = await serve({ transcriber: { ...transcriber, givesTimes: true } })
+        const response = await fetch(`${url}/v1/transcribe`, { method: 'POST', headers: bearer, body: form })
+        expect(response.status).toBe(status)
+        if (status === 200) expect(await response.text()).toBe('WEBVTT\n')
+      }
+    },
+  )
+})
+
 describe('a file that is too large', () => {
   const tooMuch = new Uint8Array(25 * 1024 * 1024 + 1)
 
@@ -428,7 +479,11 @@ describe.skipIf(!hasRealEngine())('what ffmpeg is given', () => {
         7,
       ],
     ])('if %s, and only the log explains it', async (_when, error, status, code, seconds) => {
-      const transcriber: Transcriber = { name: 'broken', transcribe: () => Promise.reject(error) }
+      const transcriber: Transcriber = {
+        name: 'broken',
+        givesTimes: false,
+        transcribe: () => Promise.reject(error),
+      }
       const { post, url, transcription, events } = await serve({ transcriber })
       const path = join(folder.path, 'tone.wav')
       await ffmpeg('-f', 'lavfi', '-i', 'sine=duration=1', path)

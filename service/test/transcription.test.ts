@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import type { LogEvent } from '../src/log/logger.js'
 import { API_KEY, listen, SECRET } from './kit.js'
-import { goForwardAs, hasRealEngine } from './recordings.js'
+import { ffmpeg, goForwardAs, hasRealEngine } from './recordings.js'
 
 const FORMATS = ['wav', 'mp3', 'm4a', 'ogg']
 const SAID = { text: 'go forward ten meters', language: 'en', duration: expect.closeTo(2.8, 1) }
@@ -103,6 +103,45 @@ describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () =
     expect(await service.mfa.transcribe({ file: addressOf('m4a') })).toEqual(TRANSCRIBED)
     expect(await service.mfa.transcribe({ file: files.get('ogg') ?? '' })).toEqual(TRANSCRIBED)
     await expect(service.mfa.transcribe({ file: '/nowhere.wav' })).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  test('is transcribed with its times, as subtitles and as text, also from the sound of a video', async () => {
+    const video = join(folder.path, 'video.mp4')
+    const picture = ['-f', 'lavfi', '-i', 'color=size=64x64:rate=5:duration=3']
+    await ffmpeg(...picture, '-i', files.get('wav') ?? '', '-shortest', video)
+
+    const [status, verbose] = await post(
+      new URLSearchParams({ file: addressOf('wav'), response_format: 'verbose_json' }),
+    )
+    const times = { start: expect.any(Number), end: expect.any(Number) }
+    expect([status, verbose]).toEqual([
+      200,
+      {
+        ...SAID,
+        segments: [{ id: 0, start: expect.closeTo(0.47, 1), end: expect.closeTo(2.12, 1), text: SAID.text }],
+        words: SAID.text.split(' ').map((word) => ({ word, ...times })),
+      },
+    ])
+    const starts: number[] = verbose.words.map(({ start }: { start: number }) => start)
+    expect(starts).toEqual(starts.toSorted((a, b) => a - b))
+
+    const form = new FormData()
+    form.set('file', new Blob([await readFile(video)]))
+    form.set('response_format', 'srt')
+    const response = await fetch(`${server.url}/v1/transcribe`, {
+      method: 'POST',
+      headers: bearer,
+      body: form,
+    })
+    expect(response.headers.get('content-type')).toBe('application/x-subrip; charset=utf-8')
+    expect(await response.text()).toMatch(/^1\n00:00:00,\d{3} --> 00:00:02,\d{3}\ngo forward ten meters\n$/)
+    const client = mfaClient({ baseUrl: server.url, apiKey: API_KEY })
+    expect(await client.transcribeText({ file: video, format: 'text' })).toBe(SAID.text)
+    await client.close()
+    expect(await service.mfa.transcribe({ file: video, format: 'vtt' })).toEqual({
+      outcome: 'transcribed',
+      text: expect.stringMatching(/^WEBVTT\n\n00:00:00\.\d{3} --> [\d:.]+\ngo forward ten meters\n$/),
+    })
   })
 
   test('is transcribed from ogg by its address, and leaves no file behind', async () => {

@@ -37,7 +37,7 @@ import {
   validFields,
   verifyContradictionIn,
 } from './response-validation.js'
-import { transcriptIn } from './transcript.js'
+import { maxBytesOf, transcriptIn } from './transcript.js'
 import type { Answer, Transport } from './transport.js'
 import { uploadOf } from './upload.js'
 
@@ -199,19 +199,17 @@ export function dialectClient(
       }),
     }),
     ...(dialect.extras && liveClient(settings, transport)),
-    async transcribe({ file, language, prompt }) {
+    async transcribe({ file, language, prompt, format }) {
       const path = dialect.paths.transcribe
+      const parameters = onlyGiven({ language, prompt, response_format: format })
+      const limits = { timeoutMs: transcribeTimeoutMs, maxBytes: maxBytesOf(format) }
       if (isAddress(file)) {
-        return transcriptIn(
-          await transport.post(path, onlyGiven({ file, language, prompt }), {
-            timeoutMs: transcribeTimeoutMs,
-          }),
-        )
+        return transcriptIn(await transport.post(path, { file, ...parameters }, limits), format)
       }
-      const upload = await uploadOf(file, MAX_RECORDING_BYTES, onlyGiven({ language, prompt }))
+      const upload = await uploadOf(file, MAX_RECORDING_BYTES, parameters)
       if (!upload) return { outcome: 'refused', refusal: { reason: 'file_too_large' } }
       try {
-        return transcriptIn(await transport.upload(path, upload, transcribeTimeoutMs))
+        return transcriptIn(await transport.upload(path, upload, limits), format)
       } finally {
         await upload.close()
       }

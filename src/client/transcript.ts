@@ -1,9 +1,16 @@
 import { ServiceError } from '../errors.js'
-import type { TranscribeAnswer, TranscriptionRefusal } from '../protocol/service.js'
-import { type ServiceProblemCode, TRANSCRIPTION_REFUSALS } from '../protocol/wire.js'
+import type {
+  TranscribeAnswer,
+  Transcribed,
+  TranscriptFormat,
+  TranscriptionRefusal,
+} from '../protocol/transcription.js'
+import { TRANSCRIPTION_REFUSALS, transcribeAnswer } from '../protocol/transcription-wire.js'
+import type { ServiceProblemCode } from '../protocol/wire.js'
 import {
   contradictionIn,
   DEFAULT_WAIT_SECONDS,
+  type Fields,
   invalidResponse,
   problemCode,
   refusalIn,
@@ -20,17 +27,26 @@ const BY_STATUS: Readonly<Record<number, Exclude<Reason, 'busy'>>> = {
   501: 'transcription_unavailable',
 }
 
+/** The maximum size of a transcript with times, in bytes: ten minutes of words have up to 200 KB. */
+const MAX_BYTES_WITH_TIMES = 1024 * 1024
+
+/** The maximum size of a transcript in this format, in bytes; `undefined` for that of every other response. */
+export function maxBytesOf(format: TranscriptFormat = 'json'): number | undefined {
+  return format === 'json' || format === 'text' ? undefined : MAX_BYTES_WITH_TIMES
+}
+
 const ENGINE_FAILURES: readonly string[] = [
   'engine_failed',
   'engine_unavailable',
 ] satisfies ServiceProblemCode[]
 
 /**
- * Reads the transcript or the refusal from a response.
+ * Reads the transcript in this format, or the refusal, from a response.
  * @throws {ServiceError} if the response is neither.
  */
-export function transcriptIn(answer: Answer): TranscribeAnswer {
+export function transcriptIn(answer: Answer, format: TranscriptFormat = 'json'): TranscribeAnswer {
   if (answer.status !== 200) return refusedIn(answer)
+  if (format === 'srt' || format === 'vtt') return subtitlesIn(answer, SUBTITLES[format])
   if (answer.contentType.startsWith('text/plain')) return { outcome: 'transcribed', text: answer.body.trim() }
   const fields = validFields(answer)
   if (contradictionIn(fields) || typeof fields.text !== 'string') {
@@ -42,7 +58,33 @@ export function transcriptIn(answer: Answer): TranscribeAnswer {
     text: text.trim(),
     ...(typeof duration === 'number' && duration >= 0 && { durationSeconds: duration }),
     ...(typeof language === 'string' && language !== '' && { language }),
+    ...(format === 'verbose_json' && timesIn(fields)),
   }
+}
+
+/** How the files of subtitles begin. One in SubRip is empty if nothing was said. */
+const SUBTITLES = { srt: /^(\d+\r?\n|$)/, vtt: /^WEBVTT\b/ }
+
+function subtitlesIn(answer: Answer, beginning: RegExp): TranscribeAnswer {
+  const text = answer.body.replace(/^\ufeff/, '').trimStart()
+  if (answer.contentType.includes('json') || answer.contentType.includes('html') || !beginning.test(text)) {
+    throw invalidResponse('status 200 without subtitles')
+  }
+  return { outcome: 'transcribed', text }
+}
+
+/** The times in a response, if it has valid ones: a service may leave them out. */
+function timesIn(fields: Fields): Pick<Transcribed, 'segments' | 'words'> {
+  const segments = transcribeAnswer.shape.segments.safeParse(fields.segments).data
+  const words = transcribeAnswer.shape.words.safeParse(fields.words).data
+  return {
+    ...(segments && { segments: segments.map(({ text, ...times }) => ({ text, ...inSeconds(times) })) }),
+    ...(words && { words: words.map(({ word, ...times }) => ({ word, ...inSeconds(times) })) }),
+  }
+}
+
+function inSeconds({ start, end }: { readonly start: number; readonly end: number }) {
+  return { startSeconds: start, endSeconds: end }
 }
 
 function refusedIn(answer: Answer): TranscribeAnswer {

@@ -7,8 +7,10 @@ import { callFailed } from './failure.js'
 import { readRetryAfter } from './retry-after.js'
 import type { Upload } from './upload.js'
 
-/** The maximum size of a response, in bytes (R80). */
+/** The maximum size of a response, in bytes, unless a call says otherwise (R80). */
 const MAX_ANSWER_BYTES = 64 * 1024
+/** The maximum that a call may name. */
+const MAX_BYTES = 1024 * 1024
 
 /** A response that has not been validated. */
 export interface Answer {
@@ -23,10 +25,15 @@ export interface Answer {
   readonly body: string
 }
 
-interface CallOptions {
-  readonly idempotencyKey?: string | undefined
+interface CallLimits {
   /** Time limit for the whole call. Defaults to the option `timeoutMs`. */
   readonly timeoutMs?: number
+  /** The maximum size of the response, in bytes, up to 1 MB. Defaults to 64 KB. */
+  readonly maxBytes?: number | undefined
+}
+
+interface CallOptions extends CallLimits {
+  readonly idempotencyKey?: string | undefined
 }
 
 /** The only access to the network. */
@@ -41,7 +48,7 @@ export interface Transport {
    * Sends a POST request with a file.
    * @throws {ServiceError} if there is no complete response in time.
    */
-  upload(path: string, file: Upload, timeoutMs: number): Promise<Answer>
+  upload(path: string, file: Upload, limits: CallLimits): Promise<Answer>
   /**
    * Sends a GET request. `withKey: false` leaves the API key out.
    * @throws {ServiceError} if there is no complete response in time.
@@ -68,8 +75,12 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
   const encode = (parameters: Readonly<Record<string, string>>) =>
     contentType === 'json' ? JSON.stringify(parameters) : new URLSearchParams(parameters).toString()
 
-  async function send(path: string, request: TransportRequest, limitMs = timeoutMs): Promise<Answer> {
-    const reply = await exchange(await loaded, { ...request, origin, path: `${basePath}${path}` }, limitMs)
+  async function send(path: string, request: TransportRequest, limits: CallLimits = {}): Promise<Answer> {
+    const reply = await exchange(
+      await loaded,
+      { ...request, origin, path: `${basePath}${path}` },
+      { timeoutMs: limits.timeoutMs ?? timeoutMs, maxBytes: limits.maxBytes ?? MAX_ANSWER_BYTES },
+    )
     return {
       status: reply.status,
       contentType: single(reply.headers['content-type']).toLowerCase(),
@@ -81,11 +92,11 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
   }
 
   return {
-    post(path, parameters, { idempotencyKey, timeoutMs: limitMs } = {}) {
+    post(path, parameters, { idempotencyKey, ...limits } = {}) {
       const headers = idempotencyKey ? { ...posting, 'idempotency-key': idempotencyKey } : posting
-      return send(path, { method: 'POST', headers, body: encode(parameters) }, limitMs)
+      return send(path, { method: 'POST', headers, body: encode(parameters) }, limits)
     },
-    upload: (path, file, limitMs) =>
+    upload: (path, file, limits) =>
       send(
         path,
         {
@@ -93,10 +104,14 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
           headers: { ...headers, 'content-type': file.contentType, 'content-length': String(file.bytes) },
           body: Readable.from(file.read(), { objectMode: false }),
         },
-        limitMs,
+        limits,
       ),
     get: (path, limitMs, { withKey = true } = {}) =>
-      send(path, { method: 'GET', headers: withKey ? headers : { accept: headers.accept } }, limitMs),
+      send(
+        path,
+        { method: 'GET', headers: withKey ? headers : { accept: headers.accept } },
+        { timeoutMs: limitMs },
+      ),
     close: async () => (await loaded).close(),
   }
 }
@@ -137,7 +152,7 @@ interface Reply {
 function exchange(
   dispatcher: Dispatcher,
   request: TransportRequest & { readonly origin: string; readonly path: string },
-  limitMs: number,
+  { timeoutMs: limitMs, maxBytes }: Required<CallLimits> & { readonly maxBytes: number },
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
     let head: Omit<Reply, 'body'> | undefined
@@ -145,6 +160,7 @@ function exchange(
     let isDone = false
     let abort: ((reason: Error) => void) | undefined
     const chunks: Buffer[] = []
+    let bytes = 0
 
     const finish = () => {
       isDone = true
@@ -171,7 +187,11 @@ function exchange(
       onResponseStart(_controller, status, headers) {
         if (status >= 200) head = { status, headers }
       },
-      onResponseData: (_controller, chunk) => void chunks.push(chunk),
+      onResponseData(controller, chunk) {
+        bytes += chunk.length
+        if (bytes > maxBytes) return controller.abort(tooLargeError())
+        chunks.push(chunk)
+      },
       onResponseEnd() {
         if (isDone || !head) return
         finish()
@@ -195,12 +215,16 @@ async function loadAgent({ maxConnections, timeoutMs }: ServiceSettings): Promis
     connections: maxConnections,
     // A verify request uses up its code: it must not wait behind another request, nor be repeated when that one fails.
     pipelining: 1,
-    maxResponseSize: MAX_ANSWER_BYTES,
+    maxResponseSize: MAX_BYTES,
     // HTTP/2 would put several calls on one socket. NODE_TLS_REJECT_UNAUTHORIZED=0 must have no effect here (R73);
     // NODE_EXTRA_CA_CERTS adds a private certificate authority.
     allowH2: false,
     connect: { timeout: timeoutMs, rejectUnauthorized: true },
   })
+}
+
+function tooLargeError(): Error {
+  return Object.assign(new Error('The response is too large.'), { code: 'UND_ERR_RES_EXCEEDED_MAX_SIZE' })
 }
 
 function timeoutError(): Error {

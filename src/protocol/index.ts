@@ -96,14 +96,21 @@ export type {
   RemoveFactorRequest,
   SendAnswer,
   SendRequest,
-  TranscribeAnswer,
-  TranscribeRequest,
-  TranscriptionRefusal,
   VerifyAnswer,
   VerifyRequest,
 } from './service.js'
 export type { Refused, ServiceRefusal } from './service-refusal.js'
 export { type AudioSink, type PieceListener, streamPieces } from './stream-pieces.js'
+export {
+  TRANSCRIPT_FORMATS,
+  type TranscribeAnswer,
+  type Transcribed,
+  type TranscribeRequest,
+  type TranscriptFormat,
+  type TranscriptionRefusal,
+  type TranscriptSegment,
+  type TranscriptWord,
+} from './transcription.js'
 export {
   MAX_FRAME_BYTES,
   STREAM_BYTES_PER_SECOND,
@@ -118,6 +125,12 @@ export {
   streamTicketAnswer,
   TICKETS_PATH,
 } from './transcription-stream.js'
+export {
+  TRANSCRIBE_PATH,
+  TRANSCRIPTION_REFUSALS,
+  transcribeAnswer,
+  transcribeBody,
+} from './transcription-wire.js'
 export {
   backupAnswer,
   backupBody,
@@ -139,9 +152,6 @@ export {
   sendBody,
   serviceIdentity,
   serviceProblem,
-  TRANSCRIPTION_REFUSALS,
-  transcribeAnswer,
-  transcribeBody,
   verifyAnswer,
   verifyBody,
 } from './wire.js'

@@ -12,6 +12,7 @@ import type {
   VerifyType,
 } from './methods.js'
 import type { Refused } from './service-refusal.js'
+import type { TranscribeAnswer, TranscribeRequest } from './transcription.js'
 
 /** The purpose of a code. Messages mention it (R45), and the service binds the code to it (R38). */
 export type Purpose = 'sign-in' | 'step-up' | 'enrollment'
@@ -202,48 +203,6 @@ export interface DeliveryState {
   /** Time of the last change, in milliseconds since 1970. */
   readonly updatedAt: number
 }
-
-/** Requests the transcript of a recording. */
-export interface TranscribeRequest {
-  /**
-   * The URL of an audio or video file, which the service downloads, or the path of a local file, which is uploaded.
-   * Everything that does not begin with `http://` or `https://` is a path, so never pass user input here without
-   * checking that it is a URL.
-   */
-  readonly file: string
-  /** The language of the speech, as a BCP 47 tag such as `en`, for engines that know several. */
-  readonly language?: string | undefined
-  /** Text that helps the engine, such as names that occur in the recording; for engines that accept one. */
-  readonly prompt?: string | undefined
-}
-
-/** Why the service refused to transcribe a recording. */
-export type TranscriptionRefusal =
-  /** The service has no transcription engine. */
-  | { readonly reason: 'transcription_unavailable' }
-  /** The service is already transcribing its maximum number of recordings. */
-  | { readonly reason: 'busy'; readonly retryAfterSeconds: number }
-  /** The service does not download from this URL: it is not https, not public, or redirects (R87). */
-  | { readonly reason: 'address_refused' }
-  /** The file could not be downloaded, or not in time. */
-  | { readonly reason: 'fetch_failed' }
-  | { readonly reason: 'file_too_large' }
-  | { readonly reason: 'recording_too_long' }
-  /** The file is not a recording, or its format is not supported. */
-  | { readonly reason: 'unsupported_media' }
-
-/** The response to a `TranscribeRequest`. */
-export type TranscribeAnswer =
-  | {
-      readonly outcome: 'transcribed'
-      /** Empty if no words were recognized. */
-      readonly text: string
-      /** Length of the recording, if the service says so. */
-      readonly durationSeconds?: number
-      /** The language that was recognized, as the service names it, if it does. */
-      readonly language?: string
-    }
-  | { readonly outcome: 'refused'; readonly refusal: TranscriptionRefusal }
 
 /**
  * An MFA service: the HTTP client, the self-hosted service in the same process, or an implementation of your own. Each

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { MAX_CODE_LENGTH } from './code.js'
 import { keyFault } from './keys-wire.js'
 import { BACKUP_TYPES, CODE_KINDS, KEY_TYPES, SEND_TYPES, VERIFY_TYPES } from './methods.js'
-import type { TranscriptionRefusal } from './service.js'
+import { TRANSCRIPTION_REFUSALS } from './transcription-wire.js'
 import { caller, oneOf, seconds, text, user } from './wire-parts.js'
 
 /*
@@ -96,30 +96,6 @@ export const removeFactorBody = z.object({
 
 /** The body of `POST /v1/mfa/factors`, which asks for the factors of an account. */
 export const factorsBody = z.object({ User: user, ...caller })
-
-/** The body of `POST /v1/transcribe` for a file at an address. An upload is multipart, and its part is named `file` too. */
-export const transcribeBody = z.object({
-  file: text(2_048).meta({
-    description: 'Address of the recording: https, public, and answering with the file itself.',
-    examples: ['https://media.example/call.mp3'],
-  }),
-  language: z
-    .string({ error: 'must be text' })
-    .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}$/, {
-      error: 'must be a language tag such as en or pt-BR',
-    })
-    .optional()
-    .meta({
-      description: 'The language of the speech, as a BCP 47 tag, for engines that know several.',
-      examples: ['en'],
-    }),
-  prompt: text(1_000)
-    .optional()
-    .meta({
-      description: 'Text that helps the engine, such as names that occur in the recording.',
-      examples: ['Countersign, TOTP, passkey'],
-    }),
-})
 
 const deliveryStatus = z
   .enum(['sent', 'queued'])
@@ -271,33 +247,6 @@ export const deliveryAnswer = z.object({
     examples: ['2027-03-01T12:00:00.000Z'],
   }),
 })
-
-/** The response to `POST /v1/transcribe` with status 200, as the self-hosted service sends it. */
-export const transcribeAnswer = z.object({
-  text: z.string().meta({
-    description: 'The transcript; empty if no words were recognized.',
-    examples: ['go forward ten meters'],
-  }),
-  duration: z
-    .number()
-    .nonnegative()
-    .meta({ description: 'Length of the recording in seconds.', examples: [2.79] }),
-  language: z
-    .string()
-    .optional()
-    .meta({ description: 'The language that was recognized, if the engine reports it.', examples: ['en'] }),
-})
-
-/** Why a recording is refused: each is a `reason` of `TranscriptionRefusal` and the `code` of a problem. */
-export const TRANSCRIPTION_REFUSALS = [
-  'transcription_unavailable',
-  'busy',
-  'address_refused',
-  'fetch_failed',
-  'file_too_large',
-  'recording_too_long',
-  'unsupported_media',
-] as const satisfies readonly TranscriptionRefusal['reason'][]
 
 /** The stable `code` of each problem response of the self-hosted service. */
 export const SERVICE_PROBLEMS = [

@@ -1,6 +1,6 @@
 import { appendFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { mfaClient, OptionsError } from 'countersign'
+import { mfaClient, OptionsError, type TranscriptFormat } from 'countersign'
 import { afterAll, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../kit/temporary-folder.js'
 import { API_KEY, failure, pair } from './ask.js'
@@ -153,6 +153,58 @@ describe('what a service answers', () => {
       'ERR_MFA_SERVICE_TIMEOUT',
       expect.stringContaining('1000 ms'),
     ])
+  })
+})
+
+describe('a transcript in another format', () => {
+  const ask = async (behaviour: Behaviour, format: TranscriptFormat) => {
+    const { client, service } = await pair(behaviour)
+    const transcript = await client.transcribe({ file: address, format })
+    expect(service.calls[0]?.body).toContain(`response_format=${format}`)
+    return transcript
+  }
+  const typed = (body: string, type: string) => answer(200, body, { 'Content-Type': type })
+  const SRT = '1\r\n00:00:00,470 --> 00:00:02,120\r\ngo\r\n'
+  const times = { start: 0.5, end: 2 }
+
+  it.each<[TranscriptFormat, string, string]>([
+    ['srt', SRT, 'application/x-subrip'],
+    ['srt', '', 'text/plain'],
+    ['vtt', 'WEBVTT\n\n00:00:00.470 --> 00:00:02.120\ngo\n', 'text/vtt'],
+    ['text', 'go', 'text/plain; charset=utf-8'],
+  ])('%s is text: %j', async (format, body, type) => {
+    expect(await ask(typed(body, type), format)).toEqual({ outcome: 'transcribed', text: body })
+  })
+
+  it.each<[TranscriptFormat, Behaviour]>([
+    ['srt', answer(200, { text: 'a service that ignores the format' })],
+    ['srt', typed('words', 'text/plain')],
+    ['vtt', typed(SRT, 'text/plain')],
+    ['vtt', typed('<p>WEBVTT', 'text/html')],
+  ])('%s is an error if the response is another format', async (format, behaviour) => {
+    expect((await failure(ask(behaviour, format))).code).toBe('ERR_MFA_SERVICE_ANSWER')
+  })
+
+  it('verbose_json has the times that the service gives, and may have a megabyte', async () => {
+    const words = Array.from({ length: 3_000 }, () => ({ word: 'go', ...times }))
+    const segments = [{ id: 0, text: 'go', ...times }]
+    const verbose = await ask(answer(200, { text: 'go', segments, words }), 'verbose_json')
+    expect(verbose).toMatchObject({
+      outcome: 'transcribed',
+      text: 'go',
+      segments: [{ text: 'go', startSeconds: 0.5, endSeconds: 2 }],
+      words: { length: 3_000, 0: { word: 'go', startSeconds: 0.5, endSeconds: 2 } },
+    })
+    const without = await ask(answer(200, { text: 'go', words: [{ word: 'go' }] }), 'verbose_json')
+    expect(without).toEqual({ outcome: 'transcribed', text: 'go' })
+    const endless = answer(200, { text: 'w'.repeat(1024 * 1024) })
+    expect((await failure(ask(endless, 'verbose_json'))).code).toBe('ERR_MFA_SERVICE_ANSWER')
+  })
+
+  it('is refused with timestamps_unavailable if the engine has no times', async () => {
+    const refusal = { reason: 'timestamps_unavailable' }
+    const refused = answer(422, { code: refusal.reason })
+    expect(await ask(refused, 'vtt')).toEqual({ outcome: 'refused', refusal })
   })
 })
 

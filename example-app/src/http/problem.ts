@@ -38,6 +38,7 @@ const STATUS: Readonly<Record<VaultProblemCode, number>> = {
   file_too_large: 413,
   recording_too_long: 422,
   unsupported_media: 415,
+  timestamps_unavailable: 422,
 }
 
 const TITLE: Readonly<Record<VaultProblemCode, string>> = {
@@ -61,6 +62,7 @@ const TITLE: Readonly<Record<VaultProblemCode, string>> = {
   file_too_large: 'The file is too large',
   recording_too_long: 'The recording is too long',
   unsupported_media: 'The file is not a recording',
+  timestamps_unavailable: 'Subtitles are not available',
 }
 
 /** A refusal that a handler throws. The error handler responds with a page or JSON. */

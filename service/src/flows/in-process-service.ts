@@ -95,10 +95,17 @@ export function inProcessService(
     keys: inProcessKeys(context, findApplication),
     async transcribe(request) {
       if (!isAddress(request.file)) await mustBeFile(request.file)
-      return answer(parseTranscribe(request), async ({ file, ...speech }) => {
-        const source = isAddress(file) ? context.transcription.fromAddress(file) : fromPath(file)
-        return context.transcription.transcribe(source, { application: (await findApplication()).id }, speech)
-      })
+      return answer(
+        parseTranscribe({ ...request, response_format: request.format }),
+        async ({ file, ...speech }) => {
+          const source = isAddress(file) ? context.transcription.fromAddress(file) : fromPath(file)
+          return context.transcription.transcribe(
+            source,
+            { application: (await findApplication()).id },
+            speech,
+          )
+        },
+      )
     },
     async *transcribeLive(audio, options) {
       yield* transcribeLive(context.live, (await findApplication()).id, audio, options)

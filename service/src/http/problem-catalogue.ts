@@ -264,6 +264,16 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
       'It could not be decoded, contains no audio, or was served with the content type of something else.',
     helps: ['Supported are WAV, MP3, FLAC, Ogg, Opus, AAC, M4A, MP4, WebM, Matroska, AIFF, AMR and CAF.'],
   },
+  timestamps_unavailable: {
+    status: 422,
+    title: 'The transcription engine gives no times.',
+    happened:
+      'Subtitles (srt, vtt) need the times of the words, which the engine of this service does not give. A single subtitle of the length of the recording would be of no use.',
+    helps: [
+      'Request json, text or verbose_json, which contains times only if the engine gives them.',
+      'The operator can set SERVICE_TRANSCRIBER to pocketsphinx, or to a transcription server with a model that supports verbose_json, such as whisper-1.',
+    ],
+  },
   too_many_streams: {
     status: 503,
     title: 'The maximum number of streams is already being transcribed.',

@@ -43,7 +43,7 @@ export function problem(response: Response, code: ServiceProblemCode, more: Prob
 export function refuse(response: Response, refusal: ServiceRefusal | TranscriptionRefusal): void {
   if ('retryAfterSeconds' in refusal) {
     problem(response, refusal.reason, { retryAfterSeconds: refusal.retryAfterSeconds })
-  } else if (refusal.reason === 'transcription_unavailable') {
+  } else if (refusal.reason === 'transcription_unavailable' || refusal.reason === 'timestamps_unavailable') {
     problem(response, refusal.reason, { detail: PROBLEMS[refusal.reason].helps.join(' ') })
   } else if (refusal.reason === 'method_off' || refusal.reason === 'contact_refused') {
     problem(response, refusal.reason, { detail: refusal.detail })

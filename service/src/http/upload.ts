@@ -11,6 +11,8 @@ import {
 import { saveRecording } from '../transcription/sources/save-recording.js'
 
 const UPLOAD_TIMEOUT_MS = 60_000
+/** The fields that say something about the speech or the transcript. */
+const DESCRIPTIONS: readonly string[] = ['language', 'prompt', 'response_format']
 /** More than any valid address has, so that one that is too long is recognized. */
 const FIELD_BYTES = 4_096
 
@@ -46,7 +48,7 @@ export function fromForm(
 }
 
 type Part = ({ readonly address: string } | { readonly received: Received }) & {
-  /** The fields `language` and `prompt`. */
+  /** The fields in `DESCRIPTIONS`. */
   readonly fields?: Readonly<Record<string, string>>
 }
 
@@ -89,7 +91,7 @@ function readPart(request: Request, path: string, signal: AbortSignal): Promise<
     })
     const fields: Record<string, string> = {}
     form.on('field', (name, address) => {
-      if (name === 'language' || name === 'prompt') {
+      if (DESCRIPTIONS.includes(name)) {
         if (name in fields) reject(new InvalidSourceError('must be in the form only once', name))
         fields[name] = address
       }

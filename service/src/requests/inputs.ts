@@ -10,7 +10,7 @@ import {
   type Purpose,
   removeFactorBody,
   sendBody,
-  type TranscribeRequest,
+  type TranscriptFormat,
   transcribeBody,
   type VerifyType,
   verifyBody,
@@ -113,7 +113,18 @@ export function parseBackup(body: unknown): Parsed<BackupInput> {
   })
 }
 
+/** The input of `transcribe`. */
+export interface TranscribeInput {
+  readonly file: string
+  readonly language?: string | undefined
+  readonly prompt?: string | undefined
+  readonly format?: TranscriptFormat | undefined
+}
+
 /** Validates the parameters of `POST /v1/transcribe`, except for an uploaded file. */
-export function parseTranscribe(body: unknown): Parsed<TranscribeRequest> {
-  return parse(transcribeBody, body, (value) => ({ ok: true, value }))
+export function parseTranscribe(body: unknown): Parsed<TranscribeInput> {
+  return parse(transcribeBody, body, ({ response_format: format, ...value }) => ({
+    ok: true,
+    value: { ...value, ...(format && { format }) },
+  }))
 }

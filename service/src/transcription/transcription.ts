@@ -1,17 +1,19 @@
 import { join } from 'node:path'
-import type { TranscribeAnswer } from 'countersign/protocol'
+import type { TranscribeAnswer, TranscriptFormat } from 'countersign/protocol'
 import { describeError, type Logger } from '../log/logger.js'
 import { withSignals, withTimeLimit } from '../time-limit.js'
 import { decode } from './decode.js'
 import { engineErrorOf } from './engines/engine-error.js'
 import type { Recording, SpeechOptions, Transcriber, Transcript } from './engines/transcriber.js'
 import { fairSlots } from './fair-slots.js'
+import { answerOf, needsTimes, type Recognized, showsTimes } from './recognized.js'
 import { type FetchOptions, fromAddress } from './sources/from-address.js'
 import {
   busy,
   InvalidSourceError,
   type RecordingRefused,
   type RecordingSource,
+  timestampsUnavailable,
   unavailable,
 } from './sources/recording-source.js'
 import { withTemporaryFolder } from './temporary-folder.js'
@@ -34,6 +36,11 @@ export interface Origin {
   readonly request?: string
 }
 
+/** What the caller says about the speech, and for how long the caller waits. */
+export interface TranscribeOptions extends SpeechOptions {
+  readonly callerGone?: AbortSignal
+}
+
 /** Turns recordings into text, a limited number at a time. */
 export interface Transcription {
   /** A file that a caller names by its address. */
@@ -42,11 +49,13 @@ export interface Transcription {
    * Receives, decodes and transcribes a recording; silence gives an empty text. When `callerGone` aborts, the work stops
    * and the promise is rejected. Throws an `EngineError` when the engine fails.
    */
-  transcribe(
+  recognize(
     source: RecordingSource,
     origin: Origin,
-    more?: SpeechOptions & { readonly callerGone?: AbortSignal },
-  ): Promise<TranscribeAnswer>
+    more?: TranscribeOptions,
+  ): Promise<Recognized | RecordingRefused>
+  /** The same, as the answer for callers in this process. */
+  transcribe(source: RecordingSource, origin: Origin, more?: TranscribeOptions): Promise<TranscribeAnswer>
   /** Stops all transcriptions in progress. */
   close(): Promise<void>
 }
@@ -57,10 +66,12 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
   const running = new Set<Promise<unknown>>()
   const closing = new AbortController()
 
-  return {
+  const opened: Transcription = {
     fromAddress: (address) => fromAddress(address, fetchOptions),
 
-    async transcribe(source, origin, { callerGone, ...speech } = {}) {
+    transcribe: async (...call) => answerOf(await opened.recognize(...call)),
+
+    async recognize(source, origin, { callerGone, ...speech } = {}) {
       const progress = progressLog(log, origin, source.name)
       if (!transcriber) return progress.refused(unavailable)
       const freeSlot = slots.take(origin.application)
@@ -89,6 +100,7 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
       await Promise.allSettled(running)
     },
   }
+  return opened
 }
 
 async function transcribeIn(
@@ -100,25 +112,29 @@ async function transcribeIn(
     readonly signal: AbortSignal
     readonly progress: ReturnType<typeof progressLog>
   },
-): Promise<TranscribeAnswer> {
-  const { transcriber, source, speech, signal, progress } = parts
+): Promise<Recognized | RecordingRefused> {
+  const { transcriber, source, signal, progress } = parts
   signal.throwIfAborted()
   const received = await source.receive(join(folder, 'received'), signal)
   if (received.outcome === 'refused') return progress.refused(received)
   progress.step('received', { bytes: received.bytes })
+  const { format = 'json', ...speech } = { ...parts.speech, ...received.speech }
+  if (needsTimes(format) && !transcriber.givesTimes) return progress.refused(timestampsUnavailable)
   const decoded = await decode(received.path, signal)
   if (decoded.outcome === 'refused') return progress.refused(decoded)
   const { path, durationSeconds } = decoded
   progress.step('decoded', { seconds: durationSeconds })
-  const { text, language } = await recognize(transcriber, {
-    ...speech,
-    ...received.speech,
-    path,
-    durationSeconds,
-    signal,
-  })
+  const withTimes = showsTimes(format)
+  const recording = { ...speech, path, durationSeconds, withTimes, signal }
+  const transcript = await recognize(transcriber, recording)
+  if (isWithoutTimes(transcript, format)) return progress.refused(timestampsUnavailable)
   progress.step('done', { seconds: durationSeconds, detail: transcriber.name })
-  return { outcome: 'transcribed', text, durationSeconds, ...(language && { language }) }
+  return { outcome: 'recognized', format, durationSeconds, transcript }
+}
+
+/** Whether the format needs times that the engine did not give. Silence needs none. */
+function isWithoutTimes({ text, segments }: Transcript, format: TranscriptFormat): boolean {
+  return needsTimes(format) && text !== '' && !segments
 }
 
 /** Runs the engine on a decoded recording. Throws an `EngineError` unless the recording's signal aborts. */

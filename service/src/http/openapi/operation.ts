@@ -1,6 +1,6 @@
-import type { ServiceProblemCode } from 'countersign/protocol'
+import { type ServiceProblemCode, TRANSCRIPT_FORMATS } from 'countersign/protocol'
 import type * as z from 'zod'
-import type { ZodOpenApiOperationObject } from 'zod-openapi'
+import type { ZodOpenApiContentObject, ZodOpenApiOperationObject } from 'zod-openapi'
 import { header } from './headers.js'
 import { problemResponses, WITH_BODY } from './problems.js'
 
@@ -15,6 +15,11 @@ const UPLOAD = {
     file: { description: 'The file itself.', contentMediaType: 'application/octet-stream' },
     language: { type: 'string' as const, description: 'The language of the speech, as a BCP 47 tag.' },
     prompt: { type: 'string' as const, description: 'Text that helps the engine, such as names.' },
+    response_format: {
+      type: 'string' as const,
+      enum: [...TRANSCRIPT_FORMATS],
+      description: 'The form of the transcript; `json` by default.',
+    },
   },
 }
 
@@ -31,6 +36,8 @@ export function post(about: {
   /** Whether a file can be uploaded instead. */
   readonly acceptsFile?: boolean
   readonly tag?: string
+  /** Content types of the response other than JSON. */
+  readonly otherAnswers?: ZodOpenApiContentObject
 }): { readonly post: ZodOpenApiOperationObject } {
   const { id, summary, description, body, answer, problems, sends = false, acceptsFile = false } = about
   return {
@@ -60,7 +67,7 @@ export function post(about: {
               'Idempotency-Replayed': header('IdempotencyReplayed'),
             }),
           },
-          content: { 'application/json': { schema: answer } },
+          content: { 'application/json': { schema: answer }, ...about.otherAnswers },
         },
         ...problemResponses([...WITH_BODY, ...problems]),
       },

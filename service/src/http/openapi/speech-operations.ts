@@ -17,11 +17,16 @@ export const SPEECH_OPERATIONS = {
     id: 'transcribe',
     summary: 'Transcribe a recording',
     description:
-      'Transcribes the speech in an audio or video file of at most 25 MB and 10 minutes. The service fetches the file from its address, or you upload it as `multipart/form-data`.',
+      'Transcribes the speech in an audio or video file of at most 25 MB and 10 minutes. The service fetches the file from its address, or you upload it as `multipart/form-data`. `response_format` selects the form of the transcript.',
     tag: 'Speech',
     acceptsFile: true,
     body: transcribeBody,
     answer: transcribeAnswer,
+    otherAnswers: {
+      'text/plain': { schema: { type: 'string', examples: ['go forward ten meters'] } },
+      'application/x-subrip': { schema: { type: 'string' } },
+      'text/vtt': { schema: { type: 'string' } },
+    },
     problems: [...TRANSCRIPTION_REFUSALS, 'engine_failed', 'engine_unavailable'],
   }),
   [TICKETS_PATH]: {

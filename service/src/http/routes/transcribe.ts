@@ -1,4 +1,3 @@
-import type { TranscribeAnswer } from 'countersign/protocol'
 import type { Request, RequestHandler, Response } from 'express'
 import { parseTranscribe } from '../../requests/inputs.js'
 import { EngineError } from '../../transcription/engines/engine-error.js'
@@ -9,6 +8,7 @@ import { callingApplication } from '../authenticate.js'
 import { readBody } from '../body.js'
 import { problem, refuse } from '../problem.js'
 import { requestId } from '../request-id.js'
+import { sendTranscript } from '../send-transcript.js'
 import { fromForm } from '../upload.js'
 
 /**
@@ -23,13 +23,12 @@ export function transcribeRoute(transcription: Transcription): readonly RequestH
     speech: SpeechOptions = {},
   ): Promise<void> {
     try {
-      respond(
-        response,
-        await transcription.transcribe(source, logFields(request), {
-          ...speech,
-          callerGone: callerGoneSignal(response),
-        }),
-      )
+      const result = await transcription.recognize(source, logFields(request), {
+        ...speech,
+        callerGone: callerGoneSignal(response),
+      })
+      if (result.outcome === 'refused') refuse(response, result.refusal)
+      else sendTranscript(response, result)
     } catch (error) {
       if (!(error instanceof EngineError)) throw error
       problem(response, error.code, { retryAfterSeconds: error.retryAfterSeconds })
@@ -65,10 +64,4 @@ function callerGoneSignal(response: Response): AbortSignal {
   const gone = new AbortController()
   response.once('close', () => gone.abort(new Error('The caller closed the connection.')))
   return gone.signal
-}
-
-function respond(response: Response, answer: TranscribeAnswer): void {
-  if (answer.outcome === 'refused') return refuse(response, answer.refusal)
-  const { text, durationSeconds, language } = answer
-  response.json({ text, duration: durationSeconds, ...(language && { language }) })
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
 import { EngineError } from './engine-error.js'
 import { readJson } from './server-response.js'
-import type { Transcriber } from './transcriber.js'
+import type { Recording, Transcriber, Transcript } from './transcriber.js'
 
 /** A server with the API of OpenAI's `/v1/audio/transcriptions`. */
 export interface OpenAiSettings {
@@ -13,7 +13,18 @@ export interface OpenAiSettings {
   readonly fields: Readonly<Record<string, string>>
 }
 
-const responseSchema = z.object({ text: z.string(), language: z.string().optional() })
+const times = { start: z.number().nonnegative(), end: z.number().nonnegative() }
+const word = z.object({ word: z.string(), ...times })
+const responseSchema = z.object({
+  text: z.string(),
+  language: z.string().optional(),
+  // Some servers have the words in their segments, others beside them.
+  segments: z.array(z.object({ text: z.string(), ...times, words: z.array(word).nullish() })).nullish(),
+  words: z.array(word).nullish(),
+})
+
+/** The statuses with which servers refuse a `response_format` that their model does not have. */
+const UNSUPPORTED = [400, 415, 422]
 
 /** Transcribes on a server: OpenAI, vLLM, speaches, LocalAI, or whisper.cpp at `/inference`. */
 export function openAiTranscriber({ url, apiKey, fields }: OpenAiSettings): Transcriber {
@@ -31,23 +42,55 @@ export function openAiTranscriber({ url, apiKey, fields }: OpenAiSettings): Tran
     })
   }
 
+  async function formFor({ path, language, prompt }: Recording, withTimes: boolean): Promise<FormData> {
+    const form = new FormData()
+    const given = { ...(language && { language: languageOf(language) }), ...(prompt && { prompt }) }
+    for (const [name, value] of Object.entries({ response_format: 'json', ...fields, ...given })) {
+      form.set(name, value)
+    }
+    if (withTimes) {
+      form.set('response_format', 'verbose_json')
+      for (const granularity of ['segment', 'word']) form.append('timestamp_granularities[]', granularity)
+    }
+    form.set('file', new Blob([await readFile(path)], { type: 'audio/wav' }), 'recording.wav')
+    return form
+  }
+
   return {
     name: new URL(url).host,
-    async transcribe({ path, language: spoken, prompt, signal }) {
-      const form = new FormData()
-      const given = { ...(spoken && { language: languageOf(spoken) }), ...(prompt && { prompt }) }
-      for (const [name, value] of Object.entries({ response_format: 'json', ...fields, ...given })) {
-        form.set(name, value)
+    givesTimes: true,
+    async transcribe(recording) {
+      const { signal, withTimes = false } = recording
+      let response = await post(await formFor(recording, withTimes), signal)
+      if (withTimes && UNSUPPORTED.includes(response.status)) {
+        await response.body?.cancel()
+        response = await post(await formFor(recording, false), signal)
       }
-      form.set('file', new Blob([await readFile(path)], { type: 'audio/wav' }), 'recording.wav')
-      const body = responseSchema.safeParse(await readJson(await post(form, signal)))
+      const body = responseSchema.safeParse(await readJson(response))
       if (!body.success) {
         throw new EngineError('engine_failed', 'The response of the transcription server has no text.')
       }
-      const { text, language } = body.data
-      return { text: text.trim(), ...(language && { language }) }
+      return transcriptIn(body.data)
     },
   }
+}
+
+function transcriptIn({ text, language, segments, words }: z.output<typeof responseSchema>): Transcript {
+  const allWords = words ?? segments?.flatMap((segment) => segment.words ?? [])
+  return {
+    text: text.trim(),
+    ...(language && { language }),
+    ...(segments && {
+      segments: segments.map(({ text, ...position }) => ({ text: text.trim(), ...inSeconds(position) })),
+    }),
+    ...(allWords?.length && {
+      words: allWords.map(({ word, ...position }) => ({ word: word.trim(), ...inSeconds(position) })),
+    }),
+  }
+}
+
+function inSeconds({ start, end }: { readonly start: number; readonly end: number }) {
+  return { startSeconds: start, endSeconds: Math.max(start, end) }
 }
 
 /** These servers know languages by their ISO 639 code, without a region. */

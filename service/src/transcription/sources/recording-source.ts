@@ -50,6 +50,11 @@ export const unavailable: RecordingRefused = {
   refusal: { reason: 'transcription_unavailable' },
 }
 
+export const timestampsUnavailable: RecordingRefused = {
+  outcome: 'refused',
+  refusal: { reason: 'timestamps_unavailable' },
+}
+
 export function busy(retryAfterSeconds: number): RecordingRefused {
   return { outcome: 'refused', refusal: { reason: 'busy', retryAfterSeconds } }
 }

@@ -1,0 +1,96 @@
+import * as z from 'zod'
+import { TRANSCRIPT_FORMATS, type TranscriptionRefusal } from './transcription.js'
+import { oneOf, text } from './wire-parts.js'
+
+/** The path of `POST` requests for a transcript. */
+export const TRANSCRIBE_PATH = '/v1/transcribe'
+
+/** The body of `POST /v1/transcribe` for a file at an address. An upload is multipart, and its part is named `file` too. */
+export const transcribeBody = z.object({
+  file: text(2_048).meta({
+    description: 'Address of the recording: https, public, and answering with the file itself.',
+    examples: ['https://media.example/call.mp3'],
+  }),
+  language: z
+    .string({ error: 'must be text' })
+    .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}$/, {
+      error: 'must be a language tag such as en or pt-BR',
+    })
+    .optional()
+    .meta({
+      description: 'The language of the speech, as a BCP 47 tag, for engines that know several.',
+      examples: ['en'],
+    }),
+  prompt: text(1_000)
+    .optional()
+    .meta({
+      description: 'Text that helps the engine, such as names that occur in the recording.',
+      examples: ['Countersign, TOTP, passkey'],
+    }),
+  response_format: oneOf(TRANSCRIPT_FORMATS)
+    .optional()
+    .meta({
+      description:
+        'The form of the transcript; `json` by default. `verbose_json` adds the times of segments and words as far as the engine gives them; `srt` and `vtt` are subtitles.',
+      examples: ['verbose_json'],
+    }),
+})
+
+const position = (what: string, example: number) =>
+  z
+    .number()
+    .nonnegative()
+    .meta({ description: what, examples: [example] })
+
+const times = {
+  start: position('Where it begins in the recording, in seconds.', 0.47),
+  end: position('Where it ends in the recording, in seconds.', 2.12),
+}
+
+/** The response to `POST /v1/transcribe` with status 200, as the self-hosted service sends it. */
+export const transcribeAnswer = z.object({
+  text: z.string().meta({
+    description: 'The transcript; empty if no words were recognized.',
+    examples: ['go forward ten meters'],
+  }),
+  duration: z
+    .number()
+    .nonnegative()
+    .meta({ description: 'Length of the recording in seconds.', examples: [2.79] }),
+  language: z
+    .string()
+    .optional()
+    .meta({ description: 'The language that was recognized, if the engine reports it.', examples: ['en'] }),
+  segments: z
+    .array(
+      z.object({
+        id: z
+          .number()
+          .int()
+          .nonnegative()
+          .meta({ description: 'Counts the segments.', examples: [0] }),
+        ...times,
+        text: z.string().meta({ examples: ['go forward ten meters'] }),
+      }),
+    )
+    .optional()
+    .meta({
+      description: 'With `verbose_json`: the parts of the text, such as sentences, if the engine gives them.',
+    }),
+  words: z
+    .array(z.object({ word: z.string().meta({ examples: ['forward'] }), ...times }))
+    .optional()
+    .meta({ description: 'With `verbose_json`: the words, if the engine gives their times.' }),
+})
+
+/** Why a recording is refused: each is a `reason` of `TranscriptionRefusal` and the `code` of a problem. */
+export const TRANSCRIPTION_REFUSALS = [
+  'transcription_unavailable',
+  'busy',
+  'address_refused',
+  'fetch_failed',
+  'file_too_large',
+  'recording_too_long',
+  'unsupported_media',
+  'timestamps_unavailable',
+] as const satisfies readonly TranscriptionRefusal['reason'][]
