@@ -5,6 +5,7 @@ import { factorChange, isFresh } from '../flows/freshness.js'
 import type { MfaUser } from '../flows/user.js'
 import { type AcceptedCode, emitVerified, verifyCode } from '../flows/verify.js'
 import { verifyKey } from '../flows/verify-key.js'
+import type { Attempts } from '../limits/attempts.js'
 import { maskForOwner } from '../protocol/destination.js'
 import type { KeyResponse } from '../protocol/keys.js'
 import { isKeyMethod, type Method } from '../protocol/methods.js'
@@ -15,7 +16,7 @@ import { logIn } from '../session/passport-request.js'
 import type { MfaRecord } from '../session/record.js'
 import { requestState } from '../session/request-state.js'
 import type { PendingVerification } from '../session/state.js'
-import { isCurrent, storeIfCurrent } from '../session/store.js'
+import { isCurrent, readAhead, storeIfCurrent } from '../session/store.js'
 import type { RequestContext } from './context.js'
 import { wasOfferedKey } from './key-offer.js'
 import { notify } from './notify.js'
@@ -140,11 +141,14 @@ export async function verifyFactor(
   // A code cannot replace the new factor, and Passport would sign the user in without it.
   if (state.record.mustEnroll || (reset && finish !== 'log-in'))
     return refuse({ code: 'enrollment_required' })
+  // Further steps wait before the session is compared with the store, so reading it ahead would be in vain.
+  const waitsFurther = trust || deps.recovery !== undefined
+  const checking = waitsFurther ? deps : { ...deps, attempts: readingAhead(context) }
   return completeVerification(context, {
     check: () =>
       response
-        ? verifyKey(deps, user, state.record, { response, factor })
-        : verifyCode(deps, user, state.record, { code, factor }),
+        ? verifyKey(checking, user, state.record, { response, factor })
+        : verifyCode(checking, user, state.record, { code, factor }),
     approval: state.record.transaction,
     async onApproved({ method, shown }) {
       if (method === 'backup') await revokeDevices(deps, user.userId, 'backup_code')
@@ -155,6 +159,18 @@ export async function verifyFactor(
     mayOfferKey: !reset && finish === 'log-in' && state.stage === 'pending',
     finish: reset ? 'enroll' : finish,
   })
+}
+
+/** The limits, which read the session from its store while they acquire an approval, so that both take one round trip. */
+function readingAhead({ req, deps: { attempts } }: RequestContext): Attempts {
+  return {
+    ...attempts,
+    succeeded(attempt, approval) {
+      const approved = attempts.succeeded(attempt, approval)
+      readAhead(req)
+      return approved
+    },
+  }
 }
 
 /** Whether the user showed a factor that is as strong as the strongest one of the account. */

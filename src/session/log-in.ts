@@ -9,7 +9,14 @@ import { decide } from './policy.js'
 import type { MfaRecord, VerifiedRecord } from './record.js'
 import { requestState } from './request-state.js'
 import { activeState, type PendingRenewal, type PendingVerification } from './state.js'
-import { detachSession, onRegenerate, recordOf, rememberedTarget, requireCurrent } from './store.js'
+import {
+  deleteSession,
+  detachSession,
+  onRegenerate,
+  recordOf,
+  rememberedTarget,
+  requireCurrent,
+} from './store.js'
 import { readAccount } from './user-factors.js'
 import { userIdOf } from './user-id.js'
 
@@ -141,15 +148,21 @@ async function regenerate(
   { user, options, original }: Login,
   { record, keepSessionInfo, returnTo }: NewSession,
 ): Promise<void> {
-  onRegenerate(req, (sessionId) => ({ mfa: record && { ...record, sessionId }, returnTo }))
-  await new Promise<void>((resolve, reject) => {
-    const passed = { ...options, keepSessionInfo: options.keepSessionInfo ?? keepSessionInfo }
-    original.call(req, user, passed, (error) => (error ? reject(error) : resolve()))
-  }).catch((error: unknown) => {
-    // The new session already holds the record, and express-session would store it again when the response ends (R09).
+  const oldId = req.sessionID
+  const oldDeleted = onRegenerate(req, (sessionId) => ({ mfa: record && { ...record, sessionId }, returnTo }))
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const passed = { ...options, keepSessionInfo: options.keepSessionInfo ?? keepSessionInfo }
+      original.call(req, user, passed, (error) => (error ? reject(error) : resolve()))
+    })
+    await oldDeleted()
+  } catch (error) {
+    // The new session may be stored and already holds the record, and express-session would store it again when the response
+    // ends (R09).
+    if (req.sessionID !== oldId) void deleteSession(req, req.sessionID)
     detachSession(req)
     throw error
-  })
+  }
 }
 
 function verifiedRecord(

@@ -19,6 +19,8 @@ export interface RequestState<Gate = unknown> {
   pendingVerification?: PendingVerification | undefined
   /** The session that the next `req.logIn` of the same user continues under another id. */
   pendingRenewal?: PendingRenewal | undefined
+  /** What the session store has for this session, while no other step was waited for since it was read. */
+  readAhead?: Promise<object | undefined> | undefined
   /** The entries of the trusted-device cookie that the response sets. */
   deviceEntries?: readonly Entry[]
 }

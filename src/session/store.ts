@@ -3,7 +3,9 @@ import type { Session } from 'express-session'
 import { HostError, SessionEndedError, SessionStoreError } from '../errors.js'
 import type { MfaRecord } from './record.js'
 import { type RecordOwner, readRecord, writeRecord } from './record-text.js'
+import { requestState } from './request-state.js'
 import { safeReturnTo } from './return-to.js'
+import { skipRepeatedSaves } from './saving.js'
 
 /*
  * Session access: the only file that reads and writes `req.session` and `req.sessionStore`.
@@ -78,6 +80,7 @@ export function recordOf(req: Request, userId: string, session = sessionOf(req))
 export async function storeRecord(req: Request, record: MfaRecord): Promise<void> {
   const session = sessionOf(req)
   session.mfa = writeRecord(record)
+  skipRepeatedSaves(session)
   await new Promise<void>((resolve, reject) => {
     session.save((cause) => (cause ? reject(storeFailed(cause)) : resolve()))
   })
@@ -102,11 +105,25 @@ export async function storeIfCurrent(req: Request, record: MfaRecord): Promise<b
  */
 export async function isCurrent(req: Request, userId: string): Promise<boolean> {
   const found = sessionOf(req).mfa
-  const data = await storedData(req)
+  const data = await (requestState(req).readAhead ?? storedData(req))
   if (data && isSameActivity(Reflect.get(data, 'mfa'), found, { userId, sessionId: req.sessionID }))
     return true
   detachSession(req)
   return false
+}
+
+/**
+ * Reads the session from its store beside a step that takes a round trip, too. `isCurrent` uses what was read only if the
+ * request has waited for nothing else since; otherwise it reads again.
+ */
+export function readAhead(req: Request): void {
+  const state = requestState(req)
+  const forget = () => {
+    state.readAhead = undefined
+  }
+  state.readAhead = storedData(req)
+  // Everything that the answer lets continue at once runs before the next turn of the event loop.
+  state.readAhead.then(() => setImmediate(forget), forget)
 }
 
 /** Whether two values of `req.session.mfa` are the same login with the same challenge and enrollment under way. */
@@ -187,29 +204,44 @@ export function rememberTarget(req: Request, target: string | undefined): void {
 
 /**
  * Fills the session that the next `regenerate()` creates with what `write` returns, before it is saved. Nothing that this
- * package kept in the old session is carried over, even with `keepSessionInfo`.
+ * package kept in the old session is carried over, even with `keepSessionInfo`. The old session is deleted while the new one is
+ * saved; the returned function waits for that.
  */
 export function onRegenerate(
   req: Request,
   write: (sessionId: string) => { mfa?: MfaRecord | undefined; returnTo?: string | undefined },
-): void {
+): () => Promise<void> {
   const old = sessionOf(req)
-  const regenerate = old.regenerate
+  let deleted: Promise<void> | undefined
   Object.defineProperty(old, 'regenerate', {
     configurable: true,
-    value(this: Session, callback: (error: unknown) => void) {
-      return regenerate.call(this, (cause) => {
-        if (cause) return callback(storeFailed(cause))
-        delete old.mfa
-        delete old.returnTo
-        const { mfa, returnTo } = write(req.sessionID)
-        const fresh = sessionOf(req)
-        if (mfa) fresh.mfa = writeRecord(mfa)
-        if (returnTo) fresh.returnTo = returnTo
-        callback(undefined)
-      })
+    value(this: Session, callback: (error?: unknown) => void) {
+      deleted = deleteSession(req, req.sessionID)
+      req.sessionStore.generate(req)
+      delete old.mfa
+      delete old.returnTo
+      const { mfa, returnTo } = write(req.sessionID)
+      const fresh = sessionOf(req)
+      skipRepeatedSaves(fresh)
+      if (mfa) fresh.mfa = writeRecord(mfa)
+      if (returnTo) fresh.returnTo = returnTo
+      callback()
+      return this
     },
   })
+  return async () => deleted
+}
+
+/**
+ * Deletes a session from the store. A rejection that is not waited for is ignored.
+ * @throws {SessionStoreError} when the session store fails.
+ */
+export function deleteSession(req: Request, sessionId: string): Promise<void> {
+  const deleted = new Promise<void>((resolve, reject) => {
+    req.sessionStore.destroy(sessionId, (cause) => (cause ? reject(storeFailed(cause)) : resolve()))
+  })
+  deleted.catch(() => {})
+  return deleted
 }
 
 function storeFailed(cause: unknown): SessionStoreError {

@@ -6,6 +6,7 @@ import { redisMissing, startRedis } from '../kit/redis.js'
 import { challenge, login } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
 import { standInService } from '../kit/stand-in-service.js'
+import { tripCountingProxy } from '../kit/trip-counting-proxy.js'
 import { describeHost } from './describe-host.js'
 
 describe.skipIf(redisMissing)('with Redis', () => {
@@ -22,11 +23,11 @@ describe.skipIf(redisMissing)('with Redis', () => {
   describeHost('Express 5, Passport 0.7 and connect-redis', () => new RedisStore({ client: shared }))
 
   /** One app as two processes run it: they share sessions and counters through Redis, and nothing else. */
-  async function twoApps() {
+  async function twoApps(redisPort = redis.port) {
     await shared.flushAll()
     const standIn = standInService()
     const make = async () => {
-      const client = await redis.connect()
+      const client = await redis.connect(redisPort)
       return host({
         standIn,
         store: new RedisStore({ client, prefix: 'app:' }),
@@ -111,28 +112,33 @@ describe.skipIf(redisMissing)('with Redis', () => {
     expect(standIn.count('send')).toBe(5)
   })
 
-  it('a challenge and a verify ask Redis once for the limits before the service, and once after a correct code', async () => {
-    const { standIn, apps, ports } = await twoApps()
+  it('a challenge takes four commands and a verify six, both in four round trips', async () => {
+    const proxy = await tripCountingProxy(redis.port)
+    const { standIn, apps, ports } = await twoApps(proxy.port)
     const lines: string[] = []
     await (await redis.connect()).monitor((line) => lines.push(line.toString()))
-    const commandsOf = async <Result>(work: () => Promise<Result>) => {
+    const observed = async <Result>(work: () => Promise<Result>) => {
       lines.length = 0
+      proxy.take()
       const result = await work()
+      const trips = proxy.take()
       await shared.echo('the end')
       await vi.waitFor(() => expect(lines.at(-1)).toContain('the end'))
       const sent = lines.slice(0, -1).filter((line) => !line.includes(' lua]'))
-      return { result, commands: sent.map((line) => /\] "(\w+)"/.exec(line)?.[1]?.toLowerCase()) }
+      return { result, trips, commands: sent.map((line) => /\] "(\w+)"/.exec(line)?.[1]?.toLowerCase()) }
     }
     const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob'))
-    const challenged = await commandsOf(() => postJson(ports[0], '/mfa/challenge', { factor: 'sms' }, cookie))
+    const challenged = await observed(() => postJson(ports[0], '/mfa/challenge', { factor: 'sms' }, cookie))
     expect(challenged.result.status).toBe(200)
-    // express-session loads the session and prolongs it at the end; between these, it is compared with the store and saved.
-    expect(challenged.commands).toEqual(['get', 'eval', 'get', 'set', 'expire'])
+    // The session is loaded, the message is counted; after the service, the session is compared with the store and saved.
+    expect(challenged.commands).toEqual(['get', 'eval', 'get', 'set'])
+    expect(challenged.trips).toBe(4)
     const code = standIn.newestCode()
-    const verified = await commandsOf(() => postJson(ports[0], '/mfa/verify', { code }, cookie))
+    const verified = await observed(() => postJson(ports[0], '/mfa/verify', { code }, cookie))
     expect(verified.result.status).toBe(200)
-    // express-session saves a session with a new id twice: when Passport asks for it, and at the end of the response.
-    expect(verified.commands).toEqual(['get', 'eval', 'eval', 'get', 'del', 'set', 'set'])
+    // The approval is acquired while the session is compared, and the old session is deleted while the new one is saved.
+    expect(verified.commands).toEqual(['get', 'eval', 'eval', 'get', 'del', 'set'])
+    expect(verified.trips).toBe(4)
   })
 
   it('a user can start to sign in at one app and finish at the other', async () => {

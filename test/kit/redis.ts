@@ -15,16 +15,14 @@ export async function startRedis() {
   const server = spawn(BINARY, args, { stdio: 'ignore' })
   const gone = new Promise<void>((resolve) => server.once('exit', () => resolve()))
   const clients: ReturnType<typeof client>[] = []
-  const client = () =>
-    createClient({ url: `redis://127.0.0.1:${port}`, socket: { reconnectStrategy: 20 } }).on(
-      'error',
-      () => {},
-    )
+  const client = (to: number) =>
+    createClient({ url: `redis://127.0.0.1:${to}`, socket: { reconnectStrategy: 20 } }).on('error', () => {})
   return {
+    port,
     url: `redis://127.0.0.1:${port}`,
-    /** Opens a separate connection, as another process would. */
-    async connect() {
-      const one = client()
+    /** Opens a separate connection, as another process would, to the server or to a proxy at the port `to`. */
+    async connect(to = port) {
+      const one = client(to)
       clients.push(one)
       await one.connect()
       return one

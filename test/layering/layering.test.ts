@@ -164,7 +164,7 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
   // Optional.
   'libphonenumber-js': { uses: ['src/client/phone-format.ts'] },
   'rate-limiter-flexible': { uses: ['src/limits/counter.ts'] },
-  'express-session': { uses: [], types: ['src/session/store.ts'] },
+  'express-session': { uses: [], types: ['src/session/saving.ts', 'src/session/store.ts'] },
   express: {
     uses: ['src/entry-points.ts', 'src/routers/', 'src/http/'],
     types: [

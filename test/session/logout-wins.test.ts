@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { CounterStore } from '../../src/stores/counter-store.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import type { ItemStore } from '../../src/stores/store.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
@@ -160,6 +161,29 @@ describe.each(ways)('a %s that overtakes another request of the session (R07)', 
     const cookie = await verifiedCookie(made, 'bob')
     await poster(made, cookie)('/mfa/enroll-app')
     const answer = await overtaken(made, cookie, way, '/mfa/enroll-app/confirm', { code: '123456' }, held)
+    expect(answer.status).toBe(401)
+    expect(answer.body).toMatchObject({ code: 'session_ended' })
+    await expectEnded(made, cookie)
+  })
+
+  it('ends the session while the store of the limits lets one of several correct codes sign in', async () => {
+    const held = heldWork()
+    const counts = new Map<string, number>()
+    const store: CounterStore = {
+      async add(key, by, windowMs) {
+        if (key.startsWith('claim:')) await held.work()
+        const count = (counts.get(key) ?? 0) + by
+        counts.set(key, count)
+        return { count, msLeft: windowMs }
+      },
+      read: async (key) => ({ count: counts.get(key) ?? 0, msLeft: counts.has(key) ? 60_000 : 0 }),
+      set: async (key, count) => void counts.set(key, count),
+      remove: async (key) => void counts.delete(key),
+    }
+    const made = testbed(false, { limits: { store } })
+    const cookie = await pendingCookie(made, 'bob')
+    await poster(made, cookie)(...challenged)
+    const answer = await overtaken(made, cookie, way, '/mfa/verify', correctCode(made), held)
     expect(answer.status).toBe(401)
     expect(answer.body).toMatchObject({ code: 'session_ended' })
     await expectEnded(made, cookie)
