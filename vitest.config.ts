@@ -18,8 +18,8 @@ const tests = ['test/**/*.test.ts', 'service/test/**/*.test.ts', 'example-app/te
 const PACKAGE = ['test/package/**/*.test.ts', 'test/recipes/**/*.test.ts']
 
 /**
- * Start processes and whole databases, end them and restore them, as an operator does; decode recordings; or click through dozens
- * of pages.
+ * Start processes and whole databases, end them and restore them, as an operator does; decode recordings; or go through dozens of
+ * pages.
  */
 const OPERATION = [
   'service/test/backup.test.ts',
@@ -39,6 +39,7 @@ const OPERATION = [
   'test/journeys/live-transcription.test.ts',
   'test/journeys/separate-service.test.ts',
   'test/journeys/transcribe.test.ts',
+  'test/pages/accessible.test.ts',
 ]
 
 /** The script that runs, which gives its results their name. */
