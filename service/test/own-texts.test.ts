@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { codeMessage, noticeMessage } from '../src/message-texts/compose.js'
+import { mailHtml } from '../src/message-texts/mail-html.js'
 import { faultsInOwnTexts } from '../src/message-texts/own-texts.js'
 
 const sign = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
@@ -19,10 +20,10 @@ describe('an application’s own texts', () => {
   const text = 'Ihr {app}-Code {purpose}: {code}. {minutes} gültig, <nur> für Sie.'
 
   test('replace single texts in their language, with their placeholders filled in', () => {
-    const { subject, text: written, html } = message({ de: { code: { text } } }, 'de-AT')
-    expect(written).toBe('Ihr Vault-Code zum Anmelden: 012345. 5 Minuten gültig, <nur> für Sie.\n')
-    expect(html).toContain('&lt;nur&gt;')
-    expect(subject).toBe('012345 ist Ihr Code für Vault')
+    const written = message({ de: { code: { text } } }, 'de-AT')
+    expect(written.text).toBe('Ihr Vault-Code zum Anmelden: 012345. 5 Minuten gültig, <nur> für Sie.\n')
+    expect(mailHtml(written)).toContain('&lt;nur&gt;')
+    expect(written.subject).toBe('012345 ist Ihr Code für Vault')
     expect(message({ de: { code: { text } } }, 'fr').text).toContain('est votre code Vault')
   })
 

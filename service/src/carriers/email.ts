@@ -1,6 +1,7 @@
 import type { SendMailOptions } from 'nodemailer'
 import type { OutgoingMessage } from '../delivery/carrier.js'
 import { messageReference } from '../delivery/message-reference.js'
+import { mailHtml } from '../message-texts/mail-html.js'
 
 /** Who an email comes from. */
 export interface EmailSender {
@@ -24,7 +25,7 @@ export function composeEmail(message: OutgoingMessage, carrier: EmailSender): Se
     to: { name: '', address: message.to },
     subject: message.subject,
     text: message.text,
-    html: message.html,
+    html: mailHtml(message),
     messageId: `<${messageReference(message)}@${domainOf(from)}>`,
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
     disableFileAccess: true,

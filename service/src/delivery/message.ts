@@ -18,8 +18,8 @@ export const messageSchema = z.object({
   locale: z.string(),
   subject: z.string(),
   text: z.string(),
-  /** The same as `text`, for mail clients that show HTML. */
-  html: z.string(),
+  /** The application's name, which emails show. Messages that release 0.1 queued have none. */
+  name: z.string().optional(),
   code: z.string().optional(),
   codes: z.array(z.string()).optional(),
   /** The request in which it was written, for the log. */

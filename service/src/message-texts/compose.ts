@@ -4,7 +4,6 @@ import type { Channel, Message } from '../delivery/message.js'
 import { displayedName } from './application-name.js'
 import { chooseLanguage, textsIn } from './catalogue.js'
 import { inGsm7 } from './gsm-7.js'
-import { mailHtml } from './mail-html.js'
 import type { MessageTexts } from './message-texts.js'
 import { withOwnTexts } from './own-texts.js'
 import { smsText } from './sms-text.js'
@@ -33,20 +32,18 @@ export function codeMessage(
   }
   const subject = fill(texts.code.subject, words)
   const text = fill(texts.code.text, words)
-  const base = { ...recipient, locale: language, purpose, code, subject }
+  const base = { ...recipient, locale: language, name, purpose, code, subject }
   if (recipient.channel === 'call') {
-    return { ...base, text: fill(texts.code.call, { ...words, code: spokenCode(code) }), html: '' }
+    return { ...base, text: fill(texts.code.call, { ...words, code: spokenCode(code) }) }
   }
-  if (recipient.channel === 'email') {
-    return { ...base, text: `${text}\n`, html: mailHtml({ language, dir: texts.dir, name, text, code }) }
-  }
-  if (recipient.channel === 'whatsapp') return { ...base, text, html: '' }
+  if (recipient.channel === 'email') return { ...base, text: `${text}\n` }
+  if (recipient.channel === 'whatsapp') return { ...base, text }
   // Browsers fill in the code from the last line when its host is that of the page, so nothing may follow it.
   const originBound = application.origin ? `\n\n@${application.origin} #${code}` : ''
   const forms = [texts.code.text, texts.code.short, texts.code.shortest].map(
     (form) => (app: string) => fill(form, { ...words, app }),
   )
-  return { ...base, text: smsText(name, forms, originBound), html: '' }
+  return { ...base, text: smsText(name, forms, originBound) }
 }
 
 /** The message with a set of backup codes, formatted for reading. */
@@ -55,14 +52,13 @@ export function backupMessage(application: Sender, recipient: Recipient, codes: 
   const name = displayedName(application.name)
   const words = { app: name, codes: codes.join('\n') }
   const text = toChannelAlphabet(recipient.channel, fill(texts.backup.text, words))
-  const html = () => mailHtml({ language, dir: texts.dir, name, text, codes: words.codes })
   return {
     ...recipient,
     locale: language,
+    name,
     purpose: 'backup',
     subject: fill(texts.backup.subject, words),
     text,
-    html: recipient.channel === 'email' ? html() : '',
     codes: [...codes],
   }
 }
@@ -81,10 +77,10 @@ export function noticeMessage(
   return {
     ...recipient,
     locale: language,
+    name,
     purpose: 'notice',
     subject: fill(texts.notices[notice].subject, words),
     text,
-    html: recipient.channel === 'email' ? mailHtml({ language, dir: texts.dir, name, text }) : '',
   }
 }
 

@@ -1,25 +1,17 @@
-/** The content of an email, which its HTML form shows. */
-export interface MailContent {
-  /** The tag of the language. */
-  readonly language: string
-  readonly dir: 'ltr' | 'rtl'
-  /** The application's name, shown above the text. */
-  readonly name: string
-  readonly text: string
-  /** A code, in large type. */
-  readonly code?: string
-  /** Backup codes: the paragraph that is this text is in the type of codes. */
-  readonly codes?: string
-}
+import type { Message } from '../delivery/message.js'
+import { textsIn } from './catalogue.js'
 
 /**
- * The HTML form of an email: no links, images or scripts. Colors for light mode are in the elements, since many programs remove
+ * The HTML form of an email, with its code in large type: no links, images or scripts. Colors for light mode are in the elements, since many programs remove
  * style sheets; those for dark mode are in the style sheet. Codes are isolated from text that runs from right to left.
  */
-export function mailHtml({ language, dir, name, text, code, codes }: MailContent): string {
+export function mailHtml(message: Message): string {
+  const { locale, subject, name = subject, code, codes } = message
+  const text = message.text.trimEnd()
+  const list = codes?.join('\n')
   const paragraphs = text.split('\n\n').map((paragraph) => {
     const lines = escapeHtml(paragraph).replaceAll('\n', '<br>')
-    return paragraph === codes
+    return paragraph === list
       ? `<p class="code" dir="ltr" style="${CODE_STYLE};font-size:18px;text-align:start">${lines}</p>`
       : `<p style="margin:0 0 16px">${lines}</p>`
   })
@@ -27,7 +19,7 @@ export function mailHtml({ language, dir, name, text, code, codes }: MailContent
     ? `<p class="code" style="${CODE_STYLE};font-size:32px;letter-spacing:6px;text-align:center"><bdi dir="ltr">${escapeHtml(code)}</bdi></p>`
     : ''
   return (
-    `<!doctype html><html lang="${language}" dir="${dir}"><head><meta charset="utf-8">` +
+    `<!doctype html><html lang="${locale}" dir="${textsIn(locale).dir}"><head><meta charset="utf-8">` +
     '<meta name="viewport" content="width=device-width,initial-scale=1">' +
     '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">' +
     `<title>${escapeHtml(name)}</title><style>${STYLE}</style></head>` +

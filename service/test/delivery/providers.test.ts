@@ -2,6 +2,7 @@ import PostalMime from 'postal-mime'
 import { describe, expect, test } from 'vitest'
 import { parseDelivery } from '../../src/carriers/delivery-option.js'
 import type { DeliveryError } from '../../src/delivery/carrier.js'
+import { mailHtml } from '../../src/message-texts/mail-html.js'
 import { messageOfId } from '../../src/reports/message-id.js'
 import { rejection } from '../kit.js'
 import { describeCarrier } from './contract.js'
@@ -35,7 +36,7 @@ describe('the request to a provider', () => {
       to: [{ address: one.to }],
       subject: one.subject,
     })
-    expect([email.text?.trim(), email.html?.trim()]).toEqual([one.text.trim(), one.html.trim()])
+    expect([email.text?.trim(), email.html?.trim()]).toEqual([one.text.trim(), mailHtml(one)])
     expect(email.headers).toContainEqual(
       expect.objectContaining({ key: 'auto-submitted', value: 'auto-generated' }),
     )
