@@ -15,11 +15,12 @@ export async function consumeMessageBudget(
   message: BudgetedMessage,
   now: number,
 ): Promise<BudgetResult> {
-  const { result } = await withinBudget(application, message, now, async (parameters) => {
+  const run = async (parameters: BudgetParameters) => {
     const row = await queryOne<BudgetRow>(tx, CONSUME.text, CONSUME.values(parameters))
     if (!row) throw new Error('The store returned no row for the budgets of a message.')
     return row
-  })
+  }
+  const { result } = await withinBudget(application, message, now, { queries: tx, run })
   if (!result) throw new Error('The store did not look at the budgets of a message.')
   return result
 }

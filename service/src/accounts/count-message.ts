@@ -1,4 +1,6 @@
 import { raiseConflict } from '../store/raise-conflict.js'
+import { statement } from '../store/statement.js'
+import { type Queries, queryOne } from '../store/store.js'
 import {
   countTraffic,
   judgeTraffic,
@@ -46,8 +48,6 @@ export interface BudgetRow extends TrafficRow {
   readonly is_counted: boolean
   /** Messages of the application today. */
   readonly sent_today: number
-  /** If the part of the day is used up: a part that is not, or `null`. */
-  readonly free_part: number | null
 }
 
 // The shares of the parts add up to the limit, so that it holds exactly, no matter which parts are used.
@@ -112,10 +112,19 @@ export const BUDGET_COLUMNS = `(SELECT array_agg(sent ORDER BY position) FROM al
   ${TRAFFIC_COLUMN},
   EXISTS (SELECT FROM counted_today) AS is_counted,
   (SELECT coalesce(sum(messages), 0)::integer FROM daily_budget
-    WHERE application = :application AND day = :day) AS sent_today,
-  CASE WHEN NOT EXISTS (SELECT FROM counted_today) THEN (
-    SELECT share.part FROM generate_series(0, ${PARTS - 1}) AS share (part)
-      LEFT JOIN daily_budget AS used
-        ON used.application = :application AND used.day = :day AND used.part = share.part
-    WHERE coalesce(used.messages, 0) < ${shareOf('share.part')} ORDER BY random() LIMIT 1
-  ) END AS free_part`
+    WHERE application = :application AND day = :day) AS sent_today`
+
+type DayParameters = Pick<BudgetParameters, 'application' | 'day' | 'sendsPerApplicationDay'>
+
+const FREE_PART = statement<DayParameters>(
+  `SELECT share.part FROM generate_series(0, ${PARTS - 1}) AS share (part)
+    LEFT JOIN daily_budget AS used
+      ON used.application = :application AND used.day = :day AND used.part = share.part
+  WHERE coalesce(used.messages, 0) < ${shareOf('share.part')} ORDER BY random() LIMIT 1`,
+)
+
+/** A part of the application's day that is not used up; `undefined` when all are. */
+export async function findFreePart(queries: Queries, day: DayParameters): Promise<number | undefined> {
+  const row = await queryOne<{ part: number }>(queries, FREE_PART.text, FREE_PART.values(day))
+  return row?.part
+}

@@ -1,7 +1,14 @@
 import type { Application } from '../application.js'
 import { clientNetwork } from '../contacts/client-network.js'
 import { secondsUntil } from '../seconds-until.js'
-import { APPLICATION_DAY_MS, type BudgetParameters, type BudgetRow, PARTS } from './count-message.js'
+import type { Queries } from '../store/store.js'
+import {
+  APPLICATION_DAY_MS,
+  type BudgetParameters,
+  type BudgetRow,
+  findFreePart,
+  PARTS,
+} from './count-message.js'
 import { type TrafficRefusal, trafficParameters, trafficRefusalIn } from './phone-traffic.js'
 
 const MINUTE_MS = 60_000
@@ -78,13 +85,17 @@ function countersOf({ limits }: Application, message: BudgetedMessage): Counter[
 
 /**
  * Counts one message against every budget (R43), or against none and tells how long to wait. `run` executes a statement
- * with the steps of `countMessage`; it is called again when the share of the day that it was given is used up.
+ * with the steps of `countMessage`; it is called again when the share of the day that it was given is used up, for which
+ * `queries` find another one.
  */
 export async function withinBudget<Row extends BudgetRow>(
   application: Application,
   message: BudgetedMessage,
   now: number,
-  run: (parameters: BudgetParameters) => Promise<Row>,
+  {
+    queries,
+    run,
+  }: { readonly queries: Queries; readonly run: (parameters: BudgetParameters) => Promise<Row> },
 ): Promise<{ readonly row: Row; readonly result: BudgetResult | undefined }> {
   const counters = countersOf(application, message)
   const allowances = counters.flatMap((counter, index) =>
@@ -103,14 +114,18 @@ export async function withinBudget<Row extends BudgetRow>(
     sendsPerApplicationDay: application.limits.sendsPerApplicationDay,
     ...trafficParameters(application, { phone: message.phone, isCode: message.isCode }, now),
   }
-  let part = Math.floor(Math.random() * PARTS)
+  // A limit below the number of parts leaves nothing for the last ones.
+  let part = Math.floor(Math.random() * Math.min(PARTS, parameters.sendsPerApplicationDay))
   for (;;) {
     const row = await run({ ...parameters, part })
     if (row.sent === null || row.oldest === null) return { row, result: undefined }
     const traffic = trafficRefusalIn(row)
-    if (!row.is_counted && row.available_at === null && !traffic && row.free_part !== null) {
-      part = row.free_part
-      continue
+    if (!row.is_counted && row.available_at === null && !traffic) {
+      const free = await findFreePart(queries, parameters)
+      if (free !== undefined) {
+        part = free
+        continue
+      }
     }
     const budgets = budgetsLeft(allowances, { ...row, sent: row.sent, oldest: row.oldest }, now)
     if (row.available_at !== null) {

@@ -5,14 +5,12 @@ import { open, seal } from '../secrets/seal.js'
 import { outboxIdentity } from '../secrets/seal-identity.js'
 import { statement } from '../store/statement.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
-import type { DeliveryFault } from './carrier.js'
 import { type Message, messageSchema, type QueuedMessage } from './message.js'
 import { slotAt } from './outbox-slots.js'
-import { writeTogether } from './write-together.js'
+import { type AttemptRecord, type RecordOutcome, recordOutcomes } from './record-outcomes.js'
 
 /** How long a process may keep a message before it counts as dead. Longer than any attempt to deliver. */
 const LEASE_MS = 15_000
-const MAX_CARRIER_ID_LENGTH = 128
 
 /** What a group of messages is written with. */
 export interface EnqueueDetails {
@@ -24,15 +22,6 @@ export interface EnqueueDetails {
   readonly challenge?: string | undefined
   readonly request?: string | undefined
 }
-
-/** The result of an attempt to deliver a message. */
-export interface AttemptRecord {
-  readonly carrier: string | null
-  readonly carrierId?: string | undefined
-  readonly fault?: DeliveryFault | undefined
-}
-
-type FinalState = 'sent' | 'refused' | 'expired'
 
 /** The outbox in the store. The content of a message is sealed, and deleted once the message has been handed over or given up. */
 export interface OutboxTable {
@@ -51,8 +40,7 @@ export interface OutboxTable {
   nextDue(after: number): Promise<number | undefined>
   /** Marks queued messages whose time is over as expired. */
   expire(now: number): Promise<void>
-  /** Records the final state of a message. */
-  finish(message: QueuedMessage, state: FinalState, attempt: AttemptRecord, now: number): Promise<void>
+  readonly finish: RecordOutcome
   /** Schedules the next attempt. */
   postpone(message: QueuedMessage, delayMs: number, attempt: AttemptRecord, now: number): Promise<void>
 }
@@ -114,43 +102,6 @@ const POSTPONE = statement<{
     updated_at = :now
   WHERE application = :application AND id = :id AND slot = :slot::smallint AND settled_at IS NULL AND due_at = :leasedUntil`)
 
-interface Finished {
-  readonly application: string
-  readonly id: string
-  readonly slot: number
-  readonly leasedUntil: number
-  readonly state: FinalState
-  readonly carrier: string | null
-  readonly carrierId: string | null
-  readonly fault: string | null
-  readonly now: number
-}
-
-const MAX_FINISHED_TOGETHER = 100
-
-// `sent` is recorded even when the lease ran out meanwhile; a failure only while this process has the lease.
-// `= ANY (ARRAY[…])` can look each message up by an index, but cannot be the condition of a merge or hash join. With `=`,
-// PostgreSQL reads all messages of the day instead, for as long as it remembers them to be few.
-const FINISH = statement<{
-  applications: readonly string[]
-  ids: readonly string[]
-  slots: readonly number[]
-  leases: readonly number[]
-  states: readonly string[]
-  carriers: readonly string[]
-  carrierIds: readonly string[]
-  faults: readonly string[]
-  times: readonly number[]
-}>(`UPDATE outbox SET state = CASE WHEN done.state = 'sent' AND report = 'failed' THEN 'failed' ELSE done.state END,
-    sealed = NULL, attempts = attempts + 1, carrier = nullif(done.carrier, ''),
-    carrier_id = nullif(done.carrier_id, ''), fault = nullif(done.fault, ''), updated_at = done.at, settled_at = done.at
-  FROM unnest(:applications::text[], :ids::text[], :slots::smallint[], :leases::bigint[], :states::text[], :carriers::text[],
-    :carrierIds::text[], :faults::text[], :times::bigint[])
-    AS done (application, id, slot, leased_until, state, carrier, carrier_id, fault, at)
-  WHERE outbox.application = ANY (ARRAY[done.application]) AND outbox.id = ANY (ARRAY[done.id])
-    AND outbox.slot = done.slot AND outbox.settled_at IS NULL
-    AND (done.state = 'sent' OR outbox.due_at = done.leased_until)`)
-
 export function outboxTable(store: Store, keys: Keys): OutboxTable {
   function read(row: Row, leasedUntil: number): QueuedMessage | undefined {
     const { application, id, slot, expires_at: expiresAt, attempts } = row
@@ -185,46 +136,18 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
       channels: messages.map(({ channel }) => channel),
       masked: messages.map(maskedRecipient),
       sealed: queued.map(({ id }, index) =>
-        seal(keys, outboxIdentity(application, id), JSON.stringify({ ...messages[index], request })),
+        // Release 0.1 also reads `html`.
+        seal(
+          keys,
+          outboxIdentity(application, id),
+          JSON.stringify({ ...messages[index], html: '', request }),
+        ),
       ),
     }
     return { queued, parameters }
   }
 
-  const writeFinished = writeTogether<Finished>(
-    (all) =>
-      store.query(
-        FINISH.text,
-        FINISH.values({
-          applications: all.map(({ application }) => application),
-          ids: all.map(({ id }) => id),
-          slots: all.map(({ slot }) => slot),
-          leases: all.map(({ leasedUntil }) => leasedUntil),
-          states: all.map(({ state }) => state),
-          carriers: all.map(({ carrier }) => carrier ?? ''),
-          carrierIds: all.map(({ carrierId }) => carrierId ?? ''),
-          faults: all.map(({ fault }) => fault ?? ''),
-          times: all.map(({ now }) => now),
-        }),
-      ),
-    { maxItems: MAX_FINISHED_TOGETHER },
-  )
-
-  function finish(
-    {
-      application,
-      id,
-      slot,
-      leasedUntil,
-    }: Pick<QueuedMessage, 'application' | 'id' | 'slot' | 'leasedUntil'>,
-    state: FinalState,
-    { carrier, carrierId, fault }: AttemptRecord,
-    now: number,
-  ): Promise<void> {
-    const shortId = carrierId?.slice(0, MAX_CARRIER_ID_LENGTH) ?? null
-    const outcome = { state, carrier, carrierId: shortId, fault: fault ?? null, now }
-    return writeFinished({ application, id, slot, leasedUntil, ...outcome })
-  }
+  const finish = recordOutcomes(store)
 
   return {
     prepare,

@@ -13,8 +13,9 @@ import {
   type Receipt,
 } from './carrier.js'
 import { type Channel, type Message, messageLogFields, type QueuedMessage } from './message.js'
-import { type AttemptRecord, type EnqueueDetails, type OutboxTable, outboxTable } from './outbox-table.js'
+import { type EnqueueDetails, type OutboxTable, outboxTable } from './outbox-table.js'
 import { pollTimer } from './poll-timer.js'
+import type { AttemptRecord } from './record-outcomes.js'
 import { retryDelay } from './retry-schedule.js'
 
 const ANSWER_WITHIN_MS = 3_000

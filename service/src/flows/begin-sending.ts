@@ -105,7 +105,7 @@ export async function beginSending(
       application,
       { ...budgetedMessage(recipients, input), isCode: true },
       now,
-      (budget) => runBegin(context, Object.assign(budget, parameters)),
+      { queries: context.store, run: (budget) => runBegin(context, Object.assign(budget, parameters)) },
     )
     if (found.locked_until > now) return locked(lockedForSeconds(found, now))
     if (found.disabled) return factorDisabled

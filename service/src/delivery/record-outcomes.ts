@@ -1,0 +1,89 @@
+import { statement } from '../store/statement.js'
+import type { Queries } from '../store/store.js'
+import type { DeliveryFault } from './carrier.js'
+import type { QueuedMessage } from './message.js'
+import { ALL_SLOTS } from './outbox-slots.js'
+import { writeTogether } from './write-together.js'
+
+const MAX_CARRIER_ID_LENGTH = 128
+const MAX_WRITTEN_TOGETHER = 100
+
+/** The result of an attempt to deliver a message. */
+export interface AttemptRecord {
+  readonly carrier: string | null
+  readonly carrierId?: string | undefined
+  readonly fault?: DeliveryFault | undefined
+}
+
+/** The state of a message after its last attempt. */
+export type FinalState = 'sent' | 'refused' | 'expired'
+
+/** Records the final state of a message. */
+export type RecordOutcome = (
+  message: Pick<QueuedMessage, 'application' | 'id' | 'slot' | 'leasedUntil'>,
+  state: FinalState,
+  attempt: AttemptRecord,
+  now: number,
+) => Promise<void>
+
+interface Finished extends Required<AttemptRecord> {
+  readonly application: string
+  readonly id: string
+  readonly leasedUntil: number
+  readonly state: FinalState
+  readonly now: number
+}
+
+// The slot is a constant, because PostgreSQL would otherwise lock and open every partition each time.
+// `sent` is recorded even when the lease ran out meanwhile; a failure only while this process has the lease.
+// `= ANY (ARRAY[…])` can look each message up by an index, but cannot be the condition of a merge or hash join. With `=`,
+// PostgreSQL reads all messages of the day instead, for as long as it remembers them to be few.
+const finishIn = (slot: number) =>
+  statement<{
+    applications: readonly string[]
+    ids: readonly string[]
+    leases: readonly number[]
+    states: readonly string[]
+    carriers: readonly string[]
+    carrierIds: readonly string[]
+    faults: readonly string[]
+    times: readonly number[]
+  }>(`UPDATE outbox SET state = CASE WHEN done.state = 'sent' AND report = 'failed' THEN 'failed' ELSE done.state END,
+    sealed = NULL, attempts = attempts + 1, carrier = nullif(done.carrier, ''),
+    carrier_id = nullif(done.carrier_id, ''), fault = nullif(done.fault, ''), updated_at = done.at, settled_at = done.at
+  FROM unnest(:applications::text[], :ids::text[], :leases::bigint[], :states::text[], :carriers::text[],
+    :carrierIds::text[], :faults::text[], :times::bigint[])
+    AS done (application, id, leased_until, state, carrier, carrier_id, fault, at)
+  WHERE outbox.application = ANY (ARRAY[done.application]) AND outbox.id = ANY (ARRAY[done.id])
+    AND outbox.slot = ${slot} AND outbox.settled_at IS NULL
+    AND (done.state = 'sent' OR outbox.due_at = done.leased_until)`)
+
+const FINISH = new Map(ALL_SLOTS.map((slot) => [slot, finishIn(slot)]))
+
+/** Records final states of messages in `queries`, those that come at the same time in one statement for each partition. */
+export function recordOutcomes(queries: Queries): RecordOutcome {
+  const writers = new Map(
+    [...FINISH].map(([slot, { text, values }]) => {
+      const write = (all: readonly Finished[]) =>
+        queries.query(
+          text,
+          values({
+            applications: all.map(({ application }) => application),
+            ids: all.map(({ id }) => id),
+            leases: all.map(({ leasedUntil }) => leasedUntil),
+            states: all.map(({ state }) => state),
+            carriers: all.map(({ carrier }) => carrier ?? ''),
+            carrierIds: all.map(({ carrierId }) => carrierId?.slice(0, MAX_CARRIER_ID_LENGTH) ?? ''),
+            faults: all.map(({ fault }) => fault ?? ''),
+            times: all.map(({ now }) => now),
+          }),
+        )
+      return [slot, writeTogether(write, { maxItems: MAX_WRITTEN_TOGETHER })]
+    }),
+  )
+  return async ({ application, id, slot, leasedUntil }, state, { carrier, carrierId, fault }, now) => {
+    const write = writers.get(slot)
+    if (!write) throw new RangeError(`The outbox has no partition ${slot}.`)
+    await write({ application, id, leasedUntil, state, carrier, carrierId, fault, now })
+  }
+}
