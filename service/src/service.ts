@@ -184,6 +184,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
       observe: metrics.observeRequest,
       mfa: inProcessService(context, async () => operators),
       trustedProxies: settings.console.trustedProxies,
+      url: settings.console.url,
       publicUrl: settings.publicUrl ?? settings.console.url,
       doctor: {
         hasOptionKey: settings.apiKey !== undefined,

@@ -246,6 +246,18 @@ describe('the command line on PostgreSQL', () => {
       expect.stringContaining('There is no operator ann@example.com'),
     ])
     expect((await inProcess(env, 'operator', 'invite', 'ann')).err).toContain('is not an email address')
+    const reset = await inProcess(env, 'operator', 'reset', 'ann@example.com')
+    expect(reset.err).toContain('or the account is disabled')
+    await link(env)
+    await inProcess(env, 'operator', 'end-sessions', 'ann@example.com')
+    expect((await inProcess(env, 'operator', 'reset', 'ann@example.com')).out).toContain(
+      '/console/invitation/',
+    )
+    await inProcess(env, 'operator', 'revoke', 'ann@example.com')
+    expect((await inProcess(env, 'operator', 'revoke', 'ann@example.com')).err).toContain(
+      'There is no open invitation of ann@example.com.',
+    )
+    expect((await inProcess(env, 'operator', 'list')).out).not.toContain('ann@example.com')
   })
 
   test('shows an account with masked contacts, unlocks it and disables its factors', async () => {

@@ -103,6 +103,35 @@ describe('two services over one PostgreSQL', () => {
     expect(count(all, 200)).toBe(1)
   })
 
+  test('of two administrators who disable each other at once, one stays (R106)', async () => {
+    const emails = ['first@example.com', 'second@example.com'] as const
+    const actor = (name: string, which: number) => {
+      const service = services[which]
+      if (!service) throw new Error('The service is missing.')
+      return service.operator(name)
+    }
+    for (const email of emails) {
+      const { token } = await actor('system', 0).inviteOperator({ email, role: 'admin' })
+      await actor(email, 0).acceptInvitation(token, 'seven quiet otters float')
+      await actor(email, 0).recordOwnFactor({ method: 'app', change: 'added' })
+    }
+    const [first, second] = emails
+    const results = await Promise.allSettled([
+      actor(first, 0).disableOperator(second),
+      actor(second, 1).disableOperator(first),
+    ])
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    const left = (await actor('system', 0).listOperators()).filter(({ state }) => state === 'active')
+    expect(left).toMatchObject([{ role: 'admin' }])
+    const [last = { email: '' }] = left
+    const refused = /is the only administrator who can sign in/
+    await expect(actor('system', 1).changeRole(last.email, 'viewer')).rejects.toThrow(refused)
+    await expect(actor('system', 1).resetOperator(last.email)).rejects.toThrow(refused)
+    await expect(actor('system', 1).inviteOperator({ email: last.email, role: 'support' })).rejects.toThrow(
+      refused,
+    )
+  })
+
   test('200 sends at once: five leave (R43)', async () => {
     const { phone: User } = freshPhone()
     const all = await statuses('/v1/mfa', { User, Type: 'SMS' })

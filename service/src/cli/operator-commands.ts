@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
+import type { Invitation } from '../operator/operator-invitations.js'
 import { ROLES, type Role } from '../operator/role.js'
 import { type CommonOptions, type Io, print } from './io.js'
 import { READS, withOperator } from './store-access.js'
 import { table } from './table.js'
 
-/** `operator invite|list|role|disable`. */
+/** `operator invite|revoke|reset|end-sessions|list|role|disable`. */
 export function operatorCommands(program: Command, io: Io): void {
   const command = program.command('operator').description('manage the people who use the console')
 
@@ -15,15 +16,40 @@ export function operatorCommands(program: Command, io: Io): void {
     .description('print a link that sets password and second factor, valid once, for 24 hours')
     .action(async (email: string, { role }: { role?: Role }, me: Command) => {
       const options = me.optsWithGlobals<CommonOptions>()
-      const { token, expiresAt } = await withOperator(io, options, (operator) =>
+      const invitation = await withOperator(io, options, (operator) =>
         operator.inviteOperator({ email, role }),
       )
-      const base = (io.env.SERVICE_CONSOLE_URL || io.env.SERVICE_PUBLIC_URL || '').replace(/\/+$/, '')
-      const link = `${base}/console/invitation/${token}`
-      print(io, options, { email, link, expiresAt }, () => link)
-      if (options.json) return
-      io.err(`Send this link to ${email} only: its holder becomes this operator. It is not shown again.`)
-      if (!base) io.err('Put the address of the console before it, or set SERVICE_CONSOLE_URL.')
+      printLink(io, options, email, invitation)
+    })
+
+  command
+    .command('revoke')
+    .argument('<email>')
+    .description('make the link of an invitation void')
+    .action(async (email: string, _own, me: Command) => {
+      const options = me.optsWithGlobals<CommonOptions>()
+      await withOperator(io, options, (operator) => operator.revokeInvitation(email))
+      print(io, options, { email, revoked: true }, () => `Revoked the invitation of ${email}.`)
+    })
+
+  command
+    .command('reset')
+    .argument('<email>')
+    .description("end an operator's password, second factors and sessions, and print a link for new ones")
+    .action(async (email: string, _own, me: Command) => {
+      const options = me.optsWithGlobals<CommonOptions>()
+      const invitation = await withOperator(io, options, (operator) => operator.resetOperator(email))
+      printLink(io, options, email, invitation)
+    })
+
+  command
+    .command('end-sessions')
+    .argument('<email>')
+    .description('end all sessions of an operator, who can sign in again')
+    .action(async (email: string, _own, me: Command) => {
+      const options = me.optsWithGlobals<CommonOptions>()
+      await withOperator(io, options, (operator) => operator.endOperatorSessions(email))
+      print(io, options, { email, ended: true }, () => `Ended all sessions of ${email}.`)
     })
 
   command
@@ -34,9 +60,9 @@ export function operatorCommands(program: Command, io: Io): void {
       const found = await withOperator(io, options, (operator) => operator.listOperators(), READS)
       print(io, options, found, () =>
         table(
-          ['email', 'role', 'state', 'created', 'last sign-in'],
-          found.map(({ email, role, state, createdAt, signedInAt }) => [
-            ...[email, role, state, new Date(createdAt)],
+          ['email', 'role', 'state', 'second factors', 'created', 'last sign-in'],
+          found.map(({ email, role, state, factors, createdAt, signedInAt }) => [
+            ...[email, role, state, factors.join(' ') || null, new Date(createdAt)],
             signedInAt && new Date(signedInAt),
           ]),
         ),
@@ -63,4 +89,13 @@ export function operatorCommands(program: Command, io: Io): void {
       await withOperator(io, options, (operator) => operator.disableOperator(email))
       print(io, options, { email, disabled: true }, () => `Disabled ${email}.`)
     })
+}
+
+function printLink(io: Io, options: CommonOptions, email: string, { token, expiresAt }: Invitation): void {
+  const base = (io.env.SERVICE_CONSOLE_URL || io.env.SERVICE_PUBLIC_URL || '').replace(/\/+$/, '')
+  const link = `${base}/console/invitation/${token}`
+  print(io, options, { email, link, expiresAt }, () => link)
+  if (options.json) return
+  io.err(`Send this link to ${email} only: its holder becomes this operator. It is not shown again.`)
+  if (!base) io.err('Put the address of the console before it, or set SERVICE_CONSOLE_URL.')
 }

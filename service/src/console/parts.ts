@@ -24,6 +24,8 @@ export interface ConsoleParts {
     readonly homeCountry: string | undefined
     readonly routes: Routes
   }
+  /** The public address of the console, if the operator configured one. */
+  readonly url: string | undefined
   /** The public address of the API, if the operator configured one. */
   readonly publicUrl: string | undefined
   /** What runs. */

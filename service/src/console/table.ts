@@ -37,3 +37,22 @@ export function timeOf(ms: number): Html {
 export function timeCell(ms: number | null): Cell {
   return ms === null ? null : new Date(ms)
 }
+
+/** The same table for rows with forms: on a narrow screen, its rows are cards. */
+export function cardTable(
+  label: string,
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  whenEmpty: string,
+): Html {
+  if (rows.length === 0) return html`<p class="note">${whenEmpty}</p>`
+  // Browsers drop the roles of a table whose parts are displayed in another way.
+  return html`<table class="cards" role="table" aria-label="${label}">
+<thead role="rowgroup"><tr role="row">${headings.map((heading) => html`<th scope="col" role="columnheader">${heading}</th>`)}</tr></thead>
+<tbody role="rowgroup">
+${rows.map(
+  (row) =>
+    html`<tr role="row">${row.map((cell, column) => html`<td role="cell" data-label="${headings[column]}"><span>${shown(cell)}</span></td>`)}</tr>\n`,
+)}
+</tbody></table>`
+}

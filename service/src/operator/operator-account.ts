@@ -30,6 +30,10 @@ export interface OperatorSummary {
   readonly state: 'invited' | 'active' | 'disabled'
   /** When the account was created, in milliseconds since 1970, like all times here. */
   readonly createdAt: number
+  /** The kinds of second factors that they have. */
+  readonly factors: readonly ('app' | KeyMethod)[]
+  /** When the link of an open invitation ends; `null` if there is none. */
+  readonly invitedUntil: number | null
   /** When they last signed in; `null` if never. */
   readonly signedInAt: number | null
 }
@@ -45,9 +49,12 @@ export interface OperatorRow {
   readonly keys: readonly KeyMethod[]
 }
 
-const COLUMNS = `email, role, version, password, enroll_until, app_enrolled_at, ARRAY(
+/** The kinds of keys of an operator, for the list of a `SELECT`. */
+export const KEYS_COLUMN = `ARRAY(
   SELECT DISTINCT method FROM account_key WHERE application = '${CONSOLE_APPLICATION}' AND account = 'account:' || email
   ORDER BY method) AS keys`
+
+const COLUMNS = `email, role, version, password, enroll_until, app_enrolled_at, ${KEYS_COLUMN}`
 
 /** The account behind a row. */
 export function operatorFrom({ email, role, version, app_enrolled_at, keys }: OperatorRow): OperatorAccount {

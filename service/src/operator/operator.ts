@@ -26,15 +26,16 @@ import { type AuditEntry, type AuditFilter, listAudit } from './audit-log.js'
 import { type DeliveryFilter, type DeliverySummary, listDeliveries } from './deliveries.js'
 import { liftComplaint, listComplaints, type MailComplaint } from './mail-complaints.js'
 import type { OperatorAccount, OperatorSummary } from './operator-account.js'
+import { changeRole, disableOperator, endOperatorSessions, listOperators } from './operator-accounts.js'
+import { OperatorError } from './operator-error.js'
 import {
   acceptInvitation,
-  changeRole,
-  disableOperator,
   type Invitation,
+  type Invited,
   inviteOperator,
-  listOperators,
-} from './operator-accounts.js'
-import { OperatorError } from './operator-error.js'
+  resetOperator,
+  revokeInvitation,
+} from './operator-invitations.js'
 import { type PhoneTrafficSummary, pauseTraffic, resumeTraffic, showTraffic } from './phone-traffic.js'
 import { previewTexts, type TextPreview } from './preview-texts.js'
 import { type OwnFactorChange, recordOwnFactor, recordSignIn } from './record-sign-in.js'
@@ -161,9 +162,17 @@ export interface Operator {
   listAudit(filter: AuditFilter): Promise<AuditEntry[]>
   /**
    * Invites a person to the console and returns the token of the link, which is valid once, for 24 hours. `role` defaults to
-   * `viewer`, or to the role that they have. For an operator who has an account, the link replaces password and second factor.
+   * `viewer`, or to the role that they have. For an operator who has an account, the link replaces password and second factor;
+   * with `unlessActive`, throws an `OperatorError` then.
    */
-  inviteOperator(invited: { readonly email: string; readonly role?: Role | undefined }): Promise<Invitation>
+  inviteOperator(invited: Invited): Promise<Invitation>
+  /** Makes the link of an invitation void. Throws an `OperatorError` when there is no open one. */
+  revokeInvitation(email: string): Promise<void>
+  /**
+   * Ends an operator's password, second factors and sessions at once, and returns the token of a new invitation. Throws an
+   * `OperatorError` when they are the only administrator who can sign in.
+   */
+  resetOperator(email: string): Promise<Invitation>
   /**
    * Sets the password of the invited operator, who must set up a second factor within an hour. Throws an `OperatorError`
    * when the invitation is not valid or the password is too weak.
@@ -175,10 +184,18 @@ export interface Operator {
   recordSignIn(): Promise<void>
   /** Lists the operators of the console by email address. */
   listOperators(): Promise<OperatorSummary[]>
-  /** Gives an operator another role, with effect on their next request. */
+  /**
+   * Gives an operator another role, with effect on their next request. Throws an `OperatorError` when they are the only
+   * administrator who can sign in.
+   */
   changeRole(email: string, role: Role): Promise<void>
-  /** Disables an operator's account and ends their sessions. A new invitation enables it again. */
+  /**
+   * Disables an operator's account and ends their sessions. A new invitation enables it again. Throws an `OperatorError` when
+   * they are the only administrator who can sign in.
+   */
   disableOperator(email: string): Promise<void>
+  /** Ends all sessions of an operator, who can sign in again. */
+  endOperatorSessions(email: string): Promise<void>
 }
 
 /** What an operator may be given besides the store. */
@@ -226,12 +243,15 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     listDeliveries: (filter) => listDeliveries(actor, filter),
     listAudit: (filter) => listAudit(actor, filter),
     inviteOperator: (invited) => inviteOperator(actor, invited),
+    revokeInvitation: (email) => revokeInvitation(actor, email),
+    resetOperator: (email) => resetOperator(actor, email),
     acceptInvitation: (token, password) => acceptInvitation(actor, token, password),
     recordOwnFactor: (change) => recordOwnFactor(actor, change),
     recordSignIn: () => recordSignIn(actor),
     listOperators: () => listOperators(actor),
     changeRole: (email, role) => changeRole(actor, email, role),
     disableOperator: (email) => disableOperator(actor, email),
+    endOperatorSessions: (email) => endOperatorSessions(actor, email),
   }
 }
 

@@ -73,6 +73,55 @@ describe('the pages of the console', () => {
     await read(viewer.browser, '/console/operators', 303)
   })
 
+  test('invites, resets and disables operators, and shows each link once (R106)', async () => {
+    const { browser, email: own } = operators.admin
+    const email = 'new.person@example.com'
+    const path = '/console/operators'
+    const linkIn = (text: string) => /\/console\/invitation\/[\w-]{43}/.exec(text)?.[0] ?? ''
+    const latest = async () => {
+      const [entry] = await console.service.operator('test').listAudit({ limit: 1 })
+      return `${entry?.actor} ${entry?.action} ${entry?.detail}`
+    }
+    await signInAgain(operators.admin)
+    await post(browser, `${path}/invite`, { email: 'no address', role: 'viewer' }).expect(422)
+    await post(browser, `${path}/invite`, { email, role: 'owner' }).expect(422)
+    const invited = await post(browser, `${path}/invite`, { email, role: 'support' }).expect(200)
+    expect(await latest()).toBe(`${own} operator.invited ${email} support`)
+    const first = linkIn(invited.text)
+    expect(await read(browser, path)).toMatch(/new\.person@example\.com support invited until /)
+    const again = await post(browser, `${path}/invite`, { email }).expect(200)
+    await read(console.open(), first, 404)
+    await post(browser, `${path}/revoke`, { email }).expect(200)
+    await read(console.open(), linkIn(again.text), 404)
+    expect(await read(browser, path)).not.toContain(email)
+    await post(browser, `${path}/revoke`, { email }).expect(422)
+
+    const person = await console.signUp('support', email)
+    expect(await read(browser, path)).toContain(`${email} support active authenticator app`)
+    const refused = await post(browser, `${path}/invite`, { email, role: 'viewer' }).expect(422)
+    expect(textOf(refused.text)).toContain(`${email} has an account already.`)
+    await post(browser, `${path}/sessions`, { email }).expect(200)
+    await person.browser.get('/console').expect(303)
+    await typePassword(person.browser, email).expect(303)
+    await typeCode(person).expect(303)
+    await read(person.browser, '/console')
+
+    await signInAgain(operators.admin)
+    const reset = await post(browser, `${path}/reset`, { email }).expect(200)
+    expect(await latest()).toBe(`${own} operator.reset ${email}`)
+    await person.browser.get('/console').expect(303)
+    await typePassword(person.browser, email).expect(401)
+    await read(console.open(), linkIn(reset.text))
+    await post(browser, `${path}/disable`, { email }).expect(200)
+    await read(console.open(), linkIn(reset.text), 404)
+    const enabled = await post(browser, `${path}/invite`, { email }).expect(200)
+    await read(console.open(), linkIn(enabled.text))
+    for (const action of ['invite', 'reset', 'sessions', 'disable', 'role']) {
+      const fields = { email: own.toUpperCase(), role: 'viewer' }
+      await post(browser, `${path}/${action}`, fields).expect(422)
+    }
+  })
+
   test('asks for the second factor again, after ten minutes, where a role or a secret changes (R17)', async () => {
     const { browser } = operators.admin
     const change = () => post(browser, '/console/operators/role', { email: 'x@example.com', role: 'viewer' })
