@@ -5,6 +5,7 @@ import { SETTING_NAMES } from '../../src/operator/parse-settings.js'
 import { isAtLeast, ROLES, type Role } from '../../src/operator/role.js'
 import { simulatedOutcomeFor } from '../../src/test-mode/simulated-outcomes.js'
 import { advance, stopClock } from '../kit.js'
+import { KEY_PAGE, registerSoftwareKey } from '../software-key.js'
 import {
   type Browser,
   decoded,
@@ -262,6 +263,41 @@ describe('the pages of the console', () => {
     const response = await request(console.service.api).post('/v1/mfa').set('Authorization', `Bearer ${key}`)
     return response.status
   }
+
+  test('removes one of the security keys of a user, and disables a kind of them (R106)', async () => {
+    const { browser, email } = operators.support
+    const api = console.service.operator('test')
+    await api.changeSettings('default', {
+      set: { relyingPartyId: 'example.com', relyingPartyOrigins: [KEY_PAGE.origin] },
+    })
+    const contact = { kind: 'email', email: 'zoe@example.com' } as const
+    for (const name of ['Blue key', 'Red key']) {
+      await registerSoftwareKey(console.service.mfa, { account: 'zoe', contact }, 'security-key', { name })
+    }
+    const path = '/console/applications/default/users'
+    const user = { user: 'zoe', kind: 'account', mode: 'live' }
+    await signInAgain(operators.support)
+    const page = await post(browser, path, user).expect(200)
+    expect(textOf(page.text)).toMatch(/Blue key security key .* Remove Red key security key/)
+    const [blue, red] = await api.listUserKeys({
+      application: 'default',
+      mode: 'live',
+      user: 'zoe',
+      isAccount: true,
+    })
+    expect(red?.name).toBe('Red key')
+    const removed = await post(browser, `${path}/remove-key`, { ...user, key: blue?.id ?? '' }).expect(200)
+    expect(textOf(removed.text)).toContain('The key is removed.')
+    expect(textOf(removed.text)).not.toContain('Blue key')
+    await post(browser, `${path}/remove-key`, { ...user, key: blue?.id ?? '' }).expect(422)
+    const disabled = await post(browser, `${path}/disable`, { ...user, factor: 'security-key' }).expect(200)
+    expect(textOf(disabled.text)).toContain('SECURITY_KEY 0 by an operator')
+    const entries = await api.listAudit({ application: 'default', limit: 2 })
+    expect(entries.map(({ actor, action }) => `${actor} ${action}`)).toEqual([
+      `${email} factor.disabled`,
+      `${email} factor.removed`,
+    ])
+  })
 
   test('finds a user by contact or name, without the contact in an address, and helps them (R46)', async () => {
     const { browser } = operators.support

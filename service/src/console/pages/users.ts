@@ -7,6 +7,8 @@ import { attempt, withMessage } from '../attempt.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { table, timeOf } from '../table.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
+import { factorsSection, keysTable } from './user-factors.js'
+import { referenceOf, userForm } from './user-form.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/users`
 
@@ -28,18 +30,9 @@ export const USER_ROUTES: readonly PageRoute[] = [
   },
   { method: 'post', path: `${PATH}/unlock`, least: 'support', handle: unlock },
   { method: 'post', path: `${PATH}/disable`, least: 'support', stepUp: true, handle: disable },
+  { method: 'post', path: `${PATH}/remove-key`, least: 'support', stepUp: true, handle: removeKey },
   { method: 'post', path: `${PATH}/erase`, least: 'admin', stepUp: true, handle: erase },
 ]
-
-async function referenceOf(request: PageRequest): Promise<UserReference> {
-  const { form } = request
-  return {
-    application: await applicationOf(request),
-    mode: form.text('mode') === 'test' ? 'test' : 'live',
-    user: form.text('user'),
-    isAccount: form.text('kind') === 'account',
-  }
-}
 
 async function unlock(request: PageRequest): Promise<Reply> {
   const user = await referenceOf(request)
@@ -52,6 +45,13 @@ async function disable(request: PageRequest): Promise<Reply> {
   const factor = request.form.text('factor')
   const done = 'The factor is disabled until the user sets it up again.'
   return userPage(request, user, await attempt(() => request.operator.disableFactor(user, factor), done))
+}
+
+async function removeKey(request: PageRequest): Promise<Reply> {
+  const user = await referenceOf(request)
+  const key = request.form.text('key')
+  const done = 'The key is removed. The user can add it again after signing in with another factor.'
+  return userPage(request, user, await attempt(() => request.operator.removeUserKey(user, key), done))
 }
 
 async function erase(request: PageRequest): Promise<Reply> {
@@ -80,20 +80,16 @@ async function userPage(request: PageRequest, user: UserReference, message?: Pag
   try {
     const state = await operator.showUser(user)
     const timeline = await operator.userTimeline(user)
+    const keys = await operator.listUserKeys(user)
     return {
       title: state.user,
       section: 'applications',
       ...withMessage(message),
       main: html`${applicationNav(request, user.application, '/users')}
 ${facts(state)}
-${actions(user, state, isAtLeast(account.role, 'admin'))}
-<h2>Factors with failures, or disabled</h2>
-${table(
-  'Factors',
-  ['Factor', 'Failures', 'Disabled'],
-  state.factors.map(({ factor, failures, disabled }) => [factor, failures, disabled]),
-  'There are none.',
-)}
+${lockAction(user, state)}
+${keysTable(user, keys)}
+${factorsSection(user, state, keys)}
 <h2>What happened lately</h2>
 ${table(
   'Timeline',
@@ -101,6 +97,8 @@ ${table(
   timeline.map(({ at, kind, what, result }) => [new Date(at), kind, what, result || null]),
   'Nothing happened in the last days.',
 )}
+${TRUST_NOTE}
+${isAtLeast(account.role, 'admin') && eraseForm(user)}
 <h2>Another user</h2>${searchForm(user.application, '')}`,
     }
   } catch (error) {
@@ -137,22 +135,20 @@ function facts(state: UserState): Html {
 </dl>`
 }
 
-function actions(user: UserReference, { lockedUntil }: UserState, isAdmin: boolean): Html {
-  const path = (action: string) => applicationPath(user.application, `/users/${action}`)
-  const fields = html`<input type="hidden" name="user" value="${user.user}">
-<input type="hidden" name="kind" value="${user.isAccount ? 'account' : 'contact'}">
-<input type="hidden" name="mode" value="${user.mode}">`
-  return html`<h2>Help this user</h2>
-${lockedUntil !== null && html`<form method="post" action="${path('unlock')}">${fields}<button class="small-button">Unlock</button></form>`}
-<form class="form-row" method="post" action="${path('disable')}">${fields}
-<div class="field"><label for="factor">Disable a factor until it is set up again</label>
-<input id="factor" name="factor" required autocomplete="off" aria-describedby="factor-hint">
-<span class="mfa-hint" id="factor-hint">app, backup, or a contact such as +447700900123</span></div>
-<button class="small-button">Disable</button></form>
-${
-  isAdmin &&
-  html`<form class="form-row" method="post" action="${path('erase')}">${fields}
-<div class="checks"><label><input type="checkbox" name="confirmed"> Delete everything that is stored about this account, for good</label></div>
-<button class="small-button">Erase</button></form>`
-}`
+function lockAction(user: UserReference, { lockedUntil }: UserState): Html | false {
+  return lockedUntil !== null && userForm(user, 'unlock', html`<button class="small-button">Unlock</button>`)
+}
+
+const TRUST_NOTE = html`<h2>Trusted browsers and sessions</h2>
+<p class="note">They are kept by the application, not by this service. Its staff end them there:
+<code>mfaAccount(mfa).revokeDevices(user)</code> ends the trust of all browsers, <code>mfaAccount(mfa).secure(user)</code> all sessions, too.</p>`
+
+function eraseForm(user: UserReference): Html {
+  return html`<h2>Erase</h2>${userForm(
+    user,
+    'erase',
+    html`<div class="checks"><label><input type="checkbox" name="confirmed"> Delete everything that is stored about this account, for good</label></div>
+<button class="small-button">Erase</button>`,
+    'form-row',
+  )}`
 }
