@@ -156,6 +156,8 @@ export function noticesSuite(bench: () => Bench): void {
     expect(answers.filter(({ outcome }) => outcome === 'invalid')).toHaveLength(1)
     expect(answers.filter(({ outcome }) => outcome === 'refused')).toHaveLength(99)
     expect(await rows(tenant, 'jsonb_array_length(failures) AS n', 'account')).toEqual([{ n: 10 }])
+    // Otherwise its lease would end in `notices` while it is being sent.
+    await expect.poll(() => rows(tenant, 'id', 'outbox', "state = 'sent'")).toHaveLength(1)
     expect(await notices(tenant)).toEqual([contact.phone])
   })
 
