@@ -1,4 +1,5 @@
 import { createTransport } from 'nodemailer'
+import { activityCounter } from '../../service/dist/activity/count-activity.js'
 import { smtpCarrier } from '../../service/dist/carriers/smtp.js'
 import { storedOutbox } from '../../service/dist/delivery/outbox.js'
 import { codeMessage } from '../../service/dist/message-texts/compose.js'
@@ -52,6 +53,7 @@ async function untilAllLeft() {
 async function withOutbox(work) {
   const carrier = smtpCarrier(settings)
   const outbox = storedOutbox({
+    activity: activityCounter(store, () => {}),
     store,
     keys,
     carriers: { email: carrier },

@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import type { MfaService } from 'countersign/protocol'
 import type { Express } from 'express'
 import { endUndelivered } from './accounts/challenge.js'
+import { activityCounter } from './activity/count-activity.js'
 import { OPTIONAL_METHODS } from './application.js'
 import { applicationDirectory, DEFAULT_APPLICATION } from './applications/directory.js'
 import { relyingPartyOf } from './applications/key-settings.js'
@@ -127,9 +128,11 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     mailReports: reports.ses !== undefined || reports.sendgrid !== undefined,
   })
   const webhooks = ownWebhooks({ keys, log, timed: metrics.timeCarriers })
+  const activity = activityCounter(store, log)
   const outbox = storedOutbox({
     store,
     keys,
+    activity,
     carriers: metrics.timeCarriers(carriers.byChannel),
     simulated: simulatedCarrier(inbox),
     async deliveryOf(name) {
@@ -149,7 +152,10 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   const transcription = openTranscription(settings, log)
   const live = openLiveTranscription(settings, log)
   const traffic = phoneTraffic(store, log)
-  const context: FlowContext = { store, keys, outbox, transcription, live, phoneTraffic: traffic, log }
+  const context: FlowContext = {
+    ...{ store, keys, outbox, transcription, live, activity, log },
+    phoneTraffic: traffic,
+  }
   const usesInbox = Object.values(settings.routes).some((list) => list.some((route) => route.by === 'inbox'))
   const findDefault = () => applications.byName(DEFAULT_APPLICATION)
   const idempotent = idempotentRequests(store, keys)
@@ -231,6 +237,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
       await outbox.close()
       await carriers.close()
       await traffic.close()
+      await activity.close()
       await store.close()
     },
   }

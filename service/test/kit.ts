@@ -5,6 +5,7 @@ import { Secret, TOTP } from 'otpauth'
 import { expect, vi } from 'vitest'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { endUndelivered } from '../src/accounts/challenge.js'
+import { activityCounter } from '../src/activity/count-activity.js'
 import { type Application, NOTICES, OPTIONAL_METHODS } from '../src/application.js'
 import { DEFAULT_KEY_POLICY } from '../src/applications/key-settings.js'
 import { storedInbox } from '../src/carriers/inbox.js'
@@ -63,9 +64,11 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
   const events: LogEvent[] = []
   const log = (event: LogEvent) => void events.push(event)
   const carriers = Object.fromEntries(CHANNELS.map((channel) => [channel, carrier]))
+  const activity = activityCounter(store, log)
   const outbox = storedOutbox({
     store,
     keys,
+    activity,
     carriers,
     simulated: simulatedCarrier(storedInbox(store, keys)),
     deliveryOf: async (application) => ({
@@ -85,7 +88,7 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
   const live = createLiveTranscription({ engine: undefined, maxStreams: 1, log })
   const traffic = phoneTraffic(store, log)
   return {
-    context: { store, keys, outbox, transcription, live, phoneTraffic: traffic, log },
+    context: { store, keys, outbox, transcription, live, phoneTraffic: traffic, activity, log },
     store,
     messages,
     events,
@@ -93,6 +96,7 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
     async close() {
       await outbox.close()
       await traffic.close()
+      await activity.close()
       await store.close()
     },
   }

@@ -44,7 +44,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     uses: ['authenticator-app', 'contacts', 'seconds-until.ts', 'secrets', 'store'],
     types: ['application.ts'],
   },
-  delivery: { uses: ['application.ts', 'log', 'secrets', 'store', 'time-limit.ts'] },
+  activity: { uses: ['log', 'store'] },
+  delivery: {
+    uses: ['application.ts', 'contacts', 'log', 'secrets', 'store', 'time-limit.ts'],
+    types: ['activity'],
+  },
   'refusals.ts': { types: ['delivery'] },
   'message-texts': { types: ['application.ts', 'delivery'] },
   carriers: {
@@ -61,7 +65,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     uses: ['application.ts', 'carriers', 'contacts', 'limits.ts', 'log', 'message-texts', 'store'],
   },
   metrics: { uses: ['store'], types: ['delivery', 'log'] },
-  maintenance: { uses: ['accounts', 'delivery', 'log', 'store'] },
+  maintenance: { uses: ['accounts', 'activity', 'delivery', 'log', 'store'] },
   'readiness.ts': { uses: ['log', 'store'] },
 
   flows: {
@@ -82,13 +86,14 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'transcription',
       'webauthn',
     ],
-    types: ['application.ts'],
+    types: ['activity', 'application.ts'],
   },
 
   // An operator's changes depend on neither the command line nor HTTP, so that other interfaces can offer them too.
   operator: {
     uses: [
       'accounts',
+      'activity',
       'application.ts',
       'applications',
       'carriers',
@@ -176,6 +181,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'service.ts': {
     uses: [
       'accounts',
+      'activity',
       'application.ts',
       'applications',
       'carriers',

@@ -124,7 +124,7 @@ const UPDATE_ACCOUNT = `updated AS (
 
 /** One row: the account as it was found, and the result. */
 const RESULT = `SELECT held.locked_until, held.proven_email, held.proven_phone, held.locale,
-    gate.locked, gate.deferred, gate.disabled, evaluated.ok, updated.locks_until
+    gate.locked, gate.deferred, gate.disabled, evaluated.ok, evaluated.challenge, updated.locks_until
   FROM held CROSS JOIN gate LEFT JOIN evaluated ON true LEFT JOIN updated ON true`
 
 /**

@@ -32,6 +32,8 @@ export interface AttemptResult extends Omit<AccountRow, 'account'> {
   readonly disabled: boolean
   /** Whether the code was valid; `null` when nothing was evaluated. */
   readonly ok: boolean | null
+  /** The challenge whose code was evaluated; `null` when none was. */
+  readonly challenge: string | null
   /** When this attempt locked the account: until when. */
   readonly locks_until: number | null
 }

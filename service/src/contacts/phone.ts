@@ -69,9 +69,18 @@ function isServed(country: string | undefined, countries: readonly string[]): bo
   return countries.length === 0 || (country !== undefined && countries.includes(country))
 }
 
+const MAX_REMEMBERED = 1_000
+const countries = new Map<string, string | undefined>()
+
 /** The ISO code of a number's country; `undefined` when it belongs to none. */
 export function countryOf(phone: string): string | undefined {
-  return isFictional(phone) ? 'GB' : numbers().parsePhoneNumberFromString(phone, { extract: false })?.country
+  if (isFictional(phone)) return 'GB'
+  // One message asks several times, and parsing takes longer than everything else that is known of it.
+  if (countries.has(phone)) return countries.get(phone)
+  const country = numbers().parsePhoneNumberFromString(phone, { extract: false })?.country
+  if (countries.size >= MAX_REMEMBERED) countries.clear()
+  countries.set(phone, country)
+  return country
 }
 
 /** Whether a text is the ISO 3166 code of a country with phone numbers. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { maskContact } from 'countersign/protocol'
+import { countryOf } from '../contacts/phone.js'
 import type { Keys } from '../secrets/keys.js'
 import { open, seal } from '../secrets/seal.js'
 import { outboxIdentity } from '../secrets/seal-identity.js'
@@ -23,6 +24,14 @@ export interface EnqueueDetails {
   readonly request?: string | undefined
 }
 
+/** A message whose time is over. */
+export interface ExpiredMessage {
+  readonly application: string
+  readonly channel: string
+  readonly country: string | null
+  readonly carrier: string | null
+}
+
 /** The outbox in the store. The content of a message is sealed, and deleted once the message has been handed over or given up. */
 export interface OutboxTable {
   /** Seals messages, to be written with `insertMessages` and leased to this process. */
@@ -38,8 +47,8 @@ export interface OutboxTable {
   takeDue(now: number, limit: number): Promise<QueuedMessage[]>
   /** When the next message after this time is due; `undefined` when none is queued. */
   nextDue(after: number): Promise<number | undefined>
-  /** Marks queued messages whose time is over as expired. */
-  expire(now: number): Promise<void>
+  /** Marks queued messages whose time is over as expired, and returns them. */
+  expire(now: number): Promise<readonly ExpiredMessage[]>
   readonly finish: RecordOutcome
   /** Schedules the next attempt. */
   postpone(message: QueuedMessage, delayMs: number, attempt: AttemptRecord, now: number): Promise<void>
@@ -66,6 +75,8 @@ export type QueueParameters = {
   readonly ids: readonly string[]
   readonly channels: readonly string[]
   readonly masked: readonly string[]
+  /** The ISO code of each phone's country; empty without a phone. */
+  readonly countries: readonly string[]
   readonly sealed: readonly string[]
 }
 
@@ -77,12 +88,13 @@ export interface PreparedMessages {
 
 /** Writes the messages for each row of `source`. */
 export const insertMessages = (source: string) =>
-  `INSERT INTO outbox (application, account, slot, id, channel, masked, sealed, state, challenge, due_at, expires_at,
+  `INSERT INTO outbox (application, account, slot, id, channel, masked, country, sealed, state, challenge, due_at, expires_at,
     created_at, updated_at)
-  SELECT :application, :account, :slot::smallint, m.id, m.channel, m.masked, m.sealed, 'queued', :challenge, :dueAt::bigint,
+  SELECT :application, :account, :slot::smallint, m.id, m.channel, m.masked, nullif(m.country, ''), m.sealed, 'queued', :challenge, :dueAt::bigint,
     :messagesExpireAt::bigint, :now::bigint, :now::bigint
   FROM ${source} AS allowed,
-    unnest(:ids::text[], :channels::text[], :masked::text[], :sealed::text[]) AS m (id, channel, masked, sealed)`
+    unnest(:ids::text[], :channels::text[], :masked::text[], :countries::text[], :sealed::text[])
+      AS m (id, channel, masked, country, sealed)`
 
 const INSERT = statement<QueueParameters>(insertMessages('(SELECT 1)'))
 
@@ -135,6 +147,7 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
       ids: queued.map(({ id }) => id),
       channels: messages.map(({ channel }) => channel),
       masked: messages.map(maskedRecipient),
+      countries: messages.map(countryOfMessage),
       sealed: queued.map(({ id }, index) =>
         // Release 0.1 also reads `html`.
         seal(
@@ -191,9 +204,15 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
     },
 
     async expire(now) {
-      await store.query(
+      return store.query<{
+        application: string
+        channel: string
+        country: string | null
+        carrier: string | null
+      }>(
         `UPDATE outbox SET state = 'expired', sealed = NULL, updated_at = $1, settled_at = $1
-         WHERE state = 'queued' AND due_at <= $1 AND expires_at <= $1`,
+         WHERE state = 'queued' AND due_at <= $1 AND expires_at <= $1
+         RETURNING application, channel, country, carrier`,
         [now],
       )
     },
@@ -218,4 +237,9 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
 
 function maskedRecipient({ channel, to }: Message): string {
   return maskContact(channel === 'email' ? { kind: 'email', email: to } : { kind: 'phone', phone: to })
+}
+
+/** The ISO code of the country of a message's phone; empty without one. */
+export function countryOfMessage({ channel, to }: Message): string {
+  return channel === 'email' ? '' : (countryOf(to) ?? '')
 }

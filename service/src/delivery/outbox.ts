@@ -1,3 +1,5 @@
+import type { ActivityCount } from '../activity/activity-table.js'
+import type { ActivityCounter } from '../activity/count-activity.js'
 import { type Application, isTestPartition, type Senders } from '../application.js'
 import { describeError, type Logger } from '../log/logger.js'
 import type { Keys } from '../secrets/keys.js'
@@ -13,7 +15,7 @@ import {
   type Receipt,
 } from './carrier.js'
 import { type Channel, type Message, messageLogFields, type QueuedMessage } from './message.js'
-import { type EnqueueDetails, type OutboxTable, outboxTable } from './outbox-table.js'
+import { countryOfMessage, type EnqueueDetails, type OutboxTable, outboxTable } from './outbox-table.js'
 import { pollTimer } from './poll-timer.js'
 import type { AttemptRecord } from './record-outcomes.js'
 import { retryDelay } from './retry-schedule.js'
@@ -77,12 +79,14 @@ export function storedOutbox(parts: {
   readonly log: Logger
   /** Called when a message is given up, before its caller is answered. */
   readonly onUndelivered: (message: QueuedMessage, now: number) => Promise<void>
+  /** Counts what becomes of messages. */
+  readonly activity: ActivityCounter
   /** How long a caller waits for the outcome. Defaults to 3 s. */
   readonly answerWithinMs?: number
   /** How long one attempt may take. Defaults to 10 s, which is also the maximum. */
   readonly attemptTimeoutMs?: number
 }): Outbox {
-  const { store, keys, carriers, simulated, deliveryOf, log, onUndelivered } = parts
+  const { store, keys, carriers, simulated, deliveryOf, log, onUndelivered, activity } = parts
   const { answerWithinMs = ANSWER_WITHIN_MS, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS } = parts
   const table = outboxTable(store, keys)
   const inProgress = new Set<Promise<unknown>>()
@@ -96,7 +100,10 @@ export function storedOutbox(parts: {
   }
 
   async function poll(): Promise<void> {
-    await table.expire(Date.now())
+    for (const { application, channel, country, carrier } of await table.expire(Date.now())) {
+      const expired = { application, method: channel, country: country ?? '', carrier: carrier ?? '' }
+      if (!isTestPartition(application)) activity.record(expired, ['failed'])
+    }
     const running = new Set<Promise<unknown>>()
     let takenAt = Date.now()
     while (!closing) {
@@ -126,6 +133,7 @@ export function storedOutbox(parts: {
     if (!(result instanceof DeliveryError)) {
       const attempt = { carrier: result.carrier ?? carrier?.name ?? null, carrierId: result.id }
       await table.finish(message, 'sent', attempt, now)
+      count(message, attempt, message.code === undefined ? ['sent'] : ['sent', 'codes'])
       log({ level: 'info', event: 'delivery.sent', ...fields, ...carrierField(attempt) })
       return { outcome: 'sent' }
     }
@@ -134,6 +142,7 @@ export function storedOutbox(parts: {
     const delayMs = isTemporary ? retryDelay(message, now, details.retryAfterMs) : undefined
     if (delayMs === undefined) {
       await table.finish(message, isTemporary ? 'expired' : 'refused', attempt, now)
+      count(message, attempt, ['failed'])
       await onUndelivered(message, now)
     } else {
       await table.postpone(message, delayMs, attempt, now)
@@ -143,6 +152,13 @@ export function storedOutbox(parts: {
     const why = { reason: fault, detail: describeError(result) }
     log({ level: 'warn', event, ...fields, ...carrierField(attempt), ...why })
     return delayMs === undefined ? { outcome: 'failed', contact: details.contact } : QUEUED
+  }
+
+  function count(message: QueuedMessage, { carrier }: AttemptRecord, counts: readonly ActivityCount[]): void {
+    const { application, channel } = message
+    if (isTestPartition(application)) return
+    const country = countryOfMessage(message)
+    activity.record({ application, method: channel, country, carrier: carrier ?? '' }, counts)
   }
 
   async function routeOf({ application, channel, to }: QueuedMessage) {

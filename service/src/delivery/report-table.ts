@@ -25,18 +25,18 @@ const APPLY: Readonly<Record<ReportOutcome, string>> = {
   delivered: `UPDATE outbox SET state = 'delivered', report = 'delivered', sealed = NULL, updated_at = $3,
       settled_at = coalesce(settled_at, $3)
     WHERE application = $1 AND id = $2 AND state IN ('queued', 'sent', 'expired')
-      AND report IS DISTINCT FROM 'failed' RETURNING channel`,
+      AND report IS DISTINCT FROM 'failed' RETURNING channel, country, carrier`,
   // The report may arrive before the message is recorded as sent; then it becomes failed instead.
   failed: `UPDATE outbox SET state = CASE WHEN state = 'queued' THEN state ELSE 'failed' END, report = 'failed',
       updated_at = $3
     WHERE application = $1 AND id = $2 AND state IN ('queued', 'sent', 'delivered')
-      AND report IS DISTINCT FROM 'failed' RETURNING channel`,
+      AND report IS DISTINCT FROM 'failed' RETURNING channel, country, carrier`,
   // The mailbox gets no more mail. The content of the message is deleted by now, so the report has to name the mailbox; its
   // mask shows that it is the right one.
   complaint: `WITH complained AS (
       UPDATE outbox SET state = 'delivered', report = 'complaint', updated_at = $3
       WHERE application = $1 AND id = $2 AND state IN ('sent', 'delivered')
-        AND report IS DISTINCT FROM 'complaint' RETURNING channel, masked
+        AND report IS DISTINCT FROM 'complaint' RETURNING channel, country, carrier, masked
     ), suppressed AS (
       INSERT INTO mail_complaint (application, email, complained_at)
       SELECT $1, $4, $3 FROM complained WHERE channel = 'email' AND lower(masked) = $5::text
@@ -45,22 +45,28 @@ const APPLY: Readonly<Record<ReportOutcome, string>> = {
       INSERT INTO audit (application, at, who, action, detail)
       SELECT $1, $3, 'service', 'mail.suppressed', $5::text || ' reported a mail as spam' FROM suppressed
     )
-    SELECT channel FROM complained`,
+    SELECT channel, country, carrier FROM complained`,
 }
 
-/** Records a report; resolves to the message's channel, or to `undefined` when the report changed nothing. */
+/** The message that a report changed. */
+export interface ReportedMessage {
+  readonly channel: Channel
+  readonly country: string | null
+  readonly carrier: string | null
+}
+
+/** Records a report; resolves to its message, or to `undefined` when the report changed nothing. */
 export async function recordReport(
   queries: Queries,
   { application, id, outcome, recipient }: DeliveryReport,
   now: number,
-): Promise<Channel | undefined> {
+): Promise<ReportedMessage | undefined> {
   const parameters = [application, id, now]
-  const row = await queryOne<{ channel: Channel }>(
+  return queryOne<ReportedMessage>(
     queries,
     APPLY[outcome],
     outcome === 'complaint' ? [...parameters, ...mailboxOf(recipient)] : parameters,
   )
-  return row?.channel
 }
 
 /** A mailbox in lower case, and its mask. */

@@ -19,6 +19,7 @@ import { type ClientData, faultInClientData, readClientData } from '../webauthn/
 import { isSignedBy, readAssertion } from '../webauthn/verify-assertion.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
 import type { FlowContext } from './context.js'
+import { countAttempt } from './count-verification.js'
 
 /** What an assertion proves, apart from its signature counter. */
 type Assertion =
@@ -159,6 +160,7 @@ async function attempt(
     isTestKey: application.mode === 'test' && key?.id === TEST_KEY.id,
   })
   if (notices.length > 0) void context.outbox.dispatch(notices)
+  if (result) countAttempt(context, application, method, result)
   if (result?.ok && key) {
     const used = { ...key, backed_up: flags?.bs ?? false, last_used_at: now }
     return accepted(used, flags?.uv ?? false, wentBack)

@@ -1,4 +1,5 @@
 import type { BudgetLeft } from '../accounts/message-budget.js'
+import type { ActivityCounter } from '../activity/count-activity.js'
 import type { Outbox } from '../delivery/outbox.js'
 import type { Logger } from '../log/logger.js'
 import type { Keys } from '../secrets/keys.js'
@@ -15,6 +16,8 @@ export interface FlowContext {
   readonly transcription: Transcription
   readonly live: LiveTranscription
   readonly phoneTraffic: PhoneTraffic
+  /** Counts attempts, for the charts of operators. */
+  readonly activity: ActivityCounter
   readonly log: Logger
   /** The id of the current request, for the log. */
   readonly requestId?: string

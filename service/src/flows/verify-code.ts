@@ -10,6 +10,7 @@ import { accountReference } from '../secrets/account-reference.js'
 import { simulatedVerdict } from '../test-mode/simulated-outcomes.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
 import type { FlowContext } from './context.js'
+import { countCode } from './count-verification.js'
 import { type EvaluatedAs, type Evaluation, evaluateCode, type NotifyOfAttempt } from './evaluate-code.js'
 
 interface Verdict {
@@ -44,6 +45,9 @@ export async function verifyCode(
     context.log({ ...event, application: application.id, account, factor: input.type })
   // A notice must not delay the answer, nor reveal by the delay what happened.
   if (notices.length > 0) void context.outbox.dispatch(notices)
+  if (evaluation.as !== 'off' && evaluation.result) {
+    countCode(context, application, input, evaluation.as, evaluation.result)
+  }
   if (evaluation.as === 'delivered' && evaluation.result?.ok && input.contact.kind !== 'email') {
     context.phoneTraffic.recordTyped(application, input.contact.phone)
   }

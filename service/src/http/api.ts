@@ -164,7 +164,7 @@ export function httpApi(parts: ApiParts): Express {
     .all(onlyMethod('GET'))
   api
     .route('/v1/reports/:provider')
-    .post(...reportsRoute(parts.reports, context.store, context.log))
+    .post(...reportsRoute(parts.reports, context))
     .all(onlyMethod('POST'))
   api
     .route('/v1/transcribe')

@@ -1,5 +1,6 @@
 import { settleWaitingSets } from '../accounts/backup-set.js'
 import { forgetFailures } from '../accounts/expired-failures.js'
+import { rollUpActivity } from '../activity/activity-table.js'
 import { KEPT_MS, WITHOUT_SLOT } from '../delivery/outbox-slots.js'
 import { deletePastMessages } from '../delivery/past-messages.js'
 import type { Store } from '../store/store.js'
@@ -86,6 +87,13 @@ const RULES: readonly Rule[] = [
     index: 'expires_at',
     afterMs: 0,
   },
+  {
+    table: 'activity',
+    key: 'application, starts_at, method, country, carrier',
+    when: 'starts_at < $1',
+    index: 'starts_at',
+    afterMs: 92 * DAY_MS,
+  },
   { table: 'console_counter', key: 'key', when: 'ends_at <= $1', index: 'ends_at', afterMs: 0 },
   { table: 'stream_ticket', key: 'hash', when: 'expires_at <= $1', index: 'expires_at', afterMs: 0 },
 ]
@@ -111,11 +119,14 @@ export async function deleteExpired(whole: Store): Promise<Readonly<Record<strin
       ),
     )
   }
+  deleted['rolled up activity'] = await inBatches(async () => ({
+    length: await rollUpActivity(store, now, BATCH_SIZE),
+  }))
   deleted.failures = await inBatches(() => forgetFailures(store, now - DAY_MS, BATCH_SIZE))
   return deleted
 }
 
-async function inBatches(batch: () => Promise<readonly unknown[]>): Promise<number> {
+async function inBatches(batch: () => Promise<{ readonly length: number }>): Promise<number> {
   let total = 0
   for (let count = 0; count < MAX_BATCHES; count++) {
     const { length } = await batch()

@@ -3,6 +3,7 @@ import type { AccountExport } from '../accounts/export-schema.js'
 import type { Mode } from '../application.js'
 import type { ApplicationSettings } from '../applications/settings.js'
 import type { Store } from '../store/store.js'
+import { type ActivityFilter, type ActivityReport, showActivity } from './activity.js'
 import type { Actor } from './actor.js'
 import { createKey, type KeySummary, listKeys, revokeKey } from './api-keys.js'
 import {
@@ -149,6 +150,8 @@ export interface Operator {
    * paused.
    */
   resumeTraffic(application: string, destination: string): Promise<void>
+  /** Shows what was sent and typed in a period, by step, method, country and carrier. Test keys do not count. */
+  showActivity(filter: ActivityFilter): Promise<ActivityReport>
   /** Lists the mailboxes that get no more mail of an application because their owners reported it as spam: the latest 200. */
   listComplaints(application: string): Promise<MailComplaint[]>
   /**
@@ -238,6 +241,7 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     showTraffic: (application) => showTraffic(actor, application),
     pauseTraffic: (application, destination) => pauseTraffic(actor, application, destination),
     resumeTraffic: (application, destination) => resumeTraffic(actor, application, destination),
+    showActivity: (filter) => showActivity(actor, filter),
     listComplaints: (application) => listComplaints(actor, application),
     liftComplaint: (application, mailbox) => liftComplaint(actor, application, mailbox),
     listDeliveries: (filter) => listDeliveries(actor, filter),

@@ -5,6 +5,7 @@ import type { Queries } from './store.js'
 export const TABLES = [
   'account',
   'account_key',
+  'activity',
   'api_key',
   'app_secret',
   'application',

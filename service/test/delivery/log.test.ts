@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { activityCounter } from '../../src/activity/count-activity.js'
 import { buildCarriers } from '../../src/carriers/build-carriers.js'
 import { parseDelivery } from '../../src/carriers/delivery-option.js'
 import { storedInbox } from '../../src/carriers/inbox.js'
@@ -62,6 +63,7 @@ test('logs a delivery with its message id and request id, also when another proc
   const other = storedOutbox({
     store,
     keys,
+    activity: activityCounter(store, () => {}),
     carriers,
     simulated,
     deliveryOf: async () => ({ senders: {}, carriers: {}, hasComplained: async () => false }),
@@ -98,6 +100,7 @@ test('logs a carrier that did not accept a message, with the message id', async 
   const outbox = storedOutbox({
     store,
     keys,
+    activity: activityCounter(store, () => {}),
     carriers: carriers.byChannel,
     simulated,
     deliveryOf: async () => ({ senders: {}, carriers: {}, hasComplained: async () => false }),

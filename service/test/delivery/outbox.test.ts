@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { signal } from '../../../test/kit/signal.js'
 import { timesPassed } from '../../../test/kit/times-passed.js'
+import { activityCounter } from '../../src/activity/count-activity.js'
 import type { Senders } from '../../src/application.js'
 import { withBreaker } from '../../src/carriers/breaker.js'
 import { storedInbox } from '../../src/carriers/inbox.js'
@@ -61,6 +62,7 @@ function outboxOver(
         keys,
         carriers,
         simulated,
+        activity: activityCounter(store, () => {}),
         deliveryOf: async () => ({ senders: {}, carriers: {}, hasComplained: async () => false }),
         log: () => {},
         ...more,

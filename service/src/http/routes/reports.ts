@@ -1,9 +1,8 @@
 import express, { type RequestHandler } from 'express'
 import { DeliveryError } from '../../delivery/carrier.js'
 import { type DeliveryReport, recordReport } from '../../delivery/report-table.js'
-import type { Logger } from '../../log/logger.js'
+import type { FlowContext } from '../../flows/context.js'
 import { InvalidReportError, REPORT_PROVIDERS, type ReportSources } from '../../reports/report-source.js'
-import type { Store } from '../../store/store.js'
 import { problem } from '../problem.js'
 import { requestId } from '../request-id.js'
 
@@ -12,12 +11,22 @@ const LIMIT = '1mb'
 const RETRY_AFTER_SECONDS = 60
 
 /** `POST /v1/reports/{provider}`: delivery reports of a carrier or mail provider, which signs them. */
-export function reportsRoute(sources: ReportSources, store: Store, log: Logger): readonly RequestHandler[] {
+export function reportsRoute(
+  sources: ReportSources,
+  { store, log, activity }: Pick<FlowContext, 'store' | 'log' | 'activity'>,
+): readonly RequestHandler[] {
   async function record(provider: string, report: DeliveryReport, request: string): Promise<void> {
     const { application, id: message, outcome } = report
-    const channel = await recordReport(store, report, Date.now())
+    const reported = await recordReport(store, report, Date.now())
     // A report that is repeated, or comes too late, changes nothing.
-    if (channel === undefined) return
+    if (reported === undefined) return
+    const { channel, country, carrier } = reported
+    if (outcome !== 'complaint') {
+      activity.record(
+        { application, method: channel, country: country ?? '', carrier: carrier ?? provider },
+        [outcome],
+      )
+    }
     const level = outcome === 'delivered' ? 'info' : 'warn'
     log({ level, event: `report.${outcome}`, application, channel, message, carrier: provider, request })
   }

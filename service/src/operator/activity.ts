@@ -1,0 +1,141 @@
+import { ACTIVITY_COUNTS, type ActivityCount, ALL_APPLICATIONS } from '../activity/activity-table.js'
+import type { Actor } from './actor.js'
+import { mustExist } from './applications.js'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** The periods that can be shown, with the step of their charts. */
+export const ACTIVITY_PERIODS = {
+  hour: { stepMs: 5 * MINUTE_MS, steps: 12 },
+  day: { stepMs: HOUR_MS, steps: 24 },
+  month: { stepMs: DAY_MS, steps: 31 },
+} as const
+/** One of these periods. */
+export type ActivityPeriod = keyof typeof ACTIVITY_PERIODS
+
+/** What was counted: messages that were sent, of them those with a code, that arrived, that failed; attempts that were right and wrong; locks. */
+export type ActivityCounts = Readonly<Record<ActivityCount, number>>
+
+/** The counts of a method, country or carrier. */
+export interface ActivityGroup extends ActivityCounts {
+  /** The name of the method or carrier, or the ISO code of the country; empty where there is none. */
+  readonly name: string
+}
+
+/** The counts of a country. */
+export interface CountryActivity extends ActivityGroup {
+  /** The percentage of codes that were typed; `null` when none was sent. */
+  readonly percent: number | null
+  /** The same in the period before. */
+  readonly percentBefore: number | null
+  /** Whether so few codes are typed, or so many fewer than before, that it may be SMS pumping. */
+  readonly isLow: boolean
+}
+
+/** What an application, or all of them, sent and what was typed in a period. */
+export interface ActivityReport {
+  /** How long each step is. */
+  readonly stepMs: number
+  /** The steps of the period from the earliest to the current one, with their beginnings in milliseconds since 1970 (UTC). */
+  readonly steps: readonly (ActivityCounts & { readonly startsAt: number })[]
+  /** The counts of each method: a channel, `app`, `backup`, or the kind of a key. */
+  readonly methods: readonly ActivityGroup[]
+  /** By codes sent to phones, most first; at most 100. */
+  readonly countries: readonly CountryActivity[]
+  /** The counts of each carrier. */
+  readonly carriers: readonly ActivityGroup[]
+}
+
+/** Which numbers are shown. */
+export interface ActivityFilter {
+  /** The name of the application. Defaults to the sum over all. */
+  readonly application?: string | undefined
+  /** Until now: 60 minutes, 24 hours or 31 days, each with the current step. */
+  readonly period: ActivityPeriod
+}
+
+const MAX_COUNTRIES = 100
+/** From how many codes on their conversion says something. */
+const ENOUGH_CODES = 20
+const LOW_PERCENT = 25
+
+const SUMS = ACTIVITY_COUNTS.map((count) => `sum(${count})::bigint AS ${count}`).join(', ')
+
+type Row = ActivityCounts & {
+  readonly kind: 'step' | 'method' | 'country' | 'carrier'
+  readonly step: number | null
+  readonly method: string | null
+  readonly country: string | null
+  readonly carrier: string | null
+}
+
+/** The numbers of a period, from one read of its rows. */
+export async function showActivity({ store }: Actor, filter: ActivityFilter): Promise<ActivityReport> {
+  const { application = ALL_APPLICATIONS, period } = filter
+  if (application !== ALL_APPLICATIONS) await mustExist(store, application)
+  const { stepMs, steps } = ACTIVITY_PERIODS[period]
+  const now = Date.now()
+  const from = now - (now % stepMs) - (steps - 1) * stepMs
+  const rows = await store.lists.query<Row>(
+    `SELECT CASE WHEN grouping(step) = 0 THEN 'step' WHEN grouping(method) = 0 THEN 'method'
+         WHEN grouping(country) = 0 THEN 'country' ELSE 'carrier' END AS kind,
+       step, method, country, carrier, ${SUMS}
+     FROM (SELECT *, starts_at - starts_at % $3::bigint AS step FROM activity
+       WHERE application = $1 AND starts_at >= $2) AS counted
+     GROUP BY GROUPING SETS ((step), (method), (country), (carrier))`,
+    [application, from, stepMs],
+  )
+  const before = await store.lists.query<{ country: string; codes: number; typed: number }>(
+    `SELECT country, sum(codes)::bigint AS codes, sum(typed)::bigint AS typed FROM activity
+     WHERE application = $1 AND starts_at >= $2 AND starts_at < $3 AND country <> '' GROUP BY country`,
+    [application, from - steps * stepMs, from],
+  )
+  const of = (kind: Row['kind']) => rows.filter((row) => row.kind === kind)
+  const counted = new Map(of('step').map((row) => [row.step, row]))
+  const former = new Map(before.map((row) => [row.country, row]))
+  return {
+    stepMs,
+    steps: Array.from({ length: steps }, (_, index) => {
+      const startsAt = from + index * stepMs
+      return { startsAt, ...countsIn(counted.get(startsAt)) }
+    }),
+    methods: groups(of('method'), 'method'),
+    countries: groups(of('country'), 'country')
+      .filter(({ name }) => name !== '')
+      .slice(0, MAX_COUNTRIES)
+      .map((group) => compared(group, former.get(group.name))),
+    carriers: groups(of('carrier'), 'carrier').filter(({ name }) => name !== ''),
+  }
+}
+
+function groups(rows: readonly Row[], kind: 'method' | 'country' | 'carrier'): ActivityGroup[] {
+  return rows
+    .map((row) => ({ name: row[kind] ?? '', ...countsIn(row) }))
+    .sort((a, b) => b.codes - a.codes || b.sent - a.sent || (a.name < b.name ? -1 : 1))
+}
+
+function countsIn(row: ActivityCounts | undefined): ActivityCounts {
+  const entries = ACTIVITY_COUNTS.map((count) => [count, Number(row?.[count] ?? 0)])
+  return Object.fromEntries(entries) as Record<ActivityCount, number>
+}
+
+type Conversion = Pick<ActivityCounts, 'codes' | 'typed'>
+
+function compared(group: ActivityGroup, before: Conversion | undefined): CountryActivity {
+  const percent = percentOf(group)
+  const percentBefore = before ? percentOf(before) : null
+  const isHalved =
+    percent !== null &&
+    before !== undefined &&
+    before.codes >= ENOUGH_CODES &&
+    percent * 2 < (percentBefore ?? 0)
+  const isLow = percent !== null && group.codes >= ENOUGH_CODES && (percent < LOW_PERCENT || isHalved)
+  return { ...group, percent, percentBefore, isLow }
+}
+
+/** A code that was sent before the period began can be typed in it. */
+function percentOf({ codes, typed }: Conversion): number | null {
+  return codes === 0 ? null : Math.min(100, Math.round((100 * typed) / codes))
+}
