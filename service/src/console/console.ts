@@ -12,6 +12,7 @@ import { formOf } from './form.js'
 import type { PageRoute } from './page.js'
 import type { ConsoleParts } from './parts.js'
 import { PAGE_ROUTES, PUBLIC_ROUTES } from './routes.js'
+import { serveScripts } from './scripts.js'
 import { requireTls, sameOrigin, securityHeaders } from './security.js'
 import { sendPage } from './send-page.js'
 import { StoredSessions } from './session-store.js'
@@ -37,6 +38,7 @@ export function createConsole(parts: ConsoleParts): Express {
   app.use(observeRequests(log, parts.observe))
   app.use(securityHeaders, requireTls)
   app.get('/console/assets/console.css', styleRoute)
+  serveScripts(app)
   app.use(sameOrigin)
   app.use(consoleSession(parts))
   app.use(passport.session())

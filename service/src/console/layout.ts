@@ -14,11 +14,11 @@ const SECTIONS: readonly {
   { section: 'overview', name: 'Overview', path: '/console', least: 'viewer' },
   { section: 'applications', name: 'Applications', path: '/console/applications', least: 'viewer' },
   { section: 'audit', name: 'Audit log', path: '/console/audit', least: 'viewer' },
-  { section: 'health', name: 'Health', path: '/console/health', least: 'viewer' },
+  { section: 'health', name: 'Health and numbers', path: '/console/health', least: 'viewer' },
   { section: 'operators', name: 'Operators', path: '/console/operators', least: 'admin' },
 ]
 
-/** The HTML document around a page; `account` is the operator who is signed in. It needs no scripts. */
+/** The HTML document around a page; `account` is the operator who is signed in. */
 export function layout(page: Page, account: OperatorAccount | undefined): string {
   const isError = page.message?.tone === 'error'
   return html`<!doctype html>
@@ -32,7 +32,7 @@ export function layout(page: Page, account: OperatorAccount | undefined): string
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/console/mfa/assets/mfa.css">
 <link rel="stylesheet" href="${STYLE_PATH}">
-</head>
+${page.scripts?.map(({ path }) => html`<script defer src="${path}"></script>\n`)}</head>
 <body class="${account ? 'console' : 'console-narrow'}">
 ${account ? html`<a class="skip" href="#main">Skip to content</a>` : ''}
 <header class="mfa-top console-top">

@@ -4,6 +4,7 @@ import type { Operator } from '../operator/operator.js'
 import type { OperatorAccount } from '../operator/operator-account.js'
 import type { Role } from '../operator/role.js'
 import type { ConsoleParts } from './parts.js'
+import type { Script } from './scripts.js'
 
 /** A page of the console. */
 export interface Page {
@@ -13,6 +14,8 @@ export interface Page {
   readonly section?: Section
   /** What the last request changed, or why it changed nothing. */
   readonly message?: PageMessage
+  /** The scripts that improve the page, in this order. It must do without them. Defaults to none. */
+  readonly scripts?: readonly Script[]
   /** The HTTP status. Defaults to 200. */
   readonly status?: number
 }

@@ -5,6 +5,7 @@ import { AUDIT_ROUTES } from './pages/audit.js'
 import { DEVELOPER_ROUTES } from './pages/developer.js'
 import { HEALTH_ROUTES } from './pages/health.js'
 import { MESSAGE_ROUTES } from './pages/messages.js'
+import { NUMBER_ROUTES } from './pages/numbers.js'
 import { OPERATOR_ROUTES } from './pages/operators.js'
 import { OVERVIEW_ROUTES } from './pages/overview.js'
 import { SETTINGS_ROUTES } from './pages/settings.js'
@@ -23,6 +24,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...KEY_ROUTES,
   ...USER_ROUTES,
   ...MESSAGE_ROUTES,
+  ...NUMBER_ROUTES,
   ...TRAFFIC_ROUTES,
   ...WEBHOOK_ROUTES,
   ...TEXT_ROUTES,

@@ -11,6 +11,9 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ')
 
+/** The policy of pages with scripts, which come from the console itself and read its pages again. */
+export const POLICY_WITH_SCRIPTS = `${POLICY}; script-src 'self'; connect-src 'self'`
+
 const HEADERS = {
   'Content-Security-Policy': POLICY,
   'X-Content-Type-Options': 'nosniff',
@@ -21,7 +24,7 @@ const HEADERS = {
   'Cache-Control': 'no-store',
 }
 
-/** Sets the headers of every response: no scripts, no framing, no caching, and no address of a page to other sites. */
+/** Sets the headers of every response: no scripts, unless its page has some, no framing, no caching, and no address of a page to other sites. */
 export const securityHeaders: RequestHandler = function securityHeaders(_request, response, next) {
   response.set(HEADERS)
   next()

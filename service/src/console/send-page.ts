@@ -2,6 +2,7 @@ import type { Response } from 'express'
 import type { OperatorAccount } from '../operator/operator-account.js'
 import { layout } from './layout.js'
 import type { Reply } from './page.js'
+import { POLICY_WITH_SCRIPTS } from './security.js'
 
 /** Responds with a page, or leads to the next one. */
 export function sendPage(response: Response, reply: Reply, account: OperatorAccount | undefined): void {
@@ -11,6 +12,7 @@ export function sendPage(response: Response, reply: Reply, account: OperatorAcco
     response.attachment(name).set('Content-Type', type).send(body)
     return
   }
+  if (reply.scripts) response.set('Content-Security-Policy', POLICY_WITH_SCRIPTS)
   response
     .status(reply.status ?? 200)
     .type('html')

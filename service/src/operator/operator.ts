@@ -39,6 +39,7 @@ import {
 } from './operator-invitations.js'
 import { type PhoneTrafficSummary, pauseTraffic, resumeTraffic, showTraffic } from './phone-traffic.js'
 import { previewTexts, type TextPreview } from './preview-texts.js'
+import { type QueueState, showQueue } from './queue.js'
 import { type OwnFactorChange, recordOwnFactor, recordSignIn } from './record-sign-in.js'
 import type { Role } from './role.js'
 import type { ErasedUser, UserPage } from './user-data.js'
@@ -152,6 +153,8 @@ export interface Operator {
   resumeTraffic(application: string, destination: string): Promise<void>
   /** Shows what was sent and typed in a period, by step, method, country and carrier. Test keys do not count. */
   showActivity(filter: ActivityFilter): Promise<ActivityReport>
+  /** Counts the messages that wait to be delivered, of all applications. */
+  showQueue(): Promise<QueueState>
   /** Lists the mailboxes that get no more mail of an application because their owners reported it as spam: the latest 200. */
   listComplaints(application: string): Promise<MailComplaint[]>
   /**
@@ -242,6 +245,7 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     pauseTraffic: (application, destination) => pauseTraffic(actor, application, destination),
     resumeTraffic: (application, destination) => resumeTraffic(actor, application, destination),
     showActivity: (filter) => showActivity(actor, filter),
+    showQueue: () => showQueue(actor),
     listComplaints: (application) => listComplaints(actor, application),
     liftComplaint: (application, mailbox) => liftComplaint(actor, application, mailbox),
     listDeliveries: (filter) => listDeliveries(actor, filter),

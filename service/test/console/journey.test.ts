@@ -138,6 +138,9 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     expect(await page.locator('code.once').textContent()).toMatch(/^mfa_live_/)
     await check(page, 'console-new-key')
     await console.service.operator('test').pauseTraffic('vault', 'FR')
+    const { mfa } = console.service
+    const send = (phone: string) => mfa.send({ method: 'sms', contact: { kind: 'phone', phone } })
+    for (let user = 0; user < 5; user++) await send(`+4474001${user}0001`)
 
     const state = await context.storageState()
     const paths = [
@@ -146,6 +149,7 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
       ['keys', '/console/applications/vault/keys'],
       ['users', '/console/applications/vault/users'],
       ['messages', '/console/applications/vault/messages'],
+      ['numbers', '/console/applications/default/numbers?period=hour'],
       ['traffic', '/console/applications/vault/traffic'],
       ['webhook', '/console/applications/vault/webhook'],
       ['texts', '/console/applications/vault/texts?language=ar'],
@@ -161,5 +165,43 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
         await check(other, `console-${name}-${look}`)
       }
     }
+
+    const { page: charts } = await newUser(browser, { ...LOOKS['desktop-light'], storageState: state })
+    const faults: string[] = []
+    charts.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())))
+    charts.on('pageerror', (error) => void faults.push(error.message))
+    await charts.clock.install()
+    await charts.goto(`${url}/console/applications/default/numbers?period=hour`)
+    await charts.getByText('The charts are kept up to date.').waitFor()
+    expect(await charts.locator('canvas').count()).toBe(2)
+    await send('+447400190001')
+    const sent = charts.locator('.totals dd').first()
+    // Counts are written once a second, and the page reads itself again every half minute.
+    await expect
+      .poll(
+        async () => {
+          await charts.clock.fastForward(31_000)
+          return sent.textContent()
+        },
+        { timeout: 60_000, interval: 500 },
+      )
+      .toBe('6')
+    expect(await charts.locator('canvas').count()).toBe(2)
+    await press(charts, 'Pause updates')
+    await charts.getByText('The charts are not kept up to date.').waitFor()
+    expect(faults).toEqual([])
+
+    const { page: plain } = await newUser(browser, {
+      ...LOOKS['desktop-light'],
+      storageState: state,
+      javaScriptEnabled: false,
+    })
+    await plain.goto(`${url}/console/health?period=day`)
+    await plain.getByRole('region', { name: 'Numbers by time' }).waitFor()
+    await plain.getByRole('link', { name: 'Last month' }).click()
+    await plain
+      .getByRole('link', { name: 'Last month', exact: true })
+      .and(plain.locator('[aria-current]'))
+      .waitFor()
   })
 })

@@ -460,8 +460,46 @@ describe('the pages of the console', () => {
     for (const [, outcome = '', phone = ''] of rows) expect(simulatedOutcomeFor(phone)).toBe(outcome)
   })
 
-  test('shows what the doctor finds', async () => {
+  test('shows numbers as tables that need no script, and warns where few codes are typed', async () => {
+    const { browser } = operators.viewer
+    const api = console.service.operator('test')
+    await api.createApplication('counted', { minConversionPercent: 0, countries: ['FR'] })
+    const { key } = await api.createKey('counted', { mode: 'live' })
+    const call = (path: string, fields: Record<string, string>) =>
+      request(console.service.api).post(path).set('Authorization', `Bearer ${key}`).type('form').send(fields)
+    const User = '+33612345678'
+    for (let count = 0; count < 20; count++) {
+      await call('/v1/mfa', { User: `+336123400${10 + count}`, Type: 'SMS' }).expect(200)
+    }
+    const { body } = await call('/v1/mfa', { User, Type: 'SMS' }).expect(200)
+    await call('/v1/mfa/verify', { User, Type: 'PHONE', Code: 'XXXXXX', Challenge: body.challenge })
+    const path = '/console/applications/counted/numbers'
+    // Counts are written once a second.
+    await expect
+      .poll(() => read(browser, `${path}?period=hour`), { timeout: 30_000 })
+      .toContain('sms 21 0 0 21 0 1 0')
+    const page = await read(browser, `${path}?period=hour`)
+    expect(page).toContain('FR 21 0 0 % – 0 0 1 few are typed')
+    expect(page).toContain('Few codes are typed in FR (0 %). It may be SMS pumping')
+    expect(page).toContain('inbox 21 0 0 21 0 1 0')
+    expect(await read(browser, `${path}?period=month`)).toContain('sms 21 0 0 21 0 1 0')
+    expect(await read(browser, `${path}?period=century`)).toMatch(/\d\d:00 21 0 0 21 0 1 0/)
+    const all = await browser.get('/console/health?period=hour').expect(200)
+    expect(textOf(all.text)).toContain('FR 21 0 0 %')
+    expect(all.headers['content-security-policy']).toContain("script-src 'self'; connect-src 'self'")
+    for (const [, source] of all.text.matchAll(/<script defer src="([^"]+)">/g)) {
+      await browser
+        .get(source ?? '')
+        .expect(200)
+        .expect('content-type', /^text\/javascript/)
+    }
+    const other = await browser.get('/console/audit').expect(200)
+    expect(other.headers['content-security-policy']).not.toContain('script-src')
+  })
+
+  test('shows the queue, and what the doctor finds', async () => {
     const page = await read(operators.viewer.browser, '/console/health')
+    expect(page).toContain('Messages that wait 0 Due by now 0 Oldest due message –')
     expect(page).toMatch(/ok database pglite/)
     expect(page).toMatch(/warning API keys The application "default" has no live key/)
   })

@@ -103,6 +103,7 @@ const APPLICATION_PAGES = [
   { page: '/keys', name: 'API keys', least: 'viewer' },
   { page: '/users', name: 'Users', least: 'support' },
   { page: '/messages', name: 'Messages', least: 'viewer' },
+  { page: '/numbers', name: 'Numbers', least: 'viewer' },
   { page: '/traffic', name: 'Traffic', least: 'viewer' },
   { page: '/webhook', name: 'Webhook', least: 'viewer' },
   { page: '/texts', name: 'Texts', least: 'viewer' },

@@ -1,0 +1,141 @@
+import { type Html, html } from '../../http/html-page.js'
+import {
+  ACTIVITY_PERIODS,
+  type ActivityCounts,
+  type ActivityGroup,
+  type ActivityPeriod,
+  type ActivityReport,
+  type CountryActivity,
+} from '../../operator/activity.js'
+import type { PageRequest, PageRoute, Reply } from '../page.js'
+import { CHART_SCRIPTS } from '../scripts.js'
+import { type Cell, table } from '../table.js'
+import { APPLICATIONS_PATH, applicationNav, applicationOf, textOf } from './applications.js'
+
+/** The numbers of one application. */
+export const NUMBER_ROUTES: readonly PageRoute[] = [
+  { method: 'get', path: `${APPLICATIONS_PATH}/:application/numbers`, least: 'viewer', handle: numbersPage },
+]
+
+async function numbersPage(request: PageRequest): Promise<Reply> {
+  const application = await applicationOf(request)
+  return {
+    title: application,
+    section: 'applications',
+    scripts: CHART_SCRIPTS,
+    main: html`${applicationNav(request, application, '/numbers')}${await numbersSection(request, application)}`,
+  }
+}
+
+const PERIODS: Readonly<Record<ActivityPeriod, string>> = {
+  hour: 'Last hour',
+  day: 'Last day',
+  month: 'Last month',
+}
+
+/** Charts and tables of what was sent and typed, for one application or all of them. The query names the period. */
+export async function numbersSection(
+  { operator, request }: PageRequest,
+  application: string | undefined,
+): Promise<Html> {
+  const wanted = textOf(request.query.period)
+  const period = (Object.keys(PERIODS) as ActivityPeriod[]).find((name) => name === wanted) ?? 'day'
+  const report = await operator.showActivity({ application, period })
+  return html`<nav class="console-tabs" aria-label="Period"><ul>
+${Object.entries(PERIODS).map(
+  ([name, label]) =>
+    html`<li><a href="?period=${name}"${name === period && html` aria-current="page"`}>${label}</a></li>`,
+)}</ul></nav>
+<div id="numbers" data-step="${ACTIVITY_PERIODS[period].stepMs}">
+${warnings(report.countries)}
+${totals(report)}
+<div class="charts" data-charts></div>
+<details open><summary>Numbers by time (UTC)</summary>
+${table(
+  'Numbers by time',
+  ['Time', ...COUNTS.map(({ name }) => name)],
+  report.steps.map(({ startsAt, ...counts }) => [stepCell(startsAt, report.stepMs), ...cells(counts)]),
+  '',
+)}</details>
+<h2>Countries</h2>
+<p class="note">Codes sent to phones, and how many of them were typed. A warning appears where at least 20 were sent and fewer than a quarter
+were typed, or less than half of the share of the period before. Codes that nobody types are a sign of SMS pumping.</p>
+${table('Countries', COUNTRY_HEADINGS, report.countries.map(countryRow), 'No codes were sent to phones.')}
+<h2>Methods</h2>
+${groupTable('Methods', 'Method', report.methods)}
+<h2>Carriers</h2>
+${groupTable('Carriers', 'Carrier', report.carriers)}
+</div>`
+}
+
+const COUNTS = [
+  { count: 'sent', name: 'Sent' },
+  { count: 'delivered', name: 'Delivered' },
+  { count: 'failed', name: 'Failed' },
+  { count: 'codes', name: 'Codes' },
+  { count: 'typed', name: 'Typed' },
+  { count: 'wrong', name: 'Wrong' },
+  { count: 'locked', name: 'Locked' },
+] as const
+
+function cells(counts: ActivityCounts): number[] {
+  return COUNTS.map(({ count }) => counts[count])
+}
+
+function totals({ steps }: ActivityReport): Html {
+  const sum = (count: keyof ActivityCounts) => steps.reduce((total, step) => total + step[count], 0)
+  return html`<dl class="totals">${COUNTS.map(
+    ({ count, name }) => html`<div><dt>${name}</dt><dd>${sum(count).toLocaleString('en')}</dd></div>`,
+  )}</dl>`
+}
+
+function warnings(countries: readonly CountryActivity[]): Html | false {
+  const low = countries.filter(({ isLow }) => isLow)
+  if (low.length === 0) return false
+  return html`<div class="mfa-message mfa-message-error" role="status"><p>Few codes are typed in ${low
+    .map(({ name, percent, percentBefore }) => {
+      const before = percentBefore === null ? '' : `, before ${percentBefore} %`
+      return `${name} (${percent} %${before})`
+    })
+    .join(', ')}. It may be SMS pumping: see the traffic of the applications that send there.</p></div>`
+}
+
+const COUNTRY_HEADINGS = [
+  'Country',
+  'Codes',
+  'Typed',
+  'Share',
+  'Share before',
+  'Delivered',
+  'Failed',
+  'Wrong',
+  'State',
+]
+
+function countryRow({ name, percent, percentBefore, isLow, ...counts }: CountryActivity): Cell[] {
+  return [
+    ...[name, counts.codes, counts.typed, share(percent), share(percentBefore)],
+    ...[counts.delivered, counts.failed, counts.wrong],
+    isLow ? html`<span class="badge badge-bad">few are typed</span>` : html`<span class="badge">fine</span>`,
+  ]
+}
+
+function share(percent: number | null): string | null {
+  return percent === null ? null : `${percent} %`
+}
+
+function groupTable(label: string, heading: string, groups: readonly ActivityGroup[]): Html {
+  return table(
+    label,
+    [heading, ...COUNTS.map(({ name }) => name)],
+    groups.map(({ name, ...counts }) => [name, ...cells(counts)]),
+    'Nothing was sent or typed.',
+  )
+}
+
+/** A step is shown by its day, or by its time of day. */
+function stepCell(startsAt: number, stepMs: number): Html {
+  const iso = new Date(startsAt).toISOString()
+  const text = stepMs === ACTIVITY_PERIODS.month.stepMs ? iso.slice(0, 10) : iso.slice(11, 16)
+  return html`<time datetime="${iso}">${text}</time>`
+}
