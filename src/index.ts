@@ -93,6 +93,7 @@ export type {
   Transcribed,
   TranscribeRequest,
   TranscriptFormat,
+  TranscriptionProgress,
   TranscriptionRefusal,
   TranscriptSegment,
   TranscriptWord,

@@ -1,6 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { type StreamTicket, type TranscribeAnswer, TranscriptionError } from 'countersign'
+import {
+  ServiceError,
+  type StreamTicket,
+  type TranscribeAnswer,
+  type TranscribeRequest,
+  TranscriptionError,
+  type TranscriptionProgress,
+} from 'countersign'
 import supertest from 'supertest'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../src/app.js'
@@ -9,6 +16,8 @@ import { type Browser, openTestVault, signIn, type TestVault } from './kit.js'
 /** The requests that the service received, and its response. */
 let received: { file: string; content: string | undefined }[] = []
 let answer: TranscribeAnswer
+let reported: TranscriptionProgress[] = []
+let failure: Error | undefined
 let issueTicket: () => Promise<StreamTicket>
 
 let vault: TestVault
@@ -17,8 +26,10 @@ let nina: Browser
 beforeAll(async () => {
   vault = await openTestVault()
   const transcriber = {
-    async transcribe({ file }: { readonly file: string }) {
+    async transcribe({ file, onProgress }: TranscribeRequest) {
       received.push({ file, content: existsSync(file) ? readFileSync(file, 'utf8') : undefined })
+      for (const progress of reported) onProgress?.(progress)
+      if (failure) throw failure
       return answer
     },
     createStreamTicket: () => issueTicket(),
@@ -29,6 +40,8 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   received = []
+  reported = []
+  failure = undefined
   answer = { outcome: 'transcribed', text: 'go forward <b>ten</b> meters', durationSeconds: 2.79 }
   issueTicket = async () => ({ ticket: 'a-ticket', expiresInSeconds: 60 })
 })
@@ -84,6 +97,42 @@ describe('a recording', () => {
     await nina.post('/transcribe').type('form').send({ file }).expect(200)
     await nina.post('/transcribe').field('file', file).attach('recording', Buffer.from(''), '').expect(200)
     expect(received).toEqual([1, 2, 3].map(() => ({ file, content: undefined })))
+  })
+
+  describe('for a script that asks for events', () => {
+    const file = 'https://media.example/a.mp3'
+    const decoding = { state: 'decoding' } as const
+    const asEvents = () => nina.post('/transcribe').accept('text/event-stream, application/json;q=0.9')
+    const eventsOf = (text: string) =>
+      [...text.matchAll(/event: (\w+)\ndata: (.*)\n\n/g)].map(([, name, data = '']) => [
+        name,
+        JSON.parse(data),
+      ])
+
+    it('leads to the progress, then to the transcript', async () => {
+      const transcribing = { state: 'transcribing', seconds: 2, durationSeconds: 2.79, text: 'go' } as const
+      reported = [decoding, transcribing]
+      const response = await asEvents().send({ file }).expect(200).expect('content-type', 'text/event-stream')
+      expect(eventsOf(response.text)).toEqual([
+        ['progress', decoding],
+        ['progress', transcribing],
+        ['transcript', { text: 'go forward <b>ten</b> meters', durationSeconds: 2.79 }],
+      ])
+    })
+
+    it('leads to a problem, as the last event once there were others', async () => {
+      answer = { outcome: 'refused', refusal: { reason: 'file_too_large' } }
+      expect((await asEvents().send({ file }).expect(413)).body.code).toBe('file_too_large')
+      reported = [decoding]
+      const refused = await asEvents().send({ file }).expect(200)
+      expect(eventsOf(refused.text).at(-1)).toMatchObject([
+        'problem',
+        { code: 'file_too_large', status: 413 },
+      ])
+      failure = new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'down')
+      const failed = await asEvents().send({ file }).expect(200)
+      expect(eventsOf(failed.text).at(-1)).toMatchObject(['problem', { code: 'unavailable' }])
+    })
   })
 
   it('is shown as text in a page', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseOutput } from '../src/transcription/engines/pocketsphinx.js'
+import { outputReader } from '../src/transcription/engines/pocketsphinx.js'
 import { answerOf, type Recognized, textOf } from '../src/transcription/recognized.js'
 import { srt, vtt } from '../src/transcription/subtitles.js'
 
@@ -39,7 +39,12 @@ describe('the output of pocketsphinx', () => {
       'without times',
       '',
     ]
-    expect(parseOutput(output.join('\n'))).toEqual({
+    const reported: unknown[] = []
+    const reader = outputReader((segment) => reported.push(segment))
+    for (const line of output.slice(0, 7)) reader.read(line)
+    expect(reported).toMatchObject([{ text: 'go to the 3.5 mile', endSeconds: 0.9 }])
+    for (const line of output.slice(7)) reader.read(line)
+    expect(reader.end()).toEqual({
       segments: [
         { text: 'go to the 3.5 mile', startSeconds: 0.47, endSeconds: 0.9 },
         { text: 'meters', startSeconds: 4, endSeconds: 4.5 },
@@ -51,7 +56,8 @@ describe('the output of pocketsphinx', () => {
         { word: 'meters', startSeconds: 4, endSeconds: 4.5 },
       ],
     })
-    expect(parseOutput('')).toEqual({ segments: [], words: [] })
+    expect(reported).toEqual(reader.end().segments)
+    expect(outputReader().end()).toEqual({ segments: [], words: [] })
   })
 })
 

@@ -490,6 +490,14 @@ describe.skipIf(!hasRealEngine())('what ffmpeg is given', () => {
       const failed = await post(formWith(await readFile(path)))
       expect([failed.status, failed.headers.get('retry-after')]).toEqual([status, String(seconds)])
       expect(failed.body).toMatchObject({ code, retry_after: seconds })
+      const streamed = await fetch(`${url}/v1/transcribe`, {
+        method: 'POST',
+        headers: { ...bearer, accept: 'text/event-stream' },
+        body: formWith(await readFile(path)),
+      })
+      const last = (await streamed.text()).trim().split('\n\n').at(-1) ?? ''
+      expect([streamed.status, last.split('\n')[0]]).toEqual([200, 'event: problem'])
+      expect(JSON.parse(last.slice(last.indexOf('{')))).toEqual(failed.body)
       expect(JSON.stringify(failed.body)).not.toContain('/srv/models')
       const [event] = events.filter(({ event }) => event === 'transcription.failed')
       expect(event?.detail).toContain((error as Error).message)

@@ -2,8 +2,8 @@ import { watch } from 'node:fs'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CountersignService, createService } from '@countersign/service'
-import { mfaClient } from 'countersign'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { mfaClient, type TranscriptionProgress } from 'countersign'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import type { LogEvent } from '../src/log/logger.js'
 import { API_KEY, listen, SECRET } from './kit.js'
@@ -17,6 +17,16 @@ const TRANSCRIBED = {
   durationSeconds: SAID.duration,
   language: 'en',
 }
+/** How many engines run as children of this process. */
+async function enginesOfThisProcess(): Promise<number> {
+  const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8')
+  const names = children
+    .split(' ')
+    .filter(Boolean)
+    .map((pid) => readFile(`/proc/${pid}/comm`, 'utf8').catch(() => ''))
+  return (await Promise.all(names)).filter((name) => name.startsWith('pocketsphinx')).length
+}
+
 const bearer = { authorization: `Bearer ${API_KEY}` }
 
 describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () => {
@@ -141,6 +151,79 @@ describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () =
     expect(await service.mfa.transcribe({ file: video, format: 'vtt' })).toEqual({
       outcome: 'transcribed',
       text: expect.stringMatching(/^WEBVTT\n\n00:00:00\.\d{3} --> [\d:.]+\ngo forward ten meters\n$/),
+    })
+  })
+
+  describe('that is repeated three times', () => {
+    let long: Blob
+    beforeAll(async () => {
+      const padded = join(folder.path, 'padded.wav')
+      await ffmpeg('-i', files.get('wav') ?? '', '-af', 'apad=pad_dur=2', padded)
+      const repeated = join(folder.path, 'repeated.wav')
+      await ffmpeg('-stream_loop', '2', '-i', padded, repeated)
+      files.set('long', repeated)
+      long = new Blob([await readFile(repeated)])
+    })
+    const openEvents = (signal?: AbortSignal) => {
+      const body = new FormData()
+      body.set('file', long)
+      const headers = { ...bearer, accept: 'text/event-stream' }
+      return fetch(`${server.url}/v1/transcribe`, { method: 'POST', headers, body, signal: signal ?? null })
+    }
+
+    test('is reported sentence by sentence, then as a whole', async () => {
+      const response = await openEvents()
+      expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+      const events = [...(await response.text()).matchAll(/event: (\w+)\ndata: (.*)\n\n/g)].map(
+        ([, name, data = '']) => ({ name, ...JSON.parse(data) }),
+      )
+      const transcribing = { name: 'progress', state: 'transcribing', duration: expect.closeTo(14.4, 0) }
+      const sentence = { ...transcribing, text: SAID.text, seconds: expect.any(Number) }
+      expect(events).toEqual([
+        { name: 'progress', state: 'decoding' },
+        { ...transcribing, seconds: 0 },
+        sentence,
+        sentence,
+        sentence,
+        {
+          name: 'result',
+          text: [1, 2, 3].map(() => SAID.text).join(' '),
+          duration: expect.any(Number),
+          language: 'en',
+        },
+      ])
+      const seconds = events.slice(1, -1).map((event) => event.seconds)
+      expect(seconds).toEqual(seconds.toSorted((a, b) => a - b))
+    })
+
+    test('is reported to the client and in process', async () => {
+      const client = mfaClient({ baseUrl: server.url, apiKey: API_KEY })
+      onTestFinished(() => client.close())
+      for (const mfa of [client, service.mfa]) {
+        const texts: (string | undefined)[] = []
+        const onProgress = ({ text }: TranscriptionProgress) => void texts.push(text)
+        await mfa.transcribe({ file: files.get('long') ?? '', onProgress })
+        expect(texts.filter(Boolean)).toEqual([SAID.text, SAID.text, SAID.text])
+      }
+    })
+
+    test('is given up as soon as the caller is gone, and the engine ends', async () => {
+      events.length = 0
+      const gone = new AbortController()
+      const response = await openEvents(gone.signal)
+      for await (const chunk of response.body ?? []) {
+        if (Buffer.from(chunk).includes(SAID.text)) break
+      }
+      expect(await enginesOfThisProcess()).toBe(1)
+      gone.abort()
+      await expect.poll(enginesOfThisProcess).toBe(0)
+      await expect.poll(() => events.map(({ event }) => event)).toContain('transcription.abandoned')
+
+      const over = new AbortController()
+      const onProgress = ({ text }: TranscriptionProgress) => text && over.abort(new Error('enough'))
+      const call = { file: files.get('long') ?? '', signal: over.signal, onProgress }
+      await expect(service.mfa.transcribe(call)).rejects.toThrow('enough')
+      await expect.poll(enginesOfThisProcess).toBe(0)
     })
   })
 

@@ -38,6 +38,7 @@ import {
   verifyContradictionIn,
 } from './response-validation.js'
 import { maxBytesOf, transcriptIn } from './transcript.js'
+import { lastEvent, progressReader } from './transcription-events.js'
 import type { Answer, Transport } from './transport.js'
 import { uploadOf } from './upload.js'
 
@@ -199,17 +200,25 @@ export function dialectClient(
       }),
     }),
     ...(dialect.extras && liveClient(settings, transport)),
-    async transcribe({ file, language, prompt, format }) {
+    async transcribe({ file, language, prompt, format, onProgress, signal }) {
       const path = dialect.paths.transcribe
       const parameters = onlyGiven({ language, prompt, response_format: format })
-      const limits = { timeoutMs: transcribeTimeoutMs, maxBytes: maxBytesOf(format) }
+      const limits = {
+        timeoutMs: transcribeTimeoutMs,
+        maxBytes: maxBytesOf(format, onProgress !== undefined),
+        signal,
+        onEvents: onProgress && progressReader(onProgress),
+      }
       if (isAddress(file)) {
-        return transcriptIn(await transport.post(path, { file, ...parameters }, limits), format)
+        return transcriptIn(
+          lastEvent(await transport.post(path, { file, ...parameters }, limits), format),
+          format,
+        )
       }
       const upload = await uploadOf(file, MAX_RECORDING_BYTES, parameters)
       if (!upload) return { outcome: 'refused', refusal: { reason: 'file_too_large' } }
       try {
-        return transcriptIn(await transport.upload(path, upload, limits), format)
+        return transcriptIn(lastEvent(await transport.upload(path, upload, limits), format), format)
       } finally {
         await upload.close()
       }

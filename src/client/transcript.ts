@@ -30,8 +30,12 @@ const BY_STATUS: Readonly<Record<number, Exclude<Reason, 'busy'>>> = {
 /** The maximum size of a transcript with times, in bytes: ten minutes of words have up to 200 KB. */
 const MAX_BYTES_WITH_TIMES = 1024 * 1024
 
+/** The maximum size of a transcript with events about its progress, in bytes: they repeat its text. */
+const MAX_BYTES_WITH_EVENTS = 2 * MAX_BYTES_WITH_TIMES
+
 /** The maximum size of a transcript in this format, in bytes; `undefined` for that of every other response. */
-export function maxBytesOf(format: TranscriptFormat = 'json'): number | undefined {
+export function maxBytesOf(format: TranscriptFormat = 'json', withEvents = false): number | undefined {
+  if (withEvents) return MAX_BYTES_WITH_EVENTS
   return format === 'json' || format === 'text' ? undefined : MAX_BYTES_WITH_TIMES
 }
 

@@ -10,7 +10,8 @@ import type { Upload } from './upload.js'
 /** The maximum size of a response, in bytes, unless a call says otherwise (R80). */
 const MAX_ANSWER_BYTES = 64 * 1024
 /** The maximum that a call may name. */
-const MAX_BYTES = 1024 * 1024
+const MAX_BYTES = 2 * 1024 * 1024
+const EVENTS = 'text/event-stream'
 
 /** A response that has not been validated. */
 export interface Answer {
@@ -28,8 +29,12 @@ export interface Answer {
 interface CallLimits {
   /** Time limit for the whole call. Defaults to the option `timeoutMs`. */
   readonly timeoutMs?: number
-  /** The maximum size of the response, in bytes, up to 1 MB. Defaults to 64 KB. */
+  /** The maximum size of the response, in bytes, up to 2 MB. Defaults to 64 KB. */
   readonly maxBytes?: number | undefined
+  /** Ends the call, which then fails with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined
+  /** Asks for server-sent events, and receives their text while it arrives. An error that it throws ends the call. */
+  readonly onEvents?: ((text: string) => void) | undefined
 }
 
 interface CallOptions extends CallLimits {
@@ -78,8 +83,8 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
   async function send(path: string, request: TransportRequest, limits: CallLimits = {}): Promise<Answer> {
     const reply = await exchange(
       await loaded,
-      { ...request, origin, path: `${basePath}${path}` },
-      { timeoutMs: limits.timeoutMs ?? timeoutMs, maxBytes: limits.maxBytes ?? MAX_ANSWER_BYTES },
+      { ...request, ...(limits.onEvents && withEvents(request)), origin, path: `${basePath}${path}` },
+      { ...limits, timeoutMs: limits.timeoutMs ?? timeoutMs, maxBytes: limits.maxBytes ?? MAX_ANSWER_BYTES },
     )
     return {
       status: reply.status,
@@ -137,12 +142,21 @@ interface TransportRequest {
   readonly body?: string | Readable
 }
 
+function withEvents({ headers }: TransportRequest) {
+  return { headers: { ...headers, accept: `${EVENTS}, ${headers.accept};q=0.9` } }
+}
+
 const utf8 = new TextDecoder()
 
 interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: string
+}
+
+interface Limits {
+  readonly timeoutMs: number
+  readonly maxBytes: number
 }
 
 /**
@@ -152,7 +166,7 @@ interface Reply {
 function exchange(
   dispatcher: Dispatcher,
   request: TransportRequest & { readonly origin: string; readonly path: string },
-  { timeoutMs: limitMs, maxBytes }: Required<CallLimits> & { readonly maxBytes: number },
+  { timeoutMs: limitMs, maxBytes, signal, onEvents }: CallLimits & Limits,
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
     let head: Omit<Reply, 'body'> | undefined
@@ -161,11 +175,22 @@ function exchange(
     let abort: ((reason: Error) => void) | undefined
     const chunks: Buffer[] = []
     let bytes = 0
+    const decoder = new TextDecoder()
 
     const finish = () => {
       isDone = true
       clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
     }
+    /** Ends the call with an error of the caller. */
+    const cancel = (reason: unknown) => {
+      if (isDone) return
+      finish()
+      if (request.body instanceof Readable) request.body.destroy()
+      reject(reason)
+      abort?.(abortError())
+    }
+    const onAbort = () => cancel(signal?.reason)
     const fail = (error: unknown, timedOut = false) => {
       if (isDone) return
       finish()
@@ -180,7 +205,7 @@ function exchange(
 
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(controller) {
-        if (isDone) return controller.abort(timeoutError())
+        if (isDone) return controller.abort(abortError())
         sent = true
         abort = (reason) => controller.abort(reason)
       },
@@ -191,6 +216,12 @@ function exchange(
         bytes += chunk.length
         if (bytes > maxBytes) return controller.abort(tooLargeError())
         chunks.push(chunk)
+        if (!onEvents || !isEventStream(head)) return
+        try {
+          onEvents(decoder.decode(chunk, { stream: true }))
+        } catch (error) {
+          cancel(error)
+        }
       },
       onResponseEnd() {
         if (isDone || !head) return
@@ -199,6 +230,8 @@ function exchange(
       },
       onResponseError: (_controller, error) => fail(error),
     }
+    if (signal?.aborted) return onAbort()
+    signal?.addEventListener('abort', onAbort, { once: true })
     try {
       // The timer above is the only time limit.
       dispatcher.dispatch({ ...request, headersTimeout: 0, bodyTimeout: 0 }, handler)
@@ -221,6 +254,14 @@ async function loadAgent({ maxConnections, timeoutMs }: ServiceSettings): Promis
     allowH2: false,
     connect: { timeout: timeoutMs, rejectUnauthorized: true },
   })
+}
+
+function isEventStream(head: Omit<Reply, 'body'> | undefined): boolean {
+  return single(head?.headers['content-type']).toLowerCase().startsWith(EVENTS)
+}
+
+function abortError(): Error {
+  return new DOMException('The call was ended.', 'AbortError')
 }
 
 function tooLargeError(): Error {

@@ -107,6 +107,7 @@ export {
   type Transcribed,
   type TranscribeRequest,
   type TranscriptFormat,
+  type TranscriptionProgress,
   type TranscriptionRefusal,
   type TranscriptSegment,
   type TranscriptWord,
@@ -130,6 +131,7 @@ export {
   TRANSCRIPTION_REFUSALS,
   transcribeAnswer,
   transcribeBody,
+  transcriptionProgress,
 } from './transcription-wire.js'
 export {
   backupAnswer,

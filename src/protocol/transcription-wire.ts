@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { TRANSCRIPT_FORMATS, type TranscriptionRefusal } from './transcription.js'
+import { TRANSCRIPT_FORMATS, TRANSCRIPTION_STATES, type TranscriptionRefusal } from './transcription.js'
 import { oneOf, text } from './wire-parts.js'
 
 /** The path of `POST` requests for a transcript. */
@@ -81,6 +81,30 @@ export const transcribeAnswer = z.object({
     .array(z.object({ word: z.string().meta({ examples: ['forward'] }), ...times }))
     .optional()
     .meta({ description: 'With `verbose_json`: the words, if the engine gives their times.' }),
+})
+
+/** The data of the event `progress` in the response to `POST /v1/transcribe` with `Accept: text/event-stream`. */
+export const transcriptionProgress = z.object({
+  state: z.enum(TRANSCRIPTION_STATES).meta({
+    description: '`decoding`: the file is being read. `transcribing`: the engine is at work.',
+  }),
+  seconds: z
+    .number()
+    .nonnegative()
+    .optional()
+    .meta({ description: 'How much of the recording is transcribed.', examples: [2.12] }),
+  duration: z
+    .number()
+    .nonnegative()
+    .optional()
+    .meta({ description: 'Length of the recording in seconds.', examples: [12] }),
+  text: z
+    .string()
+    .optional()
+    .meta({
+      description: 'What was recognized since the event before, if the engine says so.',
+      examples: ['go forward ten meters'],
+    }),
 })
 
 /** Why a recording is refused: each is a `reason` of `TranscriptionRefusal` and the `code` of a problem. */

@@ -23,6 +23,21 @@ export interface TranscriptWord {
   readonly endSeconds: number
 }
 
+/** The steps of a transcription, after the recording has arrived. */
+export const TRANSCRIPTION_STATES = ['decoding', 'transcribing'] as const
+
+/** How far the transcription of a recording has come. */
+export interface TranscriptionProgress {
+  /** `decoding`: the service reads the file. `transcribing`: the engine turns its sound into text. */
+  readonly state: (typeof TRANSCRIPTION_STATES)[number]
+  /** How much of the recording is transcribed. An engine that does not say so stays at 0. */
+  readonly seconds?: number
+  /** Length of the recording, as soon as it is known. */
+  readonly durationSeconds?: number
+  /** What was recognized since the call before, if the engine says so. */
+  readonly text?: string
+}
+
 /** Requests the transcript of a recording. */
 export interface TranscribeRequest {
   /**
@@ -37,6 +52,10 @@ export interface TranscribeRequest {
   readonly prompt?: string | undefined
   /** The form of the transcript. Defaults to `json`. */
   readonly format?: TranscriptFormat | undefined
+  /** Called while the recording is being transcribed, as far as the service reports its progress. */
+  readonly onProgress?: ((progress: TranscriptionProgress) => void) | undefined
+  /** Ends the call, which then throws the reason of the signal. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Why the service refused to transcribe a recording. */

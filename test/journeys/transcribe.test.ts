@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { goForwardAs, hasRealEngine } from '../../service/test/recordings.js'
+import { ffmpeg, goForwardAs, hasRealEngine } from '../../service/test/recordings.js'
 import { hasBrowser } from '../kit/chromium.js'
 import { type TemporaryFolder, temporaryFolder } from '../kit/temporary-folder.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
@@ -23,6 +23,29 @@ describe.skipIf(!hasBrowser || !hasRealEngine())('the transcription page of the 
   afterAll(async () => {
     await journey.close()
     folder.remove()
+  })
+
+  it('shows nina the progress and the text so far of a longer recording', async () => {
+    const sentence = `${folder.path}/sentence.wav`
+    await ffmpeg('-i', recording, '-af', 'apad=pad_dur=2', sentence)
+    const longer = `${folder.path}/longer.wav`
+    await ffmpeg('-stream_loop', '2', '-i', sentence, longer)
+    const { page, context } = await newUser(browser, LOOKS['phone-dark'])
+    await passwordStep(page, url, 'nina', '/transcribe')
+    // The steps pass too quickly to wait for each.
+    await page.locator('#step').evaluate((step) => {
+      new MutationObserver(() => {
+        step.setAttribute('data-seen', `${step.getAttribute('data-seen') ?? ''}|${step.textContent}`)
+      }).observe(step, { childList: true })
+    })
+    await page.getByLabel('Audio or video file').setInputFiles(longer)
+    await page.getByRole('button', { name: 'Transcribe' }).click()
+    await page.getByText(/^(go forward ten meters ?){3}$/).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: 'Transcript' }).waitFor()
+    expect(await page.locator('#step').getAttribute('data-seen')).toMatch(
+      /\|Sent 100 %\|Transcribing…\|Transcribed 0:02 of 0:14\|/,
+    )
+    await context.close()
   })
 
   it.each([

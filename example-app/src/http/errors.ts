@@ -23,13 +23,16 @@ export function answerProblem(req: Request, res: Response, problem: Problem): vo
     res.send(problemPage(problem, req.user, frameOf(req, {})))
     return
   }
-  const { status, code, title, detail } = problem
-  res
-    .type('application/problem+json')
-    .send(JSON.stringify({ type: 'about:blank', title, status, code, detail }))
+  res.type('application/problem+json').send(JSON.stringify(problemBody(problem)))
 }
 
-function asProblem(error: unknown): Problem {
+/** A problem as JSON (RFC 9457). */
+export function problemBody({ status, code, title, detail }: Problem) {
+  return { type: 'about:blank', title, status, code, detail }
+}
+
+/** The problem that an error means for the user. One of ours is logged. */
+export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   const status = statusOf(error)
   if (status === 413) return new Problem('body_too_large', 'Send at most 4 KB.')

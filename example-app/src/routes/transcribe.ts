@@ -1,8 +1,16 @@
-import { type TranscribeAnswer, TranscriptionError, type TranscriptionRefusal } from 'countersign'
-import { type Request, Router } from 'express'
+import {
+  type TranscribeAnswer,
+  type TranscribeRequest,
+  TranscriptionError,
+  type TranscriptionProgress,
+  type TranscriptionRefusal,
+} from 'countersign'
+import { type Request, type Response, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
 import { readBody } from '../http/body.js'
+import { asProblem, problemBody } from '../http/errors.js'
+import { browserGone, eventStream, wantsEvents } from '../http/event-stream.js'
 import { frameOf } from '../http/frame.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
@@ -30,20 +38,41 @@ const DETAILS: Readonly<Record<TranscriptionRefusal['reason'], string>> = {
   timestamps_unavailable: 'The transcription engine gives no times.',
 }
 
+/** How a call is watched. */
+type Watch = Pick<TranscribeRequest, 'onProgress' | 'signal'>
+
 /** `GET /transcribe`, `POST /transcribe`, `POST /transcribe/ticket` */
 export function transcribeRoutes(context: VaultContext): Router {
   const { transcriber, streamOrigin } = context
   const router = Router()
   const scripts = ownScripts(streamOrigin)
 
-  const transcribe = (req: Request): Promise<TranscribeAnswer> => {
-    if (!req.is('multipart/form-data')) return transcriber.transcribe(readBody(req, addressed))
+  const transcribe = (req: Request, watch: Watch): Promise<TranscribeAnswer> => {
+    if (!req.is('multipart/form-data')) {
+      return transcriber.transcribe({ ...readBody(req, addressed), ...watch })
+    }
     return withUpload(req, async ({ path, address }) => {
-      if (path !== undefined) return transcriber.transcribe({ file: path })
+      if (path !== undefined) return transcriber.transcribe({ file: path, ...watch })
       const { success, data } = addressed.safeParse({ file: address })
       if (!success) throw new Problem('invalid_request', 'Choose a file, or enter an https address.')
-      return transcriber.transcribe(data)
+      return transcriber.transcribe({ ...data, ...watch })
     })
+  }
+
+  /** Responds with the progress as events, then with the transcript or the problem. */
+  const transcribeWithEvents = async (req: Request, res: Response) => {
+    const events = eventStream(res)
+    const signal = browserGone(res)
+    try {
+      const onProgress = (progress: TranscriptionProgress) => events.send('progress', progress)
+      const { text, durationSeconds } = transcriptOf(await transcribe(req, { signal, onProgress }))
+      events.send('transcript', { text, durationSeconds })
+    } catch (error) {
+      if (signal.aborted) return
+      if (!events.hasBegun) throw error
+      events.send('problem', problemBody(asProblem(error)))
+    }
+    res.end()
   }
 
   router.get('/transcribe', signedIn, scripts, (req, res) => {
@@ -51,9 +80,10 @@ export function transcribeRoutes(context: VaultContext): Router {
   })
 
   router.post('/transcribe', signedIn, scripts, async (req, res) => {
+    if (wantsEvents(req)) return transcribeWithEvents(req, res)
     const shared = { user: customer(req), frame: frameOf(req, context) }
     try {
-      const { text, durationSeconds } = transcriptOf(await transcribe(req))
+      const { text, durationSeconds } = transcriptOf(await transcribe(req, { signal: browserGone(res) }))
       if (wantsJson(req)) res.json({ text, durationSeconds })
       else res.send(transcribePage({ ...shared, transcript: { text, durationSeconds } }))
     } catch (error) {

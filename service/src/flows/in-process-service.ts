@@ -95,17 +95,20 @@ export function inProcessService(
     keys: inProcessKeys(context, findApplication),
     async transcribe(request) {
       if (!isAddress(request.file)) await mustBeFile(request.file)
-      return answer(
-        parseTranscribe({ ...request, response_format: request.format }),
-        async ({ file, ...speech }) => {
-          const source = isAddress(file) ? context.transcription.fromAddress(file) : fromPath(file)
-          return context.transcription.transcribe(
-            source,
-            { application: (await findApplication()).id },
-            speech,
-          )
-        },
-      )
+      const { signal: callerGone, onProgress } = request
+      try {
+        return await answer(
+          parseTranscribe({ ...request, response_format: request.format }),
+          async (input) => {
+            const { file, ...speech } = input
+            const source = isAddress(file) ? context.transcription.fromAddress(file) : fromPath(file)
+            const origin = { application: (await findApplication()).id }
+            return context.transcription.transcribe(source, origin, { ...speech, callerGone, onProgress })
+          },
+        )
+      } catch (error) {
+        throw callerGone?.aborted ? callerGone.reason : error
+      }
     },
     async *transcribeLive(audio, options) {
       yield* transcribeLive(context.live, (await findApplication()).id, audio, options)

@@ -2,6 +2,7 @@ import type { ErrorRequestHandler } from 'express'
 import { describeError, type Logger } from '../log/logger.js'
 import { StoreUnavailableError } from '../store/store-unavailable.js'
 import { UNAVAILABLE_FOR_SECONDS } from './answer-within.js'
+import { eventStreamOf } from './event-stream.js'
 import { InvalidBodyError, UNPARSABLE } from './parse-body.js'
 import { problem } from './problem.js'
 import { requestId } from './request-id.js'
@@ -10,7 +11,7 @@ import { requestId } from './request-id.js'
 export function errorHandler(log: Logger): ErrorRequestHandler {
   return function respondToError(error: unknown, request, response, next) {
     // After the time limit of the request the response is complete, and the error is only logged.
-    if (response.headersSent && !response.writableEnded) return next(error)
+    if (response.headersSent && !response.writableEnded && !eventStreamOf(response)) return next(error)
     if (error instanceof InvalidBodyError) {
       const { fields, detail } = error
       const errors = fields.map((field) => ({ field: truncatedName(field), detail }))

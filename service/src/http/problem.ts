@@ -7,6 +7,7 @@ import type {
 } from 'countersign/protocol'
 import type { Response } from 'express'
 import type { FieldError } from '../requests/parse.js'
+import { eventStreamOf } from './event-stream.js'
 import { PROBLEMS } from './problem-catalogue.js'
 
 /** The details of a problem beside its code. */
@@ -26,17 +27,17 @@ export const PUBLIC_URL = 'public url'
 
 const codeOf = new WeakMap<Response, ServiceProblemCode>()
 
-/** Responds with an RFC 9457 problem, unless the response was sent; every 429 and 503 has `Retry-After`. */
+/** Responds with an RFC 9457 problem, unless the response was sent; to an event stream, it is the last event. Every 429 and 503 has `Retry-After`. */
 export function problem(response: Response, code: ServiceProblemCode, more: ProblemDetails = {}): void {
+  const events = eventStreamOf(response)
   // The time limit of the request may have passed meanwhile.
-  if (response.headersSent) return
+  if (response.headersSent && !events) return
   codeOf.set(response, code)
+  const body = JSON.stringify(problemBody(code, baseUrlOf(response), more))
+  if (events) return events.end('problem', body)
   if (more.retryAfterSeconds !== undefined) response.set('Retry-After', String(more.retryAfterSeconds))
   if (code === 'invalid_api_key') response.set('WWW-Authenticate', 'Bearer')
-  response
-    .status(PROBLEMS[code].status)
-    .type('application/problem+json')
-    .send(JSON.stringify(problemBody(code, baseUrlOf(response), more)))
+  response.status(PROBLEMS[code].status).type('application/problem+json').send(body)
 }
 
 /** Responds with a flow's refusal. */

@@ -1,4 +1,9 @@
-import type { TranscriptFormat, transcribeAnswer } from 'countersign/protocol'
+import type {
+  TranscriptFormat,
+  TranscriptionProgress,
+  transcribeAnswer,
+  transcriptionProgress,
+} from 'countersign/protocol'
 import type { Response } from 'express'
 import type * as z from 'zod'
 import { type Recognized, textOf } from '../transcription/recognized.js'
@@ -12,9 +17,21 @@ const CONTENT_TYPES: Readonly<Partial<Record<TranscriptFormat, string>>> = {
 
 /** Responds with a transcript in its format. */
 export function sendTranscript(response: Response, recognized: Recognized): void {
-  const contentType = CONTENT_TYPES[recognized.format]
-  if (contentType) response.setHeader('Content-Type', contentType).end(textOf(recognized))
-  else response.json(transcriptBody(recognized))
+  const contentType = CONTENT_TYPES[recognized.format] ?? 'application/json; charset=utf-8'
+  response.setHeader('Content-Type', contentType).end(transcriptText(recognized))
+}
+
+/** A transcript in its format, as the body of a response. */
+export function transcriptText(recognized: Recognized): string {
+  return CONTENT_TYPES[recognized.format] ? textOf(recognized) : JSON.stringify(transcriptBody(recognized))
+}
+
+/** The data of an event about the progress. */
+export function progressBody({
+  durationSeconds,
+  ...progress
+}: TranscriptionProgress): z.output<typeof transcriptionProgress> {
+  return { ...progress, ...(durationSeconds !== undefined && { duration: durationSeconds }) }
 }
 
 /** A transcript as JSON. */

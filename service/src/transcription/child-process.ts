@@ -20,7 +20,16 @@ export interface ProgramResult {
  */
 export function runProgram(
   [program, ...args]: readonly [string, ...string[]],
-  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
+  {
+    folder,
+    signal,
+    onLine = () => {},
+  }: {
+    readonly folder: string
+    readonly signal: AbortSignal
+    /** Called for each line of the output as soon as it is complete. */
+    readonly onLine?: (line: string) => void
+  },
 ): Promise<ProgramResult> {
   return new Promise((resolve, reject) => {
     const { PATH, LANG } = process.env
@@ -33,8 +42,12 @@ export function runProgram(
     })
     let output = ''
     let errorOutput = ''
+    let unfinished = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text
+      const lines = (unfinished + text).split('\n')
+      unfinished = lines.pop() ?? ''
+      if (!signal.aborted) lines.forEach(onLine)
       if (output.length > MAX_OUTPUT_CHARACTERS) child.kill('SIGKILL')
     })
     child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -1,5 +1,10 @@
 import { join } from 'node:path'
-import type { TranscribeAnswer, TranscriptFormat } from 'countersign/protocol'
+import type {
+  TranscribeAnswer,
+  TranscriptFormat,
+  TranscriptionProgress,
+  TranscriptSegment,
+} from 'countersign/protocol'
 import { describeError, type Logger } from '../log/logger.js'
 import { withSignals, withTimeLimit } from '../time-limit.js'
 import { decode } from './decode.js'
@@ -38,7 +43,9 @@ export interface Origin {
 
 /** What the caller says about the speech, and for how long the caller waits. */
 export interface TranscribeOptions extends SpeechOptions {
-  readonly callerGone?: AbortSignal
+  readonly callerGone?: AbortSignal | undefined
+  /** Called once the recording has arrived, and then whenever the engine says how far it has come. */
+  readonly onProgress?: ((progress: TranscriptionProgress) => void) | undefined
 }
 
 /** Turns recordings into text, a limited number at a time. */
@@ -71,17 +78,24 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
 
     transcribe: async (...call) => answerOf(await opened.recognize(...call)),
 
-    async recognize(source, origin, { callerGone, ...speech } = {}) {
+    async recognize(source, origin, { callerGone, onProgress = () => {}, ...speech } = {}) {
       const progress = progressLog(log, origin, source.name)
       if (!transcriber) return progress.refused(unavailable)
       const freeSlot = slots.take(origin.application)
       if (!freeSlot) return progress.refused(busy(RETRY_AFTER_SECONDS))
       const signals = [closing.signal, ...(callerGone ? [callerGone] : [])]
-      const work = withSignals(signals, (signal) =>
-        withTemporaryFolder((folder) =>
-          transcribeIn(folder, { transcriber, source, speech, signal, progress }),
-        ),
-      )
+      const work = withSignals(signals, (signal, abort) => {
+        const report = (step: TranscriptionProgress) => {
+          try {
+            onProgress(step)
+          } catch (error) {
+            abort(error)
+          }
+        }
+        return withTemporaryFolder((folder) =>
+          transcribeIn(folder, { transcriber, source, speech, signal, progress, report }),
+        )
+      })
       running.add(work)
       try {
         return await work
@@ -111,21 +125,28 @@ async function transcribeIn(
     readonly speech: SpeechOptions
     readonly signal: AbortSignal
     readonly progress: ReturnType<typeof progressLog>
+    readonly report: (step: TranscriptionProgress) => void
   },
 ): Promise<Recognized | RecordingRefused> {
-  const { transcriber, source, signal, progress } = parts
+  const { transcriber, source, signal, progress, report } = parts
   signal.throwIfAborted()
   const received = await source.receive(join(folder, 'received'), signal)
   if (received.outcome === 'refused') return progress.refused(received)
   progress.step('received', { bytes: received.bytes })
   const { format = 'json', ...speech } = { ...parts.speech, ...received.speech }
   if (needsTimes(format) && !transcriber.givesTimes) return progress.refused(timestampsUnavailable)
+  report({ state: 'decoding' })
   const decoded = await decode(received.path, signal)
   if (decoded.outcome === 'refused') return progress.refused(decoded)
   const { path, durationSeconds } = decoded
   progress.step('decoded', { seconds: durationSeconds })
   const withTimes = showsTimes(format)
-  const recording = { ...speech, path, durationSeconds, withTimes, signal }
+  report({ state: 'transcribing', seconds: 0, durationSeconds })
+  const onSegment = ({ text, endSeconds }: TranscriptSegment) => {
+    const seconds = Math.min(endSeconds, durationSeconds)
+    report({ state: 'transcribing', seconds, durationSeconds, text })
+  }
+  const recording = { ...speech, path, durationSeconds, withTimes, onSegment, signal }
   const transcript = await recognize(transcriber, recording)
   if (isWithoutTimes(transcript, format)) return progress.refused(timestampsUnavailable)
   progress.step('done', { seconds: durationSeconds, detail: transcriber.name })

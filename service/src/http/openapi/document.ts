@@ -9,6 +9,7 @@ import {
   serviceProblem,
   transcribeAnswer,
   transcribeBody,
+  transcriptionProgress,
   verifyAnswer,
   verifyBody,
 } from 'countersign/protocol'
@@ -82,6 +83,7 @@ export function apiDocument(publicUrl?: string): ApiDocument {
           DeliveryAnswer: deliveryAnswer,
           TranscribeBody: transcribeBody,
           TranscribeAnswer: transcribeAnswer,
+          TranscriptionProgress: transcriptionProgress,
           Problem: serviceProblem,
         },
       },

@@ -11,13 +11,19 @@ import { header } from './headers.js'
 import { get, post, REQUEST_ID } from './operation.js'
 import { problemResponses } from './problems.js'
 
+const EVENTS = [
+  'event: progress\ndata: {"state":"decoding"}\n\n',
+  'event: progress\ndata: {"state":"transcribing","seconds":2.12,"duration":2.79,"text":"go forward ten meters"}\n\n',
+  'event: result\ndata: {"text":"go forward ten meters","duration":2.79,"language":"en"}\n\n',
+].join('')
+
 /** The operations of transcription, by path. */
 export const SPEECH_OPERATIONS = {
   '/v1/transcribe': post({
     id: 'transcribe',
     summary: 'Transcribe a recording',
     description:
-      'Transcribes the speech in an audio or video file of at most 25 MB and 10 minutes. The service fetches the file from its address, or you upload it as `multipart/form-data`. `response_format` selects the form of the transcript.',
+      'Transcribes the speech in an audio or video file of at most 25 MB and 10 minutes. The service fetches the file from its address, or you upload it as `multipart/form-data`. `response_format` selects the form of the transcript. With `Accept: text/event-stream`, the response reports the progress: events named `progress`, then `result` with what the response would be otherwise, or `problem`.',
     tag: 'Speech',
     acceptsFile: true,
     body: transcribeBody,
@@ -26,6 +32,10 @@ export const SPEECH_OPERATIONS = {
       'text/plain': { schema: { type: 'string', examples: ['go forward ten meters'] } },
       'application/x-subrip': { schema: { type: 'string' } },
       'text/vtt': { schema: { type: 'string' } },
+      'text/event-stream': {
+        schema: { type: 'string' },
+        example: EVENTS,
+      },
     },
     problems: [...TRANSCRIPTION_REFUSALS, 'engine_failed', 'engine_unavailable'],
   }),

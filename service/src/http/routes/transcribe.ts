@@ -6,14 +6,16 @@ import { InvalidSourceError, type RecordingSource } from '../../transcription/so
 import type { Transcription } from '../../transcription/transcription.js'
 import { callingApplication } from '../authenticate.js'
 import { readBody } from '../body.js'
+import { eventStream, wantsEvents } from '../event-stream.js'
 import { problem, refuse } from '../problem.js'
 import { requestId } from '../request-id.js'
-import { sendTranscript } from '../send-transcript.js'
+import { progressBody, sendTranscript, transcriptText } from '../send-transcript.js'
 import { fromForm } from '../upload.js'
 
 /**
  * `POST /v1/transcribe`: a file by its address, as JSON or a form, or an uploaded file. A caller's text is never used as
- * a path on this machine.
+ * a path on this machine. With `Accept: text/event-stream`, the response reports the progress as events, and its last event is the
+ * result or the problem; what is refused before the recording has arrived is an ordinary response.
  */
 export function transcribeRoute(transcription: Transcription): readonly RequestHandler[] {
   async function transcribe(
@@ -23,11 +25,14 @@ export function transcribeRoute(transcription: Transcription): readonly RequestH
     speech: SpeechOptions = {},
   ): Promise<void> {
     try {
+      const events = wantsEvents(request) ? eventStream(response) : undefined
       const result = await transcription.recognize(source, logFields(request), {
         ...speech,
         callerGone: callerGoneSignal(response),
+        onProgress: events && ((progress) => events.send('progress', JSON.stringify(progressBody(progress)))),
       })
       if (result.outcome === 'refused') refuse(response, result.refusal)
+      else if (events) events.end('result', transcriptText(result))
       else sendTranscript(response, result)
     } catch (error) {
       if (!(error instanceof EngineError)) throw error

@@ -7,6 +7,7 @@ const PROGRAM = 'pocketsphinx_continuous'
 
 /** A line with the times of a word: the word, its beginning and end in seconds, and how sure the decoder is. */
 const WORD_LINE = /^(\S+) (\d+\.\d+) (\d+\.\d+) \d+\.\d+$/
+const END_OF_UTTERANCE = '</s>'
 /** Silence and noise, such as `<sil>` and `[NOISE]`. */
 const FILLER = /^(<.*>|\[.*\]|\+\+.*\+\+)$/
 
@@ -20,36 +21,54 @@ export function pocketsphinx(): Transcriber {
   return {
     name: 'pocketsphinx',
     givesTimes: true,
-    async transcribe({ path, signal }) {
+    async transcribe({ path, signal, onSegment }) {
       const args = ['-infile', path, '-logfn', '/dev/null', '-time', 'yes'] as const
-      const result = await runProgram([PROGRAM, ...args], { folder: dirname(path), signal })
-      const { status, output, errorOutput } = result
+      const output = outputReader(onSegment)
+      const { status, errorOutput } = await runProgram([PROGRAM, ...args], {
+        folder: dirname(path),
+        signal,
+        onLine: output.read,
+      })
       if (status !== 0) throw new Error(`pocketsphinx exited with status ${status ?? 'none'}: ${errorOutput}`)
-      const { segments, words } = parseOutput(output)
+      const { segments, words } = output.end()
       return { text: segments.map(({ text }) => text).join(' '), language: 'en', segments, words }
     },
   }
 }
 
 /** Reads what the program prints: for each utterance a line with its text, then one line for each word. */
-export function parseOutput(output: string): {
-  readonly segments: TranscriptSegment[]
-  readonly words: TranscriptWord[]
-} {
-  const utterances: { readonly text: string; readonly words: TranscriptWord[] }[] = []
-  for (const line of output.split('\n').map((text) => text.trim())) {
-    const word = wordIn(line)
-    if (!word) {
-      if (line !== '') utterances.push({ text: line, words: [] })
-    } else if (!FILLER.test(word.word)) utterances.at(-1)?.words.push(word)
+export function outputReader(onSegment: (segment: TranscriptSegment) => void = () => {}) {
+  const segments: TranscriptSegment[] = []
+  const words: TranscriptWord[] = []
+  let utterance: { readonly text: string; readonly words: TranscriptWord[] } | undefined
+
+  function finish(): void {
+    if (!utterance) return
+    const startSeconds = utterance.words[0]?.startSeconds ?? segments.at(-1)?.endSeconds ?? 0
+    const endSeconds = utterance.words.at(-1)?.endSeconds ?? startSeconds
+    const segment = { text: utterance.text, startSeconds, endSeconds }
+    segments.push(segment)
+    words.push(...utterance.words)
+    utterance = undefined
+    onSegment(segment)
   }
-  let endSeconds = 0
-  const segments = utterances.map(({ text, words }) => {
-    const startSeconds = words[0]?.startSeconds ?? endSeconds
-    endSeconds = words.at(-1)?.endSeconds ?? startSeconds
-    return { text, startSeconds, endSeconds }
-  })
-  return { segments, words: utterances.flatMap(({ words }) => words) }
+
+  return {
+    read(line: string): void {
+      const text = line.trim()
+      const word = wordIn(text)
+      if (word?.word === END_OF_UTTERANCE) finish()
+      else if (word && !FILLER.test(word.word)) utterance?.words.push(word)
+      else if (!word && text !== '') {
+        finish()
+        utterance = { text, words: [] }
+      }
+    },
+    end() {
+      finish()
+      return { segments, words }
+    },
+  }
 }
 
 function wordIn(line: string): TranscriptWord | undefined {

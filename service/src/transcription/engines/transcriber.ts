@@ -20,6 +20,8 @@ export interface Recording {
   readonly prompt?: string | undefined
   /** Whether the transcript should have the times of segments and words. Defaults to `false`. */
   readonly withTimes?: boolean
+  /** Called for each segment as soon as it is recognized, by engines that can. */
+  readonly onSegment?: (segment: TranscriptSegment) => void
   /** Aborts when the transcription has taken too long or its result is no longer needed. */
   readonly signal: AbortSignal
 }

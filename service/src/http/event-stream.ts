@@ -1,0 +1,55 @@
+import type { Request, Response } from 'express'
+
+/** Shorter than the time after which proxies close a connection that sends nothing. */
+const KEEP_ALIVE_MS = 15_000
+
+/** A response of server-sent events (HTML, section 9.2), which begins with its first event. */
+export interface EventStream {
+  send(event: string, data: string): void
+  /** Sends the last event. Further ones are ignored. */
+  end(event: string, data: string): void
+}
+
+const streams = new WeakMap<Response, EventStream>()
+
+/** Whether the caller prefers server-sent events to JSON. */
+export function wantsEvents(request: Request): boolean {
+  return request.accepts(['application/json', 'text/event-stream']) === 'text/event-stream'
+}
+
+/** The event stream that was begun as this response, if one was. */
+export function eventStreamOf(response: Response): EventStream | undefined {
+  return streams.get(response)
+}
+
+/** Responds with events. */
+export function eventStream(response: Response): EventStream {
+  function begin(): void {
+    if (response.headersSent) return
+    response.writeHead(200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      // nginx would hold the events back until its buffer is full.
+      'X-Accel-Buffering': 'no',
+    })
+    streams.set(response, stream)
+    const timer = setInterval(() => response.write(': keep-alive\n\n'), KEEP_ALIVE_MS)
+    response.once('close', () => clearInterval(timer))
+  }
+
+  const stream: EventStream = {
+    send(event, data) {
+      begin()
+      if (!response.writableEnded) response.write(serialize(event, data))
+    },
+    end(event, data) {
+      begin()
+      if (!response.writableEnded) response.end(serialize(event, data))
+    },
+  }
+  return stream
+}
+
+function serialize(event: string, data: string): string {
+  const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`)
+  return `event: ${event}\n${lines.join('')}\n`
+}
