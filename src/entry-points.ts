@@ -4,20 +4,22 @@ import type { AnyRouteHandler } from './guard/any-route-handler.js'
 import { sessionGate } from './guard/session-gate.js'
 import { loginStart } from './guard/start-mfa.js'
 import { accountWith, type MfaAccount } from './http/account.js'
+import type { RouteDeps } from './http/deps.js'
 import { depsOf } from './mfa.js'
 import type { MfaOptions } from './options.js'
 import { PassportMfaStrategy } from './passport/strategy.js'
 import { buildAdmission } from './routers/admission.js'
-import { buildBackupRouter } from './routers/backup.js'
-import { buildCancelRecoveryRouter } from './routers/cancel-recovery.js'
-import { buildChallengeRouter } from './routers/challenge.js'
-import { buildDevicesRouter } from './routers/devices.js'
-import { buildEnrollAppRouter } from './routers/enroll-app.js'
-import { buildKeysRouter } from './routers/keys.js'
-import { buildLanguageRouter } from './routers/language.js'
-import { buildNotMeRouter } from './routers/not-me.js'
-import { buildRecoverRouter } from './routers/recover.js'
-import { buildVerifyRouter } from './routers/verify.js'
+import { addAssets } from './routers/assets.js'
+import { addBackupRoutes } from './routers/backup.js'
+import { addCancelRecoveryRoutes } from './routers/cancel-recovery.js'
+import { addChallengeRoutes } from './routers/challenge.js'
+import { addDevicesRoutes } from './routers/devices.js'
+import { addEnrollAppRoutes } from './routers/enroll-app.js'
+import { addKeysRoutes } from './routers/keys.js'
+import { addLanguageRoutes } from './routers/language.js'
+import { addNotMeRoutes } from './routers/not-me.js'
+import { addRecoverRoutes } from './routers/recover.js'
+import { addVerifyRoutes } from './routers/verify.js'
 import { buildWellKnownRouter } from './routers/well-known.js'
 
 /*
@@ -51,24 +53,36 @@ export function startMfa<User>(options: MfaOptions<User>): AnyRouteHandler {
   return loginStart(depsOf(options))
 }
 
+/** A router with these routes, and with the style sheet and scripts of their pages. */
+function routerWith(
+  deps: RouteDeps,
+  ...parts: readonly ((router: Router, deps: RouteDeps) => void)[]
+): Router {
+  const router = Router()
+  for (const addRoutes of parts) addRoutes(router, deps)
+  if (router.stack.length > 0) addAssets(router)
+  return router
+}
+
 /**
  * Creates a router with all routes: challenge, verify, authenticator apps, security keys and passkeys, backup codes, trusted devices, notices, recovery
  * and languages. Mount it at the option `urls.path`.
  * @throws {OptionsError} with all faults together.
  */
 export function mfaRouter<User>(options: MfaOptions<User>): Router {
-  const deps = depsOf(options)
-  return Router().use(
-    buildChallengeRouter(deps),
-    buildVerifyRouter(deps),
-    buildEnrollAppRouter(deps),
-    buildKeysRouter(deps),
-    buildBackupRouter(deps),
-    buildDevicesRouter(deps),
-    buildNotMeRouter(deps),
-    buildRecoverRouter(deps),
-    buildCancelRecoveryRouter(deps),
-    buildLanguageRouter(deps),
+  return routerWith(
+    depsOf(options),
+    // Express tries one route after the other, so what every sign-in requests comes first.
+    addVerifyRoutes,
+    addChallengeRoutes,
+    addEnrollAppRoutes,
+    addKeysRoutes,
+    addBackupRoutes,
+    addDevicesRoutes,
+    addNotMeRoutes,
+    addRecoverRoutes,
+    addCancelRecoveryRoutes,
+    addLanguageRoutes,
   )
 }
 
@@ -77,7 +91,7 @@ export function mfaRouter<User>(options: MfaOptions<User>): Router {
  * @throws {OptionsError} with all faults together.
  */
 export function challengeRouter<User>(options: MfaOptions<User>): Router {
-  return buildChallengeRouter(depsOf(options))
+  return routerWith(depsOf(options), addChallengeRoutes)
 }
 
 /**
@@ -85,7 +99,7 @@ export function challengeRouter<User>(options: MfaOptions<User>): Router {
  * @throws {OptionsError} with all faults together.
  */
 export function verifyRouter<User>(options: MfaOptions<User>): Router {
-  return buildVerifyRouter(depsOf(options))
+  return routerWith(depsOf(options), addVerifyRoutes)
 }
 
 /**
@@ -93,7 +107,7 @@ export function verifyRouter<User>(options: MfaOptions<User>): Router {
  * @throws {OptionsError} with all faults together.
  */
 export function enrollAppRouter<User>(options: MfaOptions<User>): Router {
-  return buildEnrollAppRouter(depsOf(options))
+  return routerWith(depsOf(options), addEnrollAppRoutes)
 }
 
 /**
@@ -102,7 +116,7 @@ export function enrollAppRouter<User>(options: MfaOptions<User>): Router {
  * @throws {OptionsError} with all faults together.
  */
 export function enrollKeyRouter<User>(options: MfaOptions<User>): Router {
-  return buildKeysRouter(depsOf(options))
+  return routerWith(depsOf(options), addKeysRoutes)
 }
 
 /**
@@ -110,7 +124,7 @@ export function enrollKeyRouter<User>(options: MfaOptions<User>): Router {
  * @throws {OptionsError} with all faults together.
  */
 export function backupRouter<User>(options: MfaOptions<User>): Router {
-  return buildBackupRouter(depsOf(options))
+  return routerWith(depsOf(options), addBackupRoutes)
 }
 
 /**
@@ -119,7 +133,7 @@ export function backupRouter<User>(options: MfaOptions<User>): Router {
  * @throws {OptionsError} with all faults together.
  */
 export function devicesRouter<User>(options: MfaOptions<User>): Router {
-  return buildDevicesRouter(depsOf(options))
+  return routerWith(depsOf(options), addDevicesRoutes)
 }
 
 /**
@@ -128,7 +142,7 @@ export function devicesRouter<User>(options: MfaOptions<User>): Router {
  * @throws {OptionsError} with all faults together.
  */
 export function notMeRouter<User>(options: MfaOptions<User>): Router {
-  return buildNotMeRouter(depsOf(options))
+  return routerWith(depsOf(options), addNotMeRoutes)
 }
 
 /**
@@ -137,8 +151,7 @@ export function notMeRouter<User>(options: MfaOptions<User>): Router {
  * @throws {OptionsError} with all faults together.
  */
 export function recoveryRouter<User>(options: MfaOptions<User>): Router {
-  const deps = depsOf(options)
-  return Router().use(buildRecoverRouter(deps), buildCancelRecoveryRouter(deps))
+  return routerWith(depsOf(options), addRecoverRoutes, addCancelRecoveryRoutes)
 }
 
 /**
@@ -147,7 +160,7 @@ export function recoveryRouter<User>(options: MfaOptions<User>): Router {
  * @throws {OptionsError} with all faults together.
  */
 export function languageRouter<User>(options: MfaOptions<User>): Router {
-  return buildLanguageRouter(depsOf(options))
+  return routerWith(depsOf(options), addLanguageRoutes)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Router } from 'express'
+import type { Router } from 'express'
 import * as z from 'zod'
 import { type BackupSent, sendBackupCodes } from '../flows/backup.js'
 import type { Refused } from '../flows/deps.js'
@@ -12,7 +12,6 @@ import type { backupSentAnswer } from '../http/schemas.js'
 import type { View } from '../pages/view.js'
 import { maskForOwner } from '../protocol/destination.js'
 import { storeRecord } from '../session/store.js'
-import { addAssets } from './assets.js'
 import { addBackupCodes } from './backup-codes.js'
 import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
@@ -26,16 +25,13 @@ import { action, addRoute } from './route.js'
  * `GET /backup?sent`, which can be loaded again without sending anything. Where the service can, `/backup/codes` shows them once and
  * `/backup/remove` removes them.
  */
-export function buildBackupRouter(deps: RouteDeps): Router {
-  const router = Router()
+export function addBackupRoutes(router: Router, deps: RouteDeps): void {
   addRoute(router, deps, '/backup', {
     get: showStart,
     post: action({ body: z.object({}), run: send, respond: respondSent }),
   })
   addBackupCodes(router, deps)
   addRemoval(router, deps, 'backup')
-  addAssets(router)
-  return router
 }
 
 async function showStart(context: RouteContext): Promise<void> {

@@ -1,15 +1,15 @@
-import { Router } from 'express'
+import type { Router } from 'express'
 import type { RouteDeps } from '../http/deps.js'
-import { buildNoticeLinkRouter } from './notice-link.js'
+import { addNoticeLinkRoutes } from './notice-link.js'
 
 /**
  * The link in the notices of a recovery: `GET /cancel-recovery?token=…` asks for confirmation, `POST /cancel-recovery` cancels
  * the recovery. Without the option `recovery` there are no routes.
  */
-export function buildCancelRecoveryRouter(deps: RouteDeps): Router {
+export function addCancelRecoveryRoutes(router: Router, deps: RouteDeps): void {
   const { recovery, settings } = deps
-  if (!recovery || !settings.recovery?.selfService) return Router()
-  return buildNoticeLinkRouter(deps, {
+  if (!recovery || !settings.recovery?.selfService) return
+  addNoticeLinkRoutes(router, deps, {
     path: '/cancel-recovery',
     ask: 'cancel-recovery',
     done: { page: 'recovery-canceled' },

@@ -1,4 +1,4 @@
-import { Router } from 'express'
+import type { Router } from 'express'
 import type * as z from 'zod'
 import { type Challenged, startChallenge } from '../flows/challenge.js'
 import { type Refused, refuse } from '../flows/deps.js'
@@ -17,7 +17,6 @@ import type { Factor } from '../protocol/factor.js'
 import { isDelivered, isKeyMethod } from '../protocol/methods.js'
 import { endPendingLogin, givenUp } from '../session/find-state.js'
 import { storeRecord } from '../session/store.js'
-import { addAssets } from './assets.js'
 import { factorViews, followedChallenge, liveChallenge, type RouteContext } from './context.js'
 import { keptRefusal } from './kept-refusal.js'
 import { offersKeys, warnAboutKeys } from './key-page.js'
@@ -29,8 +28,7 @@ import { action, addRoute } from './route.js'
 /**
  * `GET /` shows the MFA status and the factors; `POST /challenge` starts a challenge; `POST /cancel` ends the pending login.
  */
-export function buildChallengeRouter(deps: RouteDeps): Router {
-  const router = Router()
+export function addChallengeRoutes(router: Router, deps: RouteDeps): void {
   addRoute(router, deps, '/', {
     get: (context) => (context.html ? showStart(context) : respondState(context)),
     signedOut: (res) => {
@@ -41,8 +39,6 @@ export function buildChallengeRouter(deps: RouteDeps): Router {
     post: action({ body: challengeBody, run: challenge, respond: respondChallenged }),
   })
   addRoute(router, deps, '/cancel', { post: cancel })
-  addAssets(router)
-  return router
 }
 
 async function showStart(context: RouteContext): Promise<void> {

@@ -1,4 +1,4 @@
-import { Router } from 'express'
+import type { Router } from 'express'
 import type * as z from 'zod'
 import { deviceField, readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
@@ -6,7 +6,6 @@ import { sendProblem } from '../http/problem.js'
 import { type devicesAnswer, revokeBody, type revokedAnswer } from '../http/schemas.js'
 import type { Browsers } from '../http/trusted-browsers.js'
 import type { Account } from '../session/deps.js'
-import { addAssets } from './assets.js'
 import type { RouteContext } from './context.js'
 import { sendRefusal, showPage } from './respond.js'
 import { addRoute, type Handler } from './route.js'
@@ -18,10 +17,9 @@ type Revoked = z.output<typeof revokedAnswer>
  * `GET /devices` lists the trusted devices; `DELETE /devices/:id` and `DELETE /devices` revoke one or all. Pages post to
  * `/devices/revoke` and `/devices/revoke-all`. Without the option `trustedDevices` there are no routes.
  */
-export function buildDevicesRouter(deps: RouteDeps): Router {
-  const router = Router()
+export function addDevicesRoutes(router: Router, deps: RouteDeps): void {
   const { browsers } = deps
-  if (!browsers) return router
+  if (!browsers) return
   const forSignedIn =
     (handler: (context: RouteContext, browsers: Browsers) => Promise<void>): Handler =>
     (context) =>
@@ -33,8 +31,6 @@ export function buildDevicesRouter(deps: RouteDeps): Router {
   addRoute(router, deps, '/devices/revoke', { post: forSignedIn(revokePosted) })
   addRoute(router, deps, '/devices/revoke-all', { post: forSignedIn(revokeAll) })
   addRoute(router, deps, '/devices/:device', { delete: forSignedIn(revokeNamed) })
-  addAssets(router)
-  return router
 }
 
 async function show(context: RouteContext, browsers: Browsers): Promise<void> {

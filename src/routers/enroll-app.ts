@@ -1,4 +1,4 @@
-import { Router } from 'express'
+import type { Router } from 'express'
 import * as z from 'zod'
 import { HostError, OptionsError } from '../errors.js'
 import { type Refused, refuse } from '../flows/deps.js'
@@ -26,7 +26,6 @@ import { appContactOf } from '../session/app-contact.js'
 import type { MfaRecord } from '../session/record.js'
 import { storeRecord } from '../session/store.js'
 import { isExhausted } from './account-limits.js'
-import { addAssets } from './assets.js'
 import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { keptRefusal } from './kept-refusal.js'
@@ -40,9 +39,8 @@ import { stop } from './stop-page.js'
  * `POST /enroll-app` prepares an authenticator app; `GET /enroll-app/confirm` shows its QR code, and `POST
  * /enroll-app/confirm` checks its first code, which makes the app valid. `/enroll-app/remove` removes it.
  */
-export function buildEnrollAppRouter(deps: RouteDeps): Router {
+export function addEnrollAppRoutes(router: Router, deps: RouteDeps): void {
   if (!deps.settings.onAppEnrolled && !deps.service.factorsOf) throw noAppRecord()
-  const router = Router()
   addRoute(router, deps, '/enroll-app', {
     get: showStart,
     post: action({ body: z.object({}), run: prepare, respond: respondPrepared }),
@@ -50,8 +48,6 @@ export function buildEnrollAppRouter(deps: RouteDeps): Router {
   addRoute(router, deps, '/enroll-app/confirm', { get: showConfirm, post: confirm })
   addRoute(router, deps, '/enroll-app/done', { get: showDone })
   addRemoval(router, deps, 'app')
-  addAssets(router)
-  return router
 }
 
 async function showStart(context: RouteContext): Promise<void> {

@@ -1,4 +1,4 @@
-import { Router } from 'express'
+import type { Router } from 'express'
 import type * as z from 'zod'
 import { type Refused, refuse } from '../flows/deps.js'
 import type { RegisteredKey } from '../flows/enroll-key.js'
@@ -26,7 +26,6 @@ import { formatUser } from '../protocol/contact.js'
 import type { Key } from '../protocol/keys.js'
 import { KEY_METHODS } from '../protocol/methods.js'
 import { requireCurrent, storeRecord } from '../session/store.js'
-import { addAssets } from './assets.js'
 import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
 import { keptRefusal } from './kept-refusal.js'
@@ -45,9 +44,8 @@ const REGISTRATION_MS = 5 * 60_000
  * `GET /keys` lists the user's security keys and passkeys; `POST /keys/options` prepares a new one, and `POST /keys` adds it.
  * `/keys/rename` and `/keys/remove` change one. `/keys/offer` offers a passkey after a sign-in. Without keys there are no routes.
  */
-export function buildKeysRouter(deps: RouteDeps): Router {
-  const router = Router()
-  if (!deps.keys) return router
+export function addKeysRoutes(router: Router, deps: RouteDeps): void {
+  if (!deps.keys) return
   addRoute(router, deps, PAGE, { get: showKeys, post: add })
   addRoute(router, deps, '/keys/options', {
     post: action({ body: keyOptionsBody, run: prepare, respond: respondPrepared }),
@@ -58,8 +56,6 @@ export function buildKeysRouter(deps: RouteDeps): Router {
   addKeyRemoval(router, deps)
   addRoute(router, deps, '/keys/offer', { get: showOffer })
   addRoute(router, deps, '/keys/offer/decline', { post: decline })
-  addAssets(router)
-  return router
 }
 
 /** Lists the keys. A user without a factor, who may add the first one while the login is pending, sees the page, too. */

@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import type { Request, Response, Router } from 'express'
 import type * as z from 'zod'
 import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
@@ -6,7 +6,6 @@ import { rememberLanguage } from '../http/locale.js'
 import { wantsHtml } from '../http/request.js'
 import { type chosenAnswer, languageBody } from '../http/schemas.js'
 import { safeReturnTo } from '../session/return-to.js'
-import { addAssets } from './assets.js'
 import { addPublicRoute } from './route.js'
 import { stop } from './stop-page.js'
 
@@ -14,12 +13,9 @@ import { stop } from './stop-page.js'
  * `POST /language` remembers a language for this browser, signed in or not, and redirects back to the page. Without the
  * option `languages` there is no route.
  */
-export function buildLanguageRouter(deps: RouteDeps): Router {
-  const router = Router()
-  if (!deps.settings.languages) return router
+export function addLanguageRoutes(router: Router, deps: RouteDeps): void {
+  if (!deps.settings.languages) return
   addPublicRoute(router, deps, '/language', { post: choose })
-  addAssets(router)
-  return router
 }
 
 async function choose(req: Request, res: Response, deps: RouteDeps): Promise<void> {

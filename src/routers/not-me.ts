@@ -1,20 +1,20 @@
-import { type Request, Router } from 'express'
+import type { Request, Router } from 'express'
 import { secureAccount } from '../flows/account-security.js'
 import type { RouteDeps } from '../http/deps.js'
 import { localesOf } from '../http/locale.js'
 import { factsOf } from '../http/notify.js'
 import { composeNotice } from '../notices/compose.js'
 import type { NotMeSubject } from '../trust/not-me-links.js'
-import { buildNoticeLinkRouter } from './notice-link.js'
+import { addNoticeLinkRoutes } from './notice-link.js'
 
 /**
  * The "this wasn't me" link: `GET /not-me?token=…` asks for confirmation, `POST /not-me` ends all sessions and trusted devices
  * of the account whose notice had the link. Without the option `publicUrl` there are no links and no routes.
  */
-export function buildNotMeRouter(deps: RouteDeps): Router {
+export function addNotMeRoutes(router: Router, deps: RouteDeps): void {
   const { notMeLinks } = deps
-  if (!notMeLinks) return Router()
-  return buildNoticeLinkRouter(deps, {
+  if (!notMeLinks) return
+  addNoticeLinkRoutes(router, deps, {
     path: '/not-me',
     ask: 'not-me',
     done: { page: 'secured' },

@@ -1,11 +1,10 @@
-import { type Request, type Response, Router } from 'express'
+import type { Request, Response, Router } from 'express'
 import type * as z from 'zod'
 import { linkTokenField, readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
 import { wantsHtml } from '../http/request.js'
 import { linkBody, type notMeAnswer, type recoveryCancelAnswer } from '../http/schemas.js'
 import type { View } from '../pages/view.js'
-import { addAssets } from './assets.js'
 import { addPublicRoute } from './route.js'
 import { showPublicPage, stop } from './stop-page.js'
 
@@ -28,14 +27,11 @@ export interface NoticeLink {
 }
 
 /** `GET path?token=…` asks for confirmation, `POST path` follows the link. */
-export function buildNoticeLinkRouter(deps: RouteDeps, link: NoticeLink): Router {
-  const router = Router()
+export function addNoticeLinkRoutes(router: Router, deps: RouteDeps, link: NoticeLink): void {
   addPublicRoute(router, deps, link.path, {
     get: (req, res) => ask(req, res, deps, link),
     post: (req, res) => follow(req, res, deps, link),
   })
-  addAssets(router)
-  return router
 }
 
 async function ask(req: Request, res: Response, deps: RouteDeps, link: NoticeLink): Promise<void> {

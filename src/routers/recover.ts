@@ -1,4 +1,4 @@
-import { type Response, Router } from 'express'
+import type { Response, Router } from 'express'
 import * as z from 'zod'
 import { shownLately } from '../flows/freshness.js'
 import type { Refusal } from '../flows/refusal.js'
@@ -18,7 +18,6 @@ import { type AccountRecovery, factorsToEnd, type Requested } from '../recovery/
 import { endPendingLogin } from '../session/find-state.js'
 import { continueWithEnrollment } from '../session/must-enroll.js'
 import { sessionEnded, storeIfCurrent } from '../session/store.js'
-import { addAssets } from './assets.js'
 import type { RouteContext } from './context.js'
 import { keptRefusal } from './kept-refusal.js'
 import { sendRefusal, showPage } from './respond.js'
@@ -29,10 +28,9 @@ import { stop } from './stop-page.js'
  * `GET /recover` shows the pending recovery or explains it; `POST /recover` requests one, `POST /recover/cancel` cancels it,
  * and `POST /recover/complete` completes it after the waiting period. Without the option `recovery` there are no routes.
  */
-export function buildRecoverRouter(deps: RouteDeps): Router {
-  const router = Router()
+export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
   const { recovery } = deps
-  if (!recovery || !deps.settings.recovery?.selfService) return router
+  if (!recovery || !deps.settings.recovery?.selfService) return
   const forSignedIn =
     (handler: (context: RouteContext, recovery: AccountRecovery) => Promise<void>): Handler =>
     (context) =>
@@ -50,8 +48,6 @@ export function buildRecoverRouter(deps: RouteDeps): Router {
   })
   addRoute(router, deps, '/recover/cancel', { post: forSignedIn(cancel) })
   addRoute(router, deps, '/recover/complete', { post: forSignedIn(complete) })
-  addAssets(router)
-  return router
 }
 
 async function show(context: RouteContext, recovery: AccountRecovery): Promise<void> {

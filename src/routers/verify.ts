@@ -1,4 +1,4 @@
-import { Router } from 'express'
+import type { Router } from 'express'
 import type * as z from 'zod'
 import type { Refusal } from '../flows/refusal.js'
 import { findFactor } from '../flows/user.js'
@@ -11,7 +11,6 @@ import { type mustEnrollAnswer, type verifiedAnswer, verifyBody } from '../http/
 import { verifyFactor } from '../http/verification.js'
 import type { PageMessage } from '../pages/view.js'
 import { isReady } from '../recovery/recoveries.js'
-import { addAssets } from './assets.js'
 import { respondState } from './challenge.js'
 import { followedChallenge, type RouteContext } from './context.js'
 import { keptRefusal } from './kept-refusal.js'
@@ -24,16 +23,13 @@ import { addRoute } from './route.js'
  * `GET /verify` shows the code entry or the page of a key; `POST /verify` checks a code or a key and makes the session a verified one; `GET /resume` offers
  * a form that was interrupted for it; `GET /backup-codes-left` says how many backup codes are left.
  */
-export function buildVerifyRouter(deps: RouteDeps): Router {
-  const router = Router()
+export function addVerifyRoutes(router: Router, deps: RouteDeps): void {
   addRoute(router, deps, '/verify', {
     get: (context) => (context.html ? showCodeEntry(context) : respondState(context)),
     post: verify,
   })
   addRoute(router, deps, '/resume', { get: showResume })
   addRoute(router, deps, '/backup-codes-left', { get: showBackupCodesLeft })
-  addAssets(router)
-  return router
 }
 
 async function showCodeEntry(context: RouteContext): Promise<void> {
