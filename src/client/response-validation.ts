@@ -53,11 +53,15 @@ export function validFields(answer: Answer): Fields {
  * marker is false, `error` if there is an error member or a marker that is neither true nor false.
  */
 export function contradictionIn(fields: Fields): 'no' | 'error' | undefined {
-  const markers = valuesIn(fields, MARKERS).map(readMarker)
+  return contradictionAmong(withNested(membersOf(fields)))
+}
+
+function contradictionAmong(members: readonly Member[]): 'no' | 'error' | undefined {
+  const markers = valuesOf(members, MARKERS).map(readMarker)
   if (markers.includes(false)) return 'no'
   const isError =
-    valuesIn(fields, ERRORS).some(isErrorValue) ||
-    statusesIn(fields).some((status) => FAILED_STATUSES.includes(status))
+    valuesOf(members, ERRORS).some(isErrorValue) ||
+    statusesAmong(members).some((status) => FAILED_STATUSES.includes(status))
   return isError || markers.includes(undefined) ? 'error' : undefined
 }
 
@@ -66,30 +70,41 @@ export function contradictionIn(fields: Fields): 'no' | 'error' | undefined {
  * several verification APIs send it with a 2xx status, and a message beside no positive marker (R75).
  */
 export function verifyContradictionIn(fields: Fields): 'no' | 'error' | undefined {
-  if (statusesIn(fields).some((status) => REFUSED_STATUSES.includes(status))) return 'no'
-  if (membersOf(fields, STATUSES).includes(false)) return 'no'
-  const contradiction = contradictionIn(fields)
+  const own = membersOf(fields)
+  const members = withNested(own)
+  if (statusesAmong(members).some((status) => REFUSED_STATUSES.includes(status))) return 'no'
+  if (valuesOf(own, STATUSES).includes(false)) return 'no'
+  const contradiction = contradictionAmong(members)
   if (contradiction) return contradiction
-  const isPositive = valuesIn(fields, MARKERS).length > 0
-  return valuesIn(fields, ['message']).length > 0 && !isPositive ? 'error' : undefined
+  const isPositive = valuesOf(members, MARKERS).length > 0
+  return valuesOf(members, ['message']).length > 0 && !isPositive ? 'error' : undefined
 }
 
-/** The values of members with these names, at the top and one level below `data` and `result`. */
-function valuesIn(fields: Fields, names: readonly string[]): unknown[] {
-  const own = membersOf(fields, names)
-  const nested = membersOf(fields, NESTED).filter((value) => typeof value === 'object' && value !== null)
-  return [...own, ...nested.flatMap((value) => membersOf({ ...(value as object) }, names))]
+/** A member of a response, with its name in lower case. */
+interface Member {
+  readonly name: string
+  readonly value: unknown
 }
 
-function membersOf(fields: Fields, names: readonly string[]): unknown[] {
-  return Object.entries(fields).flatMap(([name, value]) =>
-    names.includes(name.toLowerCase()) ? [value] : [],
-  )
+function membersOf(object: object): readonly Member[] {
+  return Object.entries(object).map(([name, value]) => ({ name: name.toLowerCase(), value }))
 }
 
-function statusesIn(fields: Fields): string[] {
-  const values = valuesIn(fields, STATUSES)
-  return values.flatMap((value) => (typeof value === 'string' ? [value.toLowerCase()] : []))
+/** The members, and those one level below `data` and `result`. */
+function withNested(own: readonly Member[]): readonly Member[] {
+  const nested = valuesOf(own, NESTED).filter((value) => typeof value === 'object' && value !== null)
+  return nested.length === 0
+    ? own
+    : [...own, ...nested.flatMap((value) => membersOf({ ...(value as object) }))]
+}
+
+function valuesOf(members: readonly Member[], names: readonly string[]): unknown[] {
+  return members.filter(({ name }) => names.includes(name)).map(({ value }) => value)
+}
+
+function statusesAmong(members: readonly Member[]): string[] {
+  const words = valuesOf(members, STATUSES).filter((value) => typeof value === 'string')
+  return words.map((word) => word.toLowerCase())
 }
 
 function readMarker(value: unknown): boolean | undefined {
