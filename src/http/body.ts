@@ -11,10 +11,10 @@ const MAX_BODY_BYTES = 4 * 1024
 /** The same for a new key, whose attestation may hold a chain of certificates. */
 export const MAX_KEY_BODY_BYTES = 32 * 1024
 
-const parsersFor = (limit: number) => [
-  express.json({ limit, type: ['application/json', 'application/*+json'] }),
-  express.urlencoded({ limit, extended: false, parameterLimit: 20 }),
-]
+const parsersFor = (limit: number) => ({
+  json: express.json({ limit, type: ['application/json', 'application/*+json'] }),
+  form: express.urlencoded({ limit, extended: false, parameterLimit: 20 }),
+})
 
 const parsers = new Map([MAX_BODY_BYTES, MAX_KEY_BODY_BYTES].map((limit) => [limit, parsersFor(limit)]))
 
@@ -71,11 +71,13 @@ export async function readBody<Fields>(
   schema: z.ZodType<Fields>,
   maxBytes = MAX_BODY_BYTES,
 ): Promise<{ readonly fields: Fields } | { readonly fault: BodyFault }> {
-  if (hasBody(req) && !req.is(['json', '+json', 'urlencoded']))
-    return { fault: { code: 'unsupported_media_type' } }
-  if (Number(req.get('content-length') ?? 0) > maxBytes) return { fault: { code: 'body_too_large' } }
-  const failed = await parse(req, res, maxBytes)
-  if (failed) return { fault: { code: failed } }
+  if (hasBody(req)) {
+    const type = req.is(['json', '+json', 'urlencoded'])
+    if (!type) return { fault: { code: 'unsupported_media_type' } }
+    if (Number(req.get('content-length') ?? 0) > maxBytes) return { fault: { code: 'body_too_large' } }
+    const failed = await parse(req, res, type === 'urlencoded' ? 'form' : 'json', maxBytes)
+    if (failed) return { fault: { code: failed } }
+  }
 
   const body: unknown = req.body ?? {}
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -108,13 +110,18 @@ function hasBody(req: Request): boolean {
   return req.get('transfer-encoding') !== undefined || Number(req.get('content-length') ?? 0) > 0
 }
 
-async function parse(req: Request, res: Response, maxBytes: number): Promise<BodyFault['code'] | undefined> {
-  for (const parser of parsers.get(maxBytes) ?? []) {
-    const error = await new Promise<unknown>((resolve) => parser(req, res, resolve))
-    if (!error) continue
-    const status: unknown = error instanceof Error ? Reflect.get(error, 'status') : undefined
-    if (status === 413) return 'body_too_large'
-    return status === 415 ? 'unsupported_media_type' : 'invalid_request'
-  }
-  return undefined
+async function parse(
+  req: Request,
+  res: Response,
+  format: 'json' | 'form',
+  maxBytes: number,
+): Promise<BodyFault['code'] | undefined> {
+  const parser = parsers.get(maxBytes)?.[format]
+  const error = await new Promise<unknown>((resolve) =>
+    parser ? parser(req, res, resolve) : resolve(undefined),
+  )
+  if (!error) return undefined
+  const status: unknown = error instanceof Error ? Reflect.get(error, 'status') : undefined
+  if (status === 413) return 'body_too_large'
+  return status === 415 ? 'unsupported_media_type' : 'invalid_request'
 }
