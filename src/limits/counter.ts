@@ -141,13 +141,12 @@ export async function runInStore<Result>(place: string, operation: () => Promise
 /** The same counter with keys that every store accepts, and no count below zero. */
 function bounded(counter: Counter): Counter {
   return {
-    async add(key, by) {
+    add(key, by) {
       const name = counterKey(key)
-      const result = await counter.add(name, by)
-      if (result.count >= 0) return result
+      const added = counter.add(name, by)
+      if (by === 1) return added
       // A refund after the end of its window must not raise the limit of the next window.
-      await counter.remove(name)
-      return NOTHING
+      return added.then((result) => (result.count >= 0 ? result : counter.remove(name).then(() => NOTHING)))
     },
     read: (key) => counter.read(counterKey(key)),
     set: (key, count, ms) => counter.set(counterKey(key), count, ms),

@@ -10,6 +10,8 @@ export type Contact =
 
 const EMAIL = z.regexes.email
 const MAX_EMAIL_LENGTH = 254
+/** A domain that is in ASCII already, apart from its case, and has no label in Punycode. */
+const PLAIN_DOMAIN = /^(?!.*xn--)(?:[a-z\d-]+\.)+[a-z]+$/i
 const PHONE = /^\+[1-9]\d{6,14}$/
 
 /** An email address of at most 254 characters (RFC 5321 §4.5.3.1), without a colon, so that DUAL is unambiguous (R79). */
@@ -57,7 +59,8 @@ export function canonicalUser(contact: Contact): string {
   const folded = contact.email.normalize('NFKC').trim()
   const at = folded.lastIndexOf('@')
   const domain = folded.slice(at + 1)
-  const email = `${folded.slice(0, at)}@${domainToASCII(domain) || domain}`.toLowerCase()
+  const ascii = PLAIN_DOMAIN.test(domain) ? domain : domainToASCII(domain) || domain
+  const email = `${folded.slice(0, at)}@${ascii}`.toLowerCase()
   return contact.kind === 'email' ? email : `${email}:${contact.phone}`
 }
 

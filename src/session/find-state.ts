@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 import { HostError } from '../errors.js'
 import type { MfaEventBody } from '../flows/events.js'
@@ -153,9 +153,9 @@ export function newRecord(sessionId: string, userId: string): PendingRecord {
   return { stage: 'pending', userId, sessionId, transaction: newTransaction(), startedAt: Date.now() }
 }
 
-/** A new id for a pending login, or for the time since a second factor: 96 random bits. */
+/** A new id for a pending login, or for the time since a second factor: 122 random bits. */
 export function newTransaction(): string {
-  return randomBytes(12).toString('base64url')
+  return randomUUID()
 }
 
 /** The record that follows from a decision about a user who has just shown the first factor. */
