@@ -2,11 +2,15 @@ import type { Response } from 'express'
 import type { OperatorAccount } from '../operator/operator-account.js'
 import { layout } from './layout.js'
 import type { Reply } from './page.js'
-import { POLICY_WITH_SCRIPTS } from './security.js'
+import { FRAMED_HEADERS, POLICY_WITH_SCRIPTS } from './security.js'
 
 /** Responds with a page, or leads to the next one. */
 export function sendPage(response: Response, reply: Reply, account: OperatorAccount | undefined): void {
   if ('redirect' in reply) return response.redirect(303, reply.redirect)
+  if ('framed' in reply) {
+    response.set(FRAMED_HEADERS).type('html').send(reply.framed)
+    return
+  }
   if ('download' in reply) {
     const { name, type, body } = reply.download
     response.attachment(name).set('Content-Type', type).send(body)

@@ -1,5 +1,6 @@
 import { CHANNELS, type Channel } from '../delivery/message.js'
 import { codeMessage } from '../message-texts/compose.js'
+import { mailHtml } from '../message-texts/mail-html.js'
 import { type SmsSize, smsSize } from '../message-texts/sms-segments.js'
 import type { Actor } from './actor.js'
 import { effectiveApplication, storedSettings } from './applications.js'
@@ -10,8 +11,10 @@ export interface TextPreview {
   readonly channel: Channel
   /** The subject of an email; empty on other channels. */
   readonly subject: string
-  /** The text; of a call, what the voice says. */
+  /** The text; of an email, its plain part; of a call, what the voice says. */
   readonly text: string
+  /** The HTML part of an email, as a whole document; absent on other channels. */
+  readonly html?: string
   /** The length of an SMS; absent on other channels. */
   readonly size?: SmsSize
 }
@@ -29,7 +32,7 @@ export async function previewTexts(
   const { codeDigits, codeLifetimeMs, emailCodeLifetimeMs } = settings.limits
   return CHANNELS.map((channel) => {
     const isEmail = channel === 'email'
-    const { subject, text } = codeMessage(
+    const message = codeMessage(
       settings,
       { channel, to: '', locale: language },
       {
@@ -38,10 +41,12 @@ export async function previewTexts(
         secondsLeft: (isEmail ? emailCodeLifetimeMs : codeLifetimeMs) / 1_000,
       },
     )
+    const { subject, text } = message
     return {
       channel,
       subject: isEmail ? subject : '',
       text,
+      ...(isEmail && { html: mailHtml(message) }),
       ...(channel === 'sms' && { size: smsSize(text) }),
     }
   })

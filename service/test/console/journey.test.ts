@@ -162,6 +162,8 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
       const { page: other } = await newUser(browser, { ...LOOKS[look], storageState: state })
       for (const [name, path] of paths) {
         await other.goto(url + path)
+        if (name === 'texts')
+          await other.frameLocator('iframe').last().getByText('123456', { exact: true }).waitFor()
         await check(other, `console-${name}-${look}`)
       }
     }

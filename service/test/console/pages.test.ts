@@ -272,6 +272,7 @@ describe('the pages of the console', () => {
     })
     const contact = { kind: 'email', email: 'zoe@example.com' } as const
     for (const name of ['Blue key', 'Red key']) {
+      advance(1)
       await registerSoftwareKey(console.service.mfa, { account: 'zoe', contact }, 'security-key', { name })
     }
     const path = '/console/applications/default/users'
@@ -446,6 +447,17 @@ describe('the pages of the console', () => {
     expect(german).toContain('@vault.example #12345678')
     expect(german).toMatch(/\d+ of 160 characters, 1 segment \(GSM 7-bit\)/)
     expect(german).toContain('1, 2, 3, 4, 5, 6, 7, 8')
+    const dark = await browser.get(`${path}/email?language=de&scheme=dark`).expect(200)
+    // Only a frame of the console shows it, without scripts and an origin of its own.
+    expect(dark.headers).toMatchObject({
+      'content-security-policy': expect.stringMatching(
+        /^sandbox; default-src 'none'; .*frame-ancestors 'self'$/,
+      ),
+      'x-frame-options': 'SAMEORIGIN',
+    })
+    expect(dark.text).toMatch(/^<!doctype html><html lang="de".*@media all{.*<bdi dir="ltr">12345678<\/bdi>/)
+    const light = await browser.get(`${path}/email?language=de&scheme=light`).expect(200)
+    expect(light.text).toBe(dark.text.replace('@media all{', '@media not all{'))
     expect(await read(browser, `${path}?language=ar`)).toMatch(/of 70 characters, \d segments? \(UCS-2\)/)
     await api.changeSettings('texts', { set: { texts: own } })
     expect(await read(browser, `${path}?language=xx`)).toContain('12345678 opens Vault ¤ for')
