@@ -87,6 +87,14 @@ export class TrustStoreError extends MfaError {
   readonly status = 503
 }
 
+/** A request to an endpoint for events does not come from the service, or is too old. */
+export class WebhookSignatureError extends MfaError {
+  /** Always `ERR_MFA_WEBHOOK_SIGNATURE`, for programs. */
+  readonly code = 'ERR_MFA_WEBHOOK_SIGNATURE'
+  /** The status of the response: the service repeats the event. */
+  readonly status = 401
+}
+
 /** The codes of a `ServiceError`. */
 export type ServiceErrorCode =
   /** The service could not be reached, or responded with 5xx. */

@@ -1,6 +1,7 @@
 /** The entry `countersign`: every public name. */
 export type { BreakerOptions, ServiceAddress } from './client/address.js'
 export type { Dialect, DialectInput } from './client/dialect.js'
+export { verifyWebhook, type WebhookHeaders } from './client/verify-webhook.js'
 export { createMfa, type Mfa } from './create-mfa.js'
 export type { WarningCode } from './diagnostics/warnings.js'
 export type { Duration } from './duration.js'
@@ -37,6 +38,7 @@ export {
   TranscriptionError,
   type TranscriptionFailure,
   TrustStoreError,
+  WebhookSignatureError,
 } from './errors.js'
 export type { MfaEvent } from './flows/events.js'
 export type { ByMethod, MfaMetrics } from './flows/metrics.js'

@@ -15,6 +15,7 @@ import { describeRoutes } from './carriers/route.js'
 import type { ConsoleParts } from './console/parts.js'
 import { hasComplained } from './delivery/mail-complaints.js'
 import { storedOutbox } from './delivery/outbox.js'
+import { eventSender } from './event-delivery/event-sender.js'
 import type { FlowContext } from './flows/context.js'
 import { appImporter, type ImportAppRequest, inProcessService } from './flows/in-process-service.js'
 import { phoneTraffic } from './flows/phone-traffic.js'
@@ -148,6 +149,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     log,
     onUndelivered: (message, now) => endUndelivered(store, message, now),
   })
+  const events = eventSender({ store, keys, log })
   void carriers.check()
   const transcription = openTranscription(settings, log)
   const live = openLiveTranscription(settings, log)
@@ -235,6 +237,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
       live.close()
       await transcription.close()
       await outbox.close()
+      await events.close()
       await carriers.close()
       await traffic.close()
       await activity.close()

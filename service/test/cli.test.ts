@@ -9,6 +9,7 @@ import { run } from '../src/cli/program.js'
 import { systemUser } from '../src/cli/store-access.js'
 import { createService } from '../src/service.js'
 import { openStore } from '../src/store/open.js'
+import { eventReceiver } from './events/event-receiver.js'
 import { SECRET } from './kit.js'
 import { postgresMissing, startPostgres } from './postgres.js'
 
@@ -365,6 +366,43 @@ describe('the command line on PostgreSQL', () => {
     expect(JSON.parse((await user('export', 'default', 'hal 1', '--account')).out).account).toBe('hal 1')
     expect((await user('list', 'default', '--limit', '1001')).code).toBe(2)
     expect((await user('list', 'default', '--after', 'x')).err).toContain('This page does not exist')
+  })
+
+  test('manages endpoints for events, and posts to them', async () => {
+    const receiver = await eventReceiver()
+    const withSecret = { ...env, SERVICE_SECRET: SECRET }
+    const webhook = (...args: string[]) => inProcess(withSecret, 'webhook', ...args)
+    const listed = async (...args: string[]) => JSON.parse((await webhook(...args, '--json')).out)
+    await succeed('app', 'create', 'evented', 'countries=GB')
+    const url = `${receiver.url}/events`
+    const { id, secret } = await listed('create', 'evented', '--url', url, '--events', 'all')
+    receiver.state.secrets = [secret]
+    expect((await webhook('test', 'evented', id)).out).toContain('responded with 204')
+    expect(receiver.events).toMatchObject([{ type: 'webhook.test', data: { application: 'evented' } }])
+    const rotated = await webhook('rotate-secret', 'evented', id)
+    receiver.state.secrets = [rotated.out.trim()]
+    const [delivery] = await listed('deliveries', 'evented', id, '--limit', '1')
+    expect(delivery).toMatchObject({ type: 'webhook.test', state: 'delivered', status: 204 })
+    expect((await webhook('deliveries', 'evented', id)).out).toMatch(/evt_\S+ +webhook.test /)
+    expect((await webhook('resend', 'evented', id, delivery.id)).out).toContain('delivered')
+    expect(receiver.events.map((event) => event.id)).toEqual([delivery.id, delivery.id])
+    await webhook('pause', 'evented', id)
+    expect((await webhook('list', 'evented')).out).toMatch(/user\.locked.* paused /)
+    await webhook('resume', 'evented', id)
+    expect((await webhook('remove', 'evented', id)).out).toBe(`Removed ${id}.\n`)
+    expect(await listed('list', 'evented')).toEqual([])
+    const refused = await inProcess(
+      withSecret,
+      'webhook',
+      'create',
+      'evented',
+      '--url',
+      'ftp://a',
+      '--events',
+      'x',
+    )
+    expect([refused.code, refused.err.split('\n').length]).toEqual([1, 3])
+    await receiver.close()
   })
 
   test('lists deliveries with masked recipients', async () => {

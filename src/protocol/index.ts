@@ -133,6 +133,13 @@ export {
   transcribeBody,
   transcriptionProgress,
 } from './transcription-wire.js'
+  WEBHOOK_EVENT_TYPES,
+  type WebhookEvent,
+  type WebhookEventType,
+  type WebhookFactor,
+  type WebhookMessage,
+  type WebhookUser,
+} from './webhook-events.js'
 export {
   backupAnswer,
   backupBody,

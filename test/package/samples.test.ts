@@ -11,6 +11,7 @@ const DOCUMENTS = [
   'docs/diagnostics.md',
   'docs/outage.md',
   'docs/events.md',
+  'docs/webhooks.md',
   'docs/testing.md',
   'docs/keys.md',
   'docs/sessions.md',

@@ -1,4 +1,5 @@
 import type { Application } from '../application.js'
+import { writeEvent, writeEventsSql } from '../events/write-events.js'
 import { backupMac, newBackupCode, newBackupSalt } from '../secrets/backup-code.js'
 import { allKeys, type Keys, withKeyId } from '../secrets/keys.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
@@ -8,6 +9,9 @@ import { attemptStatement } from './attempt-statement.js'
 
 /** The name of the backup codes among an account's factors. */
 export const BACKUP_FACTOR = 'BACKUP'
+
+/** What an event about new backup codes says. */
+const BY_USER = { factor: BACKUP_FACTOR, by: 'user' }
 
 /** Whether a set was shown on a page: it belongs to no contact. A set that only waits for its messages has no salt yet. */
 export const IS_SHOWN_SET = '(backup_set.contact IS NULL AND backup_set.salt IS NOT NULL)'
@@ -79,6 +83,8 @@ export async function storeShownSet(
     now,
   ])
   await storeCodes(keys, tx, application, account, { salt, codes })
+  const event = { application: application.id, account, type: 'factor.added', data: BY_USER } as const
+  await writeEvent(tx, event, now)
 }
 
 /** Deletes all backup codes of an account and their failures. Resolves to `true` if it had any. */
@@ -129,14 +135,16 @@ export async function activateWaitingSet(
          SELECT FROM unnest(waiting_letters) AS message WHERE NOT EXISTS (
            SELECT FROM outbox WHERE outbox.application = $1 AND outbox.id = message AND outbox.state IN ('sent', 'delivered', 'failed')))
        RETURNING salt
-     ), former_codes AS (
+     ), ${writeEventsSql(
+       `(SELECT $1::text AS application, $2::text AS account, 'factor.added' AS type, $4::jsonb AS data, $5::bigint AS at FROM activated)`,
+     )}, former_codes AS (
        DELETE FROM backup_code USING activated
        WHERE application = $1 AND account = $2 AND backup_code.salt <> activated.salt
      ), failures AS (
        DELETE FROM factor USING activated WHERE application = $1 AND account = $2 AND factor = $3
      )
      SELECT 1 FROM activated`,
-    [application.id, account, BACKUP_FACTOR],
+    [application.id, account, BACKUP_FACTOR, JSON.stringify(BY_USER), Date.now()],
   )
   return rows.length > 0
 }

@@ -101,6 +101,7 @@ export async function exportAccount(
     ...(await exportKeys(tx, application, account)),
     challenges: await challengesOf(tx, key),
     messages: await messagesOf(tx, key),
+    events: await eventsOf(tx, key),
     spam_complaints: await complaintsOf(tx, application, account),
     budgets: await budgetsOf(tx, application, account),
   }
@@ -142,6 +143,15 @@ async function messagesOf(tx: Queries, key: readonly string[]): Promise<AccountE
     created_at: iso(created_at),
     settled_at: isoOrNull(settled_at),
   }))
+}
+
+async function eventsOf(tx: Queries, key: readonly string[]): Promise<AccountExport['events']> {
+  const rows = await tx.query<Omit<AccountExport['events'][number], 'at'> & { at: number }>(
+    `SELECT id, type, endpoint, created_at AS at, state AS status FROM event_delivery
+     WHERE application = $1 AND account = $2 ORDER BY created_at, id`,
+    key,
+  )
+  return rows.map(({ at, ...event }) => ({ ...event, at: iso(at) }))
 }
 
 async function complaintsOf(

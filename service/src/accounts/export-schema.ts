@@ -98,6 +98,12 @@ export const accountExport = z.object({
       settled_at: timeOrNull,
     }),
   ),
+  events: z
+    .array(z.object({ id: z.string(), type: z.string(), endpoint: z.string(), at: time, status: z.string() }))
+    .meta({
+      description:
+        'Events about the account that were, or are to be, posted to endpoints of the application.',
+    }),
   spam_complaints: z
     .array(z.object({ email: z.string(), at: time }))
     .meta({ description: 'Mailboxes from which a mail of the application was reported as spam.' }),

@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { type CommonOptions, type Io, print } from './io.js'
+import { limitOption } from './limit-option.js'
 import { READS, withOperator } from './store-access.js'
 import { table } from './table.js'
 
@@ -11,9 +12,6 @@ interface ListOptions extends CommonOptions {
 
 /** `deliveries` and `audit`. */
 export function logCommands(program: Command, io: Io): void {
-  const limit = () =>
-    new Option('--limit <n>', 'the maximum number of entries').argParser(readLimit).default(50)
-
   program
     .command('deliveries')
     .argument('<application>')
@@ -27,7 +25,7 @@ export function logCommands(program: Command, io: Io): void {
         'expired',
       ]),
     )
-    .addOption(limit())
+    .addOption(limitOption())
     .option('--test', 'the messages of test keys')
     .description('list messages and their delivery state, newest first')
     .action(async (application: string, _own, command: Command) => {
@@ -64,7 +62,7 @@ export function logCommands(program: Command, io: Io): void {
   program
     .command('audit')
     .argument('[application]')
-    .addOption(limit())
+    .addOption(limitOption())
     .description('list changes by operators, newest first')
     .action(async (application: string | undefined, _own, command: Command) => {
       const options = command.optsWithGlobals<ListOptions>()
@@ -83,9 +81,4 @@ export function logCommands(program: Command, io: Io): void {
         ),
       )
     })
-}
-
-function readLimit(text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('It must be a number from 1 to 99999.')
-  return Number(text)
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { maskContact } from 'countersign/protocol'
 import { countryOf } from '../contacts/phone.js'
+import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/message-events.js'
 import type { Keys } from '../secrets/keys.js'
 import { open, seal } from '../secrets/seal.js'
 import { outboxIdentity } from '../secrets/seal-identity.js'
@@ -210,9 +211,10 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
         country: string | null
         carrier: string | null
       }>(
-        `UPDATE outbox SET state = 'expired', sealed = NULL, updated_at = $1, settled_at = $1
-         WHERE state = 'queued' AND due_at <= $1 AND expires_at <= $1
-         RETURNING application, channel, country, carrier`,
+        `WITH expired AS (
+           UPDATE outbox SET state = 'expired', sealed = NULL, updated_at = $1, settled_at = $1
+           WHERE state = 'queued' AND due_at <= $1 AND expires_at <= $1 RETURNING ${MESSAGE_COLUMNS}, outbox.country
+         ), ${writeMessageEventsSql('expired')} SELECT application, channel, country, carrier FROM expired`,
         [now],
       )
     },

@@ -1,3 +1,4 @@
+import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/message-events.js'
 import { statement } from '../store/statement.js'
 import type { Queries } from '../store/store.js'
 import type { DeliveryFault } from './carrier.js'
@@ -48,7 +49,7 @@ const finishIn = (slot: number) =>
     carrierIds: readonly string[]
     faults: readonly string[]
     times: readonly number[]
-  }>(`UPDATE outbox SET state = CASE WHEN done.state = 'sent' AND report = 'failed' THEN 'failed' ELSE done.state END,
+  }>(`WITH finished AS (UPDATE outbox SET state = CASE WHEN done.state = 'sent' AND report = 'failed' THEN 'failed' ELSE done.state END,
     sealed = NULL, attempts = attempts + 1, carrier = nullif(done.carrier, ''),
     carrier_id = nullif(done.carrier_id, ''), fault = nullif(done.fault, ''), updated_at = done.at, settled_at = done.at
   FROM unnest(:applications::text[], :ids::text[], :leases::bigint[], :states::text[], :carriers::text[],
@@ -56,7 +57,8 @@ const finishIn = (slot: number) =>
     AS done (application, id, leased_until, state, carrier, carrier_id, fault, at)
   WHERE outbox.application = ANY (ARRAY[done.application]) AND outbox.id = ANY (ARRAY[done.id])
     AND outbox.slot = ${slot} AND outbox.settled_at IS NULL
-    AND (done.state = 'sent' OR outbox.due_at = done.leased_until)`)
+    AND (done.state = 'sent' OR outbox.due_at = done.leased_until)
+  RETURNING ${MESSAGE_COLUMNS}), ${writeMessageEventsSql('finished')} SELECT`)
 
 const FINISH = new Map(ALL_SLOTS.map((slot) => [slot, finishIn(slot)]))
 

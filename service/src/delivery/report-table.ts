@@ -1,4 +1,5 @@
 import { maskContact } from 'countersign/protocol'
+import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/message-events.js'
 import { type Queries, queryOne } from '../store/store.js'
 import type { Channel } from './message.js'
 
@@ -22,15 +23,17 @@ export interface DeliveryReport {
 // that are repeated, or arrive in another order, change nothing.
 const APPLY: Readonly<Record<ReportOutcome, string>> = {
   // A carrier may have accepted a message whose attempt timed out: then no further attempt must be made.
-  delivered: `UPDATE outbox SET state = 'delivered', report = 'delivered', sealed = NULL, updated_at = $3,
+  delivered:
+    withEvents(`UPDATE outbox SET state = 'delivered', report = 'delivered', sealed = NULL, updated_at = $3,
       settled_at = coalesce(settled_at, $3)
     WHERE application = $1 AND id = $2 AND state IN ('queued', 'sent', 'expired')
-      AND report IS DISTINCT FROM 'failed' RETURNING channel, country, carrier`,
+      AND report IS DISTINCT FROM 'failed'`),
   // The report may arrive before the message is recorded as sent; then it becomes failed instead.
-  failed: `UPDATE outbox SET state = CASE WHEN state = 'queued' THEN state ELSE 'failed' END, report = 'failed',
+  failed:
+    withEvents(`UPDATE outbox SET state = CASE WHEN state = 'queued' THEN state ELSE 'failed' END, report = 'failed',
       updated_at = $3
     WHERE application = $1 AND id = $2 AND state IN ('queued', 'sent', 'delivered')
-      AND report IS DISTINCT FROM 'failed' RETURNING channel, country, carrier`,
+      AND report IS DISTINCT FROM 'failed'`),
   // The mailbox gets no more mail. The content of the message is deleted by now, so the report has to name the mailbox; its
   // mask shows that it is the right one.
   complaint: `WITH complained AS (
@@ -53,6 +56,12 @@ export interface ReportedMessage {
   readonly channel: Channel
   readonly country: string | null
   readonly carrier: string | null
+}
+
+/** A change of a message, and the event that it is. */
+function withEvents(update: string): string {
+  return `WITH reported AS (${update} RETURNING ${MESSAGE_COLUMNS}, outbox.country), ${writeMessageEventsSql('reported')}
+    SELECT channel, country, carrier FROM reported`
 }
 
 /** Records a report; resolves to its message, or to `undefined` when the report changed nothing. */

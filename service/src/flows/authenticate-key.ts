@@ -18,6 +18,7 @@ import { bytesFrom } from '../webauthn/base64url.js'
 import { type ClientData, faultInClientData, readClientData } from '../webauthn/client-data.js'
 import { isSignedBy, readAssertion } from '../webauthn/verify-assertion.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
+import { lockEvent, writeEventOfAttempt } from './attempt-event.js'
 import type { FlowContext } from './context.js'
 import { countAttempt } from './count-verification.js'
 
@@ -145,6 +146,8 @@ async function attempt(
     transaction,
     notifiesOnSuccess: wentBack || becameSynced,
     async notify(tx, result) {
+      const event = lockEvent(result)
+      if (event) await writeEventOfAttempt(context, tx, application, { account, ...event }, now)
       const notice = noticeOf(result, { wentBack, becameSynced }, now)
       if (!notice) return
       const written = { ...notice, account, fallback: contact }

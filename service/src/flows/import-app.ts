@@ -1,7 +1,8 @@
 import { ServiceError } from 'countersign/protocol'
 import { holdAccount } from '../accounts/account.js'
-import { storeConfirmedSecret } from '../accounts/app-secret.js'
+import { APP_FACTOR, storeConfirmedSecret } from '../accounts/app-secret.js'
 import type { Application } from '../application.js'
+import { writeEvent } from '../events/write-events.js'
 import type { RequestUser } from '../requests/request-user.js'
 import { accountReference } from '../secrets/account-reference.js'
 import type { FlowContext } from './context.js'
@@ -28,7 +29,12 @@ export async function importApp(
   const { keys, store } = context
   const bound = await store.transaction(async (tx) => {
     await holdAccount(tx, application, input.account)
-    return storeConfirmedSecret(keys, tx, application, input.account, secret, Date.now())
+    const now = Date.now()
+    const isNew = await storeConfirmedSecret(keys, tx, application, input.account, secret, now)
+    const data = { factor: APP_FACTOR, by: 'operator' }
+    const event = { application: application.id, account: input.account, type: 'factor.added', data } as const
+    if (isNew) await writeEvent(tx, event, now)
+    return isNew
   })
   if (!bound) return 'kept'
   const account = accountReference(keys, application, input.account)

@@ -11,6 +11,7 @@ import {
 import type { Application } from '../application.js'
 import { relyingPartyOrRefusal } from '../applications/offered-methods.js'
 import type { QueuedMessage } from '../delivery/message.js'
+import { writeEvent } from '../events/write-events.js'
 import { locked } from '../refusals.js'
 import type { RemoveKeyInput, RenameKeyInput } from '../requests/key-inputs.js'
 import type { RequestUser } from '../requests/request-user.js'
@@ -68,6 +69,8 @@ export async function removeAccountKey(
     if (seconds > 0) return locked(seconds)
     const removed = await deleteKey(tx, application, name, key)
     if (!removed) return { outcome: 'none', notices: [] }
+    const data = { factor: keyFactor(removed.method), key, by: 'user' }
+    await writeEvent(tx, { application: application.id, account: name, type: 'factor.removed', data }, now)
     const notice = { notice: 'key-removed', account: name, toAll: true } as const
     const notices = await writeNotice(context, tx, application, account, notice, now)
     return { outcome: 'removed', factor: keyFactor(removed.method), notices }

@@ -4,6 +4,7 @@ import { insertKey, type KeyRow, keyFactor, keyFrom, listKeys } from '../account
 import { consumeKeyChallenge } from '../accounts/key-challenge.js'
 import type { Application, RelyingPartySettings } from '../application.js'
 import type { QueuedMessage } from '../delivery/message.js'
+import { writeEvent } from '../events/write-events.js'
 import { locked, tooManyKeys } from '../refusals.js'
 import type { RegisterKeyInput } from '../requests/key-inputs.js'
 import { accountReference } from '../secrets/account-reference.js'
@@ -85,6 +86,8 @@ async function store(
     if (keys.length >= application.limits.keysPerAccount) return refused(tooManyKeys)
     const isNew = await insertKey(tx, application, name, row)
     if (!isNew) return refused({ outcome: 'invalid', fault: 'registered' })
+    const data = { factor: keyFactor(row.method), key: row.id, by: 'user' }
+    await writeEvent(tx, { application: application.id, account: name, type: 'factor.added', data }, now)
     const fallback = isAccountAddress(contact) ? undefined : contact
     const notice = { notice: 'key-added', account: name, fallback } as const
     const notices = await writeNotice(context, tx, application, account, notice, now)

@@ -4,6 +4,7 @@ import { removeAppSecret } from '../accounts/app-secret.js'
 import { removeBackupSet } from '../accounts/backup-set.js'
 import type { Application } from '../application.js'
 import type { QueuedMessage } from '../delivery/message.js'
+import { writeEvent } from '../events/write-events.js'
 import { locked } from '../refusals.js'
 import type { RemoveFactorInput } from '../requests/inputs.js'
 import { accountReference } from '../secrets/account-reference.js'
@@ -27,6 +28,8 @@ export async function removeFactor(
     if (seconds > 0) return locked(seconds)
     const remove = factor === 'APP' ? removeAppSecret : removeBackupSet
     if (!(await remove(tx, application, name))) return { outcome: 'none' }
+    const data = { factor, by: 'user' }
+    await writeEvent(tx, { application: application.id, account: name, type: 'factor.removed', data }, now)
     const notice = { notice: 'factor-removed', account: name, toAll: true } as const
     notices.push(...(await writeNotice(context, tx, application, account, notice, now)))
     return { outcome: 'removed' }

@@ -1,5 +1,6 @@
 import { isAccountAddress, type VerifyAnswer } from 'countersign/protocol'
 import { lockedForSeconds } from '../accounts/account.js'
+import { APP_FACTOR } from '../accounts/app-secret.js'
 import type { AttemptResult } from '../accounts/attempt.js'
 import type { Application } from '../application.js'
 import type { QueuedMessage } from '../delivery/message.js'
@@ -9,6 +10,7 @@ import type { VerifyInput } from '../requests/inputs.js'
 import { accountReference } from '../secrets/account-reference.js'
 import { simulatedVerdict } from '../test-mode/simulated-outcomes.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
+import { lockEvent, writeEventOfAttempt } from './attempt-event.js'
 import type { FlowContext } from './context.js'
 import { countCode } from './count-verification.js'
 import { type EvaluatedAs, type Evaluation, evaluateCode, type NotifyOfAttempt } from './evaluate-code.js'
@@ -35,6 +37,8 @@ export async function verifyCode(
   const now = Date.now()
   const notices: QueuedMessage[] = []
   const notify: NotifyOfAttempt = async (tx, as, result) => {
+    const event = eventOf(as, result)
+    if (event) await writeEventOfAttempt(context, tx, application, { account: input.account, ...event }, now)
     const notice = noticeOf(input, as, result, now)
     if (notice) notices.push(...(await writeNoticeOfAttempt(context, tx, application, result, notice, now)))
   }
@@ -52,6 +56,12 @@ export async function verifyCode(
     context.phoneTraffic.recordTyped(application, input.contact.phone)
   }
   return answer
+}
+
+/** The event that an attempt is for the application's endpoints; mostly none. */
+function eventOf(as: EvaluatedAs, result: AttemptResult) {
+  if (!result.ok || as !== 'app-bound') return lockEvent(result)
+  return { type: 'factor.added', data: { factor: APP_FACTOR, by: 'user' } } as const
 }
 
 /** The notice that an attempt calls for (R34, R61, R63); mostly none. */

@@ -95,6 +95,13 @@ const RULES: readonly Rule[] = [
     afterMs: 92 * DAY_MS,
   },
   { table: 'console_counter', key: 'key', when: 'ends_at <= $1', index: 'ends_at', afterMs: 0 },
+  {
+    table: 'event_delivery',
+    key: 'application, endpoint, id',
+    when: 'created_at < $1',
+    index: 'created_at',
+    afterMs: 7 * DAY_MS,
+  },
   { table: 'stream_ticket', key: 'hash', when: 'expires_at <= $1', index: 'expires_at', afterMs: 0 },
 ]
 

@@ -33,6 +33,12 @@ export function eventCounter(registry: Registry): Logger {
     labelNames: ['provider', 'outcome'],
     registers: [registry],
   })
+  const webhooks = new Counter({
+    name: 'countersign_webhook_attempts_total',
+    help: 'Attempts to post an event to an endpoint, by application, type of event and outcome (delivered, postponed, failed)',
+    labelNames: ['application', 'type', 'outcome'],
+    registers: [registry],
+  })
   const paused = new Gauge({
     name: 'countersign_carrier_paused',
     help: 'Whether this process has paused a carrier after failures (1) or uses it again (0), by carrier',
@@ -64,6 +70,7 @@ export function eventCounter(registry: Registry): Logger {
     const [kind, outcome = ''] = event.event.split('.')
     if (kind === 'send')
       sends.inc({ application, method: event.factor ?? '', outcome: outcomeOf(outcome, event) })
+    if (kind === 'webhook' && event.reason) webhooks.inc({ application, type: event.reason, outcome })
     if (kind === 'carrier') paused.set({ carrier: event.carrier ?? '' }, outcome === 'paused' ? 1 : 0)
     if (kind === 'report') reports.inc({ provider: event.carrier ?? '', outcome })
     if (kind === 'delivery' && event.channel) deliveries.inc({ application, channel: event.channel, outcome })

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.js'
 import { timedCarriers } from './delivery-metrics.js'
 import { eventCounter } from './event-metrics.js'
 import { type RequestObserver, requestTimes } from './request-metrics.js'
-import { pausedDestinations, poolUse, queueDepth, timedStore } from './store-metrics.js'
+import { eventQueueDepth, pausedDestinations, poolUse, queueDepth, timedStore } from './store-metrics.js'
 
 /**
  * The metrics of a service. All labels are words from fixed lists or names of carriers, never a contact, account or address.
@@ -35,6 +35,7 @@ export function serviceMetrics(version: string): Metrics {
       buildInfo(registry, version, store)
       poolUse(registry, store)
       queueDepth(registry, store)
+      eventQueueDepth(registry, store)
       pausedDestinations(registry, store)
       return timedStore(registry, store)
     },

@@ -43,6 +43,25 @@ export function queueDepth(registry: Registry, store: Store): void {
   })
 }
 
+/** Counts the events in the store that wait to be posted whenever the metrics are read. */
+export function eventQueueDepth(registry: Registry, store: Store): void {
+  new Gauge({
+    name: 'countersign_queue_webhook_events',
+    help: 'Events that wait to be posted to endpoints that are not paused or disabled',
+    registers: [registry],
+    async collect() {
+      const row = await queryOne<{ waiting: number }>(
+        store,
+        `SELECT count(*)::bigint AS waiting FROM event_endpoint AS endpoint JOIN event_delivery
+           ON event_delivery.application = endpoint.application AND event_delivery.endpoint = endpoint.id
+         WHERE event_delivery.state = 'queued' AND endpoint.paused_at IS NULL AND endpoint.disabled_at IS NULL`,
+        [],
+      ).catch(() => undefined)
+      this.set(row ? Number(row.waiting) : Number.NaN)
+    },
+  })
+}
+
 /** Shows how the pool of connections is used, where there is one. */
 export function poolUse(registry: Registry, store: Store): void {
   const counts = store.connections?.bind(store)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Mode } from '../application.js'
 import { hashApiKey, hintOf, newApiKey } from '../applications/api-key.js'
+import { writeEvent } from '../events/write-events.js'
 import { queryOne } from '../store/store.js'
 import type { Actor } from './actor.js'
 import { mustExist } from './applications.js'
@@ -83,13 +84,18 @@ export async function revokeKey(actor: Actor, application: string, id: string): 
     actor,
     async (tx) => {
       await mustExist(tx, application)
-      const row = await queryOne<{ hint: string }>(
+      const now = Date.now()
+      const row = await queryOne<{ hint: string; mode: Mode; label: string }>(
         tx,
         `UPDATE api_key SET revoked_at = $3 WHERE application = $1 AND id = $2 AND revoked_at IS NULL
-         RETURNING hint`,
-        [application, id, Date.now()],
+         RETURNING hint, mode, label`,
+        [application, id, now],
       )
-      if (row) return row
+      if (row) {
+        const data = { key: { id, mode: row.mode, label: row.label } }
+        await writeEvent(tx, { application, type: 'key.revoked', data }, now)
+        return row
+      }
       throw new OperatorError(`"${application}" has no valid key "${id}": list its keys to see their ids.`)
     },
     ({ hint }) => ({ application, action: 'key.revoked', detail: `${id} ${hint}` }),

@@ -6,6 +6,7 @@ import { allKeys, type Keys } from '../secrets/keys.js'
 import { pendingMigrations } from '../store/migrate.js'
 import { queryOne, type Store } from '../store/store.js'
 import { diagnoseDeliveries } from './diagnose-deliveries.js'
+import { diagnoseEvents } from './diagnose-events.js'
 import { diagnoseRelyingParties } from './diagnose-relying-parties.js'
 import { diagnoseSenders } from './diagnose-senders.js'
 import { diagnoseTraffic } from './diagnose-traffic.js'
@@ -37,6 +38,7 @@ export async function diagnoseStore(
     database,
     ...(await diagnoseKeys(store, keys, now)),
     await diagnoseDeliveries(store, now),
+    ...(await diagnoseEvents(store, now)),
     ...(await diagnoseApplications(store, service.hasOptionKey)),
     await diagnoseCountries(store, service.homeCountry),
     ...(await diagnoseTraffic(store, now)),

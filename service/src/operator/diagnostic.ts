@@ -6,6 +6,7 @@ export const SUBJECTS = [
   'migrations',
   'secrets',
   'deliveries',
+  'webhooks',
   'API keys',
   'countries',
   'traffic',

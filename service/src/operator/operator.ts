@@ -25,6 +25,7 @@ import {
 } from './applications.js'
 import { type AuditEntry, type AuditFilter, listAudit } from './audit-log.js'
 import { type DeliveryFilter, type DeliverySummary, listDeliveries } from './deliveries.js'
+import { type EventOperator, eventOperator } from './event-operator.js'
 import { liftComplaint, listComplaints, type MailComplaint } from './mail-complaints.js'
 import type { OperatorAccount, OperatorSummary } from './operator-account.js'
 import { changeRole, disableOperator, endOperatorSessions, listOperators } from './operator-accounts.js'
@@ -88,6 +89,8 @@ export interface Operator {
   rotateWebhookSecret(application: string): Promise<{ readonly secret: string }>
   /** Removes the webhook of an application. Throws an `OperatorError` when it has none. */
   removeWebhook(application: string): Promise<void>
+  /** The endpoints to which events of applications are posted. */
+  readonly events: EventOperator
   /**
    * Creates an API key for an application. The key is returned this once and stored only as a hash. `label`, at most 80
    * characters, defaults to none. Throws an `OperatorError` when the label is invalid.
@@ -229,6 +232,7 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     setWebhook: (application, webhook) => setWebhook(actor, application, webhook),
     rotateWebhookSecret: (application) => rotateWebhookSecret(actor, application),
     removeWebhook: (application) => removeWebhook(actor, application),
+    events: eventOperator(actor),
     createKey: (application, { mode, label = '' }) => createKey(actor, application, { mode, label }),
     listKeys: (application) => listKeys(actor, application),
     revokeKey: (application, id) => revokeKey(actor, application, id),

@@ -1,5 +1,6 @@
 import {
   appSecretIdentity,
+  eventEndpointIdentity,
   inboxIdentity,
   outboxIdentity,
   webhookIdentity,
@@ -65,5 +66,19 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     key: ['application'],
     owner: ['application', 'application'],
     identity: webhookIdentity,
+  },
+  {
+    table: 'event_endpoint',
+    column: 'sealed',
+    key: ['application', 'id'],
+    owner: ['application', 'id'],
+    identity: eventEndpointIdentity,
+  },
+  {
+    table: 'event_endpoint',
+    column: 'former',
+    key: ['application', 'id'],
+    owner: ['application', 'id'],
+    identity: eventEndpointIdentity,
   },
 ]

@@ -2,6 +2,7 @@ import type { Key } from 'countersign/protocol'
 import { holdAccount } from '../accounts/account.js'
 import { deleteKey, keyFactor, keyFrom, listKeys } from '../accounts/account-key.js'
 import { partitionOf } from '../application.js'
+import { writeEvent } from '../events/write-events.js'
 import { accountReference } from '../secrets/account-reference.js'
 import type { Actor } from './actor.js'
 import { mustExist } from './applications.js'
@@ -30,6 +31,8 @@ export async function removeUserKey(actor: Actor, user: UserReference, id: strin
       await holdAccount(tx, partition, account)
       const removed = await deleteKey(tx, partition, account, id)
       if (!removed) throw unknownKey(user)
+      const data = { factor: keyFactor(removed.method), key: id, by: 'operator' }
+      await writeEvent(tx, { application: partition.id, account, type: 'factor.removed', data }, Date.now())
       return removed
     },
     ({ method }) => ({

@@ -13,6 +13,11 @@ export function inboxIdentity(application: string, recipient: string): string[] 
   return ['inbox', application, recipient]
 }
 
+/** The identity that the secret of an endpoint for events is sealed for. */
+export function eventEndpointIdentity(application: string, id: string): string[] {
+  return ['event endpoint', application, id]
+}
+
 /** The identity that the secret of an application's own webhook is sealed for. */
 export function webhookIdentity(application: string): string[] {
   return ['webhook', application]

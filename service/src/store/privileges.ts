@@ -18,6 +18,8 @@ export const TABLES = [
   'console_counter',
   'console_session',
   'daily_budget',
+  'event_delivery',
+  'event_endpoint',
   'factor',
   'idempotent_request',
   'inbox',

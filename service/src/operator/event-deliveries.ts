@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto'
+import { attemptEvent, TEST_EVENT } from '../event-delivery/attempt-event.js'
+import { eventAgents } from '../event-delivery/event-agents.js'
+import { takeEvent } from '../event-delivery/event-table.js'
+import { queryOne } from '../store/store.js'
+import type { Actor } from './actor.js'
+import { mustExist } from './applications.js'
+import { auditedChange } from './audited-change.js'
+import { type EndpointReference, unknownEndpoint } from './event-endpoints.js'
+import { OperatorError } from './operator-error.js'
+
+/** An event at an endpoint. Times in milliseconds since 1970. */
+export interface EventDelivery {
+  /** The `webhook-id` of its requests. */
+  readonly id: string
+  readonly type: string
+  /** `queued`: an attempt is due, or follows. `failed`: it was given up. */
+  readonly state: 'queued' | 'delivered' | 'failed'
+  readonly attempts: number
+  /** When it happened. */
+  readonly createdAt: number
+  /** When the last attempt was made; `null` before the first. */
+  readonly attemptedAt: number | null
+  /** The HTTP status of the last response; `null` when there was none. */
+  readonly status: number | null
+  /** The first bytes of the last response, or why there was none. */
+  readonly answer: string | null
+}
+
+/** The result of one attempt. */
+export type AttemptSummary = Pick<EventDelivery, 'state' | 'status' | 'answer'> & { readonly id: string }
+
+/** The latest events of an endpoint, newest first. */
+export async function listEventDeliveries(
+  { store }: Actor,
+  { application, endpoint }: EndpointReference,
+  limit: number,
+): Promise<EventDelivery[]> {
+  await mustExist(store, application)
+  const known = await queryOne(store, 'SELECT FROM event_endpoint WHERE application = $1 AND id = $2', [
+    application,
+    endpoint,
+  ])
+  if (!known) throw unknownEndpoint({ application, endpoint })
+  return store.query(
+    `SELECT id, type, state, attempts, created_at AS "createdAt", attempted_at AS "attemptedAt", status, answer
+     FROM event_delivery WHERE application = $1 AND endpoint = $2 ORDER BY created_at DESC, id LIMIT $3`,
+    [application, endpoint, limit],
+  )
+}
+
+/** Posts a test event to an endpoint at once, also while it is paused. It is not repeated. */
+export async function sendTestEvent(
+  actor: Actor,
+  { application, endpoint }: EndpointReference,
+): Promise<AttemptSummary> {
+  const id = `evt_${randomBytes(16).toString('hex')}`
+  const now = Date.now()
+  await auditedChange(
+    actor,
+    async (tx) => {
+      await mustExist(tx, application)
+      const rows = await tx.query(
+        `INSERT INTO event_delivery (application, endpoint, id, type, data, created_at, due_at, state)
+         SELECT application, id, $3, $4, '{}', $5, $5, 'failed' FROM event_endpoint WHERE application = $1 AND id = $2
+         RETURNING id`,
+        [application, endpoint, id, TEST_EVENT, now],
+      )
+      if (rows.length === 0) throw unknownEndpoint({ application, endpoint })
+    },
+    () => ({ application, action: 'endpoint.tested', detail: `${endpoint} ${id}` }),
+  )
+  return attemptNow(actor, { application, endpoint, id })
+}
+
+/**
+ * Posts an event to its endpoint once more, at once, with the same id. When that fails, it is repeated like a new event.
+ */
+export async function resendEvent(
+  actor: Actor,
+  { application, endpoint }: EndpointReference,
+  id: string,
+): Promise<AttemptSummary> {
+  await auditedChange(
+    actor,
+    async (tx) => {
+      await mustExist(tx, application)
+      const known = await queryOne(
+        tx,
+        'SELECT FROM event_delivery WHERE application = $1 AND endpoint = $2 AND id = $3',
+        [application, endpoint, id],
+      )
+      if (!known) {
+        throw new OperatorError(`The endpoint has no event "${id}": events are kept for 7 days.`)
+      }
+    },
+    () => ({ application, action: 'endpoint.resent', detail: `${endpoint} ${id}` }),
+  )
+  return attemptNow(actor, { application, endpoint, id })
+}
+
+async function attemptNow(
+  actor: Actor,
+  event: EndpointReference & { readonly id: string },
+): Promise<AttemptSummary> {
+  const { store } = actor
+  const taken = await takeEvent(store, event, Date.now())
+  if (!taken) throw unknownEndpoint(event)
+  const agents = eventAgents()
+  try {
+    const { agentFor } = agents
+    const { state, status, answer } = await attemptEvent({ store, keys: actor.keys(), agentFor }, taken)
+    return { id: event.id, state, status, answer }
+  } finally {
+    agents.close()
+  }
+}
