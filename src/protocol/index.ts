@@ -133,6 +133,7 @@ export {
   transcribeBody,
   transcriptionProgress,
 } from './transcription-wire.js'
+export {
   WEBHOOK_EVENT_TYPES,
   type WebhookEvent,
   type WebhookEventType,
