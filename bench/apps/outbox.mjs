@@ -3,6 +3,7 @@ import { activityCounter } from '../../service/dist/activity/count-activity.js'
 import { smtpCarrier } from '../../service/dist/carriers/smtp.js'
 import { storedOutbox } from '../../service/dist/delivery/outbox.js'
 import { codeMessage } from '../../service/dist/message-texts/compose.js'
+import { mailHtml } from '../../service/dist/message-texts/mail-html.js'
 import { keysFrom } from '../../service/dist/secrets/keys.js'
 import { openStore } from '../../service/dist/store/open.js'
 import { serve } from '../kit/serve.mjs'
@@ -23,6 +24,11 @@ const message = (i) =>
     { channel: 'email', to: `p${i}@example.com`, locale: 'en' },
     { code: '012345', purpose: 'sign-in', secondsLeft: 600 },
   )
+
+const mailOf = (content) => {
+  const { to, subject, text } = content
+  return { from: FROM, to, subject, text, html: mailHtml(content) }
+}
 
 /** Does `work` for each number, so many at once. */
 async function each(most, work) {
@@ -90,8 +96,7 @@ serve(
       const transport = createTransport({ pool: true, host: '127.0.0.1', port: SMTP_PORT, secure: false })
       const result = await timed(mails, () =>
         each(mails, async (i) => {
-          const { to, subject, text, html } = message(i)
-          const mail = { from: FROM, to, subject, text, html }
+          const mail = mailOf(message(i))
           await transport.sendMail(mail).catch(() => transport.sendMail(mail))
         }),
       )

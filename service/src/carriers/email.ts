@@ -1,7 +1,8 @@
-import type { SendMailOptions } from 'nodemailer'
+import { domainToASCII } from 'node:url'
 import type { OutgoingMessage } from '../delivery/carrier.js'
 import { messageReference } from '../delivery/message-reference.js'
 import { mailHtml } from '../message-texts/mail-html.js'
+import { emailSource, type Mailbox } from './email-source.js'
 
 /** Who an email comes from. */
 export interface EmailSender {
@@ -11,34 +12,48 @@ export interface EmailSender {
   readonly replyTo?: string | undefined
 }
 
+/** An email as it is handed over. */
+export interface Email {
+  readonly envelope: { readonly from: string; readonly to: string }
+  readonly raw: string
+}
+
 /**
- * An email as nodemailer composes it, from its application's sender or else the carrier's. Its `Message-ID` names the
- * message, so that delivery reports can.
+ * An email from its application's sender or else the carrier's. Its `Message-ID` names the message, so that delivery reports
+ * can.
  */
-export function composeEmail(message: OutgoingMessage, carrier: EmailSender): SendMailOptions {
-  const from = message.senders?.emailFrom ?? carrier.from
+export function composeEmail(message: OutgoingMessage, carrier: EmailSender): Email {
+  const from = mailboxOf(message.senders?.emailFrom ?? carrier.from)
   const replyTo = message.senders?.emailReplyTo ?? carrier.replyTo
-  return {
-    // nodemailer never parses an address object as a list (R88).
-    from: mailboxOf(from),
-    ...(replyTo !== undefined && { replyTo: mailboxOf(replyTo) }),
-    to: { name: '', address: message.to },
+  const to = { name: '', address: inAscii(message.to) }
+  const content = {
+    from,
+    replyTo: replyTo === undefined ? undefined : mailboxOf(replyTo),
+    to,
     subject: message.subject,
+    messageId: `<${messageReference(message)}@${domainOf(from.address)}>`,
+    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
     text: message.text,
     html: mailHtml(message),
-    messageId: `<${messageReference(message)}@${domainOf(from)}>`,
-    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
-    disableFileAccess: true,
-    disableUrlAccess: true,
+  }
+  return {
+    envelope: { from: from.address, to: to.address },
+    raw: emailSource(content, new Date()),
   }
 }
 
 /** `Vault, Inc <no-reply@vault.example>`, whose name may contain a comma. */
-function mailboxOf(text: string): { readonly name: string; readonly address: string } {
+function mailboxOf(text: string): Mailbox {
   const [, name = '', address = text] = /^([^<]*?)\s*<([^<>]+)>$/.exec(text) ?? []
-  return { name: name.replace(/^"(.*)"$/, '$1'), address }
+  return { name: name.replace(/^"(.*)"$/, '$1'), address: inAscii(address) }
 }
 
-function domainOf(from: string): string {
-  return /@([^\s<>@]+)>?\s*$/.exec(from)?.[1] ?? 'countersign.invalid'
+/** The address with its domain in Punycode. */
+function inAscii(address: string): string {
+  const [, local, domain] = /^(.*)@([^@]*)$/.exec(address) ?? []
+  return domain === undefined ? address : `${local}@${domainToASCII(domain) || domain}`
+}
+
+function domainOf(address: string): string {
+  return /@([^\s<>@]+)$/.exec(address)?.[1] ?? 'countersign.invalid'
 }

@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer'
 import { type Carrier, checkRecipient, DeliveryError } from '../delivery/carrier.js'
 import { type AwsCredentials, signedHeaders } from './aws-signature.js'
 import { composeEmail } from './email.js'
@@ -26,17 +25,16 @@ const ADDRESS_FAULT =
 export function sesCarrier(settings: SesSettings): Carrier {
   const { baseUrl, credentials, configurationSet, name = 'ses' } = settings
   const url = `${baseUrl}/v2/email/outbound-emails`
-  // It sends nothing, but composes the email as a whole: SES then reports its `Message-ID` back.
-  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
   return {
     name,
     async deliver(message, signal) {
       checkRecipient(message)
-      const { message: email } = await composer.sendMail(composeEmail(message, settings))
+      // The email as a whole: SES then reports its `Message-ID` back.
+      const { raw } = composeEmail(message, settings)
       const body = JSON.stringify({
         Destination: { ToAddresses: [message.to] },
         ...(configurationSet !== undefined && { ConfigurationSetName: configurationSet }),
-        Content: { Raw: { Data: email.toString('base64') } },
+        Content: { Raw: { Data: Buffer.from(raw).toString('base64') } },
       })
       const request = { method: 'POST', url, headers: { 'content-type': 'application/json' }, body } as const
       const headers = signedHeaders(request, credentials, Date.now())
