@@ -9,17 +9,21 @@ export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number]
 
 /** A part of a transcript, such as a sentence, and when it is spoken. */
 export interface TranscriptSegment {
+  /** The text of this part. */
   readonly text: string
-  /** Its position in the recording, in seconds. */
+  /** When it begins, in seconds of the recording. */
   readonly startSeconds: number
+  /** When it ends, in seconds of the recording. */
   readonly endSeconds: number
 }
 
 /** A word of a transcript, and when it is spoken. */
 export interface TranscriptWord {
+  /** The word as it was recognized. */
   readonly word: string
-  /** Its position in the recording, in seconds. */
+  /** When it begins, in seconds of the recording. */
   readonly startSeconds: number
+  /** When it ends, in seconds of the recording. */
   readonly endSeconds: number
 }
 
@@ -75,8 +79,9 @@ export type TranscriptionRefusal =
   /** The engine of the service gives no times, which subtitles need. */
   | { readonly reason: 'timestamps_unavailable' }
 
-/** A transcript. */
+/** The transcript of a recording. */
 export interface Transcribed {
+  /** Says that this is no refusal. */
   readonly outcome: 'transcribed'
   /** The text, empty if no words were recognized; with the format `srt` or `vtt`, the file of subtitles. */
   readonly text: string

@@ -23,8 +23,11 @@ export interface WebhookUser {
 
 /** A message that arrived, or that did not. */
 export interface WebhookMessage {
+  /** The id of the application. */
   readonly application: string
+  /** The user to whom it was sent, if the message belongs to one. */
   readonly user?: WebhookUser
+  /** The message and the carrier's answer, without its text. */
   readonly message: {
     readonly id: string
     /** The challenge whose code it carried. */
@@ -40,7 +43,9 @@ export interface WebhookMessage {
 
 /** A factor of a user that was added or removed. */
 export interface WebhookFactor {
+  /** The id of the application. */
   readonly application: string
+  /** The user whose factor it is. */
   readonly user: WebhookUser
   /** `APP`, `BACKUP`, `SECURITY_KEY` or `PASSKEY`. */
   readonly factor: string

@@ -149,7 +149,7 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     expect(site.posts).toEqual([{ path: '/mfa/challenge', body: '{"factor":"passkey-1"}' }])
     await button.click()
     await expect.poll(() => site.posts).toHaveLength(2)
-    expect(await page.getByRole('alert').count()).toBe(1)
+    await expect.poll(() => page.getByRole('alert').count()).toBe(1)
     await page.context().close()
   })
 
