@@ -14,16 +14,6 @@ const MAX_EMAIL_LENGTH = 254
 const PLAIN_DOMAIN = /^(?!.*xn--)(?:[a-z\d-]+\.)+[a-z]+$/i
 const PHONE = /^\+[1-9]\d{6,14}$/
 
-/** An email address of at most 254 characters (RFC 5321 §4.5.3.1), without a colon, so that DUAL is unambiguous (R79). */
-export const emailSchema = z
-  .email({ pattern: EMAIL, error: 'must be an email address like name@example.com' })
-  .max(MAX_EMAIL_LENGTH, { error: 'must be an email address of at most 254 characters' })
-
-/** A phone number in ITU-T E.164 format: plus sign, country code, no spaces, at most 15 digits. */
-export const phoneSchema = z
-  .string({ error: 'must be a phone number in E.164 format, like +447700900123' })
-  .regex(PHONE, { error: 'must be a phone number in E.164 format, like +447700900123' })
-
 /** Formats a contact as the API's `User` parameter; DUAL is `<EMAIL>:<PHONE_E164>`. */
 export function formatUser(contact: Contact): string {
   if (contact.kind === 'email') return contact.email
@@ -69,10 +59,12 @@ export function foldedContact(contact: Contact): Contact {
   return parseUser(canonicalUser(contact)) ?? contact
 }
 
-function isEmail(text: string): boolean {
-  return text.length <= MAX_EMAIL_LENGTH && EMAIL.test(text)
+/** Whether a value is an email address of at most 254 characters (RFC 5321 §4.5.3.1), without a colon, so that DUAL is unambiguous (R79). */
+export function isEmail(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_EMAIL_LENGTH && EMAIL.test(value)
 }
 
-function isPhone(text: string): boolean {
-  return PHONE.test(text)
+/** Whether a value is a phone number in ITU-T E.164 format: plus sign, country code, no spaces, at most 15 digits. */
+export function isPhone(value: unknown): value is string {
+  return typeof value === 'string' && PHONE.test(value)
 }

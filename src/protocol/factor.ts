@@ -1,6 +1,5 @@
-import * as z from 'zod'
-import { type Contact, emailSchema, foldedContact, parseUser, phoneSchema } from './contact.js'
-import { KEY_METHODS, type KeyMethod, METHODS, type Method } from './methods.js'
+import { type Contact, foldedContact, isEmail, isPhone } from './contact.js'
+import { type KeyMethod, METHODS, type Method } from './methods.js'
 
 /** A second factor of a user, as the option `factors` returns it. */
 export type FactorInput = {
@@ -27,65 +26,75 @@ export interface Factor {
   readonly manageUrl?: string
 }
 
-const labelText = 'must be text of at most 60 characters'
-const manageUrlText = 'must be a path on this site, like /account/phone'
-const idText = 'must be 1 to 32 lower-case letters, digits, - or _'
-const shared = {
-  id: z
-    .string({ error: idText })
-    .regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, { error: idText })
-    .refine((id) => id !== 'backup', { error: 'must not be "backup", which stands for backup codes' })
-    .refine((id) => id !== 'bypass', {
-      error: 'must not be "bypass", which stands for the bypass code of a reset',
-    })
-    .optional(),
-  label: z.string({ error: labelText }).max(60, { error: labelText }).optional(),
-  manageUrl: z
-    .string({ error: manageUrlText })
-    .regex(/^\/(?![/\\])[\x21-\x7e]*$/, { error: manageUrlText })
-    .max(500, { error: manageUrlText })
-    .optional(),
+/** A property of a factor, and what its value must be. */
+interface Property {
+  readonly name: string
+  readonly must: string
+  fits(value: unknown): boolean
 }
 
-const appUserText = 'must be an email address or a phone number in E.164 format'
-const appUser = z.string({ error: appUserText }).transform((user, context) => {
-  const contact = parseUser(user)
-  if (contact && contact.kind !== 'dual') return contact
-  context.addIssue({ code: 'custom', message: appUserText })
-  return z.NEVER
-})
+const email: Property = {
+  name: 'email',
+  must: 'must be an email address like name@example.com, of at most 254 characters',
+  fits: isEmail,
+}
+const phone: Property = {
+  name: 'phone',
+  must: 'must be a phone number in E.164 format, like +447700900123',
+  fits: isPhone,
+}
+const user: Property = {
+  name: 'user',
+  must: 'must be an email address or a phone number in E.164 format',
+  fits: (value) => isEmail(value) || isPhone(value),
+}
 
-const factorInput = z.discriminatedUnion(
-  'method',
-  [
-    z.strictObject({ ...shared, method: z.literal('email'), email: emailSchema }),
-    z.strictObject({ ...shared, method: z.enum(['sms', 'whatsapp', 'call']), phone: phoneSchema }),
-    z.strictObject({ ...shared, method: z.enum(['app', ...KEY_METHODS]), user: appUser }),
-    z.strictObject({ ...shared, method: z.literal('dual'), email: emailSchema, phone: phoneSchema }),
-  ],
-  { error: `method must be one of ${METHODS.join(', ')}` },
-)
+/** The properties that a factor of each method must have. They are checked at many requests, so without a schema library. */
+const REQUIRED: Readonly<Record<Method, readonly Property[]>> = {
+  email: [email],
+  sms: [phone],
+  whatsapp: [phone],
+  call: [phone],
+  dual: [email, phone],
+  app: [user],
+  'security-key': [user],
+  passkey: [user],
+}
 
-const factorList = z
-  .array(factorInput, { error: 'must be a list' })
-  .max(20, { error: 'must have at most 20 factors' })
+const OPTIONAL: readonly Property[] = [
+  {
+    name: 'id',
+    must: 'must be 1 to 32 lower-case letters, digits, - or _, and must not be "backup" or "bypass", which stand for the codes of that name',
+    fits: (value) =>
+      isText(value) && /^[a-z0-9][a-z0-9_-]{0,31}$/.test(value) && value !== 'backup' && value !== 'bypass',
+  },
+  {
+    name: 'label',
+    must: 'must be text of at most 60 characters',
+    fits: (value) => isText(value) && value.length <= 60,
+  },
+  {
+    name: 'manageUrl',
+    must: 'must be a path on this site, like /account/phone, of at most 500 characters',
+    fits: (value) => isText(value) && value.length <= 500 && /^\/(?![/\\])[\x21-\x7e]*$/.test(value),
+  },
+]
+
+const MOST_FACTORS = 20
+const ONE_OF_METHODS = `method must be one of ${METHODS.join(', ')}`
 
 /**
  * Validates the host's list of factors and gives each an id. The list comes from the host's record of the user, never from
  * a request (R42). `faults` describes every fault without quoting a contact.
  */
 export function readFactors(list: unknown): { factors: readonly Factor[] } | { faults: readonly string[] } {
-  const parsed = factorList.safeParse(list)
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map(({ path, message }) => {
-      const isMissing = path.length > 0 && memberAt(list, path) === undefined
-      return `[${path.join('.')}] ${isMissing ? 'is missing: ' : ''}${message}`
-    })
-    return { faults }
-  }
+  if (!Array.isArray(list)) return { faults: ['[] must be a list'] }
+  if (list.length > MOST_FACTORS) return { faults: [`[] must have at most ${MOST_FACTORS} factors`] }
+  const faults = list.flatMap(faultsIn)
+  if (faults.length > 0) return { faults }
   const named = new Map<string, Factor>()
   const count = new Map<Method, number>()
-  for (const input of parsed.data) {
+  for (const input of list as readonly FactorInput[]) {
     const nth = (count.get(input.method) ?? 0) + 1
     count.set(input.method, nth)
     const id = input.id ?? (nth === 1 ? input.method : `${input.method}-${nth}`)
@@ -101,18 +110,46 @@ export function readFactors(list: unknown): { factors: readonly Factor[] } | { f
   return { factors: [...named.values()] }
 }
 
-function memberAt(list: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((whole, key) => Reflect.get(Object(whole), key), list)
+/** The faults of the factor at this place in the list. */
+function faultsIn(input: unknown, index: number): string[] {
+  if (typeof input !== 'object' || input === null) return [`[${index}] ${ONE_OF_METHODS}`]
+  const method: unknown = Reflect.get(input, 'method')
+  if (method === undefined) return [`[${index}.method] is missing: ${ONE_OF_METHODS}`]
+  if (!isMethod(method)) return [`[${index}.method] ${ONE_OF_METHODS}`]
+  const faults: string[] = []
+  for (const { name, must, fits } of REQUIRED[method]) {
+    const value: unknown = Reflect.get(input, name)
+    if (value === undefined) faults.push(`[${index}.${name}] is missing: ${must}`)
+    else if (!fits(value)) faults.push(`[${index}.${name}] ${must}`)
+  }
+  for (const name of Object.keys(input)) {
+    if (name === 'method' || REQUIRED[method].some((property) => property.name === name)) continue
+    const optional = OPTIONAL.find((property) => property.name === name)
+    const value: unknown = Reflect.get(input, name)
+    if (!optional) faults.push(`[${index}] has the unknown property "${name}"`)
+    else if (value !== undefined && !optional.fits(value)) faults.push(`[${index}.${name}] ${optional.must}`)
+  }
+  return faults
 }
 
-function contactOf(input: z.output<typeof factorInput>): Contact {
+function isMethod(value: unknown): value is Method {
+  return METHODS.some((method) => method === value)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function contactOf(input: FactorInput): Contact {
   switch (input.method) {
     case 'email':
       return { kind: 'email', email: input.email }
     case 'app':
     case 'security-key':
     case 'passkey':
-      return foldedContact(input.user)
+      return foldedContact(
+        isPhone(input.user) ? { kind: 'phone', phone: input.user } : { kind: 'email', email: input.user },
+      )
     case 'dual':
       return { kind: 'dual', email: input.email, phone: input.phone }
     default:
