@@ -58,7 +58,8 @@ function build(options: unknown): RouteDeps {
       logger.error('countersign: onEvent failed; nothing else was affected', error)
     try {
       // Not awaited. Without a handler, a rejection would end the process.
-      Promise.resolve(onEvent?.(dated)).catch(failed)
+      const listened = onEvent?.(dated)
+      if (listened) Promise.resolve(listened).catch(failed)
     } catch (error) {
       failed(error)
     }

@@ -47,7 +47,9 @@ export function failureWindowIn(store: Counters, most: number): FailureWindow {
       placeOf.set(`${nth}:${challenge}`, Number(place), CHALLENGE_WINDOW_MS),
 
     async forgive(userId, challenge, count, place) {
-      const nths = count > 1 ? all.slice(0, count) : []
+      // No other attempt on the challenge.
+      if (count <= 1) return remove(userId, place)
+      const nths = all.slice(0, count)
       const taken = await Promise.all(nths.map((nth) => placeOf.read(`${nth}:${challenge}`)))
       const earlier = taken.flatMap((one) => (one.count > 0 ? [String(one.count)] : []))
       await Promise.all([...new Set([place, ...earlier])].map((one) => remove(userId, one)))
