@@ -1,6 +1,7 @@
 /**
  * In the order of the page. `peers`: the case needs the packages of bench/package.json. `once`: the Node major hardly changes
- * its figures, so it is measured on the first one only.
+ * its figures, so it is measured on the first one only. `long`: it takes more than an hour, so it runs only when it is named, and
+ * the page shows its last result.
  */
 export const CASES = {
   page: {},
@@ -16,7 +17,7 @@ export const CASES = {
   cluster: { once: true },
   overload: { once: true },
   'hanging-service': { once: true },
-  soak: { once: true },
+  soak: { long: true },
   'service-verify': {},
   'service-verify-pglite': { once: true },
   'service-send': { once: true },

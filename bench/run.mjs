@@ -11,12 +11,12 @@ import { printRows } from './report/table.mjs'
 
 const HELP = `npm run bench -- [case …] [options]
 
-Without a case, all are run on Node 20 and 24, and docs/performance.md is written.
+Without a case, all but soak are run on Node 20 and 24, and docs/performance.md is written.
 
   --quick             a few short rounds
   --rounds N          rounds that count, instead of 15 (5 with --quick)
   --node WHICH        the Node of the servers: a major, or the path of a binary; may be given more than once
-  --sign-ins N        how many sign-ins the soak test does, instead of 90 seconds of them
+  --sign-ins N        how many sign-ins the soak test does, instead of 1,000,000 (2,000 with --quick)
   --people N          among how many accounts service-plans and service-scale look, instead of 200,000 and 1,000,000
   --data FOLDER       keeps the PostgreSQL with these accounts there, so that the next run need not load them again
   --baseline REF      a commit whose service is measured beside this one
@@ -56,7 +56,7 @@ if (options.help || unknown.length > 0) {
 
 async function measure() {
   const isEverything = positionals.length === 0
-  const names = isEverything ? Object.keys(CASES) : positionals
+  const names = isEverything ? Object.keys(CASES).filter((name) => !CASES[name].long) : positionals
   if (!existsSync(new URL('../dist/', import.meta.url))) {
     throw new Error('There is no build in dist/. Run `npm run build` first.')
   }
