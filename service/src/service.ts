@@ -193,6 +193,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
       mfa: inProcessService(context, async () => operators),
       trustedProxies: settings.console.trustedProxies,
       url: settings.console.url,
+      usesInbox,
       publicUrl: settings.publicUrl ?? settings.console.url,
       doctor: {
         hasOptionKey: settings.apiKey !== undefined,

@@ -24,6 +24,8 @@ export interface ConsoleParts {
     readonly homeCountry: string | undefined
     readonly routes: Routes
   }
+  /** Whether messages of live keys are delivered to the development inbox. */
+  readonly usesInbox: boolean
   /** The public address of the console, if the operator configured one. */
   readonly url: string | undefined
   /** The public address of the API, if the operator configured one. */

@@ -4,6 +4,7 @@ import { APPLICATION_ROUTES } from './pages/applications.js'
 import { AUDIT_ROUTES } from './pages/audit.js'
 import { DEVELOPER_ROUTES } from './pages/developer.js'
 import { HEALTH_ROUTES } from './pages/health.js'
+import { INBOX_ROUTES } from './pages/inbox.js'
 import { MESSAGE_ROUTES } from './pages/messages.js'
 import { NUMBER_ROUTES } from './pages/numbers.js'
 import { OPERATOR_ROUTES } from './pages/operators.js'
@@ -29,6 +30,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...WEBHOOK_ROUTES,
   ...TEXT_ROUTES,
   ...DEVELOPER_ROUTES,
+  ...INBOX_ROUTES,
   ...AUDIT_ROUTES,
   ...HEALTH_ROUTES,
   ...OPERATOR_ROUTES,

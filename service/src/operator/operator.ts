@@ -2,6 +2,7 @@ import type { Key } from 'countersign/protocol'
 import type { AccountExport } from '../accounts/export-schema.js'
 import type { Mode } from '../application.js'
 import type { ApplicationSettings } from '../applications/settings.js'
+import type { InboxMessage } from '../carriers/inbox.js'
 import type { Store } from '../store/store.js'
 import { type ActivityFilter, type ActivityReport, showActivity } from './activity.js'
 import type { Actor } from './actor.js'
@@ -26,6 +27,7 @@ import {
 import { type AuditEntry, type AuditFilter, listAudit } from './audit-log.js'
 import { type DeliveryFilter, type DeliverySummary, listDeliveries } from './deliveries.js'
 import { type EventOperator, eventOperator } from './event-operator.js'
+import { type InboxFilter, listInbox } from './list-inbox.js'
 import { liftComplaint, listComplaints, type MailComplaint } from './mail-complaints.js'
 import type { OperatorAccount, OperatorSummary } from './operator-account.js'
 import { changeRole, disableOperator, endOperatorSessions, listOperators } from './operator-accounts.js'
@@ -167,6 +169,8 @@ export interface Operator {
   liftComplaint(application: string, mailbox: string): Promise<void>
   /** Lists the latest messages of an application with their delivery state, newest first. */
   listDeliveries(filter: DeliveryFilter): Promise<DeliverySummary[]>
+  /** Lists the latest messages in the inbox of an application, newest first, with their contacts and codes. */
+  listInbox(filter: InboxFilter): Promise<InboxMessage[]>
   /** Lists the latest changes in the audit log, newest first. */
   listAudit(filter: AuditFilter): Promise<AuditEntry[]>
   /**
@@ -253,6 +257,7 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     listComplaints: (application) => listComplaints(actor, application),
     liftComplaint: (application, mailbox) => liftComplaint(actor, application, mailbox),
     listDeliveries: (filter) => listDeliveries(actor, filter),
+    listInbox: (filter) => listInbox(actor, filter),
     listAudit: (filter) => listAudit(actor, filter),
     inviteOperator: (invited) => inviteOperator(actor, invited),
     revokeInvitation: (email) => revokeInvitation(actor, email),

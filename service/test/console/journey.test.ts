@@ -154,6 +154,7 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
       ['webhook', '/console/applications/vault/webhook'],
       ['texts', '/console/applications/vault/texts?language=ar'],
       ['developer', '/console/applications/vault/developer'],
+      ['inbox', '/console/applications/vault/inbox'],
       ['audit', '/console/audit'],
       ['health', '/console/health'],
       ['operators', '/console/operators'],

@@ -516,6 +516,55 @@ describe('the pages of the console', () => {
     expect(page).toMatch(/warning API keys The application "default" has no live key/)
   })
 
+  test('has lines for curl that work as shown with a test key, and an inbox with what they send', async () => {
+    const { browser } = operators.viewer
+    const api = console.service.operator('test')
+    await api.createApplication('curled')
+    const { key } = await api.createKey('curled', { mode: 'test' })
+    const path = '/console/applications/curled'
+    const { text } = await browser.get(`${path}/developer`).expect(200)
+    const [, block = ''] = /<pre class="once">(export KEY=[^<]+)<\/pre>/.exec(text) ?? []
+    const [setKey = '', ...lines] = decoded(block).split('\n')
+    expect(setKey).toBe('export KEY=mfa_test_…')
+    expect(lines).toHaveLength(3)
+    const statuses = []
+    for (const line of lines) statuses.push((await runCurl(line, key)).status)
+    expect(statuses).toEqual([200, 200, 200])
+
+    expect(text).not.toContain(`${path}/inbox`)
+    await read(browser, `${path}/inbox`, 403)
+    const { text: page } = await operators.support.browser.get(`${path}/developer`).expect(200)
+    expect(page).toContain(`${path}/inbox`)
+    const inbox = await read(operators.support.browser, `${path}/inbox`)
+    expect(inbox).toMatch(/Inbox of test keys .* Email to ann@example\.com .* UTC , subject: .*\d{6}/)
+    const live = await read(operators.support.browser, `${path}/inbox?mode=live`)
+    expect(live).toContain('There are no messages. Send one with a live key.')
+  })
+
+  /** Runs a line for curl with the words that a shell would read. */
+  function runCurl(line: string, key: string) {
+    const words = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) =>
+      String(quoted ?? word).replace('$KEY', key),
+    )
+    expect(words.shift()).toBe('curl')
+    let address = ''
+    const headers: string[] = []
+    const data: string[] = []
+    for (let word = words.shift(); word !== undefined; word = words.shift()) {
+      if (word === '-H') headers.push(words.shift() ?? '')
+      else if (word === '-d') data.push(words.shift() ?? '')
+      else address = word
+    }
+    const { pathname, search } = new URL(address)
+    const agent = request(console.service.api)
+    const sent = data.length > 0 ? agent.post(pathname + search) : agent.get(pathname + search)
+    for (const header of headers) {
+      const [name = '', value = ''] = header.split(': ')
+      sent.set(name, value)
+    }
+    return data.length > 0 ? sent.type('form').send(data.join('&')) : sent
+  }
+
   test('answers an unknown address and a body that cannot be read with a page', async () => {
     const { browser } = operators.viewer
     expect(await read(browser, '/console/nothing', 404)).toContain('There is no page at this address.')

@@ -1,4 +1,5 @@
 import { html } from '../../http/html-page.js'
+import { isAtLeast } from '../../operator/role.js'
 import type { Page, PageRequest, PageRoute } from '../page.js'
 import { table } from '../table.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
@@ -31,8 +32,12 @@ async function developerPage(request: PageRequest): Promise<Page> {
 <pre class="once">export KEY=mfa_test_…
 curl ${base}/v1/mfa -H "Authorization: Bearer $KEY" -d User=ann@example.com -d Type=EMAIL
 curl "${base}/v1/test/inbox?to=ann@example.com" -H "Authorization: Bearer $KEY"
-curl ${base}/v1/mfa/verify -H "Authorization: Bearer $KEY" -d User=ann@example.com -d Type=EMAIL -d Code=123456</pre>
-<p class="note">With a test key, every message is in the inbox, and the code 424242 is valid for every challenge.</p>
+curl ${base}/v1/mfa/verify -H "Authorization: Bearer $KEY" -d User=ann@example.com -d Type=EMAIL -d Code=424242</pre>
+<p class="note">With a test key, no message is sent: ${
+      isAtLeast(request.account.role, 'support')
+        ? html`they are in <a href="${applicationPath(application, '/inbox')}">the inbox</a>`
+        : 'they are in the inbox'
+    }. The code 424242 is valid for every challenge.</p>
 <h2>The plugin for Express</h2>
 <pre class="once">${pluginLines(base, name)}</pre>
 <h2>Contacts for tests</h2>
