@@ -1,7 +1,6 @@
 /** The entry `countersign`: every public name. */
 export type { BreakerOptions, ServiceAddress } from './client/address.js'
 export type { Dialect, DialectInput } from './client/dialect.js'
-export { verifyWebhook, type WebhookHeaders } from './client/verify-webhook.js'
 export { createMfa, type Mfa } from './create-mfa.js'
 export type { WarningCode } from './diagnostics/warnings.js'
 export type { Duration } from './duration.js'
@@ -107,3 +106,4 @@ export type { CounterStore, StoredCount } from './stores/counter-store.js'
 export type { ItemStore, StoredItem } from './stores/store.js'
 export type { MfaTexts } from './texts.js'
 export type { TrustedDeviceOptions } from './trust/options.js'
+export { verifyWebhook, type WebhookHeaders } from './verify-webhook.js'

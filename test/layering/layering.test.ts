@@ -109,6 +109,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'host-callbacks.ts': { uses: ['errors.ts', 'timeout.ts'], types: ['settings.ts'] },
   'mfa-client.ts': { uses: ['settings.ts', 'client', 'errors.ts'], types: ['options.ts', 'protocol'] },
 
+  // What an app does with a request of the service, without a client.
+  'verify-webhook.ts': { uses: ['errors.ts'], types: ['protocol'] },
+
   'mfa.ts': {
     uses: [
       'host-callbacks.ts',
@@ -135,7 +138,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     types: ['options.ts', 'flows', 'http', 'protocol'],
   },
   'index.ts': {
-    uses: ['create-mfa.ts', 'entry-points.ts', 'mfa-client.ts', 'guard', 'errors.ts'],
+    uses: ['create-mfa.ts', 'entry-points.ts', 'mfa-client.ts', 'verify-webhook.ts', 'guard', 'errors.ts'],
     types: [
       'http',
       'options.ts',
