@@ -29,7 +29,7 @@ export function fallbackCarrier(
       for (const carrier of carriers) {
         try {
           const receipt = await withTimeLimit(shareMs, [signal], (share) => carrier.deliver(message, share))
-          return { id: receipt.id, carrier: carrier.name }
+          return { ...receipt, carrier: carrier.name }
         } catch (thrown) {
           const error = asDeliveryError(thrown)
           const failed = { message, carrier: carrier.name, fault: error.fault, error }

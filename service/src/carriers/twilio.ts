@@ -2,6 +2,7 @@ import { languageKey, matchLanguage } from 'countersign/protocol'
 import { type Carrier, checkRecipient, DeliveryError, type OutgoingMessage } from '../delivery/carrier.js'
 import { messageReference } from '../delivery/message-reference.js'
 import { type HttpResponse, httpRequest } from './http-request.js'
+import { priceFrom } from './price.js'
 import { twilioError } from './twilio-error.js'
 import { twiml } from './twiml.js'
 
@@ -58,7 +59,7 @@ export function twilioCarrier(settings: TwilioSettings, reportAddress?: string):
         },
         signal,
       )
-      return { id: acceptedId(response) }
+      return { id: acceptedId(response), price: priceIn(response) }
     },
     async check(signal) {
       const headers = { authorization, accept: 'application/json' }
@@ -146,10 +147,18 @@ function acceptedId(response: HttpResponse): string | undefined {
   return typeof fields.sid === 'string' && /^\w{1,128}$/.test(fields.sid) ? fields.sid : undefined
 }
 
-function readJson(body: string): { readonly sid?: unknown; readonly status?: unknown } {
+/** Twilio itself knows the price only later; gateways with its API may answer it. It is negative, as what is taken from the balance. */
+function priceIn({ body }: HttpResponse): string | undefined {
+  const { price, price_unit: unit } = readJson(body)
+  const amount = priceFrom(price)
+  if (amount === undefined) return undefined
+  return typeof unit === 'string' && /^[A-Za-z]{3}$/.test(unit) ? `${amount} ${unit.toUpperCase()}` : amount
+}
+
+function readJson(body: string): Readonly<Record<string, unknown>> {
   try {
     const read: unknown = JSON.parse(body)
-    return typeof read === 'object' && read !== null ? read : {}
+    return typeof read === 'object' && read !== null ? { ...read } : {}
   } catch {
     return {}
   }

@@ -2,6 +2,7 @@ import { type Carrier, type ContactFault, checkRecipient, DeliveryError } from '
 import { gsm7Units } from '../message-texts/gsm-7.js'
 import { type HttpResponse, httpRequest, isForeign, isTemporary } from './http-request.js'
 import { firstItem, jsonFields, messageIdIn } from './json-fields.js'
+import { priceFrom } from './price.js'
 
 /** An account with Vonage, for its SMS API. */
 export interface VonageSettings {
@@ -56,7 +57,7 @@ export function vonageCarrier({
       // Errors have status 200 too.
       const first = firstItem(jsonFields(response.body).messages)
       if (response.status !== 200 || first.status !== '0') throw vonageError(response, first.status)
-      return { id: messageIdIn(first['message-id']) }
+      return { id: messageIdIn(first['message-id']), price: priceFrom(first['message-price']) }
     },
     async close() {},
   }

@@ -5,6 +5,7 @@ import { AUDIT_ROUTES } from './pages/audit.js'
 import { DEVELOPER_ROUTES } from './pages/developer.js'
 import { HEALTH_ROUTES } from './pages/health.js'
 import { INBOX_ROUTES } from './pages/inbox.js'
+import { SINGLE_MESSAGE_ROUTES } from './pages/message.js'
 import { MESSAGE_ROUTES } from './pages/messages.js'
 import { NUMBER_ROUTES } from './pages/numbers.js'
 import { OPERATOR_ROUTES } from './pages/operators.js'
@@ -25,6 +26,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...KEY_ROUTES,
   ...USER_ROUTES,
   ...MESSAGE_ROUTES,
+  ...SINGLE_MESSAGE_ROUTES,
   ...NUMBER_ROUTES,
   ...TRAFFIC_ROUTES,
   ...WEBHOOK_ROUTES,

@@ -8,6 +8,8 @@ export const ATTEMPT_TIMEOUT_MS = 10_000
 export interface Receipt {
   /** The carrier's own id for the message, if it has one. */
   readonly id?: string | undefined
+  /** What the carrier says that the message costs, such as `0.0333` or `0.0075 USD`. */
+  readonly price?: string | undefined
   /** The name of the carrier that accepted it, when several are tried in turn. */
   readonly carrier?: string | undefined
 }

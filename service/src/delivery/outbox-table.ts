@@ -3,16 +3,22 @@ import { maskContact } from 'countersign/protocol'
 import { countryOf } from '../contacts/phone.js'
 import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/message-events.js'
 import type { Keys } from '../secrets/keys.js'
+import { recipientReference } from '../secrets/recipient-reference.js'
 import { open, seal } from '../secrets/seal.js'
 import { outboxIdentity } from '../secrets/seal-identity.js'
 import { statement } from '../store/statement.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
 import { type Message, messageSchema, type QueuedMessage } from './message.js'
 import { slotAt } from './outbox-slots.js'
-import { type AttemptRecord, type RecordOutcome, recordOutcomes } from './record-outcomes.js'
+import {
+  type AttemptRecord,
+  MAX_DETAIL_LENGTH,
+  type RecordOutcome,
+  recordOutcomes,
+} from './record-outcomes.js'
 
 /** How long a process may keep a message before it counts as dead. Longer than any attempt to deliver. */
-const LEASE_MS = 15_000
+export const LEASE_MS = 15_000
 
 /** What a group of messages is written with. */
 export interface EnqueueDetails {
@@ -78,6 +84,8 @@ export type QueueParameters = {
   readonly masked: readonly string[]
   /** The ISO code of each phone's country; empty without a phone. */
   readonly countries: readonly string[]
+  /** A keyed hash of each recipient; empty where the account is named after it. */
+  readonly recipients: readonly string[]
   readonly sealed: readonly string[]
 }
 
@@ -89,13 +97,13 @@ export interface PreparedMessages {
 
 /** Writes the messages for each row of `source`. */
 export const insertMessages = (source: string) =>
-  `INSERT INTO outbox (application, account, slot, id, channel, masked, country, sealed, state, challenge, due_at, expires_at,
+  `INSERT INTO outbox (application, account, slot, id, channel, masked, country, recipient, sealed, state, challenge, due_at, expires_at,
     created_at, updated_at)
-  SELECT :application, :account, :slot::smallint, m.id, m.channel, m.masked, nullif(m.country, ''), m.sealed, 'queued', :challenge, :dueAt::bigint,
+  SELECT :application, :account, :slot::smallint, m.id, m.channel, m.masked, nullif(m.country, ''), nullif(m.recipient, ''), m.sealed, 'queued', :challenge, :dueAt::bigint,
     :messagesExpireAt::bigint, :now::bigint, :now::bigint
   FROM ${source} AS allowed,
-    unnest(:ids::text[], :channels::text[], :masked::text[], :countries::text[], :sealed::text[])
-      AS m (id, channel, masked, country, sealed)`
+    unnest(:ids::text[], :channels::text[], :masked::text[], :countries::text[], :recipients::text[], :sealed::text[])
+      AS m (id, channel, masked, country, recipient, sealed)`
 
 const INSERT = statement<QueueParameters>(insertMessages('(SELECT 1)'))
 
@@ -110,8 +118,10 @@ const POSTPONE = statement<{
   dueAt: number
   carrier: string | null
   fault: string | null
+  detail: string | null
   now: number
-}>(`UPDATE outbox SET attempts = attempts + 1, due_at = :dueAt, carrier = :carrier, fault = :fault, report = NULL,
+}>(`UPDATE outbox SET attempts = attempts + 1, due_at = :dueAt, carrier = :carrier, fault = :fault, detail = :detail,
+    report = NULL,
     updated_at = :now
   WHERE application = :application AND id = :id AND slot = :slot::smallint AND settled_at IS NULL AND due_at = :leasedUntil`)
 
@@ -149,6 +159,9 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
       channels: messages.map(({ channel }) => channel),
       masked: messages.map(maskedRecipient),
       countries: messages.map(countryOfMessage),
+      recipients: messages.map(({ to }) =>
+        account === `contact:${to.toLowerCase()}` ? '' : recipientReference(keys, application, to),
+      ),
       sealed: queued.map(({ id }, index) =>
         // Release 0.1 also reads `html`.
         seal(
@@ -221,7 +234,7 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
 
     finish,
 
-    async postpone({ application, id, slot, leasedUntil }, delayMs, { carrier, fault }, now) {
+    async postpone({ application, id, slot, leasedUntil }, delayMs, { carrier, fault, detail }, now) {
       const params = {
         application,
         id,
@@ -230,6 +243,7 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
         dueAt: now + delayMs,
         carrier,
         fault: fault ?? null,
+        detail: detail?.slice(0, MAX_DETAIL_LENGTH) ?? null,
         now,
       }
       await store.query(POSTPONE.text, POSTPONE.values(params))

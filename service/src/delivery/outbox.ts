@@ -131,14 +131,18 @@ export function storedOutbox(parts: {
     const result = await handOver({ ...message, senders }, carrier)
     const now = Date.now()
     if (!(result instanceof DeliveryError)) {
-      const attempt = { carrier: result.carrier ?? carrier?.name ?? null, carrierId: result.id }
+      const attempt = {
+        carrier: result.carrier ?? carrier?.name ?? null,
+        carrierId: result.id,
+        price: result.price,
+      }
       await table.finish(message, 'sent', attempt, now)
       count(message, attempt, message.code === undefined ? ['sent'] : ['sent', 'codes'])
       log({ level: 'info', event: 'delivery.sent', ...fields, ...carrierField(attempt) })
       return { outcome: 'sent' }
     }
     const { fault, isTemporary, details } = result
-    const attempt = { carrier: details.carrier ?? carrier?.name ?? null, fault }
+    const attempt = { carrier: details.carrier ?? carrier?.name ?? null, fault, detail: result.message }
     const delayMs = isTemporary ? retryDelay(message, now, details.retryAfterMs) : undefined
     if (delayMs === undefined) {
       await table.finish(message, isTemporary ? 'expired' : 'refused', attempt, now)

@@ -7,6 +7,8 @@ import { ALL_SLOTS } from './outbox-slots.js'
 import { writeTogether } from './write-together.js'
 
 const MAX_CARRIER_ID_LENGTH = 128
+/** The longest text of a carrier that is kept. */
+export const MAX_DETAIL_LENGTH = 300
 const MAX_WRITTEN_TOGETHER = 100
 
 /** The result of an attempt to deliver a message. */
@@ -14,6 +16,10 @@ export interface AttemptRecord {
   readonly carrier: string | null
   readonly carrierId?: string | undefined
   readonly fault?: DeliveryFault | undefined
+  /** What the carrier said, without contact and code. */
+  readonly detail?: string | undefined
+  /** What the carrier says that the message costs. */
+  readonly price?: string | undefined
 }
 
 /** The state of a message after its last attempt. */
@@ -48,13 +54,17 @@ const finishIn = (slot: number) =>
     carriers: readonly string[]
     carrierIds: readonly string[]
     faults: readonly string[]
+    details: readonly string[]
+    prices: readonly string[]
     times: readonly number[]
   }>(`WITH finished AS (UPDATE outbox SET state = CASE WHEN done.state = 'sent' AND report = 'failed' THEN 'failed' ELSE done.state END,
     sealed = NULL, attempts = attempts + 1, carrier = nullif(done.carrier, ''),
-    carrier_id = nullif(done.carrier_id, ''), fault = nullif(done.fault, ''), updated_at = done.at, settled_at = done.at
+    carrier_id = nullif(done.carrier_id, ''), fault = nullif(done.fault, ''),
+    detail = CASE WHEN outbox.report = 'failed' THEN outbox.detail ELSE nullif(done.detail, '') END,
+    price = nullif(done.price, ''), updated_at = done.at, settled_at = done.at
   FROM unnest(:applications::text[], :ids::text[], :leases::bigint[], :states::text[], :carriers::text[],
-    :carrierIds::text[], :faults::text[], :times::bigint[])
-    AS done (application, id, leased_until, state, carrier, carrier_id, fault, at)
+    :carrierIds::text[], :faults::text[], :details::text[], :prices::text[], :times::bigint[])
+    AS done (application, id, leased_until, state, carrier, carrier_id, fault, detail, price, at)
   WHERE outbox.application = ANY (ARRAY[done.application]) AND outbox.id = ANY (ARRAY[done.id])
     AND outbox.slot = ${slot} AND outbox.settled_at IS NULL
     AND (done.state = 'sent' OR outbox.due_at = done.leased_until)
@@ -77,15 +87,18 @@ export function recordOutcomes(queries: Queries): RecordOutcome {
             carriers: all.map(({ carrier }) => carrier ?? ''),
             carrierIds: all.map(({ carrierId }) => carrierId?.slice(0, MAX_CARRIER_ID_LENGTH) ?? ''),
             faults: all.map(({ fault }) => fault ?? ''),
+            details: all.map(({ detail }) => detail?.slice(0, MAX_DETAIL_LENGTH) ?? ''),
+            prices: all.map(({ price }) => price ?? ''),
             times: all.map(({ now }) => now),
           }),
         )
       return [slot, writeTogether(write, { maxItems: MAX_WRITTEN_TOGETHER })]
     }),
   )
-  return async ({ application, id, slot, leasedUntil }, state, { carrier, carrierId, fault }, now) => {
+  return async ({ application, id, slot, leasedUntil }, state, attempt, now) => {
+    const { carrier, carrierId, fault, detail, price } = attempt
     const write = writers.get(slot)
     if (!write) throw new RangeError(`The outbox has no partition ${slot}.`)
-    await write({ application, id, leasedUntil, state, carrier, carrierId, fault, now })
+    await write({ application, id, leasedUntil, state, carrier, carrierId, fault, detail, price, now })
   }
 }

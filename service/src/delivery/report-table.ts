@@ -15,6 +15,8 @@ export interface DeliveryReport {
   /** The id of the message. */
   readonly id: string
   readonly outcome: ReportOutcome
+  /** What the carrier says about it, in words without a contact. */
+  readonly detail?: string | undefined
   /** The mailbox of a complaint, as the mail provider names it. */
   readonly recipient?: string | undefined
 }
@@ -31,7 +33,7 @@ const APPLY: Readonly<Record<ReportOutcome, string>> = {
   // The report may arrive before the message is recorded as sent; then it becomes failed instead.
   failed:
     withEvents(`UPDATE outbox SET state = CASE WHEN state = 'queued' THEN state ELSE 'failed' END, report = 'failed',
-      updated_at = $3
+      detail = coalesce($4, detail), updated_at = $3
     WHERE application = $1 AND id = $2 AND state IN ('queued', 'sent', 'delivered')
       AND report IS DISTINCT FROM 'failed'`),
   // The mailbox gets no more mail. The content of the message is deleted by now, so the report has to name the mailbox; its
@@ -67,15 +69,12 @@ function withEvents(update: string): string {
 /** Records a report; resolves to its message, or to `undefined` when the report changed nothing. */
 export async function recordReport(
   queries: Queries,
-  { application, id, outcome, recipient }: DeliveryReport,
+  { application, id, outcome, recipient, detail }: DeliveryReport,
   now: number,
 ): Promise<ReportedMessage | undefined> {
   const parameters = [application, id, now]
-  return queryOne<ReportedMessage>(
-    queries,
-    APPLY[outcome],
-    outcome === 'complaint' ? [...parameters, ...mailboxOf(recipient)] : parameters,
-  )
+  const more = { delivered: [], failed: [detail ?? null], complaint: mailboxOf(recipient) }
+  return queryOne<ReportedMessage>(queries, APPLY[outcome], [...parameters, ...more[outcome]])
 }
 
 /** A mailbox in lower case, and its mask. */

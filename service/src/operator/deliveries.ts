@@ -1,6 +1,4 @@
-import { type Mode, partitionOf } from '../application.js'
-import type { Actor } from './actor.js'
-import { mustExist } from './applications.js'
+import type { Mode } from '../application.js'
 
 /** The state of a message. Its content is sealed. */
 export interface DeliverySummary {
@@ -18,10 +16,24 @@ export interface DeliverySummary {
   readonly carrier: string | null
   /** Why the last attempt failed: `contact`, `carrier` or `outage`; `null` when none failed. */
   readonly fault: string | null
+  /** What the carrier says about the last attempt, or in its report; `null` when it says nothing. */
+  readonly detail: string | null
+  /** What the carrier reported after it had accepted the message: `delivered`, `failed` or `complaint`; `null` without a report. */
+  readonly report: string | null
+  /** The ISO code of the phone's country; `null` without a phone. */
+  readonly country: string | null
+  /** What the carrier says that the message costs, with the currency if it names one; `null` when it does not say. */
+  readonly price: string | null
+  /** The carrier's own id of the message; `null` when it has none. */
+  readonly carrierId: string | null
   /** When it was written, in milliseconds since 1970, like all times here. */
   readonly createdAt: number
   /** When the next attempt is due; `null` when no attempt is left. */
   readonly dueAt: number | null
+  /** When its state last changed. */
+  readonly updatedAt: number
+  /** No attempt is made after this time. */
+  readonly expiresAt: number
   /** When its state became final; `null` while it is queued. */
   readonly settledAt: number | null
 }
@@ -38,39 +50,41 @@ export interface DeliveryFilter {
   readonly limit: number
 }
 
-/** The latest messages of an application, newest first. */
-export async function listDeliveries({ store }: Actor, filter: DeliveryFilter): Promise<DeliverySummary[]> {
-  await mustExist(store, filter.application)
-  const rows = await store.lists.query<{
-    id: string
-    channel: string
-    masked: string
-    state: string
-    attempts: number
-    carrier: string | null
-    fault: string | null
-    created_at: number
-    due_at: number
-    settled_at: number | null
-  }>(
-    `SELECT id, channel, masked, state, attempts, carrier, fault, created_at, due_at, settled_at FROM outbox
-     WHERE application = $1 AND ${whereOf(filter.state)} ORDER BY created_at DESC, id LIMIT $2`,
-    [
-      partitionOf(filter.application, filter.mode),
-      filter.limit,
-      ...(filter.state === undefined ? [] : [filter.state]),
-    ],
-  )
-  return rows.map(({ id, channel, masked, state, attempts, carrier, fault, ...times }) => ({
-    ...{ id, channel, to: masked, state, attempts, carrier, fault },
-    createdAt: times.created_at,
-    dueAt: state === 'queued' ? times.due_at : null,
-    settledAt: times.settled_at,
-  }))
+/** The columns of the outbox that a summary is made of. */
+export const SUMMARY_COLUMNS =
+  'id, channel, masked, state, attempts, carrier, carrier_id, fault, detail, report, country, price, created_at, updated_at, due_at, expires_at, settled_at'
+
+/** A row with these columns. */
+export interface DeliveryRow {
+  readonly id: string
+  readonly channel: string
+  readonly masked: string
+  readonly state: string
+  readonly attempts: number
+  readonly carrier: string | null
+  readonly carrier_id: string | null
+  readonly fault: string | null
+  readonly detail: string | null
+  readonly report: string | null
+  readonly country: string | null
+  readonly price: string | null
+  readonly created_at: number
+  readonly updated_at: number
+  readonly due_at: number
+  readonly expires_at: number
+  readonly settled_at: number | null
 }
 
-/** Most messages are sent; an index has the others. */
-function whereOf(state: string | undefined): string {
-  if (state === undefined) return 'true'
-  return state === 'sent' ? 'state = $3' : "state <> 'sent' AND state = $3"
+/** The summary of a message. */
+export function summaryFrom(row: DeliveryRow): DeliverySummary {
+  const { id, channel, masked, state, attempts, carrier, fault, detail, report, country, price } = row
+  return {
+    ...{ id, channel, to: masked, state, attempts, carrier, fault, detail, report, country, price },
+    carrierId: row.carrier_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    dueAt: state === 'queued' ? row.due_at : null,
+    expiresAt: row.expires_at,
+    settledAt: row.settled_at,
+  }
 }

@@ -25,10 +25,17 @@ import {
   showSettings,
 } from './applications.js'
 import { type AuditEntry, type AuditFilter, listAudit } from './audit-log.js'
-import { type DeliveryFilter, type DeliverySummary, listDeliveries } from './deliveries.js'
+import type { DeliveryFilter, DeliverySummary } from './deliveries.js'
 import { type EventOperator, eventOperator } from './event-operator.js'
 import { type InboxFilter, listInbox } from './list-inbox.js'
 import { liftComplaint, listComplaints, type MailComplaint } from './mail-complaints.js'
+import {
+  type MessageFilter,
+  type MessagePage,
+  type MessageReference,
+  searchMessages,
+  showMessage,
+} from './messages.js'
 import type { OperatorAccount, OperatorSummary } from './operator-account.js'
 import { changeRole, disableOperator, endOperatorSessions, listOperators } from './operator-accounts.js'
 import { OperatorError } from './operator-error.js'
@@ -44,6 +51,7 @@ import { type PhoneTrafficSummary, pauseTraffic, resumeTraffic, showTraffic } fr
 import { previewTexts, type TextPreview } from './preview-texts.js'
 import { type QueueState, showQueue } from './queue.js'
 import { type OwnFactorChange, recordOwnFactor, recordSignIn } from './record-sign-in.js'
+import { retryMessage } from './retry-message.js'
 import type { Role } from './role.js'
 import type { ErasedUser, UserPage } from './user-data.js'
 import { listUserKeys, removeUserKey } from './user-keys.js'
@@ -171,6 +179,18 @@ export interface Operator {
   listDeliveries(filter: DeliveryFilter): Promise<DeliverySummary[]>
   /** Lists the latest messages in the inbox of an application, newest first, with their contacts and codes. */
   listInbox(filter: InboxFilter): Promise<InboxMessage[]>
+  /**
+   * Finds messages of an application by state, channel, carrier, time, account or exact contact, newest first, a page at a time.
+   * Throws an `OperatorError` when `contact` is not one contact, or `after` not the `next` of an earlier page.
+   */
+  searchMessages(filter: MessageFilter): Promise<MessagePage>
+  /** Shows one message. Throws an `OperatorError` when the application has none with this id. */
+  showMessage(message: MessageReference): Promise<DeliverySummary>
+  /**
+   * Lets a message that waits for its next attempt be delivered now. Throws an `OperatorError` when it does not wait for longer
+   * than 15 seconds.
+   */
+  retryMessage(message: MessageReference): Promise<void>
   /** Lists the latest changes in the audit log, newest first. */
   listAudit(filter: AuditFilter): Promise<AuditEntry[]>
   /**
@@ -256,8 +276,11 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     showQueue: () => showQueue(actor),
     listComplaints: (application) => listComplaints(actor, application),
     liftComplaint: (application, mailbox) => liftComplaint(actor, application, mailbox),
-    listDeliveries: (filter) => listDeliveries(actor, filter),
     listInbox: (filter) => listInbox(actor, filter),
+    listDeliveries: async (filter) => [...(await searchMessages(actor, filter)).messages],
+    searchMessages: (filter) => searchMessages(actor, filter),
+    showMessage: (message) => showMessage(actor, message),
+    retryMessage: (message) => retryMessage(actor, message),
     listAudit: (filter) => listAudit(actor, filter),
     inviteOperator: (invited) => inviteOperator(actor, invited),
     revokeInvitation: (email) => revokeInvitation(actor, email),

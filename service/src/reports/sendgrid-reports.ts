@@ -41,6 +41,12 @@ function reportOf(event: unknown): DeliveryReport[] {
   const name = typeof fields.event === 'string' ? fields.event : ''
   const outcome = Object.hasOwn(OUTCOMES, name) ? OUTCOMES[name] : undefined
   if (!message || !outcome) return []
-  if (outcome !== 'complaint') return [{ ...message, outcome }]
+  if (outcome === 'delivered') return [{ ...message, outcome }]
+  if (outcome === 'failed') {
+    // The reason may contain the mailbox.
+    const status =
+      typeof fields.status === 'string' && /^\d\.\d{1,3}\.\d{1,3}$/.test(fields.status) ? fields.status : ''
+    return [{ ...message, outcome, detail: `SendGrid reports ${name}${status && `, status ${status}`}.` }]
+  }
   return [{ ...message, outcome, recipient: typeof fields.email === 'string' ? fields.email : undefined }]
 }

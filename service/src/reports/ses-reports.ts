@@ -23,16 +23,26 @@ export function sesReports(topicArn: string, fetchText: FetchText): ReportSource
       await fetchText(SubscribeURL)
       return []
     }
-    const { eventType, notificationType, mail, complaint } = parseObject(Message)
+    const { eventType, notificationType, mail, bounce, complaint } = parseObject(Message)
     const kind = String(eventType ?? notificationType)
     const message = messageOfId(valueAt(valueAt(mail, 'commonHeaders'), 'messageId'))
     const outcome = Object.hasOwn(OUTCOMES, kind) ? OUTCOMES[kind] : undefined
     if (!message || !outcome) return []
-    if (outcome !== 'complaint') return [{ ...message, outcome }]
+    if (outcome === 'delivered') return [{ ...message, outcome }]
+    if (outcome === 'failed') return [{ ...message, outcome, detail: detailOf(kind, bounce) }]
     // Some providers also report when a user moves a mail out of the spam folder.
     if (valueAt(complaint, 'complaintFeedbackType') === 'not-spam') return []
     return [{ ...message, outcome, recipient: complainingMailbox(complaint) }]
   }
+}
+
+/** The diagnostic codes of mail servers may contain the mailbox, so only the types of a bounce are kept. */
+function detailOf(kind: string, bounce: unknown): string {
+  const types = [valueAt(bounce, 'bounceType'), valueAt(bounce, 'bounceSubType')]
+  const words = types.filter(
+    (type): type is string => typeof type === 'string' && /^[A-Za-z]{1,40}$/.test(type),
+  )
+  return `Amazon SES reports ${[kind, ...words].join(', ')}.`
 }
 
 /** Each email has one recipient. */

@@ -31,7 +31,10 @@ export function twilioReports(address: string, tokens: readonly string[]): Repor
     if (!message || fields.size !== parameters.length) throw new InvalidReportError('content')
     const status = fields.get('MessageStatus') ?? fields.get('CallStatus') ?? ''
     const outcome = Object.hasOwn(OUTCOMES, status) ? OUTCOMES[status] : undefined
-    return outcome ? [{ ...message, outcome }] : []
+    if (!outcome) return []
+    if (outcome !== 'failed') return [{ ...message, outcome }]
+    const code = /^\d{1,6}$/.exec(fields.get('ErrorCode') ?? '')
+    return [{ ...message, outcome, detail: `The gateway reports ${status}${code ? `, error ${code}` : ''}.` }]
   }
 }
 

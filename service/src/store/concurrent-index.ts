@@ -3,6 +3,8 @@ import { sqlStateOf } from './sql-state.js'
 import { type Queries, queryOne, type Store } from './store.js'
 import { StoreUnavailableError } from './store-unavailable.js'
 
+/** An index of each partition of a table, which is named after the partition. */
+const ON_PARTITIONS = /^CREATE INDEX CONCURRENTLY \*(\w+) ON EACH PARTITION OF (\w+) ([^;]*);?\s*$/m
 const STATEMENT = /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY (\w+) ON \w+ [^;]*;?\s*$/m
 const PAUSE_MS = 500
 const DUPLICATE_TABLE = '42P07'
@@ -12,10 +14,22 @@ const DUPLICATE_TABLE = '42P07'
  * the others wait for it. An index that was left unfinished is dropped and built again.
  */
 export async function createIndexConcurrently(store: Store, script: string): Promise<void> {
+  const [isOnPartitions, ending, table = '', definition] = ON_PARTITIONS.exec(script) ?? []
+  if (!isOnPartitions) return createOne(store, script)
+  const partitions = await store.query<{ name: string }>(
+    'SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = to_regclass($1) ORDER BY name',
+    [table],
+  )
+  for (const { name } of partitions) {
+    await createOne(store, `CREATE INDEX CONCURRENTLY ${name}${ending} ON ${name} ${definition}`)
+  }
+}
+
+async function createOne(store: Store, script: string): Promise<void> {
   const [statement = '', name = ''] = STATEMENT.exec(script) ?? []
   if (!name)
     throw new Error(
-      'A migration of an index must be one CREATE [UNIQUE] INDEX CONCURRENTLY <name> ON <table>.',
+      'A migration of an index must be one CREATE [UNIQUE] INDEX CONCURRENTLY <name> ON <table>, or *<ending> ON EACH PARTITION OF <table>.',
     )
   for (;;) {
     const state = await stateOf(store, name)

@@ -12,7 +12,7 @@ const LOCK_TIMEOUT_MS = 1_000
 const PAUSE_MS = 500
 const MAX_ATTEMPTS = 60
 
-/** A migration that is one `CREATE INDEX CONCURRENTLY`, which cannot run in a transaction. */
+/** A migration that is one `CREATE INDEX CONCURRENTLY`, or one for each partition of a table, which cannot run in a transaction. */
 const IS_INDEX = /\.index\.sql$/
 
 /**

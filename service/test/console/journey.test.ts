@@ -142,6 +142,9 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     const send = (phone: string) => mfa.send({ method: 'sms', contact: { kind: 'phone', phone } })
     for (let user = 0; user < 5; user++) await send(`+4474001${user}0001`)
 
+    const { messages } = await console.service
+      .operator('test')
+      .searchMessages({ application: 'default', mode: 'live', limit: 1 })
     const state = await context.storageState()
     const paths = [
       ['applications', '/console/applications'],
@@ -149,6 +152,8 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
       ['keys', '/console/applications/vault/keys'],
       ['users', '/console/applications/vault/users'],
       ['messages', '/console/applications/vault/messages'],
+      ['messages-of-phones', '/console/applications/default/messages'],
+      ['message', `/console/applications/default/messages/${messages[0]?.id}`],
       ['numbers', '/console/applications/default/numbers?period=hour'],
       ['traffic', '/console/applications/vault/traffic'],
       ['webhook', '/console/applications/vault/webhook'],

@@ -370,6 +370,32 @@ describe('the pages of the console', () => {
     )
     expect(await read(browser, `${path}/messages?state=failed`)).toContain('There are no such messages.')
     expect(await read(browser, `${path}/messages?mode=test`)).toContain('There are no such messages.')
+    const found = `${path}/messages/search`
+    const byContact = { search: 'walter@example.com', kind: 'contact' }
+    await post(operators.viewer.browser, found, byContact).expect(403)
+    expect(await read(operators.viewer.browser, `${path}/messages`)).not.toContain('Messages to')
+    const list = await post(browser, found, byContact).expect(200)
+    expect(textOf(list.text)).toMatch(/email w\S+ sent 1 inbox/)
+    expect(list.text).not.toContain('?search=')
+    const id = /messages\/([\w-]{22})"/.exec(list.text)?.[1] ?? ''
+    expect(textOf((await post(browser, found, { ...byContact, search: 'w@example.com' })).text)).toContain(
+      'There are no such messages.',
+    )
+    await post(browser, found, { ...byContact, search: 'walter' }).expect(422)
+    await post(browser, found, { search: id, kind: 'id' })
+      .expect(303)
+      .expect('location', `${path}/messages/${id}`)
+    const one = await read(operators.viewer.browser, `${path}/messages/${id}`)
+    expect(one).toMatch(/State sent Attempts 1 Carrier inbox/)
+    expect(one).toMatch(/What happened .* written – .* sent by inbox/)
+    await read(browser, `${path}/messages/${id}?mode=test`, 404)
+    await read(browser, `/console/applications/default/messages/${id}`, 404)
+    await post(browser, `${path}/messages/${id}/retry`, { mode: 'live' }).expect(422)
+    await read(browser, `${path}/messages?after=x`, 422)
+    const today = new Date().toISOString().slice(0, 10)
+    const filters = `channel=email&carrier=inbox&from=${today}&to=${today}`
+    expect(await read(browser, `${path}/messages?${filters}`)).toMatch(/email \S+ sent 1 inbox/)
+    expect(await read(browser, `${path}/messages?channel=sms`)).toContain('There are no such messages.')
     expect(await read(operators.viewer.browser, `${path}/traffic`)).toContain('No codes were sent to phones.')
     await post(operators.viewer.browser, `${path}/traffic/pause`, { destination: 'GB' }).expect(403)
     await post(browser, `${path}/traffic/pause`, { destination: 'Great Britain' }).expect(422)

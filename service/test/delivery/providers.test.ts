@@ -147,6 +147,15 @@ describe('an error of a provider', () => {
     expect(await faultAfter(sns, { status, body })).toBe(expected)
   })
 
+  test('of none: Vonage says what the message costs', async () => {
+    const { carrier, answerWith, close } = await opened(vonage)
+    const accepted = { status: '0', 'message-id': '0A00-vonage', 'message-price': '0.03330000' }
+    answerWith(200, JSON.stringify({ messages: [accepted] }))
+    const receipt = await carrier.deliver(message(vonage.channel), AbortSignal.timeout(5_000))
+    expect(receipt).toMatchObject({ id: '0A00-vonage', price: '0.0333' })
+    await close()
+  })
+
   test.each([
     ['1', 'outage'],
     ['2', 'carrier'],

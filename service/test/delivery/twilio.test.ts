@@ -188,6 +188,16 @@ describe('a response', () => {
   })
 })
 
+test.each([
+  [{ sid: 'SM1', price: '-0.00750', price_unit: 'usd' }, '0.0075 USD'],
+  [{ sid: 'SM1', price: 2 }, '2'],
+  [{ sid: 'SM1', price: null, price_unit: 'USD' }, undefined],
+  [{ sid: 'SM1', price: 'a lot', price_unit: 'USD' }, undefined],
+])('reads the price in %j as %s', async (content, price) => {
+  server.answerWith(201, content)
+  expect((await deliver(message('sms'))).receipt).toEqual({ id: 'SM1', price })
+})
+
 test('the check reads the account and sends nothing', async () => {
   const check = (login: string) =>
     twilioCarrier(settingsOf(`twilio://${login}@${server.host}?from=Vault`)).check?.(

@@ -1,6 +1,7 @@
 import { html } from '../../http/html-page.js'
 import type { AuditEntry, AuditFilter } from '../../operator/audit-log.js'
 import { OperatorError } from '../../operator/operator-error.js'
+import { dayOf } from '../day.js'
 import type { PageRequest, PageRoute, Reply } from '../page.js'
 import { table } from '../table.js'
 import { textOf } from './applications.js'
@@ -34,12 +35,6 @@ function filterFrom(entered: Readonly<Record<Field, string>>, limit: number): Au
     until: dayOf(entered.to, 1),
     limit,
   }
-}
-
-/** The beginning of a day in UTC, or of the day after it. */
-function dayOf(text: string, later: 0 | 1): number | undefined {
-  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-  return Number.isNaN(day) ? undefined : day + later * 86_400_000
 }
 
 async function auditPage(request: PageRequest): Promise<Reply> {

@@ -1,70 +1,168 @@
-import { html } from '../../http/html-page.js'
+import { CHANNELS } from '../../delivery/message.js'
+import { type Html, html } from '../../http/html-page.js'
 import type { DeliverySummary } from '../../operator/deliveries.js'
-import type { Page, PageRequest, PageRoute } from '../page.js'
-import { table, timeCell } from '../table.js'
-import { APPLICATIONS_PATH, applicationNav, applicationOf, textOf } from './applications.js'
+import type { MessageFilter, MessagePage } from '../../operator/messages.js'
+import { OperatorError } from '../../operator/operator-error.js'
+import { isAtLeast } from '../../operator/role.js'
+import { withMessage } from '../attempt.js'
+import { dayOf } from '../day.js'
+import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import { table } from '../table.js'
+import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath, textOf } from './applications.js'
+import { MESSAGE_TONES } from './message.js'
 
+const PATH = `${APPLICATIONS_PATH}/:application/messages`
 const STATES = ['queued', 'sent', 'delivered', 'failed', 'refused', 'expired'] as const
-const MAX_LISTED = 200
+const PAGE_SIZE = 100
 
-/** The latest messages of an application. */
+/** The messages of an application. The contact of a search is posted and never part of an address. */
 export const MESSAGE_ROUTES: readonly PageRoute[] = [
-  {
-    method: 'get',
-    path: `${APPLICATIONS_PATH}/:application/messages`,
-    least: 'viewer',
-    handle: messagesPage,
-  },
+  { method: 'get', path: PATH, least: 'viewer', handle: (request) => listPage(request) },
+  { method: 'post', path: `${PATH}/search`, least: 'support', handle: search },
 ]
 
-async function messagesPage(request: PageRequest): Promise<Page> {
+const FIELDS = ['state', 'channel', 'carrier', 'from', 'to', 'mode'] as const
+type Entered = Readonly<Record<(typeof FIELDS)[number], string>>
+
+async function listPage(request: PageRequest): Promise<Reply> {
   const application = await applicationOf(request)
   const { query } = request.request
-  const state = STATES.find((name) => name === textOf(query.state))
-  const mode = textOf(query.mode) === 'test' ? 'test' : 'live'
-  const messages = await request.operator.listDeliveries({ application, mode, state, limit: MAX_LISTED })
-  return {
-    title: application,
-    section: 'applications',
-    main: html`${applicationNav(request, application, '/messages')}
-<form class="form-row" method="get">
-<div class="field"><label for="state">State</label><select id="state" name="state"><option value="">all</option>
-${STATES.map((name) => html`<option${name === state && html` selected`}>${name}</option>`)}</select></div>
-<div class="field"><label for="mode">Keys</label><select id="mode" name="mode"><option>live</option>
-<option${mode === 'test' && html` selected`}>test</option></select></div>
-<button class="small-button">Show</button></form>
-<p class="note">The latest ${MAX_LISTED} messages. Contents are encrypted, and recipients are masked.</p>
-${table(
-  'Messages',
-  ['Created', 'Channel', 'To', 'State', 'Attempts', 'Carrier', 'Fault', 'Next attempt', 'Settled', 'Id'],
-  messages.map(row),
-  'There are no such messages.',
-)}`,
+  const entered = Object.fromEntries(FIELDS.map((name) => [name, textOf(query[name])])) as Entered
+  const filter: MessageFilter = {
+    application,
+    mode: entered.mode === 'test' ? 'test' : 'live',
+    state: STATES.find((name) => name === entered.state),
+    channel: CHANNELS.find((name) => name === entered.channel),
+    carrier: entered.carrier || undefined,
+    from: dayOf(entered.from, 0),
+    until: dayOf(entered.to, 1),
+    after: textOf(query.after) || undefined,
+    limit: PAGE_SIZE,
+  }
+  const found = await find(request, filter)
+  const { next } = found.page
+  const older = new URLSearchParams(Object.entries(entered).filter(([, value]) => value !== ''))
+  if (next) older.set('after', next)
+  return page(request, application, {
+    message: found.message,
+    entered,
+    content: html`${messageTable(application, filter.mode, found.page)}
+${next && html`<p><a href="?${older.toString()}">Older messages</a></p>`}`,
+  })
+}
+
+async function search(request: PageRequest): Promise<Reply> {
+  const application = await applicationOf(request)
+  const { form } = request
+  const mode = form.text('mode') === 'test' ? 'test' : 'live'
+  const text = form.text('search')
+  const kind = form.text('kind')
+  if (kind === 'id') {
+    const path = `/messages/${encodeURIComponent(text)}${mode === 'test' ? '?mode=test' : ''}`
+    return { redirect: applicationPath(application, path) }
+  }
+  const found = await find(request, {
+    ...{ application, mode, limit: PAGE_SIZE },
+    ...(kind === 'account' ? { account: text } : { contact: text }),
+  })
+  return page(request, application, {
+    message: found.message,
+    content: messageTable(application, mode, found.page),
+    entered: { state: '', channel: '', carrier: '', from: '', to: '', mode },
+    text,
+  })
+}
+
+async function find(
+  { operator }: PageRequest,
+  filter: MessageFilter,
+): Promise<{ readonly page: MessagePage; readonly message?: PageMessage }> {
+  try {
+    return { page: await operator.searchMessages(filter) }
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    return { page: { messages: [] }, message: { tone: 'error', text: error.message } }
   }
 }
 
-const TONES: Readonly<Record<string, string>> = {
-  delivered: ' badge-good',
-  failed: ' badge-bad',
-  refused: ' badge-bad',
-  expired: ' badge-bad',
+function page(
+  request: PageRequest,
+  application: string,
+  {
+    message,
+    entered,
+    content,
+    text = '',
+  }: {
+    readonly message?: PageMessage | undefined
+    readonly entered: Entered
+    readonly content: Html
+    readonly text?: string
+  },
+): Page {
+  return {
+    title: application,
+    section: 'applications',
+    ...withMessage(message),
+    main: html`${applicationNav(request, application, '/messages')}
+${filterForm(application, entered)}
+${isAtLeast(request.account.role, 'support') && searchForm(application, text)}
+<p class="note">The messages of the last week, newest first. Contents are encrypted, and recipients are masked.</p>
+${content}`,
+  }
 }
 
-function row({
-  createdAt,
-  channel,
-  to,
-  state,
-  attempts,
-  carrier,
-  fault,
-  dueAt,
-  settledAt,
-  id,
-}: DeliverySummary) {
-  const badge = html`<span class="badge${TONES[state] ?? ''}">${state}</span>`
+function filterForm(application: string, entered: Entered): Html {
+  return html`<form class="form-row" method="get" action="${applicationPath(application, '/messages')}">
+${select('state', 'State', STATES, entered.state)}
+${select('channel', 'Method', CHANNELS, entered.channel)}
+<div class="field"><label for="carrier">Carrier</label><input id="carrier" name="carrier" value="${entered.carrier}"></div>
+<div class="field"><label for="from">From</label><input id="from" name="from" type="date" value="${entered.from}"></div>
+<div class="field"><label for="to">To</label><input id="to" name="to" type="date" value="${entered.to}"></div>
+<div class="field"><label for="mode">Keys</label><select id="mode" name="mode"><option>live</option>
+<option${entered.mode === 'test' && html` selected`}>test</option></select></div>
+<button class="small-button">Show</button></form>`
+}
+
+function select(name: string, label: string, options: readonly string[], selected: string): Html {
+  return html`<div class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}">
+<option value="">all</option>${options.map(
+    (option) => html`<option${option === selected && html` selected`}>${option}</option>`,
+  )}</select></div>`
+}
+
+function searchForm(application: string, text: string): Html {
+  return html`<form class="form-row" method="post" action="${applicationPath(application, '/messages/search')}" role="search">
+<div class="field"><label for="search">Messages to</label>
+<input id="search" name="search" required maxlength="400" autocomplete="off" value="${text}"></div>
+<div class="field"><label for="kind">This is</label><select id="kind" name="kind">
+<option value="contact">a mailbox or phone number</option><option value="account">a name sent as Account</option>
+<option value="id">the id of a message</option></select></div>
+<div class="checks"><label><input type="checkbox" name="mode" value="test"> Test keys</label></div>
+<button class="small-button">Find</button></form>`
+}
+
+function messageTable(application: string, mode: 'live' | 'test', { messages, next }: MessagePage): Html {
+  return table(
+    'Messages',
+    ['Created', 'Method', 'To', 'State', 'Attempts', 'Carrier', 'Why', 'Message'],
+    messages.map((message) => row(application, mode, message)),
+    next
+      ? 'None of the messages that were looked at match. There are older ones.'
+      : 'There are no such messages.',
+  )
+}
+
+function row(
+  application: string,
+  mode: 'live' | 'test',
+  { createdAt, channel, to, state, attempts, carrier, fault, detail, id }: DeliverySummary,
+) {
+  const path = applicationPath(application, `/messages/${id}${mode === 'test' ? '?mode=test' : ''}`)
   return [
-    ...[timeCell(createdAt), channel, to, badge, attempts, carrier, fault],
-    ...[timeCell(dueAt), timeCell(settledAt), html`<code>${id}</code>`],
+    ...[new Date(createdAt), channel, to],
+    html`<span class="badge${MESSAGE_TONES[state] ?? ''}">${state}</span>`,
+    ...[attempts, carrier, detail ?? fault],
+    html`<a href="${path}"><code>${id}</code></a>`,
   ]
 }

@@ -1,0 +1,117 @@
+import { type Html, html } from '../../http/html-page.js'
+import type { DeliverySummary } from '../../operator/deliveries.js'
+import type { MessageReference } from '../../operator/messages.js'
+import { OperatorError } from '../../operator/operator-error.js'
+import { isAtLeast } from '../../operator/role.js'
+import { attempt, withMessage } from '../attempt.js'
+import { ConsoleError } from '../console-error.js'
+import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import { type Cell, table, timeOf } from '../table.js'
+import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath, textOf } from './applications.js'
+
+const PATH = `${APPLICATIONS_PATH}/:application/messages/:id`
+
+/** One message, state by state. */
+export const SINGLE_MESSAGE_ROUTES: readonly PageRoute[] = [
+  {
+    method: 'get',
+    path: PATH,
+    least: 'viewer',
+    handle: async (request) => messagePage(request, await referenceOf(request)),
+  },
+  { method: 'post', path: `${PATH}/retry`, least: 'support', handle: retry },
+]
+
+/** The look of each state that is good or bad. */
+export const MESSAGE_TONES: Readonly<Record<string, string>> = {
+  delivered: ' badge-good',
+  failed: ' badge-bad',
+  refused: ' badge-bad',
+  expired: ' badge-bad',
+}
+
+async function referenceOf(request: PageRequest): Promise<MessageReference> {
+  const { params, query } = request.request
+  const isTest = (request.form.text('mode') || textOf(query.mode)) === 'test'
+  return {
+    application: await applicationOf(request),
+    mode: isTest ? 'test' : 'live',
+    id: String(params.id),
+  }
+}
+
+async function retry(request: PageRequest): Promise<Reply> {
+  const reference = await referenceOf(request)
+  const done = 'The message is sent within seconds. Reload the page to see what becomes of it.'
+  const message = await attempt(() => request.operator.retryMessage(reference), done)
+  return messagePage(request, reference, message)
+}
+
+async function messagePage(
+  request: PageRequest,
+  reference: MessageReference,
+  message?: PageMessage,
+): Promise<Reply> {
+  const { application, mode } = reference
+  const found = await find(request, reference)
+  const { id, channel, to, country, state, carrier, carrierId, attempts, price, expiresAt } = found
+  return {
+    title: 'Message',
+    section: 'applications',
+    ...withMessage(message),
+    main: html`${applicationNav(request, application, '/messages')}
+<dl class="facts">
+<dt>Message</dt><dd><code>${id}</code></dd>
+<dt>To</dt><dd>${to}${country !== null && ` (${country})`}, ${channel}${mode === 'test' && ', of a test key'}</dd>
+<dt>State</dt><dd><span class="badge${MESSAGE_TONES[state] ?? ''}">${state}</span></dd>
+<dt>Attempts</dt><dd>${attempts}</dd>
+<dt>Carrier</dt><dd>${carrier ?? '–'}${carrierId !== null && html`, under the id <code>${carrierId}</code>`}</dd>
+<dt>Price</dt><dd>${price ?? 'The carrier does not say.'}</dd>
+<dt>Expires</dt><dd>${timeOf(expiresAt)}</dd>
+</dl>
+<h2>What happened</h2>
+${table('What happened', ['Time', 'State', 'What the carrier says'], steps(found), '')}
+${state === 'queued' && isAtLeast(request.account.role, 'support') && retryForm(reference)}
+<p><a href="${applicationPath(application, `/messages${mode === 'test' ? '?mode=test' : ''}`)}">All messages</a></p>`,
+  }
+}
+
+async function find({ operator }: PageRequest, reference: MessageReference): Promise<DeliverySummary> {
+  try {
+    return await operator.showMessage(reference)
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    throw new ConsoleError(404, error.message)
+  }
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  contact: 'The recipient cannot be reached.',
+  carrier: 'The carrier does not accept the message.',
+  outage: 'The carrier was not available.',
+  deferred: 'The carrier wants the message later.',
+}
+
+function steps(message: DeliverySummary): Cell[][] {
+  const { state, report, attempts, createdAt, updatedAt, settledAt, dueAt, carrier, fault, detail } = message
+  const why = [fault === null ? '' : (FAULTS[fault] ?? fault), detail ?? ''].filter(Boolean).join(' ')
+  const isReported = report !== null && state !== 'queued'
+  const handedOver = settledAt !== null && state !== 'refused' && state !== 'expired'
+  return [
+    [new Date(createdAt), 'written', null],
+    ...(state === 'queued' && attempts > 0
+      ? [[new Date(updatedAt), `attempt ${attempts} failed`, why || null]]
+      : []),
+    ...(handedOver
+      ? [[new Date(settledAt), `sent by ${carrier ?? 'a carrier'}`, isReported ? null : why || null]]
+      : []),
+    ...(settledAt !== null && !handedOver ? [[new Date(settledAt), state, why || null]] : []),
+    ...(isReported ? [[new Date(updatedAt), `reported as ${report}`, detail]] : []),
+    ...(dueAt === null ? [] : [[new Date(dueAt), 'next attempt', null]]),
+  ]
+}
+
+function retryForm({ application, mode, id }: MessageReference): Html {
+  return html`<form method="post" action="${applicationPath(application, `/messages/${id}/retry`)}">
+<input type="hidden" name="mode" value="${mode}"><button class="small-button">Send again now</button></form>`
+}

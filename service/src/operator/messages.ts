@@ -1,0 +1,156 @@
+import { canonicalUser, parseUser } from 'countersign/protocol'
+import { type Mode, partitionOf } from '../application.js'
+import { recipientReferences } from '../secrets/recipient-reference.js'
+import type { Value } from '../store/store.js'
+import type { Actor } from './actor.js'
+import { mustExist } from './applications.js'
+import { type DeliveryRow, type DeliverySummary, SUMMARY_COLUMNS, summaryFrom } from './deliveries.js'
+import { OperatorError } from './operator-error.js'
+
+/** The maximum number of messages that one page looks at for those of a channel, carrier or country. */
+const MAX_SCANNED = 10_000
+
+/** Which messages are searched. */
+export interface MessageFilter {
+  /** The name of the application. */
+  readonly application: string
+  /** `test` searches the messages of test keys. */
+  readonly mode: Mode
+  /** Only messages in this state. Defaults to all, like the other filters. */
+  readonly state?: string | undefined
+  /** Only messages of this channel. */
+  readonly channel?: string | undefined
+  /** Only messages that this carrier accepted or refused. */
+  readonly carrier?: string | undefined
+  /** Only messages that were written at this time or later, in milliseconds since 1970. */
+  readonly from?: number | undefined
+  /** Only messages that were written before this time. */
+  readonly until?: number | undefined
+  /** Only messages to this account: the name that the application sends as `Account`. */
+  readonly account?: string | undefined
+  /** Only messages to exactly this mailbox or phone number. */
+  readonly contact?: string | undefined
+  /** The `next` of the page before. Defaults to the first page. */
+  readonly after?: string | undefined
+  /** The maximum number of messages on the page. */
+  readonly limit: number
+}
+
+/** A page of messages, newest first. */
+export interface MessagePage {
+  /** The messages of the page. */
+  readonly messages: readonly DeliverySummary[]
+  /** Where the next page begins; absent on the last one. A page with fewer messages than its limit can have a next one. */
+  readonly next?: string | undefined
+}
+
+/** Finds messages of an application, newest first, a page at a time. */
+export async function searchMessages(actor: Actor, filter: MessageFilter): Promise<MessagePage> {
+  const { store } = actor
+  await mustExist(store, filter.application)
+  const values: Value[] = []
+  const value = (given: Value) => `$${values.push(given)}`
+  const application = value(partitionOf(filter.application, filter.mode))
+  const when = (given: Value | undefined, sql: (parameter: string) => string) =>
+    given === undefined ? [] : [sql(value(given))]
+  const after = filter.after === undefined ? undefined : positionIn(filter.after)
+  const ofOne = ofAccountOrContact(actor, filter, value)
+  const own = [
+    `application = ${application}`,
+    ...ofOne,
+    ...when(filter.from, (from) => `created_at >= ${from}`),
+    ...when(filter.until, (until) => `created_at < ${until}`),
+    // The second comparison alone would not tell PostgreSQL where to begin in the index.
+    ...(after
+      ? [
+          `created_at <= ${value(after.createdAt)}`,
+          `(created_at, id) < ($${values.length}, ${value(after.id)})`,
+        ]
+      : []),
+    // An index has the messages that are not just sent.
+    ...(filter.state !== undefined && filter.state !== 'sent'
+      ? [`state <> 'sent' AND state = ${value(filter.state)}`]
+      : []),
+  ]
+  const filtered = [
+    ...when(filter.state === 'sent' ? 'sent' : undefined, (state) => `state = ${state}`),
+    ...when(filter.channel, (channel) => `channel = ${channel}`),
+    ...when(filter.carrier, (carrier) => `carrier = ${carrier}`),
+  ]
+  const scanned = filtered.length > 0 ? MAX_SCANNED : filter.limit
+  const rows = await store.lists.query<DeliveryRow & { readonly position: number; readonly scanned: number }>(
+    `WITH scanned AS MATERIALIZED (
+       SELECT * FROM (
+         SELECT ${SUMMARY_COLUMNS} FROM outbox WHERE ${own.join(' AND ')} ${ofOne.length > 0 ? 'OFFSET 0' : ''}
+       ) AS known ORDER BY created_at DESC, id DESC LIMIT ${value(scanned)}
+     ), numbered AS (
+       SELECT *, row_number() OVER (ORDER BY created_at DESC, id DESC)::integer AS position,
+         count(*) OVER ()::integer AS scanned FROM scanned
+     )
+     (SELECT * FROM numbered WHERE ${['true', ...filtered].join(' AND ')} ORDER BY position LIMIT ${value(filter.limit)})
+     UNION ALL SELECT * FROM numbered WHERE position = ${value(scanned)}
+     ORDER BY position`,
+    values,
+  )
+  // The last one of a full scan says where the next page begins, and is not a part of the result unless it was found twice.
+  const last = rows.at(-1)
+  const isFull = last?.position === scanned
+  const found = isFull ? rows.slice(0, -1) : rows
+  const isCut = found.length === filter.limit
+  const end = isCut ? found.at(-1) : isFull ? last : undefined
+  return { messages: found.map(summaryFrom), ...(end && { next: `${end.created_at}.${end.id}` }) }
+}
+
+/** One message of an application. Throws an `OperatorError` when there is none with this id. */
+export async function showMessage(
+  { store }: Actor,
+  { application, mode, id }: MessageReference,
+): Promise<DeliverySummary> {
+  await mustExist(store, application)
+  const [row] = await store.query<DeliveryRow>(
+    `SELECT ${SUMMARY_COLUMNS} FROM outbox WHERE application = $1 AND id = $2`,
+    [partitionOf(application, mode), id],
+  )
+  if (row) return summaryFrom(row)
+  throw new OperatorError(`"${application}" has no message with this id. Messages are kept for a week.`)
+}
+
+/** Identifies a message. */
+export interface MessageReference {
+  /** The name of the application. */
+  readonly application: string
+  /** `test` stands for the data of test keys. */
+  readonly mode: Mode
+  /** The id of the message. */
+  readonly id: string
+}
+
+function ofAccountOrContact(
+  actor: Actor,
+  { application, mode, account, contact }: MessageFilter,
+  value: (given: Value) => string,
+): string[] {
+  const byAccount = account === undefined ? [] : [`account = ${value(`account:${account}`)}`]
+  if (contact === undefined) return byAccount
+  const parsed = parseUser(contact)
+  if (!parsed || parsed.kind === 'dual') {
+    throw new OperatorError(
+      'Write one mailbox or one phone number, such as ann@example.com or +447700900123.',
+    )
+  }
+  const name = canonicalUser(parsed)
+  const hashes = recipientReferences(actor.keys(), partitionOf(application, mode), name)
+  return [
+    ...byAccount,
+    `(account = ${value(`contact:${name}`)} OR recipient = ANY (${value(hashes)}::text[]))`,
+  ]
+}
+
+/** The time and id at which a page begins. */
+function positionIn(after: string): { readonly createdAt: number; readonly id: string } {
+  const [, time, id] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(after) ?? []
+  if (time === undefined || id === undefined) {
+    throw new OperatorError('This page does not exist: use the `next` of an earlier page of the same search.')
+  }
+  return { createdAt: Number(time), id }
+}
