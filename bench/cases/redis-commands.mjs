@@ -9,18 +9,15 @@ import {
   VERIFY,
 } from '../kit/browsers.mjs'
 import { figure } from '../kit/comparison.mjs'
-import { delayingProxy } from '../kit/delaying-proxy.mjs'
 import { watchCommands } from '../kit/redis-commands.mjs'
+import { tripCountingProxy } from '../kit/trip-counting-proxy.mjs'
 
 export const title = 'Redis commands and round trips of one request'
-export const meaning = `Commands are those that Redis reports while one request is answered, without those that a script runs inside. Round trips in
-a row are told from the time that a request takes when each answer of Redis is held up for 50 ms. \`expire\` is the session
-store's own, once a request.`
+export const meaning = `Commands are those that Redis reports while one request is answered, without those that a script runs inside. Commands that are
+sent before the answer to the one before them share a round trip. \`expire\` is the session store's own.`
 
-/** How long each answer of Redis is held up; the rest of a request takes much less. */
-const DELAY_MS = 50
-
-const SAMPLES = 3
+/** In milliseconds. Commands that a request does not wait for arrive in this time. */
+const SETTLING_MS = 150
 
 const STEPS = [
   ['login', LOGIN],
@@ -60,10 +57,10 @@ export async function run(bench) {
 
 async function observe(bench, name, env) {
   const redis = await bench.redis()
-  const proxy = await delayingProxy(redis.port)
+  const proxy = await tripCountingProxy(redis.port)
   bench.defer(proxy.stop)
   const app = await bench.start(name, { env: { REDIS_URL: `redis://127.0.0.1:${proxy.port}`, ...env } })
-  // Scripts are loaded and code is compiled by the first sign-ins.
+  // Scripts are loaded by the first sign-ins.
   await browsersAfter(
     app,
     20,
@@ -71,37 +68,19 @@ async function observe(bench, name, env) {
   )
   const commands = await watchCommands(redis.port)
   bench.defer(commands.stop)
-  const observed = STEPS.map(([what]) => ({ what, commands: [], plainMs: [], delayedMs: [] }))
-  for (let sample = 0; sample < SAMPLES; sample++) {
-    const plain = browsersOf(app, newUserIds(1))
-    const delayed = browsersOf(app, newUserIds(1))
-    for (const [i, [, step]] of STEPS.entries()) {
-      await settled()
-      commands.take()
-      observed[i].plainMs.push(await time(() => sendFromAll(app, plain, step)))
-      await settled()
-      observed[i].commands = commands.take()
-      proxy.setDelay(DELAY_MS)
-      observed[i].delayedMs.push(await time(() => sendFromAll(app, delayed, step)))
-      await settled()
-      proxy.setDelay(0)
-    }
+  const browsers = browsersOf(app, newUserIds(1))
+  const observed = []
+  for (const [what, step] of STEPS) {
+    await settled()
+    commands.take()
+    proxy.take()
+    await sendFromAll(app, browsers, step)
+    await settled()
+    observed.push({ what, commands: commands.take(), trips: proxy.take() })
   }
-  // Whatever else the machine does makes a request slower, never faster.
-  return observed.map(({ what, commands: sent, plainMs, delayedMs }) => ({
-    what,
-    commands: sent,
-    trips: Math.round((Math.min(...delayedMs) - Math.min(...plainMs)) / DELAY_MS),
-  }))
+  return observed
 }
 
-async function time(work) {
-  const began = performance.now()
-  await work()
-  return performance.now() - began
-}
-
-/** Gives commands that a request does not wait for the time to arrive. */
 function settled() {
-  return new Promise((resolve) => setTimeout(resolve, 3 * DELAY_MS))
+  return new Promise((resolve) => setTimeout(resolve, SETTLING_MS))
 }
