@@ -3,6 +3,8 @@ import { KEY_ROUTES } from './pages/api-keys.js'
 import { APPLICATION_ROUTES } from './pages/applications.js'
 import { AUDIT_ROUTES } from './pages/audit.js'
 import { DEVELOPER_ROUTES } from './pages/developer.js'
+import { EVENT_ENDPOINT_ROUTES } from './pages/event-endpoint.js'
+import { EVENT_ROUTES } from './pages/events.js'
 import { HEALTH_ROUTES } from './pages/health.js'
 import { INBOX_ROUTES } from './pages/inbox.js'
 import { SINGLE_MESSAGE_ROUTES } from './pages/message.js'
@@ -30,6 +32,8 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...NUMBER_ROUTES,
   ...TRAFFIC_ROUTES,
   ...WEBHOOK_ROUTES,
+  ...EVENT_ROUTES,
+  ...EVENT_ENDPOINT_ROUTES,
   ...TEXT_ROUTES,
   ...DEVELOPER_ROUTES,
   ...INBOX_ROUTES,

@@ -12,6 +12,7 @@ export interface Script {
 
 // `src/console` and `dist/console` are equally deep in the package.
 const NUMBERS = new URL('../../assets/numbers.js', import.meta.url)
+const COPY = new URL('../../assets/copy.js', import.meta.url)
 // The whole library in one file for browsers, beside the file that Node loads.
 const CHART = new URL('chart.umd.min.js', `file://${createRequire(import.meta.url).resolve('chart.js')}`)
 
@@ -27,9 +28,12 @@ export const CHART_SCRIPTS: readonly Script[] = [
   scriptFrom('numbers.js', NUMBERS),
 ]
 
+/** Adds a button that copies what a page shows once. */
+export const COPY_SCRIPTS: readonly Script[] = [scriptFrom('copy.js', COPY)]
+
 /** Serves the scripts. */
 export function serveScripts(app: Express): void {
-  for (const { path, content } of CHART_SCRIPTS) {
+  for (const { path, content } of [...CHART_SCRIPTS, ...COPY_SCRIPTS]) {
     app.get(path.replace(/\?.*$/, ''), (_request, response) => {
       response.set('Cache-Control', 'public, max-age=31536000, immutable').type('js').send(content)
     })

@@ -138,6 +138,21 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     expect(await page.locator('code.once').textContent()).toMatch(/^mfa_live_/)
     await check(page, 'console-new-key')
     await console.service.operator('test').pauseTraffic('vault', 'FR')
+    await page.getByRole('link', { name: 'Events', exact: true }).click()
+    await page.getByLabel('Address').fill('http://localhost:1/events')
+    await page.getByLabel('user.locked').check()
+    await press(page, 'Create the endpoint')
+    const shown = page.locator('code.once')
+    expect(await shown.textContent()).toMatch(/^whsec_/)
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await press(page, 'Copy')
+    await page.getByText('Copied.').waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await shown.textContent())
+    await check(page, 'console-endpoint-secret')
+    await page.getByRole('link', { name: 'To the endpoint' }).click()
+    await press(page, 'Send a test event')
+    await page.getByText('The endpoint did not respond').first().waitFor()
+    const endpoint = new URL(page.url()).pathname.split('/')[5] ?? ''
     const { mfa } = console.service
     const send = (phone: string) => mfa.send({ method: 'sms', contact: { kind: 'phone', phone } })
     for (let user = 0; user < 5; user++) await send(`+4474001${user}0001`)
@@ -157,6 +172,8 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
       ['numbers', '/console/applications/default/numbers?period=hour'],
       ['traffic', '/console/applications/vault/traffic'],
       ['webhook', '/console/applications/vault/webhook'],
+      ['events', '/console/applications/vault/events'],
+      ['endpoint', `/console/applications/vault/events/${endpoint}`],
       ['texts', '/console/applications/vault/texts?language=ar'],
       ['developer', '/console/applications/vault/developer'],
       ['inbox', '/console/applications/vault/inbox'],

@@ -1,9 +1,10 @@
 import request from 'supertest'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { PAGE_ROUTES } from '../../src/console/routes.js'
 import { SETTING_NAMES } from '../../src/operator/parse-settings.js'
 import { isAtLeast, ROLES, type Role } from '../../src/operator/role.js'
 import { simulatedOutcomeFor } from '../../src/test-mode/simulated-outcomes.js'
+import { eventReceiver } from '../events/event-receiver.js'
 import { advance, stopClock } from '../kit.js'
 import { KEY_PAGE, registerSoftwareKey } from '../software-key.js'
 import {
@@ -458,6 +459,65 @@ describe('the pages of the console', () => {
     await post(browser, `${path}/remove`).expect(422)
     advance(11 * 60)
     await post(browser, path, { url, channels: 'sms' })
+      .expect(303)
+      .expect('location', /^\/console\/mfa/)
+  })
+
+  test('creates an endpoint for events, shows its secret once, and tests, resends, pauses and removes by role', async () => {
+    const { browser } = operators.admin
+    const { browser: helping } = operators.support
+    await console.service.operator('test').createApplication('evented')
+    const path = '/console/applications/evented/events'
+    const receiver = await eventReceiver()
+    onTestFinished(receiver.close)
+    await signInAgain(operators.admin)
+    const fields = (once: string) => ({
+      url: `${receiver.url}/e?token=s3cr3t`,
+      types: ['user.locked', 'key.revoked'],
+      once,
+    })
+    await post(browser, path, { ...fields('1'), url: 'http://10.0.0.7/e' }).expect(422)
+    const created = await post(browser, path, fields('2')).expect(200)
+    const secretIn = (page: string) => decoded(/class="once">([^<]+)</.exec(page)?.[1] ?? '')
+    const first = secretIn(created.text)
+    expect(first).toMatch(/^whsec_/)
+    expect(created.headers['content-security-policy']).toContain("script-src 'self'")
+    const repeated = await post(browser, path, fields('2')).expect(422)
+    expect([secretIn(repeated.text), textOf(repeated.text)]).toEqual([
+      '',
+      expect.stringContaining('sent already'),
+    ])
+    const [endpoint] = await console.service.operator('test').events.list('evented')
+    const own = `${path}/${endpoint?.id}`
+
+    receiver.state.secrets = [first]
+    expect(textOf((await post(helping, `${own}/test`).expect(200)).text)).toContain(
+      'accepted the event (204)',
+    )
+    const event = receiver.events[0]?.id ?? ''
+    receiver.state.status = 500
+    receiver.state.body = '<b>broken</b>'
+    const failed = await post(helping, `${own}/resend`, { event }).expect(422)
+    expect(textOf(failed.text)).toContain('The endpoint responded with 500.')
+    expect(failed.text).toContain('&#60;b&#62;broken')
+    await post(helping, `${own}/resend`, { event: 'evt_none' }).expect(422)
+    expect(await read(operators.viewer.browser, own)).toMatch(
+      /State active failing since .*webhook\.test.*500/,
+    )
+    expect(await read(operators.viewer.browser, own)).not.toMatch(/Pause|Resend|Replace/)
+    expect(textOf((await post(helping, `${own}/pause`).expect(200)).text)).toContain('State paused')
+    expect(await read(operators.viewer.browser, path)).toMatch(/paused/)
+    await post(helping, `${own}/resume`).expect(200)
+    await post(helping, `${own}/rotate`).expect(403)
+    const second = secretIn((await post(browser, `${own}/rotate`).expect(200)).text)
+    expect([second.startsWith('whsec_'), second === first]).toEqual([true, false])
+    const page = (await browser.get(own).expect(200)).text
+    for (const hidden of [first, second, 's3cr3t']) expect(page).not.toContain(hidden)
+    await helping.post(`${own}/pause`).set('Sec-Fetch-Site', 'cross-site').expect(403)
+    await post(browser, `${own}/remove`).expect(303).expect('location', path)
+    await read(browser, own, 404)
+    advance(11 * 60)
+    await post(browser, path, fields('3'))
       .expect(303)
       .expect('location', /^\/console\/mfa/)
   })

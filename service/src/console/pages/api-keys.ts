@@ -1,15 +1,14 @@
-import { randomBytes } from 'node:crypto'
 import { html } from '../../http/html-page.js'
 import type { KeySummary } from '../../operator/api-keys.js'
-import { consoleCounters } from '../../operator/console-counters.js'
 import { isAtLeast } from '../../operator/role.js'
 import { attempt, withMessage } from '../attempt.js'
+import { onceField, wasPosted } from '../form-once.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import { COPY_SCRIPTS } from '../scripts.js'
 import { table, timeCell } from '../table.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/keys`
-const DAY_MS = 86_400_000
 
 /** The API keys of an application. */
 export const KEY_ROUTES: readonly PageRoute[] = [
@@ -19,12 +18,9 @@ export const KEY_ROUTES: readonly PageRoute[] = [
 ]
 
 async function create(request: PageRequest): Promise<Reply> {
-  const { form, operator, parts, account } = request
+  const { form, operator } = request
   const application = await applicationOf(request)
-  // Loading the page with the new key again posts the form again.
-  const once = `form:${account.email.slice(0, 100)}:${form.text('once').slice(0, 64)}`
-  const { count } = await consoleCounters(parts.store).add(once, 1, DAY_MS)
-  if (count > 1) {
+  if (await wasPosted(request)) {
     return keysPage(request, {
       tone: 'error',
       text: 'This form was sent already. The key is in the list, and is not shown again.',
@@ -41,6 +37,7 @@ async function create(request: PageRequest): Promise<Reply> {
     title: 'New API key',
     section: 'applications',
     message,
+    scripts: COPY_SCRIPTS,
     main: html`${applicationNav(request, application, '/keys')}
 <p>A ${mode} key of ${application}:</p><code class="once">${key}</code>
 <p><a href="${applicationPath(application, '/keys')}">Back to the keys</a></p>`,
@@ -96,7 +93,7 @@ function row(application: string, key: KeySummary, mayChange: boolean) {
 function createForm() {
   return html`<h2>Create a key</h2>
 <form class="form" method="post">
-<input type="hidden" name="once" value="${randomBytes(16).toString('base64url')}">
+${onceField()}
 <div class="field"><label for="label">Label</label>
 <input id="label" name="label" maxlength="80" autocomplete="off" aria-describedby="label-hint">
 <span class="mfa-hint" id="label-hint">What it is for, such as "web servers".</span></div>

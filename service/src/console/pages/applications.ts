@@ -105,7 +105,8 @@ const APPLICATION_PAGES = [
   { page: '/messages', name: 'Messages', least: 'viewer' },
   { page: '/numbers', name: 'Numbers', least: 'viewer' },
   { page: '/traffic', name: 'Traffic', least: 'viewer' },
-  { page: '/webhook', name: 'Webhook', least: 'viewer' },
+  { page: '/webhook', name: 'Delivery webhook', least: 'viewer' },
+  { page: '/events', name: 'Events', least: 'viewer' },
   { page: '/texts', name: 'Texts', least: 'viewer' },
   { page: '/developer', name: 'Developer', least: 'viewer' },
 ] as const

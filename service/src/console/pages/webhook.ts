@@ -4,6 +4,7 @@ import type { WebhookSummary } from '../../operator/application-webhooks.js'
 import { isAtLeast } from '../../operator/role.js'
 import { attempt, withMessage } from '../attempt.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import { COPY_SCRIPTS } from '../scripts.js'
 import { timeOf } from '../table.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
 
@@ -50,6 +51,7 @@ function secretPage(request: PageRequest, application: string, secret: string): 
     title: 'Webhook secret',
     section: 'applications',
     message: { tone: 'success', text: SHOWN_ONCE },
+    scripts: COPY_SCRIPTS,
     main: html`${applicationNav(request, application, '/webhook')}
 <p>The secret that signs the requests to the webhook of ${application}:</p><code class="once">${secret}</code>
 <p><a href="${applicationPath(application, '/webhook')}">Back to the webhook</a></p>`,
@@ -65,7 +67,8 @@ async function webhookPage(request: PageRequest, message?: PageMessage): Promise
     section: 'applications',
     ...withMessage(message),
     main: html`${applicationNav(request, application, '/webhook')}
-<p>A webhook of its own gets the messages of this application, codes included, instead of the carriers of the service.</p>
+<p>A webhook of its own gets the messages of this application, codes included, instead of the carriers of the service. What
+happened is posted to the endpoints for <a href="${applicationPath(application, '/events')}">events</a>.</p>
 ${webhook ? facts(webhook) : html`<p class="note">This application has none.</p>`}
 ${mayChange && forms(application, webhook)}`,
   }
