@@ -57,7 +57,7 @@ const sure: readonly [string, Behaviour][] = [
 
 describe.each(Object.entries(verbs))('what a failed %s did (R43, R77)', (_verb, ask) => {
   it.each(unsure)('is unknown when the service %s', async (_title, behaviour) => {
-    const { client, service } = await pair(behaviour, { timeout: 200 })
+    const { client, service } = await pair(behaviour, { timeout: 1_000 })
     expect(await effectOf(ask(client))).toBe('unknown')
     expect(service.calls).toHaveLength(1)
   })

@@ -199,7 +199,7 @@ describe('a message that may have been sent although the service failed (R43)', 
   it('reaches a slow service five times, however often an attacker with the password requests it', async () => {
     const service = await hostileService(() => {})
     const address = { baseUrl: service.url, apiKey: 'key-of-the-tests-0123456789' }
-    const slow = { ...address, dialect: 'published', timeout: 100 } as const
+    const slow = { ...address, dialect: 'published', timeout: 1_000 } as const
     const made = host({ options: { service: { ...slow, breaker: false } } })
     const statuses: number[] = []
     for (let login = 0; login < 12; login++) {
