@@ -62,6 +62,32 @@ function caller(key: string) {
 
 const outcomeOf = (answer: { status: number; body: { code?: string } }) => [answer.status, answer.body.code]
 
+test('finds applications by both of their names, a page at a time, with their valid keys', async () => {
+  const ops = service.operator('ops')
+  for (const [name, shown] of [
+    ['paged-1', 'Alpha Ltd'],
+    ['paged-2', 'Beta'],
+    ['paged-3', 'alpha'],
+  ] as const) {
+    await ops.createApplication(name, { name: shown })
+  }
+  const { id } = await ops.createKey('paged-1', { mode: 'live' })
+  await ops.createKey('paged-1', { mode: 'live' })
+  await ops.revokeKey('paged-1', id)
+  const first = await ops.searchApplications({ search: 'PAGED', limit: 2 })
+  expect(first.applications.map(({ application }) => application)).toEqual(['paged-1', 'paged-2'])
+  expect(first.applications[0]).toMatchObject({ name: 'Alpha Ltd', liveKeys: 1, testKeys: 0 })
+  const second = await ops.searchApplications({ search: 'paged', limit: 2, after: first.next })
+  expect(second).toMatchObject({ applications: [{ application: 'paged-3' }] })
+  expect(second.next).toBeUndefined()
+  const alpha = await ops.searchApplications({ search: 'ALPHA', limit: 10 })
+  expect(alpha.applications.map(({ application }) => application)).toEqual(['paged-1', 'paged-3'])
+  expect((await ops.searchApplications({ search: '%', limit: 10 })).applications).toEqual([])
+  expect(await ops.listApplications()).toEqual(
+    expect.arrayContaining([...first.applications, ...second.applications]),
+  )
+})
+
 describe('two applications', () => {
   test('never accept each other’s codes, with or without a challenge id (R38, R86)', async () => {
     const [a, b] = [await fresh(), await fresh()]

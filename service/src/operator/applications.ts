@@ -16,22 +16,6 @@ import type { Actor } from './actor.js'
 import { auditedChange } from './audited-change.js'
 import { OperatorError } from './operator-error.js'
 
-/** An application in a list. */
-export interface ApplicationSummary {
-  /** Its name in commands and rows. */
-  readonly application: string
-  /** Its name in messages and authenticator apps. */
-  readonly name: string
-  /** `standard` or `enterprise`. */
-  readonly tier: string
-  /** The number of live keys that are not revoked. */
-  readonly liveKeys: number
-  /** The number of test keys that are not revoked. */
-  readonly testKeys: number
-  /** When it was created, in milliseconds since 1970. */
-  readonly createdAt: number
-}
-
 /** A setting of an application. */
 export interface Setting {
   /** As commands and `ApplicationSettings` spell it. */
@@ -70,29 +54,6 @@ export async function createApplication(
     },
     () => ({ application, action: 'application.created', detail: formatSettings(settings) }),
   )
-}
-
-/** All applications, by name. */
-export async function listApplications({ store }: Actor): Promise<ApplicationSummary[]> {
-  const rows = await store.query<{
-    application: string
-    settings: string
-    created_at: number
-    live_keys: number
-    test_keys: number
-  }>(
-    `SELECT application.application, settings, application.created_at,
-       count(api_key.id) FILTER (WHERE mode = 'live')::integer AS live_keys,
-       count(api_key.id) FILTER (WHERE mode = 'test')::integer AS test_keys
-     FROM application LEFT JOIN api_key
-       ON api_key.application = application.application AND api_key.revoked_at IS NULL
-     GROUP BY application.application ORDER BY application.application`,
-  )
-  return rows.map((row) => {
-    const { name, tier } = effectiveApplication(row.application, parseStoredSettings(row.settings))
-    const keys = { liveKeys: row.live_keys, testKeys: row.test_keys }
-    return { application: row.application, name, tier, ...keys, createdAt: row.created_at }
-  })
 }
 
 /** Every setting of an application, and whether it is set. */

@@ -1,3 +1,4 @@
+import type { Value } from '../store/store.js'
 import type { Actor } from './actor.js'
 import { mustExist } from './applications.js'
 
@@ -31,21 +32,46 @@ export interface AuditFilter {
   readonly limit: number
 }
 
+const COLUMNS = 'at, who AS actor, application, action, detail, position'
+
+// Each action is found by the one before it: there are a few dozen, and each has its entries in the order of an index.
+const ACTIONS = (beginning: string) => `WITH RECURSIVE known (action) AS (
+    (SELECT action FROM audit ORDER BY action LIMIT 1)
+    UNION ALL SELECT (SELECT action FROM audit WHERE audit.action > known.action ORDER BY action LIMIT 1) FROM known
+    WHERE known.action IS NOT NULL
+  )
+  SELECT action FROM known WHERE starts_with(action, ${beginning})`
+
 /** The latest changes, newest first. */
 export async function listAudit({ store }: Actor, filter: AuditFilter): Promise<AuditEntry[]> {
   if (filter.application !== undefined) await mustExist(store, filter.application)
   const { application, actor, action, from, until, limit } = filter
+  const values: Value[] = [limit]
+  const when = (value: Value | undefined, sql: (parameter: string) => string) =>
+    value === undefined ? [] : [sql(`$${values.push(value)}`)]
   const conditions = [
-    { sql: 'application = ', value: application },
-    { sql: 'who = ', value: actor },
-    { sql: 'starts_with(action, ', value: action, end: ')' },
-    { sql: 'at >= ', value: from },
-    { sql: 'at < ', value: until },
-  ].flatMap(({ value, ...condition }) => (value === undefined ? [] : [{ value, ...condition }]))
-  const where = conditions.map(({ sql, end = '' }, index) => `AND ${sql}$${index + 2}${end}`).join(' ')
-  return store.lists.query<AuditEntry & Record<string, string | number>>(
-    `SELECT at, who AS actor, application, action, detail FROM audit WHERE true ${where}
-     ORDER BY position DESC LIMIT $1`,
-    [limit, ...conditions.map(({ value }) => value)],
-  )
+    ...when(application, (parameter) => `application = ${parameter}`),
+    ...when(actor, (parameter) => `who = ${parameter}`),
+    ...when(from, (parameter) => `at >= ${parameter}`),
+    ...when(until, (parameter) => `at < ${parameter}`),
+  ]
+  const isOfOne = application !== undefined || actor !== undefined
+  const [beginning] = when(action, (parameter) => parameter)
+  const latest = (more: readonly string[]) =>
+    `SELECT ${COLUMNS} FROM audit WHERE ${['true', ...conditions, ...more].join(' AND ')}
+     ORDER BY at DESC, position DESC LIMIT $1`
+  // The entries of an application or operator are filtered; those of everything are found by their actions.
+  const found =
+    beginning === undefined || isOfOne
+      ? latest(beginning === undefined ? [] : [`starts_with(action, ${beginning})`])
+      : `SELECT entry.* FROM (${ACTIONS(beginning)}) AS known,
+         LATERAL (${latest(['audit.action = known.action'])}) AS entry ORDER BY at DESC, position DESC LIMIT $1`
+  const rows = await store.lists.query<AuditEntry & Record<string, string | number>>(found, values)
+  return rows.map(({ at, actor, application, action, detail }) => ({
+    at,
+    actor,
+    application,
+    action,
+    detail,
+  }))
 }

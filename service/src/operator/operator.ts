@@ -16,10 +16,8 @@ import {
   type WebhookSummary,
 } from './application-webhooks.js'
 import {
-  type ApplicationSummary,
   changeSettings,
   createApplication,
-  listApplications,
   type Setting,
   type SettingsChange,
   showSettings,
@@ -27,6 +25,13 @@ import {
 import { type AuditEntry, type AuditFilter, listAudit } from './audit-log.js'
 import type { DeliveryFilter, DeliverySummary } from './deliveries.js'
 import { type EventOperator, eventOperator } from './event-operator.js'
+import {
+  type ApplicationFilter,
+  type ApplicationPage,
+  type ApplicationSummary,
+  listApplications,
+  searchApplications,
+} from './list-applications.js'
 import { type InboxFilter, listInbox } from './list-inbox.js'
 import { liftComplaint, listComplaints, type MailComplaint } from './mail-complaints.js'
 import {
@@ -74,6 +79,8 @@ export interface Operator {
   createApplication(application: string, settings?: ApplicationSettings): Promise<void>
   /** Lists all applications by name, with the number of their valid keys. */
   listApplications(): Promise<ApplicationSummary[]>
+  /** Finds applications by a part of their name, a page at a time, with the number of their valid keys. */
+  searchApplications(filter: ApplicationFilter): Promise<ApplicationPage>
   /** Lists every setting of an application with its value, and whether it is set. */
   showSettings(application: string): Promise<Setting[]>
   /**
@@ -248,6 +255,7 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
   return {
     createApplication: (application, settings = {}) => createApplication(actor, application, settings),
     listApplications: () => listApplications(actor),
+    searchApplications: (filter) => searchApplications(actor, filter),
     showSettings: (application) => showSettings(actor, application),
     changeSettings: (application, { set = {}, unset = [], seen = new Map() }) =>
       changeSettings(actor, application, { set, unset, seen }),

@@ -162,6 +162,8 @@ describe('the pages of the console', () => {
       .expect(303)
       .expect('location', '/console/applications/shop')
     expect(await read(browser, '/console/applications?search=sho')).toContain('shop standard 0 0')
+    expect(await read(browser, '/console/applications?search=SHOP&after=shoo')).toContain('shop standard 0 0')
+    expect(await read(browser, '/console/applications?search=shop&after=shop')).toContain('No application')
     expect(await read(browser, '/console/applications?search=other')).toContain(
       'No application has this name.',
     )
@@ -413,6 +415,13 @@ describe('the pages of the console', () => {
     const page = await read(browser, '/console/audit?application=audited&action=application')
     expect(page).toContain('=HYPERLINK("x") audited application.created name=Au"dited')
     expect(page).not.toContain('operator.invited')
+    for (const filter of [
+      'action=application.c',
+      `actor=${encodeURIComponent('=HYPERLINK("x")')}&action=app`,
+    ]) {
+      expect(await read(browser, `/console/audit?${filter}`)).toContain('audited application.created')
+    }
+    expect(await read(browser, '/console/audit?action=nothing')).toContain('There are no such changes.')
     expect(await read(browser, '/console/audit?actor=nobody')).toContain('There are no such changes.')
     const day = new Date().toISOString().slice(0, 10)
     expect(await read(browser, `/console/audit?from=${day}&to=${day}&application=audited`)).toContain(

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html-page.js'
-import type { ApplicationSummary } from '../../operator/applications.js'
+import type { ApplicationSummary } from '../../operator/list-applications.js'
 import { OperatorError } from '../../operator/operator-error.js'
 import { parseSettings } from '../../operator/parse-settings.js'
 import { isAtLeast } from '../../operator/role.js'
@@ -10,8 +10,7 @@ import { table, timeCell } from '../table.js'
 
 export const APPLICATIONS_PATH = '/console/applications'
 
-/** The maximum number of applications on the page; the search finds the others. */
-const MAX_LISTED = 200
+const PAGE_SIZE = 100
 
 /** The list of applications, and creating one. */
 export const APPLICATION_ROUTES: readonly PageRoute[] = [
@@ -35,9 +34,10 @@ async function listPage(
   { operator, account, request, form }: PageRequest,
   message?: PageMessage,
 ): Promise<Page> {
-  const search = textOf(request.query.search).toLowerCase()
-  const all = await operator.listApplications()
-  const found = all.filter(({ application, name }) => `${application} ${name}`.toLowerCase().includes(search))
+  const search = textOf(request.query.search)
+  const after = textOf(request.query.after) || undefined
+  const { applications, next } = await operator.searchApplications({ search, after, limit: PAGE_SIZE })
+  const more = new URLSearchParams({ ...(search && { search }), ...(next && { after: next }) })
   return {
     title: 'Applications',
     section: 'applications',
@@ -48,10 +48,10 @@ async function listPage(
 ${table(
   'Applications',
   ['Application', 'Name', 'Tier', 'Live keys', 'Test keys', 'Created'],
-  found.slice(0, MAX_LISTED).map(row),
+  applications.map(row),
   'No application has this name.',
 )}
-${found.length > MAX_LISTED && html`<p class="note">${found.length - MAX_LISTED} more: search for a part of the name.</p>`}
+${next && html`<p><a href="?${more.toString()}">More applications</a></p>`}
 ${isAtLeast(account.role, 'admin') && createForm(form.text('application'))}`,
   }
 }

@@ -1,0 +1,85 @@
+import { parseStoredSettings } from '../applications/stored-settings.js'
+import type { Actor } from './actor.js'
+import { effectiveApplication } from './applications.js'
+
+/** An application in a list. */
+export interface ApplicationSummary {
+  /** Its name in commands and rows. */
+  readonly application: string
+  /** Its name in messages and authenticator apps. */
+  readonly name: string
+  /** `standard` or `enterprise`. */
+  readonly tier: string
+  /** The number of live keys that are not revoked. */
+  readonly liveKeys: number
+  /** The number of test keys that are not revoked. */
+  readonly testKeys: number
+  /** When it was created, in milliseconds since 1970. */
+  readonly createdAt: number
+}
+
+/** Which applications are listed. */
+export interface ApplicationFilter {
+  /** Only applications with this text in their name in commands or in messages, in upper or lower case. Defaults to all. */
+  readonly search?: string | undefined
+  /** The `next` of the page before. Defaults to the first page. */
+  readonly after?: string | undefined
+  /** The maximum number of applications on the page. */
+  readonly limit: number
+}
+
+/** A page of applications, by name. */
+export interface ApplicationPage {
+  /** The applications of the page. */
+  readonly applications: readonly ApplicationSummary[]
+  /** Where the next page begins; absent on the last one. */
+  readonly next?: string | undefined
+}
+
+const ALL_AT_ONCE = 1_000
+
+/** Finds applications by name, a page at a time. */
+export async function searchApplications(
+  { store }: Actor,
+  filter: ApplicationFilter,
+): Promise<ApplicationPage> {
+  const { search = '', after = '', limit } = filter
+  const rows = await store.query<{
+    application: string
+    settings: string
+    created_at: number
+    live_keys: number
+    test_keys: number
+  }>(
+    `SELECT application, settings, created_at, live_keys, test_keys FROM (
+       SELECT application, settings, created_at FROM application
+       WHERE application > $1 AND ($2 = '' OR position($2 IN application) > 0
+         OR position($2 IN lower(settings::jsonb ->> 'name')) > 0)
+       ORDER BY application LIMIT $3
+     ) AS found, LATERAL (
+       SELECT count(*) FILTER (WHERE mode = 'live')::integer AS live_keys,
+         count(*) FILTER (WHERE mode = 'test')::integer AS test_keys
+       FROM api_key WHERE api_key.application = found.application AND revoked_at IS NULL
+     ) AS keys ORDER BY application`,
+    [after, search.toLowerCase(), limit + 1],
+  )
+  const applications = rows.slice(0, limit).map((row) => {
+    const { name, tier } = effectiveApplication(row.application, parseStoredSettings(row.settings))
+    const keys = { liveKeys: row.live_keys, testKeys: row.test_keys }
+    return { application: row.application, name, tier, ...keys, createdAt: row.created_at }
+  })
+  const last = applications.at(-1)
+  return { applications, ...(rows.length > limit && last && { next: last.application }) }
+}
+
+/** All applications, by name. */
+export async function listApplications(actor: Actor): Promise<ApplicationSummary[]> {
+  const all: ApplicationSummary[] = []
+  let after: string | undefined
+  do {
+    const page = await searchApplications(actor, { after, limit: ALL_AT_ONCE })
+    all.push(...page.applications)
+    after = page.next
+  } while (after !== undefined)
+  return all
+}
