@@ -32,6 +32,7 @@ const OPERATION = [
   'service/test/new-folder.test.ts',
   'service/test/process.test.ts',
   'service/test/rotation.test.ts',
+  'service/test/transcription-jobs.test.ts',
   'service/test/transcription-limits.test.ts',
   'service/test/transcription.test.ts',
   'service/test/two-processes.test.ts',

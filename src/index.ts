@@ -99,6 +99,11 @@ export type {
   TranscriptSegment,
   TranscriptWord,
 } from './protocol/transcription.js'
+export type {
+  CreatedTranscriptionJob,
+  TranscriptionJob,
+  TranscriptionJobRequest,
+} from './protocol/transcription-jobs.js'
 export type { BypassCode } from './recovery/bypass-code.js'
 export type { EndedFactor, NoticeContact, RecoveryOptions } from './recovery/options.js'
 export type { PostgresConfig, PostgresTable, RedisConfig, StoreConfig } from './stores/config.js'

@@ -1,5 +1,6 @@
 import type { ServiceAddress } from './client/address.js'
 import { decodeAudio } from './client/decode-audio.js'
+import { unsupportedJobs } from './client/job-client.js'
 import { unsupportedLive } from './client/live-client.js'
 import { phoneFormat } from './client/phone-format.js'
 import { httpService } from './client/service.js'
@@ -13,6 +14,11 @@ import type {
   TranscriptFormat,
   TranscriptionRefusal,
 } from './protocol/transcription.js'
+import type {
+  CreatedTranscriptionJob,
+  TranscriptionJob,
+  TranscriptionJobRequest,
+} from './protocol/transcription-jobs.js'
 import { readServiceAddress } from './settings.js'
 
 /** Options of `mfaClient` beside the service. */
@@ -60,6 +66,15 @@ export interface MfaClient extends MfaService {
   /** Issues a ticket with which a browser opens one stream itself. */
   createStreamTicket(): Promise<StreamTicket>
   /**
+   * Has a recording transcribed without waiting for it. The job survives a restart of the service. A recording at an address is
+   * fetched when its turn comes.
+   */
+  createTranscriptionJob(request: TranscriptionJobRequest): Promise<CreatedTranscriptionJob>
+  /** A job of this application; `undefined` if there is none with this id, or if it has expired. */
+  transcriptionJob(id: string): Promise<TranscriptionJob | undefined>
+  /** Cancels a job, or deletes its transcript. Whether there was one. */
+  deleteTranscriptionJob(id: string): Promise<boolean>
+  /**
    * Returns the text of a recording.
    * @throws {TranscriptionError} if the service refuses it.
    */
@@ -82,6 +97,9 @@ export function mfaClient(service: ServiceAddress, { country }: MfaClientOptions
   })
   const { factorsOf, createBackupCodes, removeFactor } = client
   const {
+    createTranscriptionJob = unsupportedJobs.createTranscriptionJob,
+    transcriptionJob = unsupportedJobs.transcriptionJob,
+    deleteTranscriptionJob = unsupportedJobs.deleteTranscriptionJob,
     transcribeLive = unsupportedLive.transcribeLive,
     createStreamTicket = unsupportedLive.createStreamTicket,
   } = client
@@ -101,6 +119,9 @@ export function mfaClient(service: ServiceAddress, { country }: MfaClientOptions
       yield* transcribeLive(format === 'any' ? decodeAudio(audio) : audio, options)
     },
     createStreamTicket,
+    createTranscriptionJob,
+    transcriptionJob,
+    deleteTranscriptionJob,
     async transcribeText(request) {
       const answer = await client.transcribe(request)
       if (answer.outcome === 'transcribed') return answer.text

@@ -41,6 +41,7 @@ import { openStore } from './store/open.js'
 import { storeOutages } from './store/outages.js'
 import type { Store } from './store/store.js'
 import { simulatedCarrier } from './test-mode/simulated-carrier.js'
+import { transcriptionJobs } from './transcription/jobs/transcription-jobs.js'
 import { openLiveTranscription, openTranscription } from './transcription/open-transcription.js'
 
 /** A running service. */
@@ -152,10 +153,11 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   const events = eventSender({ store, keys, log })
   void carriers.check()
   const transcription = openTranscription(settings, log)
+  const jobs = transcriptionJobs({ store, keys, transcription, log })
   const live = openLiveTranscription(settings, log)
   const traffic = phoneTraffic(store, log)
   const context: FlowContext = {
-    ...{ store, keys, outbox, transcription, live, activity, log },
+    ...{ store, keys, outbox, transcription, jobs, live, activity, log },
     phoneTraffic: traffic,
   }
   const usesInbox = Object.values(settings.routes).some((list) => list.some((route) => route.by === 'inbox'))
@@ -236,6 +238,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
       stopping = true
       await maintenance.stop()
       live.close()
+      await jobs.close()
       await transcription.close()
       await outbox.close()
       await events.close()

@@ -22,6 +22,7 @@ import { keysFrom } from '../src/secrets/keys.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
 import { simulatedCarrier } from '../src/test-mode/simulated-carrier.js'
+import { transcriptionJobs } from '../src/transcription/jobs/transcription-jobs.js'
 import { createLiveTranscription } from '../src/transcription/live/live-transcription.js'
 import { createTranscription } from '../src/transcription/transcription.js'
 
@@ -85,15 +86,17 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
     log,
     maxConcurrent: 1,
   })
+  const jobs = transcriptionJobs({ store, keys, transcription, log })
   const live = createLiveTranscription({ engine: undefined, maxStreams: 1, log })
   const traffic = phoneTraffic(store, log)
   return {
-    context: { store, keys, outbox, transcription, live, phoneTraffic: traffic, activity, log },
+    context: { store, keys, outbox, transcription, jobs, live, phoneTraffic: traffic, activity, log },
     store,
     messages,
     events,
     failNext: (...next) => void failures.push(...next),
     async close() {
+      await jobs.close()
       await outbox.close()
       await traffic.close()
       await activity.close()

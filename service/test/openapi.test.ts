@@ -53,7 +53,9 @@ describe('the OpenAPI document', () => {
       // A ticket needs no parameters.
       if (operation.operationId === 'createStreamTicket') continue
       const types = entriesOf(resolve(document, operation.requestBody).content).map(([type]) => type)
-      const takesFile = operation.operationId === 'transcribe' ? ['multipart/form-data'] : []
+      const takesFile = ['transcribe', 'createTranscriptionJob'].includes(String(operation.operationId))
+        ? ['multipart/form-data']
+        : []
       expect(types).toEqual(['application/json', 'application/x-www-form-urlencoded', ...takesFile])
     }
   })

@@ -5,6 +5,7 @@ import { SERVICE_IDENTITY, serviceIdentity } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
 import { COUNTERSIGN, PUBLISHED } from './dialect.js'
 import { dialectClient } from './dialect-client.js'
+import { unsupportedJobs } from './job-client.js'
 import { unsupportedLive } from './live-client.js'
 import { type Answer, observedTransport, type Transport } from './transport.js'
 
@@ -81,6 +82,18 @@ export function detectingClient(settings: ServiceSettings, transport: Transport)
     async createStreamTicket() {
       const { createStreamTicket = unsupportedLive.createStreamTicket } = await client()
       return createStreamTicket()
+    },
+    async createTranscriptionJob(request) {
+      const { createTranscriptionJob = unsupportedJobs.createTranscriptionJob } = await client()
+      return createTranscriptionJob(request)
+    },
+    async transcriptionJob(id) {
+      const { transcriptionJob = unsupportedJobs.transcriptionJob } = await client()
+      return transcriptionJob(id)
+    },
+    async deleteTranscriptionJob(id) {
+      const { deleteTranscriptionJob = unsupportedJobs.deleteTranscriptionJob } = await client()
+      return deleteTranscriptionJob(id)
     },
     transcribe: async (request) => (await client()).transcribe(request),
     close: () => transport.close(),

@@ -22,6 +22,7 @@ import {
 } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
 import type { Dialect } from './dialect.js'
+import { jobClient } from './job-client.js'
 import { keyClient, keyMethodOf } from './key-client.js'
 import { liveClient } from './live-client.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'
@@ -199,7 +200,7 @@ export function dialectClient(
         extras: (caller) => extras(caller),
       }),
     }),
-    ...(dialect.extras && liveClient(settings, transport)),
+    ...(dialect.extras && { ...liveClient(settings, transport), ...jobClient(settings, transport) }),
     async transcribe({ file, language, prompt, format, onProgress, signal }) {
       const path = dialect.paths.transcribe
       const parameters = onlyGiven({ language, prompt, response_format: format })

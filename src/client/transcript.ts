@@ -1,3 +1,4 @@
+import type * as z from 'zod'
 import { ServiceError } from '../errors.js'
 import type {
   TranscribeAnswer,
@@ -75,6 +76,23 @@ function subtitlesIn(answer: Answer, beginning: RegExp): TranscribeAnswer {
     throw invalidResponse('status 200 without subtitles')
   }
   return { outcome: 'transcribed', text }
+}
+
+/** A valid transcript in the names of this package. */
+export function transcribedFrom({
+  text,
+  duration,
+  language,
+  segments,
+  words,
+}: z.output<typeof transcribeAnswer>): Transcribed {
+  return {
+    outcome: 'transcribed',
+    text,
+    durationSeconds: duration,
+    ...(language && { language }),
+    ...timesIn({ segments, words }),
+  }
 }
 
 /** The times in a response, if it has valid ones: a service may leave them out. */

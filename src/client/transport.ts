@@ -58,7 +58,16 @@ export interface Transport {
    * Sends a GET request. `withKey: false` leaves the API key out.
    * @throws {ServiceError} if there is no complete response in time.
    */
-  get(path: string, timeoutMs: number, options?: { readonly withKey?: boolean }): Promise<Answer>
+  get(
+    path: string,
+    timeoutMs: number,
+    options?: { readonly withKey?: boolean; readonly maxBytes?: number | undefined },
+  ): Promise<Answer>
+  /**
+   * Sends a DELETE request.
+   * @throws {ServiceError} if there is no complete response in time.
+   */
+  delete(path: string, timeoutMs: number): Promise<Answer>
   close(): Promise<void>
 }
 
@@ -111,12 +120,13 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
         },
         limits,
       ),
-    get: (path, limitMs, { withKey = true } = {}) =>
+    get: (path, limitMs, { withKey = true, maxBytes } = {}) =>
       send(
         path,
         { method: 'GET', headers: withKey ? headers : { accept: headers.accept } },
-        { timeoutMs: limitMs },
+        { timeoutMs: limitMs, maxBytes },
       ),
+    delete: (path, limitMs) => send(path, { method: 'DELETE', headers }, { timeoutMs: limitMs }),
     close: async () => (await loaded).close(),
   }
 }
@@ -132,12 +142,13 @@ export function observedTransport(transport: Transport, onAnswer: (answer: Answe
     post: (...call) => observed(transport.post(...call)),
     upload: (...call) => observed(transport.upload(...call)),
     get: (...call) => observed(transport.get(...call)),
+    delete: (...call) => observed(transport.delete(...call)),
     close: () => transport.close(),
   }
 }
 
 interface TransportRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'DELETE'
   readonly headers: Record<string, string>
   readonly body?: string | Readable
 }

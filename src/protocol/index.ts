@@ -113,6 +113,14 @@ export {
   type TranscriptWord,
 } from './transcription.js'
 export {
+  type CreatedTranscriptionJob,
+  JOB_STATES,
+  type TranscriptionJob,
+  type TranscriptionJobRequest,
+  type TranscriptionJobVerbs,
+} from './transcription-jobs.js'
+export { JOB_ID, JOBS_PATH, transcriptionJobAnswer } from './transcription-jobs-wire.js'
+export {
   MAX_FRAME_BYTES,
   STREAM_BYTES_PER_SECOND,
   STREAM_PATH,

@@ -13,6 +13,7 @@ import type {
 } from './methods.js'
 import type { Refused } from './service-refusal.js'
 import type { TranscribeAnswer, TranscribeRequest } from './transcription.js'
+import type { TranscriptionJobVerbs } from './transcription-jobs.js'
 
 /** The purpose of a code. Messages mention it (R45), and the service binds the code to it (R38). */
 export type Purpose = 'sign-in' | 'step-up' | 'enrollment'
@@ -209,7 +210,7 @@ export interface DeliveryState {
  * method returns refusals as values, and throws a `ServiceError` if the service itself fails, so that the two are never
  * confused.
  */
-export interface MfaService extends LiveTranscriptionVerbs {
+export interface MfaService extends LiveTranscriptionVerbs, TranscriptionJobVerbs {
   /** Generates a code and delivers it. */
   send(request: SendRequest): Promise<SendAnswer>
   /** Checks a code and uses it up. */

@@ -265,6 +265,7 @@ export const SERVICE_PROBLEMS = [
   'engine_unavailable',
   'invalid_ticket',
   'too_many_streams',
+  'too_many_jobs',
   'upgrade_required',
   'not_found',
   'method_not_allowed',

@@ -4,6 +4,7 @@ import type { Outbox } from '../delivery/outbox.js'
 import type { Logger } from '../log/logger.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Store } from '../store/store.js'
+import type { TranscriptionJobs } from '../transcription/jobs/transcription-jobs.js'
 import type { LiveTranscription } from '../transcription/live/live-transcription.js'
 import type { Transcription } from '../transcription/transcription.js'
 import type { PhoneTraffic } from './phone-traffic.js'
@@ -14,6 +15,7 @@ export interface FlowContext {
   readonly keys: Keys
   readonly outbox: Outbox
   readonly transcription: Transcription
+  readonly jobs: TranscriptionJobs
   readonly live: LiveTranscription
   readonly phoneTraffic: PhoneTraffic
   /** Counts attempts, for the charts of operators. */

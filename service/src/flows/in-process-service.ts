@@ -21,6 +21,7 @@ import { createBackupCodes } from './create-backup-codes.js'
 import { enrollApp } from './enroll-app.js'
 import { importApp } from './import-app.js'
 import { answer, userFields } from './in-process-answer.js'
+import { inProcessJobs } from './in-process-jobs.js'
 import { inProcessKeys } from './in-process-keys.js'
 import { removeFactor } from './remove-factor.js'
 import { sendBackupCodes } from './send-backup-codes.js'
@@ -110,6 +111,7 @@ export function inProcessService(
         throw callerGone?.aborted ? callerGone.reason : error
       }
     },
+    ...inProcessJobs(context, findApplication),
     async *transcribeLive(audio, options) {
       yield* transcribeLive(context.live, (await findApplication()).id, audio, options)
     },

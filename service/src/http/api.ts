@@ -9,6 +9,7 @@ import type {
   VerifyAnswer,
 } from 'countersign/protocol'
 import {
+  JOBS_PATH,
   KEY_TYPE,
   SERVICE_HEADER,
   SERVICE_IDENTITY,
@@ -61,6 +62,7 @@ import { problemList, problemPage } from './routes/problems.js'
 import { reportsRoute } from './routes/reports.js'
 import { ticketRoute } from './routes/tickets.js'
 import { transcribeRoute } from './routes/transcribe.js'
+import { createJobRoute, deleteJobRoute, showJobRoute } from './routes/transcription-jobs.js'
 import { upgradeRequired } from './routes/upgrade-required.js'
 import { eraseRoute, exportRoute, usersRoute } from './routes/users.js'
 
@@ -171,6 +173,15 @@ export function httpApi(parts: ApiParts): Express {
     .post(authenticate(findApplication), ...transcribeRoute(context.transcription))
     .all(onlyMethod('POST'))
   api
+    .route(JOBS_PATH)
+    .post(authenticate(findApplication), ...createJobRoute(context.jobs))
+    .all(onlyMethod('POST'))
+  api
+    .route(`${JOBS_PATH}/:id`)
+    .get(authenticate(findApplication), showJobRoute(context.jobs))
+    .delete(authenticate(findApplication), deleteJobRoute(context.jobs))
+    .all(onlyMethod('GET', 'DELETE'))
+  api
     .route(TICKETS_PATH)
     .post(authenticate(findApplication), ...readBody, ticketRoute(context.live, context.store))
     .all(onlyMethod('POST'))
@@ -198,9 +209,9 @@ function commonHeaders(isStopping: () => boolean): RequestHandler {
   }
 }
 
-function onlyMethod(method: 'GET' | 'POST'): RequestHandler {
+function onlyMethod(...methods: readonly ('GET' | 'POST' | 'DELETE')[]): RequestHandler {
   return function refuseMethod(_request, response) {
-    response.set('Allow', method === 'GET' ? 'GET, HEAD' : method)
+    response.set('Allow', methods.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', '))
     problem(response, 'method_not_allowed')
   }
 }

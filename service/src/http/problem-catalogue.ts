@@ -280,6 +280,16 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     happened: 'The service transcribes as many streams at once as SERVICE_TRANSCRIPTION_STREAMS allows.',
     helps: ['Retry-After and retry_after say how many seconds to wait.'],
   },
+  too_many_jobs: {
+    status: 429,
+    title: 'Your application has too many transcription jobs.',
+    happened:
+      'An application may have 1,000 jobs in all, 100 that are not finished, and recordings of 100 MB in those. Jobs are deleted a day after they end.',
+    helps: [
+      'Retry-After and retry_after say how many seconds to wait.',
+      'Delete jobs whose result you have with DELETE /v1/transcribe/jobs/{id}.',
+    ],
+  },
   engine_failed: {
     status: 502,
     title: 'The transcription engine failed.',
@@ -297,4 +307,9 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
       'The transcription server could not be reached, is overloaded or limits requests, or the engine took longer than five minutes.',
     helps: ['Retry-After and retry_after say how many seconds to wait.'],
   },
+}
+
+/** Whether a text is the code of a problem. */
+export function isProblemCode(text: unknown): text is ServiceProblemCode {
+  return typeof text === 'string' && Object.hasOwn(PROBLEMS, text)
 }

@@ -2,6 +2,7 @@ import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import type { Request } from 'express'
 import { parseTranscribe } from '../requests/inputs.js'
 import { withTimeLimit } from '../time-limit.js'
+import type { SpeechOptions } from '../transcription/engines/transcriber.js'
 import {
   fetchFailed,
   InvalidSourceError,
@@ -27,23 +28,38 @@ export function fromForm(
   return {
     name: 'upload',
     async receive(path, callerGone) {
-      try {
-        const part = await withTimeLimit(
-          UPLOAD_TIMEOUT_MS,
-          [callerGone],
-          (signal) => readPart(request, path, signal),
-          () => ({ received: fetchFailed }),
-        )
-        const { file, speech } = describedBy(part)
-        const received =
-          'received' in part ? part.received : await fromAddress(file).receive(path, callerGone)
-        return received.outcome === 'received' ? { ...received, speech } : received
-      } finally {
-        // Discards the rest of the body, so that a caller who is still sending gets to read the response.
-        request.unpipe()
-        request.resume()
-      }
+      const form = await receiveForm(request, path, callerGone)
+      const received =
+        'received' in form ? form.received : await fromAddress(form.address).receive(path, callerGone)
+      return received.outcome === 'received' ? { ...received, speech: form.speech } : received
     },
+  }
+}
+
+/** What a form contains: an address, or a file that was saved or refused; and what it says about the speech. */
+export type ReceivedForm = ({ readonly address: string } | { readonly received: Received }) & {
+  readonly speech: SpeechOptions
+}
+
+/** Receives a multipart form, and saves its file to `path`. Throws an `InvalidSourceError` like `fromForm`. */
+export async function receiveForm(
+  request: Request,
+  path: string,
+  callerGone: AbortSignal,
+): Promise<ReceivedForm> {
+  try {
+    const part = await withTimeLimit(
+      UPLOAD_TIMEOUT_MS,
+      [callerGone],
+      (signal) => readPart(request, path, signal),
+      () => ({ received: fetchFailed }),
+    )
+    const { file, speech } = describedBy(part)
+    return 'received' in part ? { received: part.received, speech } : { address: file, speech }
+  } finally {
+    // Discards the rest of the body, so that a caller who is still sending gets to read the response.
+    request.unpipe()
+    request.resume()
   }
 }
 

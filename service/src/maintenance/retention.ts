@@ -103,6 +103,8 @@ const RULES: readonly Rule[] = [
     afterMs: 7 * DAY_MS,
   },
   { table: 'stream_ticket', key: 'hash', when: 'expires_at <= $1', index: 'expires_at', afterMs: 0 },
+  // With their recordings.
+  { table: 'transcription_job', key: 'id', when: 'expires_at <= $1', index: 'expires_at', afterMs: 0 },
 ]
 
 /**

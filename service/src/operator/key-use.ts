@@ -46,6 +46,7 @@ const KEY_USES = `SELECT key_id, what, movable, sum(count)::integer AS count FRO
     UNION ALL ${indexedUses('inbox', 'sealed', 2, 'inbox messages', 1)}
     UNION ALL SELECT split_part(sealed, '.', 2), 'queued messages', 1, 1 FROM outbox
       WHERE state = 'queued' AND sealed IS NOT NULL
+    UNION ALL SELECT split_part(sealed, '.', 2), 'transcription jobs', 1, 1 FROM transcription_job
     UNION ALL SELECT split_part(sealed, '.', 2), 'webhook secrets', 1, 1 FROM application_webhook
     UNION ALL SELECT split_part(former, '.', 2), 'webhook secrets', 1, 1 FROM application_webhook WHERE former IS NOT NULL
     UNION ALL SELECT split_part(sealed, '.', 2), 'webhook secrets', 1, 1 FROM event_endpoint

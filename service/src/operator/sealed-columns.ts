@@ -2,6 +2,7 @@ import {
   appSecretIdentity,
   eventEndpointIdentity,
   inboxIdentity,
+  jobIdentity,
   outboxIdentity,
   webhookIdentity,
 } from '../secrets/seal-identity.js'
@@ -52,6 +53,13 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     key: ['position'],
     owner: ['application', 'recipient'],
     identity: inboxIdentity,
+  },
+  {
+    table: 'transcription_job',
+    column: 'sealed',
+    key: ['id'],
+    owner: ['application', 'id'],
+    identity: jobIdentity,
   },
   {
     table: 'application_webhook',

@@ -18,6 +18,11 @@ export function eventEndpointIdentity(application: string, id: string): string[]
   return ['event endpoint', application, id]
 }
 
+/** The identity that the request of a transcription job is sealed for. */
+export function jobIdentity(application: string, id: string): string[] {
+  return ['transcription job', application, id]
+}
+
 /** The identity that the secret of an application's own webhook is sealed for. */
 export function webhookIdentity(application: string): string[] {
   return ['webhook', application]

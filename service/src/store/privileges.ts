@@ -32,6 +32,8 @@ export const TABLES = [
   'phone_traffic',
   'sealing_key',
   'stream_ticket',
+  'transcription_job',
+  'transcription_job_part',
 ] as const
 
 /** The partitions of the outbox, which are emptied whole. */

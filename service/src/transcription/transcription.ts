@@ -50,6 +50,10 @@ export interface TranscribeOptions extends SpeechOptions {
 
 /** Turns recordings into text, a limited number at a time. */
 export interface Transcription {
+  /** Whether there is an engine. */
+  readonly isAvailable: boolean
+  /** How many recordings it transcribes at once. */
+  readonly maxConcurrent: number
   /** A file that a caller names by its address. */
   fromAddress(address: string): RecordingSource
   /**
@@ -74,6 +78,9 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
   const closing = new AbortController()
 
   const opened: Transcription = {
+    isAvailable: transcriber !== undefined,
+    maxConcurrent,
+
     fromAddress: (address) => fromAddress(address, fetchOptions),
 
     transcribe: async (...call) => answerOf(await opened.recognize(...call)),

@@ -29,6 +29,11 @@ export const HEADERS = {
     schema: { type: 'string' as const },
     example: 'Bearer',
   },
+  Location: {
+    description: 'The path of what was created.',
+    schema: { type: 'string' as const },
+    example: '/v1/transcribe/jobs/tj_3p_W79o5l64pvICP53C_rw',
+  },
   Allow: {
     description: 'The methods that the address supports.',
     schema: { type: 'string' as const },

@@ -36,6 +36,8 @@ export function post(about: {
   /** Whether a file can be uploaded instead. */
   readonly acceptsFile?: boolean
   readonly tag?: string
+  /** The status of a success. Defaults to 200. */
+  readonly status?: 200 | 202
   /** Content types of the response other than JSON. */
   readonly otherAnswers?: ZodOpenApiContentObject
 }): { readonly post: ZodOpenApiOperationObject } {
@@ -57,10 +59,11 @@ export function post(about: {
         },
       },
       responses: {
-        200: {
+        [about.status ?? 200]: {
           description: 'Success.',
           headers: {
             'X-Request-Id': header('RequestId'),
+            ...(about.status === 202 && { Location: header('Location') }),
             ...(sends && {
               RateLimit: header('RateLimit'),
               'RateLimit-Policy': header('RateLimitPolicy'),

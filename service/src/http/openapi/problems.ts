@@ -67,6 +67,7 @@ const EXAMPLE_RETRY_AFTER: Partial<Record<ServiceProblemCode, number>> = {
   engine_failed: 60,
   engine_unavailable: 10,
   too_many_streams: 10,
+  too_many_jobs: 60,
   unavailable: 5,
 }
 

@@ -1,15 +1,27 @@
 import {
+  JOB_ID,
+  JOBS_PATH,
   STREAM_PATH,
   streamTicketAnswer,
   TICKETS_PATH,
   TRANSCRIPTION_REFUSALS,
   transcribeAnswer,
   transcribeBody,
+  transcriptionJobAnswer,
 } from 'countersign/protocol'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { header } from './headers.js'
 import { get, post, REQUEST_ID } from './operation.js'
 import { problemResponses } from './problems.js'
+
+const JOB_PARAMETER = {
+  name: 'id',
+  in: 'path' as const,
+  required: true,
+  description: 'The id of a job of your application.',
+  schema: { type: 'string' as const, pattern: JOB_ID.source },
+  example: 'tj_3p_W79o5l64pvICP53C_rw',
+}
 
 const EVENTS = [
   'event: progress\ndata: {"state":"decoding"}\n\n',
@@ -18,7 +30,7 @@ const EVENTS = [
 ].join('')
 
 /** The operations of transcription, by path. */
-export const SPEECH_OPERATIONS = {
+export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
   '/v1/transcribe': post({
     id: 'transcribe',
     summary: 'Transcribe a recording',
@@ -39,6 +51,56 @@ export const SPEECH_OPERATIONS = {
     },
     problems: [...TRANSCRIPTION_REFUSALS, 'engine_failed', 'engine_unavailable'],
   }),
+  [JOBS_PATH]: post({
+    id: 'createTranscriptionJob',
+    summary: 'Transcribe a recording without waiting',
+    description:
+      'Creates a job with the parameters of `POST /v1/transcribe`. An uploaded recording is stored, encrypted, until the job ends; an address is fetched when its turn comes. A job survives a restart of the service, and only your application can read it. It is deleted 24 hours after it ended, or 24 hours after it was created if it did not end.',
+    tag: 'Speech',
+    status: 202,
+    acceptsFile: true,
+    body: transcribeBody,
+    answer: transcriptionJobAnswer,
+    problems: [
+      'transcription_unavailable',
+      'address_refused',
+      'fetch_failed',
+      'file_too_large',
+      'too_many_jobs',
+    ],
+  }),
+  [`${JOBS_PATH}/{id}`]: {
+    ...get({
+      id: 'showTranscriptionJob',
+      summary: 'Show a job',
+      description: 'The state of a job, its transcript if it is done, and its problem if it failed.',
+      tag: 'Speech',
+      key: true,
+      parameters: [JOB_PARAMETER],
+      responses: {
+        200: {
+          description: 'Success.',
+          headers: { 'X-Request-Id': header('RequestId') },
+          content: { 'application/json': { schema: transcriptionJobAnswer } },
+        },
+      },
+      problems: ['not_found', 'unavailable'],
+    }),
+    delete: {
+      ...get({
+        id: 'deleteTranscriptionJob',
+        summary: 'Cancel or delete a job',
+        description: 'Ends the job if it runs, and deletes its recording and its transcript.',
+        tag: 'Speech',
+        key: true,
+        parameters: [JOB_PARAMETER],
+        responses: {
+          204: { description: 'Success.', headers: { 'X-Request-Id': header('RequestId') } },
+        },
+        problems: ['not_found', 'unavailable'],
+      }).get,
+    },
+  },
   [TICKETS_PATH]: {
     post: {
       operationId: 'createStreamTicket',
@@ -95,4 +157,4 @@ export const SPEECH_OPERATIONS = {
       'unavailable',
     ],
   }),
-} satisfies ZodOpenApiPathsObject
+}

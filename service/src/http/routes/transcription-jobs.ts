@@ -1,0 +1,106 @@
+import { isAddress, JOB_ID, JOBS_PATH, type transcriptionJobAnswer } from 'countersign/protocol'
+import type { Request, RequestHandler, Response } from 'express'
+import type * as z from 'zod'
+import { parseTranscribe } from '../../requests/inputs.js'
+import type { SpeechOptions } from '../../transcription/engines/transcriber.js'
+import type { Job, JobFile, TranscriptionJobs } from '../../transcription/jobs/transcription-jobs.js'
+import { textOf } from '../../transcription/recognized.js'
+import { InvalidSourceError } from '../../transcription/sources/recording-source.js'
+import { withTemporaryFolder } from '../../transcription/temporary-folder.js'
+import { callingApplication } from '../authenticate.js'
+import { readBody } from '../body.js'
+import { baseUrlOf, problem, problemBody, refuse } from '../problem.js'
+import { isProblemCode } from '../problem-catalogue.js'
+import { transcriptBody } from '../send-transcript.js'
+import { receiveForm } from '../upload.js'
+
+const RETRY_AFTER_SECONDS = 60
+
+/** `POST /v1/transcribe/jobs`: the parameters of `POST /v1/transcribe`, for a caller who does not wait. */
+export function createJobRoute(jobs: TranscriptionJobs): readonly RequestHandler[] {
+  async function create(request: Request, response: Response, file: JobFile, speech: SpeechOptions) {
+    // Everything else that is wrong with an address shows when it is fetched.
+    if ('address' in file && !isAddress(file.address)) return refuse(response, { reason: 'address_refused' })
+    const job = await jobs.create(callingApplication(request).id, file, speech)
+    if (!job) return tooMany(response)
+    response.status(202).location(`${request.baseUrl}${JOBS_PATH}/${job.id}`).json(jobBody(job, response))
+  }
+
+  /** Whether a refusal was sent, before anything is received. */
+  async function isRefused(request: Request, response: Response): Promise<boolean> {
+    if (!jobs.isAvailable) refuse(response, { reason: 'transcription_unavailable' })
+    else if (await jobs.hasRoom(callingApplication(request).id)) return false
+    else tooMany(response)
+    return true
+  }
+
+  return [
+    async function createFromUpload(request, response, next) {
+      if (!request.is('multipart/form-data')) return next()
+      if (await isRefused(request, response)) return request.resume()
+      const gone = new AbortController()
+      response.once('close', () => gone.abort(new Error('The caller closed the connection.')))
+      try {
+        await withTemporaryFolder(async (folder) => {
+          const form = await receiveForm(request, `${folder}/received`, gone.signal)
+          if ('address' in form) return create(request, response, { address: form.address }, form.speech)
+          if (form.received.outcome === 'refused') return refuse(response, form.received.refusal)
+          await create(request, response, { path: form.received.path }, form.speech)
+        })
+      } catch (error) {
+        if (!(error instanceof InvalidSourceError)) throw error
+        problem(response, 'invalid_request', { errors: [{ field: error.field, detail: error.message }] })
+      }
+    },
+    ...readBody,
+    async function createFromAddress(request, response) {
+      const parsed = parseTranscribe(request.body)
+      if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })
+      if (await isRefused(request, response)) return
+      const { file: address, ...speech } = parsed.value
+      await create(request, response, { address }, speech)
+    },
+  ]
+}
+
+/** `GET /v1/transcribe/jobs/:id`: the state of a job, and its transcript. */
+export function showJobRoute(jobs: TranscriptionJobs): RequestHandler {
+  return async function showJob(request, response) {
+    const id = idIn(request)
+    const job = id && (await jobs.find(callingApplication(request).id, id))
+    if (job) response.json(jobBody(job, response))
+    else problem(response, 'not_found')
+  }
+}
+
+/** `DELETE /v1/transcribe/jobs/:id`: cancels a job and deletes what belongs to it. */
+export function deleteJobRoute(jobs: TranscriptionJobs): RequestHandler {
+  return async function deleteJob(request, response) {
+    const id = idIn(request)
+    if (id && (await jobs.remove(callingApplication(request).id, id))) response.status(204).end()
+    else problem(response, 'not_found')
+  }
+}
+
+/** The id in the path, if it can be that of a job. */
+function idIn({ params: { id } }: Request): string | undefined {
+  return typeof id === 'string' && JOB_ID.test(id) ? id : undefined
+}
+
+function tooMany(response: Response): void {
+  problem(response, 'too_many_jobs', { retryAfterSeconds: RETRY_AFTER_SECONDS })
+}
+
+function jobBody(job: Job, response: Response): z.output<typeof transcriptionJobAnswer> {
+  const { id, state, createdAt, expiresAt, recognized, problem } = job
+  return {
+    id,
+    state,
+    created_at: new Date(createdAt).toISOString(),
+    expires_at: new Date(expiresAt).toISOString(),
+    ...(recognized && { result: { ...transcriptBody(recognized), text: textOf(recognized) } }),
+    ...(problem !== undefined && {
+      problem: problemBody(isProblemCode(problem) ? problem : 'internal_error', baseUrlOf(response)),
+    }),
+  }
+}

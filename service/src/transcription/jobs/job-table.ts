@@ -1,0 +1,164 @@
+import { type Queries, queryOne, type Store } from '../../store/store.js'
+
+/** How far a job has come. */
+export type JobState = 'queued' | 'running' | 'done' | 'failed'
+
+/** A job that a process runs. */
+export interface ClaimedJob {
+  readonly id: string
+  readonly application: string
+  readonly sealed: string
+  /** How often a process began to run it, with this time. */
+  readonly runs: number
+  /** How often it was put back because the engine was unavailable. */
+  readonly retries: number
+}
+
+/** A job as its application sees it, with its texts encrypted. */
+export interface JobRow {
+  readonly state: JobState
+  readonly sealed: string
+  readonly created_at: number
+  readonly expires_at: number
+  readonly result: string | null
+  readonly problem: string | null
+}
+
+/** The number of jobs of an application, and the size of their recordings. */
+export interface JobUse {
+  readonly kept: number
+  readonly unfinished: number
+  readonly bytes: number
+}
+
+/** How much an application has in the table. */
+export async function useOf(queries: Queries, application: string): Promise<JobUse> {
+  const row = await queryOne<JobUse>(
+    queries,
+    `SELECT count(*)::integer AS kept, (count(*) FILTER (WHERE state IN ('queued', 'running')))::integer AS unfinished,
+       coalesce(sum(bytes), 0)::bigint AS bytes
+     FROM transcription_job WHERE application = $1`,
+    [application],
+  )
+  return row ? { ...row, bytes: Number(row.bytes) } : { kept: 0, unfinished: 0, bytes: 0 }
+}
+
+/** Adds a job that may run at once. */
+export async function insertJob(
+  tx: Queries,
+  job: {
+    readonly id: string
+    readonly application: string
+    readonly sealed: string
+    readonly bytes: number
+    readonly now: number
+    readonly expiresAt: number
+  },
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO transcription_job (id, application, state, sealed, bytes, created_at, due_at, expires_at)
+     VALUES ($1, $2, 'queued', $3, $4, $5::bigint, $5::bigint, $6)`,
+    [job.id, job.application, job.sealed, job.bytes, job.now, job.expiresAt],
+  )
+}
+
+/** A job of an application that has not expired. */
+export function findJob(store: Store, application: string, id: string): Promise<JobRow | undefined> {
+  return queryOne<JobRow>(
+    store,
+    `SELECT state, sealed, created_at, expires_at, encode(result, 'base64') AS result, problem
+     FROM transcription_job WHERE id = $1 AND application = $2 AND expires_at > $3`,
+    [id, application, Date.now()],
+  )
+}
+
+/** Deletes a job with everything that belongs to it. Whether there was one. */
+export async function deleteJob(store: Store, application: string, id: string): Promise<boolean> {
+  const deleted = await store.query(
+    'DELETE FROM transcription_job WHERE id = $1 AND application = $2 AND expires_at > $3 RETURNING 1',
+    [id, application, Date.now()],
+  )
+  return deleted.length > 0
+}
+
+/** Takes the next job that is due: a queued one, or one whose process died. */
+export function claimJob(store: Store, holder: string, leaseMs: number): Promise<ClaimedJob | undefined> {
+  const now = Date.now()
+  return queryOne<ClaimedJob>(
+    store,
+    `UPDATE transcription_job SET state = 'running', holder = $1, due_at = $3::bigint, runs = runs + 1
+     WHERE id = (SELECT id FROM transcription_job
+       WHERE state IN ('queued', 'running') AND due_at <= $2::bigint AND expires_at > $2::bigint
+       ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+     RETURNING id, application, sealed, runs, retries`,
+    [holder, now, now + leaseMs],
+  )
+}
+
+/** Says that the process still runs a job. Whether the job is still its own. */
+export async function renewLease(
+  store: Store,
+  holder: string,
+  id: string,
+  leaseMs: number,
+): Promise<boolean> {
+  const renewed = await store.query(
+    `UPDATE transcription_job SET due_at = $3 WHERE id = $1 AND holder = $2 AND state = 'running' RETURNING 1`,
+    [id, holder, Date.now() + leaseMs],
+  )
+  return renewed.length > 0
+}
+
+/** Ends a job of this holder, and deletes its recording. */
+export function finishJob(
+  store: Store,
+  holder: string,
+  {
+    id,
+    expiresAt,
+    ...end
+  }: {
+    readonly id: string
+    readonly expiresAt: number
+    readonly result?: Buffer
+    readonly problem?: string
+  },
+): Promise<void> {
+  return store.transaction(async (tx) => {
+    const finished = await tx.query(
+      `UPDATE transcription_job SET state = $3, result = decode($4, 'base64'), problem = $5, expires_at = $6,
+         holder = NULL, bytes = 0
+       WHERE id = $1 AND holder = $2 AND state = 'running' RETURNING 1`,
+      [
+        id,
+        holder,
+        end.result ? 'done' : 'failed',
+        end.result?.toString('base64') ?? null,
+        end.problem ?? null,
+        expiresAt,
+      ],
+    )
+    if (finished.length > 0) await tx.query('DELETE FROM transcription_job_part WHERE job = $1', [id])
+  })
+}
+
+/** Puts a job of this holder back into the queue; `counted` says which count grows with it. */
+export async function requeueJob(
+  store: Store,
+  holder: string,
+  {
+    id,
+    delayMs,
+    counted,
+  }: {
+    readonly id: string
+    readonly delayMs: number
+    readonly counted: 'runs' | 'retries' | 'nothing'
+  },
+): Promise<void> {
+  await store.query(
+    `UPDATE transcription_job SET state = 'queued', holder = NULL, due_at = $3, runs = runs - $4, retries = retries + $5
+     WHERE id = $1 AND holder = $2 AND state = 'running'`,
+    [id, holder, Date.now() + delayMs, counted === 'runs' ? 0 : 1, counted === 'retries' ? 1 : 0],
+  )
+}

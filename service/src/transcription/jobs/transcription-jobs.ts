@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import type { Keys } from '../../secrets/keys.js'
+import type { Store } from '../../store/store.js'
+import type { SpeechOptions } from '../engines/transcriber.js'
+import type { Recognized } from '../recognized.js'
+import { decrypt, newJobKey } from './job-cipher.js'
+import { storeRecording } from './job-recording.js'
+import { openRequest, sealRequest } from './job-request.js'
+import { type JobRunnerParts, jobRunner, RESULT } from './job-runner.js'
+import { deleteJob, findJob, insertJob, type JobState, type JobUse, useOf } from './job-table.js'
+
+const LIFETIME_MS = 24 * 60 * 60_000
+/** What an application may have at once: jobs in all, those that are not finished, and the bytes of their recordings. */
+const MAX_USE: JobUse = { kept: 1_000, unfinished: 100, bytes: 100 * 1024 * 1024 }
+
+/** A job of an application. */
+export interface Job {
+  readonly id: string
+  readonly state: JobState
+  readonly createdAt: number
+  /** When the job and its result are deleted. */
+  readonly expiresAt: number
+  /** Of a job that is done. */
+  readonly recognized?: Recognized
+  /** The problem of a job that failed. */
+  readonly problem?: string
+}
+
+/** What is transcribed: an address, or a file, which is copied. */
+export type JobFile = { readonly address: string } | { readonly path: string }
+
+/** Transcribes recordings without a caller who waits. Jobs survive the process; each belongs to one application. */
+export interface TranscriptionJobs {
+  /** Whether there is an engine. */
+  readonly isAvailable: boolean
+  /** Whether an application may create another job. */
+  hasRoom(application: string): Promise<boolean>
+  /** Creates a job; `undefined` when the application has too many. */
+  create(application: string, file: JobFile, speech: SpeechOptions): Promise<Job | undefined>
+  /** The job with this id, if it belongs to the application. */
+  find(application: string, id: string): Promise<Job | undefined>
+  /** Cancels a job, and deletes everything that belongs to it. Whether there was one. */
+  remove(application: string, id: string): Promise<boolean>
+  close(): Promise<void>
+}
+
+export function transcriptionJobs(parts: JobRunnerParts): TranscriptionJobs {
+  const { store, keys } = parts
+  const runner = jobRunner(parts)
+
+  return {
+    isAvailable: parts.transcription.isAvailable,
+
+    hasRoom: async (application) => isWithin(await useOf(store, application)),
+
+    async create(application, file, speech) {
+      const id = `tj_${randomBytes(16).toString('base64url')}`
+      const key = newJobKey()
+      const address = 'address' in file ? { address: file.address } : {}
+      const bytes = 'path' in file ? (await stat(file.path)).size : 0
+      const now = Date.now()
+      const expiresAt = now + LIFETIME_MS
+      const sealed = sealRequest(keys, { application, id }, { ...speech, ...address, key })
+      const isCreated = await store.transaction(async (tx) => {
+        // One at a time, so that many requests at once do not exceed the maximum.
+        await tx.query('SELECT 1 FROM application WHERE application = $1 FOR NO KEY UPDATE', [application])
+        const use = await useOf(tx, application)
+        if (!isWithin({ ...use, bytes: use.bytes + bytes })) return false
+        await insertJob(tx, { id, application, sealed, bytes, now, expiresAt })
+        if ('path' in file) await storeRecording(tx, id, key, file.path)
+        return true
+      })
+      if (!isCreated) return undefined
+      runner.wake()
+      return { id, state: 'queued', createdAt: now, expiresAt }
+    },
+
+    find: (application, id) => readJob(store, keys, application, id),
+
+    async remove(application, id) {
+      const isRemoved = await deleteJob(store, application, id)
+      if (isRemoved) runner.cancel(id)
+      return isRemoved
+    },
+
+    close: () => runner.close(),
+  }
+}
+
+function isWithin({ kept, unfinished, bytes }: JobUse): boolean {
+  return kept < MAX_USE.kept && unfinished < MAX_USE.unfinished && bytes <= MAX_USE.bytes
+}
+
+async function readJob(store: Store, keys: Keys, application: string, id: string): Promise<Job | undefined> {
+  const row = await findJob(store, application, id)
+  if (!row) return undefined
+  const { state, sealed, created_at: createdAt, expires_at: expiresAt, result, problem } = row
+  const job = { id, state, createdAt, expiresAt }
+  if (state === 'failed') return { ...job, problem: problem ?? 'internal_error' }
+  if (!result) return job
+  const { key } = openRequest(keys, { application, id }, sealed)
+  const recognized: Recognized = JSON.parse(
+    decrypt(key, RESULT, Buffer.from(result, 'base64')).toString('utf8'),
+  )
+  return { ...job, recognized }
+}

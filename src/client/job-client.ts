@@ -1,0 +1,99 @@
+import { TranscriptionError } from '../errors.js'
+import { onlyGiven } from '../option-rules.js'
+import { isAddress, MAX_RECORDING_BYTES } from '../protocol/recording.js'
+import type {
+  CreatedTranscriptionJob,
+  TranscriptionJob,
+  TranscriptionJobVerbs,
+} from '../protocol/transcription-jobs.js'
+import { JOBS_PATH, transcriptionJobAnswer } from '../protocol/transcription-jobs-wire.js'
+import type { ServiceSettings } from './address.js'
+import {
+  DEFAULT_WAIT_SECONDS,
+  invalidResponse,
+  problemCode,
+  refusalIn,
+  validFields,
+} from './response-validation.js'
+import { maxBytesOf, transcribedFrom, transcriptIn } from './transcript.js'
+import type { Answer, Transport } from './transport.js'
+import { uploadOf } from './upload.js'
+
+/** Transcription jobs of the Countersign service. */
+export function jobClient(
+  { timeoutMs, transcribeTimeoutMs }: Omit<ServiceSettings, 'dialect'>,
+  transport: Transport,
+): Required<TranscriptionJobVerbs> {
+  return {
+    async createTranscriptionJob({ file, language, prompt, format }) {
+      const parameters = onlyGiven({ language, prompt, response_format: format })
+      if (isAddress(file)) return createdIn(await transport.post(JOBS_PATH, { file, ...parameters }))
+      const upload = await uploadOf(file, MAX_RECORDING_BYTES, parameters)
+      if (!upload) return { outcome: 'refused', refusal: { reason: 'file_too_large' } }
+      try {
+        return createdIn(await transport.upload(JOBS_PATH, upload, { timeoutMs: transcribeTimeoutMs }))
+      } finally {
+        await upload.close()
+      }
+    },
+    async transcriptionJob(id) {
+      const answer = await transport.get(pathOf(id), timeoutMs, { maxBytes: maxBytesOf('verbose_json') })
+      if (answer.status === 404) return undefined
+      if (answer.status === 200) return jobIn(answer)
+      refusalIn(answer)
+      throw invalidResponse(`unexpected status ${answer.status}`)
+    },
+    async deleteTranscriptionJob(id) {
+      const answer = await transport.delete(pathOf(id), timeoutMs)
+      if (answer.status === 404 || answer.status === 204) return answer.status === 204
+      refusalIn(answer)
+      throw invalidResponse(`unexpected status ${answer.status}`)
+    },
+  }
+}
+
+/** The methods of a service that speaks the published API, which has no jobs. */
+export const unsupportedJobs: Required<TranscriptionJobVerbs> = {
+  createTranscriptionJob: () => Promise.reject(unsupported()),
+  transcriptionJob: () => Promise.reject(unsupported()),
+  deleteTranscriptionJob: () => Promise.reject(unsupported()),
+}
+
+function unsupported(): TranscriptionError {
+  return new TranscriptionError(
+    'transcription_unavailable',
+    'This service speaks the published API, which does not describe transcription jobs. They need the Countersign service.',
+  )
+}
+
+function pathOf(id: string): string {
+  return `${JOBS_PATH}/${encodeURIComponent(id)}`
+}
+
+function createdIn(answer: Answer): CreatedTranscriptionJob {
+  if (answer.status === 202) return { outcome: 'created', job: jobIn(answer) }
+  const code = problemCode(answer)
+  if (code === 'too_many_jobs') {
+    const retryAfterSeconds = answer.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS
+    return { outcome: 'refused', refusal: { reason: code, retryAfterSeconds } }
+  }
+  // An earlier release of the service does not know the path.
+  if (answer.status === 404 && code === 'not_found') throw unsupported()
+  const refused = answer.status === 200 ? undefined : transcriptIn(answer)
+  if (refused?.outcome === 'refused') return refused
+  throw invalidResponse(`unexpected status ${answer.status}`)
+}
+
+function jobIn(answer: Answer): TranscriptionJob {
+  const read = transcriptionJobAnswer.safeParse(validFields(answer))
+  if (!read.success) throw invalidResponse('a body that is not a transcription job')
+  const { id, state, created_at, expires_at, result, problem } = read.data
+  return {
+    id,
+    state,
+    createdAt: Date.parse(created_at),
+    expiresAt: Date.parse(expires_at),
+    ...(result && { transcript: transcribedFrom(result) }),
+    ...(problem && { failure: problem.code }),
+  }
+}
