@@ -65,7 +65,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   reports: { uses: ['carriers', 'delivery', 'time-limit.ts'] },
   'test-mode': { uses: ['delivery', 'refusals.ts'], types: ['application.ts', 'carriers'] },
-  transcription: { uses: ['log', 'outbound', 'retry-after.ts', 'secrets', 'store', 'time-limit.ts'] },
+  transcription: {
+    uses: ['events', 'log', 'outbound', 'retry-after.ts', 'secrets', 'store', 'time-limit.ts'],
+  },
   applications: {
     uses: ['application.ts', 'carriers', 'contacts', 'limits.ts', 'log', 'message-texts', 'store'],
   },

@@ -97,6 +97,16 @@ async function rowsOf(id: string) {
   return { job, parts: parts.length }
 }
 
+/** Gives an application an endpoint that asks for the events of its jobs. */
+async function subscribe(application: string): Promise<void> {
+  await bench.store.query('INSERT INTO application (application, created_at) VALUES ($1, 0)', [application])
+  await bench.store.query(
+    `INSERT INTO event_endpoint (application, id, url, types, sealed, created_at)
+     VALUES ($1, 'ep', 'https://app.example', ARRAY['transcription.done', 'transcription.failed'], '', 0)`,
+    [application],
+  )
+}
+
 const stateOf = (jobs: TranscriptionJobs, application: string, id: string) => async () =>
   (await jobs.find(application, id))?.state
 
@@ -142,6 +152,7 @@ describe.skipIf(!hasRealEngine())('a transcription job', () => {
 
   test.each(['client', 'mfa'] as const)('can be created, read and deleted through %s', async (name) => {
     const service = await serve(engine())
+    await subscribe(service.application)
     const mfa = service[name]
     const { createTranscriptionJob, transcriptionJob, deleteTranscriptionJob } = mfa
     if (!createTranscriptionJob || !transcriptionJob || !deleteTranscriptionJob) throw new Error('no jobs')
@@ -161,6 +172,14 @@ describe.skipIf(!hasRealEngine())('a transcription job', () => {
     const failed = refused.outcome === 'created' ? refused.job.id : ''
     await expect.poll(async () => (await transcriptionJob(failed))?.state).toBe('failed')
     expect(await transcriptionJob(failed)).toMatchObject({ failure: 'address_refused' })
+    const events = await bench.store.query(
+      'SELECT type, data FROM event_delivery WHERE application = $1 ORDER BY created_at, id',
+      [service.application],
+    )
+    expect(events).toEqual([
+      { type: 'transcription.done', data: { job: { id } } },
+      { type: 'transcription.failed', data: { job: { id: failed, problem: 'address_refused' } } },
+    ])
     expect(await transcriptionJob('tj_unknown')).toBeUndefined()
   })
 

@@ -6,6 +6,8 @@ export const WEBHOOK_EVENT_TYPES = [
   'factor.added',
   'factor.removed',
   'key.revoked',
+  'transcription.done',
+  'transcription.failed',
 ] as const
 
 /** The name of an event. */
@@ -83,6 +85,18 @@ export type WebhookEvent =
         readonly application: string
         /** The API key, without the key itself. */
         readonly key: { readonly id: string; readonly mode: 'live' | 'test'; readonly label: string }
+      }
+    >
+  | Posted<
+      'transcription.done' | 'transcription.failed',
+      {
+        readonly application: string
+        /** The transcription job, without its transcript, which `transcriptionJob(id)` returns. */
+        readonly job: {
+          readonly id: string
+          /** The code of the problem of a job that failed. */
+          readonly problem?: string
+        }
       }
     >
   /** An operator tests the endpoint. */

@@ -1,3 +1,4 @@
+import { writeEvent } from '../../events/write-events.js'
 import { type Queries, queryOne, type Store } from '../../store/store.js'
 
 /** How far a job has come. */
@@ -109,36 +110,38 @@ export async function renewLease(
   return renewed.length > 0
 }
 
-/** Ends a job of this holder, and deletes its recording. */
+/** Ends a job of this holder, deletes its recording, and writes the event for its application. */
 export function finishJob(
   store: Store,
   holder: string,
-  {
-    id,
-    expiresAt,
-    ...end
-  }: {
+  end: {
     readonly id: string
     readonly expiresAt: number
     readonly result?: Buffer
     readonly problem?: string
   },
 ): Promise<void> {
+  const { id, expiresAt, result, problem } = end
   return store.transaction(async (tx) => {
-    const finished = await tx.query(
+    const finished = await queryOne<{ application: string }>(
+      tx,
       `UPDATE transcription_job SET state = $3, result = decode($4, 'base64'), problem = $5, expires_at = $6,
          holder = NULL, bytes = 0
-       WHERE id = $1 AND holder = $2 AND state = 'running' RETURNING 1`,
+       WHERE id = $1 AND holder = $2 AND state = 'running' RETURNING application`,
       [
         id,
         holder,
-        end.result ? 'done' : 'failed',
-        end.result?.toString('base64') ?? null,
-        end.problem ?? null,
+        result ? 'done' : 'failed',
+        result?.toString('base64') ?? null,
+        problem ?? null,
         expiresAt,
       ],
     )
-    if (finished.length > 0) await tx.query('DELETE FROM transcription_job_part WHERE job = $1', [id])
+    if (!finished) return
+    await tx.query('DELETE FROM transcription_job_part WHERE job = $1', [id])
+    const type = result ? 'transcription.done' : 'transcription.failed'
+    const data = { job: { id, ...(problem !== undefined && { problem }) } }
+    await writeEvent(tx, { application: finished.application, type, data }, Date.now())
   })
 }
 
