@@ -8,6 +8,7 @@ export type TranscriptionJobRequest = Omit<TranscribeRequest, 'onProgress' | 'si
 
 /** A recording that the service transcribes without a caller who waits. */
 export interface TranscriptionJob {
+  /** Names the job in later calls. */
   readonly id: string
   /** `queued`: it waits for its turn. `running`: it is being transcribed. `done` and `failed`: it has ended. */
   readonly state: (typeof JOB_STATES)[number]
