@@ -59,9 +59,8 @@ ${
 ${userForm(
   user,
   'disable',
-  html`<div class="field"><label for="factor">Mailbox or phone number</label>
-<input id="factor" name="factor" required maxlength="400" autocomplete="off" aria-describedby="factor-hint">
-<span class="mfa-hint" id="factor-hint">such as +447700900123, whose codes are then refused</span></div>
+  html`<div class="field"><label for="factor">Mailbox or phone number, such as +447700900123</label>
+<input id="factor" name="factor" required maxlength="400" autocomplete="off"></div>
 <button class="small-button">Disable</button>`,
   'form-row',
 )}`
