@@ -189,6 +189,11 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
           await other.frameLocator('iframe').last().getByText('123456', { exact: true }).waitFor()
         await check(other, `console-${name}-${look}`)
       }
+      await other.goto(`${url}/console/applications/default/users`)
+      await other.getByLabel('User', { exact: true }).fill('+447400100001')
+      await press(other, 'Look up')
+      await other.getByRole('heading', { name: 'What happened lately' }).waitFor()
+      await check(other, `console-user-${look}`)
     }
 
     const { page: charts } = await newUser(browser, { ...LOOKS['desktop-light'], storageState: state })

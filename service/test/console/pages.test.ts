@@ -54,6 +54,31 @@ describe('the pages of the console', () => {
       },
     )
 
+    test('refuse what other sites send, and cannot be framed by them or run scripts of theirs (R11, R12, R13)', async () => {
+      const { browser } = operators.admin
+      for (const { method, path } of PAGE_ROUTES) {
+        const url = path.replace(/:\w+/g, 'default')
+        if (method === 'post') {
+          const { status } = await post(browser, url).set('Sec-Fetch-Site', 'cross-site')
+          expect([url, status]).toEqual([url, 403])
+        } else {
+          const { headers } = await browser.get(url)
+          const policy = String(headers['content-security-policy'])
+          expect([url, policy]).toEqual([
+            url,
+            expect.stringMatching(/default-src 'none';.* frame-ancestors '(none|self)'/),
+          ])
+          // No scripts but those of the console, which only the pages that need them allow.
+          expect([url, policy]).toEqual([
+            url,
+            expect.not.stringMatching(/script-src(?! 'self';)|unsafe-eval/),
+          ])
+          const isFramed = headers['x-frame-options'] !== 'DENY'
+          expect([url, isFramed]).toEqual([url, url.endsWith('/texts/email')])
+        }
+      }
+    })
+
     test('lets support and admin do what changes something, and nobody by reading', () => {
       for (const { method, path, least } of PAGE_ROUTES) {
         if (method === 'post') expect([path, least]).not.toEqual([path, 'viewer'])
