@@ -23,6 +23,7 @@ export const CASES = {
   'service-send': { once: true },
   'service-scale': { once: true },
   'service-plans': { once: true },
+  'service-console': { once: true },
   'service-start': { once: true },
   outbox: { once: true },
   'unknown-users': { once: true },

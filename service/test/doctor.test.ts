@@ -20,7 +20,8 @@ const PRODUCTION = { production: true, hasOptionKey: true }
 describeOnBothDatabases((bench, database) => {
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
-    const { store } = bench()
+    const { store, context } = bench()
+    await context.activity.flush()
     const tables = await store.query<{ name: string }>(
       "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migration'",
     )
@@ -32,8 +33,12 @@ describeOnBothDatabases((bench, database) => {
     keys = keysFrom(SECRET),
     service: Parameters<typeof diagnoseStore>[2] = PRODUCTION,
     store: Store = bench().store,
-  ) =>
-    (await diagnoseStore(store, keys, service)).map((one) => `${one.severity} ${one.subject}: ${one.message}`)
+  ) => {
+    await bench().context.activity.flush()
+    return (await diagnoseStore(store, keys, service)).map(
+      (one) => `${one.severity} ${one.subject}: ${one.message}`,
+    )
+  }
   const diagnosticsOf = async (subject: string, ...rest: Parameters<typeof diagnose>) =>
     (await diagnose(...rest)).filter((one) => one.split(' ')[1] === `${subject}:`)
 

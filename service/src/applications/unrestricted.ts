@@ -11,7 +11,7 @@ export async function unrestrictedApplications(
   homeCountry: string | undefined,
 ): Promise<string[]> {
   const rows = await queries.query<{ application: string; settings: string }>(
-    'SELECT application, settings FROM application ORDER BY application',
+    `SELECT application, settings FROM application WHERE settings::jsonb -> 'countries' IS NULL ORDER BY application`,
   )
   return rows
     .filter(({ settings }) => parseStoredSettings(settings).countries === undefined)

@@ -18,7 +18,9 @@ export async function diagnoseRelyingParties(
 ): Promise<Diagnostic[]> {
   const subject = 'security keys'
   const rows = await store.query<{ application: string; settings: string }>(
-    'SELECT application, settings FROM application ORDER BY application',
+    `SELECT application, settings FROM application
+     WHERE application = $1 OR settings::jsonb ? 'relyingPartyId' ORDER BY application`,
+    [DEFAULT_APPLICATION],
   )
   const applications = rows.flatMap(({ application, settings }) => {
     const isDefault = application === DEFAULT_APPLICATION

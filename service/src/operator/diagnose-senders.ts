@@ -1,4 +1,4 @@
-import { sendersIn } from '../applications/sender-settings.js'
+import { senderRules, sendersIn } from '../applications/sender-settings.js'
 import { parseStoredSettings } from '../applications/stored-settings.js'
 import type { Routes } from '../carriers/route.js'
 import { unusedSenders } from '../carriers/unused-senders.js'
@@ -14,7 +14,9 @@ export async function diagnoseSenders(store: Store, routes: Routes): Promise<Dia
     channels: readonly Channel[] | null
   }>(
     `SELECT application, settings, channels FROM application
-       LEFT JOIN application_webhook USING (application) ORDER BY application`,
+       LEFT JOIN application_webhook USING (application)
+     WHERE settings::jsonb ?| $1::text[] ORDER BY application`,
+    [Object.keys(senderRules)],
   )
   return rows.flatMap(({ application, settings, channels: own }) =>
     unusedSenders(withWebhook(routes, own ?? []), sendersIn(parseStoredSettings(settings))).map(
