@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import pg from 'pg'
 import { createService } from '../../service/dist/index.js'
 import { deleteExpired } from '../../service/dist/maintenance/retention.js'
@@ -51,8 +51,10 @@ export async function run(bench) {
   }
 
   if (bench.people) {
-    rmSync(FOLDER, { recursive: true, force: true })
     mkdirSync(FOLDER, { recursive: true })
+    // The others are of the pages of the console.
+    const own = readdirSync(FOLDER).filter((name) => !name.startsWith('console-'))
+    for (const name of own) rmSync(new URL(name, FOLDER))
   }
   const known = new Set()
   const scanned = []
