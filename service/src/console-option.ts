@@ -26,6 +26,8 @@ export const consoleRule = z.strictObject(
         { error: 'console.trustedProxies must be a list of addresses' },
       )
       .default([]),
+    /** Whether disabling a factor, removing a key and erasing a user need the approval of a second operator. Defaults to `false`. */
+    fourEyes: z.boolean({ error: 'console.fourEyes must be true or false' }).default(false),
   },
   { error: 'console must be an object, such as { trustedProxies: ["loopback"] }' },
 )

@@ -77,6 +77,7 @@ const OTHER_VARIABLES = [
   'SERVICE_NOTICES',
   'SERVICE_ALLOW_TEST_KEYS_IN_PRODUCTION',
   'SERVICE_CONSOLE',
+  'SERVICE_CONSOLE_FOUR_EYES',
   'SERVICE_CONSOLE_HOST',
   'SERVICE_CONSOLE_PORT',
   'SERVICE_CONSOLE_TRUSTED_PROXIES',
@@ -286,7 +287,8 @@ function readConsole(env: Environment, faults: string[]): ServiceOptions['consol
     .split(',')
     .map((proxy) => proxy.trim())
     .filter(Boolean)
-  return { ...(url && { url }), trustedProxies }
+  const fourEyes = readSwitch(env, 'SERVICE_CONSOLE_FOUR_EYES', faults)
+  return { ...(url && { url }), trustedProxies, ...(fourEyes && { fourEyes }) }
 }
 
 function readConsoleAddress(env: Environment, host: string | undefined, faults: string[]) {

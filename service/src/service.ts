@@ -179,18 +179,20 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     reports,
     requestTimeoutMs: settings.requestTimeout,
   })
-  const actAs = (name: string) =>
-    operator(store, name, {
-      onApplicationChanged: applications.forget,
-      homeCountry: settings.homeCountry,
-      keys: () => keys,
-    })
+  const operatorParts = {
+    onApplicationChanged: applications.forget,
+    homeCountry: settings.homeCountry,
+    keys: () => keys,
+  }
+  const actAs = (name: string) => operator(store, name, operatorParts)
+  const fourEyes = settings.console?.fourEyes ?? false
   const info = { version: ownVersion(), store: store.name, carriers: describeRoutes(settings.routes) }
   const operators = consoleApplication(settings.console?.url)
   const consolePages =
     settings.console &&
     (await openConsole({
-      ...{ store, keys, log, info, operator: actAs },
+      ...{ store, keys, log, info, fourEyes },
+      operator: (name) => operator(store, name, { ...operatorParts, fourEyes }),
       observe: metrics.observeRequest,
       mfa: inProcessService(context, async () => operators),
       trustedProxies: settings.console.trustedProxies,

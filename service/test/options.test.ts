@@ -279,6 +279,13 @@ describe('the environment', () => {
     expect(read({ ...on, ...proxies }).options.console).toEqual({
       trustedProxies: ['loopback', '10.0.0.0/8', '::1'],
     })
+    expect(read({ ...on, SERVICE_CONSOLE_FOUR_EYES: 'true' }).options.console).toEqual({
+      trustedProxies: [],
+      fourEyes: true,
+    })
+    expect(() => read({ ...on, SERVICE_CONSOLE_FOUR_EYES: 'yes' })).toThrow(
+      'SERVICE_CONSOLE_FOUR_EYES must be',
+    )
     expect(() =>
       read({
         SERVICE_CONSOLE: 'yes',

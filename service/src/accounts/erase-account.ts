@@ -51,6 +51,7 @@ const ERASE = statement<Parameters>(`WITH counters AS (DELETE FROM budget WHERE 
   key_challenges AS (DELETE FROM key_challenge WHERE ${OWN} RETURNING 1),
   complaints AS (
     DELETE FROM mail_complaint WHERE application = :application AND email = ANY (:destinations::text[])),
+  approvals AS (DELETE FROM approval_request WHERE ${OWN}),
   events AS (DELETE FROM event_delivery WHERE ${OWN}),
   factors AS (DELETE FROM factor WHERE ${OWN} RETURNING 1),
   accounts AS (DELETE FROM account WHERE ${OWN} RETURNING 1)

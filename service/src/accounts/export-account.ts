@@ -102,6 +102,7 @@ export async function exportAccount(
     challenges: await challengesOf(tx, key),
     messages: await messagesOf(tx, key),
     events: await eventsOf(tx, key),
+    approvals: await approvalsOf(tx, key),
     spam_complaints: await complaintsOf(tx, application, account),
     budgets: await budgetsOf(tx, application, account),
   }
@@ -152,6 +153,14 @@ async function eventsOf(tx: Queries, key: readonly string[]): Promise<AccountExp
     key,
   )
   return rows.map(({ at, ...event }) => ({ ...event, at: iso(at) }))
+}
+
+async function approvalsOf(tx: Queries, key: readonly string[]): Promise<AccountExport['approvals']> {
+  const rows = await tx.query<{ action: string; at: number }>(
+    `SELECT action, asked_at AS at FROM approval_request WHERE application = $1 AND account = $2 ORDER BY asked_at, id`,
+    key,
+  )
+  return rows.map(({ action, at }) => ({ action, at: iso(at) }))
 }
 
 async function complaintsOf(

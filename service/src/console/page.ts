@@ -27,7 +27,7 @@ export interface PageMessage {
 }
 
 /** The entries of the navigation. */
-export type Section = 'overview' | 'applications' | 'audit' | 'health' | 'operators'
+export type Section = 'overview' | 'applications' | 'approvals' | 'audit' | 'health' | 'operators'
 
 /** A file that the browser saves. */
 export interface Download {

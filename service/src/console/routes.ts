@@ -1,6 +1,7 @@
 import type { PageRoute, PublicRoute } from './page.js'
 import { KEY_ROUTES } from './pages/api-keys.js'
 import { APPLICATION_ROUTES } from './pages/applications.js'
+import { APPROVAL_ROUTES } from './pages/approvals.js'
 import { AUDIT_ROUTES } from './pages/audit.js'
 import { DEVELOPER_ROUTES } from './pages/developer.js'
 import { EVENT_ENDPOINT_ROUTES } from './pages/event-endpoint.js'
@@ -37,6 +38,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...TEXT_ROUTES,
   ...DEVELOPER_ROUTES,
   ...INBOX_ROUTES,
+  ...APPROVAL_ROUTES,
   ...AUDIT_ROUTES,
   ...HEALTH_ROUTES,
   ...OPERATOR_ROUTES,

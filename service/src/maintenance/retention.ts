@@ -102,6 +102,13 @@ const RULES: readonly Rule[] = [
     index: 'created_at',
     afterMs: 7 * DAY_MS,
   },
+  {
+    table: 'approval_request',
+    key: 'application, id',
+    when: 'expires_at <= $1',
+    index: 'expires_at',
+    afterMs: 0,
+  },
   { table: 'stream_ticket', key: 'hash', when: 'expires_at <= $1', index: 'expires_at', afterMs: 0 },
   // With their recordings.
   { table: 'transcription_job', key: 'id', when: 'expires_at <= $1', index: 'expires_at', afterMs: 0 },

@@ -22,6 +22,7 @@ import {
   type SettingsChange,
   showSettings,
 } from './applications.js'
+import { type ApprovalOperator, approvalOperator } from './approval-operator.js'
 import { type AuditEntry, type AuditFilter, listAudit } from './audit-log.js'
 import type { DeliveryFilter, DeliverySummary } from './deliveries.js'
 import { type EventOperator, eventOperator } from './event-operator.js'
@@ -106,6 +107,8 @@ export interface Operator {
   rotateWebhookSecret(application: string): Promise<{ readonly secret: string }>
   /** Removes the webhook of an application. Throws an `OperatorError` when it has none. */
   removeWebhook(application: string): Promise<void>
+  /** Changes to users' factors that need two operators. */
+  readonly approvals: ApprovalOperator
   /** The endpoints to which events of applications are posted. */
   readonly events: EventOperator
   /**
@@ -246,12 +249,18 @@ export interface OperatorParts {
   readonly homeCountry?: string | undefined
   /** The keys of the service, without which webhooks cannot be set and users cannot be listed, exported and erased. */
   readonly keys?: Actor['keys']
+  /** Whether factors are disabled, keys removed and users erased only with the approval of a second operator. Defaults to `false`. */
+  readonly fourEyes?: boolean | undefined
 }
 
 /** The operator called `name`, on a store. */
 export function operator(store: Store, name: string, parts: OperatorParts = {}): Operator {
-  const { onApplicationChanged = () => {}, homeCountry, keys = withoutKeys } = parts
+  const { onApplicationChanged = () => {}, homeCountry, keys = withoutKeys, fourEyes = false } = parts
   const actor: Actor = { store, name, keys, homeCountry, onApplicationChanged }
+  async function alone<T>(work: () => Promise<T>): Promise<T> {
+    if (fourEyes) throw new OperatorError('This needs a second operator: ask for approval.')
+    return work()
+  }
   return {
     createApplication: (application, settings = {}) => createApplication(actor, application, settings),
     listApplications: () => listApplications(actor),
@@ -264,6 +273,7 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     setWebhook: (application, webhook) => setWebhook(actor, application, webhook),
     rotateWebhookSecret: (application) => rotateWebhookSecret(actor, application),
     removeWebhook: (application) => removeWebhook(actor, application),
+    approvals: approvalOperator(actor),
     events: eventOperator(actor),
     createKey: (application, { mode, label = '' }) => createKey(actor, application, { mode, label }),
     listKeys: (application) => listKeys(actor, application),
@@ -271,12 +281,12 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     showUser: (user) => showUser(actor, user),
     userTimeline: (user) => userTimeline(actor, user),
     unlockUser: (user) => unlockUser(actor, user),
-    disableFactor: (user, factor) => disableFactor(actor, user, factor),
+    disableFactor: (user, factor) => alone(() => disableFactor(actor, user, factor)),
     listUserKeys: (user) => listUserKeys(actor, user),
-    removeUserKey: (user, key) => removeUserKey(actor, user, key),
+    removeUserKey: (user, key) => alone(() => removeUserKey(actor, user, key)),
     listUsers: (filter) => listUsers(actor, filter),
     exportUser: (user) => exportUser(actor, user),
-    eraseUser: (user) => eraseUser(actor, user),
+    eraseUser: (user) => alone(() => eraseUser(actor, user)),
     showTraffic: (application) => showTraffic(actor, application),
     pauseTraffic: (application, destination) => pauseTraffic(actor, application, destination),
     resumeTraffic: (application, destination) => resumeTraffic(actor, application, destination),

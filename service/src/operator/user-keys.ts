@@ -43,7 +43,8 @@ export async function removeUserKey(actor: Actor, user: UserReference, id: strin
   )
 }
 
-function unknownKey(user: UserReference): OperatorError {
+/** The error for a key that the account does not have. */
+export function unknownKey(user: UserReference): OperatorError {
   return new OperatorError(
     `${maskedUser(user)} has no such key in "${user.application}": list them with user keys.`,
   )

@@ -183,7 +183,8 @@ function disabledBy(failures: number, failuresBeforeDisable: number): FactorStat
   return failures >= failuresBeforeDisable ? 'too many wrong codes' : 'no'
 }
 
-function factorOf(text: string): string {
+/** The name of a factor in rows. Throws an `OperatorError` when it is none. */
+export function factorOf(text: string): string {
   if (text === 'app') return APP_FACTOR
   if (text === 'backup') return BACKUP_FACTOR
   const method = KEY_METHODS.find((known) => known === text)
@@ -196,7 +197,8 @@ function factorOf(text: string): string {
   return `${contact.kind.toUpperCase()}:${canonicalUser(contact)}`
 }
 
-function maskedFactor(factor: string): string {
+/** A factor as it may be shown. */
+export function maskedFactor(factor: string): string {
   const colon = factor.indexOf(':')
   return colon < 0 ? factor : `${factor.slice(0, colon)} ${masked(factor.slice(colon + 1))}`
 }

@@ -10,6 +10,7 @@ export const TABLES = [
   'app_secret',
   'application',
   'application_webhook',
+  'approval_request',
   'audit',
   'backup_code',
   'backup_set',

@@ -212,6 +212,7 @@ export function erasureSuite(bench: () => Bench): void {
           }),
         ]),
         events: [],
+        approvals: [],
         spam_complaints: [{ email, at: time }],
         budgets: [
           { counts: 'account', key: 'user 7', sent_at: [time, time, time] },
@@ -241,8 +242,8 @@ export function erasureSuite(bench: () => Bench): void {
            AND attname = 'account' ORDER BY 1`,
       )
       expect(tables.map(({ name }) => name)).toEqual([
-        ...['account', 'account_key', 'app_secret', 'backup_code', 'backup_set', 'challenge'],
-        ...['event_delivery', 'factor', 'key_challenge', 'key_user', 'outbox'],
+        ...['account', 'account_key', 'app_secret', 'approval_request', 'backup_code', 'backup_set'],
+        ...['challenge', 'event_delivery', 'factor', 'key_challenge', 'key_user', 'outbox'],
       ])
       const columns = await bench().store.query<{ name: string }>(
         `SELECT column_name AS name FROM information_schema.columns

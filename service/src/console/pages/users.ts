@@ -7,6 +7,7 @@ import { attempt, withMessage } from '../attempt.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { table, timeOf } from '../table.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
+import { changeOrAsk } from './approvals.js'
 import { factorsSection, keysTable } from './user-factors.js'
 import { referenceOf, userForm } from './user-form.js'
 
@@ -44,14 +45,18 @@ async function disable(request: PageRequest): Promise<Reply> {
   const user = await referenceOf(request)
   const factor = request.form.text('factor')
   const done = 'The factor is disabled until the user sets it up again.'
-  return userPage(request, user, await attempt(() => request.operator.disableFactor(user, factor), done))
+  const make = () => request.operator.disableFactor(user, factor)
+  const change = { action: 'disable-factor', target: factor } as const
+  return userPage(request, user, await changeOrAsk(request, user, change, { make, done }))
 }
 
 async function removeKey(request: PageRequest): Promise<Reply> {
   const user = await referenceOf(request)
   const key = request.form.text('key')
   const done = 'The key is removed. The user can add it again after signing in with another factor.'
-  return userPage(request, user, await attempt(() => request.operator.removeUserKey(user, key), done))
+  const make = () => request.operator.removeUserKey(user, key)
+  const change = { action: 'remove-key', target: key } as const
+  return userPage(request, user, await changeOrAsk(request, user, change, { make, done }))
 }
 
 async function erase(request: PageRequest): Promise<Reply> {
@@ -59,10 +64,9 @@ async function erase(request: PageRequest): Promise<Reply> {
   if (request.form.exact('confirmed') !== 'on') {
     return userPage(request, user, { tone: 'error', text: 'Tick the box to erase the account.' })
   }
-  const message = await attempt(
-    () => request.operator.eraseUser(user),
-    'Everything that was stored about the account is deleted.',
-  )
+  const done = 'Everything that was stored about the account is deleted.'
+  const make = () => request.operator.eraseUser(user)
+  const message = await changeOrAsk(request, user, { action: 'erase-user', target: '' }, { make, done })
   return searchPage(request, user.application, message)
 }
 

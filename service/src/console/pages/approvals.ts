@@ -1,0 +1,92 @@
+import { type Html, html } from '../../http/html-page.js'
+import type { Approval, ApprovalReference, NewApproval } from '../../operator/approvals.js'
+import type { UserReference } from '../../operator/user-reference.js'
+import { attempt, withMessage } from '../attempt.js'
+import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import { type Cell, cardTable } from '../table.js'
+
+const PATH = '/console/approvals'
+
+/** The changes to users' factors that wait for a second operator. */
+export const APPROVAL_ROUTES: readonly PageRoute[] = [
+  { method: 'get', path: PATH, least: 'support', handle: (request) => approvalsPage(request) },
+  { method: 'post', path: `${PATH}/approve`, least: 'support', stepUp: true, handle: approve },
+  { method: 'post', path: `${PATH}/refuse`, least: 'support', handle: refuse },
+]
+
+const ASKED =
+  'Nothing is changed yet: another operator has to approve this within an hour, on the page Approvals.'
+
+/** Makes a change to a user's factors, or asks for it where it needs a second operator; returns what the page says. */
+export function changeOrAsk(
+  { operator, parts }: PageRequest,
+  user: UserReference,
+  change: NewApproval,
+  { make, done }: { readonly make: () => Promise<unknown>; readonly done: string },
+): Promise<PageMessage> {
+  return parts.fourEyes ? attempt(() => operator.approvals.ask(user, change), ASKED) : attempt(make, done)
+}
+
+function referenceOf({ form }: PageRequest): ApprovalReference {
+  const mode = form.text('mode') === 'test' ? 'test' : 'live'
+  return { application: form.text('application'), mode, id: form.text('id') }
+}
+
+async function approve(request: PageRequest): Promise<Reply> {
+  const reference = referenceOf(request)
+  const done = 'Approved. The change is made.'
+  return approvalsPage(request, await attempt(() => request.operator.approvals.approve(reference), done))
+}
+
+async function refuse(request: PageRequest): Promise<Reply> {
+  const reference = referenceOf(request)
+  const done = 'Nothing is changed, and the request is gone.'
+  return approvalsPage(request, await attempt(() => request.operator.approvals.refuse(reference), done))
+}
+
+async function approvalsPage(request: PageRequest, message?: PageMessage): Promise<Page> {
+  const { operator, parts, account } = request
+  const open = await operator.approvals.list()
+  return {
+    title: 'Approvals',
+    section: 'approvals',
+    ...withMessage(message),
+    main: html`${parts.fourEyes ? ON : OFF}
+${cardTable(
+  'Approvals',
+  ['Change', 'User', 'Asked by', 'Until', 'Who can approve', ''],
+  open.map((approval) => row(approval, account.email)),
+  'Nothing waits for approval.',
+)}`,
+  }
+}
+
+const ON = html`<p>Disabling a factor, removing a key and erasing a user need two operators. One asks on the page of the user, another
+approves here within an hour.</p>`
+const OFF = html`<p class="note">Four eyes are off: operators change users' factors alone. <code>SERVICE_CONSOLE_FOUR_EYES=true</code> makes
+these changes wait here for a second operator.</p>`
+
+const NAMES = {
+  'disable-factor': 'Disable a factor',
+  'remove-key': 'Remove a key',
+  'erase-user': 'Erase the user',
+} as const
+
+function row(approval: Approval, email: string): Cell[] {
+  const { application, mode, action, user, target, askedBy, expiresAt, approvers } = approval
+  return [
+    html`${NAMES[action]}${target && html`: ${target}`}`,
+    html`${user}<br><span class="mfa-hint">${application}${mode === 'test' ? ', test keys' : ''}</span>`,
+    askedBy,
+    new Date(expiresAt),
+    approvers.join(', ') || 'nobody: another operator is needed',
+    html`<div class="form-row">${approvers.includes(email) && button(approval, 'approve', 'Approve')}
+${button(approval, 'refuse', askedBy === email ? 'Withdraw' : 'Refuse')}</div>`,
+  ]
+}
+
+function button({ application, mode, id }: Approval, action: string, name: string): Html {
+  return html`<form method="post" action="${PATH}/${action}"><input type="hidden" name="application" value="${application}">
+<input type="hidden" name="mode" value="${mode}"><input type="hidden" name="id" value="${id}">
+<button class="small-button">${name}</button></form>`
+}
