@@ -5,7 +5,7 @@ import { attempt, withMessage } from '../attempt.js'
 import { onceField, wasPosted } from '../form-once.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { COPY_SCRIPTS } from '../scripts.js'
-import { table, timeCell } from '../table.js'
+import { cardTable, timeCell } from '../table.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/keys`
@@ -63,7 +63,7 @@ async function keysPage(request: PageRequest, message?: PageMessage): Promise<Pa
     section: 'applications',
     ...withMessage(message),
     main: html`${applicationNav(request, application, '/keys')}
-${table(
+${cardTable(
   'API keys',
   ['Key', 'Label', 'Mode', 'Created', 'Last used', 'State', ...(mayChange ? ['Change'] : [])],
   keys.map((key) => row(application, key, mayChange)),

@@ -3,7 +3,7 @@ import type { AuditEntry, AuditFilter } from '../../operator/audit-log.js'
 import { OperatorError } from '../../operator/operator-error.js'
 import { dayOf } from '../day.js'
 import type { PageRequest, PageRoute, Reply } from '../page.js'
-import { table } from '../table.js'
+import { cardTable } from '../table.js'
 import { textOf } from './applications.js'
 
 const PATH = '/console/audit'
@@ -50,7 +50,7 @@ ${FIELDS.map((name) => field(name, entered[name]))}
 <button class="small-button">Show</button></form>
 <p class="note">The latest ${MAX_LISTED} changes. Export up to ${MAX_EXPORTED}:
 <a href="${PATH}.csv?${query}">CSV</a>, <a href="${PATH}.jsonl?${query}">JSON lines</a>.</p>
-${table(
+${cardTable(
   'Changes',
   ['Time', 'Operator', 'Application', 'Action', 'Detail'],
   ('fault' in found ? [] : found.entries).map(({ at, actor, application, action, detail }) => [

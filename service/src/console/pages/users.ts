@@ -5,7 +5,7 @@ import type { UserReference } from '../../operator/user-reference.js'
 import type { UserState } from '../../operator/users.js'
 import { attempt, withMessage } from '../attempt.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { table, timeOf } from '../table.js'
+import { cardTable, timeOf } from '../table.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
 import { changeOrAsk } from './approvals.js'
 import { factorsSection, keysTable } from './user-factors.js'
@@ -95,7 +95,7 @@ ${lockAction(user, state)}
 ${keysTable(user, keys)}
 ${factorsSection(user, state, keys)}
 <h2>What happened lately</h2>
-${table(
+${cardTable(
   'Timeline',
   ['Time', 'Event', 'What', 'Result'],
   timeline.map(({ at, kind, what, result }) => [new Date(at), kind, what, result || null]),
