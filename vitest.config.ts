@@ -33,6 +33,7 @@ const OPERATION = [
   'service/test/new-folder.test.ts',
   'service/test/process.test.ts',
   'service/test/rotation.test.ts',
+  'service/test/stream-memory.test.ts',
   'service/test/transcription-jobs.test.ts',
   'service/test/transcription-limits.test.ts',
   'service/test/transcription.test.ts',
