@@ -52,12 +52,16 @@ export function jobRunner({ store, keys, transcription, log, ...parts }: JobRunn
   const ends = new Set<Promise<void>>()
   let isClosed = false
   let isFailing = false
+  let isStale = false
   let polling: Promise<void> | undefined
 
   function wake(): void {
     if (isClosed || !transcription.isAvailable) return
+    // A poll that is under way may have looked before the job was there.
+    isStale = polling !== undefined
     polling ??= poll().finally(() => {
       polling = undefined
+      if (isStale) wake()
     })
   }
 
