@@ -130,6 +130,7 @@ export {
   type StreamErrorCode,
   type StreamMessage,
   streamLanguage,
+  streamMessage,
   streamRequest,
   streamTicketAnswer,
   TICKETS_PATH,

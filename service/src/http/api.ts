@@ -57,7 +57,7 @@ import { health, readiness } from './routes/health.js'
 import { type Inboxes, inboxRoute } from './routes/inbox.js'
 import { keyRoutes, relyingPartyRoute } from './routes/keys.js'
 import { metricsRoute } from './routes/metrics.js'
-import { docsRoute, documentRoute } from './routes/openapi.js'
+import { docsRoute, documentRoute, streamDocumentRoute } from './routes/openapi.js'
 import { problemList, problemPage } from './routes/problems.js'
 import { reportsRoute } from './routes/reports.js'
 import { ticketRoute } from './routes/tickets.js'
@@ -156,6 +156,7 @@ export function httpApi(parts: ApiParts): Express {
   get('/metrics', metricsRoute(metrics, { key: parts.metricsKey, withoutKey: parts.metricsWithoutKey }))
   const document = apiDocument(parts.publicUrl)
   get('/openapi.json', documentRoute(document))
+  get('/asyncapi.json', streamDocumentRoute(parts.publicUrl))
   get('/docs', docsRoute(document))
   get('/problems', problemList)
   get('/problems/:code', problemPage)

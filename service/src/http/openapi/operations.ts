@@ -263,6 +263,17 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
       },
     },
   }),
+  '/asyncapi.json': get({
+    id: 'streamDocument',
+    summary: 'Get the document of transcription streams',
+    tag: 'Documents',
+    responses: {
+      200: {
+        description: 'AsyncAPI 3.0.',
+        content: { 'application/vnd.aai.asyncapi+json;version=3.0.0': { schema: { type: 'object' } } },
+      },
+    },
+  }),
   '/docs': get({
     id: 'docs',
     summary: 'Read this document as a page',
