@@ -17,7 +17,7 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
   const server = createServer()
   beforeAll(async () => {
     url = `http://localhost:${await listenOnLoopback(server)}`
-    console = await openConsole({ url })
+    console = await openConsole({ url, fourEyes: true })
     browser = await openBrowser()
     if (console.service.console) server.on('request', console.service.console)
   })
@@ -157,6 +157,15 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     const send = (phone: string) => mfa.send({ method: 'sms', contact: { kind: 'phone', phone } })
     for (let user = 0; user < 5; user++) await send(`+4474001${user}0001`)
 
+    const asked = await mfa.enrollApp({ contact: { kind: 'email', email: 'zoe@example.com' } })
+    expect(asked.outcome).toBe('prepared')
+    await page.goto(`${url}/console/applications/default/users`)
+    await page.getByLabel('User', { exact: true }).fill('zoe@example.com')
+    await press(page, 'Look up')
+    await page.getByLabel('Mailbox or phone number').fill('zoe@example.com')
+    await press(page, 'Disable')
+    await page.getByText('Nothing is changed yet').waitFor()
+
     const { messages } = await console.service
       .operator('test')
       .searchMessages({ application: 'default', mode: 'live', limit: 1 })
@@ -177,6 +186,7 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
       ['texts', '/console/applications/vault/texts?language=ar'],
       ['developer', '/console/applications/vault/developer'],
       ['inbox', '/console/applications/vault/inbox'],
+      ['approvals', '/console/approvals'],
       ['audit', '/console/audit'],
       ['health', '/console/health'],
       ['operators', '/console/operators'],

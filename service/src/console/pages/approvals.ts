@@ -54,7 +54,7 @@ async function approvalsPage(request: PageRequest, message?: PageMessage): Promi
     main: html`${parts.fourEyes ? ON : OFF}
 ${cardTable(
   'Approvals',
-  ['Change', 'User', 'Asked by', 'Until', 'Who can approve', ''],
+  ['Change', 'User', 'Asked by', 'Until', 'Who can approve', 'Decide'],
   open.map((approval) => row(approval, account.email)),
   'Nothing waits for approval.',
 )}`,
