@@ -88,6 +88,27 @@ describeOnBothDatabases((bench) => {
     expect((await search(tenant, { channel: 'sms', limit: 1 })).messages).toHaveLength(1)
   })
 
+  test('looks at 10,000 messages for a page of those that no index has, and goes on with the next page', async () => {
+    const tenant = await storedTenant()
+    const now = Date.now()
+    await bench().store.query(
+      `INSERT INTO outbox (application, account, id, slot, channel, masked, state, due_at, expires_at, created_at, updated_at)
+       SELECT $1, 'account:many', 'message-' || n, 0, CASE WHEN n = 10001 THEN 'call' ELSE 'sms' END, '•••', 'sent', 0, 0,
+         $2::bigint - n, $2::bigint FROM generate_series(1, 10001) AS n`,
+      [tenant.application.id, now],
+    )
+    const first = await search(tenant, { channel: 'call' })
+    expect(first.messages).toEqual([])
+    const second = await search(tenant, { channel: 'call', after: first.next })
+    expect(second.messages.map(({ id }) => id)).toEqual(['message-10001'])
+    expect(second.next).toBeUndefined()
+    const sms = await search(tenant, { channel: 'sms', limit: 2 })
+    expect(sms).toMatchObject({ messages: [{ id: 'message-1' }, { id: 'message-2' }] })
+    expect(await search(tenant, { channel: 'sms', limit: 1, after: sms.next })).toMatchObject({
+      messages: [{ id: 'message-3' }],
+    })
+  })
+
   test('shows a message with what the carrier reports, and only to its own application and mode', async () => {
     const tenant = await storedTenant()
     await send(tenant, '+447400123001')

@@ -15,7 +15,7 @@ export const ACTIVITY_PERIODS = {
 /** One of these periods. */
 export type ActivityPeriod = keyof typeof ACTIVITY_PERIODS
 
-/** What was counted: messages that were sent, of them those with a code, that arrived, that failed; attempts that were right and wrong; locks. */
+/** What was counted: messages that were sent, carried a code, arrived and failed; attempts that were right and wrong; locks. */
 export type ActivityCounts = Readonly<Record<ActivityCount, number>>
 
 /** The counts of a method, country or carrier. */
