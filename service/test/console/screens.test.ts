@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser)('the screenshots of the console', () => {
   async function take(name: string): Promise<void> {
     await shiftTimes()
     await snap(page, `docs-${name}`)
-    const height = Math.min(900, (await page.evaluate('document.documentElement.scrollHeight')) as number)
+    const height = Math.min(760, (await page.evaluate('document.documentElement.scrollHeight')) as number)
     const cdp = await page.context().newCDPSession(page)
     const { data } = await cdp.send('Page.captureScreenshot', {
       format: 'webp',
