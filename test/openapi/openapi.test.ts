@@ -11,6 +11,13 @@ import { openApi } from './document.js'
 
 const text = `${JSON.stringify(openApi, null, 2)}\n`
 
+/** The paths of the routes of a router and of the routers in it. */
+function pathsOf(router: object): string[] {
+  const layers: unknown = Reflect.get(router, 'stack')
+  if (!Array.isArray(layers)) return []
+  return layers.flatMap(({ route, handle }) => (route ? [String(route.path)] : pathsOf(handle)))
+}
+
 describe('the OpenAPI document of the routes', () => {
   it('is committed in its current form, as `npm run openapi` writes it', async () => {
     await expect(text).toMatchFileSnapshot('../../docs/openapi.json')
@@ -34,9 +41,7 @@ describe('the OpenAPI document of the routes', () => {
         recovery: { onNotice: () => {}, onFactorsEnded: () => {} },
       },
     })
-    const stacks = mfaRouter(mfa).stack.map((layer) => Reflect.get(layer.handle, 'stack'))
-    const routes = stacks.flat().flatMap(({ route }) => (route ? [String(route.path)] : []))
-    const served = [...new Set(routes)].filter((path) => !path.startsWith('/assets/'))
+    const served = [...new Set(pathsOf(mfaRouter(mfa)))].filter((path) => !path.startsWith('/assets/'))
     const documented = Object.entries(openApi.paths ?? {})
     expect(served.map((path) => path.replace(/:(\w+)/, '{$1}')).sort()).toEqual(
       documented.map(([path]) => path).sort(),
