@@ -207,6 +207,8 @@ describe.each([
       'operator_account',
       'sealing_key',
       'thing',
+      // Its parts belong to a job, which has one.
+      'transcription_job_part',
     ])
   })
 
@@ -218,7 +220,7 @@ describe.each([
          SELECT 1 FROM pg_attribute a
          WHERE a.attrelid = t.oid AND a.attnum = i.indkey[0] AND a.attname = 'application')`,
     )
-    // A hash identifies its application, a position only orders rows, and the others are about the store and its operators.
+    // A hash and the random id of a job identify their application, a position only orders rows, and the others are about the store and its operators.
     expect(rows.map(({ name }) => name).sort()).toEqual([
       'api_key_hash_key',
       'audit_pkey',
@@ -231,6 +233,8 @@ describe.each([
       'sealing_key_pkey',
       'stream_ticket_pkey',
       'thing_pkey',
+      'transcription_job_part_pkey',
+      'transcription_job_pkey',
     ])
   })
 })
