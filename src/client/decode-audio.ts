@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { pipeline } from 'node:stream/promises'
 import { TranscriptionError } from '../errors.js'
 import { STREAM_SAMPLE_RATE } from '../protocol/transcription-stream.js'
@@ -15,6 +14,8 @@ export async function* decodeAudio(
 ): AsyncGenerator<Buffer, void, undefined> {
   const input = ['-hide_banner', '-v', 'error', '-protocol_whitelist', 'pipe', '-i', 'pipe:0']
   const output = ['-map', '0:a:0', '-vn', '-sn', '-dn', '-ac', '1', '-ar', String(STREAM_SAMPLE_RATE)]
+  // Loaded when it is first needed, so that the import of the package takes less.
+  const { spawn } = await import('node:child_process')
   const child = spawn('ffmpeg', [...input, ...output, '-f', 's16le', 'pipe:1'], { stdio: 'pipe' })
   let errorOutput = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
