@@ -127,8 +127,8 @@ describe('the package in an app', () => {
        console.log(Object.keys(mfa).sort().join(' '), parseUser('a@b.example').kind)`,
     )
     expect((await project.node('esm.mjs')).trim()).toBe(
-      'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError TranscriptionError TrustStoreError ' +
-        'backupRouter challengeRouter createMfa devicesRouter enrollAppRouter enrollKeyRouter languageRouter mfaAccount mfaAdmission mfaClient mfaMetrics mfaRouter mfaSession notMeRouter recoveryRouter requireMfa startMfa verifyRouter wellKnownRouter email',
+      'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError TranscriptionError TrustStoreError WebhookSignatureError ' +
+        'backupRouter challengeRouter createMfa devicesRouter enrollAppRouter enrollKeyRouter languageRouter mfaAccount mfaAdmission mfaClient mfaMetrics mfaRouter mfaSession notMeRouter recoveryRouter requireMfa startMfa verifyRouter verifyWebhook wellKnownRouter email',
     )
   })
 
