@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs'
+import { existsSync, openAsBlob } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { API_KEY, eventually, listen } from './kit.js'
 import { MAIN, type Running, start, startListening } from './processes.js'
+import { ffmpeg } from './recordings.js'
 
 /** The built process that `npm run service` starts. */
 describe('the process', () => {
@@ -68,6 +69,46 @@ describe('the process', () => {
     expect(await other.ended).toBe(1)
     expect(other.output()).toContain('SERVICE_SECRET')
   })
+
+  test('finishes a transcription job after kill -9, with the recording that was uploaded to the first process', async () => {
+    let isHanging = true
+    const sounds: number[] = []
+    const engine = await listen((request, response) => {
+      let length = 0
+      request.on('data', (chunk: Buffer) => {
+        length += chunk.length
+      })
+      request.on('end', () => {
+        sounds.push(length)
+        if (isHanging) return
+        response.setHeader('Content-Type', 'application/json')
+        response.end(JSON.stringify({ text: 'the words', segments: [] }))
+      })
+    })
+    const recording = join(folder, 'tone.wav')
+    await ffmpeg('-f', 'lavfi', '-i', 'sine=duration=2', recording)
+    const withEngine = { DATA_DIR: join(folder, 'jobs'), SERVICE_TRANSCRIBER: `${engine.url}?model=one` }
+    const headers = { authorization: `Bearer ${API_KEY}` }
+    const first = await run(withEngine)
+    const body = new FormData()
+    body.set('file', await openAsBlob(recording), 'tone.wav')
+    const created = await fetch(`${first.url}/v1/transcribe/jobs`, { method: 'POST', headers, body })
+    expect(created.status).toBe(202)
+    const location = new URL(created.headers.get('location') ?? '', first.url).pathname
+    await eventually(() => expect(sounds).toHaveLength(1))
+
+    first.child.kill('SIGKILL')
+    await first.ended
+    isHanging = false
+    const second = await run(withEngine)
+    const job = async () => (await fetch(second.url + location, { headers })).json()
+    // The lease of a process that died lasts 30 seconds.
+    await expect
+      .poll(job, { timeout: 110_000, interval: 500 })
+      .toMatchObject({ state: 'done', result: { text: 'the words' } })
+    expect(sounds).toEqual([sounds[0], sounds[0]])
+    await engine.close()
+  }, 120_000)
 
   test('becomes not ready, answers requests in progress, and exits on a signal', async () => {
     // With a slow carrier, a send is in progress when the signal arrives.

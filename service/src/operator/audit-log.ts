@@ -4,6 +4,8 @@ import { mustExist } from './applications.js'
 
 /** A change in the audit log. */
 export interface AuditEntry {
+  /** Identifies the entry. */
+  readonly id: string
   /** When it was made, in milliseconds since 1970. */
   readonly at: number
   /** The name of the operator who made it. */
@@ -28,11 +30,17 @@ export interface AuditFilter {
   readonly from?: number | undefined
   /** Only the changes before this time, in milliseconds since 1970. Defaults to all. */
   readonly until?: number | undefined
+  /** Only the changes before this entry, by its id: the last one of a list, for the next. Defaults to all. */
+  readonly before?: string | undefined
   /** The maximum number of entries. */
   readonly limit: number
 }
 
 const COLUMNS = 'at, who AS actor, application, action, detail, position'
+
+// Two conditions, so that an index finds where the list begins.
+const BEFORE = (id: string) => `at <= (SELECT at FROM audit WHERE position = ${id})
+  AND (position < ${id} OR at < (SELECT at FROM audit WHERE position = ${id}))`
 
 // Each action is found by the one before it: there are a few dozen, and each has its entries in the order of an index.
 const ACTIONS = (beginning: string) => `WITH RECURSIVE known (action) AS (
@@ -45,7 +53,7 @@ const ACTIONS = (beginning: string) => `WITH RECURSIVE known (action) AS (
 /** The latest changes, newest first. */
 export async function listAudit({ store }: Actor, filter: AuditFilter): Promise<AuditEntry[]> {
   if (filter.application !== undefined) await mustExist(store, filter.application)
-  const { application, actor, action, from, until, limit } = filter
+  const { application, actor, action, from, until, before, limit } = filter
   const values: Value[] = [limit]
   const when = (value: Value | undefined, sql: (parameter: string) => string) =>
     value === undefined ? [] : [sql(`$${values.push(value)}`)]
@@ -54,6 +62,7 @@ export async function listAudit({ store }: Actor, filter: AuditFilter): Promise<
     ...when(actor, (parameter) => `who = ${parameter}`),
     ...when(from, (parameter) => `at >= ${parameter}`),
     ...when(until, (parameter) => `at < ${parameter}`),
+    ...when(before, BEFORE),
   ]
   const isOfOne = application !== undefined || actor !== undefined
   const [beginning] = when(action, (parameter) => parameter)
@@ -66,8 +75,11 @@ export async function listAudit({ store }: Actor, filter: AuditFilter): Promise<
       ? latest(beginning === undefined ? [] : [`starts_with(action, ${beginning})`])
       : `SELECT entry.* FROM (${ACTIONS(beginning)}) AS known,
          LATERAL (${latest(['audit.action = known.action'])}) AS entry ORDER BY at DESC, position DESC LIMIT $1`
-  const rows = await store.lists.query<AuditEntry & Record<string, string | number>>(found, values)
-  return rows.map(({ at, actor, application, action, detail }) => ({
+  const rows = await store.lists.query<
+    Omit<AuditEntry, 'id'> & { position: number } & Record<string, string | number>
+  >(found, values)
+  return rows.map(({ at, actor, application, action, detail, position }) => ({
+    id: String(position),
     at,
     actor,
     application,

@@ -8,7 +8,30 @@ import { axeViolations } from '../../../test/kit/axe.js'
 import { hasBrowser, openBrowser } from '../../../test/kit/chromium.js'
 import { MINUTE, stopClock } from '../../../test/kit/clock.js'
 import { listenOnLoopback } from '../../../test/kit/loopback.js'
+import type { Role } from '../../src/operator/role.js'
 import { openConsole, PASSWORD, type TestConsole } from './kit.js'
+
+/** The pages of an application and those of the whole service, each with a name. */
+const pagesOf = (application: string) => {
+  const own = `/console/applications/${application}`
+  return [
+    ['applications', '/console/applications'],
+    ['settings', own],
+    ['keys', `${own}/keys`],
+    ['users', `${own}/users`],
+    ['messages', `${own}/messages`],
+    ['traffic', `${own}/traffic`],
+    ['webhook', `${own}/webhook`],
+    ['events', `${own}/events`],
+    ['texts', `${own}/texts?language=ar`],
+    ['developer', `${own}/developer`],
+    ['inbox', `${own}/inbox`],
+    ['approvals', '/console/approvals'],
+    ['audit', '/console/audit'],
+    ['health', '/console/health'],
+    ['operators', '/console/operators'],
+  ] as const
+}
 
 describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
   let console: TestConsole
@@ -39,8 +62,8 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 
   /** Chooses the password of an invited operator, and signs in with it. */
-  async function acceptInvitation(page: Page, email: string): Promise<void> {
-    await page.goto(url + (await console.invite(email, 'admin')))
+  async function acceptInvitation(page: Page, email: string, role: Role = 'admin'): Promise<void> {
+    await page.goto(url + (await console.invite(email, role)))
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByLabel('Password again').fill(PASSWORD)
     await press(page, 'Set the password')
@@ -53,6 +76,40 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     await page.getByLabel('Password').fill(PASSWORD)
     await press(page, 'Continue')
   }
+
+  /** Sets up an authenticator app on the page that is open. */
+  async function enrollApp(page: Page): Promise<void> {
+    await page.waitForURL(/enroll-app/)
+    await page.getByRole('button').first().click()
+    const { secret, issuer } = await scan(page)
+    expect(issuer).toBe('Countersign console')
+    await page.locator('[name=code]').fill(appCode(secret))
+    await page.waitForURL(/enroll-app\/done/)
+    await page.goto(`${url}/console`)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  }
+
+  test.each([
+    { role: 'viewer', refused: ['users', 'inbox', 'approvals', 'operators'] },
+    { role: 'support', refused: ['operators'] },
+  ] as const)(
+    'shows every page to an operator with the role $role, except $refused',
+    async ({ role, refused }) => {
+      const { page, context } = await newUser(browser, LOOKS['phone-light'])
+      await acceptInvitation(page, `${role}@example.com`, role)
+      await enrollApp(page)
+      await check(page, `console-overview-${role}`)
+      const seen: string[] = []
+      for (const [name, path] of pagesOf('default')) {
+        const response = await page.goto(url + path)
+        if (response?.status() === 403) seen.push(name)
+        else expect([name, response?.status()]).toEqual([name, 200])
+        await check(page, `console-${name}-${role}`)
+      }
+      expect(seen.sort()).toEqual([...refused].sort())
+      await context.close()
+    },
+  )
 
   test('lets an operator set up a security key at the invitation, sign in with it, and step up with it', async () => {
     const clock = stopClock()
@@ -111,14 +168,7 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     await check(page, 'console-sign-in-refused')
     await page.getByLabel('Password').fill(PASSWORD)
     await press(page, 'Continue')
-    await page.waitForURL(/enroll-app/)
-    await page.getByRole('button').first().click()
-    const { secret, issuer } = await scan(page)
-    expect(issuer).toBe('Countersign console')
-    await page.locator('[name=code]').fill(appCode(secret))
-    await page.waitForURL(/enroll-app\/done/)
-    await page.goto(`${url}/console`)
-    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await enrollApp(page)
     await check(page, 'console-overview')
 
     await page.getByRole('link', { name: 'Applications' }).click()
@@ -171,27 +221,13 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
       .searchMessages({ application: 'default', mode: 'live', limit: 1 })
     const state = await context.storageState()
     const paths = [
-      ['applications', '/console/applications'],
-      ['settings', '/console/applications/vault'],
-      ['keys', '/console/applications/vault/keys'],
-      ['users', '/console/applications/vault/users'],
-      ['messages', '/console/applications/vault/messages'],
+      ...pagesOf('vault'),
       ['messages-of-phones', '/console/applications/default/messages'],
       ['message', `/console/applications/default/messages/${messages[0]?.id}`],
       ['numbers', '/console/applications/default/numbers?period=hour'],
-      ['traffic', '/console/applications/vault/traffic'],
-      ['webhook', '/console/applications/vault/webhook'],
-      ['events', '/console/applications/vault/events'],
       ['endpoint', `/console/applications/vault/events/${endpoint}`],
-      ['texts', '/console/applications/vault/texts?language=ar'],
-      ['developer', '/console/applications/vault/developer'],
-      ['inbox', '/console/applications/vault/inbox'],
-      ['approvals', '/console/approvals'],
-      ['audit', '/console/audit'],
-      ['health', '/console/health'],
-      ['operators', '/console/operators'],
     ] as const
-    for (const look of ['desktop-light', 'phone-dark'] as const) {
+    for (const look of ['desktop-light', 'desktop-dark', 'phone-dark'] as const) {
       const { page: other } = await newUser(browser, { ...LOOKS[look], storageState: state })
       for (const [name, path] of paths) {
         await other.goto(url + path)

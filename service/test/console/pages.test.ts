@@ -433,6 +433,22 @@ describe('the pages of the console', () => {
     await post(browser, `${path}/traffic/resume`, { destination: 'GB' }).expect(422)
   })
 
+  test('lists the audit log page by page, also where changes have the same time', async () => {
+    const { browser } = operators.viewer
+    const api = console.service.operator('test')
+    await api.createApplication('paged', {})
+    for (let key = 0; key < 203; key++) await api.createKey('paged', { mode: 'live', label: `label-${key}` })
+    const filter = '/console/audit?application=paged&action=key'
+    const first = await browser.get(filter).expect(200)
+    const labels = (page: string) => textOf(page).match(/label-\d+/g)
+    expect(labels(first.text)).toHaveLength(200)
+    const [, older = ''] = /<a href="([^"]+)">Older changes/.exec(first.text) ?? []
+    const second = await browser.get(`/console/audit${decoded(older).replaceAll('&amp;', '&')}`).expect(200)
+    expect(labels(second.text)).toEqual(['label-2', 'label-1', 'label-0'])
+    expect(second.text).not.toContain('Older changes')
+    await browser.get('/console/audit?before=x').expect(200)
+  })
+
   test('filters the audit log, and exports it for spreadsheets and programs', async () => {
     const { browser } = operators.viewer
     const api = console.service.operator('=HYPERLINK("x")')

@@ -26,8 +26,16 @@ function enteredIn({ request }: PageRequest): Readonly<Record<Field, string>> {
   return Object.fromEntries(entries) as Record<Field, string>
 }
 
-function filterFrom(entered: Readonly<Record<Field, string>>, limit: number): AuditFilter {
+/** The id of an entry, if the page is to begin after it. */
+function beginningOf({ request }: PageRequest): string | undefined {
+  const id = textOf(request.query.before)
+  return /^\d{1,18}$/.test(id) ? id : undefined
+}
+
+function filterFrom(request: PageRequest, limit: number): AuditFilter {
+  const entered = enteredIn(request)
   return {
+    before: beginningOf(request),
     application: entered.application || undefined,
     actor: entered.actor || undefined,
     action: entered.action || undefined,
@@ -40,7 +48,11 @@ function filterFrom(entered: Readonly<Record<Field, string>>, limit: number): Au
 async function auditPage(request: PageRequest): Promise<Reply> {
   const entered = enteredIn(request)
   const found = await find(request, MAX_LISTED)
-  const query = new URLSearchParams(Object.entries(entered).filter(([, value]) => value !== '')).toString()
+  const entries = 'fault' in found ? [] : found.entries
+  const last = entries.length === MAX_LISTED && entries.at(-1)
+  const query = new URLSearchParams(Object.entries(entered).filter(([, value]) => value !== ''))
+  const older = new URLSearchParams(query)
+  if (last) older.set('before', last.id)
   return {
     title: 'Audit log',
     section: 'audit',
@@ -48,17 +60,18 @@ async function auditPage(request: PageRequest): Promise<Reply> {
     main: html`<form class="form-row" method="get">
 ${FIELDS.map((name) => field(name, entered[name]))}
 <button class="small-button">Show</button></form>
-<p class="note">The latest ${MAX_LISTED} changes. Export up to ${MAX_EXPORTED}:
-<a href="${PATH}.csv?${query}">CSV</a>, <a href="${PATH}.jsonl?${query}">JSON lines</a>.</p>
+<p class="note">${MAX_LISTED} changes on a page. Export the latest ${MAX_EXPORTED}:
+<a href="${PATH}.csv?${query.toString()}">CSV</a>, <a href="${PATH}.jsonl?${query.toString()}">JSON lines</a>.</p>
 ${cardTable(
   'Changes',
   ['Time', 'Operator', 'Application', 'Action', 'Detail'],
-  ('fault' in found ? [] : found.entries).map(({ at, actor, application, action, detail }) => [
+  entries.map(({ at, actor, application, action, detail }) => [
     new Date(at),
     ...[actor, application || null, action, detail],
   ]),
   'There are no such changes.',
-)}`,
+)}
+${last && html`<p><a href="?${older.toString()}">Older changes</a></p>`}`,
   }
 }
 
@@ -90,7 +103,7 @@ async function find(
   limit: number,
 ): Promise<{ readonly entries: readonly AuditEntry[] } | { readonly fault: string }> {
   try {
-    return { entries: await request.operator.listAudit(filterFrom(enteredIn(request), limit)) }
+    return { entries: await request.operator.listAudit(filterFrom(request, limit)) }
   } catch (error) {
     if (error instanceof OperatorError) return { fault: error.message }
     throw error
