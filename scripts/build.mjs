@@ -33,7 +33,7 @@ await build({
   external: Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !BUNDLED.includes(name)),
   tsconfig: false,
   transform: { target: 'node20.19' },
-  plugins: [esmEntries(), commonjsTypes(), licenses()],
+  plugins: [latin1(), esmEntries(), commonjsTypes(), licenses()],
   onLog,
   output: {
     dir: 'dist',
@@ -90,6 +90,22 @@ await build({
   input: { 'mfa-keys': 'src/browser/pages/key-forms.ts' },
   output: { dir: 'dist', format: 'esm', entryFileNames: 'pages/[name].js', minify: true, comments: false },
 })
+
+/** Escapes what is outside of Latin-1: V8 would otherwise keep every character of the file in two bytes. */
+function latin1() {
+  return {
+    name: 'latin1',
+    generateBundle(_options, bundle) {
+      for (const chunk of Object.values(bundle)) {
+        if (chunk.type === 'chunk') chunk.code = chunk.code.replace(/[^\0-\xff]/g, escaped)
+      }
+    },
+  }
+}
+
+function escaped(unit) {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
 
 /** Adds an ES module with its declarations for each entry. */
 function esmEntries() {
