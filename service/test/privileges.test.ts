@@ -199,13 +199,14 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
     }
   })
 
-  test('an index is built while others write to its table, once by two processes, and again if it was left unfinished', async () => {
+  test('an index is built while others write to its table, once by two processes, and again if it was left unfinished or its entry changed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
     const from = pathToFileURL(`${folder}/`)
     const build = 'CREATE INDEX CONCURRENTLY later ON challenge (application, created_at);\n'
     writeFileSync(join(folder, '9200-later.index.sql'), `-- To find the latest ones.\n${build}`)
     const bench = await openBench({ databaseUrl: server.url })
-    const stores = [postgresStore(server.url), postgresStore(server.url)]
+    const first = postgresStore(server.url)
+    const stores = [first, postgresStore(server.url)]
     const writer = await owner.connect()
     const states = async (statement: string) => (await owner.query(statement)).rows
     try {
@@ -224,6 +225,24 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
       await owner.query("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'later'::regclass")
       await owner.query("DELETE FROM migration WHERE name = '9200-later.index.sql'")
       await Promise.all(stores.map((store) => migrate(store, from)))
+      expect(await states(isValid)).toEqual([{ valid: true }])
+
+      await owner.query('DROP INDEX later')
+      await owner.query("DELETE FROM migration WHERE name = '9200-later.index.sql'")
+      await writer.query('BEGIN')
+      await writer.query('DELETE FROM challenge')
+      const again = migrate(first, from)
+      const exists = "SELECT FROM pg_class WHERE relname = 'later'"
+      while ((await states(exists)).length === 0) await new Promise((resolve) => setImmediate(resolve))
+      const catalog = await owner.connect()
+      await catalog.query('BEGIN')
+      await catalog.query("UPDATE pg_index SET indisvalid = indisvalid WHERE indexrelid = 'later'::regclass")
+      await writer.query('COMMIT')
+      const waiting = `SELECT FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX%' AND wait_event = 'transactionid'`
+      while ((await states(waiting)).length === 0) await new Promise((resolve) => setImmediate(resolve))
+      await catalog.query('COMMIT')
+      catalog.release()
+      await again
       expect(await states(isValid)).toEqual([{ valid: true }])
     } finally {
       writer.release()

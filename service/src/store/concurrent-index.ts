@@ -8,6 +8,7 @@ const ON_PARTITIONS = /^CREATE INDEX CONCURRENTLY \*(\w+) ON EACH PARTITION OF (
 const STATEMENT = /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY (\w+) ON \w+ [^;]*;?\s*$/m
 const PAUSE_MS = 500
 const DUPLICATE_TABLE = '42P07'
+const INTERNAL_ERROR = 'XX000'
 
 /**
  * Builds an index while other processes read and write its table. Several processes may build the same one: one does, and
@@ -58,8 +59,16 @@ async function stateOf(
   return row.building ? 'in progress' : 'unfinished'
 }
 
-/** Another process began to build the index, or both waited for each other. */
+/** Another process began to build the index, or both waited for each other, or something else changed its entry in the catalog. */
 function ignoreOtherProcess(error: unknown): void {
   const isConflict = error instanceof StoreUnavailableError && error.reason === 'conflict'
-  if (!isConflict && sqlStateOf(error) !== DUPLICATE_TABLE) throw error
+  if (!isConflict && sqlStateOf(error) !== DUPLICATE_TABLE && !isCatalogConflict(error)) throw error
+}
+
+/** PostgreSQL has no code of its own for this. */
+function isCatalogConflict(error: unknown): boolean {
+  return (
+    sqlStateOf(error) === INTERNAL_ERROR &&
+    /tuple concurrently (?:updated|deleted)/.test((error as Error).message)
+  )
 }
