@@ -155,24 +155,26 @@ describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () =
   })
 
   describe('that is repeated three times', () => {
-    let long: Blob
+    let padded: string
     beforeAll(async () => {
-      const padded = join(folder.path, 'padded.wav')
+      padded = join(folder.path, 'padded.wav')
       await ffmpeg('-i', files.get('wav') ?? '', '-af', 'apad=pad_dur=2', padded)
-      const repeated = join(folder.path, 'repeated.wav')
-      await ffmpeg('-stream_loop', '2', '-i', padded, repeated)
-      files.set('long', repeated)
-      long = new Blob([await readFile(repeated)])
+      files.set('long', await repeat(3))
     })
-    const openEvents = (signal?: AbortSignal) => {
+    async function repeat(times: number): Promise<string> {
+      const repeated = join(folder.path, `repeated-${times}.wav`)
+      await ffmpeg('-stream_loop', `${times - 1}`, '-i', padded, repeated)
+      return repeated
+    }
+    const openEvents = async (path: string | undefined, signal?: AbortSignal) => {
       const body = new FormData()
-      body.set('file', long)
+      body.set('file', new Blob([await readFile(path ?? '')]))
       const headers = { ...bearer, accept: 'text/event-stream' }
       return fetch(`${server.url}/v1/transcribe`, { method: 'POST', headers, body, signal: signal ?? null })
     }
 
     test('is reported sentence by sentence, then as a whole', async () => {
-      const response = await openEvents()
+      const response = await openEvents(files.get('long'))
       expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
       const events = [...(await response.text()).matchAll(/event: (\w+)\ndata: (.*)\n\n/g)].map(
         ([, name, data = '']) => ({ name, ...JSON.parse(data) }),
@@ -209,8 +211,10 @@ describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () =
 
     test('is given up as soon as the caller is gone, and the engine ends', async () => {
       events.length = 0
+      // So many minutes that no engine is done before the first sentence is read.
+      const lasting = await repeat(60)
       const gone = new AbortController()
-      const response = await openEvents(gone.signal)
+      const response = await openEvents(lasting, gone.signal)
       for await (const chunk of response.body ?? []) {
         if (Buffer.from(chunk).includes(SAID.text)) break
       }
@@ -221,7 +225,7 @@ describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () =
 
       const over = new AbortController()
       const onProgress = ({ text }: TranscriptionProgress) => text && over.abort(new Error('enough'))
-      const call = { file: files.get('long') ?? '', signal: over.signal, onProgress }
+      const call = { file: lasting, signal: over.signal, onProgress }
       await expect(service.mfa.transcribe(call)).rejects.toThrow('enough')
       await expect.poll(enginesOfThisProcess).toBe(0)
     })
