@@ -28,7 +28,6 @@ const OPERATION = [
   'service/test/console/screens.test.ts',
   'service/test/deployment.test.ts',
   'service/test/failover.test.ts',
-  'service/test/isolation.test.ts',
   'service/test/live-pocketsphinx.test.ts',
   'service/test/new-folder.test.ts',
   'service/test/process.test.ts',
@@ -37,13 +36,15 @@ const OPERATION = [
   'service/test/transcription-jobs.test.ts',
   'service/test/transcription-limits.test.ts',
   'service/test/transcription.test.ts',
-  'service/test/two-processes.test.ts',
   'test/journeys/keys.test.ts',
   'test/journeys/live-transcription.test.ts',
   'test/journeys/separate-service.test.ts',
   'test/journeys/transcribe.test.ts',
   'test/pages/accessible.test.ts',
 ]
+
+/** Send requests at once to databases of every isolation level, and to two processes. */
+const AT_ONCE = ['service/test/isolation.test.ts', 'service/test/two-processes.test.ts']
 
 /** The script that runs, which gives its results their name. */
 const SCRIPT = process.env.npm_lifecycle_event ?? 'test'
@@ -81,17 +82,21 @@ export default defineConfig({
           name: 'together',
           isolate: false,
           include: tests,
-          exclude: [...configDefaults.exclude, ...APART, ...PACKAGE, ...OPERATION],
+          exclude: [...configDefaults.exclude, ...APART, ...PACKAGE, ...OPERATION, ...AT_ONCE],
         },
       },
       { extends: true, test: { name: 'apart', include: APART } },
-      // Has a script of its own too, and runs the verbs of the service on every database.
+      // Has a script of its own too. A busy machine can starve a browser or an engine, so a failed test gets a second try, which
+      // the output names.
+      { extends: true, test: { name: 'operation', isolate: false, include: OPERATION, retry: 1 } },
+      // Runs in the same script, with the verbs of the service on every database, and without a second try: a race must not pass
+      // by luck.
       {
         extends: true,
         test: {
-          name: 'operation',
+          name: 'databases',
           isolate: false,
-          include: [...OPERATION, 'service/test/verbs.test.ts'],
+          include: [...AT_ONCE, 'service/test/verbs.test.ts'],
           env: { TEST_DATABASES: 'all' },
         },
       },
