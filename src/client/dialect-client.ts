@@ -3,7 +3,6 @@ import { onlyGiven } from '../option-rules.js'
 import type { Caller } from '../protocol/caller.js'
 import { formatUser } from '../protocol/contact.js'
 import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
-import { isAddress, MAX_RECORDING_BYTES } from '../protocol/recording.js'
 import type {
   AccountFactors,
   CreateBackupCodesRequest,
@@ -38,10 +37,10 @@ import {
   validFields,
   verifyContradictionIn,
 } from './response-validation.js'
+import { sendRecording } from './send-recording.js'
 import { maxBytesOf, transcriptIn } from './transcript.js'
 import { lastEvent, progressReader } from './transcription-events.js'
 import type { Answer, Transport } from './transport.js'
-import { uploadOf } from './upload.js'
 
 const DELIVERIES = '/v1/mfa/deliveries'
 const FACTORS = '/v1/mfa/factors'
@@ -201,28 +200,16 @@ export function dialectClient(
       }),
     }),
     ...(dialect.extras && { ...liveClient(settings, transport), ...jobClient(settings, transport) }),
-    async transcribe({ file, language, prompt, format, onProgress, signal }) {
-      const path = dialect.paths.transcribe
-      const parameters = onlyGiven({ language, prompt, response_format: format })
-      const limits = {
+    async transcribe(request) {
+      const { format, onProgress, signal } = request
+      const answer = await sendRecording(transport, dialect.paths.transcribe, request, {
         timeoutMs: transcribeTimeoutMs,
         maxBytes: maxBytesOf(format, onProgress !== undefined),
         signal,
         onEvents: onProgress && progressReader(onProgress),
-      }
-      if (isAddress(file)) {
-        return transcriptIn(
-          lastEvent(await transport.post(path, { file, ...parameters }, limits), format),
-          format,
-        )
-      }
-      const upload = await uploadOf(file, MAX_RECORDING_BYTES, parameters)
-      if (!upload) return { outcome: 'refused', refusal: { reason: 'file_too_large' } }
-      try {
-        return transcriptIn(lastEvent(await transport.upload(path, upload, limits), format), format)
-      } finally {
-        await upload.close()
-      }
+      })
+      if (!answer) return { outcome: 'refused', refusal: { reason: 'file_too_large' } }
+      return transcriptIn(lastEvent(answer, format), format)
     },
 
     close: () => transport.close(),

@@ -1,6 +1,5 @@
 import { TranscriptionError } from '../errors.js'
-import { onlyGiven } from '../option-rules.js'
-import { isAddress, MAX_RECORDING_BYTES } from '../protocol/recording.js'
+import { isAddress } from '../protocol/recording.js'
 import type {
   CreatedTranscriptionJob,
   TranscriptionJob,
@@ -15,9 +14,9 @@ import {
   refusalIn,
   validFields,
 } from './response-validation.js'
+import { sendRecording } from './send-recording.js'
 import { maxBytesOf, transcribedFrom, transcriptIn } from './transcript.js'
 import type { Answer, Transport } from './transport.js'
-import { uploadOf } from './upload.js'
 
 /** Transcription jobs of the Countersign service. */
 export function jobClient(
@@ -25,16 +24,10 @@ export function jobClient(
   transport: Transport,
 ): Required<TranscriptionJobVerbs> {
   return {
-    async createTranscriptionJob({ file, language, prompt, format }) {
-      const parameters = onlyGiven({ language, prompt, response_format: format })
-      if (isAddress(file)) return createdIn(await transport.post(JOBS_PATH, { file, ...parameters }))
-      const upload = await uploadOf(file, MAX_RECORDING_BYTES, parameters)
-      if (!upload) return { outcome: 'refused', refusal: { reason: 'file_too_large' } }
-      try {
-        return createdIn(await transport.upload(JOBS_PATH, upload, { timeoutMs: transcribeTimeoutMs }))
-      } finally {
-        await upload.close()
-      }
+    async createTranscriptionJob(request) {
+      const limits = { timeoutMs: isAddress(request.file) ? timeoutMs : transcribeTimeoutMs }
+      const answer = await sendRecording(transport, JOBS_PATH, request, limits)
+      return answer ? createdIn(answer) : { outcome: 'refused', refusal: { reason: 'file_too_large' } }
     },
     async transcriptionJob(id) {
       const answer = await transport.get(pathOf(id), timeoutMs, { maxBytes: maxBytesOf('verbose_json') })

@@ -26,7 +26,8 @@ export interface Answer {
   readonly body: string
 }
 
-interface CallLimits {
+/** The bounds of one call. */
+export interface CallLimits {
   /** Time limit for the whole call. Defaults to the option `timeoutMs`. */
   readonly timeoutMs?: number
   /** The maximum size of the response, in bytes, up to 2 MB. Defaults to 64 KB. */
@@ -186,7 +187,7 @@ function exchange(
     let abort: ((reason: Error) => void) | undefined
     const chunks: Buffer[] = []
     let bytes = 0
-    const decoder = new TextDecoder()
+    const decoder = onEvents && new TextDecoder()
 
     const finish = () => {
       isDone = true
@@ -227,7 +228,7 @@ function exchange(
         bytes += chunk.length
         if (bytes > maxBytes) return controller.abort(tooLargeError())
         chunks.push(chunk)
-        if (!onEvents || !isEventStream(head)) return
+        if (!onEvents || !decoder || !isEventStream(head)) return
         try {
           onEvents(decoder.decode(chunk, { stream: true }))
         } catch (error) {
