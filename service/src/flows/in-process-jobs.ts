@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import {
   isAddress,
   MAX_RECORDING_BYTES,
@@ -7,12 +6,11 @@ import {
 } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { parseTranscribe } from '../requests/inputs.js'
-import type { Job } from '../transcription/jobs/transcription-jobs.js'
+import { type Job, TOO_MANY_JOBS_RETRY_SECONDS } from '../transcription/jobs/transcription-jobs.js'
 import { answerOf } from '../transcription/recognized.js'
+import { fileStats } from '../transcription/sources/from-path.js'
 import type { FlowContext } from './context.js'
 import { answer } from './in-process-answer.js'
-
-const RETRY_AFTER_SECONDS = 60
 
 /** Transcription jobs without HTTP. */
 export function inProcessJobs(
@@ -24,15 +22,14 @@ export function inProcessJobs(
 
   return {
     async createTranscriptionJob(request) {
-      const stats = isAddress(request.file) ? undefined : await stat(request.file)
-      if (stats && !stats.isFile()) throw new Error('The recording must be a file.')
+      const stats = isAddress(request.file) ? undefined : await fileStats(request.file)
       return answer(parseTranscribe({ ...request, response_format: request.format }), async (input) => {
         if (!jobs.isAvailable) return refused({ reason: 'transcription_unavailable' })
         if (stats && stats.size > MAX_RECORDING_BYTES) return refused({ reason: 'file_too_large' })
         const { file, ...speech } = input
         const source = stats ? { path: file } : { address: file }
         const job = await jobs.create((await findApplication()).id, source, speech)
-        if (!job) return refused({ reason: 'too_many_jobs', retryAfterSeconds: RETRY_AFTER_SECONDS })
+        if (!job) return refused({ reason: 'too_many_jobs', retryAfterSeconds: TOO_MANY_JOBS_RETRY_SECONDS })
         return { outcome: 'created' as const, job: publicJob(job) }
       })
     },

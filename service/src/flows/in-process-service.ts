@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import type { EnrollAppRequest } from 'countersign/protocol'
 import { isAddress, type MfaService, VERIFY_TYPE } from 'countersign/protocol'
 import type { Application } from '../application.js'
@@ -13,7 +12,7 @@ import {
   parseTranscribe,
   parseVerify,
 } from '../requests/inputs.js'
-import { fromPath } from '../transcription/sources/from-path.js'
+import { fileStats, fromPath } from '../transcription/sources/from-path.js'
 import { issueTicket } from '../transcription/tickets.js'
 import { accountFactors } from './account-factors.js'
 import type { FlowContext } from './context.js'
@@ -95,7 +94,7 @@ export function inProcessService(
       ),
     keys: inProcessKeys(context, findApplication),
     async transcribe(request) {
-      if (!isAddress(request.file)) await mustBeFile(request.file)
+      if (!isAddress(request.file)) await fileStats(request.file)
       const { signal: callerGone, onProgress } = request
       try {
         return await answer(
@@ -134,8 +133,4 @@ export function appImporter(context: FlowContext, findApplication: () => Promise
     answer(parseEnrollApp(userFields(request)), async (input) =>
       importApp(context, await findApplication(), input, request.secret),
     )
-}
-
-async function mustBeFile(path: string): Promise<void> {
-  if (!(await stat(path)).isFile()) throw new Error('The recording must be a file.')
 }

@@ -6,6 +6,7 @@ import { InvalidSourceError, type RecordingSource } from '../../transcription/so
 import type { Transcription } from '../../transcription/transcription.js'
 import { callingApplication } from '../authenticate.js'
 import { readBody } from '../body.js'
+import { callerGoneSignal } from '../caller-gone.js'
 import { eventStream, wantsEvents } from '../event-stream.js'
 import { problem, refuse } from '../problem.js'
 import { requestId } from '../request-id.js'
@@ -62,11 +63,4 @@ export function transcribeRoute(transcription: Transcription): readonly RequestH
 
 function logFields(request: Request) {
   return { application: callingApplication(request).id, request: requestId(request) }
-}
-
-/** Aborts when the caller closes the connection before the response is sent. */
-function callerGoneSignal(response: Response): AbortSignal {
-  const gone = new AbortController()
-  response.once('close', () => gone.abort(new Error('The caller closed the connection.')))
-  return gone.signal
 }

@@ -3,18 +3,22 @@ import type { Request, RequestHandler, Response } from 'express'
 import type * as z from 'zod'
 import { parseTranscribe } from '../../requests/inputs.js'
 import type { SpeechOptions } from '../../transcription/engines/transcriber.js'
-import type { Job, JobFile, TranscriptionJobs } from '../../transcription/jobs/transcription-jobs.js'
+import {
+  type Job,
+  type JobFile,
+  TOO_MANY_JOBS_RETRY_SECONDS,
+  type TranscriptionJobs,
+} from '../../transcription/jobs/transcription-jobs.js'
 import { textOf } from '../../transcription/recognized.js'
 import { InvalidSourceError } from '../../transcription/sources/recording-source.js'
 import { withTemporaryFolder } from '../../transcription/temporary-folder.js'
 import { callingApplication } from '../authenticate.js'
 import { readBody } from '../body.js'
+import { callerGoneSignal } from '../caller-gone.js'
 import { baseUrlOf, problem, problemBody, refuse } from '../problem.js'
 import { isProblemCode } from '../problem-catalogue.js'
 import { transcriptBody } from '../send-transcript.js'
 import { receiveForm } from '../upload.js'
-
-const RETRY_AFTER_SECONDS = 60
 
 /** `POST /v1/transcribe/jobs`: the parameters of `POST /v1/transcribe`, for a caller who does not wait. */
 export function createJobRoute(jobs: TranscriptionJobs): readonly RequestHandler[] {
@@ -38,11 +42,10 @@ export function createJobRoute(jobs: TranscriptionJobs): readonly RequestHandler
     async function createFromUpload(request, response, next) {
       if (!request.is('multipart/form-data')) return next()
       if (await isRefused(request, response)) return request.resume()
-      const gone = new AbortController()
-      response.once('close', () => gone.abort(new Error('The caller closed the connection.')))
+      const callerGone = callerGoneSignal(response)
       try {
         await withTemporaryFolder(async (folder) => {
-          const form = await receiveForm(request, `${folder}/received`, gone.signal)
+          const form = await receiveForm(request, `${folder}/received`, callerGone)
           if ('address' in form) return create(request, response, { address: form.address }, form.speech)
           if (form.received.outcome === 'refused') return refuse(response, form.received.refusal)
           await create(request, response, { path: form.received.path }, form.speech)
@@ -88,7 +91,7 @@ function idIn({ params: { id } }: Request): string | undefined {
 }
 
 function tooMany(response: Response): void {
-  problem(response, 'too_many_jobs', { retryAfterSeconds: RETRY_AFTER_SECONDS })
+  problem(response, 'too_many_jobs', { retryAfterSeconds: TOO_MANY_JOBS_RETRY_SECONDS })
 }
 
 function jobBody(job: Job, response: Response): z.output<typeof transcriptionJobAnswer> {

@@ -14,6 +14,9 @@ const LIFETIME_MS = 24 * 60 * 60_000
 /** What an application may have at once: jobs in all, those that are not finished, and the bytes of their recordings. */
 const MAX_USE: JobUse = { kept: 1_000, unfinished: 100, bytes: 100 * 1024 * 1024 }
 
+/** When an application that has too many jobs may create another one, in seconds. */
+export const TOO_MANY_JOBS_RETRY_SECONDS = 60
+
 /** A job of an application. */
 export interface Job {
   readonly id: string
