@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { localProxy } from './local-proxy.mjs'
 
 /**
  * Stands between an app and its database. `setDelay` holds each answer up for as many milliseconds, so that the round trips
@@ -7,33 +6,17 @@ import { connect, createServer } from 'node:net'
  */
 export async function delayingProxy(databasePort) {
   let delayMs = 0
-  const sockets = new Set()
-  const server = createServer((client) => {
-    const upstream = connect(databasePort, '127.0.0.1')
-    for (const socket of [client, upstream]) {
-      sockets.add(socket)
-      socket.setNoDelay(true)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        client.destroy()
-        upstream.destroy()
-      })
-    }
-    client.on('data', (chunk) => upstream.write(chunk))
-    upstream.on('data', (chunk) => {
-      if (delayMs === 0) client.write(chunk)
-      else setTimeout(() => client.write(chunk), delayMs)
-    })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    port: server.address().port,
-    setDelay: (ms) => {
-      delayMs = ms
+  const proxy = await localProxy(databasePort, ({ toServer, toClient }) => ({
+    fromClient: toServer,
+    fromServer(chunk) {
+      if (delayMs === 0) toClient(chunk)
+      else setTimeout(() => toClient(chunk), delayMs)
     },
-    stop() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
+  }))
+  return {
+    ...proxy,
+    setDelay(ms) {
+      delayMs = ms
     },
   }
 }

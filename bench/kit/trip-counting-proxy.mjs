@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { localProxy } from './local-proxy.mjs'
 
 /**
  * Stands between an app and its database, and counts round trips in a row: all that the app sends before the next answer to it
@@ -7,41 +6,27 @@ import { connect, createServer } from 'node:net'
  */
 export async function tripCountingProxy(databasePort) {
   let trips = 0
-  const sockets = new Set()
-  const server = createServer((client) => {
-    const upstream = connect(databasePort, '127.0.0.1')
-    for (const socket of [client, upstream]) {
-      sockets.add(socket)
-      socket.setNoDelay(true)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        client.destroy()
-        upstream.destroy()
-      })
-    }
+  const proxy = await localProxy(databasePort, ({ toServer, toClient }) => {
     let isSending = false
-    client.on('data', (chunk) => {
-      if (!isSending) trips++
-      isSending = true
-      upstream.write(chunk)
-    })
-    upstream.on('data', (chunk) => {
-      isSending = false
-      client.write(chunk)
-    })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+    return {
+      fromClient(chunk) {
+        if (!isSending) trips++
+        isSending = true
+        toServer(chunk)
+      },
+      fromServer(chunk) {
+        isSending = false
+        toClient(chunk)
+      },
+    }
+  })
   return {
-    port: server.address().port,
+    ...proxy,
     /** The round trips since the last call. */
     take() {
       const counted = trips
       trips = 0
       return counted
-    },
-    stop() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
     },
   }
 }
