@@ -162,4 +162,28 @@ describeOnBothDatabases((bench) => {
     expect(texts((await show(tenant)).methods)).toEqual(['app: typed 1, wrong 1'])
     expect(events.filter(({ event }) => event === 'activity.not_recorded')).toEqual([])
   })
+
+  test('adds a count to the sum over all applications once, also when a later part of a large write fails', async () => {
+    const { store } = bench()
+    const answers = [true, false]
+    const background: Store['background'] = {
+      ...store.background,
+      query: (...statement) =>
+        (answers.shift() ?? true)
+          ? store.background.query(...statement)
+          : Promise.reject(new Error('The database is gone.')),
+    }
+    const counter = activityCounter({ ...store, background }, () => {})
+    for (let n = 0; n < 1_500; n++) {
+      counter.record({ application: `many-${n}`, method: 'app', country: '', carrier: 'parts' }, ['typed'])
+    }
+    await counter.flush()
+    await counter.close()
+    const total = (applications: string) =>
+      store.query(
+        `SELECT sum(typed)::integer AS typed FROM activity WHERE carrier = 'parts' AND application ${applications}`,
+      )
+    expect(await total("<> ''")).toEqual([{ typed: 1_500 }])
+    expect(await total("= ''")).toEqual([{ typed: 1_500 }])
+  })
 })

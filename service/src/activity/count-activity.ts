@@ -79,11 +79,12 @@ export function activityCounter(store: Store, log: Logger): ActivityCounter {
       if (attempts.length < MAX_KEPT) attempts.unshift(...evaluated)
       return failed(error)
     }
-    const collected = [...withSums(rows.values())]
+    const collected = [...rows.values()]
     rows = new Map()
     for (let first = 0; first < collected.length; first += MAX_ROWS_TOGETHER) {
       try {
-        await addActivity(store.background, collected.slice(first, first + MAX_ROWS_TOGETHER))
+        // With the sums of these rows only, so that a row and its share of a sum are both written or neither.
+        await addActivity(store.background, withSums(collected.slice(first, first + MAX_ROWS_TOGETHER)))
       } catch (error) {
         keep(collected.slice(first))
         return failed(error)
@@ -91,11 +92,10 @@ export function activityCounter(store: Store, log: Logger): ActivityCounter {
     }
   }
 
-  /** Counts that could not be written are added to those that came in the meantime; the sums are made anew. */
+  /** Counts that could not be written are added to those that came in the meantime. */
   function keep(unwritten: readonly ActivityRow[]): void {
     if (rows.size >= MAX_KEPT) return
     for (const { counts, ...key } of unwritten) {
-      if (key.application === ALL_APPLICATIONS) continue
       const kept = add(key, key.startsAt)
       for (const count of ACTIVITY_COUNTS) kept[count] += counts[count]
     }
@@ -128,16 +128,14 @@ function increase(known: Counts, counts: readonly ActivityCount[]): void {
 }
 
 /** The rows, and their sums over all applications. */
-function withSums(rows: Iterable<ActivityRow>): Iterable<ActivityRow> {
+function withSums(rows: readonly ActivityRow[]): ActivityRow[] {
   const all = new Map<string, ActivityRow & { readonly counts: Counts }>()
-  const own: ActivityRow[] = []
   for (const row of rows) {
-    own.push(row)
     const { startsAt, method, country, carrier } = row
     const key = [startsAt, method, country, carrier].join('\n')
     const sum = all.get(key)?.counts ?? { ...NO_COUNTS }
     for (const count of ACTIVITY_COUNTS) sum[count] += row.counts[count]
     all.set(key, { ...row, application: ALL_APPLICATIONS, counts: sum })
   }
-  return [...all.values(), ...own]
+  return [...all.values(), ...rows]
 }
