@@ -15,17 +15,15 @@ export interface AccountRow {
 /** The failures of a factor that an operator disabled: more than any limit allows. */
 export const DISABLED_BY_OPERATOR = 1_000_000
 
-/** Locks the row of `:account`, which is created if necessary, and returns it. */
-export const LOCK_ROW = `INSERT INTO account (application, account) VALUES (:application, :account)
-  ON CONFLICT (application, account) DO UPDATE SET account = EXCLUDED.account
-  RETURNING account, locked_until, proven_email, proven_phone, locale`
+/** Locks the accounts in `source (account)`, in the order of their names, creates those that are missing, and returns them. */
+export const lockAccounts = (source: string): string => `INSERT INTO account (application, account)
+    SELECT :application, account FROM ${source} ORDER BY account
+    ON CONFLICT (application, account) DO UPDATE SET account = EXCLUDED.account
+    RETURNING account, locked_until, proven_email, proven_phone, locale`
 
-/** Whether `:factor` reached its limit of failures. */
-export const IS_DISABLED = `EXISTS (SELECT FROM factor
-    WHERE application = :application AND factor.account = :account AND factor = :factor
-      AND failures >= :failuresBeforeDisable::integer)`
-
-const LOCK_ACCOUNT = statement<{ application: string; account: string }>(LOCK_ROW)
+const LOCK_ACCOUNT = statement<{ application: string; account: string }>(
+  lockAccounts('(SELECT :account::text AS account) AS wanted'),
+)
 
 /**
  * Locks the account's row until the transaction ends, and creates it if necessary. Every other change to the same

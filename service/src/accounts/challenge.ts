@@ -49,12 +49,18 @@ export function ownerParameters(application: Application, owner: Owner): OwnerPa
   return { application: application.id, account, contact, type, transaction }
 }
 
-/** Which challenges of an owner are active at `:now`: not ended, not expired, and with attempts left. */
-export const ACTIVE = `application = :application AND challenge.account = :account AND contact = :contact AND type = :type
-    AND transaction = :transaction AND ended_at IS NULL AND attempts < max_attempts AND expires_at > :now::bigint`
+/** Which challenges of an owner are active: not ended, not expired, and with attempts left. */
+const activeFor = (owner: (column: 'account' | 'contact' | 'type' | 'transaction') => string, now: string) =>
+  `challenge.application = :application AND challenge.account = ${owner('account')}
+    AND challenge.contact = ${owner('contact')} AND challenge.type = ${owner('type')}
+    AND challenge.transaction = ${owner('transaction')} AND challenge.ended_at IS NULL
+    AND challenge.attempts < challenge.max_attempts AND challenge.expires_at > ${now}`
 
-const COLUMNS = `account, contact, type, method, purpose, transaction, id, digits, max_attempts, sends, resend_at,
-    created_at, expires_at, code_mac`
+/** Which challenges of the owner in the parameters are active at `:now`. */
+export const ACTIVE = activeFor((column) => `:${column}`, ':now::bigint')
+
+const COLUMNS =
+  'account, contact, type, method, purpose, transaction, id, digits, max_attempts, sends, resend_at, created_at, expires_at, code_mac'
 
 const FIND_ACTIVE = statement<OwnerParameters & { id: string; now: number }>(
   `SELECT ${COLUMNS} FROM challenge WHERE ${ACTIVE} AND id = :id`,
@@ -112,67 +118,34 @@ export function repeatedChallenge({ limits }: Application, row: ChallengeRow, no
   return { ...row, sends: row.sends + 1, resend_at: now + delayMs }
 }
 
-/** The parameters of `writeChallenge` and `REPEATED`. */
-export type ChallengeParameters = OwnerParameters & {
-  readonly now: number
-  readonly id: string
-  readonly method: string
-  readonly purpose: string
-  readonly digits: number
-  readonly maxAttempts: number
-  readonly sends: number
-  readonly resendAt: number
-  readonly createdAt: number
-  readonly expiresAt: number
-  readonly codeMac: string
-}
-
-/** The parameters that write a challenge. */
-export function challengeParameters(
-  application: Application,
-  row: ChallengeRow,
-  now: number,
-): ChallengeParameters {
-  return {
-    application: application.id,
-    now,
-    account: row.account,
-    contact: row.contact,
-    type: row.type,
-    method: row.method,
-    purpose: row.purpose,
-    transaction: row.transaction,
-    id: row.id,
-    digits: row.digits,
-    maxAttempts: row.max_attempts,
-    sends: row.sends,
-    resendAt: row.resend_at,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    codeMac: row.code_mac,
-  }
-}
-
-/** For a code that is sent again: the stored challenge, locked, unless it has ended or the code was sent again meanwhile. */
-export const REPEATED = `SELECT resend_at FROM held, challenge
-    WHERE :sends::integer > 1 AND ${ACTIVE} AND id = :id AND sends = :sends::integer - 1 FOR UPDATE OF challenge`
+/** The columns of a `ChallengeRow`, for `json_to_recordset`. */
+export const CHALLENGE_FIELDS = `account text, contact text, type text, method text, purpose text, transaction text, id text,
+    digits integer, max_attempts integer, sends integer, resend_at bigint, created_at bigint, expires_at bigint, code_mac text`
 
 /**
- * Writes a challenge for the row of `source`: a new one in place of the previous one with the same account, contact, method,
+ * Of the challenges in `source (nr, now, …)`, those whose code is sent again: as they are stored, locked, unless they have ended
+ * or the code was sent again meanwhile. `held` are the locked accounts.
+ */
+export const repeatedIn = (source: string): string => `SELECT wanted.nr, challenge.resend_at
+    FROM ${source} AS wanted JOIN held USING (account), challenge
+    WHERE wanted.sends > 1 AND ${activeFor((column) => `wanted.${column}`, 'wanted.now')}
+      AND challenge.id = wanted.id AND challenge.sends = wanted.sends - 1 FOR UPDATE OF challenge`
+
+/**
+ * Writes the challenges in `source`: a new one in place of the previous one with the same account, contact, method,
  * purpose and transaction (R39), or one whose code is sent again. A new one without a transaction ends those of every
  * transaction; they are written by the same INSERT, since a statement must not change a table twice.
  */
-export const writeChallenge = (
+export const writeChallenges = (
   source: string,
-) => `INSERT INTO challenge AS known (application, ${COLUMNS}, ended_at)
-    SELECT :application, :account, :contact, :type, :method, :purpose, :transaction, :id, :digits::integer,
-      :maxAttempts::integer, :sends::integer, :resendAt::bigint, :createdAt::bigint, :expiresAt::bigint, :codeMac,
-      NULL::bigint FROM ${source}
+): string => `INSERT INTO challenge AS known (application, ${COLUMNS}, ended_at)
+    SELECT :application, ${COLUMNS}, NULL::bigint FROM ${source}
     UNION ALL
-    SELECT application, ${COLUMNS}, :now::bigint FROM ${source}, challenge
-    WHERE :transaction::text = '' AND :sends::integer = 1 AND application = :application AND account = :account
-      AND contact = :contact AND type = :type AND method = :method AND purpose = :purpose AND transaction <> ''
-      AND ended_at IS NULL
+    SELECT :application, former.${COLUMNS.replaceAll(', ', ', former.')}, written.now
+    FROM ${source} AS written JOIN challenge AS former ON former.application = :application
+      AND former.account = written.account AND former.contact = written.contact AND former.type = written.type
+      AND former.method = written.method AND former.purpose = written.purpose AND former.transaction <> ''
+    WHERE written.transaction = '' AND written.sends = 1 AND former.ended_at IS NULL
     ON CONFLICT (application, account, contact, type, method, purpose, transaction) DO UPDATE SET
       id = EXCLUDED.id, digits = EXCLUDED.digits, max_attempts = EXCLUDED.max_attempts, sends = EXCLUDED.sends,
       attempts = CASE WHEN known.id = EXCLUDED.id THEN known.attempts ELSE 0 END, resend_at = EXCLUDED.resend_at,

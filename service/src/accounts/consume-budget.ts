@@ -1,11 +1,20 @@
 import type { Application } from '../application.js'
 import { statement } from '../store/statement.js'
 import { type Queries, queryOne } from '../store/store.js'
-import { BUDGET_COLUMNS, type BudgetParameters, type BudgetRow, countMessage } from './count-message.js'
+import {
+  type BudgetParameters,
+  type BudgetRow,
+  budgetColumns,
+  budgetParameters,
+  type CountedMessage,
+  countMessages,
+} from './count-messages.js'
 import { type BudgetedMessage, type BudgetResult, withinBudget } from './message-budget.js'
 
-const CONSUME = statement<BudgetParameters>(
-  `WITH gate AS (SELECT), ${countMessage('gate')} SELECT ${BUDGET_COLUMNS}`,
+const CONSUME = statement<BudgetParameters & { now: number; counters: string; traffic: string }>(
+  `WITH gate AS MATERIALIZED (
+    SELECT 1 AS nr, :now::bigint AS now, :counters::json AS counters, :traffic::json AS traffic
+  ), ${countMessages('gate')} SELECT ${budgetColumns('gate')} FROM gate`,
 )
 
 /** Consumes one message of every budget (R43), or of none and returns how long to wait, in a statement of its own. */
@@ -15,8 +24,14 @@ export async function consumeMessageBudget(
   message: BudgetedMessage,
   now: number,
 ): Promise<BudgetResult> {
-  const run = async (parameters: BudgetParameters) => {
-    const row = await queryOne<BudgetRow>(tx, CONSUME.text, CONSUME.values(parameters))
+  const run = async ({ counters, traffic }: CountedMessage, part: number | undefined) => {
+    const values = CONSUME.values({
+      ...budgetParameters(application, now, part),
+      now,
+      counters: JSON.stringify(counters),
+      traffic: JSON.stringify(traffic),
+    })
+    const row = await queryOne<BudgetRow>(tx, CONSUME.text, values)
     if (!row) throw new Error('The store returned no row for the budgets of a message.')
     return row
   }

@@ -4,12 +4,12 @@ import { secondsUntil } from '../seconds-until.js'
 import type { Queries } from '../store/store.js'
 import {
   APPLICATION_DAY_MS,
-  type BudgetParameters,
   type BudgetRow,
+  budgetParameters,
+  type CountedMessage,
   findFreePart,
-  PARTS,
-} from './count-message.js'
-import { type TrafficRefusal, trafficParameters, trafficRefusalIn } from './phone-traffic.js'
+} from './count-messages.js'
+import { type TrafficRefusal, trafficCountersOf, trafficRefusalIn } from './phone-traffic.js'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -60,7 +60,7 @@ export interface BudgetResult {
   readonly traffic?: TrafficRefusal | undefined
 }
 
-/** The counters of a message (R43), ordered by scope and key: locking them in one order prevents a deadlock of two sends. */
+/** The counters of a message (R43). */
 function countersOf({ limits }: Application, message: BudgetedMessage): Counter[] {
   const account: Counter = {
     scope: 'account',
@@ -70,7 +70,7 @@ function countersOf({ limits }: Application, message: BudgetedMessage): Counter[
       { name: 'account-day', withinMs: DAY_MS, messages: limits.sendsPerDay },
     ],
   }
-  const destinations = [...message.destinations].sort().map((key) => ({
+  const destinations = message.destinations.map((key) => ({
     scope: 'destination',
     key,
     allowances: [{ name: 'destination', withinMs: HOUR_MS, messages: limits.sendsPerDestinationHour }],
@@ -83,10 +83,25 @@ function countersOf({ limits }: Application, message: BudgetedMessage): Counter[
   return [account, ...client, ...destinations]
 }
 
+/** The counters as a statement reads them. */
+function counted(counters: readonly Counter[]): CountedMessage['counters'] {
+  let position = 0
+  return counters.map(({ scope, key, allowances }) => ({
+    scope,
+    key,
+    kept: Math.max(...allowances.map(({ withinMs }) => withinMs)),
+    allowances: allowances.map(({ withinMs: within, messages }) => ({
+      position: ++position,
+      within,
+      messages,
+    })),
+  }))
+}
+
 /**
  * Counts one message against every budget (R43), or against none and tells how long to wait. `run` executes a statement
- * with the steps of `countMessage`; it is called again when the share of the day that it was given is used up, for which
- * `queries` find another one.
+ * with the steps of `countMessages`; it is called again, with another part of the day, when the part that it used is full.
+ * `queries` find the other part.
  */
 export async function withinBudget<Row extends BudgetRow>(
   application: Application,
@@ -95,37 +110,25 @@ export async function withinBudget<Row extends BudgetRow>(
   {
     queries,
     run,
-  }: { readonly queries: Queries; readonly run: (parameters: BudgetParameters) => Promise<Row> },
+  }: {
+    readonly queries: Queries
+    readonly run: (message: CountedMessage, part: number | undefined) => Promise<Row>
+  },
 ): Promise<{ readonly row: Row; readonly result: BudgetResult | undefined }> {
   const counters = countersOf(application, message)
-  const allowances = counters.flatMap((counter, index) =>
-    counter.allowances.map((allowance) => ({ ...allowance, counter: index + 1 })),
-  )
-  const parameters = {
-    application: application.id,
-    now,
-    scopes: counters.map(({ scope }) => scope),
-    keys: counters.map(({ key }) => key),
-    kept: counters.map((counter) => Math.max(...counter.allowances.map(({ withinMs }) => withinMs))),
-    countersOfAllowances: allowances.map(({ counter }) => counter),
-    withinsMs: allowances.map(({ withinMs }) => withinMs),
-    allowedMessages: allowances.map(({ messages }) => messages),
-    day: Math.floor(now / APPLICATION_DAY_MS),
-    sendsPerApplicationDay: application.limits.sendsPerApplicationDay,
-    ...trafficParameters(application, { phone: message.phone, isCode: message.isCode }, now),
+  const allowances = counters.flatMap((counter) => counter.allowances)
+  const countedMessage = {
+    counters: counted(counters),
+    traffic: trafficCountersOf(application, message, now),
   }
-  // A limit below the number of parts leaves nothing for the last ones.
-  let part = Math.floor(Math.random() * Math.min(PARTS, parameters.sendsPerApplicationDay))
+  let part: number | undefined
   for (;;) {
-    const row = await run({ ...parameters, part })
+    const row = await run(countedMessage, part)
     if (row.sent === null || row.oldest === null) return { row, result: undefined }
     const traffic = trafficRefusalIn(row)
     if (!row.is_counted && row.available_at === null && !traffic) {
-      const free = await findFreePart(queries, parameters)
-      if (free !== undefined) {
-        part = free
-        continue
-      }
+      part = await findFreePart(queries, budgetParameters(application, now))
+      if (part !== undefined) continue
     }
     const budgets = budgetsLeft(allowances, { ...row, sent: row.sent, oldest: row.oldest }, now)
     if (row.available_at !== null) {

@@ -21,7 +21,9 @@ export interface TrafficRefusal {
 }
 
 /** A row of `phone_traffic` that a message counts in. */
-interface TrafficCounter {
+export interface TrafficCounter {
+  /** Its position among those of the message; the first one that refuses it is named. */
+  readonly position: number
   readonly scope: TrafficRefusal['scope']
   readonly key: string
   /** The number of the current period: hours, days or months. */
@@ -33,18 +35,7 @@ interface TrafficCounter {
   readonly untyped: number
 }
 
-/** The parameters of `trafficSteps`. */
-export type TrafficParameters = {
-  readonly trafficScopes: readonly string[]
-  readonly trafficKeys: readonly string[]
-  readonly trafficPeriods: readonly number[]
-  readonly trafficAmounts: readonly number[]
-  readonly trafficAllowed: readonly number[]
-  readonly trafficUntyped: readonly number[]
-  readonly minConversionPercent: number
-}
-
-/** The column of `TRAFFIC_COLUMN`: `scope key reason` of the first refusal, or `null`. */
+/** The column of `trafficColumn`: `scope key reason` of the first refusal, or `null`. */
 export interface TrafficRow {
   readonly traffic_refusal: string | null
 }
@@ -58,39 +49,24 @@ export function trafficKeys(
   return { country: countryOf(phone) ?? '', prefix: phone.slice(0, -DIGITS_AFTER_PREFIX) }
 }
 
-/** The parameters that count a message to a phone (R103), and nothing without one. */
-export function trafficParameters(
+/** What a message to a phone counts against (R103); nothing without one. */
+export function trafficCountersOf(
   application: Application,
-  message: { readonly phone: string | undefined; readonly isCode: boolean },
+  { phone, isCode }: { readonly phone?: string | undefined; readonly isCode: boolean },
   now: number,
-): TrafficParameters {
-  const counters =
-    message.phone === undefined ? [] : countersOf(application, message.phone, message.isCode, now)
-  return {
-    trafficScopes: counters.map(({ scope }) => scope),
-    trafficKeys: counters.map(({ key }) => key),
-    trafficPeriods: counters.map(({ period }) => period),
-    trafficAmounts: counters.map(({ amount }) => amount),
-    trafficAllowed: counters.map(({ allowed }) => allowed),
-    trafficUntyped: counters.map(({ untyped }) => untyped),
-    minConversionPercent: application.limits.minConversionPercent,
-  }
-}
-
-/** Ordered by scope and key, the order in which they are locked. */
-function countersOf(application: Application, phone: string, isCode: boolean, now: number): TrafficCounter[] {
-  const keys = trafficKeys(application, phone)
+): TrafficCounter[] {
+  const keys = phone === undefined ? undefined : trafficKeys(application, phone)
   if (!keys) return []
   const { limits, spending } = application
   const hour = { period: Math.floor(now / HOUR_MS), amount: 1 }
   const judged = isCode && limits.minConversionPercent > 0
   const byNumber: TrafficCounter[] = [
     {
-      ...{ scope: 'country', key: keys.country, ...hour, allowed: limits.sendsPerCountryHour },
+      ...{ position: 1, scope: 'country', key: keys.country, ...hour, allowed: limits.sendsPerCountryHour },
       untyped: judged ? limits.untypedPerCountry : -1,
     },
     {
-      ...{ scope: 'prefix', key: keys.prefix, ...hour, allowed: limits.sendsPerPrefixHour },
+      ...{ position: 2, scope: 'prefix', key: keys.prefix, ...hour, allowed: limits.sendsPerPrefixHour },
       untyped: judged ? limits.untypedPerPrefix : -1,
     },
   ]
@@ -100,7 +76,7 @@ function countersOf(application: Application, phone: string, isCode: boolean, no
       ? []
       : [
           {
-            ...{ scope: 'spend', key, amount, untyped: -1 },
+            ...{ position: key === 'day' ? 3 : 4, scope: 'spend', key, amount, untyped: -1 },
             period: key === 'day' ? Math.floor(now / DAY_MS) : monthOf(now),
             allowed: Math.round(limit * MILLIONTHS),
           },
@@ -129,16 +105,20 @@ export function trafficFreeAt({ scope, key }: TrafficRefusal, now: number): numb
 /** How often counts were halved since a row was written. */
 export const HALVINGS = 'least(31, greatest(0, :day::integer - known.day))'
 
-/** Steps of a statement that lock and judge the traffic of a message; `traffic_refused` has a row if it must not be sent. */
+/**
+ * Steps of a statement that lock and judge the traffic of the messages in `gate (nr, traffic)`; `traffic_refused` has a row for
+ * each that must not be sent.
+ */
 export const judgeTraffic = (gate: string): string => `traffic AS MATERIALIZED (
     SELECT wanted.*, known.key IS NOT NULL AS is_known,
       CASE WHEN known.period = wanted.period THEN known.in_period ELSE 0 END + wanted.amount AS after,
       coalesce(known.sent >> ${HALVINGS}, 0) AS sent, coalesce(known.typed >> ${HALVINGS}, 0) AS typed,
       known.paused_at
-    FROM ${gate},
-      unnest(:trafficScopes::text[], :trafficKeys::text[], :trafficPeriods::bigint[], :trafficAmounts::bigint[],
-        :trafficAllowed::bigint[], :trafficUntyped::integer[])
-        WITH ORDINALITY AS wanted (scope, key, period, amount, allowed, untyped, position)
+    FROM (
+      SELECT nr, wanted.* FROM ${gate}, json_to_recordset(traffic) AS wanted (position integer, scope text, key text,
+        period bigint, amount bigint, allowed bigint, untyped integer)
+      ORDER BY scope, key
+    ) AS wanted
       LEFT JOIN LATERAL (
         SELECT key, period, in_period, day, sent, typed, paused_at FROM phone_traffic
         WHERE application = :application AND phone_traffic.scope = wanted.scope AND phone_traffic.key = wanted.key
@@ -146,19 +126,19 @@ export const judgeTraffic = (gate: string): string => `traffic AS MATERIALIZED (
       ) AS known ON true
   ),
   traffic_refused AS MATERIALIZED (
-    SELECT scope || ' ' || key || ' ' || reason AS refusal FROM traffic, LATERAL (SELECT CASE
+    SELECT DISTINCT ON (nr) nr, scope || ' ' || key || ' ' || reason AS refusal FROM traffic, LATERAL (SELECT CASE
         WHEN paused_at IS NOT NULL THEN 'paused'
         WHEN after > allowed THEN 'budget'
         WHEN untyped >= 0 AND sent >= untyped + typed * 100 / :minConversionPercent::integer THEN 'untyped'
       END AS reason) AS judged
-    WHERE reason IS NOT NULL ORDER BY position LIMIT 1
+    WHERE reason IS NOT NULL ORDER BY nr, position
   )`
 
-/** A step that counts the traffic of a message for the row of `source`. */
+/** A step that counts the traffic of the messages in `source (nr)`. */
 export const countTraffic = (source: string): string => `traffic_counted AS (
     INSERT INTO phone_traffic AS known (application, scope, key, period, in_period, day, sent, typed)
     SELECT :application, scope, key, period, after, :day::integer, sent + CASE WHEN untyped < 0 THEN 0 ELSE 1 END, typed
-    FROM ${source} AS allowed, traffic
+    FROM ${source} JOIN traffic USING (nr)
     ON CONFLICT (application, scope, key) DO UPDATE SET period = EXCLUDED.period, day = EXCLUDED.day,
       sent = EXCLUDED.sent, typed = EXCLUDED.typed,
       in_period = CASE
@@ -168,10 +148,11 @@ export const countTraffic = (source: string): string => `traffic_counted AS (
         ELSE ${raiseConflict('known.key')} END
   )`
 
-/** The column of a statement with the steps of `judgeTraffic`: see `TrafficRow`. */
-export const TRAFFIC_COLUMN = '(SELECT refusal FROM traffic_refused) AS traffic_refusal'
+/** The column of a statement with the steps of `judgeTraffic`, for each row of `source (nr)`: see `TrafficRow`. */
+export const trafficColumn = (source: string): string =>
+  `(SELECT refusal FROM traffic_refused WHERE traffic_refused.nr = ${source}.nr) AS traffic_refusal`
 
-/** The refusal in the column of `TRAFFIC_COLUMN`. */
+/** The refusal in the column of `trafficColumn`. */
 export function trafficRefusalIn({ traffic_refusal }: TrafficRow): TrafficRefusal | undefined {
   if (traffic_refusal === null) return undefined
   const [scope, key, reason] = traffic_refusal.split(' ')

@@ -70,42 +70,42 @@ interface Row {
   readonly attempts: number
 }
 
-/** The parameters that write messages. */
-export type QueueParameters = {
-  readonly application: string
-  readonly account: string
+/** A message as `insertMessages` reads it from JSON. Times in milliseconds since 1970. */
+interface MessageFields {
+  readonly id: string
   readonly slot: number
-  readonly challenge: string | null
-  readonly dueAt: number
-  readonly messagesExpireAt: number
-  readonly now: number
-  readonly ids: readonly string[]
-  readonly channels: readonly string[]
-  readonly masked: readonly string[]
-  /** The ISO code of each phone's country; empty without a phone. */
-  readonly countries: readonly string[]
-  /** A keyed hash of each recipient; empty where the account is named after it. */
-  readonly recipients: readonly string[]
-  readonly sealed: readonly string[]
+  readonly channel: string
+  readonly masked: string
+  /** The ISO code of the phone's country. */
+  readonly country: string | undefined
+  /** A keyed hash of the recipient; absent where the account is named after it. */
+  readonly recipient: string | undefined
+  readonly sealed: string
+  readonly challenge: string | undefined
+  readonly due_at: number
+  readonly expires_at: number
+  readonly created_at: number
 }
 
-/** Messages that are not written yet, and the parameters that write them. */
+/** Messages that are not written yet. */
 export interface PreparedMessages {
   readonly queued: QueuedMessage[]
-  readonly parameters: QueueParameters
+  /** What `insertMessages` writes. */
+  readonly fields: readonly MessageFields[]
 }
 
-/** Writes the messages for each row of `source`. */
-export const insertMessages = (source: string) =>
-  `INSERT INTO outbox (application, account, slot, id, channel, masked, country, recipient, sealed, state, challenge, due_at, expires_at,
-    created_at, updated_at)
-  SELECT :application, :account, :slot::smallint, m.id, m.channel, m.masked, nullif(m.country, ''), nullif(m.recipient, ''), m.sealed, 'queued', :challenge, :dueAt::bigint,
-    :messagesExpireAt::bigint, :now::bigint, :now::bigint
-  FROM ${source} AS allowed,
-    unnest(:ids::text[], :channels::text[], :masked::text[], :countries::text[], :recipients::text[], :sealed::text[])
-      AS m (id, channel, masked, country, recipient, sealed)`
+/** Writes the messages in the JSON of each row of `source (account, messages)`. */
+export const insertMessages = (source: string): string =>
+  `INSERT INTO outbox (application, account, slot, id, channel, masked, country, recipient, sealed, state, challenge, due_at,
+    expires_at, created_at, updated_at)
+  SELECT :application, source.account, m.slot, m.id, m.channel, m.masked, m.country, m.recipient, m.sealed, 'queued',
+    m.challenge, m.due_at, m.expires_at, m.created_at, m.created_at
+  FROM ${source} AS source, json_to_recordset(source.messages) AS m (id text, slot smallint, channel text, masked text,
+    country text, recipient text, sealed text, challenge text, due_at bigint, expires_at bigint, created_at bigint)`
 
-const INSERT = statement<QueueParameters>(insertMessages('(SELECT 1)'))
+const INSERT = statement<{ application: string; account: string; messages: string }>(
+  insertMessages('(SELECT :account::text AS account, :messages::json AS messages)'),
+)
 
 // `settled_at IS NULL` says the same as `state = 'queued'`, but keeps PostgreSQL from searching all queued messages.
 
@@ -147,31 +147,31 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
       const id = randomBytes(16).toString('base64url')
       return { ...message, request, application, id, slot, expiresAt, leasedUntil, attempts: 0 }
     })
-    const parameters = {
-      application,
-      account,
-      slot,
-      challenge: challenge ?? null,
-      dueAt: leasedUntil,
-      messagesExpireAt: expiresAt,
-      now,
-      ids: queued.map(({ id }) => id),
-      channels: messages.map(({ channel }) => channel),
-      masked: messages.map(maskedRecipient),
-      countries: messages.map(countryOfMessage),
-      recipients: messages.map(({ to }) =>
-        account === `contact:${to.toLowerCase()}` ? '' : recipientReference(keys, application, to),
-      ),
-      sealed: queued.map(({ id }, index) =>
+    const fields = queued.map(({ id, slot }, index) => {
+      const message = messages[index] as Message
+      return {
+        id,
+        slot,
+        channel: message.channel,
+        masked: maskedRecipient(message),
+        country: countryOfMessage(message) || undefined,
+        recipient:
+          account === `contact:${message.to.toLowerCase()}`
+            ? undefined
+            : recipientReference(keys, application, message.to),
         // Release 0.1 also reads `html`.
-        seal(
+        sealed: seal(
           keys,
           outboxIdentity(application, id),
-          JSON.stringify({ ...messages[index], html: '', request }),
+          JSON.stringify({ ...message, html: '', request }),
         ),
-      ),
-    }
-    return { queued, parameters }
+        challenge,
+        due_at: leasedUntil,
+        expires_at: expiresAt,
+        created_at: now,
+      }
+    })
+    return { queued, fields }
   }
 
   const finish = recordOutcomes(store)
@@ -180,8 +180,9 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
     prepare,
 
     async insert(tx, application, messages, details) {
-      const { queued, parameters } = prepare(application, messages, details)
-      await tx.query(INSERT.text, INSERT.values(parameters))
+      const { queued, fields } = prepare(application, messages, details)
+      const { account } = details
+      await tx.query(INSERT.text, INSERT.values({ application, account, messages: JSON.stringify(fields) }))
       return queued
     },
 

@@ -1,33 +1,21 @@
 import { type Refused, VERIFY_TYPE } from 'countersign/protocol'
-import { IS_DISABLED, LOCK_ROW, lockedForSeconds } from '../accounts/account.js'
+import { lockedForSeconds } from '../accounts/account.js'
 import {
-  type ChallengeParameters,
   type ChallengeRow,
-  challengeParameters,
   codeOf,
   findActiveChallenge,
   newChallenge,
   type Owner,
-  REPEATED,
   repeatedChallenge,
-  writeChallenge,
 } from '../accounts/challenge.js'
-import {
-  BUDGET_COLUMNS,
-  type BudgetParameters,
-  type BudgetRow,
-  countMessage,
-} from '../accounts/count-message.js'
 import { withinBudget } from '../accounts/message-budget.js'
 import type { Application } from '../application.js'
 import type { QueuedMessage } from '../delivery/message.js'
-import { insertMessages, type QueueParameters } from '../delivery/outbox-table.js'
+import type { PreparedMessages } from '../delivery/outbox-table.js'
 import { codeMessage, type Recipient } from '../message-texts/compose.js'
 import { factorDisabled, limited, locked } from '../refusals.js'
 import type { SendInput } from '../requests/inputs.js'
 import { secondsUntil } from '../seconds-until.js'
-import { statement } from '../store/statement.js'
-import { queryOne } from '../store/store.js'
 import { budgetedMessage } from './budgeted-message.js'
 import type { FlowContext } from './context.js'
 
@@ -39,44 +27,7 @@ export interface Begun {
   readonly messages: QueuedMessage[]
 }
 
-type Parameters = ChallengeParameters &
-  BudgetParameters &
-  QueueParameters & {
-    readonly factor: string
-    readonly failuresBeforeDisable: number
-  }
-
-interface Row extends BudgetRow {
-  readonly locked_until: number
-  readonly disabled: boolean
-  /** The challenge is no longer as it was read before. */
-  readonly is_stale: boolean
-  /** When the code may be sent again; `null` for a new challenge. */
-  readonly resend_at: number | null
-}
-
-// A disabled contact is enabled by binding it again, so a code for that may still be sent (R26).
-const BEGIN = statement<Parameters>(`WITH held AS (${LOCK_ROW}),
-  repeated AS MATERIALIZED (${REPEATED}),
-  found AS MATERIALIZED (
-    SELECT held.locked_until, repeated.resend_at, :purpose::text <> 'enrollment' AND ${IS_DISABLED} AS disabled,
-      :sends::integer > 1 AND repeated.resend_at IS NULL AS is_stale
-    FROM held LEFT JOIN repeated ON true
-  ),
-  gate AS MATERIALIZED (
-    SELECT FROM found WHERE locked_until <= :now::bigint AND NOT disabled AND NOT is_stale
-      AND coalesce(resend_at, 0) <= :now::bigint
-  ),
-  ${countMessage('gate')},
-  challenged AS (${writeChallenge('counted_today')}),
-  queued AS (${insertMessages('counted_today')})
-  SELECT found.*, ${BUDGET_COLUMNS} FROM found`)
-
-/**
- * Begins a challenge, or repeats the active one that the input names: one statement checks the lock, the factor, the wait
- * between two codes and every budget, counts the message, and writes challenge and message. It changes nothing when the
- * message is refused.
- */
+/** Begins a challenge, or repeats the active one that the input names. It changes nothing when the message is refused. */
 export async function beginSending(
   context: FlowContext,
   application: Application,
@@ -95,17 +46,20 @@ export async function beginSending(
       ? repeatedChallenge(application, active, now)
       : newChallenge(context.keys, application, owner, { ...input, now })
     const messages = prepareMessages(context, application, row, recipients, now)
-    const parameters = {
-      ...messages.parameters,
-      ...challengeParameters(application, row, now),
+    const begun = {
+      challenge: row,
       factor: `${owner.type}:${canonicalContact}`,
-      failuresBeforeDisable: application.limits.failuresBeforeDisable,
+      now,
+      messages: messages.fields,
     }
     const { row: found, result } = await withinBudget(
       application,
       { ...budgetedMessage(recipients, input), isCode: true },
       now,
-      { queries: context.store, run: (budget) => runBegin(context, Object.assign(budget, parameters)) },
+      {
+        queries: context.store,
+        run: (counted, part) => context.beginChallenge(application, { ...begun, counted }, part),
+      },
     )
     if (found.locked_until > now) return locked(lockedForSeconds(found, now))
     if (found.disabled) return factorDisabled
@@ -125,7 +79,7 @@ function prepareMessages(
   row: ChallengeRow,
   recipients: readonly Recipient[],
   now: number,
-) {
+): PreparedMessages {
   const content = {
     code: codeOf(context.keys, application, row),
     purpose: row.purpose,
@@ -140,10 +94,4 @@ function prepareMessages(
     request: context.requestId,
   }
   return context.outbox.prepare(application.id, composed, details)
-}
-
-async function runBegin({ store }: FlowContext, parameters: Parameters): Promise<Row> {
-  const row = await queryOne<Row>(store, BEGIN.text, BEGIN.values(parameters))
-  if (!row) throw new Error('The store returned no row for an account.')
-  return row
 }

@@ -2,7 +2,7 @@ import type { Contact, MfaService, VerifyRequest } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import { inProcessService } from '../../src/flows/in-process-service.js'
 import type { Queries } from '../../src/store/store.js'
-import { appCode, type Bench, freshEmail, freshTenant } from '../kit.js'
+import { appCode, type Bench, freshEmail, freshTenant, overStore } from '../kit.js'
 
 type Attempt = Pick<VerifyRequest, 'method' | 'kind' | 'code'>
 
@@ -49,7 +49,11 @@ export function sameWorkSuite(bench: () => Bench): void {
       transaction: <T>(work: (tx: Queries) => Promise<T>) =>
         context.store.transaction((tx) => work(listening(tx))),
     }
-    return { ...tenant, asked, mfa: inProcessService({ ...context, store }, async () => tenant.application) }
+    return {
+      ...tenant,
+      asked,
+      mfa: inProcessService(overStore(context, store), async () => tenant.application),
+    }
   }
 
   async function withEverything(mfa: MfaService, contact: Contact & { kind: 'email' }) {

@@ -1,0 +1,171 @@
+import type { Application } from '../application.js'
+import { raiseConflict } from '../store/raise-conflict.js'
+import { statement } from '../store/statement.js'
+import { type Queries, queryOne } from '../store/store.js'
+import {
+  countTraffic,
+  judgeTraffic,
+  type TrafficCounter,
+  type TrafficRow,
+  trafficColumn,
+} from './phone-traffic.js'
+
+/** The period of an application's budget: the UTC day. */
+export const APPLICATION_DAY_MS = 86_400_000
+
+const HOUR_MS = 3_600_000
+
+/** The number of rows that count an application's day, because a single row would serialize all of its sends. */
+const PARTS = 64
+
+/** How many messages a counter allows in a period. */
+export interface CountedAllowance {
+  /** Its position among all allowances of the message. */
+  readonly position: number
+  readonly within: number
+  readonly messages: number
+}
+
+/** A row of `budget` that a message counts in. */
+export interface BudgetCounter {
+  readonly scope: string
+  readonly key: string
+  /** How long it keeps the time of a message: the longest period of its allowances. */
+  readonly kept: number
+  readonly allowances: readonly CountedAllowance[]
+}
+
+/** Every counter of a message, as `countMessages` reads them from JSON. */
+export interface CountedMessage {
+  readonly counters: readonly BudgetCounter[]
+  readonly traffic: readonly TrafficCounter[]
+}
+
+/** The parameters of `countMessages`. */
+export type BudgetParameters = {
+  readonly application: string
+  readonly day: number
+  /** The part of the day in which the messages are counted. */
+  readonly part: number
+  readonly sendsPerApplicationDay: number
+  readonly minConversionPercent: number
+}
+
+/** The parameters that count messages of an application. Without `part`, any part of the day will do. */
+export function budgetParameters(
+  { id, limits }: Application,
+  now: number,
+  // A limit below the number of parts leaves nothing for the last ones.
+  part = Math.floor(Math.random() * Math.min(PARTS, limits.sendsPerApplicationDay)),
+): BudgetParameters {
+  const { sendsPerApplicationDay, minConversionPercent } = limits
+  return {
+    application: id,
+    day: Math.floor(now / APPLICATION_DAY_MS),
+    part,
+    sendsPerApplicationDay,
+    minConversionPercent,
+  }
+}
+
+/** What `budgetColumns` tells of a message, before it is counted. */
+export interface BudgetRow extends TrafficRow {
+  /** Messages within the period of each allowance; `null` when the budgets were not looked at. */
+  readonly sent: readonly number[] | null
+  /** The oldest of them; when there is none, `now`. */
+  readonly oldest: readonly number[] | null
+  /** When every allowance has room again; `null` when all have. */
+  readonly available_at: number | null
+  /** Whether the message was counted against every budget. Otherwise it was counted against none. */
+  readonly is_counted: boolean
+  /** Messages of the application today. */
+  readonly sent_today: number
+}
+
+// The shares of the parts add up to the limit, so that it holds exactly, no matter which parts are used.
+const shareOf = (part: string) => `:sendsPerApplicationDay::integer / ${PARTS}
+  + (CASE WHEN ${part} < :sendsPerApplicationDay::integer % ${PARTS} THEN 1 ELSE 0 END)`
+
+/**
+ * The steps of a statement that counts messages, each against every budget or against none. `gate (nr, now, counters, traffic)`
+ * has a row for each of them, with its counters in JSON (`CountedMessage`); no two of them may have a counter in common. Later
+ * steps select from `counted_message (nr)`, which has a row for each that was counted. The counters stay locked until the
+ * transaction ends, so that concurrent sends of several accounts cannot exceed a shared budget.
+ */
+export const countMessages = (gate: string): string => `counter AS MATERIALIZED (
+    SELECT wanted.*, known.times FROM (
+      SELECT nr, now, wanted.* FROM ${gate},
+        json_to_recordset(counters) AS wanted (scope text, key text, kept bigint, allowances json)
+      -- Two statements that lock their counters in different orders would wait for each other.
+      ORDER BY scope, key
+    ) AS wanted
+      LEFT JOIN LATERAL (
+        -- A locked row is read in its latest version, not in that of the statement's snapshot.
+        SELECT times FROM budget
+        WHERE application = :application AND budget.scope = wanted.scope AND budget.key = wanted.key FOR UPDATE
+      ) AS known ON true
+  ),
+  allowance AS MATERIALIZED (
+    SELECT nr, allowed.position, recent.sent, recent.oldest,
+      CASE WHEN recent.sent >= allowed.messages
+        THEN counter.times[cardinality(counter.times) - allowed.messages + 1] + allowed.within END AS available_at
+    FROM counter, json_to_recordset(allowances) AS allowed (position integer, within bigint, messages integer),
+      LATERAL (
+        SELECT count(*)::integer AS sent, coalesce(min(time), counter.now) AS oldest
+        FROM unnest(counter.times) AS time WHERE time > counter.now - allowed.within
+      ) AS recent
+  ),
+  ${judgeTraffic(gate)},
+  within_budgets AS MATERIALIZED (
+    SELECT nr FROM ${gate}
+    WHERE NOT EXISTS (SELECT FROM allowance WHERE allowance.nr = ${gate}.nr AND available_at IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM traffic_refused WHERE traffic_refused.nr = ${gate}.nr)
+  ),
+  counted_today AS (
+    INSERT INTO daily_budget AS daily (application, day, part, messages)
+    SELECT :application, :day::integer, :part::integer, count(*) FROM within_budgets
+    HAVING count(*) BETWEEN 1 AND ${shareOf(':part::integer')}
+    ON CONFLICT (application, day, part) DO UPDATE SET messages = daily.messages + EXCLUDED.messages
+    WHERE daily.messages + EXCLUDED.messages <= ${shareOf('daily.part')}
+    RETURNING part
+  ),
+  counted_message AS MATERIALIZED (SELECT nr FROM within_budgets, counted_today),
+  counted AS (
+    INSERT INTO budget (application, scope, key, last_hour, times)
+    SELECT :application, scope, key, (now / ${HOUR_MS})::integer, ARRAY (
+      SELECT time FROM unnest(counter.times || counter.now) AS time
+      WHERE time > counter.now - counter.kept ORDER BY time
+    ) FROM counted_message JOIN counter USING (nr)
+    ON CONFLICT (application, scope, key) DO UPDATE SET last_hour = EXCLUDED.last_hour, times = CASE
+      WHEN EXISTS (SELECT FROM counter WHERE counter.scope = budget.scope AND counter.key = budget.key
+        AND counter.times IS NOT NULL) THEN EXCLUDED.times
+      -- Another send created the row since this statement began.
+      ELSE ARRAY[${raiseConflict('budget.key')}]::bigint[] END
+  ),
+  ${countTraffic('counted_message')}`
+
+/** The columns of a statement with the steps of `countMessages`, for each row of `source (nr)`: see `BudgetRow`. */
+export const budgetColumns = (
+  source: string,
+): string => `(SELECT array_agg(sent ORDER BY position) FROM allowance WHERE allowance.nr = ${source}.nr) AS sent,
+  (SELECT array_agg(oldest ORDER BY position) FROM allowance WHERE allowance.nr = ${source}.nr) AS oldest,
+  (SELECT max(available_at) FROM allowance WHERE allowance.nr = ${source}.nr) AS available_at,
+  ${trafficColumn(source)},
+  EXISTS (SELECT FROM counted_message WHERE counted_message.nr = ${source}.nr) AS is_counted,
+  (SELECT coalesce(sum(messages), 0)::integer FROM daily_budget
+    WHERE application = :application AND day = :day) AS sent_today`
+
+type DayParameters = Pick<BudgetParameters, 'application' | 'day' | 'sendsPerApplicationDay'>
+
+const FREE_PART = statement<DayParameters>(
+  `SELECT share.part FROM generate_series(0, ${PARTS - 1}) AS share (part)
+    LEFT JOIN daily_budget AS used
+      ON used.application = :application AND used.day = :day AND used.part = share.part
+  WHERE coalesce(used.messages, 0) < ${shareOf('share.part')} ORDER BY random() LIMIT 1`,
+)
+
+/** A part of the application's day that is not used up; `undefined` when all are. */
+export async function findFreePart(queries: Queries, day: DayParameters): Promise<number | undefined> {
+  const row = await queryOne<{ part: number }>(queries, FREE_PART.text, FREE_PART.values(day))
+  return row?.part
+}

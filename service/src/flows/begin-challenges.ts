@@ -1,0 +1,133 @@
+import { lockAccounts } from '../accounts/account.js'
+import { CHALLENGE_FIELDS, type ChallengeRow, repeatedIn, writeChallenges } from '../accounts/challenge.js'
+import {
+  type BudgetParameters,
+  type BudgetRow,
+  budgetColumns,
+  budgetParameters,
+  type CountedMessage,
+  countMessages,
+} from '../accounts/count-messages.js'
+import type { Application } from '../application.js'
+import { insertMessages, type PreparedMessages } from '../delivery/outbox-table.js'
+import { type Place, runTogether } from '../store/run-together.js'
+import { statement } from '../store/statement.js'
+import type { Store } from '../store/store.js'
+
+/** A challenge to begin, or to repeat with another code. */
+export interface Beginning {
+  readonly challenge: ChallengeRow
+  /** The factor that its code confirms, such as `EMAIL:dana@example.com`. */
+  readonly factor: string
+  /** The time of the request, in milliseconds since 1970. */
+  readonly now: number
+  readonly counted: CountedMessage
+  readonly messages: PreparedMessages['fields']
+}
+
+/** What became of it. */
+export interface BeginningResult extends BudgetRow {
+  readonly locked_until: number
+  readonly disabled: boolean
+  /** The challenge is no longer as it was read before. */
+  readonly is_stale: boolean
+  /** When the code may be sent again; `null` for a new challenge. */
+  readonly resend_at: number | null
+}
+
+/**
+ * Begins a challenge of an application. With `part`, its message counts in that part of the application's day, in a statement
+ * of its own.
+ */
+export type BeginChallenge = (
+  application: Application,
+  beginning: Beginning,
+  part: number | undefined,
+) => Promise<BeginningResult>
+
+/** So many challenges share a statement, and so many statements of an application run at the same time. */
+const MAX_TOGETHER = 16
+const MAX_STATEMENTS = 2
+
+// A disabled contact is enabled by binding it again, so a code for that may still be sent (R26).
+const BEGIN = statement<BudgetParameters & { beginnings: string; failuresBeforeDisable: number }>(`WITH
+  wanted AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(:beginnings::json) AS wanted (nr integer, now bigint, factor text, ${CHALLENGE_FIELDS},
+      counters json, traffic json, messages json)
+  ),
+  held AS (${lockAccounts('wanted')}),
+  repeated AS MATERIALIZED (${repeatedIn('wanted')}),
+  found AS MATERIALIZED (
+    SELECT wanted.*, held.locked_until, repeated.resend_at AS resent_at,
+      wanted.purpose <> 'enrollment' AND EXISTS (
+        SELECT FROM factor WHERE factor.application = :application AND factor.account = wanted.account
+          AND factor.factor = wanted.factor AND failures >= :failuresBeforeDisable::integer
+      ) AS disabled,
+      wanted.sends > 1 AND repeated.nr IS NULL AS is_stale
+    FROM wanted JOIN held USING (account) LEFT JOIN repeated USING (nr)
+  ),
+  gate AS MATERIALIZED (
+    SELECT * FROM found WHERE locked_until <= now AND NOT disabled AND NOT is_stale AND coalesce(resent_at, 0) <= now
+  ),
+  ${countMessages('gate')},
+  begun AS MATERIALIZED (SELECT gate.* FROM counted_message JOIN gate USING (nr)),
+  challenged AS (${writeChallenges('begun')}),
+  queued AS (${insertMessages('begun')})
+  SELECT nr, locked_until, disabled, is_stale, resent_at AS resend_at, ${budgetColumns('found')} FROM found`)
+
+/**
+ * Begins challenges: one statement checks locks, factors, the wait between two codes and every budget, counts the messages,
+ * and writes challenges and messages. It changes nothing for a challenge that is refused. Those that are requested at the same
+ * time share a statement.
+ */
+export function beginChallenges(store: Store): BeginChallenge {
+  async function run(
+    application: Application,
+    beginnings: readonly Beginning[],
+    part?: number,
+  ): Promise<readonly BeginningResult[]> {
+    const rows = await store.query<BeginningResult & { nr: number }>(
+      BEGIN.text,
+      BEGIN.values({
+        ...budgetParameters(application, Math.max(...beginnings.map(({ now }) => now)), part),
+        failuresBeforeDisable: application.limits.failuresBeforeDisable,
+        beginnings: JSON.stringify(beginnings.map(fieldsOf)),
+      }),
+    )
+    if (rows.length !== beginnings.length) throw new Error('The store did not answer for every challenge.')
+    return rows.sort((a, b) => a.nr - b.nr)
+  }
+
+  const beginTogether = runTogether(
+    (requests: readonly Request[]) =>
+      run(
+        (requests[0] as Request).application,
+        requests.map(({ beginning }) => beginning),
+      ),
+    { placeOf, maxItems: MAX_TOGETHER, maxRuns: MAX_STATEMENTS },
+  )
+  return async (application, beginning, part) => {
+    if (part === undefined) return beginTogether({ application, beginning })
+    const [result] = await run(application, [beginning], part)
+    return result as BeginningResult
+  }
+}
+
+interface Request {
+  readonly application: Application
+  readonly beginning: Beginning
+}
+
+function fieldsOf({ challenge, factor, now, counted, messages }: Beginning, nr: number) {
+  return { nr, now, factor, ...challenge, ...counted, messages }
+}
+
+/** A statement can change an account or a counter only once. */
+function placeOf({ application: { id }, beginning: { challenge, counted } }: Request): Place {
+  const counters = [...counted.counters, ...counted.traffic]
+  return {
+    group: id,
+    owner: `${id} ${challenge.account}`,
+    keys: [`account ${challenge.account}`, ...counters.map(({ scope, key }) => `${scope} ${key}`)],
+  }
+}

@@ -1,0 +1,88 @@
+import { StoreUnavailableError } from './store-unavailable.js'
+
+/** With what an item can run. */
+export interface Place {
+  /** Only items of one group share a run. */
+  readonly group: string
+  /** Items of one owner run one after the other, so that a flood of them cannot hold up everything else. */
+  readonly owner: string
+  /** Items of a run have none of these in common. */
+  readonly keys: readonly string[]
+}
+
+interface Waiting<Item, Result> extends Place {
+  readonly item: Item
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+/**
+ * Runs items together: while `maxRuns` of their group are in progress, further items wait, and then share the next run if their
+ * places allow it. `run` returns one result for each item. When it fails for a reason that may lie in one of them, each of them
+ * runs again alone.
+ */
+export function runTogether<Item, Result>(
+  run: (items: readonly Item[]) => Promise<readonly Result[]>,
+  {
+    placeOf,
+    maxItems,
+    maxRuns,
+  }: { readonly placeOf: (item: Item) => Place; readonly maxItems: number; readonly maxRuns: number },
+): (item: Item) => Promise<Result> {
+  let waiting: Waiting<Item, Result>[] = []
+  const owners = new Set<string>()
+  const runs = new Map<string, number>()
+
+  function start(): void {
+    for (let items = takeItems(); items[0]; items = takeItems()) void settleAll(items[0].group, items)
+  }
+
+  /** The longest waiting item that can run, and those that can run with it. */
+  function takeItems(): readonly Waiting<Item, Result>[] {
+    const taken: Waiting<Item, Result>[] = []
+    const keys = new Set<string>()
+    waiting = waiting.filter((one) => {
+      const fits =
+        taken.length < maxItems &&
+        (taken[0] ? one.group === taken[0].group : (runs.get(one.group) ?? 0) < maxRuns) &&
+        !owners.has(one.owner) &&
+        !one.keys.some((key) => keys.has(key))
+      if (fits) {
+        taken.push(one)
+        for (const key of one.keys) keys.add(key)
+      }
+      return !fits
+    })
+    return taken
+  }
+
+  async function settleAll(group: string, items: readonly Waiting<Item, Result>[]): Promise<void> {
+    runs.set(group, (runs.get(group) ?? 0) + 1)
+    for (const { owner } of items) owners.add(owner)
+    await settle(items)
+    for (const { owner } of items) owners.delete(owner)
+    const left = (runs.get(group) ?? 1) - 1
+    if (left > 0) runs.set(group, left)
+    else runs.delete(group)
+    start()
+  }
+
+  async function settle(items: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await run(items.map(({ item }) => item))
+      items.forEach(({ resolve }, index) => void resolve(results[index] as Result))
+    } catch (error) {
+      if (items.length > 1 && !(error instanceof StoreUnavailableError)) {
+        for (const one of items) await settle([one])
+      } else {
+        for (const { reject } of items) reject(error)
+      }
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, ...placeOf(item), resolve, reject })
+      start()
+    })
+}
