@@ -7,7 +7,7 @@ const ITEMS = ['a1', 'a2', 'b1', 'c1', 'd1', 'e1']
 /** A runner whose runs end when `finish` is called. The first character of an item is its owner and only key, what follows `/` its group. */
 function runner({
   maxItems = 3,
-  maxRuns = 1,
+  maxWaitMs = 60_000,
   fail = (_items: readonly string[]): Error | undefined => undefined,
 } = {}) {
   const runs: { readonly items: readonly string[]; finish(): void }[] = []
@@ -25,7 +25,7 @@ function runner({
         keys: [item.slice(0, 1)],
       }),
       maxItems,
-      maxRuns,
+      maxWaitMs,
     },
   )
   /** Finishes each run as soon as it has begun, until none is left. */
@@ -46,15 +46,14 @@ test('what arrives during a run shares the next one, up to the limit, and items 
   expect(items()).toEqual([['a1'], ['a2', 'b1', 'c1'], ['d1', 'e1']])
 })
 
-test('an owner whose item is in progress does not hold up others', async () => {
-  const { add, runs, items, finishAll } = runner({ maxRuns: 2 })
-  const results = Promise.all(['a1', 'a2', 'a3', 'b1'].map(add))
-  expect(items()).toEqual([['a1'], ['b1']])
-  runs[1]?.finish()
-  await new Promise(setImmediate)
-  expect(items()).toEqual([['a1'], ['b1']])
+test('items wait no longer than allowed for a run in progress, but still for one of their owner', async () => {
+  const { add, finishAll, items } = runner({ maxWaitMs: 1 })
+  const results = Promise.all(['a1', 'a2', 'b1'].map(add))
+  expect(items()).toEqual([['a1']])
+  await expect.poll(items).toEqual([['a1'], ['b1']])
   await finishAll()
-  expect(await results).toEqual(['A1', 'A2', 'A3', 'B1'])
+  expect(await results).toEqual(['A1', 'A2', 'B1'])
+  expect(items()).toEqual([['a1'], ['b1'], ['a2']])
 })
 
 test('groups neither share a run nor wait for each other', async () => {

@@ -45,9 +45,10 @@ export type BeginChallenge = (
   part: number | undefined,
 ) => Promise<BeginningResult>
 
-/** So many challenges share a statement, and so many statements of an application run at the same time. */
+/** How many challenges share a statement. */
 const MAX_TOGETHER = 16
-const MAX_STATEMENTS = 2
+/** How long a challenge waits for the statement before it, so that one on a locked row does not hold up an application. */
+const MAX_WAIT_MS = 20
 
 // A disabled contact is enabled by binding it again, so a code for that may still be sent (R26).
 const BEGIN = statement<BudgetParameters & { beginnings: string; failuresBeforeDisable: number }>(`WITH
@@ -104,7 +105,7 @@ export function beginChallenges(store: Store): BeginChallenge {
         (requests[0] as Request).application,
         requests.map(({ beginning }) => beginning),
       ),
-    { placeOf, maxItems: MAX_TOGETHER, maxRuns: MAX_STATEMENTS },
+    { placeOf, maxItems: MAX_TOGETHER, maxWaitMs: MAX_WAIT_MS },
   )
   return async (application, beginning, part) => {
     if (part === undefined) return beginTogether({ application, beginning })

@@ -17,21 +17,22 @@ interface Waiting<Item, Result> extends Place {
 }
 
 /**
- * Runs items together: while `maxRuns` of their group are in progress, further items wait, and then share the next run if their
- * places allow it. `run` returns one result for each item. When it fails for a reason that may lie in one of them, each of them
- * runs again alone.
+ * Runs items together: those that come while a run of their group is in progress wait for it, at most `maxWaitMs`, and then share
+ * the next run if their places allow it. `run` returns one result for each item. When it fails for a reason that may lie in one of
+ * them, each of them runs again alone.
  */
 export function runTogether<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
   {
     placeOf,
     maxItems,
-    maxRuns,
-  }: { readonly placeOf: (item: Item) => Place; readonly maxItems: number; readonly maxRuns: number },
+    maxWaitMs,
+  }: { readonly placeOf: (item: Item) => Place; readonly maxItems: number; readonly maxWaitMs: number },
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = []
   const owners = new Set<string>()
-  const runs = new Map<string, number>()
+  /** The run of each group that others wait for. */
+  const awaited = new Map<string, readonly Waiting<Item, Result>[]>()
 
   function start(): void {
     for (let items = takeItems(); items[0]; items = takeItems()) void settleAll(items[0].group, items)
@@ -44,7 +45,7 @@ export function runTogether<Item, Result>(
     waiting = waiting.filter((one) => {
       const fits =
         taken.length < maxItems &&
-        (taken[0] ? one.group === taken[0].group : (runs.get(one.group) ?? 0) < maxRuns) &&
+        (taken[0] ? one.group === taken[0].group : !awaited.has(one.group)) &&
         !owners.has(one.owner) &&
         !one.keys.some((key) => keys.has(key))
       if (fits) {
@@ -57,14 +58,17 @@ export function runTogether<Item, Result>(
   }
 
   async function settleAll(group: string, items: readonly Waiting<Item, Result>[]): Promise<void> {
-    runs.set(group, (runs.get(group) ?? 0) + 1)
+    awaited.set(group, items)
     for (const { owner } of items) owners.add(owner)
+    const startOthers = () => {
+      if (awaited.get(group) === items) awaited.delete(group)
+      start()
+    }
+    const timer = setTimeout(startOthers, maxWaitMs)
     await settle(items)
+    clearTimeout(timer)
     for (const { owner } of items) owners.delete(owner)
-    const left = (runs.get(group) ?? 1) - 1
-    if (left > 0) runs.set(group, left)
-    else runs.delete(group)
-    start()
+    startOthers()
   }
 
   async function settle(items: readonly Waiting<Item, Result>[]): Promise<void> {
