@@ -118,7 +118,7 @@ export function repeatedChallenge({ limits }: Application, row: ChallengeRow, no
   return { ...row, sends: row.sends + 1, resend_at: now + delayMs }
 }
 
-/** The columns of a `ChallengeRow`, for `json_to_recordset`. */
+/** The columns of a `ChallengeRow`, for `jsonRows`. */
 export const CHALLENGE_FIELDS = `account text, contact text, type text, method text, purpose text, transaction text, id text,
     digits integer, max_attempts integer, sends integer, resend_at bigint, created_at bigint, expires_at bigint, code_mac text`
 

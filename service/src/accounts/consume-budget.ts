@@ -11,9 +11,9 @@ import {
 } from './count-messages.js'
 import { type BudgetedMessage, type BudgetResult, withinBudget } from './message-budget.js'
 
-const CONSUME = statement<BudgetParameters & { now: number; counters: string; traffic: string }>(
+const CONSUME = statement<BudgetParameters & { now: number }>(
   `WITH gate AS MATERIALIZED (
-    SELECT 1 AS nr, :now::bigint AS now, :counters::json AS counters, :traffic::json AS traffic
+    SELECT 0 AS nr, :now::bigint AS now
   ), ${countMessages('gate')} SELECT ${budgetColumns('gate')} FROM gate`,
 )
 
@@ -24,12 +24,10 @@ export async function consumeMessageBudget(
   message: BudgetedMessage,
   now: number,
 ): Promise<BudgetResult> {
-  const run = async ({ counters, traffic }: CountedMessage, part: number | undefined) => {
+  const run = async (counted: CountedMessage, part: number | undefined) => {
     const values = CONSUME.values({
-      ...budgetParameters(application, now, part),
+      ...budgetParameters(application, [counted], now, part),
       now,
-      counters: JSON.stringify(counters),
-      traffic: JSON.stringify(traffic),
     })
     const row = await queryOne<BudgetRow>(tx, CONSUME.text, values)
     if (!row) throw new Error('The store returned no row for the budgets of a message.')

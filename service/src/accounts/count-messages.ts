@@ -18,32 +18,37 @@ const HOUR_MS = 3_600_000
 /** The number of rows that count an application's day, because a single row would serialize all of its sends. */
 const PARTS = 64
 
-/** How many messages a counter allows in a period. */
-export interface CountedAllowance {
-  /** Its position among all allowances of the message. */
-  readonly position: number
-  readonly within: number
-  readonly messages: number
-}
-
 /** A row of `budget` that a message counts in. */
 export interface BudgetCounter {
   readonly scope: string
   readonly key: string
   /** How long it keeps the time of a message: the longest period of its allowances. */
   readonly kept: number
-  readonly allowances: readonly CountedAllowance[]
 }
 
-/** Every counter of a message, as `countMessages` reads them from JSON. */
+/** How many messages the counter with this scope and key allows in a period. */
+export interface CountedAllowance {
+  readonly scope: string
+  readonly key: string
+  /** Its position among the allowances of the message. */
+  readonly position: number
+  readonly within: number
+  readonly messages: number
+}
+
+/** What a message counts against. */
 export interface CountedMessage {
   readonly counters: readonly BudgetCounter[]
+  readonly allowances: readonly CountedAllowance[]
   readonly traffic: readonly TrafficCounter[]
 }
 
-/** The parameters of `countMessages`. */
+/** The parameters of `countMessages`. The lists are JSON, in which `nr` is the position of the message. */
 export type BudgetParameters = {
   readonly application: string
+  readonly counters: string
+  readonly allowances: string
+  readonly traffic: string
   readonly day: number
   /** The part of the day in which the messages are counted. */
   readonly part: number
@@ -54,18 +59,28 @@ export type BudgetParameters = {
 /** The parameters that count messages of an application. Without `part`, any part of the day will do. */
 export function budgetParameters(
   { id, limits }: Application,
+  messages: readonly CountedMessage[],
   now: number,
   // A limit below the number of parts leaves nothing for the last ones.
   part = Math.floor(Math.random() * Math.min(PARTS, limits.sendsPerApplicationDay)),
 ): BudgetParameters {
   const { sendsPerApplicationDay, minConversionPercent } = limits
+  const listed = (list: keyof CountedMessage) =>
+    JSON.stringify(messages.flatMap((message, nr) => message[list].map((entry) => ({ nr, ...entry }))))
   return {
     application: id,
-    day: Math.floor(now / APPLICATION_DAY_MS),
+    counters: listed('counters'),
+    allowances: listed('allowances'),
+    traffic: listed('traffic'),
+    day: dayOf(now),
     part,
     sendsPerApplicationDay,
     minConversionPercent,
   }
+}
+
+function dayOf(now: number): number {
+  return Math.floor(now / APPLICATION_DAY_MS)
 }
 
 /** What `budgetColumns` tells of a message, before it is counted. */
@@ -87,15 +102,15 @@ const shareOf = (part: string) => `:sendsPerApplicationDay::integer / ${PARTS}
   + (CASE WHEN ${part} < :sendsPerApplicationDay::integer % ${PARTS} THEN 1 ELSE 0 END)`
 
 /**
- * The steps of a statement that counts messages, each against every budget or against none. `gate (nr, now, counters, traffic)`
- * has a row for each of them, with its counters in JSON (`CountedMessage`); no two of them may have a counter in common. Later
- * steps select from `counted_message (nr)`, which has a row for each that was counted. The counters stay locked until the
- * transaction ends, so that concurrent sends of several accounts cannot exceed a shared budget.
+ * The steps of a statement that counts messages, each against every budget or against none. `gate (nr, now)` has a row for each
+ * of them; no two of them may have a counter in common. Later steps select from `counted_message (nr)`, which has a row for each
+ * that was counted. The counters stay locked until the transaction ends, so that concurrent sends of several accounts cannot
+ * exceed a shared budget.
  */
 export const countMessages = (gate: string): string => `counter AS MATERIALIZED (
     SELECT wanted.*, known.times FROM (
-      SELECT nr, now, wanted.* FROM ${gate},
-        json_to_recordset(counters) AS wanted (scope text, key text, kept bigint, allowances json)
+      SELECT * FROM json_to_recordset(:counters::json) AS wanted (nr integer, scope text, key text, kept bigint)
+        JOIN ${gate} USING (nr)
       -- Two statements that lock their counters in different orders would wait for each other.
       ORDER BY scope, key
     ) AS wanted
@@ -109,7 +124,9 @@ export const countMessages = (gate: string): string => `counter AS MATERIALIZED 
     SELECT nr, allowed.position, recent.sent, recent.oldest,
       CASE WHEN recent.sent >= allowed.messages
         THEN counter.times[cardinality(counter.times) - allowed.messages + 1] + allowed.within END AS available_at
-    FROM counter, json_to_recordset(allowances) AS allowed (position integer, within bigint, messages integer),
+    FROM json_to_recordset(:allowances::json) AS allowed (nr integer, scope text, key text, position integer, within bigint,
+        messages integer)
+      JOIN counter USING (nr, scope, key),
       LATERAL (
         SELECT count(*)::integer AS sent, coalesce(min(time), counter.now) AS oldest
         FROM unnest(counter.times) AS time WHERE time > counter.now - allowed.within
@@ -117,19 +134,27 @@ export const countMessages = (gate: string): string => `counter AS MATERIALIZED 
   ),
   ${judgeTraffic(gate)},
   within_budgets AS MATERIALIZED (
-    SELECT nr FROM ${gate}
+    SELECT nr, row_number() OVER (ORDER BY nr) AS place FROM ${gate}
     WHERE NOT EXISTS (SELECT FROM allowance WHERE allowance.nr = ${gate}.nr AND available_at IS NOT NULL)
       AND NOT EXISTS (SELECT FROM traffic_refused WHERE traffic_refused.nr = ${gate}.nr)
   ),
+  today AS MATERIALIZED (
+    SELECT messages FROM (SELECT FROM within_budgets LIMIT 1) AS needed, daily_budget
+    WHERE application = :application AND day = :day::integer AND part = :part::integer FOR UPDATE OF daily_budget
+  ),
+  within_day AS MATERIALIZED (
+    SELECT nr FROM within_budgets
+    WHERE place <= ${shareOf(':part::integer')} - coalesce((SELECT messages FROM today), 0)
+  ),
   counted_today AS (
     INSERT INTO daily_budget AS daily (application, day, part, messages)
-    SELECT :application, :day::integer, :part::integer, count(*) FROM within_budgets
-    HAVING count(*) BETWEEN 1 AND ${shareOf(':part::integer')}
+    SELECT :application, :day::integer, :part::integer, count(*) FROM within_day HAVING count(*) > 0
     ON CONFLICT (application, day, part) DO UPDATE SET messages = daily.messages + EXCLUDED.messages
+    -- Another send may have created the row since this statement began.
     WHERE daily.messages + EXCLUDED.messages <= ${shareOf('daily.part')}
     RETURNING part
   ),
-  counted_message AS MATERIALIZED (SELECT nr FROM within_budgets, counted_today),
+  counted_message AS MATERIALIZED (SELECT nr FROM within_day, counted_today),
   counted AS (
     INSERT INTO budget (application, scope, key, last_hour, times)
     SELECT :application, scope, key, (now / ${HOUR_MS})::integer, ARRAY (
@@ -165,7 +190,12 @@ const FREE_PART = statement<DayParameters>(
 )
 
 /** A part of the application's day that is not used up; `undefined` when all are. */
-export async function findFreePart(queries: Queries, day: DayParameters): Promise<number | undefined> {
-  const row = await queryOne<{ part: number }>(queries, FREE_PART.text, FREE_PART.values(day))
+export async function findFreePart(
+  queries: Queries,
+  { id: application, limits: { sendsPerApplicationDay } }: Application,
+  now: number,
+): Promise<number | undefined> {
+  const values = FREE_PART.values({ application, day: dayOf(now), sendsPerApplicationDay })
+  const row = await queryOne<{ part: number }>(queries, FREE_PART.text, values)
   return row?.part
 }

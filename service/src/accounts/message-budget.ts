@@ -2,13 +2,7 @@ import type { Application } from '../application.js'
 import { clientNetwork } from '../contacts/client-network.js'
 import { secondsUntil } from '../seconds-until.js'
 import type { Queries } from '../store/store.js'
-import {
-  APPLICATION_DAY_MS,
-  type BudgetRow,
-  budgetParameters,
-  type CountedMessage,
-  findFreePart,
-} from './count-messages.js'
+import { APPLICATION_DAY_MS, type BudgetRow, type CountedMessage, findFreePart } from './count-messages.js'
 import { type TrafficRefusal, trafficCountersOf, trafficRefusalIn } from './phone-traffic.js'
 
 const MINUTE_MS = 60_000
@@ -83,19 +77,31 @@ function countersOf({ limits }: Application, message: BudgetedMessage): Counter[
   return [account, ...client, ...destinations]
 }
 
-/** The counters as a statement reads them. */
-function counted(counters: readonly Counter[]): CountedMessage['counters'] {
+/** What a message counts against, as a statement reads it. */
+function countedMessage(
+  application: Application,
+  counters: readonly Counter[],
+  message: BudgetedMessage,
+  now: number,
+): CountedMessage {
   let position = 0
-  return counters.map(({ scope, key, allowances }) => ({
-    scope,
-    key,
-    kept: Math.max(...allowances.map(({ withinMs }) => withinMs)),
-    allowances: allowances.map(({ withinMs: within, messages }) => ({
-      position: ++position,
-      within,
-      messages,
+  return {
+    counters: counters.map(({ scope, key, allowances }) => ({
+      scope,
+      key,
+      kept: Math.max(...allowances.map(({ withinMs }) => withinMs)),
     })),
-  }))
+    allowances: counters.flatMap(({ scope, key, allowances }) =>
+      allowances.map(({ withinMs: within, messages }) => ({
+        scope,
+        key,
+        position: ++position,
+        within,
+        messages,
+      })),
+    ),
+    traffic: trafficCountersOf(application, message, now),
+  }
 }
 
 /**
@@ -117,17 +123,14 @@ export async function withinBudget<Row extends BudgetRow>(
 ): Promise<{ readonly row: Row; readonly result: BudgetResult | undefined }> {
   const counters = countersOf(application, message)
   const allowances = counters.flatMap((counter) => counter.allowances)
-  const countedMessage = {
-    counters: counted(counters),
-    traffic: trafficCountersOf(application, message, now),
-  }
+  const counted = countedMessage(application, counters, message, now)
   let part: number | undefined
   for (;;) {
-    const row = await run(countedMessage, part)
+    const row = await run(counted, part)
     if (row.sent === null || row.oldest === null) return { row, result: undefined }
     const traffic = trafficRefusalIn(row)
     if (!row.is_counted && row.available_at === null && !traffic) {
-      part = await findFreePart(queries, budgetParameters(application, now))
+      part = await findFreePart(queries, application, now)
       if (part !== undefined) continue
     }
     const budgets = budgetsLeft(allowances, { ...row, sent: row.sent, oldest: row.oldest }, now)

@@ -106,8 +106,8 @@ export function trafficFreeAt({ scope, key }: TrafficRefusal, now: number): numb
 export const HALVINGS = 'least(31, greatest(0, :day::integer - known.day))'
 
 /**
- * Steps of a statement that lock and judge the traffic of the messages in `gate (nr, traffic)`; `traffic_refused` has a row for
- * each that must not be sent.
+ * Steps of a statement that lock and judge the traffic of the messages in `gate (nr)`, whose counters are in the JSON of `:traffic`;
+ * `traffic_refused` has a row for each message that must not be sent.
  */
 export const judgeTraffic = (gate: string): string => `traffic AS MATERIALIZED (
     SELECT wanted.*, known.key IS NOT NULL AS is_known,
@@ -115,8 +115,8 @@ export const judgeTraffic = (gate: string): string => `traffic AS MATERIALIZED (
       coalesce(known.sent >> ${HALVINGS}, 0) AS sent, coalesce(known.typed >> ${HALVINGS}, 0) AS typed,
       known.paused_at
     FROM (
-      SELECT nr, wanted.* FROM ${gate}, json_to_recordset(traffic) AS wanted (position integer, scope text, key text,
-        period bigint, amount bigint, allowed bigint, untyped integer)
+      SELECT * FROM json_to_recordset(:traffic::json) AS wanted (nr integer, position integer, scope text, key text,
+        period bigint, amount bigint, allowed bigint, untyped integer) JOIN ${gate} USING (nr)
       ORDER BY scope, key
     ) AS wanted
       LEFT JOIN LATERAL (

@@ -72,6 +72,9 @@ interface Row {
 
 /** A message as `insertMessages` reads it from JSON. Times in milliseconds since 1970. */
 interface MessageFields {
+  /** Which messages belong together, for the statement that writes them. */
+  readonly nr?: number
+  readonly account: string
   readonly id: string
   readonly slot: number
   readonly channel: string
@@ -94,17 +97,20 @@ export interface PreparedMessages {
   readonly fields: readonly MessageFields[]
 }
 
-/** Writes the messages in the JSON of each row of `source (account, messages)`. */
+/** The columns of `MessageFields`, for `json_to_recordset`. */
+export const MESSAGE_FIELDS = `nr integer, account text, id text, slot smallint, channel text, masked text, country text, recipient text, sealed text,
+    challenge text, due_at bigint, expires_at bigint, created_at bigint`
+
+/** Writes the messages in `source`, which has the columns of `MESSAGE_FIELDS`. */
 export const insertMessages = (source: string): string =>
   `INSERT INTO outbox (application, account, slot, id, channel, masked, country, recipient, sealed, state, challenge, due_at,
     expires_at, created_at, updated_at)
-  SELECT :application, source.account, m.slot, m.id, m.channel, m.masked, m.country, m.recipient, m.sealed, 'queued',
-    m.challenge, m.due_at, m.expires_at, m.created_at, m.created_at
-  FROM ${source} AS source, json_to_recordset(source.messages) AS m (id text, slot smallint, channel text, masked text,
-    country text, recipient text, sealed text, challenge text, due_at bigint, expires_at bigint, created_at bigint)`
+  SELECT :application, account, slot, id, channel, masked, country, recipient, sealed, 'queued', challenge, due_at, expires_at,
+    created_at, created_at
+  FROM ${source}`
 
-const INSERT = statement<{ application: string; account: string; messages: string }>(
-  insertMessages('(SELECT :account::text AS account, :messages::json AS messages)'),
+const INSERT = statement<{ application: string; messages: string }>(
+  insertMessages(`json_to_recordset(:messages::json) AS message (${MESSAGE_FIELDS})`),
 )
 
 // `settled_at IS NULL` says the same as `state = 'queued'`, but keeps PostgreSQL from searching all queued messages.
@@ -150,6 +156,7 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
     const fields = queued.map(({ id, slot }, index) => {
       const message = messages[index] as Message
       return {
+        account,
         id,
         slot,
         channel: message.channel,
@@ -181,8 +188,7 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
 
     async insert(tx, application, messages, details) {
       const { queued, fields } = prepare(application, messages, details)
-      const { account } = details
-      await tx.query(INSERT.text, INSERT.values({ application, account, messages: JSON.stringify(fields) }))
+      await tx.query(INSERT.text, INSERT.values({ application, messages: JSON.stringify(fields) }))
       return queued
     },
 

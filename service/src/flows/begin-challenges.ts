@@ -9,7 +9,7 @@ import {
   countMessages,
 } from '../accounts/count-messages.js'
 import type { Application } from '../application.js'
-import { insertMessages, type PreparedMessages } from '../delivery/outbox-table.js'
+import { insertMessages, MESSAGE_FIELDS, type PreparedMessages } from '../delivery/outbox-table.js'
 import { type Place, runTogether } from '../store/run-together.js'
 import { statement } from '../store/statement.js'
 import type { Store } from '../store/store.js'
@@ -51,10 +51,11 @@ const MAX_TOGETHER = 16
 const MAX_WAIT_MS = 20
 
 // A disabled contact is enabled by binding it again, so a code for that may still be sent (R26).
-const BEGIN = statement<BudgetParameters & { beginnings: string; failuresBeforeDisable: number }>(`WITH
+const BEGIN = statement<
+  BudgetParameters & { challenges: string; messages: string; failuresBeforeDisable: number }
+>(`WITH
   wanted AS MATERIALIZED (
-    SELECT * FROM json_to_recordset(:beginnings::json) AS wanted (nr integer, now bigint, factor text, ${CHALLENGE_FIELDS},
-      counters json, traffic json, messages json)
+    SELECT * FROM json_to_recordset(:challenges::json) AS wanted (nr integer, now bigint, factor text, ${CHALLENGE_FIELDS})
   ),
   held AS (${lockAccounts('wanted')}),
   repeated AS MATERIALIZED (${repeatedIn('wanted')}),
@@ -73,7 +74,10 @@ const BEGIN = statement<BudgetParameters & { beginnings: string; failuresBeforeD
   ${countMessages('gate')},
   begun AS MATERIALIZED (SELECT gate.* FROM counted_message JOIN gate USING (nr)),
   challenged AS (${writeChallenges('begun')}),
-  queued AS (${insertMessages('begun')})
+  message AS (
+    SELECT message.* FROM json_to_recordset(:messages::json) AS message (${MESSAGE_FIELDS}) JOIN counted_message USING (nr)
+  ),
+  queued AS (${insertMessages('message')})
   SELECT nr, locked_until, disabled, is_stale, resent_at AS resend_at, ${budgetColumns('found')} FROM found`)
 
 /**
@@ -87,12 +91,23 @@ export function beginChallenges(store: Store): BeginChallenge {
     beginnings: readonly Beginning[],
     part?: number,
   ): Promise<readonly BeginningResult[]> {
+    const latest = Math.max(...beginnings.map(({ now }) => now))
     const rows = await store.query<BeginningResult & { nr: number }>(
       BEGIN.text,
       BEGIN.values({
-        ...budgetParameters(application, Math.max(...beginnings.map(({ now }) => now)), part),
+        ...budgetParameters(
+          application,
+          beginnings.map(({ counted }) => counted),
+          latest,
+          part,
+        ),
         failuresBeforeDisable: application.limits.failuresBeforeDisable,
-        beginnings: JSON.stringify(beginnings.map(fieldsOf)),
+        challenges: JSON.stringify(
+          beginnings.map(({ challenge, factor, now }, nr) => ({ nr, now, factor, ...challenge })),
+        ),
+        messages: JSON.stringify(
+          beginnings.flatMap(({ messages }, nr) => messages.map((message) => ({ ...message, nr }))),
+        ),
       }),
     )
     if (rows.length !== beginnings.length) throw new Error('The store did not answer for every challenge.')
@@ -117,10 +132,6 @@ export function beginChallenges(store: Store): BeginChallenge {
 interface Request {
   readonly application: Application
   readonly beginning: Beginning
-}
-
-function fieldsOf({ challenge, factor, now, counted, messages }: Beginning, nr: number) {
-  return { nr, now, factor, ...challenge, ...counted, messages }
 }
 
 /** A statement can change an account or a counter only once. */
