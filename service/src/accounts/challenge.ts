@@ -3,6 +3,7 @@ import type { DeliveredMethod, Purpose, VerifyType } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { deliveredCode, deliveredCodeMac } from '../secrets/delivered-code.js'
 import { type Keys, keyById, keyIdOf, withKeyId } from '../secrets/keys.js'
+import { ROW_BY_ROW } from '../store/row-by-row.js'
 import { statement } from '../store/statement.js'
 import { type Queries, queryOne } from '../store/store.js'
 
@@ -126,10 +127,12 @@ export const CHALLENGE_FIELDS = `account text, contact text, type text, method t
  * Of the challenges in `source (nr, now, …)`, those whose code is sent again: as they are stored, locked, unless they have ended
  * or the code was sent again meanwhile. `held` are the locked accounts.
  */
-export const repeatedIn = (source: string): string => `SELECT wanted.nr, challenge.resend_at
-    FROM ${source} AS wanted JOIN held USING (account), challenge
-    WHERE wanted.sends > 1 AND ${activeFor((column) => `wanted.${column}`, 'wanted.now')}
-      AND challenge.id = wanted.id AND challenge.sends = wanted.sends - 1 FOR UPDATE OF challenge`
+export const repeatedIn = (source: string): string => `SELECT wanted.nr, known.resend_at
+    FROM ${source} AS wanted JOIN held USING (account), LATERAL (
+      SELECT resend_at FROM challenge WHERE ${activeFor((column) => `wanted.${column}`, 'wanted.now')}
+        AND challenge.id = wanted.id AND challenge.sends = wanted.sends - 1 FOR UPDATE
+    ) AS known
+    WHERE wanted.sends > 1`
 
 /**
  * Writes the challenges in `source`: a new one in place of the previous one with the same account, contact, method,
@@ -141,11 +144,13 @@ export const writeChallenges = (
 ): string => `INSERT INTO challenge AS known (application, ${COLUMNS}, ended_at)
     SELECT :application, ${COLUMNS}, NULL::bigint FROM ${source}
     UNION ALL
-    SELECT :application, former.${COLUMNS.replaceAll(', ', ', former.')}, written.now
-    FROM ${source} AS written JOIN challenge AS former ON former.application = :application
-      AND former.account = written.account AND former.contact = written.contact AND former.type = written.type
-      AND former.method = written.method AND former.purpose = written.purpose AND former.transaction <> ''
-    WHERE written.transaction = '' AND written.sends = 1 AND former.ended_at IS NULL
+    SELECT :application, former.*, written.now FROM ${source} AS written, LATERAL (
+      SELECT ${COLUMNS} FROM challenge WHERE application = :application AND account = written.account
+        AND contact = written.contact AND type = written.type AND method = written.method
+        AND purpose = written.purpose AND transaction <> '' AND ended_at IS NULL
+      ${ROW_BY_ROW}
+    ) AS former
+    WHERE written.transaction = '' AND written.sends = 1
     ON CONFLICT (application, account, contact, type, method, purpose, transaction) DO UPDATE SET
       id = EXCLUDED.id, digits = EXCLUDED.digits, max_attempts = EXCLUDED.max_attempts, sends = EXCLUDED.sends,
       attempts = CASE WHEN known.id = EXCLUDED.id THEN known.attempts ELSE 0 END, resend_at = EXCLUDED.resend_at,

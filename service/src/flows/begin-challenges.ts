@@ -61,10 +61,10 @@ const BEGIN = statement<
   repeated AS MATERIALIZED (${repeatedIn('wanted')}),
   found AS MATERIALIZED (
     SELECT wanted.*, held.locked_until, repeated.resend_at AS resent_at,
-      wanted.purpose <> 'enrollment' AND EXISTS (
-        SELECT FROM factor WHERE factor.application = :application AND factor.account = wanted.account
-          AND factor.factor = wanted.factor AND failures >= :failuresBeforeDisable::integer
-      ) AS disabled,
+      wanted.purpose <> 'enrollment' AND coalesce((
+        SELECT failures FROM factor
+        WHERE application = :application AND factor.account = wanted.account AND factor.factor = wanted.factor
+      ), 0) >= :failuresBeforeDisable::integer AS disabled,
       wanted.sends > 1 AND repeated.nr IS NULL AS is_stale
     FROM wanted JOIN held USING (account) LEFT JOIN repeated USING (nr)
   ),
