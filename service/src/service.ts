@@ -16,7 +16,6 @@ import type { ConsoleParts } from './console/parts.js'
 import { hasComplained } from './delivery/mail-complaints.js'
 import { storedOutbox } from './delivery/outbox.js'
 import { eventSender } from './event-delivery/event-sender.js'
-import { beginChallenges } from './flows/begin-challenges.js'
 import type { FlowContext } from './flows/context.js'
 import { appImporter, type ImportAppRequest, inProcessService } from './flows/in-process-service.js'
 import { phoneTraffic } from './flows/phone-traffic.js'
@@ -159,7 +158,6 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   const traffic = phoneTraffic(store, log)
   const context: FlowContext = {
     ...{ store, keys, outbox, transcription, jobs, live, activity, log },
-    beginChallenge: beginChallenges(store),
     phoneTraffic: traffic,
   }
   const usesInbox = Object.values(settings.routes).some((list) => list.some((route) => route.by === 'inbox'))

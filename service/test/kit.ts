@@ -13,7 +13,6 @@ import { type Carrier, DeliveryError } from '../src/delivery/carrier.js'
 import { hasComplained } from '../src/delivery/mail-complaints.js'
 import { CHANNELS, type Channel, type QueuedMessage } from '../src/delivery/message.js'
 import { storedOutbox } from '../src/delivery/outbox.js'
-import { beginChallenges } from '../src/flows/begin-challenges.js'
 import type { FlowContext } from '../src/flows/context.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
 import { phoneTraffic } from '../src/flows/phone-traffic.js'
@@ -91,11 +90,7 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
   const live = createLiveTranscription({ engine: undefined, maxStreams: 1, log })
   const traffic = phoneTraffic(store, log)
   return {
-    context: {
-      ...{ store, keys, outbox, transcription, jobs, live, activity, log },
-      beginChallenge: beginChallenges(store),
-      phoneTraffic: traffic,
-    },
+    context: { store, keys, outbox, transcription, jobs, live, phoneTraffic: traffic, activity, log },
     store,
     messages,
     events,
@@ -108,11 +103,6 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
       await store.close()
     },
   }
-}
-
-/** The context with another store. */
-export function overStore(context: FlowContext, store: Store): FlowContext {
-  return { ...context, store, beginChallenge: beginChallenges(store) }
 }
 
 /** A new application, and its messages. */

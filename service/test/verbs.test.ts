@@ -9,7 +9,7 @@ import { keysSuite } from './suites/keys.js'
 import { noticesSuite } from './suites/notices.js'
 import { sameWorkSuite } from './suites/same-work.js'
 import { sendingSuite } from './suites/sending.js'
-import { sendingTogetherSuite } from './suites/sending-together.js'
+import { severalAccountsSuite } from './suites/several-accounts.js'
 import { transactionsSuite } from './suites/transactions.js'
 import { verifyingSuite } from './suites/verifying.js'
 
@@ -18,7 +18,7 @@ afterEach(() => vi.useRealTimers())
 
 describeOnEveryDatabase((bench) => {
   describe('sending', () => sendingSuite(bench))
-  describe('sending to several accounts at once', () => sendingTogetherSuite(bench))
+  describe('several accounts at once', () => severalAccountsSuite(bench))
   describe('verifying', () => verifyingSuite(bench))
   describe('the authenticator app', () => appFactorSuite(bench))
   describe('backup codes', () => backupCodesSuite(bench))

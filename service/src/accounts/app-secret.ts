@@ -6,7 +6,7 @@ import { appSecretIdentity } from '../secrets/seal-identity.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
 import { forgetFactor } from './account.js'
 import { type Attempt, type AttemptResult, makeAttempt } from './attempt.js'
-import { attemptStatement } from './attempt-statement.js'
+import { attemptStatement, ofAccount } from './attempt-statement.js'
 
 /** An account's authenticator app: the confirmed secret, and one that awaits its first valid code. */
 export interface AppSecretRow {
@@ -83,32 +83,41 @@ export function matchSealed(
 const EVALUATE_CONFIRMED = attemptStatement<{
   step: number | null
   secret: string | null
-  alwaysValid: boolean
-}>(`stepped AS (
-    UPDATE app_secret SET last_step = greatest(last_step, :step::bigint) FROM gate
-    WHERE gate.open AND NOT gate.disabled AND application = :application AND account = :account
-      AND ${sameSealedSql('sealed', ':secret')} AND (last_step < :step::bigint OR :alwaysValid::boolean)
-    RETURNING 1
+  always_valid: boolean
+}>(
+  'app',
+  'step bigint, secret text, always_valid boolean',
+  `stepped AS (
+    UPDATE app_secret SET last_step = greatest(last_step, gate.step) FROM gate
+    WHERE gate.open AND NOT gate.disabled AND ${ofAccount('app_secret', 'gate')}
+      AND ${sameSealedSql('sealed', 'gate.secret')}
+      AND (last_step < gate.step OR gate.always_valid)
+    RETURNING gate.nr
   ), evaluated AS (
-    SELECT EXISTS (SELECT FROM stepped) AS ok, NULL::text AS challenge, false AS rebound FROM gate
-    WHERE gate.open AND NOT gate.disabled
-  )`)
+    SELECT nr, EXISTS (SELECT FROM stepped WHERE stepped.nr = gate.nr) AS ok, NULL::text AS challenge, false AS rebound
+    FROM gate WHERE gate.open AND NOT gate.disabled
+  )`,
+)
 
 // The pending secret becomes the confirmed one, its step is used, and the factor's failures are forgotten (R26, R54).
 const EVALUATE_PENDING = attemptStatement<{
   step: number | null
   secret: string | null
-}>(`bound AS (
+}>(
+  'pending-app',
+  'step bigint, secret text',
+  `bound AS (
     UPDATE app_secret
-    SET sealed = pending, pending = NULL, last_step = :step::bigint, bound_at = :now::bigint
+    SET sealed = pending, pending = NULL, last_step = gate.step, bound_at = gate.now
     FROM gate
-    WHERE gate.open AND application = :application AND account = :account
-      AND ${sameSealedSql('pending', ':secret')} AND :step::bigint IS NOT NULL
-    RETURNING 1
+    WHERE gate.open AND ${ofAccount('app_secret', 'gate')}
+      AND ${sameSealedSql('pending', 'gate.secret')} AND gate.step IS NOT NULL
+    RETURNING gate.nr
   ), evaluated AS (
-    SELECT EXISTS (SELECT FROM bound) AS ok, NULL::text AS challenge, true AS rebound FROM gate
-    WHERE gate.open
-  )`)
+    SELECT nr, EXISTS (SELECT FROM bound WHERE bound.nr = gate.nr) AS ok, NULL::text AS challenge, true AS rebound
+    FROM gate WHERE gate.open
+  )`,
+)
 
 /** Makes an attempt with the code of `step` for the secret `sealed`; without a step the code is wrong, and counts. */
 export function attemptAppCode(
@@ -126,7 +135,7 @@ export function attemptAppCode(
 ): Promise<AttemptResult | undefined> {
   const { secretIs, sealed: secret, step = null, alwaysValid } = typed
   if (secretIs === 'confirmed') {
-    const own = { step, secret, alwaysValid }
+    const own = { step, secret, always_valid: alwaysValid }
     return makeAttempt(store, EVALUATE_CONFIRMED, application, attempt, now, own)
   }
   const notifying = { ...attempt, notifiesOnSuccess: true }

@@ -1,26 +1,41 @@
 import { type Statement, statement } from '../store/statement.js'
-import type { Value } from '../store/store.js'
 
-/** The parameters of every attempt statement; an evaluation may add its own. */
-export type AttemptParameters = {
-  readonly application: string
+/** An attempt as a statement reads it from JSON. Times in milliseconds since 1970. */
+export interface AttemptFields {
+  readonly now: number
   readonly account: string
   readonly factor: string
-  readonly now: number
+  /** Scope of failures that belong to no challenge: `transaction:<name>`, or nothing. */
+  readonly transaction_scope: string | null
+  readonly new_email: string | null
+  readonly new_phone: string | null
+  readonly new_locale: string | null
+  /** With this many recorded failures nothing is evaluated, so that the attempt can be repeated in a transaction. */
+  readonly deferred_from: number
+}
+
+const FIELDS = `nr integer, now bigint, account text, factor text, transaction_scope text, new_email text, new_phone text,
+    new_locale text, deferred_from integer`
+
+/** The parameters of every attempt statement. */
+export type AttemptParameters = {
+  readonly application: string
+  /** Attempts as JSON, for different accounts: `AttemptFields`, those of the evaluation, and the position `nr`. */
+  readonly attempts: string
+  /** Their accounts. */
+  readonly accounts: readonly string[]
   readonly failuresBeforeDisable: number
   readonly failuresBeforeLock: number
   readonly lockMs: number
-  /** Scope of failures that belong to no challenge: `transaction:<name>`, or nothing. */
-  readonly transactionScope: string | null
-  readonly provenEmail: string | null
-  readonly provenPhone: string | null
-  readonly locale: string | null
-  /** With this many recorded failures nothing is evaluated, so that the attempt can be repeated in a transaction. */
-  readonly deferredFrom: number
 }
 
-/** A statement that evaluates and counts one attempt. */
-export type AttemptStatement<Own> = Statement<AttemptParameters & Own>
+/** A statement that evaluates and counts attempts, each of them with fields of its own for the evaluation. */
+export interface AttemptStatement<Own> extends Statement<AttemptParameters> {
+  /** What it evaluates. */
+  readonly name: string
+  /** Never there: it says which fields an attempt must have. */
+  readonly own?: Own
+}
 
 const DAY_MS = 86_400_000
 // After ten locks the lock duration has long reached its maximum of 24 hours.
@@ -28,41 +43,56 @@ const MAX_LOCK_LEVEL = 10
 // The last use of a factor is written at most once in this time, to save writes.
 const HOUR_MS = 3_600_000
 
-const IS_LOCKED = '(locked_until > :now::bigint)'
-const IS_DEFERRED = '(jsonb_array_length(failures) >= :deferredFrom::integer)'
+/**
+ * The condition that rows of a table belong to the account of a row of `attempts`. Comparing them with all of the accounts too lets
+ * PostgreSQL find them by an index, however few rows the table had when the statement was planned.
+ */
+export const ofAccount = (table: string, attempts: 'gate' | 'held'): string =>
+  `${table}.application = :application AND ${table}.account = ANY (:accounts::text[]) AND ${table}.account = ${attempts}.account`
+
+const IS_LOCKED = '(held.locked_until > held.now)'
+const IS_DEFERRED = '(jsonb_array_length(held.failures) >= held.deferred_from)'
 
 // Failures before the latest lock no longer count: the account starts again with all its attempts.
-const IS_RECENT = `(entry ->> 'at')::bigint > greatest(:now::bigint - ${DAY_MS}, held.locked_at)`
+const IS_RECENT = `(entry ->> 'at')::bigint > greatest(held.now - ${DAY_MS}, held.locked_at)`
 const IS_FORGIVEN = `evaluated.ok
-  AND (entry ->> 'scope' = 'challenge:' || evaluated.challenge OR entry ->> 'scope' = :transactionScope)`
-const IS_NEW_USE = `judged.ok AND :now::bigint - coalesce((account.used ->> :factor::text)::bigint, 0) >= ${HOUR_MS}`
-const LOCKED_WITHIN_A_DAY = `:now::bigint - account.locked_until < ${DAY_MS}`
+  AND (entry ->> 'scope' = 'challenge:' || evaluated.challenge OR entry ->> 'scope' = held.transaction_scope)`
+const IS_NEW_USE = `judged.ok AND held.now - coalesce((account.used ->> held.factor)::bigint, 0) >= ${HOUR_MS}`
+const LOCKED_WITHIN_A_DAY = `held.now - account.locked_until < ${DAY_MS}`
 
-/** Locks the account's row: attempts on one account happen one after the other. */
-const HOLD_ACCOUNT = `held AS MATERIALIZED (
-    SELECT locked_at, locked_until, lock_level, failures, proven_email, proven_phone, locale
-    FROM account WHERE application = :application AND account = :account FOR UPDATE
+/** Locks the accounts' rows: attempts on one account happen one after the other. Accounts that do not exist get no result. */
+const holdAccounts = (ownFields: string) => `held AS MATERIALIZED (
+    SELECT wanted.*, known.* FROM (
+      SELECT * FROM json_to_recordset(:attempts::json) AS wanted (${FIELDS}, ${ownFields})
+      -- Two statements that lock accounts in different orders would wait for each other.
+      ORDER BY account
+    ) AS wanted, LATERAL (
+      SELECT locked_at, locked_until, lock_level, failures, proven_email, proven_phone, locale
+      FROM account WHERE application = :application AND account.account = wanted.account FOR UPDATE
+    ) AS known
   )`
 
-/** Locks the factor's count of failures. */
-const HOLD_FACTOR = `held_factor AS MATERIALIZED (
-    SELECT factor.failures FROM factor, held
-    WHERE factor.application = :application AND factor.account = :account AND factor.factor = :factor
-    FOR UPDATE OF factor
+/** Locks the factors' counts of failures. */
+const HOLD_FACTORS = `held_factor AS MATERIALIZED (
+    SELECT held.nr, known.failures FROM held, LATERAL (
+      SELECT factor.failures FROM factor
+      WHERE factor.application = :application AND factor.account = held.account AND factor.factor = held.factor FOR UPDATE
+    ) AS known
   )`
 
 /** Decides whether a code may be evaluated at all. */
 const GATE = `gate AS MATERIALIZED (
-    SELECT ${IS_LOCKED} AS locked,
+    SELECT held.*, ${IS_LOCKED} AS locked,
       NOT ${IS_LOCKED} AND ${IS_DEFERRED} AS deferred,
       NOT ${IS_LOCKED} AND NOT ${IS_DEFERRED} AS open,
-      coalesce((SELECT failures FROM held_factor), 0) >= :failuresBeforeDisable::integer AS disabled
-    FROM held
+      coalesce(held_factor.failures, 0) >= :failuresBeforeDisable::integer AS disabled
+    FROM held LEFT JOIN held_factor USING (nr)
   )`
 
 /** The account's recorded failures without those that are too old or forgiven, and whether this one locks the account. */
 const JUDGE_FAILURES = `judged AS MATERIALIZED (
-    SELECT evaluated.ok, evaluated.challenge, recent.failures, recent.locks FROM evaluated, held, LATERAL (
+    SELECT nr, evaluated.ok, evaluated.challenge, recent.failures, recent.locks
+    FROM evaluated JOIN held USING (nr), LATERAL (
       SELECT
         coalesce(
           jsonb_agg(entry) FILTER (WHERE ${IS_RECENT} AND NOT coalesce(${IS_FORGIVEN}, false)), '[]'
@@ -75,20 +105,20 @@ const JUDGE_FAILURES = `judged AS MATERIALIZED (
 /** Counts a wrong code against the factor. */
 const COUNT_FACTOR_FAILURE = `factor_counted AS (
     INSERT INTO factor (application, account, factor, failures)
-    SELECT :application, :account, :factor, 1 FROM evaluated WHERE NOT evaluated.ok
+    SELECT :application, account, factor, 1 FROM evaluated JOIN held USING (nr) WHERE NOT ok
     ON CONFLICT (application, account, factor) DO UPDATE SET failures = factor.failures + 1
   )`
 
 /** After a valid code, subtracts the forgiven failures from their factors; a factor that was bound again starts at 0. */
 const FORGIVE_FACTOR_FAILURES = `factor_forgiven AS (
-    UPDATE factor SET failures = CASE WHEN evaluated.rebound AND factor.factor = :factor THEN 0
+    UPDATE factor SET failures = CASE WHEN evaluated.rebound AND factor.factor = held.factor THEN 0
       ELSE greatest(0, factor.failures - (
         SELECT count(*) FROM jsonb_array_elements(held.failures) AS entry
         WHERE entry ->> 'factor' = factor.factor AND ${IS_FORGIVEN}
       )) END
-    FROM evaluated, held
-    WHERE evaluated.ok AND factor.application = :application AND factor.account = :account
-      AND (evaluated.rebound AND factor.factor = :factor OR held.failures <> '[]')
+    FROM evaluated JOIN held USING (nr)
+    WHERE evaluated.ok AND ${ofAccount('factor', 'held')}
+      AND (evaluated.rebound AND factor.factor = held.factor OR held.failures <> '[]')
   )`
 
 /** Records the failure, the lock that follows from it, or the contact that a valid code proved and the use of its factor. */
@@ -96,49 +126,52 @@ const UPDATE_ACCOUNT = `updated AS (
     UPDATE account SET
       failures = CASE WHEN judged.ok THEN judged.failures
         ELSE judged.failures || jsonb_build_array(jsonb_build_object(
-          'at', :now::bigint, 'factor', :factor::text,
-          'scope', coalesce('challenge:' || judged.challenge, :transactionScope::text))) END,
-      locked_at = CASE WHEN judged.locks THEN :now::bigint ELSE account.locked_at END,
+          'at', held.now, 'factor', held.factor,
+          'scope', coalesce('challenge:' || judged.challenge, held.transaction_scope))) END,
+      locked_at = CASE WHEN judged.locks THEN held.now ELSE account.locked_at END,
       locked_until = CASE WHEN judged.locks
-        THEN :now::bigint + least(
+        THEN held.now + least(
           :lockMs::bigint * 2 ^ (CASE WHEN ${LOCKED_WITHIN_A_DAY} THEN account.lock_level ELSE 0 END), ${DAY_MS})
         ELSE account.locked_until END,
       lock_level = CASE WHEN NOT judged.locks THEN account.lock_level
         WHEN ${LOCKED_WITHIN_A_DAY} THEN least(account.lock_level + 1, ${MAX_LOCK_LEVEL}) ELSE 1 END,
-      proven_email = CASE WHEN judged.ok THEN coalesce(:provenEmail, account.proven_email)
+      proven_email = CASE WHEN judged.ok THEN coalesce(held.new_email, account.proven_email)
         ELSE account.proven_email END,
-      proven_phone = CASE WHEN judged.ok THEN coalesce(:provenPhone, account.proven_phone)
+      proven_phone = CASE WHEN judged.ok THEN coalesce(held.new_phone, account.proven_phone)
         ELSE account.proven_phone END,
-      locale = CASE WHEN judged.ok THEN coalesce(:locale, account.locale) ELSE account.locale END,
-      used = CASE WHEN ${IS_NEW_USE} THEN account.used || jsonb_build_object(:factor::text, :now::bigint)
+      locale = CASE WHEN judged.ok THEN coalesce(held.new_locale, account.locale) ELSE account.locale END,
+      used = CASE WHEN ${IS_NEW_USE} THEN account.used || jsonb_build_object(held.factor, held.now)
         ELSE account.used END
-    FROM judged
-    WHERE account.application = :application AND account.account = :account AND (NOT judged.ok
+    FROM judged JOIN held USING (nr)
+    WHERE ${ofAccount('account', 'held')} AND (NOT judged.ok
       OR judged.failures <> account.failures
       OR ${IS_NEW_USE}
-      OR coalesce(:provenEmail::text, account.proven_email) IS DISTINCT FROM account.proven_email
-      OR coalesce(:provenPhone::text, account.proven_phone) IS DISTINCT FROM account.proven_phone
-      OR coalesce(:locale::text, account.locale) IS DISTINCT FROM account.locale)
-    RETURNING CASE WHEN judged.locks THEN account.locked_until END AS locks_until
+      OR coalesce(held.new_email, account.proven_email) IS DISTINCT FROM account.proven_email
+      OR coalesce(held.new_phone, account.proven_phone) IS DISTINCT FROM account.proven_phone
+      OR coalesce(held.new_locale, account.locale) IS DISTINCT FROM account.locale)
+    RETURNING judged.nr, CASE WHEN judged.locks THEN account.locked_until END AS locks_until
   )`
 
-/** One row: the account as it was found, and the result. */
-const RESULT = `SELECT held.locked_until, held.proven_email, held.proven_phone, held.locale,
+/** A row for each attempt on a known account: the account as it was found, and the result. */
+const RESULT = `SELECT nr, gate.locked_until, gate.proven_email, gate.proven_phone, gate.locale,
     gate.locked, gate.deferred, gate.disabled, evaluated.ok, evaluated.challenge, updated.locks_until
-  FROM held CROSS JOIN gate LEFT JOIN evaluated ON true LEFT JOIN updated ON true`
+  FROM gate LEFT JOIN evaluated USING (nr) LEFT JOIN updated USING (nr)`
 
 /**
- * A statement that evaluates one attempt and counts it, all in one step: it locks the account's row, checks the
- * account's lock and the factor's limit of failures, evaluates the code, and counts a failure or forgives earlier ones.
- * `evaluation` is a list of CTEs that ends with `evaluated (ok, challenge, rebound)`, which has one row when a code was
- * evaluated and none otherwise. It reads `gate (open, disabled)` and must evaluate nothing unless the gate is open.
+ * A statement that evaluates attempts on different accounts and counts them, all in one step: it locks each account's row, checks
+ * the account's lock and the factor's limit of failures, evaluates the code, and counts a failure or forgives earlier ones.
+ * `ownFields` are the columns of the evaluation, such as `step bigint`. `evaluation` is a list of CTEs that ends with `evaluated
+ * (nr, ok, challenge, rebound)`, which has a row for each attempt that was evaluated. It reads `gate (nr, open, disabled, …)`,
+ * which has all fields of the attempts, and must evaluate nothing unless the gate is open.
  */
-export function attemptStatement<Own extends { readonly [Name in keyof Own]: Value }>(
+export function attemptStatement<Own extends object>(
+  name: string,
+  ownFields: string,
   evaluation: string,
 ): AttemptStatement<Own> {
   const steps = [
-    HOLD_ACCOUNT,
-    HOLD_FACTOR,
+    holdAccounts(ownFields),
+    HOLD_FACTORS,
     GATE,
     evaluation,
     JUDGE_FAILURES,
@@ -146,5 +179,5 @@ export function attemptStatement<Own extends { readonly [Name in keyof Own]: Val
     FORGIVE_FACTOR_FAILURES,
     UPDATE_ACCOUNT,
   ]
-  return statement<AttemptParameters & Own>(`WITH ${steps.join(', ')} ${RESULT}`)
+  return { name, ...statement<AttemptParameters>(`WITH ${steps.join(', ')} ${RESULT}`) }
 }

@@ -1,8 +1,9 @@
 import type { Contact } from 'countersign/protocol'
 import type { Application } from '../application.js'
-import { type Queries, queryOne, type Store } from '../store/store.js'
+import { perStore, runTogether, SHARED_STATEMENTS } from '../store/run-together.js'
+import type { Queries, Store } from '../store/store.js'
 import type { AccountRow } from './account.js'
-import type { AttemptParameters, AttemptStatement } from './attempt-statement.js'
+import type { AttemptFields, AttemptStatement } from './attempt-statement.js'
 
 // More failures than any account records.
 const NEVER = 1_000
@@ -38,42 +39,83 @@ export interface AttemptResult extends Omit<AccountRow, 'account'> {
   readonly locks_until: number | null
 }
 
+/** An attempt, ready to be made. */
+interface PreparedAttempt {
+  readonly application: Application
+  readonly statement: AttemptStatement<object>
+  readonly fields: AttemptFields
+}
+
+const attemptsOf = perStore((store) =>
+  runTogether((attempts: readonly PreparedAttempt[]) => evaluate(store, attempts), {
+    placeOf: ({ application: { id }, statement, fields: { account } }) => ({
+      group: `${statement.name} ${id}`,
+      owner: `${id} ${account}`,
+      keys: [account],
+    }),
+    ...SHARED_STATEMENTS,
+  }),
+)
+
+/** Runs attempts of one application by one statement. */
+async function evaluate(
+  queries: Queries,
+  attempts: readonly PreparedAttempt[],
+): Promise<(AttemptResult | undefined)[]> {
+  const { application, statement } = attempts[0] as PreparedAttempt
+  const { limits } = application
+  const rows = await queries.query<AttemptResult & { nr: number }>(
+    statement.text,
+    statement.values({
+      application: application.id,
+      attempts: JSON.stringify(attempts.map(({ fields }, nr) => ({ nr, ...fields }))),
+      accounts: attempts.map(({ fields: { account } }) => account),
+      failuresBeforeDisable: limits.failuresBeforeDisable,
+      failuresBeforeLock: limits.failuresBeforeLock,
+      lockMs: limits.lockDurationMs,
+    }),
+  )
+  return attempts.map((_, nr) => rows.find((row) => row.nr === nr))
+}
+
 /**
  * Makes an attempt by a statement of `attemptStatement`; `undefined` when the account is unknown. It takes one
- * statement, unless an account notice may be due: then attempt and notice share a transaction, so that neither a crash
- * nor an error leaves one without the other.
+ * statement, which attempts on other accounts at the same time share, unless an account notice may be due: then attempt and notice
+ * share a transaction, so that neither a crash nor an error leaves one without the other.
  */
-export async function makeAttempt<Own>(
+export async function makeAttempt<Own extends object>(
   store: Store,
-  { text, values }: AttemptStatement<Own>,
+  statement: AttemptStatement<Own>,
   application: Application,
   attempt: Attempt,
   now: number,
   own: Own,
 ): Promise<AttemptResult | undefined> {
-  const { limits } = application
   const { account, factor, transaction, proven, notifiesOnSuccess = false } = attempt
   const contact = proven?.contact
-  const parameters: Omit<AttemptParameters, 'deferredFrom'> = {
-    application: application.id,
-    account,
-    factor,
-    now,
-    failuresBeforeDisable: limits.failuresBeforeDisable,
-    failuresBeforeLock: limits.failuresBeforeLock,
-    lockMs: limits.lockDurationMs,
-    transactionScope: transaction === undefined ? null : `transaction:${transaction}`,
-    provenEmail: contact && contact.kind !== 'phone' ? contact.email : null,
-    provenPhone: contact && contact.kind !== 'email' ? contact.phone : null,
-    locale: proven?.locale ?? null,
-  }
-  // Object.assign, because V8 takes twenty times as long to spread two objects into one literal.
-  const run = (queries: Queries, deferredFrom: number) =>
-    queryOne<AttemptResult>(queries, text, values(Object.assign({ deferredFrom }, parameters, own)))
-  const result = await run(store, notifiesOnSuccess ? 0 : limits.failuresBeforeLock - 1)
+  const prepared = (deferredFrom: number): PreparedAttempt => ({
+    application,
+    statement,
+    // Object.assign, because V8 takes twenty times as long to spread two objects into one literal.
+    fields: Object.assign(
+      {
+        now,
+        account,
+        factor,
+        transaction_scope: transaction === undefined ? null : `transaction:${transaction}`,
+        new_email: contact && contact.kind !== 'phone' ? contact.email : null,
+        new_phone: contact && contact.kind !== 'email' ? contact.phone : null,
+        new_locale: proven?.locale ?? null,
+        deferred_from: deferredFrom,
+      },
+      own,
+    ),
+  })
+  const failuresBefore = application.limits.failuresBeforeLock - 1
+  const result = await attemptsOf(store)(prepared(notifiesOnSuccess ? 0 : failuresBefore))
   if (!result?.deferred) return result
   return store.transaction(async (tx) => {
-    const final = await run(tx, NEVER)
+    const [final] = await evaluate(tx, [prepared(NEVER)])
     if (final) await attempt.notify(tx, final)
     return final
   })

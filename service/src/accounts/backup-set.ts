@@ -5,7 +5,7 @@ import { allKeys, type Keys, withKeyId } from '../secrets/keys.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
 import { forgetFactor } from './account.js'
 import { type Attempt, type AttemptResult, makeAttempt } from './attempt.js'
-import { attemptStatement } from './attempt-statement.js'
+import { attemptStatement, ofAccount } from './attempt-statement.js'
 
 /** The name of the backup codes among an account's factors. */
 export const BACKUP_FACTOR = 'BACKUP'
@@ -184,15 +184,19 @@ export async function dropWaitingSet(
   )
 }
 
-const EVALUATE_BACKUP_CODE = attemptStatement<{ macs: readonly string[] }>(`used AS (
+const EVALUATE_BACKUP_CODE = attemptStatement<{ macs: readonly string[] }>(
+  'backup',
+  'macs text[]',
+  `used AS (
     DELETE FROM backup_code USING gate
-    WHERE gate.open AND NOT gate.disabled AND application = :application AND account = :account
-      AND mac = ANY (:macs::text[])
-    RETURNING 1
+    WHERE gate.open AND NOT gate.disabled AND ${ofAccount('backup_code', 'gate')}
+      AND mac = ANY (gate.macs)
+    RETURNING gate.nr
   ), evaluated AS (
-    SELECT EXISTS (SELECT FROM used) AS ok, NULL::text AS challenge, false AS rebound FROM gate
-    WHERE gate.open AND NOT gate.disabled
-  )`)
+    SELECT nr, EXISTS (SELECT FROM used WHERE used.nr = gate.nr) AS ok, NULL::text AS challenge, false AS rebound
+    FROM gate WHERE gate.open AND NOT gate.disabled
+  )`,
+)
 
 /**
  * Makes an attempt with a backup code, which is used up if it belongs to the active set of this contact, or to one that was

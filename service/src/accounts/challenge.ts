@@ -35,7 +35,7 @@ export interface Owner {
   readonly transaction: string | undefined
 }
 
-/** The parameters of `ACTIVE` about an owner. */
+/** An owner as parameters of a statement. */
 export type OwnerParameters = {
   readonly application: string
   readonly account: string
@@ -44,27 +44,29 @@ export type OwnerParameters = {
   readonly transaction: string
 }
 
-/** The parameters of `ACTIVE` about an owner. */
+/** An owner as parameters of a statement. */
 export function ownerParameters(application: Application, owner: Owner): OwnerParameters {
   const { account, canonicalContact: contact, type, transaction = '' } = owner
   return { application: application.id, account, contact, type, transaction }
 }
 
-/** Which challenges of an owner are active: not ended, not expired, and with attempts left. */
-const activeFor = (owner: (column: 'account' | 'contact' | 'type' | 'transaction') => string, now: string) =>
-  `challenge.application = :application AND challenge.account = ${owner('account')}
-    AND challenge.contact = ${owner('contact')} AND challenge.type = ${owner('type')}
-    AND challenge.transaction = ${owner('transaction')} AND challenge.ended_at IS NULL
-    AND challenge.attempts < challenge.max_attempts AND challenge.expires_at > ${now}`
+/** Which challenges are active at a time: not ended, not expired, and with attempts left. */
+export const isActive = (now: string, challenge = 'challenge'): string => `${challenge}.ended_at IS NULL
+    AND ${challenge}.attempts < ${challenge}.max_attempts AND ${challenge}.expires_at > ${now}`
 
-/** Which challenges of the owner in the parameters are active at `:now`. */
-export const ACTIVE = activeFor((column) => `:${column}`, ':now::bigint')
+/** Which challenges of an account belong to a contact, type and transaction in the row `owner`. */
+export const belongsTo = (
+  owner: string,
+  challenge = 'challenge',
+): string => `${challenge}.contact = ${owner}.contact
+    AND ${challenge}.type = ${owner}.type AND ${challenge}.transaction = ${owner}.transaction`
 
 const COLUMNS =
   'account, contact, type, method, purpose, transaction, id, digits, max_attempts, sends, resend_at, created_at, expires_at, code_mac'
 
 const FIND_ACTIVE = statement<OwnerParameters & { id: string; now: number }>(
-  `SELECT ${COLUMNS} FROM challenge WHERE ${ACTIVE} AND id = :id`,
+  `SELECT ${COLUMNS} FROM challenge WHERE application = :application AND account = :account AND id = :id
+     AND contact = :contact AND type = :type AND transaction = :transaction AND ${isActive(':now::bigint')}`,
 )
 
 /** The code of a challenge. */
@@ -129,8 +131,10 @@ export const CHALLENGE_FIELDS = `account text, contact text, type text, method t
  */
 export const repeatedIn = (source: string): string => `SELECT wanted.nr, known.resend_at
     FROM ${source} AS wanted JOIN held USING (account), LATERAL (
-      SELECT resend_at FROM challenge WHERE ${activeFor((column) => `wanted.${column}`, 'wanted.now')}
-        AND challenge.id = wanted.id AND challenge.sends = wanted.sends - 1 FOR UPDATE
+      SELECT resend_at FROM challenge
+      WHERE application = :application AND challenge.account = wanted.account AND challenge.id = wanted.id
+        AND ${belongsTo('wanted')} AND ${isActive('wanted.now')} AND challenge.sends = wanted.sends - 1
+      FOR UPDATE
     ) AS known
     WHERE wanted.sends > 1`
 

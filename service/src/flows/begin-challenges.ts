@@ -10,7 +10,7 @@ import {
 } from '../accounts/count-messages.js'
 import type { Application } from '../application.js'
 import { insertMessages, MESSAGE_FIELDS, type PreparedMessages } from '../delivery/outbox-table.js'
-import { type Place, runTogether } from '../store/run-together.js'
+import { type Place, perStore, runTogether, SHARED_STATEMENTS } from '../store/run-together.js'
 import { statement } from '../store/statement.js'
 import type { Store } from '../store/store.js'
 
@@ -34,21 +34,6 @@ export interface BeginningResult extends BudgetRow {
   /** When the code may be sent again; `null` for a new challenge. */
   readonly resend_at: number | null
 }
-
-/**
- * Begins a challenge of an application. With `part`, its message counts in that part of the application's day, in a statement
- * of its own.
- */
-export type BeginChallenge = (
-  application: Application,
-  beginning: Beginning,
-  part: number | undefined,
-) => Promise<BeginningResult>
-
-/** How many challenges share a statement. */
-const MAX_TOGETHER = 16
-/** How long a challenge waits for the statement before it, so that one on a locked row does not hold up an application. */
-const MAX_WAIT_MS = 20
 
 // A disabled contact is enabled by binding it again, so a code for that may still be sent (R26).
 const BEGIN = statement<
@@ -80,53 +65,60 @@ const BEGIN = statement<
   queued AS (${insertMessages('message')})
   SELECT nr, locked_until, disabled, is_stale, resent_at AS resend_at, ${budgetColumns('found')} FROM found`)
 
-/**
- * Begins challenges: one statement checks locks, factors, the wait between two codes and every budget, counts the messages,
- * and writes challenges and messages. It changes nothing for a challenge that is refused. Those that are requested at the same
- * time share a statement.
- */
-export function beginChallenges(store: Store): BeginChallenge {
-  async function run(
-    application: Application,
-    beginnings: readonly Beginning[],
-    part?: number,
-  ): Promise<readonly BeginningResult[]> {
-    const latest = Math.max(...beginnings.map(({ now }) => now))
-    const rows = await store.query<BeginningResult & { nr: number }>(
-      BEGIN.text,
-      BEGIN.values({
-        ...budgetParameters(
-          application,
-          beginnings.map(({ counted }) => counted),
-          latest,
-          part,
-        ),
-        failuresBeforeDisable: application.limits.failuresBeforeDisable,
-        challenges: JSON.stringify(
-          beginnings.map(({ challenge, factor, now }, nr) => ({ nr, now, factor, ...challenge })),
-        ),
-        messages: JSON.stringify(
-          beginnings.flatMap(({ messages }, nr) => messages.map((message) => ({ ...message, nr }))),
-        ),
-      }),
-    )
-    if (rows.length !== beginnings.length) throw new Error('The store did not answer for every challenge.')
-    return rows.sort((a, b) => a.nr - b.nr)
-  }
+const beginTogether = perStore((store) =>
+  runTogether((requests: readonly Request[]) => begin(store, requests, undefined), {
+    placeOf,
+    ...SHARED_STATEMENTS,
+  }),
+)
 
-  const beginTogether = runTogether(
-    (requests: readonly Request[]) =>
-      run(
-        (requests[0] as Request).application,
-        requests.map(({ beginning }) => beginning),
+/**
+ * Begins a challenge: one statement checks lock, factor, the wait between two codes and every budget, counts the messages, and
+ * writes challenge and messages. It changes nothing if the challenge is refused. Challenges of an application that are requested
+ * at the same time share a statement. With `part`, the message counts in that part of the application's day, in a statement of its
+ * own.
+ */
+export async function beginChallenge(
+  store: Store,
+  application: Application,
+  beginning: Beginning,
+  part: number | undefined,
+): Promise<BeginningResult> {
+  const request = { application, beginning }
+  if (part === undefined) return beginTogether(store)(request)
+  const [result] = await begin(store, [request], part)
+  return result as BeginningResult
+}
+
+/** Begins challenges of one application by one statement. */
+async function begin(
+  store: Store,
+  requests: readonly Request[],
+  part: number | undefined,
+): Promise<readonly BeginningResult[]> {
+  const { application } = requests[0] as Request
+  const beginnings = requests.map(({ beginning }) => beginning)
+  const latest = Math.max(...beginnings.map(({ now }) => now))
+  const rows = await store.query<BeginningResult & { nr: number }>(
+    BEGIN.text,
+    BEGIN.values({
+      ...budgetParameters(
+        application,
+        beginnings.map(({ counted }) => counted),
+        latest,
+        part,
       ),
-    { placeOf, maxItems: MAX_TOGETHER, maxWaitMs: MAX_WAIT_MS },
+      failuresBeforeDisable: application.limits.failuresBeforeDisable,
+      challenges: JSON.stringify(
+        beginnings.map(({ challenge, factor, now }, nr) => ({ nr, now, factor, ...challenge })),
+      ),
+      messages: JSON.stringify(
+        beginnings.flatMap(({ messages }, nr) => messages.map((message) => ({ ...message, nr }))),
+      ),
+    }),
   )
-  return async (application, beginning, part) => {
-    if (part === undefined) return beginTogether({ application, beginning })
-    const [result] = await run(application, [beginning], part)
-    return result as BeginningResult
-  }
+  if (rows.length !== beginnings.length) throw new Error('The store did not answer for every challenge.')
+  return rows.sort((a, b) => a.nr - b.nr)
 }
 
 interface Request {

@@ -16,6 +16,7 @@ import { codeMessage, type Recipient } from '../message-texts/compose.js'
 import { factorDisabled, limited, locked } from '../refusals.js'
 import type { SendInput } from '../requests/inputs.js'
 import { secondsUntil } from '../seconds-until.js'
+import { beginChallenge } from './begin-challenges.js'
 import { budgetedMessage } from './budgeted-message.js'
 import type { FlowContext } from './context.js'
 
@@ -58,7 +59,7 @@ export async function beginSending(
       now,
       {
         queries: context.store,
-        run: (counted, part) => context.beginChallenge(application, { ...begun, counted }, part),
+        run: (counted, part) => beginChallenge(context.store, application, { ...begun, counted }, part),
       },
     )
     if (found.locked_until > now) return locked(lockedForSeconds(found, now))

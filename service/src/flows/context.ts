@@ -7,7 +7,6 @@ import type { Store } from '../store/store.js'
 import type { TranscriptionJobs } from '../transcription/jobs/transcription-jobs.js'
 import type { LiveTranscription } from '../transcription/live/live-transcription.js'
 import type { Transcription } from '../transcription/transcription.js'
-import type { BeginChallenge } from './begin-challenges.js'
 import type { PhoneTraffic } from './phone-traffic.js'
 
 /** What every flow works with, the same for all applications. */
@@ -15,7 +14,6 @@ export interface FlowContext {
   readonly store: Store
   readonly keys: Keys
   readonly outbox: Outbox
-  readonly beginChallenge: BeginChallenge
   readonly transcription: Transcription
   readonly jobs: TranscriptionJobs
   readonly live: LiveTranscription

@@ -1,3 +1,4 @@
+import type { Store } from './store.js'
 import { StoreUnavailableError } from './store-unavailable.js'
 
 /** With what an item can run. */
@@ -9,6 +10,13 @@ export interface Place {
   /** Items of a run have none of these in common. */
   readonly keys: readonly string[]
 }
+
+/** The limits of `runTogether` for requests of an application, which share statements. */
+export const SHARED_STATEMENTS = {
+  maxItems: 16,
+  /** So that a request for a locked row holds others up for a moment only. */
+  maxWaitMs: 20,
+} as const
 
 interface Waiting<Item, Result> extends Place {
   readonly item: Item
@@ -89,4 +97,14 @@ export function runTogether<Item, Result>(
       waiting.push({ item, ...placeOf(item), resolve, reject })
       start()
     })
+}
+
+/** Makes what belongs to a store once for each store. */
+export function perStore<T>(make: (store: Store) => T): (store: Store) => T {
+  const made = new WeakMap<Store, T>()
+  return (store) => {
+    const known = made.get(store) ?? make(store)
+    made.set(store, known)
+    return known
+  }
 }

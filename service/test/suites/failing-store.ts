@@ -2,15 +2,17 @@ import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { inProcessService } from '../../src/flows/in-process-service.js'
 import { apiOver } from '../api-kit.js'
-import { API_KEY, type Bench, freshEmail, freshTenant, listen, overStore, rejection } from '../kit.js'
+import { API_KEY, type Bench, freshEmail, freshTenant, listen, rejection } from '../kit.js'
 
 export function failingStoreSuite(bench: () => Bench): void {
-  const broken = () =>
-    overStore(bench().context, {
-      ...bench().store,
+  const broken = () => ({
+    ...bench().context,
+    store: {
+      ...bench().context.store,
       query: () => Promise.reject(new Error('connection to 10.0.0.7 lost')),
       transaction: () => Promise.reject(new Error('connection to 10.0.0.7 lost')),
-    })
+    },
+  })
 
   test('makes a verification fail with an error, never with an answer (R77)', async () => {
     const { application } = freshTenant(bench())
@@ -46,7 +48,7 @@ export function failingStoreSuite(bench: () => Bench): void {
     const held = new Promise<never[]>((resolve) => {
       release = () => resolve([])
     })
-    const hanging = overStore(bench().context, { ...bench().store, query: () => held })
+    const hanging = { ...bench().context, store: { ...bench().context.store, query: () => held } }
     const server = await listen(apiOver(hanging, application, { requestTimeoutMs: 20 }))
     const response = await fetch(`${server.url}/v1/mfa/verify`, {
       method: 'POST',

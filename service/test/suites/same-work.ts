@@ -2,7 +2,7 @@ import type { Contact, MfaService, VerifyRequest } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import { inProcessService } from '../../src/flows/in-process-service.js'
 import type { Queries } from '../../src/store/store.js'
-import { appCode, type Bench, freshEmail, freshTenant, overStore, type Tenant } from '../kit.js'
+import { appCode, type Bench, freshEmail, freshTenant, type Tenant } from '../kit.js'
 
 type Attempt = Pick<VerifyRequest, 'method' | 'kind' | 'code'>
 
@@ -52,7 +52,7 @@ export function sameWorkSuite(bench: () => Bench): void {
     return {
       ...tenant,
       asked,
-      mfa: inProcessService(overStore(context, store), async () => tenant.application),
+      mfa: inProcessService({ ...context, store }, async () => tenant.application),
     }
   }
 
