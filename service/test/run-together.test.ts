@@ -65,8 +65,11 @@ test('groups neither share a run nor wait for each other', async () => {
   expect(items()).toEqual([['a/1'], ['c/2'], ['b/1', 'd/1'], ['e/2']])
 })
 
-test('an item that makes a run fail fails alone', async () => {
-  const fail = (items: readonly string[]) => (items.includes('c1') ? new Error('c1 is invalid') : undefined)
+test('an item that the database refuses fails alone', async () => {
+  const fail = (items: readonly string[]) =>
+    items.includes('c1')
+      ? Object.assign(new Error('c1 is invalid'), { code: '22021', severity: 'ERROR' })
+      : undefined
   const { add, finishAll, items } = runner({ fail })
   const results = Promise.allSettled(ITEMS.map(add))
   await finishAll()
@@ -76,9 +79,11 @@ test('an item that makes a run fail fails alone', async () => {
   expect(items()).toEqual([['a1'], ['a2', 'b1', 'c1'], ['a2'], ['b1'], ['c1'], ['d1', 'e1']])
 })
 
-test('a database that is unavailable fails all items of a run, and none is repeated', async () => {
-  const fail = (items: readonly string[]) =>
-    items.length > 2 ? new StoreUnavailableError('unreachable', { cause: undefined }) : undefined
+test.each([
+  ['a database that is unavailable', new StoreUnavailableError('unreachable', { cause: undefined })],
+  ['an error after the statement', new Error('Unexpected rows.')],
+])('%s fails all items of a run, and none of them runs again', async (_what, error) => {
+  const fail = (items: readonly string[]) => (items.length > 2 ? error : undefined)
   const { add, finishAll, items } = runner({ fail })
   const results = Promise.allSettled(ITEMS.map(add))
   await finishAll()

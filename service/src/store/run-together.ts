@@ -1,3 +1,4 @@
+import { sqlStateOf } from './sql-state.js'
 import type { Store } from './store.js'
 import { StoreUnavailableError } from './store-unavailable.js'
 
@@ -26,8 +27,8 @@ interface Waiting<Item, Result> extends Place {
 
 /**
  * Runs items together: those that come while a run of their group is in progress wait for it, at most `maxWaitMs`, and then share
- * the next run if their places allow it. `run` returns one result for each item. When it fails for a reason that may lie in one of
- * them, each of them runs again alone.
+ * the next run if their places allow it. `run` returns one result for each item. When the database refuses a statement, which may
+ * be because of one of its items, each of them runs again alone.
  */
 export function runTogether<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -84,7 +85,7 @@ export function runTogether<Item, Result>(
       const results = await run(items.map(({ item }) => item))
       items.forEach(({ resolve }, index) => void resolve(results[index] as Result))
     } catch (error) {
-      if (items.length > 1 && !(error instanceof StoreUnavailableError)) {
+      if (items.length > 1 && isRefused(error)) {
         for (const one of items) await settle([one])
       } else {
         for (const { reject } of items) reject(error)
@@ -97,6 +98,11 @@ export function runTogether<Item, Result>(
       waiting.push({ item, ...placeOf(item), resolve, reject })
       start()
     })
+}
+
+/** Whether the database refused a statement for what is in it, and so changed nothing. */
+function isRefused(error: unknown): boolean {
+  return sqlStateOf(error) !== undefined && !(error instanceof StoreUnavailableError)
 }
 
 /** Makes what belongs to a store once for each store. */
