@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileOf, missing } from '../../test/kit/debian-packages.js'
+import { freePort } from '../../test/kit/loopback.js'
 
 /** Why there is no PgBouncer to test with; `undefined` if there is. In CI this is an error. */
 export const pgbouncerMissing = missing('postgresql', 'pgbouncer')
@@ -56,12 +57,4 @@ async function untilItListens(port: number): Promise<void> {
     if (performance.now() > deadline) throw new Error('PgBouncer does not listen.')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise<void>((resolve) => server.close(() => resolve()))
-  return port
 }

@@ -1,12 +1,15 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { runTogether } from '../src/store/run-together.js'
 import { StoreUnavailableError } from '../src/store/store-unavailable.js'
+
+afterEach(() => vi.useRealTimers())
 
 const ITEMS = ['a1', 'a2', 'b1', 'c1', 'd1', 'e1']
 
 /** A runner whose runs end when `finish` is called. The first character of an item is its owner and only key, what follows `/` its group. */
 function runner({
   maxItems = 3,
+  nextRunMs = 60_000,
   maxWaitMs = 60_000,
   fail = (_items: readonly string[]): Error | undefined => undefined,
 } = {}) {
@@ -19,12 +22,13 @@ function runner({
         runs.push({ items, finish })
       }),
     {
-      placeOf: (item) => ({
+      sharingOf: (item) => ({
         group: item.split('/')[1] ?? '',
         owner: item.slice(0, 1),
         keys: [item.slice(0, 1)],
       }),
       maxItems,
+      nextRunMs,
       maxWaitMs,
     },
   )
@@ -47,13 +51,26 @@ test('what arrives during a run shares the next one, up to the limit, and items 
 })
 
 test('items wait no longer than allowed for a run in progress, but still for one of their owner', async () => {
-  const { add, finishAll, items } = runner({ maxWaitMs: 1 })
+  const { add, finishAll, items } = runner({ nextRunMs: 1 })
   const results = Promise.all(['a1', 'a2', 'b1'].map(add))
   expect(items()).toEqual([['a1']])
   await expect.poll(items).toEqual([['a1'], ['b1']])
   await finishAll()
   expect(await results).toEqual(['A1', 'A2', 'B1'])
   expect(items()).toEqual([['a1'], ['b1'], ['a2']])
+})
+
+test('an item that had to wait for too long is rejected, and does not run', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const { add, finishAll, items } = runner({ maxWaitMs: 5_000 })
+  const results = Promise.allSettled(['a1', 'a2'].map(add))
+  vi.advanceTimersByTime(5_001)
+  await finishAll()
+  expect(await results).toEqual([
+    { status: 'fulfilled', value: 'A1' },
+    { status: 'rejected', reason: expect.objectContaining({ reason: 'overloaded' }) },
+  ])
+  expect(items()).toEqual([['a1']])
 })
 
 test('groups neither share a run nor wait for each other', async () => {

@@ -33,7 +33,7 @@ export type AttemptParameters = {
 export interface AttemptStatement<Own> extends Statement<AttemptParameters> {
   /** What it evaluates. */
   readonly name: string
-  /** Never there: it says which fields an attempt must have. */
+  /** Never set; it only carries the type of the fields that the evaluation needs. */
   readonly own?: Own
 }
 

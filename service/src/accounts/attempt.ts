@@ -48,10 +48,17 @@ interface PreparedAttempt {
 
 const attemptsOf = perStore((store) =>
   runTogether((attempts: readonly PreparedAttempt[]) => evaluate(store, attempts), {
-    placeOf: ({ application: { id }, statement, fields: { account } }) => ({
-      group: `${statement.name} ${id}`,
+    // With the limits, because they may have changed between two requests.
+    sharingOf: ({ application: { id, limits }, statement, fields: { account } }) => ({
+      group: [
+        statement.name,
+        id,
+        limits.failuresBeforeDisable,
+        limits.failuresBeforeLock,
+        limits.lockDurationMs,
+      ].join(' '),
       owner: `${id} ${account}`,
-      keys: [account],
+      keys: [],
     }),
     ...SHARED_STATEMENTS,
   }),
@@ -79,9 +86,9 @@ async function evaluate(
 }
 
 /**
- * Makes an attempt by a statement of `attemptStatement`; `undefined` when the account is unknown. It takes one
- * statement, which attempts on other accounts at the same time share, unless an account notice may be due: then attempt and notice
- * share a transaction, so that neither a crash nor an error leaves one without the other.
+ * Makes an attempt by a statement of `attemptStatement`; `undefined` when the account is unknown. It takes one statement, unless an
+ * account notice may be due: then attempt and notice share a transaction, so that neither a crash nor an error leaves one without
+ * the other. Attempts on other accounts that are made at the same time share the statement.
  */
 export async function makeAttempt<Own extends object>(
   store: Store,
@@ -93,7 +100,7 @@ export async function makeAttempt<Own extends object>(
 ): Promise<AttemptResult | undefined> {
   const { account, factor, transaction, proven, notifiesOnSuccess = false } = attempt
   const contact = proven?.contact
-  const prepared = (deferredFrom: number): PreparedAttempt => ({
+  const prepared = (deferred_from: number): PreparedAttempt => ({
     application,
     statement,
     // Object.assign, because V8 takes twenty times as long to spread two objects into one literal.
@@ -106,13 +113,13 @@ export async function makeAttempt<Own extends object>(
         new_email: contact && contact.kind !== 'phone' ? contact.email : null,
         new_phone: contact && contact.kind !== 'email' ? contact.phone : null,
         new_locale: proven?.locale ?? null,
-        deferred_from: deferredFrom,
+        deferred_from,
       },
       own,
     ),
   })
-  const failuresBefore = application.limits.failuresBeforeLock - 1
-  const result = await attemptsOf(store)(prepared(notifiesOnSuccess ? 0 : failuresBefore))
+  const deferredFrom = notifiesOnSuccess ? 0 : application.limits.failuresBeforeLock - 1
+  const result = await attemptsOf(store)(prepared(deferredFrom))
   if (!result?.deferred) return result
   return store.transaction(async (tx) => {
     const [final] = await evaluate(tx, [prepared(NEVER)])

@@ -44,7 +44,7 @@ export type OwnerParameters = {
   readonly transaction: string
 }
 
-/** An owner as parameters of a statement. */
+/** The parameters that name an owner. */
 export function ownerParameters(application: Application, owner: Owner): OwnerParameters {
   const { account, canonicalContact: contact, type, transaction = '' } = owner
   return { application: application.id, account, contact, type, transaction }
@@ -121,7 +121,7 @@ export function repeatedChallenge({ limits }: Application, row: ChallengeRow, no
   return { ...row, sends: row.sends + 1, resend_at: now + delayMs }
 }
 
-/** The columns of a `ChallengeRow`, for `jsonRows`. */
+/** The columns of a `ChallengeRow`, for `json_to_recordset`. */
 export const CHALLENGE_FIELDS = `account text, contact text, type text, method text, purpose text, transaction text, id text,
     digits integer, max_attempts integer, sends integer, resend_at bigint, created_at bigint, expires_at bigint, code_mac text`
 
@@ -132,7 +132,7 @@ export const CHALLENGE_FIELDS = `account text, contact text, type text, method t
 export const repeatedIn = (source: string): string => `SELECT wanted.nr, known.resend_at
     FROM ${source} AS wanted JOIN held USING (account), LATERAL (
       SELECT resend_at FROM challenge
-      WHERE application = :application AND challenge.account = wanted.account AND challenge.id = wanted.id
+      WHERE application = :application AND challenge.account = held.account AND challenge.id = wanted.id
         AND ${belongsTo('wanted')} AND ${isActive('wanted.now')} AND challenge.sends = wanted.sends - 1
       FOR UPDATE
     ) AS known

@@ -160,7 +160,7 @@ export const countMessages = (gate: string): string => `counter AS MATERIALIZED 
     SELECT :application, scope, key, (now / ${HOUR_MS})::integer, ARRAY (
       SELECT time FROM unnest(counter.times || counter.now) AS time
       WHERE time > counter.now - counter.kept ORDER BY time
-    ) FROM counted_message JOIN counter USING (nr)
+    ) FROM counted_message JOIN counter USING (nr) ORDER BY scope, key
     ON CONFLICT (application, scope, key) DO UPDATE SET last_hour = EXCLUDED.last_hour, times = CASE
       WHEN EXISTS (SELECT FROM counter WHERE counter.scope = budget.scope AND counter.key = budget.key
         AND counter.times IS NOT NULL) THEN EXCLUDED.times

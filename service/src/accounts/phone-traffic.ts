@@ -138,7 +138,7 @@ export const judgeTraffic = (gate: string): string => `traffic AS MATERIALIZED (
 export const countTraffic = (source: string): string => `traffic_counted AS (
     INSERT INTO phone_traffic AS known (application, scope, key, period, in_period, day, sent, typed)
     SELECT :application, scope, key, period, after, :day::integer, sent + CASE WHEN untyped < 0 THEN 0 ELSE 1 END, typed
-    FROM ${source} JOIN traffic USING (nr)
+    FROM ${source} JOIN traffic USING (nr) ORDER BY scope, key
     ON CONFLICT (application, scope, key) DO UPDATE SET period = EXCLUDED.period, day = EXCLUDED.day,
       sent = EXCLUDED.sent, typed = EXCLUDED.typed,
       in_period = CASE

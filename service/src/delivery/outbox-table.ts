@@ -72,7 +72,7 @@ interface Row {
 
 /** A message as `insertMessages` reads it from JSON. Times in milliseconds since 1970. */
 interface MessageFields {
-  /** Which messages belong together, for the statement that writes them. */
+  /** The position of the challenge that the message belongs to, in a statement that begins several. */
   readonly nr?: number
   readonly account: string
   readonly id: string

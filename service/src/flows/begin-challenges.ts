@@ -10,7 +10,7 @@ import {
 } from '../accounts/count-messages.js'
 import type { Application } from '../application.js'
 import { insertMessages, MESSAGE_FIELDS, type PreparedMessages } from '../delivery/outbox-table.js'
-import { type Place, perStore, runTogether, SHARED_STATEMENTS } from '../store/run-together.js'
+import { perStore, runTogether, SHARED_STATEMENTS, type Sharing } from '../store/run-together.js'
 import { statement } from '../store/statement.js'
 import type { Store } from '../store/store.js'
 
@@ -67,7 +67,7 @@ const BEGIN = statement<
 
 const beginTogether = perStore((store) =>
   runTogether((requests: readonly Request[]) => begin(store, requests, undefined), {
-    placeOf,
+    sharingOf,
     ...SHARED_STATEMENTS,
   }),
 )
@@ -127,11 +127,17 @@ interface Request {
 }
 
 /** A statement can change an account or a counter only once. */
-function placeOf({ application: { id }, beginning: { challenge, counted } }: Request): Place {
-  const counters = [...counted.counters, ...counted.traffic]
+function sharingOf({ application, beginning: { challenge, counted } }: Request): Sharing {
+  const { id, limits } = application
   return {
-    group: id,
+    // With the limits, because they may have changed between two requests.
+    group: [
+      id,
+      limits.failuresBeforeDisable,
+      limits.sendsPerApplicationDay,
+      limits.minConversionPercent,
+    ].join(' '),
     owner: `${id} ${challenge.account}`,
-    keys: [`account ${challenge.account}`, ...counters.map(({ scope, key }) => `${scope} ${key}`)],
+    keys: [...counted.counters, ...counted.traffic].map(({ scope, key }) => `${scope} ${key}`),
   }
 }

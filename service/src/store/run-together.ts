@@ -2,8 +2,8 @@ import { sqlStateOf } from './sql-state.js'
 import type { Store } from './store.js'
 import { StoreUnavailableError } from './store-unavailable.js'
 
-/** With what an item can run. */
-export interface Place {
+/** With which others an item may share a run. */
+export interface Sharing {
   /** Only items of one group share a run. */
   readonly group: string
   /** Items of one owner run one after the other, so that a flood of them cannot hold up everything else. */
@@ -13,30 +13,35 @@ export interface Place {
 }
 
 /** The limits of `runTogether` for requests of an application, which share statements. */
-export const SHARED_STATEMENTS = {
-  maxItems: 16,
-  /** So that a request for a locked row holds others up for a moment only. */
-  maxWaitMs: 20,
-} as const
+export const SHARED_STATEMENTS = { maxItems: 16, nextRunMs: 20, maxWaitMs: 5_000 } as const
 
-interface Waiting<Item, Result> extends Place {
+interface Waiting<Item, Result> extends Sharing {
   readonly item: Item
+  readonly since: number
   resolve(result: Result): void
   reject(error: unknown): void
 }
 
 /**
- * Runs items together: those that come while a run of their group is in progress wait for it, at most `maxWaitMs`, and then share
- * the next run if their places allow it. `run` returns one result for each item. When the database refuses a statement, which may
- * be because of one of its items, each of them runs again alone.
+ * Runs items together, in the way of `writeTogether`, but only those that may share a run. Items that come while a run of their
+ * group is in progress wait for it, and then share the next one, which starts after `nextRunMs` at the latest: so a run that waits
+ * for a locked row holds up its own items only. `run` returns one result for each item. When the database refuses a statement, which
+ * may be because of one of its items, each of them runs again alone. An item that had to wait for more than `maxWaitMs` does not
+ * run: it is rejected with a `StoreUnavailableError`.
  */
 export function runTogether<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
   {
-    placeOf,
+    sharingOf,
     maxItems,
+    nextRunMs,
     maxWaitMs,
-  }: { readonly placeOf: (item: Item) => Place; readonly maxItems: number; readonly maxWaitMs: number },
+  }: {
+    readonly sharingOf: (item: Item) => Sharing
+    readonly maxItems: number
+    readonly nextRunMs: number
+    readonly maxWaitMs: number
+  },
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = []
   const owners = new Set<string>()
@@ -51,29 +56,33 @@ export function runTogether<Item, Result>(
   function takeItems(): readonly Waiting<Item, Result>[] {
     const taken: Waiting<Item, Result>[] = []
     const keys = new Set<string>()
+    const late = performance.now() - maxWaitMs
     waiting = waiting.filter((one) => {
+      if (one.since < late) {
+        one.reject(new StoreUnavailableError('overloaded', { cause: undefined }))
+        return false
+      }
       const fits =
         taken.length < maxItems &&
         (taken[0] ? one.group === taken[0].group : !awaited.has(one.group)) &&
         !owners.has(one.owner) &&
         !one.keys.some((key) => keys.has(key))
-      if (fits) {
-        taken.push(one)
-        for (const key of one.keys) keys.add(key)
-      }
-      return !fits
+      if (!fits) return true
+      taken.push(one)
+      owners.add(one.owner)
+      for (const key of one.keys) keys.add(key)
+      return false
     })
     return taken
   }
 
   async function settleAll(group: string, items: readonly Waiting<Item, Result>[]): Promise<void> {
     awaited.set(group, items)
-    for (const { owner } of items) owners.add(owner)
     const startOthers = () => {
       if (awaited.get(group) === items) awaited.delete(group)
       start()
     }
-    const timer = setTimeout(startOthers, maxWaitMs)
+    const timer = setTimeout(startOthers, nextRunMs)
     await settle(items)
     clearTimeout(timer)
     for (const { owner } of items) owners.delete(owner)
@@ -86,7 +95,7 @@ export function runTogether<Item, Result>(
       items.forEach(({ resolve }, index) => void resolve(results[index] as Result))
     } catch (error) {
       if (items.length > 1 && isRefused(error)) {
-        for (const one of items) await settle([one])
+        await Promise.all(items.map((one) => settle([one])))
       } else {
         for (const { reject } of items) reject(error)
       }
@@ -95,7 +104,7 @@ export function runTogether<Item, Result>(
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, ...placeOf(item), resolve, reject })
+      waiting.push({ item, since: performance.now(), ...sharingOf(item), resolve, reject })
       start()
     })
 }
