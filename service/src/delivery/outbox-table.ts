@@ -98,8 +98,8 @@ export interface PreparedMessages {
 }
 
 /** The columns of `MessageFields`, for `json_to_recordset`. */
-export const MESSAGE_FIELDS = `nr integer, account text, id text, slot smallint, channel text, masked text, country text, recipient text, sealed text,
-    challenge text, due_at bigint, expires_at bigint, created_at bigint`
+export const MESSAGE_FIELDS = `nr integer, account text, id text, slot smallint, channel text, masked text, country text,
+    recipient text, sealed text, challenge text, due_at bigint, expires_at bigint, created_at bigint`
 
 /** Writes the messages in `source`, which has the columns of `MESSAGE_FIELDS`. */
 export const insertMessages = (source: string): string =>
