@@ -215,8 +215,13 @@ describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () =
       const lasting = await repeat(60)
       const gone = new AbortController()
       const response = await openEvents(lasting, gone.signal)
-      for await (const chunk of response.body ?? []) {
-        if (Buffer.from(chunk).includes(SAID.text)) break
+      // `for await` would close the connection as soon as it is left.
+      const reader = response.body?.getReader()
+      let text = ''
+      while (!text.includes(SAID.text)) {
+        const piece = await reader?.read()
+        if (!piece || piece.done) break
+        text += Buffer.from(piece.value).toString()
       }
       expect(await enginesOfThisProcess()).toBe(1)
       gone.abort()

@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser || !hasRealEngine())('the transcription page of the 
     }
     await page.getByText('go forward ten meters').waitFor({ timeout: 25_000 })
     await snap(page, `transcribe-${look}-done`)
-    expect(await page.getByRole('button', { name: 'Transcribe' }).isEnabled()).toBe(true)
+    await expect.poll(() => page.getByRole('button', { name: 'Transcribe' }).isEnabled()).toBe(true)
 
     await page.getByLabel('Or its https address').fill('https://127.0.0.1/a.mp3')
     await page.getByLabel('Audio or video file').setInputFiles([])
