@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('a code that is not sent at once', () => {
     await page.getByText(/could not be delivered/).waitFor({ timeout: 30_000 })
     expect(await page.getByRole('textbox').inputValue()).toBe('12')
     expect(await page.evaluate('document.activeElement.id')).toBe('mfa-code')
-    expect(await page.getByRole('button', { name: /^Call/ }).isVisible()).toBe(true)
+    await expect.poll(() => page.getByRole('button', { name: /^Call/ }).isVisible()).toBe(true)
     expect(await axeViolations(page)).toEqual([])
     await snap(page, 'walt-refused')
     await context.close()
@@ -86,7 +86,9 @@ describe.skipIf(!hasBrowser)('a code that is not sent at once', () => {
         { timeout: 30_000, interval: 1_000 },
       )
       .toContain('could not be delivered')
-    expect(await page.getByRole('link', { name: 'Lost access to your app or phone?' }).isVisible()).toBe(true)
+    await expect
+      .poll(() => page.getByRole('link', { name: 'Lost access to your app or phone?' }).isVisible())
+      .toBe(true)
     expect(await page.getByRole('link', { name: /backup code/i }).count()).toBe(0)
     await context.close()
   })

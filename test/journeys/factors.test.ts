@@ -235,7 +235,7 @@ describe.skipIf(!hasBrowser || !hasMovableClock())('the example app in a browser
       // The page's script shows the button when it has run.
       await page.getByRole('button', { name: 'Print' }).waitFor()
       expect(await codes.count()).toBe(10)
-      expect(await page.getByRole('link', { name: 'Download' }).isVisible()).toBe(true)
+      await expect.poll(() => page.getByRole('link', { name: 'Download' }).isVisible()).toBe(true)
       await page.evaluate(() =>
         Object.assign(window, { print: () => Object.assign(window, { printed: true }) }),
       )

@@ -89,7 +89,9 @@ describeJourney(
       // One touch: the page of the key that was last used comes first, with the other factors beside it.
       expect(await page.getByRole('heading').first().textContent()).toBe('Use your passkey')
       await page.getByText('Try another way').click()
-      expect(await page.getByRole('link', { name: 'Use your authenticator app' }).isVisible()).toBe(true)
+      await expect
+        .poll(() => page.getByRole('link', { name: 'Use your authenticator app' }).isVisible())
+        .toBe(true)
       await snap(page, 'alice-passkey')
       await press(page, 'Continue')
       expect(pathOf(page)).toBe('/vault')

@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser || isMissing)('live speech in the example app', () =
     await passwordStep(page, url, 'nina', '/transcribe')
     await page.getByRole('button', { name: 'Start speaking' }).click()
     await page.getByText('The microphone is blocked').waitFor()
-    expect(await page.getByRole('button', { name: 'Start speaking' }).isEnabled()).toBe(true)
+    await expect.poll(() => page.getByRole('button', { name: 'Start speaking' }).isEnabled()).toBe(true)
     await snap(page, 'live-blocked')
     await context.close()
   })

@@ -55,7 +55,7 @@ describeJourney('the "this wasn’t me" link in the example app', (app) => {
       await page.goto(address)
       await page.getByRole('heading', { name: /no longer works/ }).waitFor()
       if (javaScriptEnabled) expect(await axeViolations(page)).toEqual([])
-      expect(await page.getByRole('link', { name: 'Sign in' }).isVisible()).toBe(true)
+      await expect.poll(() => page.getByRole('link', { name: 'Sign in' }).isVisible()).toBe(true)
       await snap(page, `${name}-link-is-used`)
 
       // A notice says how to sign in again.

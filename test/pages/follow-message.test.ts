@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)('the line about a message that has not left yet', (
     await passUntilAsked(page, 1)
     await page.getByText(/could not be delivered to ••• 57. Try another way below/).waitFor()
     await expect.poll(() => isOpen(page)).toBe(true)
-    expect(await page.getByRole('button', { name: /Email a code/ }).isVisible()).toBe(true)
+    await expect.poll(() => page.getByRole('button', { name: /Email a code/ }).isVisible()).toBe(true)
     expect(await page.getByText('Text messages can take a minute').count()).toBe(0)
     expect(await page.evaluate('document.activeElement.id')).toBe('mfa-code')
   })
