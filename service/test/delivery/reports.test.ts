@@ -168,7 +168,8 @@ else
         [
           'another message',
           (reference: string) => {
-            const request = fromTwilio(`x${reference.slice(1)}`, 'delivered')
+            const other = `${reference.startsWith('x') ? 'y' : 'x'}${reference.slice(1)}`
+            const request = fromTwilio(other, 'delivered')
             return { ...request, path: `/v1/reports/twilio?message=${reference}` }
           },
         ],
