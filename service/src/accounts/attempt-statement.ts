@@ -45,7 +45,7 @@ const HOUR_MS = 3_600_000
 
 /**
  * The condition that rows of a table belong to the account of a row of `attempts`. Comparing them with all of the accounts too lets
- * PostgreSQL find them by an index, however few rows the table had when the statement was planned.
+ * PostgreSQL find them by an index without a join.
  */
 export const ofAccount = (table: string, attempts: 'gate' | 'held'): string =>
   `${table}.application = :application AND ${table}.account = ANY (:accounts::text[]) AND ${table}.account = ${attempts}.account`
