@@ -3,7 +3,6 @@ import type { DeliveredMethod, Purpose, VerifyType } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { deliveredCode, deliveredCodeMac } from '../secrets/delivered-code.js'
 import { type Keys, keyById, keyIdOf, withKeyId } from '../secrets/keys.js'
-import { ROW_BY_ROW } from '../store/row-by-row.js'
 import { statement } from '../store/statement.js'
 import { type Queries, queryOne } from '../store/store.js'
 
@@ -138,6 +137,8 @@ export const repeatedIn = (source: string): string => `SELECT wanted.nr, known.r
     ) AS known
     WHERE wanted.sends > 1`
 
+// `OFFSET 0` has PostgreSQL look earlier challenges up by an index, for each row. A statement that was planned while the table had
+// few rows could otherwise read it as a whole and join it, for as long as the plan is kept.
 /**
  * Writes the challenges in `source`: a new one in place of the previous one with the same account, contact, method,
  * purpose and transaction (R39), or one whose code is sent again. A new one without a transaction ends those of every
@@ -152,7 +153,7 @@ export const writeChallenges = (
       SELECT ${COLUMNS} FROM challenge WHERE application = :application AND account = written.account
         AND contact = written.contact AND type = written.type AND method = written.method
         AND purpose = written.purpose AND transaction <> '' AND ended_at IS NULL
-      ${ROW_BY_ROW}
+      OFFSET 0
     ) AS former
     WHERE written.transaction = '' AND written.sends = 1
     ON CONFLICT (application, account, contact, type, method, purpose, transaction) DO UPDATE SET
