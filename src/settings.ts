@@ -1,7 +1,6 @@
 import type * as z from 'zod'
 import { type ServiceSettings, serviceAddress } from './client/address.js'
 import { OptionsError } from './errors.js'
-import { separateOldNames } from './option-renames.js'
 import { onlyGiven } from './option-rules.js'
 import { type CompleteOptions, optionsSchema } from './option-schema.js'
 import { languageKey } from './protocol/language.js'
@@ -56,12 +55,10 @@ function keySettings(keys: CompleteOptions['keys'], hasOwnRecord: boolean) {
  * @throws {OptionsError} with all faults together, each with its remedy (R18).
  */
 export function readOptions(given: unknown): Settings {
-  const { options, faults: oldNames } = separateOldNames(asObject(given))
-  const { service, ...rest } = asObject(options)
+  const { service, ...rest } = asObject(given)
   const theirs = readService(service)
   const ours = optionsSchema.safeParse(onlyGiven(rest))
   const faults = [
-    ...oldNames,
     ...('faults' in theirs ? theirs.faults : []),
     ...(ours.success ? combinationFaults(ours.data) : faultsIn(ours.error, [])),
   ]
@@ -121,11 +118,9 @@ const VERBS = ['send', 'verify', 'enrollApp', 'sendBackupCodes', 'transcribe'] a
  * @throws {OptionsError} with all faults together, each with its remedy (R18).
  */
 export function readServiceAddress(given: unknown): ServiceSettings {
-  const { options, faults } = separateOldNames(asObject(given), 'service')
-  const address = serviceAddress.safeParse(onlyGiven(asObject(options)))
-  if (address.success && faults.length === 0) return address.data
-  const oldNames = faults.map((fault) => fault.replaceAll('service.', ''))
-  throw new OptionsError([...oldNames, ...(address.success ? [] : faultsIn(address.error, []))])
+  const address = serviceAddress.safeParse(onlyGiven(asObject(given)))
+  if (address.success) return address.data
+  throw new OptionsError(faultsIn(address.error, []))
 }
 
 /** The option `service`: an object that implements a service, or the address of one. */

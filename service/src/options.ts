@@ -8,7 +8,6 @@ import {
   unfitOrigins,
 } from './applications/key-settings.js'
 import { noticesRule, originRule } from './applications/settings.js'
-import { renamedSetting } from './applications/stored-settings.js'
 import { parseDelivery } from './carriers/delivery-option.js'
 import type { Routes } from './carriers/route.js'
 import { ConfigurationError } from './configuration-error.js'
@@ -308,10 +307,5 @@ function relyingPartyFaults(given: z.output<typeof relyingPartyOption> | undefin
 function describeIssue(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'unrecognized_keys') return `${issue.message}.`
   const prefix = issue.path.map((part) => `${String(part)}.`).join('')
-  const faults = issue.keys.map((key) => {
-    const newName = renamedSetting(key)
-    if (newName && prefix === 'limits.') return `${prefix}${key} is now called ${prefix}${newName}.`
-    return `${prefix}${key} is not an option; see the list in the README.`
-  })
-  return faults.join(' ')
+  return issue.keys.map((key) => `${prefix}${key} is not an option; see the list in the README.`).join(' ')
 }

@@ -497,8 +497,6 @@ describe('the command line on PostgreSQL', () => {
     [['app', 'settings', 'default', 'attemptsPerChallenge'], 'name=value'],
     [['app', 'settings', 'default', 'attemptsPerChallenge=1'], 'from 3 to 10'],
     [['app', 'settings', 'default', 'lockDuration=1s'], 'from 15m to 24h'],
-    [['app', 'settings', 'default', 'maxTries=3'], '"maxTries" is now called attemptsPerChallenge'],
-    [['app', 'settings', 'default', '--unset', 'lockSeconds'], '"lockSeconds" is now called lockDuration'],
     [['app', 'settings', 'default', 'spendPerDay=5'], 'need prices'],
     [['app', 'settings', 'default', 'prices=GB'], 'such as GB:0.04'],
     [['app', 'settings', 'default', 'emailFrom=Vault', 'callFrom=12'], 'callFrom must be a phone number'],

@@ -68,12 +68,6 @@ describe('options', () => {
     ])
   })
 
-  test('name the new name of a renamed limit', () => {
-    expect(faultsOf({ secret: SECRET, delivery: 'inbox', limits: { maxTries: 5 } })).toEqual([
-      'limits.maxTries is now called limits.attemptsPerChallenge.',
-    ])
-  })
-
   test('report all faults together, each with what is expected (R18)', async () => {
     const error = await rejection(
       createService({

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -122,39 +122,6 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
     const { rows } = await owner.query('SELECT FROM migration WHERE name = $1', [last])
     expect(rows).toHaveLength(0)
     expect((await command(server.url, 'migrate')).code).toBe(0)
-  })
-
-  test('the first release works with the tables of this one: its statements are planned, and its rows are complete', async () => {
-    const file = new URL('statements-of-first-release.json', import.meta.url)
-    const statements: readonly string[] = JSON.parse(readFileSync(file, 'utf8'))
-    expect(statements.length).toBeGreaterThan(50)
-    const client = await owner.connect()
-    try {
-      for (const text of statements) {
-        await client.query(`PREPARE earlier AS ${text}`)
-        const { rows } = await client.query(
-          "SELECT array_length(parameter_types, 1) AS count FROM pg_prepared_statements WHERE name = 'earlier'",
-        )
-        const values = Array.from({ length: rows[0].count ?? 0 }, () => 'NULL').join(', ')
-        await client.query(`EXPLAIN EXECUTE earlier${values && `(${values})`}`)
-        await client.query('DEALLOCATE earlier')
-      }
-      // It writes no columns that it does not know, so each of those must be optional.
-      const required = await client.query<{ name: string }>(
-        `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
-         WHERE table_schema = 'public' AND is_nullable = 'NO' AND column_default IS NULL`,
-      )
-      const written = statements.filter((text) => text.includes('INSERT INTO '))
-      for (const { name } of required.rows) {
-        const [table = '', column = ''] = name.split('.')
-        const inserts = written.flatMap((text) => [
-          ...text.matchAll(new RegExp(`INSERT INTO ${table}(?: AS \\w+)? \\(([^)]*)\\)`, 'g')),
-        ])
-        for (const [, columns = ''] of inserts) expect(columns.split(/,\s*/), name).toContain(column)
-      }
-    } finally {
-      client.release()
-    }
   })
 
   test('this release serves while the tables are those of a later one', async () => {

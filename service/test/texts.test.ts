@@ -209,12 +209,6 @@ describe.each(SUPPORTED_LANGUAGES)('in %s', (language) => {
   })
 })
 
-test('an email that release 0.1 queued, without the name of its application, shows its subject', () => {
-  const recipient = { channel: 'email', to: 'x@example.com', locale: 'de' } as const
-  const { name: _, ...queued } = noticeMessage(application, recipient, 'app-bound')
-  expect(mailHtml(queued)).toContain(`<bdi>${queued.subject}</bdi>`)
-})
-
 test('a code that expires in one second is announced with one minute', () => {
   const challenge = { code: '012345', purpose: 'sign-in', secondsLeft: 1 } as const
   expect(codeMessage(application, { channel: 'sms', to: 'x', locale: 'en' }, challenge).text).toContain(

@@ -70,8 +70,6 @@ function createdIn(answer: Answer): CreatedTranscriptionJob {
     const retryAfterSeconds = answer.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS
     return { outcome: 'refused', refusal: { reason: code, retryAfterSeconds } }
   }
-  // An earlier release of the service does not know the path.
-  if (answer.status === 404 && code === 'not_found') throw unsupported()
   const refused = answer.status === 200 ? undefined : transcriptIn(answer)
   if (refused?.outcome === 'refused') return refused
   throw invalidResponse(`unexpected status ${answer.status}`)

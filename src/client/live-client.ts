@@ -4,7 +4,7 @@ import { streamPieces } from '../protocol/stream-pieces.js'
 import { streamTicketAnswer, TICKETS_PATH } from '../protocol/transcription-stream.js'
 import type { ServiceSettings } from './address.js'
 import { openLiveSocket } from './live-socket.js'
-import { invalidResponse, problemCode, refusalIn, validFields } from './response-validation.js'
+import { invalidResponse, refusalIn, validFields } from './response-validation.js'
 import type { Transport } from './transport.js'
 
 /** Realtime transcription by the Countersign service. */
@@ -17,8 +17,7 @@ export function liveClient(
       streamPieces(audio, (listener) => openLiveSocket(settings, listener, options), options.signal),
     async createStreamTicket() {
       const answer = await transport.post(TICKETS_PATH, {})
-      // An earlier release of the service does not know the path.
-      if (answer.status === 501 || (answer.status === 404 && problemCode(answer) === 'not_found')) {
+      if (answer.status === 501) {
         throw liveUnavailable(
           'The MFA service has no engine for realtime transcription (SERVICE_LIVE_TRANSCRIBER).',
         )

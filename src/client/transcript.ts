@@ -117,8 +117,6 @@ function refusedIn(answer: Answer): TranscribeAnswer {
     return { outcome: 'refused', refusal: { reason: 'busy', retryAfterSeconds } }
   }
   if (reason) return { outcome: 'refused', refusal: { reason } }
-  // Earlier releases of the Countersign service refused silence.
-  if (code === 'no_speech') return { outcome: 'transcribed', text: '' }
   if (ENGINE_FAILURES.includes(code)) {
     throw new ServiceError(
       'ERR_MFA_SERVICE_UNAVAILABLE',

@@ -41,14 +41,10 @@ export const sendBody = z.object({
   Type: oneOf(SEND_TYPES).meta({ description: 'How the code is sent.' }),
   Challenge: challenge('Sends the code of this challenge again instead of a new one.'),
   Transaction: transaction,
-  Purpose: z.preprocess(
-    // As clients of release 0.1 spell it.
-    (purpose) => (purpose === 'enrolment' ? 'enrollment' : purpose),
-    oneOf(['sign-in', 'step-up', 'enrollment']).optional().meta({
-      description:
-        'What the message says the code is for. `enrollment` binds a disabled contact again: ask for it only after another second factor was shown. Defaults to `sign-in`.',
-    }),
-  ),
+  Purpose: oneOf(['sign-in', 'step-up', 'enrollment']).optional().meta({
+    description:
+      'What the message says the code is for. `enrollment` binds a disabled contact again: ask for it only after another second factor was shown. Defaults to `sign-in`.',
+  }),
   ...caller,
 })
 

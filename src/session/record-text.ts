@@ -1,7 +1,6 @@
 import type { Amr } from '../protocol/amr.js'
 import type { ShownMethod } from '../protocol/strength.js'
 import { type Activity, activitySchema, type Challenge, type MfaRecord, type Shown } from './record.js'
-import { readEarlierRecord } from './record-v1.js'
 
 /*
  * How a record is written into the session. express-session parses, serializes and hashes the whole session at every
@@ -37,7 +36,6 @@ const METHOD_LETTERS: Readonly<Record<ShownMethod, string>> = {
   whatsapp: 'w',
   call: 'c',
   dual: 'd',
-  // Before backup codes counted by their contact, `b` stood for all of them, so it is the weaker kind.
   backup: 'b',
   phone_backup: 'p',
   page_backup: 'g',
@@ -72,7 +70,7 @@ export function readRecord(stored: unknown, owner: RecordOwner): MfaRecord | und
   if (typeof stored === 'string') return readText(stored, owner)
   if (typeof stored !== 'object' || stored === null) return undefined
   const text: unknown = Reflect.get(stored, 'record')
-  if (typeof text !== 'string') return readEarlierRecord(stored, owner)
+  if (typeof text !== 'string') return undefined
   const record = readText(text, owner)
   const activity = record && activitySchema.safeParse(stored).data
   return activity && { ...record, ...activity }

@@ -104,7 +104,6 @@ describe('what a service answers', () => {
   it.each<[string, Behaviour, string]>([
     ['JSON with more in it', answer(200, { text: ' words\n', segments: [] }), 'words'],
     ['JSON without words', answer(200, { text: '' }), ''],
-    ['no_speech of an earlier release', answer(422, { code: 'no_speech' }), ''],
     ['plain text', answer(200, 'words\n', plain), 'words'],
   ])('is a transcript when it is %s', async (_what, behaviour, text) => {
     expect(await ask(behaviour)).toEqual({ outcome: 'transcribed', text })

@@ -94,15 +94,13 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'duration.ts',
     ],
   },
-  // The names of options in earlier releases.
-  'option-renames.ts': { uses: [] },
   // The rule and the default of each option.
   'option-schema.ts': {
     uses: ['diagnostics', 'limits', 'recovery', 'stores', 'texts.ts', 'trust', 'protocol', ...LEAVES],
     types: ['options.ts'],
   },
   'settings.ts': {
-    uses: ['option-schema.ts', 'option-renames.ts', 'client', 'protocol', ...LEAVES],
+    uses: ['option-schema.ts', 'client', 'protocol', ...LEAVES],
   },
 
   // The client by itself, without Express.

@@ -216,28 +216,6 @@ describe('a pending login (R05)', () => {
   })
 })
 
-describe('a session of release 0.1', () => {
-  it('is still verified, while a pending login leads back to the sign-in page', async () => {
-    const { made, cookie } = await pendingBob()
-    const id = sessionId(cookie)
-    const agent = () => jsonAgent(made.app)
-    const at = Date.now()
-    const earlier = { version: 1, userId: 'u-bob', sessionId: id, transaction: 't', startedAt: at }
-    const verified = { at, amr: ['pwd', 'sms', 'mfa'], shown: { sms: at } }
-    await tamper(made.store, id, (data) => {
-      data.mfa = { ...earlier, verified }
-    })
-    const answer = await agent().get('/secret').set('Cookie', cookie).expect(200)
-    expect(answer.body.mfa).toMatchObject({ status: 'verified', amr: verified.amr, verifiedAt: at })
-
-    await tamper(made.store, id, (data) => {
-      data.mfa = { ...earlier, returnTo: '/secret' }
-    })
-    const over = await agent().get('/mfa').set('Cookie', cookie).expect(401)
-    expect(over.body).toMatchObject({ code: 'pending_login_expired', next: '/login' })
-  })
-})
-
 describe('a session with two challenges (R06)', () => {
   it('discards the result for a code when another challenge was started meanwhile', async () => {
     const { app, standIn } = testbed()

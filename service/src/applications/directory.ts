@@ -9,8 +9,8 @@ import {
   type ApplicationSettings,
   applicationDefaults,
   applicationFrom,
+  parseStoredSettings,
 } from './settings.js'
-import { parseStoredSettings } from './stored-settings.js'
 import { ttlCache } from './ttl-cache.js'
 import { WEBHOOK_COLUMNS, type WebhookRow, webhookFrom } from './webhook-row.js'
 

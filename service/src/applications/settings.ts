@@ -163,6 +163,11 @@ export function applicationFrom(
   }
 }
 
+/** Reads settings as the database stores them. */
+export function parseStoredSettings(json: string): ApplicationSettings {
+  return settingsSchema.parse(JSON.parse(json))
+}
+
 function limitsIn(set: ApplicationSettings): LimitOptions {
   return Object.fromEntries(LIMIT_NAMES.map((name) => [name, set[name]]))
 }

@@ -1,6 +1,6 @@
 import type { Queries } from '../store/store.js'
 import { DEFAULT_APPLICATION } from './directory.js'
-import { parseStoredSettings } from './stored-settings.js'
+import { parseStoredSettings } from './settings.js'
 
 /**
  * The names of the applications that serve the phone numbers of every country because nothing says otherwise (R103): those

@@ -10,16 +10,12 @@ export const messageSchema = z.object({
   channel: z.enum(CHANNELS),
   /** One mailbox or one phone number. */
   to: z.string(),
-  purpose: z.preprocess(
-    // Messages that release 0.1 queued.
-    (purpose) => (purpose === 'enrolment' ? 'enrollment' : purpose),
-    z.enum(['sign-in', 'step-up', 'enrollment', 'backup', 'notice']),
-  ),
+  purpose: z.enum(['sign-in', 'step-up', 'enrollment', 'backup', 'notice']),
   locale: z.string(),
   subject: z.string(),
   text: z.string(),
-  /** The application's name, which emails show. Messages that release 0.1 queued have none. */
-  name: z.string().optional(),
+  /** The application's name, which emails show. */
+  name: z.string(),
   code: z.string().optional(),
   codes: z.array(z.string()).optional(),
   /** The request in which it was written, for the log. */

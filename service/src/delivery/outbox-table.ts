@@ -166,12 +166,7 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
           account === `contact:${message.to.toLowerCase()}`
             ? undefined
             : recipientReference(keys, application, message.to),
-        // Release 0.1 also reads `html`.
-        sealed: seal(
-          keys,
-          outboxIdentity(application, id),
-          JSON.stringify({ ...message, html: '', request }),
-        ),
+        sealed: seal(keys, outboxIdentity(application, id), JSON.stringify({ ...message, request })),
         challenge,
         due_at: leasedUntil,
         expires_at: expiresAt,

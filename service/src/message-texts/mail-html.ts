@@ -6,7 +6,7 @@ import { textsIn } from './catalogue.js'
  * style sheets; those for dark mode are in the style sheet. Codes are isolated from text that runs from right to left.
  */
 export function mailHtml(message: Message): string {
-  const { locale, subject, name = subject, code, codes } = message
+  const { locale, name, code, codes } = message
   const text = message.text.trimEnd()
   const list = codes?.join('\n')
   const paragraphs = text.split('\n\n').map((paragraph) => {

@@ -7,9 +7,9 @@ import {
   applicationDefaults,
   applicationFrom,
   isApplicationName,
+  parseStoredSettings,
   settingsSchema,
 } from '../applications/settings.js'
-import { parseStoredSettings } from '../applications/stored-settings.js'
 import { LIMIT_NAMES, LIMIT_RANGES, type Limits } from '../limits.js'
 import { type Queries, queryOne } from '../store/store.js'
 import type { Actor } from './actor.js'

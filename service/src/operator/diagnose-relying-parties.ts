@@ -6,8 +6,7 @@ import {
   relyingPartyOf,
   unfitOrigins,
 } from '../applications/key-settings.js'
-import { applicationDefaults, applicationFrom } from '../applications/settings.js'
-import { parseStoredSettings } from '../applications/stored-settings.js'
+import { applicationDefaults, applicationFrom, parseStoredSettings } from '../applications/settings.js'
 import type { Store } from '../store/store.js'
 import type { Diagnostic } from './diagnostic.js'
 

@@ -1,5 +1,5 @@
 import { senderRules, sendersIn } from '../applications/sender-settings.js'
-import { parseStoredSettings } from '../applications/stored-settings.js'
+import { parseStoredSettings } from '../applications/settings.js'
 import type { Routes } from '../carriers/route.js'
 import { unusedSenders } from '../carriers/unused-senders.js'
 import type { Channel } from '../delivery/message.js'

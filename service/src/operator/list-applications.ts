@@ -1,4 +1,4 @@
-import { parseStoredSettings } from '../applications/stored-settings.js'
+import { parseStoredSettings } from '../applications/settings.js'
 import type { Actor } from './actor.js'
 import { effectiveApplication } from './applications.js'
 

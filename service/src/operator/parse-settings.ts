@@ -1,5 +1,4 @@
 import { ALL_COUNTRIES, type ApplicationSettings, settingsSchema } from '../applications/settings.js'
-import { renamedSetting } from '../applications/stored-settings.js'
 import { OperatorError } from './operator-error.js'
 
 const LISTS = new Set([
@@ -47,8 +46,6 @@ export function checkSettingNames(names: readonly string[]): readonly string[] {
 }
 
 function unknownSetting(name: string): string {
-  const newName = renamedSetting(name)
-  if (newName) return `The setting "${name}" is now called ${newName}.`
   return `The setting "${name}" does not exist: use one of ${SETTING_NAMES.join(', ')}.`
 }
 
