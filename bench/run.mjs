@@ -11,7 +11,7 @@ import { printRows } from './report/table.mjs'
 
 const HELP = `npm run bench -- [case …] [options]
 
-Without a case, all but soak are run on Node 20 and 24, and docs/performance.md is written.
+Without a case, all but soak are run on Node 20 and 24, and bench/performance.md is written.
 
   --quick             a few short rounds
   --rounds N          rounds that count, instead of 15 (5 with --quick)
@@ -21,7 +21,7 @@ Without a case, all but soak are run on Node 20 and 24, and docs/performance.md 
   --data FOLDER       keeps the PostgreSQL with these accounts there, so that the next run need not load them again
   --baseline REF      a commit whose service is measured beside this one
   --page              writes the page from the results that are kept, without measuring
-  --output FILE       where the page goes, instead of docs/performance.md
+  --output FILE       where the page goes, instead of bench/performance.md
 
 Cases:`
 

@@ -140,7 +140,7 @@ describe('the documents', () => {
   })
 
   it('name tests that exist for what people ask', async () => {
-    const answers = (await read('docs/asked.md')).split(/^(?=\d+\. \*\*)/m).slice(1)
+    const answers = (await read('docs/security/asked.md')).split(/^(?=\d+\. \*\*)/m).slice(1)
     expect(answers.map((answer) => Number.parseInt(answer, 10))).toEqual(
       Array.from({ length: 45 }, (_, nth) => nth + 1),
     )
@@ -167,7 +167,7 @@ describe('the documents', () => {
       'docs/options.md',
       'docs/errors.md',
       'docs/dialect.md',
-      'docs/asked.md',
+      'docs/security/asked.md',
       'docs/diagnostics.md',
       'docs/outage.md',
       'docs/events.md',

@@ -4,7 +4,7 @@ import { quoteInReadme } from './readme-figures.mjs'
 import { byCase } from './results.mjs'
 import { markdownTable, micros, perSecond, valueText } from './table.mjs'
 
-const PAGE = fileURLToPath(new URL('../../docs/performance.md', import.meta.url))
+const PAGE = fileURLToPath(new URL('../performance.md', import.meta.url))
 const TEMPLATE = new URL('./performance.template.md', import.meta.url)
 const FLOORS = new URL('./floors.json', import.meta.url)
 const PACKAGES = [
@@ -29,7 +29,7 @@ export function writePage(results, output = PAGE) {
   const quick = results.filter(({ isQuick }) => isQuick)
   if (quick.length > 0 && output === PAGE) {
     throw new Error(
-      `docs/performance.md is written from full runs, and these were quick: ${quick.map(({ name, major }) => `${name} on Node ${major}`).join(', ')}. Run them without --quick.`,
+      `bench/performance.md is written from full runs, and these were quick: ${quick.map(({ name, major }) => `${name} on Node ${major}`).join(', ')}. Run them without --quick.`,
     )
   }
   const floors = existsSync(FLOORS) ? JSON.parse(readFileSync(FLOORS, 'utf8')) : {}
