@@ -1,5 +1,6 @@
 import { type CountersignService, createService, OperatorError } from '@countersign/service'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { everyCase } from '../../test/kit/every-case.js'
 import type { ApplicationSettings } from '../src/applications/settings.js'
 import { API_KEY, appCode, freshEmail, freshPhone, listen, rejection, SECRET, wrong } from './kit.js'
 
@@ -449,24 +450,28 @@ describe('settings', () => {
     })
   })
 
-  test.each([
-    { attemptsPerChallenge: 2 },
-    { codeDigits: 5 },
-    { backupCodes: 7 },
-    { lockDuration: '899s' },
-    { countries: ['XX'] },
-    { origin: 'https://x' },
-    { name: '' },
-    { locale: 'tlh' },
-    { tier: 'gold' },
-    { notices: ['birthday'] },
-    { methods: ['app'] },
-  ])('that are invalid are refused and change nothing: %j', async (set) => {
-    const { ops, name } = await fresh()
-    const before = await ops.showSettings(name)
-    await rejection(ops.changeSettings(name, { set: set as ApplicationSettings }))
-    expect(await ops.showSettings(name)).toEqual(before)
-  })
+  test('that are invalid are refused and change nothing', () =>
+    everyCase(
+      [
+        { attemptsPerChallenge: 2 },
+        { codeDigits: 5 },
+        { backupCodes: 7 },
+        { lockDuration: '899s' },
+        { countries: ['XX'] },
+        { origin: 'https://x' },
+        { name: '' },
+        { locale: 'tlh' },
+        { tier: 'gold' },
+        { notices: ['birthday'] },
+        { methods: ['app'] },
+      ],
+      async (set) => {
+        const { ops, name } = await fresh()
+        const before = await ops.showSettings(name)
+        await rejection(ops.changeSettings(name, { set: set as ApplicationSettings }))
+        expect(await ops.showSettings(name)).toEqual(before)
+      },
+    ))
 })
 
 describe('a test key', () => {

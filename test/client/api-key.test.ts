@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { MfaStrategy, mfaSession } from '../../src/index.js'
 import { readOptions } from '../../src/settings.js'
+import { everyCase } from '../kit/every-case.js'
 import { API_KEY, BOBS_CODE, clientFor, failure, pair } from './ask.js'
 import { answer, type Behaviour, raw } from './hostile-service.js'
 
@@ -47,13 +48,14 @@ describe('the API key (R78)', () => {
     ['a connection that ends', raw('')],
     ['nothing', () => {}],
   ]
-  it.each(failures)('is in no error when the service answers with %s', async (_title, behaviour) => {
-    const { client } = await pair(behaviour, { timeout: 200 })
-    const described = everythingAbout(await failure(client.verify(BOBS_CODE)))
-    expect(described).not.toContain(API_KEY)
-    expect(described).not.toContain('+447700900102')
-    expect(described).not.toContain('123456')
-  })
+  it('is in no error, whatever the service answers', () =>
+    everyCase(failures, async ([_title, behaviour]) => {
+      const { client } = await pair(behaviour, { timeout: 200 })
+      const described = everythingAbout(await failure(client.verify(BOBS_CODE)))
+      expect(described).not.toContain(API_KEY)
+      expect(described).not.toContain('+447700900102')
+      expect(described).not.toContain('123456')
+    }))
 
   it('is in no error when the service is not running', async () => {
     const client = clientFor({ baseUrl: 'http://127.0.0.1:1', apiKey: API_KEY })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { everyCase } from '../kit/every-case.js'
 import { pair, verdict } from './ask.js'
 import { answer } from './hostile-service.js'
 
@@ -106,16 +107,20 @@ describe.each(answers)('an answer to verify of %s (R75)', (_title, behaviour, pu
 })
 
 describe('keys that mean something to JavaScript', () => {
-  it.each([
-    ['__proto__', '{"__proto__":{"valid":true,"type":"PHONE"}}'],
-    ['constructor', '{"constructor":{"prototype":{"valid":true,"type":"PHONE"}}}'],
-  ])('%s does not mean a valid code and changes no other object (R80)', async (_name, body) => {
-    const { client } = await pair(answer(200, body, { 'Content-Type': 'application/json' }), {
-      dialect: 'countersign',
-    })
-    expect(await verdict(client)).toBe(FAULT)
-    expect(Reflect.get({}, 'valid')).toBeUndefined()
-  })
+  it('a body with prototype keys does not mean a valid code and changes no other object (R80)', () =>
+    everyCase(
+      [
+        ['__proto__', '{"__proto__":{"valid":true,"type":"PHONE"}}'],
+        ['constructor', '{"constructor":{"prototype":{"valid":true,"type":"PHONE"}}}'],
+      ],
+      async ([_name, body]) => {
+        const { client } = await pair(answer(200, body, { 'Content-Type': 'application/json' }), {
+          dialect: 'countersign',
+        })
+        expect(await verdict(client)).toBe(FAULT)
+        expect(Reflect.get({}, 'valid')).toBeUndefined()
+      },
+    ))
 
   it('__proto__ cannot turn a wrong code into a valid one (R80)', async () => {
     const { client } = await pair(answer(200, '{"valid":false,"__proto__":{"valid":true}}'))

@@ -1,5 +1,6 @@
 import type { TranscriptFormat, TranscriptionProgress } from 'countersign'
 import { describe, expect, it } from 'vitest'
+import { everyCase } from '../kit/every-case.js'
 import { failure, pair } from './ask.js'
 import { answer, type Behaviour } from './hostile-service.js'
 
@@ -65,14 +66,18 @@ describe('the progress of a transcription', () => {
     })
   })
 
-  it.each([
-    ['break off', events(DECODING, HALF)],
-    ['are none', events()],
-    ['end with a problem that is none', events(DECODING, 'event: problem\ndata: oops\n\n')],
-    ['never end', events(DECODING, 'x'.repeat(2_100_000))],
-  ])('is an error if the events %s', async (_what, behaviour) => {
-    expect((await failure(ask(behaviour))).code).toBe('ERR_MFA_SERVICE_ANSWER')
-  })
+  it('is an error if the events are incomplete or do not fit', () =>
+    everyCase(
+      [
+        ['break off', events(DECODING, HALF)],
+        ['are none', events()],
+        ['end with a problem that is none', events(DECODING, 'event: problem\ndata: oops\n\n')],
+        ['never end', events(DECODING, 'x'.repeat(2_100_000))],
+      ],
+      async ([_what, behaviour]) => {
+        expect((await failure(ask(behaviour))).code).toBe('ERR_MFA_SERVICE_ANSWER')
+      },
+    ))
 
   it('that onProgress cannot take ends the call with its error', async () => {
     const { client } = await pair(events(DECODING, HALF, RESULT))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ServiceAddress } from '../../src/client/address.js'
 import type { Contact, DeliveredMethod, MfaService } from '../../src/protocol/index.js'
+import { everyCase } from '../kit/every-case.js'
 import { pair } from './ask.js'
 import { answer } from './hostile-service.js'
 
@@ -26,47 +27,61 @@ async function onTheWire(ask: (client: MfaService) => Promise<unknown>, dialect?
 const form = 'application/x-www-form-urlencoded;charset=utf-8'
 
 describe('the published API, as it stands on the wire', () => {
-  it.each<[DeliveredMethod, string]>([
-    ['email', 'User=dora%2Bbank%40example.com&Type=EMAIL'],
-    ['sms', 'User=%2B447700900104&Type=SMS'],
-    ['whatsapp', 'User=%2B447700900104&Type=WHATSAPP'],
-    ['call', 'User=%2B447700900104&Type=CALL'],
-    ['dual', 'User=dora%40example.com%3A%2B447700900104&Type=DUAL'],
-  ])('requests a code by %s', async (method, body) => {
-    const wire = await onTheWire((client) => client.send({ method, contact: contactFor(method), ...caller }))
-    expect(wire).toBe(`POST /v1/mfa ${form}\n${body}`)
-  })
+  it('requests a code by each method', () =>
+    everyCase<[DeliveredMethod, string]>(
+      [
+        ['email', 'User=dora%2Bbank%40example.com&Type=EMAIL'],
+        ['sms', 'User=%2B447700900104&Type=SMS'],
+        ['whatsapp', 'User=%2B447700900104&Type=WHATSAPP'],
+        ['call', 'User=%2B447700900104&Type=CALL'],
+        ['dual', 'User=dora%40example.com%3A%2B447700900104&Type=DUAL'],
+      ],
+      async ([method, body]) => {
+        const wire = await onTheWire((client) =>
+          client.send({ method, contact: contactFor(method), ...caller }),
+        )
+        expect(wire).toBe(`POST /v1/mfa ${form}\n${body}`)
+      },
+    ))
 
-  it.each<[DeliveredMethod | 'app', Contact, string]>([
-    ['email', email, 'User=dora%2Bbank%40example.com&Type=EMAIL&Code=123456'],
-    ['sms', phone, 'User=%2B447700900104&Type=PHONE&Code=123456'],
-    ['whatsapp', phone, 'User=%2B447700900104&Type=PHONE&Code=123456'],
-    ['call', phone, 'User=%2B447700900104&Type=PHONE&Code=123456'],
-    ['app', email, 'User=dora%2Bbank%40example.com&Type=APP&Code=123456'],
-    ['app', phone, 'User=%2B447700900104&Type=APP&Code=123456'],
-    ['dual', dual, 'User=dora%40example.com%3A%2B447700900104&Type=DUAL&Code=123456'],
-  ])('verifies a code of %s', async (method, contact, body) => {
-    const wire = await onTheWire((client) =>
-      client.verify({ method, contact, code: '123456', kind: 'code', ...caller }),
-    )
-    expect(wire).toBe(`POST /v1/mfa/verify ${form}\n${body}`)
-  })
+  it('verifies a code of each method', () =>
+    everyCase<[DeliveredMethod | 'app', Contact, string]>(
+      [
+        ['email', email, 'User=dora%2Bbank%40example.com&Type=EMAIL&Code=123456'],
+        ['sms', phone, 'User=%2B447700900104&Type=PHONE&Code=123456'],
+        ['whatsapp', phone, 'User=%2B447700900104&Type=PHONE&Code=123456'],
+        ['call', phone, 'User=%2B447700900104&Type=PHONE&Code=123456'],
+        ['app', email, 'User=dora%2Bbank%40example.com&Type=APP&Code=123456'],
+        ['app', phone, 'User=%2B447700900104&Type=APP&Code=123456'],
+        ['dual', dual, 'User=dora%40example.com%3A%2B447700900104&Type=DUAL&Code=123456'],
+      ],
+      async ([method, contact, body]) => {
+        const wire = await onTheWire((client) =>
+          client.verify({ method, contact, code: '123456', kind: 'code', ...caller }),
+        )
+        expect(wire).toBe(`POST /v1/mfa/verify ${form}\n${body}`)
+      },
+    ))
 
   it('requests an authenticator app', async () => {
     const wire = await onTheWire((client) => client.enrollApp({ contact: email, ...caller }))
     expect(wire).toBe(`POST /v1/mfa/app ${form}\nUser=dora%2Bbank%40example.com`)
   })
 
-  it.each<['email' | 'sms' | 'dual', string]>([
-    ['email', 'User=dora%2Bbank%40example.com&Type=EMAIL'],
-    ['sms', 'User=%2B447700900104&Type=SMS'],
-    ['dual', 'User=dora%40example.com%3A%2B447700900104&Type=DUAL'],
-  ])('requests backup codes by %s', async (method, body) => {
-    const wire = await onTheWire((client) =>
-      client.sendBackupCodes({ method, contact: contactFor(method), ...caller }),
-    )
-    expect(wire).toBe(`POST /v1/mfa/backup ${form}\n${body}`)
-  })
+  it('requests backup codes by each method', () =>
+    everyCase<['email' | 'sms' | 'dual', string]>(
+      [
+        ['email', 'User=dora%2Bbank%40example.com&Type=EMAIL'],
+        ['sms', 'User=%2B447700900104&Type=SMS'],
+        ['dual', 'User=dora%40example.com%3A%2B447700900104&Type=DUAL'],
+      ],
+      async ([method, body]) => {
+        const wire = await onTheWire((client) =>
+          client.sendBackupCodes({ method, contact: contactFor(method), ...caller }),
+        )
+        expect(wire).toBe(`POST /v1/mfa/backup ${form}\n${body}`)
+      },
+    ))
 
   it('sends the challenge of the service back (R38)', async () => {
     const wire = await onTheWire((client) =>
@@ -150,16 +165,20 @@ describe('what a service says to a send', () => {
     return client.send({ method: 'sms', contact: phone }).catch((error: { code: string }) => error.code)
   }
 
-  it.each<[string, number, unknown, Record<string, string> | undefined]>([
-    ['nothing', 200, '', undefined],
-    ['201', 201, {}, undefined],
-    ['202', 202, '', undefined],
-    ['204', 204, '', undefined],
-    ['some JSON', 200, { message: 'sent' }, undefined],
-    ['plain words', 200, 'OK', { 'Content-Type': 'text/plain; charset=utf-8' }],
-  ])('%s: the code was sent', async (_title, status, body, headers) => {
-    expect(await send(status, body, headers)).toEqual({ outcome: 'sent' })
-  })
+  it('each body of a success means that the code was sent', () =>
+    everyCase<[string, number, unknown, Record<string, string> | undefined]>(
+      [
+        ['nothing', 200, '', undefined],
+        ['201', 201, {}, undefined],
+        ['202', 202, '', undefined],
+        ['204', 204, '', undefined],
+        ['some JSON', 200, { message: 'sent' }, undefined],
+        ['plain words', 200, 'OK', { 'Content-Type': 'text/plain; charset=utf-8' }],
+      ],
+      async ([_title, status, body, headers]) => {
+        expect(await send(status, body, headers)).toEqual({ outcome: 'sent' })
+      },
+    ))
 
   it('reads every member of a response of the Countersign service', async () => {
     const body = { status: 'queued', challenge: 'c1', type: 'SMS', expires_in: 300, resend_in: 30 }
@@ -180,15 +199,19 @@ describe('what a service says to a send', () => {
     expect(await send(200, { challenge: 'line\r\nbreak' })).toEqual({ outcome: 'sent' })
   })
 
-  it.each<[string, unknown, Record<string, string> | undefined]>([
-    ['a page', '<html></html>', { 'Content-Type': 'text/html; charset=utf-8' }],
-    ['a page that says it is text', '<html></html>', { 'Content-Type': 'text/plain' }],
-    ['wrong JSON', '{"status":', { 'Content-Type': 'application/json' }],
-    ['wrong JSON that says it is text', '{"status":', { 'Content-Type': 'text/plain' }],
-    ['an array', [], undefined],
-    ['success: false', { success: false }, undefined],
-    ['an error', { error: 'no credit' }, undefined],
-  ])('%s: the result is unknown, so it is a failure', async (_title, body, headers) => {
-    expect(await send(200, body, headers)).toBe('ERR_MFA_SERVICE_ANSWER')
-  })
+  it('a response that means nothing is a failure with an unknown result', () =>
+    everyCase<[string, unknown, Record<string, string> | undefined]>(
+      [
+        ['a page', '<html></html>', { 'Content-Type': 'text/html; charset=utf-8' }],
+        ['a page that says it is text', '<html></html>', { 'Content-Type': 'text/plain' }],
+        ['wrong JSON', '{"status":', { 'Content-Type': 'application/json' }],
+        ['wrong JSON that says it is text', '{"status":', { 'Content-Type': 'text/plain' }],
+        ['an array', [], undefined],
+        ['success: false', { success: false }, undefined],
+        ['an error', { error: 'no credit' }, undefined],
+      ],
+      async ([_title, body, headers]) => {
+        expect(await send(200, body, headers)).toBe('ERR_MFA_SERVICE_ANSWER')
+      },
+    ))
 })

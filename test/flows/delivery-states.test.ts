@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { deliveryStatesOf } from '../../src/flows/delivery-states.js'
 import type { DeliveryState } from '../../src/protocol/service.js'
 import { stopClock } from '../kit/clock.js'
+import { everyCase } from '../kit/every-case.js'
 import { signal } from '../kit/signal.js'
 import { timesPassed } from '../kit/times-passed.js'
 
@@ -49,27 +50,26 @@ describe('the delivery state of a message', () => {
     expect(await states.of(message)).toBe('queued')
   })
 
-  it.each(['sent', 'refused', 'expired'] as const)('is not looked up again once it is %s', async (status) => {
-    const { states, asked } = reporting('queued', status, 'queued')
-    await states.of(message)
-    clock.move(2_000)
-    expect(await states.of(message)).toBe(status)
-    clock.move(60_000)
-    expect(await states.of(message)).toBe(status)
-    expect(asked).toHaveLength(2)
-  })
+  it('is not looked up again once it is final', () =>
+    everyCase(['sent', 'refused', 'expired'] as const, async (status) => {
+      const { states, asked } = reporting('queued', status, 'queued')
+      await states.of(message)
+      clock.move(2_000)
+      expect(await states.of(message)).toBe(status)
+      clock.move(60_000)
+      expect(await states.of(message)).toBe(status)
+      expect(asked).toHaveLength(2)
+    }))
 
-  it.each(['delivered', 'failed'] as const)(
-    'is looked up until it is %s, not only until it is sent, if the carrier reports that',
-    async (last) => {
+  it('is looked up until it is final, not only until it is sent, if the carrier reports that', () =>
+    everyCase(['delivered', 'failed'] as const, async (last) => {
       const { states, asked } = reporting('queued', 'sent', last, 'sent')
       for (const expected of ['queued', 'sent', last, last]) {
         expect(await states.of({ ...message, reports: true })).toBe(expected)
         clock.move(2_000)
       }
       expect(asked).toHaveLength(3)
-    },
-  )
+    }))
 
   it('is looked up afresh when the code was sent again', async () => {
     const { states, asked } = reporting('refused', 'queued')

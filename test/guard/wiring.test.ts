@@ -14,6 +14,7 @@ import {
   verifyRouter,
 } from '../../src/index.js'
 import { sessionCookie } from '../kit/cookies.js'
+import { everyCase } from '../kit/every-case.js'
 import { host, jsonAgent, signIn, signInFully, type TestUser, testUsers } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
@@ -128,39 +129,47 @@ describe('the wiring check at the first request', () => {
     })
   })
 
-  it.each([
-    ['undefined', () => undefined],
-    ['an empty string', () => ''],
-    ['an object', () => ({})],
-    ['not a number', () => Number.NaN],
-  ])('reports a user whose id is %s', async (_title, userId) => {
-    const made = host({ options: { userId: userId as () => string } })
-    const answer = await login(jsonAgent(made.app), 'bob')
-    expect(answer.status).toBe(500)
-    expect(made.failures[0]).toMatchObject({ code: 'ERR_MFA_USER_ID' })
-  })
-
-  it.each<[string, unknown]>([
-    ['undefined', undefined],
-    ['null', null],
-    ['a factor without a number', [{ method: 'sms' }]],
-    ['an invalid number', [{ method: 'sms', phone: '07700 900102' }]],
-    ['an unknown method', [{ method: 'pigeon' }]],
-    [
-      'the same id twice',
+  it('reports a user whose id is no id', () =>
+    everyCase(
       [
-        { id: 'a', method: 'email', email: 'a@b.example' },
-        { id: 'a', method: 'email', email: 'a@b.example' },
+        ['undefined', () => undefined],
+        ['an empty string', () => ''],
+        ['an object', () => ({})],
+        ['not a number', () => Number.NaN],
       ],
-    ],
-  ])('reports invalid factors, and lets nobody in: %s', async (_title, factors) => {
-    const made = host({ options: { factors: () => factors as [] } })
-    const browser = jsonAgent(made.app)
-    expect((await login(browser, 'bob')).status).toBe(500)
-    expect(made.failures[0]).toMatchObject({ code: 'ERR_MFA_FACTORS' })
-    expect(String(made.failures[0])).not.toContain('900102')
-    await browser.get('/secret').expect(401)
-  })
+      async ([_title, userId]) => {
+        const made = host({ options: { userId: userId as () => string } })
+        const answer = await login(jsonAgent(made.app), 'bob')
+        expect(answer.status).toBe(500)
+        expect(made.failures[0]).toMatchObject({ code: 'ERR_MFA_USER_ID' })
+      },
+    ))
+
+  it('reports invalid factors, and lets nobody in', () =>
+    everyCase<[string, unknown]>(
+      [
+        ['undefined', undefined],
+        ['null', null],
+        ['a factor without a number', [{ method: 'sms' }]],
+        ['an invalid number', [{ method: 'sms', phone: '07700 900102' }]],
+        ['an unknown method', [{ method: 'pigeon' }]],
+        [
+          'the same id twice',
+          [
+            { id: 'a', method: 'email', email: 'a@b.example' },
+            { id: 'a', method: 'email', email: 'a@b.example' },
+          ],
+        ],
+      ],
+      async ([_title, factors]) => {
+        const made = host({ options: { factors: () => factors as [] } })
+        const browser = jsonAgent(made.app)
+        expect((await login(browser, 'bob')).status).toBe(500)
+        expect(made.failures[0]).toMatchObject({ code: 'ERR_MFA_FACTORS' })
+        expect(String(made.failures[0])).not.toContain('900102')
+        await browser.get('/secret').expect(401)
+      },
+    ))
 
   it('says which key is missing, and which keys the user has, without their values', async () => {
     const made = host({

@@ -3,6 +3,7 @@ import type { MfaService } from '../../src/index.js'
 import { ServiceError } from '../../src/protocol/index.js'
 import { softwareAuthenticator } from '../../src/testing/index.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
+import { everyCase } from '../kit/every-case.js'
 import { browserAgent, jsonAgent } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
 import { addKey, assertion, keyHost, PAGE, showCode, signedIn } from './kit.js'
@@ -190,16 +191,20 @@ describe('changing a key', () => {
 })
 
 describe('an application without keys', () => {
-  it.each<[string, Parameters<typeof keyHost>[0]]>([
-    ['the option keys is false', { options: { keys: false } }],
-    ['the host keeps its own record of apps', { options: { onAppEnrolled: () => {} } }],
-    ['the service has none', { change: ({ keys: _none, ...service }) => service }],
-  ])('has no routes for them if %s', async (_, given) => {
-    const made = keyHost(given)
-    const agent = await signedIn(made, 'bob', 'sms')
-    await agent.get('/mfa/keys').expect(404)
-    expect((await agent.get('/mfa').set('Accept', 'text/html')).text).not.toContain('/mfa/keys')
-  })
+  it('has no routes for them if the service or the options have no keys', () =>
+    everyCase<[string, Parameters<typeof keyHost>[0]]>(
+      [
+        ['the option keys is false', { options: { keys: false } }],
+        ['the host keeps its own record of apps', { options: { onAppEnrolled: () => {} } }],
+        ['the service has none', { change: ({ keys: _none, ...service }) => service }],
+      ],
+      async ([_, given]) => {
+        const made = keyHost(given)
+        const agent = await signedIn(made, 'bob', 'sms')
+        await agent.get('/mfa/keys').expect(404)
+        expect((await agent.get('/mfa').set('Accept', 'text/html')).text).not.toContain('/mfa/keys')
+      },
+    ))
 
   it('offers them to a host with its own record of apps that asks for them', async () => {
     const made = keyHost({ options: { onAppEnrolled: () => {}, keys: true } })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { requireMfa } from '../../src/index.js'
+import { everyCase } from '../kit/every-case.js'
 import { jsonAgent } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
 import { keyHost } from './kit.js'
@@ -23,18 +24,22 @@ function declaring(declared: unknown) {
 }
 
 describe('a passkey sign-in of the host', () => {
-  it.each([
-    ['hwk', ['hwk', 'user', 'mfa']],
-    ['swk', ['swk', 'user', 'mfa']],
-  ])('of kind %s needs no second factor, and proves %j', async (declared, amr) => {
-    const made = declaring(declared)
-    const agent = jsonAgent(made.app)
-    const { body } = await login(agent, 'bob').expect(200)
-    expect(body.mfa).toMatchObject({ status: 'verified', amr })
-    expect((await agent.get('/secret').expect(200)).body.mfa).toMatchObject({ status: 'verified', amr })
-    await agent.post('/wire').expect(200)
-    expect(made.events).toMatchObject([{ type: 'verified', method: 'passkey', purpose: 'sign-in' }])
-  })
+  it('needs no second factor, and proves its kind', () =>
+    everyCase(
+      [
+        ['hwk', ['hwk', 'user', 'mfa']],
+        ['swk', ['swk', 'user', 'mfa']],
+      ],
+      async ([declared, amr]) => {
+        const made = declaring(declared)
+        const agent = jsonAgent(made.app)
+        const { body } = await login(agent, 'bob').expect(200)
+        expect(body.mfa).toMatchObject({ status: 'verified', amr })
+        expect((await agent.get('/secret').expect(200)).body.mfa).toMatchObject({ status: 'verified', amr })
+        await agent.post('/wire').expect(200)
+        expect(made.events).toMatchObject([{ type: 'verified', method: 'passkey', purpose: 'sign-in' }])
+      },
+    ))
 
   it('is off for a login that the host says nothing about, and by default', async () => {
     for (const made of [declaring(undefined), keyHost()]) {
@@ -43,13 +48,11 @@ describe('a passkey sign-in of the host', () => {
     }
   })
 
-  it.each([['pwd'], [true], [Promise.resolve('hwk')]])(
-    'signs nobody in if the function answers %s',
-    async (answer) => {
+  it('signs nobody in if the function answers anything else', () =>
+    everyCase([['pwd'], [true], [Promise.resolve('hwk')]], async ([answer]) => {
       const made = declaring(answer)
       const agent = jsonAgent(made.app)
       await login(agent, 'bob').expect(500)
       await agent.get('/secret').expect(401)
-    },
-  )
+    }))
 })

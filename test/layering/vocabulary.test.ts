@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { WARNING_CODES } from '../../src/diagnostics/warnings.js'
 import { PROBLEM_CODES } from '../../src/http/problem.js'
 import { NOTICE_TYPES } from '../../src/notices/notice.js'
+import { everyCase } from '../kit/every-case.js'
 
 /** Terms that the glossary replaces with a standard term. */
 const REPLACED = new Set(
@@ -40,29 +41,31 @@ async function membersIn(path: string): Promise<string[]> {
 }
 
 describe('public names', () => {
-  it.each([
-    'src/index.ts',
-    'src/browser/index.ts',
-    'src/protocol/index.ts',
-    'src/testing/index.ts',
-    'service/src/index.ts',
-  ])('use the terms of the glossary in the exports of %s', async (path) => {
-    const names = await exportedNames(path)
-    expect(names.length).toBeGreaterThan(5)
-    expect(replacedIn(names)).toEqual([])
-  })
+  it('use the terms of the glossary in all exports', () =>
+    everyCase(
+      [
+        'src/index.ts',
+        'src/browser/index.ts',
+        'src/protocol/index.ts',
+        'src/testing/index.ts',
+        'service/src/index.ts',
+      ],
+      async (path) => {
+        const names = await exportedNames(path)
+        expect(names.length).toBeGreaterThan(5)
+        expect(replacedIn(names)).toEqual([])
+      },
+    ))
 
-  it.each([
-    'src/options.ts',
-    'src/host.ts',
-    'src/flows/events.ts',
-    'src/pages/view.ts',
-    'src/http/account.ts',
-  ])('use the terms of the glossary in the members of %s', async (path) => {
-    const names = await membersIn(path)
-    expect(names.length).toBeGreaterThan(3)
-    expect(replacedIn(names)).toEqual([])
-  })
+  it('use the terms of the glossary in all members', () =>
+    everyCase(
+      ['src/options.ts', 'src/host.ts', 'src/flows/events.ts', 'src/pages/view.ts', 'src/http/account.ts'],
+      async (path) => {
+        const names = await membersIn(path)
+        expect(names.length).toBeGreaterThan(3)
+        expect(replacedIn(names)).toEqual([])
+      },
+    ))
 
   it('use the terms of the glossary in the codes of problems, warnings, notices, errors and events, and in the names of pages', async () => {
     const literals = async (path: string, pattern: RegExp) =>

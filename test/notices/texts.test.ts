@@ -3,27 +3,29 @@ import { composeNotice } from '../../src/notices/compose.js'
 import { NOTICE_TYPES } from '../../src/notices/notice.js'
 import { TRANSLATIONS } from '../../src/pages/translations.js'
 import { readTexts } from '../../src/texts.js'
+import { everyCase } from '../kit/every-case.js'
 
 const AT = Date.UTC(2030, 0, 2, 15, 4)
 const { languages } = readTexts({}) as Extract<ReturnType<typeof readTexts>, { languages: unknown }>
 const notMeUrl = 'https://shop.example/mfa/not-me?token=x'
 
 describe.each(['en', ...TRANSLATIONS])('the notices in %s', (locale) => {
-  it.each(NOTICE_TYPES)('contain every detail: %s', (type) => {
-    const facts = { type, at: AT, browser: 'Firefox on Mac', address: '203.0.113.7', location: 'Oslo' }
-    const factor = { method: 'sms', to: '••• 57' } as const
-    const { subject, text } = composeNotice(
-      { facts: { ...facts, ...factor }, appName: 'Vault', languages, notMeUrl },
-      [locale],
-    )
-    expect(subject).toContain('Vault')
-    for (const part of ['Vault', 'Firefox on Mac', '203.0.113.7', 'Oslo', '2030', 'UTC'])
-      expect(text).toContain(part)
-    expect(`${subject}${text}`).not.toMatch(/[{}]|undefined|\n\n\n| \n/)
-    // A line of its own, so that mail programs find the whole address.
-    expect(text.split('\n').includes(notMeUrl)).toBe(type !== 'account_secured')
-    if (type.startsWith('factor_')) expect(text).toContain('••• 57')
-  })
+  it('contain every detail', () =>
+    everyCase(NOTICE_TYPES, (type) => {
+      const facts = { type, at: AT, browser: 'Firefox on Mac', address: '203.0.113.7', location: 'Oslo' }
+      const factor = { method: 'sms', to: '••• 57' } as const
+      const { subject, text } = composeNotice(
+        { facts: { ...facts, ...factor }, appName: 'Vault', languages, notMeUrl },
+        [locale],
+      )
+      expect(subject).toContain('Vault')
+      for (const part of ['Vault', 'Firefox on Mac', '203.0.113.7', 'Oslo', '2030', 'UTC'])
+        expect(text).toContain(part)
+      expect(`${subject}${text}`).not.toMatch(/[{}]|undefined|\n\n\n| \n/)
+      // A line of its own, so that mail programs find the whole address.
+      expect(text.split('\n').includes(notMeUrl)).toBe(type !== 'account_secured')
+      if (type.startsWith('factor_')) expect(text).toContain('••• 57')
+    }))
 
   it('are translated', () => {
     const of = (tag: string) =>

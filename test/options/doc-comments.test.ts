@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { everyCase } from '../kit/every-case.js'
 import { type Declaration, declarationsIn, reexportsIn } from './declarations.js'
 
 const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
@@ -47,23 +48,27 @@ async function optionInterfaces(): Promise<Declaration[]> {
 const isSentence = (doc: string) => /^[A-Z`"]/.test(doc) && /^\S+(?:\s+\S+){2,}?[.:](?:\s|$)/.test(doc)
 
 describe('doc comments', () => {
-  it.each([
-    'src/index.ts',
-    'src/browser/index.ts',
-    'src/protocol/index.ts',
-    'src/testing/index.ts',
-    'service/src/index.ts',
-  ])('describe every export of %s and every member of an exported interface or class', async (entry) => {
-    const declarations = await exportsOf(entry)
-    expect(declarations.length).toBeGreaterThan(10)
-    const silent = declarations.flatMap(({ file, name, doc, members }) => [
-      ...(isSentence(doc) ? [] : [`${file}: ${name}: ${doc}`]),
-      ...members
-        .filter((member) => !isSentence(member.doc))
-        .map((member) => `${file}: ${name}.${member.name}: ${member.doc}`),
-    ])
-    expect(silent).toEqual([])
-  })
+  it('describe every export and every member of an exported interface or class', () =>
+    everyCase(
+      [
+        'src/index.ts',
+        'src/browser/index.ts',
+        'src/protocol/index.ts',
+        'src/testing/index.ts',
+        'service/src/index.ts',
+      ],
+      async (entry) => {
+        const declarations = await exportsOf(entry)
+        expect(declarations.length).toBeGreaterThan(10)
+        const silent = declarations.flatMap(({ file, name, doc, members }) => [
+          ...(isSentence(doc) ? [] : [`${file}: ${name}: ${doc}`]),
+          ...members
+            .filter((member) => !isSentence(member.doc))
+            .map((member) => `${file}: ${name}.${member.name}: ${member.doc}`),
+        ])
+        expect(silent).toEqual([])
+      },
+    ))
 
   it('describe every option, and say what happens without it', async () => {
     const interfaces = await optionInterfaces()

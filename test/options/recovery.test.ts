@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readOptions } from '../../src/settings.js'
+import { everyCase } from '../kit/every-case.js'
 import { faultsOf, WORKING } from './read.js'
 
 const HOUR = 3_600_000
@@ -20,36 +21,44 @@ describe('the option recovery', () => {
     })
   })
 
-  it.each([
-    ['1h', HOUR],
-    ['7d', 7 * 24 * HOUR],
-    [36 * HOUR, 36 * HOUR],
-  ])('waits as long as the host says: %s (R94)', (waitingPeriod, waitMs) => {
-    const recovery = { onNotice, onFactorsEnded, store, waitingPeriod }
-    expect(readOptions({ ...WORKING, urls, recovery }).recovery?.waitMs).toBe(waitMs)
-  })
+  it('waits as long as the host says (R94)', () =>
+    everyCase(
+      [
+        ['1h', HOUR],
+        ['7d', 7 * 24 * HOUR],
+        [36 * HOUR, 36 * HOUR],
+      ],
+      ([waitingPeriod, waitMs]) => {
+        const recovery = { onNotice, onFactorsEnded, store, waitingPeriod }
+        expect(readOptions({ ...WORKING, urls, recovery }).recovery?.waitMs).toBe(waitMs)
+      },
+    ))
 
-  it.each([
-    [true, 'recovery must be an object'],
-    [{}, 'recovery.onNotice must be a function'],
-    [{ onNotice }, 'recovery.onFactorsEnded must be a function'],
-    [
-      { onNotice, onFactorsEnded, waitingPeriod: '59m' },
-      'recovery.waitingPeriod must be a time like "24h", from 1h to 7d',
-    ],
-    [{ onNotice, onFactorsEnded, waitingPeriod: '8d' }, 'recovery.waitingPeriod must be a time'],
-    [{ onNotice, onFactorsEnded, store: 'redis' }, 'recovery.store must be "memory"'],
-    [{ onNotice, onFactorsEnded, contacts: [] }, 'recovery.contacts must be a function'],
-    [{ onNotice, onFactorsEnded, wait: '1d' }, 'recovery.wait is not an option'],
-    [
-      { onNotice, onFactorsEnded },
-      'recovery needs a store: give recovery.store, notices.store or trustedDevices',
-    ],
-  ])('cannot be %j', (recovery, fault) => {
-    expect(faultsOf({ urls, trustedDevices: undefined, recovery })).toContainEqual(
-      expect.stringContaining(fault),
-    )
-  })
+  it('cannot be anything else', () =>
+    everyCase(
+      [
+        [true, 'recovery must be an object'],
+        [{}, 'recovery.onNotice must be a function'],
+        [{ onNotice }, 'recovery.onFactorsEnded must be a function'],
+        [
+          { onNotice, onFactorsEnded, waitingPeriod: '59m' },
+          'recovery.waitingPeriod must be a time like "24h", from 1h to 7d',
+        ],
+        [{ onNotice, onFactorsEnded, waitingPeriod: '8d' }, 'recovery.waitingPeriod must be a time'],
+        [{ onNotice, onFactorsEnded, store: 'redis' }, 'recovery.store must be "memory"'],
+        [{ onNotice, onFactorsEnded, contacts: [] }, 'recovery.contacts must be a function'],
+        [{ onNotice, onFactorsEnded, wait: '1d' }, 'recovery.wait is not an option'],
+        [
+          { onNotice, onFactorsEnded },
+          'recovery needs a store: give recovery.store, notices.store or trustedDevices',
+        ],
+      ],
+      ([recovery, fault]) => {
+        expect(faultsOf({ urls, trustedDevices: undefined, recovery })).toContainEqual(
+          expect.stringContaining(fault),
+        )
+      },
+    ))
 
   it('needs the public address of the app, and takes the store of notices or trusted devices', () => {
     const recovery = { onNotice, onFactorsEnded }

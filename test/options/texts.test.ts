@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { MfaTexts, PageCatalogue } from '../../src/index.js'
 import { en } from '../../src/pages/locales/en.js'
 import { catalogues } from '../../src/pages/text.js'
+import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
 import { faultsOf } from './read.js'
@@ -73,51 +74,64 @@ describe('texts of a host', () => {
 describe('invalid texts (R18)', () => {
   const { dir: _dir, choose, ...rest } = en
 
-  it.each([
-    [7, 'texts must be an object like { en: { … } }'],
-    [{ en: 'Hello' }, 'texts.en must be an object with texts'],
-    [{ en: { choose: { titel: 'Is it you?' } } }, 'texts.en.choose.titel is not the name of a text; check'],
-    [{ en: { chose: {} } }, 'texts.en.chose is not the name of a text; check its spelling'],
-    [{ en: { constructor: 'x' } }, 'texts.en.constructor is not the name of a text; check its spelling'],
-    [JSON.parse('{"en":{"__proto__":{"x":"y"}}}'), 'texts.en.__proto__ is not the name of a text;'],
-    [{ de: { choose: { title: 7 } } }, 'texts.de.choose.title must be text'],
-    [{ de: { choose: { title: ' ' } } }, 'texts.de.choose.title must be text'],
-    [
-      { de: { choose: { title: 'Hallo {name}' } } },
-      'texts.de.choose.title must not contain {name}; it has no placeholders',
-    ],
-    [
-      { de: { choose: { act: { sms: '{too}' } } } },
-      'texts.de.choose.act.sms must not contain {too}; use only {to}',
-    ],
-    [{ en: { attemptsLeft: { one: '{n} left' } } }, 'one must not contain {n}; use only {count}'],
-    [{ en: { attemptsLeft: { some: 'x' } } }, 'texts.en.attemptsLeft.some is not the name of a text'],
-    [{ fr: { code: { expires: 'Bientôt expiré' } } }, 'texts.fr.code.expires must contain {in}'],
-    [{ en: { attemptsLeft: { other: 'Some attempts' } } }, 'attemptsLeft.other must contain {count}'],
-    [
-      { 'zh-TW': { later: '稍後' } },
-      'texts.zh-TW is not a built-in language, so it needs every text; missing: ',
-    ],
-    [{ en: { dir: 'up' } }, 'texts.en.dir must be "ltr" or "rtl"'],
-    [{ en: { notices: { what: { moved: 'x' } } } }, 'texts.en.notices.what.moved is not the name of a text'],
-    [
-      { en: { notices: { when: '{time}' } } },
-      'texts.en.notices.when must not contain {time}; use only {value}',
-    ],
-    [{ sv: { ...en, notices: { when: '{value}' } } }, 'missing: notices.subject.factor_added, '],
-    [{ sv: { notices: {} } }, 'texts.sv is not a built-in language, so it needs every text; missing: dir, '],
-    [{ n_l: en }, 'texts.n_l is not a language tag like nl'],
-    [
-      { sv: rest },
-      'texts.sv is not a built-in language, so it needs every text; missing: dir, choose.title, choose.lead',
-    ],
-    [{ sv: { ...rest, dir: 'ltr', choose: { ...choose, none: undefined } } }, 'missing: choose.none'],
-    [{ sv: { ...en, attemptsLeft: { one: '1' } } }, 'missing: attemptsLeft.other'],
-  ])('are reported with their path: case %#', (texts, fault) => {
-    const faults = faultsOf({ languages: { texts } })
-    expect(faults).toEqual([expect.stringMatching(/^languages\.texts[. ]/)])
-    expect(faults[0]).toContain(fault)
-  })
+  it('are reported with their path: case %#', () =>
+    everyCase(
+      [
+        [7, 'texts must be an object like { en: { … } }'],
+        [{ en: 'Hello' }, 'texts.en must be an object with texts'],
+        [
+          { en: { choose: { titel: 'Is it you?' } } },
+          'texts.en.choose.titel is not the name of a text; check',
+        ],
+        [{ en: { chose: {} } }, 'texts.en.chose is not the name of a text; check its spelling'],
+        [{ en: { constructor: 'x' } }, 'texts.en.constructor is not the name of a text; check its spelling'],
+        [JSON.parse('{"en":{"__proto__":{"x":"y"}}}'), 'texts.en.__proto__ is not the name of a text;'],
+        [{ de: { choose: { title: 7 } } }, 'texts.de.choose.title must be text'],
+        [{ de: { choose: { title: ' ' } } }, 'texts.de.choose.title must be text'],
+        [
+          { de: { choose: { title: 'Hallo {name}' } } },
+          'texts.de.choose.title must not contain {name}; it has no placeholders',
+        ],
+        [
+          { de: { choose: { act: { sms: '{too}' } } } },
+          'texts.de.choose.act.sms must not contain {too}; use only {to}',
+        ],
+        [{ en: { attemptsLeft: { one: '{n} left' } } }, 'one must not contain {n}; use only {count}'],
+        [{ en: { attemptsLeft: { some: 'x' } } }, 'texts.en.attemptsLeft.some is not the name of a text'],
+        [{ fr: { code: { expires: 'Bientôt expiré' } } }, 'texts.fr.code.expires must contain {in}'],
+        [{ en: { attemptsLeft: { other: 'Some attempts' } } }, 'attemptsLeft.other must contain {count}'],
+        [
+          { 'zh-TW': { later: '稍後' } },
+          'texts.zh-TW is not a built-in language, so it needs every text; missing: ',
+        ],
+        [{ en: { dir: 'up' } }, 'texts.en.dir must be "ltr" or "rtl"'],
+        [
+          { en: { notices: { what: { moved: 'x' } } } },
+          'texts.en.notices.what.moved is not the name of a text',
+        ],
+        [
+          { en: { notices: { when: '{time}' } } },
+          'texts.en.notices.when must not contain {time}; use only {value}',
+        ],
+        [{ sv: { ...en, notices: { when: '{value}' } } }, 'missing: notices.subject.factor_added, '],
+        [
+          { sv: { notices: {} } },
+          'texts.sv is not a built-in language, so it needs every text; missing: dir, ',
+        ],
+        [{ n_l: en }, 'texts.n_l is not a language tag like nl'],
+        [
+          { sv: rest },
+          'texts.sv is not a built-in language, so it needs every text; missing: dir, choose.title, choose.lead',
+        ],
+        [{ sv: { ...rest, dir: 'ltr', choose: { ...choose, none: undefined } } }, 'missing: choose.none'],
+        [{ sv: { ...en, attemptsLeft: { one: '1' } } }, 'missing: attemptsLeft.other'],
+      ],
+      ([texts, fault]) => {
+        const faults = faultsOf({ languages: { texts } })
+        expect(faults).toEqual([expect.stringMatching(/^languages\.texts[. ]/)])
+        expect(faults[0]).toContain(fault)
+      },
+    ))
 
   it('are reported all at once', () => {
     const texts = { en: { choose: { titel: '', none: '{x}' } }, de: { later: 1 } }

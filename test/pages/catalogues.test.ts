@@ -4,6 +4,7 @@ import { en as notices } from '../../src/notices/locales/en.js'
 import { inTime } from '../../src/pages/duration.js'
 import { en } from '../../src/pages/locales/en.js'
 import { catalogues, pickLocale, textFor } from '../../src/pages/text.js'
+import { everyCase } from '../kit/every-case.js'
 
 /** Every phrase of a catalogue by its path; the forms of a plural are one phrase. */
 function phrases(value: unknown, path = ''): readonly (readonly [string, string])[] {
@@ -92,63 +93,79 @@ describe.each(
 })
 
 describe('the language of a page', () => {
-  it.each([
-    [['de-CH', 'en'], 'de'],
-    [['PT-br'], 'pt-br'],
-    [['zh-Hant-TW', 'ja-JP', 'en'], 'ja'],
-    [['es_419'], 'es'],
-    [['*'], 'en'],
-    [['constructor', '__proto__', ''], 'en'],
-    [[], 'en'],
-  ])('for %j is %s', (wishes, locale) => {
-    expect(pickLocale(wishes, catalogues)).toBe(locale)
-  })
+  it('is the best match of the wishes', () =>
+    everyCase(
+      [
+        [['de-CH', 'en'], 'de'],
+        [['PT-br'], 'pt-br'],
+        [['zh-Hant-TW', 'ja-JP', 'en'], 'ja'],
+        [['es_419'], 'es'],
+        [['*'], 'en'],
+        [['constructor', '__proto__', ''], 'en'],
+        [[], 'en'],
+      ],
+      ([wishes, locale]) => {
+        expect(pickLocale(wishes, catalogues)).toBe(locale)
+      },
+    ))
 
-  it.each([
-    ['one wish', [`de${'-a'.repeat(7_500)}`]],
-    ['many wishes', ['de-AT', ...Array.from({ length: 5_000 }, (_, i) => `x${i}`)].reverse()],
-  ])('takes little time to find, whatever is sent: %s', (_what, wishes) => {
-    let looks = 0
-    const has = (key: string) => {
-      looks++
-      expect(key.length).toBeLessThanOrEqual(35)
-      return catalogues.has(key)
-    }
-    pickLocale(wishes, { has })
-    expect(looks).toBeLessThan(600)
-  })
+  it('takes little time to find, whatever is sent', () =>
+    everyCase(
+      [
+        ['one wish', [`de${'-a'.repeat(7_500)}`]],
+        ['many wishes', ['de-AT', ...Array.from({ length: 5_000 }, (_, i) => `x${i}`)].reverse()],
+      ],
+      ([_what, wishes]) => {
+        let looks = 0
+        const has = (key: string) => {
+          looks++
+          expect(key.length).toBeLessThanOrEqual(35)
+          return catalogues.has(key)
+        }
+        pickLocale(wishes, { has })
+        expect(looks).toBeLessThan(600)
+      },
+    ))
 
-  it.each([
-    ['de', 1, 'Sie haben noch 1 Versuch.'],
-    ['de', 3, 'Sie haben noch 3 Versuche.'],
-    ['pl', 1, 'Masz jeszcze 1 próbę.'],
-    ['pl', 3, 'Masz jeszcze 3 próby.'],
-    ['pl', 5, 'Masz jeszcze 5 prób.'],
-    ['pl', 22, 'Masz jeszcze 22 próby.'],
-    ['ar', 1, 'بقيت لديك محاولة واحدة.'],
-    ['ar', 2, 'بقيت لديك محاولتان.'],
-    ['ar', 4, 'بقيت لديك 4 محاولات.'],
-    ['ar', 11, 'بقيت لديك 11 محاولة.'],
-    ['ko', 3, '3번 더 시도할 수 있습니다.'],
-  ])('has plural forms: in %s for %d', (locale, number, sentence) => {
-    const { words, count } = textFor([locale], catalogues)
-    expect(count(words.attemptsLeft, number).markup).toBe(sentence)
-  })
+  it('has the plural forms of its language', () =>
+    everyCase(
+      [
+        ['de', 1, 'Sie haben noch 1 Versuch.'],
+        ['de', 3, 'Sie haben noch 3 Versuche.'],
+        ['pl', 1, 'Masz jeszcze 1 próbę.'],
+        ['pl', 3, 'Masz jeszcze 3 próby.'],
+        ['pl', 5, 'Masz jeszcze 5 prób.'],
+        ['pl', 22, 'Masz jeszcze 22 próby.'],
+        ['ar', 1, 'بقيت لديك محاولة واحدة.'],
+        ['ar', 2, 'بقيت لديك محاولتان.'],
+        ['ar', 4, 'بقيت لديك 4 محاولات.'],
+        ['ar', 11, 'بقيت لديك 11 محاولة.'],
+        ['ko', 3, '3번 더 시도할 수 있습니다.'],
+      ],
+      ([locale, number, sentence]) => {
+        const { words, count } = textFor([locale], catalogues)
+        expect(count(words.attemptsLeft, number).markup).toBe(sentence)
+      },
+    ))
 })
 
 describe('a wait in words', () => {
-  it.each([
-    [0, 'in 1 second'],
-    [29.2, 'in 30 seconds'],
-    [90, 'in 90 seconds'],
-    [91, 'in 2 minutes'],
-    [600, 'in 10 minutes'],
-    [5401, 'in 2 hours'],
-    [86_400, 'in 24 hours'],
-    [3 * 86_400, 'in 3 days'],
-  ])('of %d seconds is "%s"', (seconds, words) => {
-    expect(inTime('en', seconds)).toBe(words)
-  })
+  it('is given in the unit that fits', () =>
+    everyCase(
+      [
+        [0, 'in 1 second'],
+        [29.2, 'in 30 seconds'],
+        [90, 'in 90 seconds'],
+        [91, 'in 2 minutes'],
+        [600, 'in 10 minutes'],
+        [5401, 'in 2 hours'],
+        [86_400, 'in 24 hours'],
+        [3 * 86_400, 'in 3 days'],
+      ],
+      ([seconds, words]) => {
+        expect(inTime('en', seconds)).toBe(words)
+      },
+    ))
 
   it('follows the language', () => {
     expect(inTime('de', 3 * 86_400)).toBe('in 3 Tagen')

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { renderView } from '../../src/pages/render.js'
+import { everyCase } from '../kit/every-case.js'
 import { codeView, FACTORS, factorOf, frame, NOW, problem, VIEWS } from './samples.js'
 
 const sms = factorOf('sms')
@@ -115,21 +116,25 @@ describe('the code page', () => {
     )
   })
 
-  it.each([
-    ['exhausted', codeView(sms, { exhausted: true }), 'Get a new code'],
-    ['expired', VIEWS['code expired'], 'Get a new code'],
-    ['never sent', VIEWS['code never sent'], 'Get your code'],
-    [
-      'one of another factor',
-      codeView(factorOf('call'), { challenge: challengeOf('email') }),
-      'Get a new code',
-    ],
-  ])('has no code field when the code is %s, but offers to send one', (_, view, title) => {
-    const page = renderView(view, frame)
-    expect(inputOf(page)).toBe('')
-    expect(page).toContain(`<h1>${title}</h1>`)
-    expect(page).toMatch(/action="\/mfa\/challenge">.*<button class="mfa-primary"/)
-  })
+  it('has no code field when no code can be entered, but offers to send one', () =>
+    everyCase(
+      [
+        ['exhausted', codeView(sms, { exhausted: true }), 'Get a new code'],
+        ['expired', VIEWS['code expired'], 'Get a new code'],
+        ['never sent', VIEWS['code never sent'], 'Get your code'],
+        [
+          'one of another factor',
+          codeView(factorOf('call'), { challenge: challengeOf('email') }),
+          'Get a new code',
+        ],
+      ],
+      ([_, view, title]) => {
+        const page = renderView(view, frame)
+        expect(inputOf(page)).toBe('')
+        expect(page).toContain(`<h1>${title}</h1>`)
+        expect(page).toMatch(/action="\/mfa\/challenge">.*<button class="mfa-primary"/)
+      },
+    ))
 
   it('does not count down the code of an app', () => {
     expect(renderView(codeView(factorOf('app')), frame)).not.toContain('The code expires')

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { renderView } from '../../src/pages/render.js'
 import { isDelivered } from '../../src/protocol/methods.js'
+import { everyCase } from '../kit/every-case.js'
 import { FACTORS, frame, problem } from './samples.js'
 
 describe('the chooser', () => {
@@ -113,12 +114,16 @@ describe('a page where nothing goes on', () => {
     expect(page).not.toContain('this sign‑in expires')
   })
 
-  it.each([
-    ['sign-in', '/login'],
-    ['retry', '/mfa'],
-    ['home', '/account'],
-  ] as const)('links to %s', (next, path) => {
-    const page = renderView({ page: 'stop', message: problem('service_unavailable'), next }, frame)
-    expect(page).toContain(`<a class="mfa-primary" href="${path}">`)
-  })
+  it('links to the pages of the host', () =>
+    everyCase(
+      [
+        ['sign-in', '/login'],
+        ['retry', '/mfa'],
+        ['home', '/account'],
+      ] as const,
+      ([next, path]) => {
+        const page = renderView({ page: 'stop', message: problem('service_unavailable'), next }, frame)
+        expect(page).toContain(`<a class="mfa-primary" href="${path}">`)
+      },
+    ))
 })

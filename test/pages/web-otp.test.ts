@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { View } from '../../src/pages/view.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
+import { everyCase } from '../kit/every-case.js'
 import { codeView, factorOf, frame, VIEWS } from './samples.js'
 import { servePage } from './serve-page.js'
 
@@ -50,15 +51,16 @@ describe.skipIf(!hasBrowser)('a code that the browser reads from a text message 
   const sms = codeView(factorOf('sms'))
   const typedIn = (page: Page) => page.locator('#mfa-code').inputValue()
 
-  it.each(['sms', 'dual'] as const)('is entered and submitted automatically: %s', async (method) => {
-    const page = await open(codeView(factorOf(method)))
-    expect(await page.evaluate('window.asked')).toEqual([{ transport: ['sms'], aborted: false }])
-    await page.evaluate('window.receive("123456")')
-    await expect
-      .poll(() => site.posts)
-      .toEqual([{ path: '/mfa/verify', body: `factor=${method}-1&code=123456` }])
-    expect(complaints).toEqual([])
-  })
+  it('is entered and submitted automatically', () =>
+    everyCase(['sms', 'dual'] as const, async (method) => {
+      const page = await open(codeView(factorOf(method)))
+      expect(await page.evaluate('window.asked')).toEqual([{ transport: ['sms'], aborted: false }])
+      await page.evaluate('window.receive("123456")')
+      await expect
+        .poll(() => site.posts)
+        .toEqual([{ path: '/mfa/verify', body: `factor=${method}-1&code=123456` }])
+      expect(complaints).toEqual([])
+    }))
 
   it('is no longer requested once the user has submitted a code', async () => {
     const page = await open(sms)
@@ -99,15 +101,19 @@ describe.skipIf(!hasBrowser)('a code that the browser reads from a text message 
     expect(complaints).toEqual([])
   })
 
-  it.each([
-    ['email', codeView(factorOf('email'))],
-    ['app', codeView(factorOf('app'))],
-    ['a call', codeView(factorOf('call'))],
-    ['a backup code', VIEWS['backup code']],
-  ])('is not requested where no text message is sent: %s', async (_, view) => {
-    const page = await open(view)
-    expect(await page.evaluate('window.asked')).toEqual([])
-  })
+  it('is not requested where no text message is sent', () =>
+    everyCase(
+      [
+        ['email', codeView(factorOf('email'))],
+        ['app', codeView(factorOf('app'))],
+        ['a call', codeView(factorOf('call'))],
+        ['a backup code', VIEWS['backup code']],
+      ],
+      async ([_, view]) => {
+        const page = await open(view)
+        expect(await page.evaluate('window.asked')).toEqual([])
+      },
+    ))
 
   it('can be typed in a browser without WebOTP', async () => {
     const page = await open(sms, 'delete window.OTPCredential')

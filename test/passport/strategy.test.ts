@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import type passport from 'passport'
 import { describe, expect, it } from 'vitest'
 import { sessionCookie } from '../kit/cookies.js'
+import { everyCase } from '../kit/every-case.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { type HostSetup, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
@@ -116,9 +117,8 @@ describe('passport.authenticate("mfa") with a correct code', () => {
     await right().expect(302).expect('Location', '/in')
   })
 
-  it.each([true, false, undefined])(
-    'keeps the session data unless keepSessionInfo is false: %s',
-    async (keepSessionInfo) => {
+  it('keeps the session data unless keepSessionInfo is false', () =>
+    everyCase([true, false, undefined], async (keepSessionInfo) => {
       const made = loginRoute(keepSessionInfo === undefined ? {} : { keepSessionInfo }, {
         behindGate: (app) => {
           app.use((req, _res, next) => {
@@ -139,8 +139,7 @@ describe('passport.authenticate("mfa") with a correct code', () => {
       expect(record).toMatchObject({ stage: 'verified', userId: 'u-bob', amr: ['pwd', 'sms', 'mfa'] })
       expect(record).not.toHaveProperty('challenge')
       await agent.get('/secret').expect(200)
-    },
-  )
+    }))
 
   it('approves only the request with session: false, and leaves the login pending', async () => {
     const made = loginRoute({ session: false })
@@ -208,15 +207,19 @@ describe('passport.authenticate("mfa") with a wrong code', () => {
     expect(made.standIn.count('verify')).toBe(5)
   })
 
-  it.each([
-    ['a visitor who is not signed in', undefined, 401],
-    ['a user without a second factor', 'nina', 403],
-  ])('fails for %s', async (_title, name, status) => {
-    const made = loginRoute({ failWithError: true })
-    const agent = name ? await signIn(made.app, name) : jsonAgent(made.app)
-    await agent.post('/mfa-login').send({ code: '123456' }).expect(status)
-    expect(made.standIn.calls).toHaveLength(0)
-  })
+  it('fails for a request that cannot be verified', () =>
+    everyCase(
+      [
+        ['a visitor who is not signed in', undefined, 401],
+        ['a user without a second factor', 'nina', 403],
+      ],
+      async ([_title, name, status]) => {
+        const made = loginRoute({ failWithError: true })
+        const agent = name ? await signIn(made.app, name) : jsonAgent(made.app)
+        await agent.post('/mfa-login').send({ code: '123456' }).expect(status)
+        expect(made.standIn.calls).toHaveLength(0)
+      },
+    ))
 })
 
 describe('passport.authenticate("mfa") when the service or the session store fails', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Amr, addAmr, keyAmr, METHOD_AMR } from '../../src/protocol/amr.js'
 import { isKeyMethod, METHODS } from '../../src/protocol/methods.js'
+import { everyCase } from '../kit/every-case.js'
 
 // RFC 8176 §2, all of it.
 const registered = new Set(
@@ -18,18 +19,22 @@ describe('amr speaks in words of RFC 8176 (R19)', () => {
     }
   })
 
-  it.each<[readonly Amr[], keyof typeof METHOD_AMR, readonly Amr[]]>([
-    [['pwd'], 'app', ['pwd', 'otp', 'mfa']],
-    [['pwd'], 'email', ['pwd', 'otp', 'mfa']],
-    [['pwd'], 'sms', ['pwd', 'sms', 'mfa']],
-    [['pwd'], 'whatsapp', ['pwd', 'sms', 'mfa']],
-    [['pwd'], 'call', ['pwd', 'tel', 'mfa']],
-    [['pwd'], 'dual', ['pwd', 'otp', 'sms', 'mfa']],
-    [['pwd'], 'backup', ['pwd', 'otp', 'mfa']],
-    [['hwk'], 'sms', ['sms', 'hwk', 'mfa']],
-  ])('%j and then %s makes %j', (before, method, expected) => {
-    expect(addAmr(before, METHOD_AMR[method])).toEqual(expected)
-  })
+  it('is added to what was proven before', () =>
+    everyCase<[readonly Amr[], keyof typeof METHOD_AMR, readonly Amr[]]>(
+      [
+        [['pwd'], 'app', ['pwd', 'otp', 'mfa']],
+        [['pwd'], 'email', ['pwd', 'otp', 'mfa']],
+        [['pwd'], 'sms', ['pwd', 'sms', 'mfa']],
+        [['pwd'], 'whatsapp', ['pwd', 'sms', 'mfa']],
+        [['pwd'], 'call', ['pwd', 'tel', 'mfa']],
+        [['pwd'], 'dual', ['pwd', 'otp', 'sms', 'mfa']],
+        [['pwd'], 'backup', ['pwd', 'otp', 'mfa']],
+        [['hwk'], 'sms', ['sms', 'hwk', 'mfa']],
+      ],
+      ([before, method, expected]) => {
+        expect(addAmr(before, METHOD_AMR[method])).toEqual(expected)
+      },
+    ))
 
   it('has each value once, however often the user steps up', () => {
     const once = addAmr(['pwd'], METHOD_AMR.sms)
@@ -46,21 +51,22 @@ describe('amr speaks in words of RFC 8176 (R19)', () => {
     expect(addAmr(['sms'], METHOD_AMR.dual)).toEqual(['otp', 'sms'])
   })
 
-  it.each<[readonly Amr[], boolean, boolean, readonly Amr[]]>([
-    [['pwd'], false, false, ['pwd', 'hwk', 'mfa']],
-    [['pwd'], true, false, ['pwd', 'swk', 'mfa']],
-    [['pwd'], false, true, ['pwd', 'hwk', 'user', 'mfa']],
-    [['pwd'], true, true, ['pwd', 'swk', 'user', 'mfa']],
-    // Possession and user verification are two factors, also alone.
-    [[], true, true, ['swk', 'user', 'mfa']],
-    [[], false, false, ['hwk']],
-    [['hwk'], false, false, ['hwk']],
-  ])(
-    '%j and then a key with backup eligibility %s and user verification %s makes %j (R19)',
-    (before, backupEligible, userVerified, expected) => {
-      const added = keyAmr({ backupEligible }, userVerified)
-      for (const word of added) expect(registered).toContain(word)
-      expect(addAmr(before, added)).toEqual(expected)
-    },
-  )
+  it('of a key is what its flags say, added to what was proven before (R19)', () =>
+    everyCase<[readonly Amr[], boolean, boolean, readonly Amr[]]>(
+      [
+        [['pwd'], false, false, ['pwd', 'hwk', 'mfa']],
+        [['pwd'], true, false, ['pwd', 'swk', 'mfa']],
+        [['pwd'], false, true, ['pwd', 'hwk', 'user', 'mfa']],
+        [['pwd'], true, true, ['pwd', 'swk', 'user', 'mfa']],
+        // Possession and user verification are two factors, also alone.
+        [[], true, true, ['swk', 'user', 'mfa']],
+        [[], false, false, ['hwk']],
+        [['hwk'], false, false, ['hwk']],
+      ],
+      ([before, backupEligible, userVerified, expected]) => {
+        const added = keyAmr({ backupEligible }, userVerified)
+        for (const word of added) expect(registered).toContain(word)
+        expect(addAmr(before, added)).toEqual(expected)
+      },
+    ))
 })

@@ -10,6 +10,7 @@ import {
   parseUser,
 } from '../../src/protocol/contact.js'
 import { METHODS } from '../../src/protocol/methods.js'
+import { everyCase } from '../kit/every-case.js'
 
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const someText = (from: string, min: number, max: number) =>
@@ -55,36 +56,40 @@ describe('User, as it is written and read', () => {
     fc.assert(property, { numRuns: 2_000 })
   })
 
-  it.each([
-    ['a colon in the mailbox', 'a:b@example.com:+447700900123'],
-    ['a second number', 'a@example.com:+447700900123:+447700900124'],
-    ['a second mailbox', 'a@example.com:b@example.com:+447700900123'],
-    ['a quoted colon', '"a:+447700900123"@example.com:+447700900124'],
-    ['the parts the other way round', '+447700900123:a@example.com'],
-    ['no mailbox', ':+447700900123'],
-    ['no number', 'a@example.com:'],
-    ['only the colon', ':'],
-    ['nothing', ''],
-    ['a full-width colon', 'a@example.com：+447700900123'],
-    ['a line break after it', 'a@example.com:+447700900123\n'],
-    ['a line break before it', '\na@example.com'],
-    ['a null byte', 'a@example.com\0'],
-    ['two mailboxes', 'a@example.com,b@example.com'],
-    ['a name beside the mailbox', 'Ann <a@example.com>'],
-    ['a blank in the mailbox', 'a b@example.com'],
-    ['a mailbox without a domain', 'a@'],
-    ['a mailbox of Unicode digits', '١@example.com'],
-    ['a number of Unicode digits', '+４４7700900123'],
-    ['a number without its plus', '447700900123'],
-    ['a number with 00', '00447700900123'],
-    ['a number with spaces', '+44 7700 900123'],
-    ['a number that begins with 0', '+0447700900123'],
-    ['a number of 16 digits', '+1234567890123456'],
-    ['a number of 6 digits', '+123456'],
-    ['an extension', '+447700900123;ext=1'],
-  ])('is refused with %s (R79)', (_title, user) => {
-    expect(parseUser(user)).toBeUndefined()
-  })
+  it('is refused with characters that a contact cannot have (R79)', () =>
+    everyCase(
+      [
+        ['a colon in the mailbox', 'a:b@example.com:+447700900123'],
+        ['a second number', 'a@example.com:+447700900123:+447700900124'],
+        ['a second mailbox', 'a@example.com:b@example.com:+447700900123'],
+        ['a quoted colon', '"a:+447700900123"@example.com:+447700900124'],
+        ['the parts the other way round', '+447700900123:a@example.com'],
+        ['no mailbox', ':+447700900123'],
+        ['no number', 'a@example.com:'],
+        ['only the colon', ':'],
+        ['nothing', ''],
+        ['a full-width colon', 'a@example.com：+447700900123'],
+        ['a line break after it', 'a@example.com:+447700900123\n'],
+        ['a line break before it', '\na@example.com'],
+        ['a null byte', 'a@example.com\0'],
+        ['two mailboxes', 'a@example.com,b@example.com'],
+        ['a name beside the mailbox', 'Ann <a@example.com>'],
+        ['a blank in the mailbox', 'a b@example.com'],
+        ['a mailbox without a domain', 'a@'],
+        ['a mailbox of Unicode digits', '١@example.com'],
+        ['a number of Unicode digits', '+４４7700900123'],
+        ['a number without its plus', '447700900123'],
+        ['a number with 00', '00447700900123'],
+        ['a number with spaces', '+44 7700 900123'],
+        ['a number that begins with 0', '+0447700900123'],
+        ['a number of 16 digits', '+1234567890123456'],
+        ['a number of 6 digits', '+123456'],
+        ['an extension', '+447700900123;ext=1'],
+      ],
+      ([_title, user]) => {
+        expect(parseUser(user)).toBeUndefined()
+      },
+    ))
 
   it('accepts email addresses of up to 254 characters', () => {
     const domain = `${'d'.repeat(60)}.${'d'.repeat(60)}.${'d'.repeat(60)}.com`
@@ -102,20 +107,24 @@ describe('User, as it is written and read', () => {
 })
 
 describe('one person has one spelling (R29)', () => {
-  it.each([
-    ['capitals', 'Alice@Example.COM', 'alice@example.com'],
-    ['full-width letters', 'ａｌｉｃｅ@example.com', 'alice@example.com'],
-    ['a ligature', 'oﬃce@example.com', 'office@example.com'],
-    ['a composed and a decomposed accent', 'zoe\u0308@example.com', 'zo\u00eb@example.com'],
-    ['a Kelvin sign', '\u212Aim@example.com', 'kim@example.com'],
-    ['an international domain', 'a@BÜCHER.example', 'a@xn--bcher-kva.example'],
-    ['an international domain in ASCII', 'a@XN--BCHER-KVA.example', 'a@xn--bcher-kva.example'],
-    ['blanks around', ' a@example.com ', 'a@example.com'],
-  ])('in spite of %s', (_title, email, expected) => {
-    expect(canonicalUser({ kind: 'email', email })).toBe(expected)
-    const dual = { kind: 'dual', email, phone: '+447700900123' } as const
-    expect(canonicalUser(dual)).toBe(`${expected}:+447700900123`)
-  })
+  it('in spite of spaces and punctuation', () =>
+    everyCase(
+      [
+        ['capitals', 'Alice@Example.COM', 'alice@example.com'],
+        ['full-width letters', 'ａｌｉｃｅ@example.com', 'alice@example.com'],
+        ['a ligature', 'oﬃce@example.com', 'office@example.com'],
+        ['a composed and a decomposed accent', 'zoe\u0308@example.com', 'zo\u00eb@example.com'],
+        ['a Kelvin sign', '\u212Aim@example.com', 'kim@example.com'],
+        ['an international domain', 'a@BÜCHER.example', 'a@xn--bcher-kva.example'],
+        ['an international domain in ASCII', 'a@XN--BCHER-KVA.example', 'a@xn--bcher-kva.example'],
+        ['blanks around', ' a@example.com ', 'a@example.com'],
+      ],
+      ([_title, email, expected]) => {
+        expect(canonicalUser({ kind: 'email', email })).toBe(expected)
+        const dual = { kind: 'dual', email, phone: '+447700900123' } as const
+        expect(canonicalUser(dual)).toBe(`${expected}:+447700900123`)
+      },
+    ))
 
   it('is canonical itself', () => {
     const property = fc.property(contacts, (contact) => {

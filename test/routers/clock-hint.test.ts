@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { MfaService } from '../../src/index.js'
 import { renderView } from '../../src/pages/render.js'
+import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host, signIn } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
@@ -36,16 +37,22 @@ describe('an app code that is refused because it is old', () => {
     )
   })
 
-  it.each([
-    ['de', 'Dieser Code ist etwa 4 Minuten alt'],
-    ['es', 'hace aproximadamente 4 minutos'],
-    ['fr', 'il y a environ 4 minutes'],
-    ['pt', 'cerca de 4 minutos'],
-    ['ja', '約4分前'],
-  ])('is explained in %s', (locale, words) => {
-    const message = { tone: 'error', code: 'invalid_code', attemptsLeft: 4, clockSteps: -8 } as const
-    expect(renderView(codeView(factorOf('app')), { ...frame, locales: [locale], message })).toContain(words)
-  })
+  it('is explained in every language', () =>
+    everyCase(
+      [
+        ['de', 'Dieser Code ist etwa 4 Minuten alt'],
+        ['es', 'hace aproximadamente 4 minutos'],
+        ['fr', 'il y a environ 4 minutes'],
+        ['pt', 'cerca de 4 minutos'],
+        ['ja', '約4分前'],
+      ],
+      ([locale, words]) => {
+        const message = { tone: 'error', code: 'invalid_code', attemptsLeft: 4, clockSteps: -8 } as const
+        expect(renderView(codeView(factorOf('app')), { ...frame, locales: [locale], message })).toContain(
+          words,
+        )
+      },
+    ))
 
   it('does not put the clock in doubt when the user typed slowly', () => {
     const message = { tone: 'error', code: 'invalid_code', attemptsLeft: 4, clockSteps: -2 } as const

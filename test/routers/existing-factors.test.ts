@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { MfaService } from '../../src/index.js'
 import { SECOND, stopClock } from '../kit/clock.js'
+import { everyCase } from '../kit/every-case.js'
 import { browserAgent, type Host, host, signIn, signInFully } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
@@ -35,23 +36,27 @@ describe('a backup code', () => {
     for (const page of [choice, help]) expect(page).not.toMatch(/backup code/i)
   })
 
-  it.each<[string, MfaService['factorsOf']]>([
-    ['cannot say', undefined],
-    ['does not know the account', async () => undefined],
-    [
-      'fails',
-      async () => {
-        throw new Error('down for the test')
+  it('is only asked about if the service can tell, and can be used then', () =>
+    everyCase<[string, MfaService['factorsOf']]>(
+      [
+        ['cannot say', undefined],
+        ['does not know the account', async () => undefined],
+        [
+          'fails',
+          async () => {
+            throw new Error('down for the test')
+          },
+        ],
+        ['does not answer', () => new Promise(() => {})],
+      ],
+      async ([_, factorsOf]) => {
+        const { browser, choice, help } = await pagesOf(withCount(factorsOf))
+        for (const page of [choice, help]) expect(page).not.toContain(OFFERED)
+        for (const page of [choice, help]) expect(page).toContain(ASKED)
+        const entry = await browser.get('/mfa/verify?factor=backup').expect(200)
+        expect(entry.text).toContain('name="code"')
       },
-    ],
-    ['does not answer', () => new Promise(() => {})],
-  ])('is only asked about if the service %s, and can be used then', async (_, factorsOf) => {
-    const { browser, choice, help } = await pagesOf(withCount(factorsOf))
-    for (const page of [choice, help]) expect(page).not.toContain(OFFERED)
-    for (const page of [choice, help]) expect(page).toContain(ASKED)
-    const entry = await browser.get('/mfa/verify?factor=backup').expect(200)
-    expect(entry.text).toContain('name="code"')
-  })
+    ))
 
   it('is asked about once for the pages of half a minute, and anew when codes were used', async () => {
     const clock = stopClock()

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { LanguageOptions, MfaOptions } from '../../src/index.js'
+import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
@@ -93,30 +94,35 @@ describe('the language switch', () => {
     expect(answer.headers['set-cookie']).toBeUndefined()
   })
 
-  it.each([{}, { language: 'es' }, { language: 'constructor' }, { language: ['de'] }, { language: '' }])(
-    'refuses %j (R81)',
-    async (body) => {
-      const answer = await jsonAgent(offering().app).post('/mfa/language').send(body).expect(400)
-      expect(answer.body.errors[0].field).toBe('language')
-      expect(answer.headers['set-cookie']).toBeUndefined()
-    },
-  )
+  it('refuses what is no language (R81)', () =>
+    everyCase(
+      [{}, { language: 'es' }, { language: 'constructor' }, { language: ['de'] }, { language: '' }],
+      async (body) => {
+        const answer = await jsonAgent(offering().app).post('/mfa/language').send(body).expect(400)
+        expect(answer.body.errors[0].field).toBe('language')
+        expect(answer.headers['set-cookie']).toBeUndefined()
+      },
+    ))
 
-  it.each([
-    'https://evil.example/',
-    '//evil.example',
-    '/\\evil.example',
-    '/account',
-    '/mfa-login',
-    '/mfa/../account',
-    '',
-  ])('leads only to pages of the plugin, not to %j (R15)', async (back) => {
-    const { body } = await jsonAgent(offering().app)
-      .post('/mfa/language')
-      .send({ language: 'de', back })
-      .expect(200)
-    expect(body.next).toBe('/mfa')
-  })
+  it('leads only to pages of the plugin (R15)', () =>
+    everyCase(
+      [
+        'https://evil.example/',
+        '//evil.example',
+        '/\\evil.example',
+        '/account',
+        '/mfa-login',
+        '/mfa/../account',
+        '',
+      ],
+      async (back) => {
+        const { body } = await jsonAgent(offering().app)
+          .post('/mfa/language')
+          .send({ language: 'de', back })
+          .expect(200)
+        expect(body.next).toBe('/mfa')
+      },
+    ))
 
   it('leads from the response to a form back to a page of the same kind', async () => {
     const browser = await pendingBrowser(offering())
@@ -149,14 +155,20 @@ describe('the language switch', () => {
 })
 
 describe('the offered languages', () => {
-  it.each([
-    ['de-CH, en', 'de'],
-    ['es, fr;q=0.5', 'fr'],
-    ['es', 'en'],
-    ['', 'en'],
-  ])('are the only ones of the pages: %j leads to %s', async (acceptLanguage, language) => {
-    expect(languageOf(await (await pendingBrowser(offering(), acceptLanguage)).get('/mfa'))).toBe(language)
-  })
+  it('are the only ones of the pages', () =>
+    everyCase(
+      [
+        ['de-CH, en', 'de'],
+        ['es, fr;q=0.5', 'fr'],
+        ['es', 'en'],
+        ['', 'en'],
+      ],
+      async ([acceptLanguage, language]) => {
+        expect(languageOf(await (await pendingBrowser(offering(), acceptLanguage)).get('/mfa'))).toBe(
+          language,
+        )
+      },
+    ))
 
   it('begin with the one for browsers that ask for none of them', async () => {
     expect(
@@ -191,17 +203,21 @@ describe('the offered languages', () => {
     expect(made.failures).toEqual([new RangeError('disk full')])
   })
 
-  it.each([
-    [{ offer: ['en'] }, /languages.offer must contain at least two languages/],
-    [
-      { offer: ['en', 'tlh'] },
-      /languages.offer contains tlh, which the pages are not available in; give its texts in languages.texts/,
-    ],
-    [{ offer: ['en', 'de', 'EN'] }, /contains a language twice/],
-    [{ offer: ['en', 'de'], remember: () => {} }, /give languages.locale as well/],
-    [{ remember: () => {}, locale: () => 'en' }, /give languages.offer as well/],
-    [{ offer: ['en', 'de'], keep: 1 }, /languages.keep is not an option/],
-  ])('cannot be %j (R18)', (languages, fault) => {
-    expect(() => offering(languages as LanguageOptions)).toThrow(fault)
-  })
+  it('cannot be anything else (R18)', () =>
+    everyCase(
+      [
+        [{ offer: ['en'] }, /languages.offer must contain at least two languages/],
+        [
+          { offer: ['en', 'tlh'] },
+          /languages.offer contains tlh, which the pages are not available in; give its texts in languages.texts/,
+        ],
+        [{ offer: ['en', 'de', 'EN'] }, /contains a language twice/],
+        [{ offer: ['en', 'de'], remember: () => {} }, /give languages.locale as well/],
+        [{ remember: () => {}, locale: () => 'en' }, /give languages.offer as well/],
+        [{ offer: ['en', 'de'], keep: 1 }, /languages.keep is not an option/],
+      ],
+      ([languages, fault]) => {
+        expect(() => offering(languages as LanguageOptions)).toThrow(fault)
+      },
+    ))
 })

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { MfaService } from '../../src/index.js'
 import type { DeliveryState } from '../../src/protocol/service.js'
 import { stopClock } from '../kit/clock.js'
+import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host, signIn } from '../kit/host.js'
 import { challenge, login } from '../kit/sign-in.js'
 import { signal } from '../kit/signal.js'
@@ -50,9 +51,8 @@ async function browserOf({ app }: ReturnType<typeof queueing>) {
 }
 
 describe('a message that is queued when its request is answered', () => {
-  it.each(['refused', 'expired'] as const)(
-    'is shown as undelivered once it is %s, with the other factors expanded',
-    async (status) => {
+  it('is shown as undelivered once it failed, with the other factors expanded', () =>
+    everyCase(['refused', 'expired'] as const, async (status) => {
       const made = queueing(async () => stateOf(status))
       const browser = await browserOf(made)
       clock.move(2_000)
@@ -65,8 +65,7 @@ describe('a message that is queued when its request is answered', () => {
       expect(page.text).toContain('value="email')
       expect(made.asked).toHaveLength(1)
       expect(made.standIn.count('send')).toBe(1)
-    },
-  )
+    }))
 
   it('has its state in JSON', async () => {
     const made = queueing(async () => stateOf('refused'))
@@ -117,28 +116,29 @@ describe('a message that is queued when its request is answered', () => {
     expect([...fresh.asked, ...sent.asked]).toEqual([])
   })
 
-  it.each([
-    ['delivered', 'Your verification code was delivered to', 'delivered'],
-    ['failed', 'Your verification code could not be delivered to', 'refused'],
-  ] as const)(
-    'is followed after it was sent if the service reports that it was %s',
-    async (status, text, shown) => {
-      const made = queueing(async () => stateOf(status), 'sent', true)
-      const browser = await browserOf(made)
-      const fresh = await browser.get('/mfa/verify').expect(200)
-      expect(fresh.text).toContain('data-mfa-state="sent"')
-      expect(fresh.text).toContain('We texted a verification code to')
-      clock.move(2_000)
-      expect((await browser.get('/mfa').set('accept', 'application/json')).body.challenge.delivery).toBe(
-        shown,
-      )
-      const page = await browser.get('/mfa/verify').expect(200)
-      expect(page.text).toContain(text)
-      expect(page.text).not.toContain('data-mfa-follow')
-      expect(page.text.includes('<details class="mfa-trouble" open>')).toBe(status === 'failed')
-      expect(made.asked).toHaveLength(1)
-    },
-  )
+  it('is followed after it was sent if the service reports what became of it', () =>
+    everyCase(
+      [
+        ['delivered', 'Your verification code was delivered to', 'delivered'],
+        ['failed', 'Your verification code could not be delivered to', 'refused'],
+      ] as const,
+      async ([status, text, shown]) => {
+        const made = queueing(async () => stateOf(status), 'sent', true)
+        const browser = await browserOf(made)
+        const fresh = await browser.get('/mfa/verify').expect(200)
+        expect(fresh.text).toContain('data-mfa-state="sent"')
+        expect(fresh.text).toContain('We texted a verification code to')
+        clock.move(2_000)
+        expect((await browser.get('/mfa').set('accept', 'application/json')).body.challenge.delivery).toBe(
+          shown,
+        )
+        const page = await browser.get('/mfa/verify').expect(200)
+        expect(page.text).toContain(text)
+        expect(page.text).not.toContain('data-mfa-follow')
+        expect(page.text.includes('<details class="mfa-trouble" open>')).toBe(status === 'failed')
+        expect(made.asked).toHaveLength(1)
+      },
+    ))
 
   it('is shown as the session remembers it when the service fails or knows no state', async () => {
     const reports = [

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { FactorInput, MfaEvent } from '../../src/index.js'
 import type { MfaService } from '../../src/protocol/index.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
+import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host, signIn, signInFully } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
@@ -182,22 +183,26 @@ describe('removing the backup codes', () => {
 })
 
 describe('a factor page that cannot remove factors', () => {
-  it.each([
-    ['the service has no such function', { verb: false }, ['app', 'backup']],
-    ['the host lists the app and has no onAppRemoved', { withCallback: false }, ['app']],
-  ] as const)('offers nothing if %s', async (_why, setup, missing) => {
-    const made = removing(setup)
-    const agent = await aliceIn(made)
-    const overview = (await agent.get('/mfa').expect(200)).text
-    for (const factor of missing) {
-      const path = factor === 'app' ? '/mfa/enroll-app/remove' : '/mfa/backup/remove'
-      expect(overview).not.toContain(path)
-      await agent.get(path).expect(303).expect('Location', '/mfa')
-      const answer = await post(agent, path).set('Accept', 'application/json').expect(403)
-      expect(answer.body.code).toBe('method_off')
-    }
-    expect(made.standIn.count('removeFactor')).toBe(0)
-  })
+  it('offers nothing if it cannot be removed', () =>
+    everyCase(
+      [
+        ['the service has no such function', { verb: false }, ['app', 'backup']],
+        ['the host lists the app and has no onAppRemoved', { withCallback: false }, ['app']],
+      ] as const,
+      async ([_why, setup, missing]) => {
+        const made = removing(setup)
+        const agent = await aliceIn(made)
+        const overview = (await agent.get('/mfa').expect(200)).text
+        for (const factor of missing) {
+          const path = factor === 'app' ? '/mfa/enroll-app/remove' : '/mfa/backup/remove'
+          expect(overview).not.toContain(path)
+          await agent.get(path).expect(303).expect('Location', '/mfa')
+          const answer = await post(agent, path).set('Accept', 'application/json').expect(403)
+          expect(answer.body.code).toBe('method_off')
+        }
+        expect(made.standIn.count('removeFactor')).toBe(0)
+      },
+    ))
 
   it('refuses other methods, and a user without a factor', async () => {
     const made = removing()

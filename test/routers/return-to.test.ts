@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
+import { everyCase } from '../kit/every-case.js'
 import { browserAgent, type Host, host, jsonAgent } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { begin, listen } from '../kit/sockets.js'
@@ -68,49 +69,50 @@ function trustingHost() {
 }
 
 describe('the redirect after the second factor (R15)', () => {
-  it.each(unsafeTargets)('does not follow a returnTo of %j', async (target) => {
-    for (const accept of ['html', 'json'] as const) {
+  it('does not follow a returnTo that leads to another site', () =>
+    everyCase(unsafeTargets, async (target) => {
+      for (const accept of ['html', 'json'] as const) {
+        const made = trustingHost()
+        const browser = browserAgent(made.app)
+        await login(browser, 'bob').set('X-Target', JSON.stringify(target))
+        expect(await finish(made, browser, accept)).toBe('/home')
+      }
+    }))
+
+  it('does not follow it through the strategy either', () =>
+    everyCase(unsafeTargets, async (target) => {
       const made = trustingHost()
-      const browser = browserAgent(made.app)
+      const browser = jsonAgent(made.app)
       await login(browser, 'bob').set('X-Target', JSON.stringify(target))
-      expect(await finish(made, browser, accept)).toBe('/home')
-    }
-  })
+      await challenge(browser, 'sms')
+      await browser
+        .post('/mfa-login')
+        .send({ code: made.standIn.newestCode() })
+        .expect(302)
+        .expect('Location', '/home')
+    }))
 
-  it.each(unsafeTargets)('does not follow it through the strategy either: %j', async (target) => {
-    const made = trustingHost()
-    const browser = jsonAgent(made.app)
-    await login(browser, 'bob').set('X-Target', JSON.stringify(target))
-    await challenge(browser, 'sms')
-    await browser
-      .post('/mfa-login')
-      .send({ code: made.standIn.newestCode() })
-      .expect(302)
-      .expect('Location', '/home')
-  })
-
-  it.each<unknown>([1, true, null, {}, [['/a']], { toString: '/a' }])(
-    'ignores a returnTo of %j',
-    async (target) => {
+  it('ignores a returnTo that is no path', () =>
+    everyCase<unknown>([1, true, null, {}, [['/a']], { toString: '/a' }], async (target) => {
       const made = trustingHost()
       const browser = browserAgent(made.app)
       await login(browser, 'bob').set('X-Target', JSON.stringify(target))
       expect(await finish(made, browser, 'json')).toBe('/home')
-    },
-  )
+    }))
 
-  it.each(safeTargets)('follows a returnTo of %s', async (target, location) => {
-    for (const accept of ['html', 'json'] as const) {
-      const made = trustingHost()
-      const browser = browserAgent(made.app)
-      const shown = JSON.stringify(target).replace(
-        /[^\x20-\x7e]/g,
-        (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
-      )
-      await login(browser, 'bob').set('X-Target', shown)
-      expect(await finish(made, browser, accept)).toBe(location)
-    }
-  })
+  it('follows a returnTo on this site', () =>
+    everyCase(safeTargets, async ([target, location]) => {
+      for (const accept of ['html', 'json'] as const) {
+        const made = trustingHost()
+        const browser = browserAgent(made.app)
+        const shown = JSON.stringify(target).replace(
+          /[^\x20-\x7e]/g,
+          (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+        )
+        await login(browser, 'bob').set('X-Target', shown)
+        expect(await finish(made, browser, accept)).toBe(location)
+      }
+    }))
 
   it('follows the returnTo of the host through the strategy, once', async () => {
     const made = trustingHost()
@@ -153,54 +155,56 @@ describe('the redirect after the second factor (R15)', () => {
   })
 
   // An attacker can send a link like https://bank.example//evil.example to a user who has just typed a password.
-  it.each([
-    '//evil.example/x',
-    '///evil.example',
-    '/\\evil.example',
-    '/.//evil.example',
-    'http://evil.example/x',
-  ])('never leads to another site, whatever path a pending login requests: %s', async (path) => {
-    for (const accept of ['html', 'json'] as const) {
-      const made = host({ options: { login: { homePath: '/home' } } })
-      const port = await listen(made.app)
-      const browser = browserAgent(made.app)
-      const cookie = sessionCookie(await login(browser, 'bob'))
-      const away = await begin(port, {
-        method: 'GET',
-        path,
-        headers: { Cookie: cookie, Accept: 'text/html' },
-      }).finish()
-      expect(away.status).toBe(303)
-      expect(await finish(made, browser, accept)).toBe('/home')
-    }
-  })
+  it('never leads to another site, whatever path a pending login requests', () =>
+    everyCase(
+      ['//evil.example/x', '///evil.example', '/\\evil.example', '/.//evil.example', 'http://evil.example/x'],
+      async (path) => {
+        for (const accept of ['html', 'json'] as const) {
+          const made = host({ options: { login: { homePath: '/home' } } })
+          const port = await listen(made.app)
+          const browser = browserAgent(made.app)
+          const cookie = sessionCookie(await login(browser, 'bob'))
+          const away = await begin(port, {
+            method: 'GET',
+            path,
+            headers: { Cookie: cookie, Accept: 'text/html' },
+          }).finish()
+          expect(away.status).toBe(303)
+          expect(await finish(made, browser, accept)).toBe('/home')
+        }
+      },
+    ))
 })
 
 describe('a forged host in a header (R16)', () => {
-  it.each([
-    ['Host', 'evil.example'],
-    ['X-Forwarded-Host', 'evil.example'],
-    ['Forwarded', 'host=evil.example'],
-  ])('%s appears in no response, no redirect, no page and no call to the service', async (name, value) => {
-    for (const trust of [false, true]) {
-      const made = host({ first: (app) => void app.set('trust proxy', trust) })
-      const { app, standIn } = made
-      const browser = browserAgent(app)
-      const answers = [
-        await login(browser, 'alice').set(name, value).type('form'),
-        await browser.get('/secret').set(name, value),
-        await browser.get('/mfa').set(name, value),
-        await challenge(browser, 'email').set(name, value).type('form'),
-        await browser.get('/mfa/verify').set(name, value),
-        await verify(browser, '000000').set(name, value).type('form'),
-        await verify(browser, standIn.newestCode()).set(name, value).type('form'),
-        await browser.post('/mfa/enroll-app').set(name, value).type('form').send({}),
-      ]
-      for (const answer of answers) {
-        expect(answer.status).toBeLessThan(500)
-        expect(JSON.stringify(answer.headers) + answer.text).not.toContain('evil.example')
-      }
-      expect(JSON.stringify(standIn.calls)).not.toContain('evil.example')
-    }
-  })
+  it('a secret of the request appears in no response, no redirect, no page and no call to the service', () =>
+    everyCase(
+      [
+        ['Host', 'evil.example'],
+        ['X-Forwarded-Host', 'evil.example'],
+        ['Forwarded', 'host=evil.example'],
+      ],
+      async ([name, value]) => {
+        for (const trust of [false, true]) {
+          const made = host({ first: (app) => void app.set('trust proxy', trust) })
+          const { app, standIn } = made
+          const browser = browserAgent(app)
+          const answers = [
+            await login(browser, 'alice').set(name, value).type('form'),
+            await browser.get('/secret').set(name, value),
+            await browser.get('/mfa').set(name, value),
+            await challenge(browser, 'email').set(name, value).type('form'),
+            await browser.get('/mfa/verify').set(name, value),
+            await verify(browser, '000000').set(name, value).type('form'),
+            await verify(browser, standIn.newestCode()).set(name, value).type('form'),
+            await browser.post('/mfa/enroll-app').set(name, value).type('form').send({}),
+          ]
+          for (const answer of answers) {
+            expect(answer.status).toBeLessThan(500)
+            expect(JSON.stringify(answer.headers) + answer.text).not.toContain('evil.example')
+          }
+          expect(JSON.stringify(standIn.calls)).not.toContain('evil.example')
+        }
+      },
+    ))
 })

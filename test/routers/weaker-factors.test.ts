@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type FactorInput, requireMfa, ServiceError } from '../../src/index.js'
 import { stopClock } from '../kit/clock.js'
+import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host, jsonAgent, signIn } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
@@ -89,9 +90,8 @@ describe('the strength of a factor (R48)', () => {
     expect(strengths(body.factors)).toEqual(others)
   })
 
-  it.each(LANGUAGES)(
-    'is shown on the chooser, and with the other factors of the code page, in %s',
-    async (language) => {
+  it('is shown on the chooser, and with the other factors of the code page, in every language', () =>
+    everyCase(LANGUAGES, async (language) => {
       const made = hostWith(all)
       const browser = (await browserOf(made)).set('Accept-Language', language)
       const chooser = hintsOn((await browser.get('/mfa').expect(200)).text)
@@ -103,8 +103,7 @@ describe('the strength of a factor (R48)', () => {
         expect(hints.app).not.toContain(LESS_SAFE[language])
       }
       expect(chooser.sms).toContain(LESS_SAFE[language])
-    },
-  )
+    }))
 })
 
 describe.each(METHODS)('the method %s (R48)', (method, factor) => {
@@ -187,11 +186,12 @@ describe('an authenticator app (R48)', () => {
     await program.post('/mfa/enroll-app').send({}).expect(200)
   })
 
-  it.each(METHODS)('is offered first beside a code by %s', async (method, factor) => {
-    const made = hostWith([APP, factor])
-    const browser = await browserOf(made)
-    expect(Object.keys(hintsOn((await browser.get('/mfa').expect(200)).text))[0]).toBe('app')
-    await challenge(browser, method).type('form').expect(303)
-    expect(Object.keys(hintsOn((await browser.get('/mfa/verify').expect(200)).text))[0]).toBe('app')
-  })
+  it('is offered first beside a delivered code', () =>
+    everyCase(METHODS, async ([method, factor]) => {
+      const made = hostWith([APP, factor])
+      const browser = await browserOf(made)
+      expect(Object.keys(hintsOn((await browser.get('/mfa').expect(200)).text))[0]).toBe('app')
+      await challenge(browser, method).type('form').expect(303)
+      expect(Object.keys(hintsOn((await browser.get('/mfa/verify').expect(200)).text))[0]).toBe('app')
+    }))
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host, jsonAgent } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
@@ -17,9 +18,8 @@ async function pendingBrowser() {
 }
 
 describe('a browser that sends a wrong request', () => {
-  it.each(['challenge', 'cancel', 'language', 'devices/revoke', 'devices/revoke-all'])(
-    'gets a page with a link to the start when it opens an address that only takes forms: %s',
-    async (path) => {
+  it('gets a page with a link to the start when it opens an address that only takes forms', () =>
+    everyCase(['challenge', 'cancel', 'language', 'devices/revoke', 'devices/revoke-all'], async (path) => {
       const { app, browser } = await pendingBrowser()
       const page = await browser.get(`/mfa/${path}`).expect(405).expect('Allow', 'POST')
       expect(page.type).toBe('text/html')
@@ -27,17 +27,17 @@ describe('a browser that sends a wrong request', () => {
       expect(page.text).toContain('href="/mfa">Try again')
       const program = await jsonAgent(app).get(`/mfa/${path}`).expect(405)
       expect(program.body.code).toBe('method_not_allowed')
-    },
-  )
+    }))
 
-  it.each(['challenge', 'language', 'not-me'])('gets a page when a form lacks a field: %s', async (path) => {
-    const { app, browser } = await pendingBrowser()
-    const page = await browser.post(`/mfa/${path}`).type('form').send({ other: 'x' }).expect(400)
-    expect(page.type).toBe('text/html')
-    expect(page.text).toContain('Something is missing')
-    const program = await jsonAgent(app).post('/mfa/language').send({}).expect(400)
-    expect(program.body.errors[0].field).toBe('language')
-  })
+  it('gets a page when a form lacks a field', () =>
+    everyCase(['challenge', 'language', 'not-me'], async (path) => {
+      const { app, browser } = await pendingBrowser()
+      const page = await browser.post(`/mfa/${path}`).type('form').send({ other: 'x' }).expect(400)
+      expect(page.type).toBe('text/html')
+      expect(page.text).toContain('Something is missing')
+      const program = await jsonAgent(app).post('/mfa/language').send({}).expect(400)
+      expect(program.body.errors[0].field).toBe('language')
+    }))
 
   it('is asked for the code again when it sent none', async () => {
     const { browser, standIn } = await pendingBrowser()

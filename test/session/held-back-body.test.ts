@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { sessionId } from '../kit/cookies.js'
+import { everyCase } from '../kit/every-case.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { browserAgent, host, pendingCookie, verifiedCookie, withCookie } from '../kit/host.js'
 import { signal } from '../kit/signal.js'
@@ -54,28 +55,30 @@ describe('a request whose body arrives after the logout (R07)', () => {
     expect(after.status).toBe(401)
   })
 
-  it.each([
-    ['/mfa/challenge', { factor: 'sms' }],
-    ['/mfa/verify', { code: '000000', factor: 'sms' }],
-    ['/mfa/verify', { code: 7 }],
-    ['/mfa/backup', { a: 'some' }],
-    ['/mfa/enroll-app/confirm', { code: '123456' }],
-  ])('does not restore the session: %s %j', async (path, body) => {
-    const { answer, after, stored, id } = await requestAcrossLogout('bob', path, body)
-    expect(answer.status).toBeGreaterThanOrEqual(400)
-    expect(stored).not.toHaveProperty([id])
-    expect(after.status).toBe(401)
-  })
+  it('does not restore the session', () =>
+    everyCase(
+      [
+        ['/mfa/challenge', { factor: 'sms' }],
+        ['/mfa/verify', { code: '000000', factor: 'sms' }],
+        ['/mfa/verify', { code: 7 }],
+        ['/mfa/backup', { a: 'some' }],
+        ['/mfa/enroll-app/confirm', { code: '123456' }],
+      ],
+      async ([path, body]) => {
+        const { answer, after, stored, id } = await requestAcrossLogout('bob', path, body)
+        expect(answer.status).toBeGreaterThanOrEqual(400)
+        expect(stored).not.toHaveProperty([id])
+        expect(after.status).toBe(401)
+      },
+    ))
 
-  it.each(['/mfa/enroll-app', '/mfa/backup'])(
-    'does not restore a session whose factor is too old: %s',
-    async (path) => {
+  it('does not restore a session whose factor is too old', () =>
+    everyCase(['/mfa/enroll-app', '/mfa/backup'], async (path) => {
       const { answer, after, stored, id } = await requestAcrossLogout('bob', path, { a: 'some' }, 6 * MINUTE)
       expect(answer.body.code).toBe('session_ended')
       expect(stored).not.toHaveProperty([id])
       expect(after.status).toBe(401)
-    },
-  )
+    }))
 })
 
 describe('a request that waits while the host lists the factors (R07)', () => {

@@ -2,6 +2,7 @@ import type { SessionData } from 'express-session'
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
+import { everyCase } from '../kit/every-case.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import {
   browserAgent,
@@ -87,52 +88,60 @@ describe('a session record (R04)', () => {
     expect(answer.body.code).toBe('mfa_required')
   })
 
-  it.each([
-    ['no record', null],
-    ['a string', 'verified'],
-    ['an array', [{ stage: 'verified' }]],
-    ['an object of another shape', { stage: 'verified', verifiedAt: 1, amr: ['mfa'] }],
-    ['prototype keys', JSON.parse('{"__proto__":{"record":"2v"}}')],
-  ])('does not count when the stored value is %s', async (_title, planted) => {
-    const { made, cookie } = await pendingBob()
-    await tamper(made.store, sessionId(cookie), (data) => {
-      data.mfa = planted
-    })
-    const answer = await jsonAgent(made.app).get('/secret').set('Cookie', cookie).expect(401)
-    expect(answer.body.code).toBe('mfa_required')
-  })
+  it('does not count when the stored value does not fit', () =>
+    everyCase(
+      [
+        ['no record', null],
+        ['a string', 'verified'],
+        ['an array', [{ stage: 'verified' }]],
+        ['an object of another shape', { stage: 'verified', verifiedAt: 1, amr: ['mfa'] }],
+        ['prototype keys', JSON.parse('{"__proto__":{"record":"2v"}}')],
+      ],
+      async ([_title, planted]) => {
+        const { made, cookie } = await pendingBob()
+        await tamper(made.store, sessionId(cookie), (data) => {
+          data.mfa = planted
+        })
+        const answer = await jsonAgent(made.app).get('/secret').set('Cookie', cookie).expect(401)
+        expect(answer.body.code).toBe('mfa_required')
+      },
+    ))
 
-  it.each([
-    ['the fields of another stage', '2v $transaction $time $owner'],
-    ['another version', '3v $transaction $time $time psm s $owner'],
-    ['an unknown stage', '2x $transaction $time $owner'],
-    ['an unknown method', '2v $transaction $time $time psm z $owner'],
-    ['an unknown value of amr', '2v $transaction $time $time pxm s $owner'],
-    ['an invalid time', '2v $transaction $time TIME psm s $owner'],
-    ['no time', '2v $transaction $time  psm s $owner'],
-    ['an invalid transaction', '2v a.b $time $time psm s $owner'],
-    ['an extra field', '2v $transaction $time $time psm s x $owner'],
-    ['an invalid exemption', '2e $transaction $time x $owner'],
-    ['another user', '2v $transaction $time $time psm s $session u-alice'],
-    ['another session', `2v $transaction $time $time psm s ${'x'.repeat(32)} u-bob`],
-    ['a user id with the same ending', '2v $transaction $time $time psm s $session xu-bob'],
-  ])('does not count when the stored text has %s', async (_title, text) => {
-    const { made, cookie } = await pendingBob()
-    const id = sessionId(cookie)
-    const planted = text
-      .replaceAll('$transaction', 'abcdefghijklmnop')
-      .replaceAll('$time', Date.now().toString(36))
-      .replace('$owner', `${id} u-bob`)
-      .replace('$session', id)
-    await tamper(made.store, id, (data) => {
-      data.mfa = planted
-    })
-    await jsonAgent(made.app).get('/secret').set('Cookie', cookie).expect(401)
-    await tamper(made.store, id, (data) => {
-      data.mfa = { record: planted, returnTo: '/secret' }
-    })
-    await jsonAgent(made.app).get('/secret').set('Cookie', cookie).expect(401)
-  })
+  it('does not count when the stored text does not fit', () =>
+    everyCase(
+      [
+        ['the fields of another stage', '2v $transaction $time $owner'],
+        ['another version', '3v $transaction $time $time psm s $owner'],
+        ['an unknown stage', '2x $transaction $time $owner'],
+        ['an unknown method', '2v $transaction $time $time psm z $owner'],
+        ['an unknown value of amr', '2v $transaction $time $time pxm s $owner'],
+        ['an invalid time', '2v $transaction $time TIME psm s $owner'],
+        ['no time', '2v $transaction $time  psm s $owner'],
+        ['an invalid transaction', '2v a.b $time $time psm s $owner'],
+        ['an extra field', '2v $transaction $time $time psm s x $owner'],
+        ['an invalid exemption', '2e $transaction $time x $owner'],
+        ['another user', '2v $transaction $time $time psm s $session u-alice'],
+        ['another session', `2v $transaction $time $time psm s ${'x'.repeat(32)} u-bob`],
+        ['a user id with the same ending', '2v $transaction $time $time psm s $session xu-bob'],
+      ],
+      async ([_title, text]) => {
+        const { made, cookie } = await pendingBob()
+        const id = sessionId(cookie)
+        const planted = text
+          .replaceAll('$transaction', 'abcdefghijklmnop')
+          .replaceAll('$time', Date.now().toString(36))
+          .replace('$owner', `${id} u-bob`)
+          .replace('$session', id)
+        await tamper(made.store, id, (data) => {
+          data.mfa = planted
+        })
+        await jsonAgent(made.app).get('/secret').set('Cookie', cookie).expect(401)
+        await tamper(made.store, id, (data) => {
+          data.mfa = { record: planted, returnTo: '/secret' }
+        })
+        await jsonAgent(made.app).get('/secret').set('Cookie', cookie).expect(401)
+      },
+    ))
 
   it('ends at a logout that keeps the session', async () => {
     const made = testbed({

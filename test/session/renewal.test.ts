@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type MfaOptions, mfaAccount, requireMfa } from '../../src/index.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
+import { everyCase } from '../kit/every-case.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import {
   type HostSetup,
@@ -188,15 +189,19 @@ describe('renewing a session without a second factor', () => {
 })
 
 describe('renewSession()', () => {
-  it.each([
-    ['a request without a user', undefined],
-    ['a pending login', 'bob'],
-  ])('refuses %s (R01)', async (_, name) => {
-    const { app } = testbed({ options: { login: { pendingPaths: ['/renew'] } } })
-    const agent = name ? await signIn(app, name) : jsonAgent(app)
-    await renew(agent).expect(401, { failed: 'ERR_MFA_SESSION_ENDED' })
-    await agent.get('/secret').expect(401)
-  })
+  it('refuses a session that is not signed in (R01)', () =>
+    everyCase(
+      [
+        ['a request without a user', undefined],
+        ['a pending login', 'bob'],
+      ],
+      async ([_, name]) => {
+        const { app } = testbed({ options: { login: { pendingPaths: ['/renew'] } } })
+        const agent = name ? await signIn(app, name) : jsonAgent(app)
+        await renew(agent).expect(401, { failed: 'ERR_MFA_SESSION_ENDED' })
+        await agent.get('/secret').expect(401)
+      },
+    ))
 
   it('refuses every user but the signed-in one (R04)', async () => {
     const { app, standIn } = testbed({
@@ -231,23 +236,24 @@ describe('renewSession()', () => {
     await renew(await signIn(app, 'nina')).expect(500, { failed: 'ERR_MFA_NO_GATE' })
   })
 
-  it.each(['/logout', '/destroy'])('refuses a session that %s ended meanwhile (R07)', async (way) => {
-    const { app, standIn, store } = testbed()
-    const agent = await signInFully({ app, standIn }, 'bob')
-    const [arrived, go] = [signal(), signal()]
-    work = async () => {
-      arrived.give()
-      await go.given
-    }
-    const late = renew(agent).then((done) => done)
-    await arrived.given
-    await agent.post(way).expect(200)
-    go.give()
-    expect((await late).body).toEqual({ failed: 'ERR_MFA_SESSION_ENDED' })
-    expect(sessionCookie(await late)).toBe('')
-    for (const document of store.documents) expect(document).not.toHaveProperty('passport.user')
-    await agent.get('/secret').expect(401)
-  })
+  it('refuses a session that ended meanwhile (R07)', () =>
+    everyCase(['/logout', '/destroy'], async (way) => {
+      const { app, standIn, store } = testbed()
+      const agent = await signInFully({ app, standIn }, 'bob')
+      const [arrived, go] = [signal(), signal()]
+      work = async () => {
+        arrived.give()
+        await go.given
+      }
+      const late = renew(agent).then((done) => done)
+      await arrived.given
+      await agent.post(way).expect(200)
+      go.give()
+      expect((await late).body).toEqual({ failed: 'ERR_MFA_SESSION_ENDED' })
+      expect(sessionCookie(await late)).toBe('')
+      for (const document of store.documents) expect(document).not.toHaveProperty('passport.user')
+      await agent.get('/secret').expect(401)
+    }))
 
   it('refuses a session that "this wasn’t me" ended meanwhile (R07)', async () => {
     const clock = stopClock()
@@ -284,13 +290,14 @@ describe('renewSession()', () => {
     expect(Object.keys(store.stored)).toHaveLength(1)
   })
 
-  it.each(['set', 'destroy'] as const)('fails when the store fails to %s (R09)', async (verb) => {
-    const { app, standIn, store } = testbed()
-    const agent = await signInFully({ app, standIn }, 'bob')
-    store.failOn(verb)
-    expect((await renew(agent)).status).toBeGreaterThanOrEqual(500)
-    store.heal()
-    // A failed destroy keeps the old session; after a failed set both are gone.
-    await renew(agent).expect(verb === 'destroy' ? 200 : 401)
-  })
+  it('fails when the store fails (R09)', () =>
+    everyCase(['set', 'destroy'] as const, async (verb) => {
+      const { app, standIn, store } = testbed()
+      const agent = await signInFully({ app, standIn }, 'bob')
+      store.failOn(verb)
+      expect((await renew(agent)).status).toBeGreaterThanOrEqual(500)
+      store.heal()
+      // A failed destroy keeps the old session; after a failed set both are gone.
+      await renew(agent).expect(verb === 'destroy' ? 200 : 401)
+    }))
 })

@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
+import { everyCase } from '../kit/every-case.js'
 import { FaultyStore, type StoreVerb } from '../kit/faulty-store.js'
 import { browserAgent, host, jsonAgent } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
@@ -27,9 +28,8 @@ function testbed() {
 }
 
 describe('a slow session store (R08)', () => {
-  it.each(['text/html', 'application/json'])(
-    'has stored the session before the first byte of a response in %s, redirects included',
-    async (accept) => {
+  it('has stored the session before the first byte of a response, redirects included', () =>
+    everyCase(['text/html', 'application/json'], async (accept) => {
       const { app, standIn, store } = testbed()
       const port = await listen(app)
       store.writeMs = 30
@@ -50,8 +50,7 @@ describe('a slow session store (R08)', () => {
       expect(challenged.mfa).toMatchObject([{ challenge: { factorId: 'sms' } }])
       const verified = await held('/mfa/verify', { code: standIn.newestCode() }, pending.cookie)
       expect(verified.mfa).toMatchObject([{ stage: 'verified', amr: ['pwd', 'sms', 'mfa'] }])
-    },
-  )
+    }))
 })
 
 describe('a session store that fails once (R08, R09)', () => {

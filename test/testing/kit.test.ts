@@ -1,6 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { mfaTestKit, signInWithMfa, totpCode } from '../../src/testing/index.js'
+import { everyCase } from '../kit/every-case.js'
 import { host, jsonAgent, type TestUser, testUsers } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { listen } from '../kit/sockets.js'
@@ -132,17 +133,21 @@ describe('signInWithMfa', () => {
     expect((await browser('/secret', {})).status).toBe(200)
   })
 
-  it.each([
-    ['the login fails', { name: 'nobody' }, 'POST /login responded with 401'],
-    [
-      'the user has no factor',
-      { name: 'nina' },
-      'its user has no factor (MFA status "none"); POST /login responded with 200',
-    ],
-    ['the user has no app in the kit', { name: 'otto' }, 'kit.apps.enroll(user)'],
-  ])('throws a descriptive error when %s', async (_, fields, message) => {
-    await expect(signInWithMfa(jsonAgent(app()), { kit, login: { fields } })).rejects.toThrow(message)
-  })
+  it('throws a descriptive error when it cannot go on', () =>
+    everyCase(
+      [
+        ['the login fails', { name: 'nobody' }, 'POST /login responded with 401'],
+        [
+          'the user has no factor',
+          { name: 'nina' },
+          'its user has no factor (MFA status "none"); POST /login responded with 200',
+        ],
+        ['the user has no app in the kit', { name: 'otto' }, 'kit.apps.enroll(user)'],
+      ],
+      async ([_, fields, message]) => {
+        await expect(signInWithMfa(jsonAgent(app()), { kit, login: { fields } })).rejects.toThrow(message)
+      },
+    ))
 
   it('throws a descriptive error when the app redirects a wrong password to the sign-in page', async () => {
     const made = host({ options: { service: kit.service }, login: { failureRedirect: '/login' } })
@@ -220,9 +225,10 @@ describe('the clock of the test kit', () => {
     expect(Date).toBe(real)
   })
 
-  it.each(['soon', '5', Number.NaN])('rejects %s', (by) => {
-    expect(() => kit.clock.advance(by as '5m')).toThrow('clock.advance must be a duration like "5m"')
-  })
+  it('rejects what it cannot use', () =>
+    everyCase(['soon', '5', Number.NaN], (by) => {
+      expect(() => kit.clock.advance(by as '5m')).toThrow('clock.advance must be a duration like "5m"')
+    }))
 })
 
 describe('failures of the test kit', () => {
@@ -344,8 +350,9 @@ describe('authenticator apps of the test kit', () => {
   })
 })
 
-it.each(['production', 'Production', 'prod'])('mfaTestKit refuses to run with NODE_ENV=%s (R100)', (mode) => {
-  vi.stubEnv('NODE_ENV', mode)
-  expect(() => mfaTestKit()).toThrow('does not run with NODE_ENV=production')
-  vi.unstubAllEnvs()
-})
+it('mfaTestKit refuses to run in production, however it is spelled (R100)', () =>
+  everyCase(['production', 'Production', 'prod'], (mode) => {
+    vi.stubEnv('NODE_ENV', mode)
+    expect(() => mfaTestKit()).toThrow('does not run with NODE_ENV=production')
+    vi.unstubAllEnvs()
+  }))

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { everyCase } from '../../../test/kit/every-case.js'
 import { withBreaker } from '../../src/carriers/breaker.js'
 import { type Carrier, DeliveryError, type DeliveryFault } from '../../src/delivery/carrier.js'
 import { advance, rejection, stopClock } from '../kit.js'
@@ -74,16 +75,17 @@ test('is not asked before its Retry-After, but other messages wait five minutes 
   expect([state.asked, pauses]).toEqual([2, [90_000, 300_000]])
 })
 
-test.each(['contact', 'carrier', 'deferred'] as const)('is not paused by the fault %s', async (fault) => {
-  const { state, pauses, fail } = guarded()
-  state.answer = 'outage'
-  await fail(4)
-  state.answer = fault
-  await fail(20)
-  state.answer = 'outage'
-  await fail(4)
-  expect([state.asked, pauses]).toEqual([28, []])
-})
+test('is not paused by faults of a message', () =>
+  everyCase(['contact', 'carrier', 'deferred'] as const, async (fault) => {
+    const { state, pauses, fail } = guarded()
+    state.answer = 'outage'
+    await fail(4)
+    state.answer = fault
+    await fail(20)
+    state.answer = 'outage'
+    await fail(4)
+    expect([state.asked, pauses]).toEqual([28, []])
+  }))
 
 test('is paused once by messages that fail together', async () => {
   const { state, pauses, deliver } = guarded()

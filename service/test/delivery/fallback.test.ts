@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { everyCase } from '../../../test/kit/every-case.js'
 import { type FailedCarrier, fallbackCarrier } from '../../src/carriers/fallback.js'
 import { webhookCarrier } from '../../src/carriers/webhook.js'
 import { type Carrier, DeliveryError, type DeliveryFault } from '../../src/delivery/carrier.js'
@@ -52,17 +53,15 @@ describeCarrier('a carrier after one that will not serve us', CHANNELS, async ()
   return Object.assign(end, { close })
 })
 
-test.each(['carrier', 'outage', 'no response', 'bug'] as const)(
-  'tries the next carrier after the fault %s',
-  async (first) => {
+test('tries the next carrier after a fault that another carrier may not have', () =>
+  everyCase(['carrier', 'outage', 'no response', 'bug'] as const, async (first) => {
     const { deliver, tried, failures } = several(first, 'accept', 'accept')
     expect(await deliver()).toEqual({ id: 'x1', carrier: 'carrier-2' })
     expect(tried).toEqual(['carrier-1', 'carrier-2'])
     expect(failures.map(({ carrier, fault }) => [carrier, fault])).toEqual([
       ['carrier-1', first === 'carrier' ? 'carrier' : 'outage'],
     ])
-  },
-)
+  }))
 
 test('a carrier that does not respond gets only its share of the time, even after garbage collection', async () => {
   const { deliver, tried } = several('no response', 'no response', 'accept')
@@ -72,17 +71,15 @@ test('a carrier that does not respond gets only its share of the time, even afte
   expect(tried).toEqual(['carrier-1', 'carrier-2', 'carrier-3'])
 })
 
-test.each(['unknown', 'unsuitable', 'unsubscribed'] as const)(
-  'a contact that is %s is refused at once, because no other carrier can help',
-  async (contact) => {
+test('a contact that cannot be reached is refused at once, because no other carrier can help', () =>
+  everyCase(['unknown', 'unsuitable', 'unsubscribed'] as const, async (contact) => {
     const { deliver, tried } = several('outage', new DeliveryError('no', 'contact', { contact }), 'accept')
     expect(await rejection(deliver())).toMatchObject({
       fault: 'contact',
       details: { contact, carrier: 'carrier-2' },
     })
     expect(tried).toEqual(['carrier-1', 'carrier-2'])
-  },
-)
+  }))
 
 test('a contact that one carrier does not reach is tried by the next one', async () => {
   const unreachable = () => new DeliveryError('no', 'contact', { contact: 'unreachable' })
@@ -103,12 +100,16 @@ test('allows a retry when the first carrier allows it', async () => {
   expect(await waits(busy(60_000), new DeliveryError('no', 'carrier'))).toBe(60_000)
 })
 
-test.each([
-  [['carrier', 'carrier'], 'carrier', 'carrier-2'],
-  [['carrier', 'outage', 'carrier'], 'outage', 'carrier-2'],
-  [['outage', 'carrier'], 'outage', 'carrier-1'],
-] as const)('allows a retry after %j only if a carrier was down', async (behaviours, fault, who) => {
-  const { deliver, tried } = several(...behaviours)
-  expect(await rejection(deliver())).toMatchObject({ fault, details: { carrier: who } })
-  expect(tried).toHaveLength(behaviours.length)
-})
+test('allows a retry only if a carrier was down', () =>
+  everyCase(
+    [
+      [['carrier', 'carrier'], 'carrier', 'carrier-2'],
+      [['carrier', 'outage', 'carrier'], 'outage', 'carrier-2'],
+      [['outage', 'carrier'], 'outage', 'carrier-1'],
+    ] as const,
+    async ([behaviours, fault, who]) => {
+      const { deliver, tried } = several(...behaviours)
+      expect(await rejection(deliver())).toMatchObject({ fault, details: { carrier: who } })
+      expect(tried).toHaveLength(behaviours.length)
+    },
+  ))

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { everyCase } from '../../../test/kit/every-case.js'
 import { signal } from '../../../test/kit/signal.js'
 import { timesPassed } from '../../../test/kit/times-passed.js'
 import { activityCounter } from '../../src/activity/count-activity.js'
@@ -422,21 +423,27 @@ describe('the outbox', () => {
     await outbox.close()
   })
 
-  test.each([
-    [['take', 'take'], 'sent'],
-    [['take', 'outage'], 'queued'],
-    [['outage', 'contact'], 'failed'],
-    [['take', 'contact'], 'failed'],
-    [['contact', 'carrier'], 'failed'],
-  ] as const)('reports for two messages with results %j: %s', async (ends, outcome) => {
-    const { outbox } = outboxOver(store, async ({ to }) => {
-      const end = ends[to.startsWith('a') ? 0 : 1]
-      if (end !== 'take') throw new DeliveryError('no', end)
-    })
-    const { enqueue } = fresh(store)
-    expect(await outbox.dispatch(await enqueue(outbox, [mail('a'), mail('b')]))).toMatchObject({ outcome })
-    await outbox.close()
-  })
+  test('reports the worse result of two messages', () =>
+    everyCase(
+      [
+        [['take', 'take'], 'sent'],
+        [['take', 'outage'], 'queued'],
+        [['outage', 'contact'], 'failed'],
+        [['take', 'contact'], 'failed'],
+        [['contact', 'carrier'], 'failed'],
+      ] as const,
+      async ([ends, outcome]) => {
+        const { outbox } = outboxOver(store, async ({ to }) => {
+          const end = ends[to.startsWith('a') ? 0 : 1]
+          if (end !== 'take') throw new DeliveryError('no', end)
+        })
+        const { enqueue } = fresh(store)
+        expect(await outbox.dispatch(await enqueue(outbox, [mail('a'), mail('b')]))).toMatchObject({
+          outcome,
+        })
+        await outbox.close()
+      },
+    ))
 
   test('stores contacts and texts sealed, and deletes them after the delivery', async () => {
     const { outbox } = outboxOver(store)

@@ -1,5 +1,6 @@
 import PostalMime from 'postal-mime'
 import { describe, expect, test } from 'vitest'
+import { everyCase } from '../../../test/kit/every-case.js'
 import { parseDelivery } from '../../src/carriers/delivery-option.js'
 import type { DeliveryError } from '../../src/delivery/carrier.js'
 import { mailHtml } from '../../src/message-texts/mail-html.js'
@@ -110,42 +111,52 @@ describe('an error of a provider', () => {
     return details.contact ?? fault
   }
 
-  test.each([
-    [400, 'MessageRejected', 'Email address is not verified.', 'carrier'],
-    [400, 'MailFromDomainNotVerifiedException', 'MAIL FROM domain is not verified.', 'carrier'],
-    [400, 'AccountSuspendedException', "The account's ability to send email is disabled.", 'carrier'],
-    [400, 'SendingPausedException', 'Sending is paused for this account.', 'carrier'],
-    [400, 'BadRequestException', 'Missing final @domain', 'unknown'],
-    [400, 'BadRequestException', 'Local address contains control or whitespace', 'unknown'],
-    [404, 'NotFoundException', 'Configuration set <codes> does not exist.', 'carrier'],
-    [403, 'AccessDeniedException', 'User is not authorized to perform: ses:SendEmail', 'carrier'],
-    [429, 'TooManyRequestsException', 'Maximum sending rate exceeded.', 'outage'],
-    [400, 'ThrottlingException', 'Rate exceeded', 'outage'],
-    [500, 'InternalFailure', '', 'outage'],
-  ])('of SES with status %i and type %s (%s) counts as %s', async (status, type, text, expected) => {
-    const headers = { 'x-amzn-errortype': type }
-    expect(await faultAfter(ses, { status, body: JSON.stringify({ message: text }), headers })).toBe(expected)
-  })
+  test('of SES counts as the fault that its status and type say', () =>
+    everyCase(
+      [
+        [400, 'MessageRejected', 'Email address is not verified.', 'carrier'],
+        [400, 'MailFromDomainNotVerifiedException', 'MAIL FROM domain is not verified.', 'carrier'],
+        [400, 'AccountSuspendedException', "The account's ability to send email is disabled.", 'carrier'],
+        [400, 'SendingPausedException', 'Sending is paused for this account.', 'carrier'],
+        [400, 'BadRequestException', 'Missing final @domain', 'unknown'],
+        [400, 'BadRequestException', 'Local address contains control or whitespace', 'unknown'],
+        [404, 'NotFoundException', 'Configuration set <codes> does not exist.', 'carrier'],
+        [403, 'AccessDeniedException', 'User is not authorized to perform: ses:SendEmail', 'carrier'],
+        [429, 'TooManyRequestsException', 'Maximum sending rate exceeded.', 'outage'],
+        [400, 'ThrottlingException', 'Rate exceeded', 'outage'],
+        [500, 'InternalFailure', '', 'outage'],
+      ],
+      async ([status, type, text, expected]) => {
+        const headers = { 'x-amzn-errortype': type }
+        expect(await faultAfter(ses, { status, body: JSON.stringify({ message: text }), headers })).toBe(
+          expected,
+        )
+      },
+    ))
 
-  test.each([
-    [400, 'InvalidParameter', 'Invalid parameter: PhoneNumber Reason: +44 is not valid', 'unknown'],
-    [
-      400,
-      'InvalidParameter',
-      'Invalid parameter: PhoneNumber Reason: Phone number is opted out',
-      'unsubscribed',
-    ],
-    [400, 'InvalidParameter', 'Invalid parameter: Message too long', 'carrier'],
-    [400, 'OptedOut', '', 'unsubscribed'],
-    [403, 'AuthorizationError', 'User is not authorized', 'carrier'],
-    [403, 'InvalidClientTokenId', 'The security token is invalid', 'carrier'],
-    [429, 'Throttled', 'Rate exceeded', 'outage'],
-    [400, 'Throttling', 'Rate exceeded', 'outage'],
-    [500, 'InternalError', '', 'outage'],
-  ])('of SNS with status %i and code %s (%s) counts as %s', async (status, code, text, expected) => {
-    const body = `<ErrorResponse><Error><Code>${code}</Code><Message>${text}</Message></Error></ErrorResponse>`
-    expect(await faultAfter(sns, { status, body })).toBe(expected)
-  })
+  test('of SNS counts as the fault that its status and code say', () =>
+    everyCase(
+      [
+        [400, 'InvalidParameter', 'Invalid parameter: PhoneNumber Reason: +44 is not valid', 'unknown'],
+        [
+          400,
+          'InvalidParameter',
+          'Invalid parameter: PhoneNumber Reason: Phone number is opted out',
+          'unsubscribed',
+        ],
+        [400, 'InvalidParameter', 'Invalid parameter: Message too long', 'carrier'],
+        [400, 'OptedOut', '', 'unsubscribed'],
+        [403, 'AuthorizationError', 'User is not authorized', 'carrier'],
+        [403, 'InvalidClientTokenId', 'The security token is invalid', 'carrier'],
+        [429, 'Throttled', 'Rate exceeded', 'outage'],
+        [400, 'Throttling', 'Rate exceeded', 'outage'],
+        [500, 'InternalError', '', 'outage'],
+      ],
+      async ([status, code, text, expected]) => {
+        const body = `<ErrorResponse><Error><Code>${code}</Code><Message>${text}</Message></Error></ErrorResponse>`
+        expect(await faultAfter(sns, { status, body })).toBe(expected)
+      },
+    ))
 
   test('of none: Vonage says what the message costs', async () => {
     const { carrier, answerWith, close } = await opened(vonage)
@@ -156,42 +167,47 @@ describe('an error of a provider', () => {
     await close()
   })
 
-  test.each([
-    ['1', 'outage'],
-    ['2', 'carrier'],
-    ['3', 'carrier'],
-    ['4', 'carrier'],
-    ['5', 'outage'],
-    ['6', 'unreachable'],
-    ['7', 'unsubscribed'],
-    ['8', 'carrier'],
-    ['9', 'carrier'],
-    ['10', 'outage'],
-    ['12', 'carrier'],
-    ['15', 'carrier'],
-    ['29', 'carrier'],
-    ['33', 'unknown'],
-  ])('of Vonage with status %s counts as %s', async (status, expected) => {
-    const body = JSON.stringify({ 'message-count': '1', messages: [{ status, 'error-text': 'text' }] })
-    expect(await faultAfter(vonage, { status: 200, body })).toBe(expected)
-  })
+  test('of Vonage counts as the fault that its status says', () =>
+    everyCase(
+      [
+        ['1', 'outage'],
+        ['2', 'carrier'],
+        ['3', 'carrier'],
+        ['4', 'carrier'],
+        ['5', 'outage'],
+        ['6', 'unreachable'],
+        ['7', 'unsubscribed'],
+        ['8', 'carrier'],
+        ['9', 'carrier'],
+        ['10', 'outage'],
+        ['12', 'carrier'],
+        ['15', 'carrier'],
+        ['29', 'carrier'],
+        ['33', 'unknown'],
+      ],
+      async ([status, expected]) => {
+        const body = JSON.stringify({ 'message-count': '1', messages: [{ status, 'error-text': 'text' }] })
+        expect(await faultAfter(vonage, { status: 200, body })).toBe(expected)
+      },
+    ))
 
-  test.each([
-    [401, 2, 'access_key', 'carrier'],
-    [422, 9, 'recipients', 'unknown'],
-    [422, 10, 'recipient', 'unknown'],
-    [422, 10, 'originator', 'carrier'],
-    [422, 21, null, 'carrier'],
-    [402, 25, null, 'carrier'],
-    [429, 429, null, 'outage'],
-    [500, 99, null, 'outage'],
-  ])(
-    'of MessageBird with status %i and code %i (%s) counts as %s',
-    async (status, code, parameter, expected) => {
-      const body = JSON.stringify({ errors: [{ code, description: 'text', parameter }] })
-      expect(await faultAfter(messageBird, { status, body })).toBe(expected)
-    },
-  )
+  test('of MessageBird counts as the fault that its status and code say', () =>
+    everyCase(
+      [
+        [401, 2, 'access_key', 'carrier'],
+        [422, 9, 'recipients', 'unknown'],
+        [422, 10, 'recipient', 'unknown'],
+        [422, 10, 'originator', 'carrier'],
+        [422, 21, null, 'carrier'],
+        [402, 25, null, 'carrier'],
+        [429, 429, null, 'outage'],
+        [500, 99, null, 'outage'],
+      ],
+      async ([status, code, parameter, expected]) => {
+        const body = JSON.stringify({ errors: [{ code, description: 'text', parameter }] })
+        expect(await faultAfter(messageBird, { status, body })).toBe(expected)
+      },
+    ))
 })
 
 describe('the address of a provider', () => {
@@ -210,21 +226,25 @@ describe('the address of a provider', () => {
     })
   })
 
-  test.each([
-    ['sms=ses://a:b@email.eu-west-1.amazonaws.com?from=a@b.example', 'serves email only'],
-    ['email=vonage://a:b@rest.nexmo.com?from=Vault', 'serves sms only'],
-    ['email=ses://AKID:b@email.example?from=a@b.example', 'region'],
-    ['email=ses://email.eu-west-1.amazonaws.com?from=a@b.example', 'access key id'],
-    ['email=ses://AKID:b@email.eu-west-1.amazonaws.com?from=Vault', 'the sender'],
-    ['email=ses://AKID:b@email.eu-west-1.amazonaws.com?from=a@b.example&reply-to=x', 'reply-to'],
-    ['sms=sns://AKID:b@sns.eu-west-1.amazonaws.com?sender=Vault', 'no parameter "sender"'],
-    ['sms=vonage://a@rest.nexmo.com?from=Vault', 'API key and secret'],
-    ['sms=vonage://a:b@rest.nexmo.com', 'the sender'],
-    ['sms=messagebird://rest.messagebird.com?from=Vault', 'the access key'],
-    ['sms=messagebird://key@rest.messagebird.com?from=a-name-that-is-too-long', 'the sender'],
-  ])('%s is a fault: %s', (delivery, fault) => {
-    expect(faultOf(delivery)).toContain(fault)
-  })
+  test('an address that cannot be used is a fault that says why', () =>
+    everyCase(
+      [
+        ['sms=ses://a:b@email.eu-west-1.amazonaws.com?from=a@b.example', 'serves email only'],
+        ['email=vonage://a:b@rest.nexmo.com?from=Vault', 'serves sms only'],
+        ['email=ses://AKID:b@email.example?from=a@b.example', 'region'],
+        ['email=ses://email.eu-west-1.amazonaws.com?from=a@b.example', 'access key id'],
+        ['email=ses://AKID:b@email.eu-west-1.amazonaws.com?from=Vault', 'the sender'],
+        ['email=ses://AKID:b@email.eu-west-1.amazonaws.com?from=a@b.example&reply-to=x', 'reply-to'],
+        ['sms=sns://AKID:b@sns.eu-west-1.amazonaws.com?sender=Vault', 'no parameter "sender"'],
+        ['sms=vonage://a@rest.nexmo.com?from=Vault', 'API key and secret'],
+        ['sms=vonage://a:b@rest.nexmo.com', 'the sender'],
+        ['sms=messagebird://rest.messagebird.com?from=Vault', 'the access key'],
+        ['sms=messagebird://key@rest.messagebird.com?from=a-name-that-is-too-long', 'the sender'],
+      ],
+      ([delivery, fault]) => {
+        expect(faultOf(delivery)).toContain(fault)
+      },
+    ))
 
   test('serves its own channel when it stands for all that remain', () => {
     const { routes, faults } = parseDelivery(

@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import { type Contact, maskContact } from 'countersign/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { everyCase } from '../../../test/kit/every-case.js'
 import { buildCarriers } from '../../src/carriers/build-carriers.js'
 import { parseDelivery } from '../../src/carriers/delivery-option.js'
 import { storedInbox } from '../../src/carriers/inbox.js'
@@ -102,19 +103,23 @@ else
     const unsigned = { status: 403, body: { code: 'invalid_signature' } }
 
     describe('of Twilio', () => {
-      test.each([
-        ['delivered', 'delivered'],
-        ['read', 'delivered'],
-        ['undelivered', 'failed'],
-        ['failed', 'failed'],
-        ['sent', 'sent'],
-        ['queued', 'sent'],
-        ['constructor', 'sent'],
-      ])('say %s: the message is %s', async (status, state) => {
-        const message = await sent('sms')
-        expect(await post(fromTwilio(message.reference, status))).toEqual(accepted)
-        expect(await message.state()).toBe(state)
-      })
+      test('say what became of the message', () =>
+        everyCase(
+          [
+            ['delivered', 'delivered'],
+            ['read', 'delivered'],
+            ['undelivered', 'failed'],
+            ['failed', 'failed'],
+            ['sent', 'sent'],
+            ['queued', 'sent'],
+            ['constructor', 'sent'],
+          ],
+          async ([status, state]) => {
+            const message = await sent('sms')
+            expect(await post(fromTwilio(message.reference, status))).toEqual(accepted)
+            expect(await message.state()).toBe(state)
+          },
+        ))
 
       test('move a state only forward, in whatever order and however often they arrive (R105)', async () => {
         const message = await sent('sms')
@@ -158,55 +163,62 @@ else
         expect(await failed.state()).toBe('failed')
       })
 
-      test.each([
-        ['another token', (reference: string) => fromTwilio(reference, 'delivered', { token: 'guessed' })],
-        [
-          'another address',
-          (reference: string) =>
-            fromTwilio(reference, 'delivered', { address: 'http://mfa.example/auth/v1/reports/twilio' }),
-        ],
-        [
-          'another message',
-          (reference: string) => {
-            const other = `${reference.startsWith('x') ? 'y' : 'x'}${reference.slice(1)}`
-            const request = fromTwilio(other, 'delivered')
-            return { ...request, path: `/v1/reports/twilio?message=${reference}` }
+      test('that are not signed correctly are rejected, and change nothing (R105)', () =>
+        everyCase(
+          [
+            [
+              'another token',
+              (reference: string) => fromTwilio(reference, 'delivered', { token: 'guessed' }),
+            ],
+            [
+              'another address',
+              (reference: string) =>
+                fromTwilio(reference, 'delivered', { address: 'http://mfa.example/auth/v1/reports/twilio' }),
+            ],
+            [
+              'another message',
+              (reference: string) => {
+                const other = `${reference.startsWith('x') ? 'y' : 'x'}${reference.slice(1)}`
+                const request = fromTwilio(other, 'delivered')
+                return { ...request, path: `/v1/reports/twilio?message=${reference}` }
+              },
+            ],
+            [
+              'another status',
+              (reference: string) => {
+                const request = fromTwilio(reference, 'sent')
+                return { ...request, body: request.body.replace('=sent', '=delivered') }
+              },
+            ],
+            [
+              'a parameter that is not signed',
+              (reference: string) => {
+                const request = fromTwilio(reference, 'delivered')
+                return { ...request, body: `${request.body}&ErrorCode=30003` }
+              },
+            ],
+            [
+              'no signature',
+              (reference: string) => ({
+                ...fromTwilio(reference, 'delivered'),
+                headers: { 'content-type': 'text/plain' },
+              }),
+            ],
+            [
+              'half a signature',
+              (reference: string) => {
+                const request = fromTwilio(reference, 'delivered')
+                const signature = request.headers['x-twilio-signature']?.slice(0, 12) ?? ''
+                return { ...request, headers: { ...request.headers, 'x-twilio-signature': signature } }
+              },
+            ],
+          ],
+          async ([_what, request]) => {
+            const message = await sent('sms')
+            expect(await post(request(message.reference))).toMatchObject(unsigned)
+            expect(await message.state()).toBe('sent')
           },
-        ],
-        [
-          'another status',
-          (reference: string) => {
-            const request = fromTwilio(reference, 'sent')
-            return { ...request, body: request.body.replace('=sent', '=delivered') }
-          },
-        ],
-        [
-          'a parameter that is not signed',
-          (reference: string) => {
-            const request = fromTwilio(reference, 'delivered')
-            return { ...request, body: `${request.body}&ErrorCode=30003` }
-          },
-        ],
-        [
-          'no signature',
-          (reference: string) => ({
-            ...fromTwilio(reference, 'delivered'),
-            headers: { 'content-type': 'text/plain' },
-          }),
-        ],
-        [
-          'half a signature',
-          (reference: string) => {
-            const request = fromTwilio(reference, 'delivered')
-            const signature = request.headers['x-twilio-signature']?.slice(0, 12) ?? ''
-            return { ...request, headers: { ...request.headers, 'x-twilio-signature': signature } }
-          },
-        ],
-      ])('with %s are rejected, and change nothing (R105)', async (_what, request) => {
-        const message = await sent('sms')
-        expect(await post(request(message.reference))).toMatchObject(unsigned)
-        expect(await message.state()).toBe('sent')
-      })
+        ))
 
       test('about an unknown message, or with a parameter twice, change nothing', async () => {
         const unknown = `${'A'.repeat(22)}.vault`
@@ -234,18 +246,22 @@ else
         sg_event_id: 'x',
       })
 
-      test.each([
-        ['delivered', 'delivered'],
-        ['bounce', 'failed'],
-        ['dropped', 'failed'],
-        ['spamreport', 'delivered'],
-        ['processed', 'sent'],
-        ['deferred', 'sent'],
-      ])('say %s: the email is %s', async (name, state) => {
-        const mail = await sent('email')
-        expect(await post(mailer.post([event(mail.reference, name)]))).toEqual(accepted)
-        expect(await mail.state()).toBe(state)
-      })
+      test('say what became of the email', () =>
+        everyCase(
+          [
+            ['delivered', 'delivered'],
+            ['bounce', 'failed'],
+            ['dropped', 'failed'],
+            ['spamreport', 'delivered'],
+            ['processed', 'sent'],
+            ['deferred', 'sent'],
+          ],
+          async ([name, state]) => {
+            const mail = await sent('email')
+            expect(await post(mailer.post([event(mail.reference, name)]))).toEqual(accepted)
+            expect(await mail.state()).toBe(state)
+          },
+        ))
 
       test('are read in groups, and a mailbox may bounce a message that its server accepted', async () => {
         const [one, two] = [await sent('email'), await sent('email')]
@@ -271,25 +287,30 @@ else
         expect(await mail.state()).toBe('sent')
       })
 
-      test.each(['', '{}', 'null', '[', '<html>'])('with the body %j are refused', async (body) => {
-        expect(await post(mailer.post(body))).toMatchObject({
-          status: 400,
-          body: { code: 'invalid_request' },
-        })
-      })
+      test('with a body that is no report are refused', () =>
+        everyCase(['', '{}', 'null', '[', '<html>'], async (body) => {
+          expect(await post(mailer.post(body))).toMatchObject({
+            status: 400,
+            body: { code: 'invalid_request' },
+          })
+        }))
     })
 
     describe('of Amazon SES', () => {
-      test.each([
-        ['Delivery', 'delivered', '1'],
-        ['Bounce', 'failed', '2'],
-        ['Complaint', 'delivered', '1'],
-        ['DeliveryDelay', 'sent', '2'],
-      ])('say %s: the email is %s (signature version %s)', async (kind, state, SignatureVersion) => {
-        const mail = await sent('email')
-        expect(await post(amazon.ses(mail.reference, kind, { SignatureVersion }))).toEqual(accepted)
-        expect(await mail.state()).toBe(state)
-      })
+      test('say what became of the email, by both versions of the signature', () =>
+        everyCase(
+          [
+            ['Delivery', 'delivered', '1'],
+            ['Bounce', 'failed', '2'],
+            ['Complaint', 'delivered', '1'],
+            ['DeliveryDelay', 'sent', '2'],
+          ],
+          async ([kind, state, SignatureVersion]) => {
+            const mail = await sent('email')
+            expect(await post(amazon.ses(mail.reference, kind, { SignatureVersion }))).toEqual(accepted)
+            expect(await mail.state()).toBe(state)
+          },
+        ))
 
       test('are verified with a certificate that is fetched once', async () => {
         const mail = await sent('email')
@@ -297,29 +318,34 @@ else
         expect(fetched.filter((url) => url === CERTIFICATE_URL)).toHaveLength(1)
       })
 
-      test.each([
-        { TopicArn: 'arn:aws:sns:eu-west-1:999999999999:mail-events' },
-        {
-          SigningCertURL: 'https://sns.eu-west-1.amazonaws.com.evil.example/SimpleNotificationService-1.pem',
-        },
-        { SigningCertURL: 'https://evil.example/SimpleNotificationService-1.pem' },
-        { SigningCertURL: 'http://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem' },
-        { SigningCertURL: 'https://sns.us-east-1.amazonaws.com/SimpleNotificationService-1.pem' },
-        { SigningCertURL: 'https://x@sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem' },
-        { SigningCertURL: 'https://sns.eu-west-1.amazonaws.com/?Action=SimpleNotificationService-1.pem' },
-        { SigningCertURL: 'https://sns.eu-west-1.amazonaws.com:444/SimpleNotificationService-1.pem' },
-        { SignatureVersion: '3' },
-        { SignatureVersion: 'constructor' },
-        { Type: 'UnsubscribeConfirmation' },
-        { Timestamp: '2027-02-27T11:00:00.000Z' },
-        { Timestamp: 'yesterday' },
-      ])('with %j are rejected, and nothing is fetched (R105)', async (changes) => {
-        const mail = await sent('email')
-        const before = fetched.length
-        expect(await post(amazon.ses(mail.reference, 'Bounce', changes))).toMatchObject(unsigned)
-        expect(fetched).toHaveLength(before)
-        expect(await mail.state()).toBe('sent')
-      })
+      test('that are not from Amazon are rejected, and nothing is fetched (R105)', () =>
+        everyCase(
+          [
+            { TopicArn: 'arn:aws:sns:eu-west-1:999999999999:mail-events' },
+            {
+              SigningCertURL:
+                'https://sns.eu-west-1.amazonaws.com.evil.example/SimpleNotificationService-1.pem',
+            },
+            { SigningCertURL: 'https://evil.example/SimpleNotificationService-1.pem' },
+            { SigningCertURL: 'http://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem' },
+            { SigningCertURL: 'https://sns.us-east-1.amazonaws.com/SimpleNotificationService-1.pem' },
+            { SigningCertURL: 'https://x@sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem' },
+            { SigningCertURL: 'https://sns.eu-west-1.amazonaws.com/?Action=SimpleNotificationService-1.pem' },
+            { SigningCertURL: 'https://sns.eu-west-1.amazonaws.com:444/SimpleNotificationService-1.pem' },
+            { SignatureVersion: '3' },
+            { SignatureVersion: 'constructor' },
+            { Type: 'UnsubscribeConfirmation' },
+            { Timestamp: '2027-02-27T11:00:00.000Z' },
+            { Timestamp: 'yesterday' },
+          ],
+          async (changes) => {
+            const mail = await sent('email')
+            const before = fetched.length
+            expect(await post(amazon.ses(mail.reference, 'Bounce', changes))).toMatchObject(unsigned)
+            expect(fetched).toHaveLength(before)
+            expect(await mail.state()).toBe('sent')
+          },
+        ))
 
       test('that were changed or signed by another certificate are rejected (R105)', async () => {
         const mail = await sent('email')
@@ -415,9 +441,8 @@ else
         },
       }
 
-      test.each(['ses', 'sendgrid'])(
-        'by %s end all mail of the application to the mailbox, until an operator lifts it',
-        async (by) => {
+      test('end all mail of the application to the mailbox, until an operator lifts it', () =>
+        everyCase(['ses', 'sendgrid'], async (by) => {
           const { application, ann, contact, reference, send, mfa } = await mailed()
           const other = freshTenant(bench)
           const email = contact.email.toLowerCase()
@@ -450,22 +475,27 @@ else
             action: 'mail.suppressed',
             detail: `${mailbox} reported a mail as spam`,
           })
-        },
-      )
+        }))
 
-      test.each([
-        [
-          'take a mail out of the spam folder',
-          (email: string) => complaintOf(email, { complaintFeedbackType: 'not-spam' }),
-        ],
-        ['name another mailbox', () => complaintOf('someone.else@other.example')],
-        ['name no mailbox', () => ({})],
-      ])('that %s end nothing', async (_, details) => {
-        const { application, ann, contact, reference, send } = await mailed()
-        expect(await post(amazon.ses(reference, 'Complaint', {}, details(contact.email)))).toEqual(accepted)
-        expect(await ann.listComplaints(application)).toEqual([])
-        expect(await send()).toMatchObject({ outcome: 'sent' })
-      })
+      test('that are not about a mailbox end nothing', () =>
+        everyCase(
+          [
+            [
+              'take a mail out of the spam folder',
+              (email: string) => complaintOf(email, { complaintFeedbackType: 'not-spam' }),
+            ],
+            ['name another mailbox', () => complaintOf('someone.else@other.example')],
+            ['name no mailbox', () => ({})],
+          ],
+          async ([_, details]) => {
+            const { application, ann, contact, reference, send } = await mailed()
+            expect(await post(amazon.ses(reference, 'Complaint', {}, details(contact.email)))).toEqual(
+              accepted,
+            )
+            expect(await ann.listComplaints(application)).toEqual([])
+            expect(await send()).toMatchObject({ outcome: 'sent' })
+          },
+        ))
     })
 
     test.each([

@@ -1,5 +1,6 @@
 import PostalMime from 'postal-mime'
 import { describe, expect, test } from 'vitest'
+import { everyCase } from '../../../test/kit/every-case.js'
 import type { Senders } from '../../src/application.js'
 import { settingsSchema } from '../../src/applications/settings.js'
 import { parseDelivery } from '../../src/carriers/delivery-option.js'
@@ -129,27 +130,31 @@ describe('the settings for senders', () => {
     })
   })
 
-  test.each([
-    ['emailFrom', 'a@b.example, c@d.example'],
-    ['emailFrom', 'Bank <a@b.example>, <c@d.example>'],
-    ['emailFrom', 'a@b.example\r\nBcc: c@d.example'],
-    ['emailFrom', 'Bank\u0000 <a@b.example>'],
-    ['emailFrom', 'Bank'],
-    ['emailReplyTo', 'help'],
-    ['smsFrom', 'a name that is too long'],
-    ['messagingService', 'MG 1'],
-    ['whatsappFrom', '447700900777'],
-    ['callFrom', 'Bank'],
-    ['whatsappTemplate', { de: 'HX1' }],
-    ['whatsappTemplate', { '*': 'HX 1' }],
-    ['whatsappTemplate', { '*': 'HX1', german: 'HX1' }],
-    ['whatsappVariables', { 1: 'no placeholder' }],
-    ['whatsappVariables', { 1: '{code}', 2: '{name}' }],
-    ['whatsappVariables', { 1: '{code}', 2: '{code' }],
-  ])('refuse the %s %j', (name, value) => {
-    const { error } = settingsSchema.safeParse({ [name]: value })
-    expect(error?.issues.map((issue) => issue.message.split(' ')[0])).toEqual([name])
-  })
+  test('refuse what is no sender', () =>
+    everyCase(
+      [
+        ['emailFrom', 'a@b.example, c@d.example'],
+        ['emailFrom', 'Bank <a@b.example>, <c@d.example>'],
+        ['emailFrom', 'a@b.example\r\nBcc: c@d.example'],
+        ['emailFrom', 'Bank\u0000 <a@b.example>'],
+        ['emailFrom', 'Bank'],
+        ['emailReplyTo', 'help'],
+        ['smsFrom', 'a name that is too long'],
+        ['messagingService', 'MG 1'],
+        ['whatsappFrom', '447700900777'],
+        ['callFrom', 'Bank'],
+        ['whatsappTemplate', { de: 'HX1' }],
+        ['whatsappTemplate', { '*': 'HX 1' }],
+        ['whatsappTemplate', { '*': 'HX1', german: 'HX1' }],
+        ['whatsappVariables', { 1: 'no placeholder' }],
+        ['whatsappVariables', { 1: '{code}', 2: '{name}' }],
+        ['whatsappVariables', { 1: '{code}', 2: '{code' }],
+      ],
+      ([name, value]) => {
+        const { error } = settingsSchema.safeParse({ [name]: value })
+        expect(error?.issues.map((issue) => issue.message.split(' ')[0])).toEqual([name])
+      },
+    ))
 
   test('that no carrier of their channels can use are found', () => {
     const { routes } = parseDelivery(

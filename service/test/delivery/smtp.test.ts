@@ -1,5 +1,6 @@
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { everyCase } from '../../../test/kit/every-case.js'
 import { parseDelivery } from '../../src/carriers/delivery-option.js'
 import { type SmtpSettings, smtpCarrier } from '../../src/carriers/smtp.js'
 import type { QueuedMessage } from '../../src/delivery/message.js'
@@ -45,17 +46,18 @@ else {
   })
 
   describe('encryption', () => {
-    test.each(['starttls', 'smtps'] as const)('works for %s with a private authority', async (tls) => {
-      const server = await mailServer({ tls })
-      const scheme = tls === 'smtps' ? 'smtps' : 'smtp'
-      const address = `${scheme}://127.0.0.1:${server.port}?${FROM}`
-      await deliver(`${address}&ca=${server.certificate}`, message('email'))
-      expect(server.arrived.map((mail) => mail.encrypted)).toEqual([true])
-      const distrusted = await rejection(deliver(address, message('email')))
-      await server.close()
-      expect(distrusted).toMatchObject({ name: 'DeliveryError', fault: 'outage' })
-      expect(server.arrived).toHaveLength(1)
-    })
+    test('works with a private authority', () =>
+      everyCase(['starttls', 'smtps'] as const, async (tls) => {
+        const server = await mailServer({ tls })
+        const scheme = tls === 'smtps' ? 'smtps' : 'smtp'
+        const address = `${scheme}://127.0.0.1:${server.port}?${FROM}`
+        await deliver(`${address}&ca=${server.certificate}`, message('email'))
+        expect(server.arrived.map((mail) => mail.encrypted)).toEqual([true])
+        const distrusted = await rejection(deliver(address, message('email')))
+        await server.close()
+        expect(distrusted).toMatchObject({ name: 'DeliveryError', fault: 'outage' })
+        expect(server.arrived).toHaveLength(1)
+      }))
 
     test('is not skipped when it is required and the server does not offer it', async () => {
       const server = await mailServer()
@@ -116,27 +118,31 @@ describe('an email', () => {
     }
   })
 
-  test.each([
-    [{ at: 'to', code: 550, text: '5.1.1 unknown' }, 'contact'],
-    [{ at: 'to', code: 550 }, 'contact'],
-    [{ at: 'to', code: 552, text: '5.2.2 mailbox full' }, 'contact'],
-    [{ at: 'to', code: 550, text: '5.7.1 relaying denied' }, 'carrier'],
-    [{ at: 'to', code: 554 }, 'carrier'],
-    [{ at: 'mail', code: 550, text: '5.1.8 bad sender' }, 'carrier'],
-    [{ at: 'mail', code: 550 }, 'carrier'],
-    [{ at: 'data', code: 552, text: '5.3.4 too big' }, 'carrier'],
-    [{ at: 'data', code: 554, text: '5.7.1 spam' }, 'carrier'],
-    [{ at: 'to', code: 451 }, 'deferred'],
-    [{ at: 'to', code: 450, text: '4.2.0 greylisted' }, 'deferred'],
-    [{ at: 'data', code: 452 }, 'deferred'],
-    [{ at: 'data', code: 421 }, 'outage'],
-  ] as const)('that gets the response %j counts as %s', async (answer, fault) => {
-    server.answerWith(answer)
-    const error = await rejection(deliver(address(), message('email')))
-    server.answerWith(undefined)
-    expect(error).toMatchObject({ name: 'DeliveryError', fault })
-    expect(error.message).toContain(String(answer.code))
-  })
+  test('counts as the fault that the response says', () =>
+    everyCase(
+      [
+        [{ at: 'to', code: 550, text: '5.1.1 unknown' }, 'contact'],
+        [{ at: 'to', code: 550 }, 'contact'],
+        [{ at: 'to', code: 552, text: '5.2.2 mailbox full' }, 'contact'],
+        [{ at: 'to', code: 550, text: '5.7.1 relaying denied' }, 'carrier'],
+        [{ at: 'to', code: 554 }, 'carrier'],
+        [{ at: 'mail', code: 550, text: '5.1.8 bad sender' }, 'carrier'],
+        [{ at: 'mail', code: 550 }, 'carrier'],
+        [{ at: 'data', code: 552, text: '5.3.4 too big' }, 'carrier'],
+        [{ at: 'data', code: 554, text: '5.7.1 spam' }, 'carrier'],
+        [{ at: 'to', code: 451 }, 'deferred'],
+        [{ at: 'to', code: 450, text: '4.2.0 greylisted' }, 'deferred'],
+        [{ at: 'data', code: 452 }, 'deferred'],
+        [{ at: 'data', code: 421 }, 'outage'],
+      ] as const,
+      async ([answer, fault]) => {
+        server.answerWith(answer)
+        const error = await rejection(deliver(address(), message('email')))
+        server.answerWith(undefined)
+        expect(error).toMatchObject({ name: 'DeliveryError', fault })
+        expect(error.message).toContain(String(answer.code))
+      },
+    ))
 
   test('is not blamed for wrong credentials or a server that is down', async () => {
     const wrongLogin = `smtp://vault:wrong@127.0.0.1:${server.port}?${FROM}`

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { everyCase } from '../../../test/kit/every-case.js'
 import { parseDelivery } from '../../src/carriers/delivery-option.js'
 import { type TwilioSettings, twilioCarrier } from '../../src/carriers/twilio.js'
 import type { Channel, QueuedMessage } from '../../src/delivery/message.js'
@@ -78,9 +79,8 @@ describe('a text message', () => {
 })
 
 describe('a status callback', () => {
-  test.each(['sms', 'whatsapp', 'call'] as const)(
-    'is requested for %s at an address with the message',
-    async (channel) => {
+  test('is requested at an address with the message', () =>
+    everyCase(['sms', 'whatsapp', 'call'] as const, async (channel) => {
       const address = `twilio://${LOGIN}@${server.host}?from=+447700900999&content=HX77`
       const carrier = twilioCarrier(settingsOf(address), 'https://mfa.example/v1/reports/twilio')
       const one = message(channel)
@@ -88,8 +88,7 @@ describe('a status callback', () => {
       expect(server.requests.at(-1)?.form.StatusCallback).toBe(
         `https://mfa.example/v1/reports/twilio?message=${one.id}.${one.application}`,
       )
-    },
-  )
+    }))
 })
 
 describe('a WhatsApp message', () => {
@@ -121,19 +120,22 @@ describe('a WhatsApp message', () => {
 describe('a call', () => {
   const spoken = (twiml = '') => [...twiml.matchAll(/<Say language="([\w-]+)">([^<]*)<\/Say>/g)]
 
-  test.each(SUPPORTED_LANGUAGES)('reads the digits one by one, twice, in %s', async (locale) => {
-    const challenge = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
-    const message = codeMessage(VAULT, { channel: 'call', to: '+447700900123', locale }, challenge)
-    const { request } = await deliver(queued(message))
-    expect(request?.path).toBe(`/2010-04-01/Accounts/${ACCOUNT}/Calls.json`)
-    expect(request?.form).toMatchObject({ To: '+447700900123', From: '+447700900999' })
-    const parts = spoken(request?.form.Twiml)
-    expect(parts.filter(([, , text]) => text === '0, 1, 2, 3, 4, 5')).toHaveLength(2)
-    expect(new Set(parts.map(([, language]) => language?.slice(0, 2)))).toEqual(new Set([locale.slice(0, 2)]))
-    expect(request?.form.Twiml).toMatch(/^<Response><Pause length="1"\/><Say .*<\/Say><\/Response>$/)
-    expect(request?.form.Twiml?.match(/<Pause length="1"\/>/g)?.length).toBeGreaterThanOrEqual(4)
-    expect(request?.form.Twiml).not.toContain('012345')
-  })
+  test('reads the digits one by one, twice, in every language', () =>
+    everyCase(SUPPORTED_LANGUAGES, async (locale) => {
+      const challenge = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
+      const message = codeMessage(VAULT, { channel: 'call', to: '+447700900123', locale }, challenge)
+      const { request } = await deliver(queued(message))
+      expect(request?.path).toBe(`/2010-04-01/Accounts/${ACCOUNT}/Calls.json`)
+      expect(request?.form).toMatchObject({ To: '+447700900123', From: '+447700900999' })
+      const parts = spoken(request?.form.Twiml)
+      expect(parts.filter(([, , text]) => text === '0, 1, 2, 3, 4, 5')).toHaveLength(2)
+      expect(new Set(parts.map(([, language]) => language?.slice(0, 2)))).toEqual(
+        new Set([locale.slice(0, 2)]),
+      )
+      expect(request?.form.Twiml).toMatch(/^<Response><Pause length="1"\/><Say .*<\/Say><\/Response>$/)
+      expect(request?.form.Twiml?.match(/<Pause length="1"\/>/g)?.length).toBeGreaterThanOrEqual(4)
+      expect(request?.form.Twiml).not.toContain('012345')
+    }))
 
   test('contains no markup from its text', async () => {
     const named = { ...VAULT, name: `A&B <Dial>"+1900'</Dial>\u0007` }
@@ -146,39 +148,50 @@ describe('a call', () => {
 })
 
 describe('a response', () => {
-  test.each([
-    [21_211, 'unknown'],
-    [30_005, 'unknown'],
-    [21_614, 'unsuitable'],
-    [63_003, 'unsuitable'],
-    [21_610, 'unsubscribed'],
-    [30_003, 'unreachable'],
-  ])('with the error code %i says that the contact is %s', async (code, contact) => {
-    server.answerWith(400, { code })
-    expect(await rejection(deliver(message('sms')))).toMatchObject({ fault: 'contact', details: { contact } })
-  })
+  test('says by its error code what is wrong with the contact', () =>
+    everyCase(
+      [
+        [21_211, 'unknown'],
+        [30_005, 'unknown'],
+        [21_614, 'unsuitable'],
+        [63_003, 'unsuitable'],
+        [21_610, 'unsubscribed'],
+        [30_003, 'unreachable'],
+      ],
+      async ([code, contact]) => {
+        server.answerWith(400, { code })
+        expect(await rejection(deliver(message('sms')))).toMatchObject({
+          fault: 'contact',
+          details: { contact },
+        })
+      },
+    ))
 
-  test.each([
-    [400, { code: 21_211 }, 'contact'],
-    [400, { code: 21_614 }, 'contact'],
-    [400, { code: 21_610 }, 'contact'],
-    [400, { code: 63_024 }, 'contact'],
-    [400, { code: 21_408 }, 'carrier'],
-    [400, { code: 21_606 }, 'carrier'],
-    [401, { code: 20_003 }, 'carrier'],
-    [404, '<html>not here</html>', 'carrier'],
-    [302, '', 'carrier'],
-    [201, { sid: 'SM1', status: 'failed', error_code: 30_006 }, 'contact'],
-    [408, {}, 'outage'],
-    [429, { code: 20_429 }, 'outage'],
-    [500, { code: 20_500 }, 'outage'],
-    [503, '', 'outage'],
-  ] as const)('with status %i and %j counts as %s', async (status, content, fault) => {
-    server.answerWith(status, content)
-    const error = await rejection(deliver(message('sms')))
-    expect(error).toMatchObject({ name: 'DeliveryError', fault })
-    expect(error.message).toContain(String(status))
-  })
+  test('counts as the fault that its status and body say', () =>
+    everyCase(
+      [
+        [400, { code: 21_211 }, 'contact'],
+        [400, { code: 21_614 }, 'contact'],
+        [400, { code: 21_610 }, 'contact'],
+        [400, { code: 63_024 }, 'contact'],
+        [400, { code: 21_408 }, 'carrier'],
+        [400, { code: 21_606 }, 'carrier'],
+        [401, { code: 20_003 }, 'carrier'],
+        [404, '<html>not here</html>', 'carrier'],
+        [302, '', 'carrier'],
+        [201, { sid: 'SM1', status: 'failed', error_code: 30_006 }, 'contact'],
+        [408, {}, 'outage'],
+        [429, { code: 20_429 }, 'outage'],
+        [500, { code: 20_500 }, 'outage'],
+        [503, '', 'outage'],
+      ] as const,
+      async ([status, content, fault]) => {
+        server.answerWith(status, content)
+        const error = await rejection(deliver(message('sms')))
+        expect(error).toMatchObject({ name: 'DeliveryError', fault })
+        expect(error.message).toContain(String(status))
+      },
+    ))
 
   test('that is not JSON, or has no id, still accepts the message', async () => {
     for (const content of ['', 'OK', 'null', { sid: 7 }, { sid: 'with space' }]) {
@@ -188,15 +201,19 @@ describe('a response', () => {
   })
 })
 
-test.each([
-  [{ sid: 'SM1', price: '-0.00750', price_unit: 'usd' }, '0.0075 USD'],
-  [{ sid: 'SM1', price: 2 }, '2'],
-  [{ sid: 'SM1', price: null, price_unit: 'USD' }, undefined],
-  [{ sid: 'SM1', price: 'a lot', price_unit: 'USD' }, undefined],
-])('reads the price in %j as %s', async (content, price) => {
-  server.answerWith(201, content)
-  expect((await deliver(message('sms'))).receipt).toEqual({ id: 'SM1', price })
-})
+test('reads the price, or none', () =>
+  everyCase(
+    [
+      [{ sid: 'SM1', price: '-0.00750', price_unit: 'usd' }, '0.0075 USD'],
+      [{ sid: 'SM1', price: 2 }, '2'],
+      [{ sid: 'SM1', price: null, price_unit: 'USD' }, undefined],
+      [{ sid: 'SM1', price: 'a lot', price_unit: 'USD' }, undefined],
+    ],
+    async ([content, price]) => {
+      server.answerWith(201, content)
+      expect((await deliver(message('sms'))).receipt).toEqual({ id: 'SM1', price })
+    },
+  ))
 
 test('the check reads the account and sends nothing', async () => {
   const check = (login: string) =>

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { everyCase } from '../../../test/kit/every-case.js'
 import { webhookCarrier } from '../../src/carriers/webhook.js'
 import { CHANNELS, type QueuedMessage } from '../../src/delivery/message.js'
 import { backupMessage } from '../../src/message-texts/compose.js'
@@ -60,57 +61,69 @@ describe('a webhook', () => {
     })
   })
 
-  test.each([
-    [400, 'carrier'],
-    [404, 'carrier'],
-    [302, 'carrier'],
-    [422, 'contact'],
-    [408, 'outage'],
-    [425, 'outage'],
-    [429, 'outage'],
-    [503, 'outage'],
-  ] as const)('that responds with %i counts as %s, and no redirect is followed', async (status, fault) => {
-    server.state.status = status
-    const before = server.requests.length
-    expect(await rejection(deliver(message('email')))).toMatchObject({ name: 'DeliveryError', fault })
-    server.state.status = 200
-    expect(server.requests).toHaveLength(before)
-  })
+  test('counts as the fault that its status says, and no redirect is followed', () =>
+    everyCase(
+      [
+        [400, 'carrier'],
+        [404, 'carrier'],
+        [302, 'carrier'],
+        [422, 'contact'],
+        [408, 'outage'],
+        [425, 'outage'],
+        [429, 'outage'],
+        [503, 'outage'],
+      ] as const,
+      async ([status, fault]) => {
+        server.state.status = status
+        const before = server.requests.length
+        expect(await rejection(deliver(message('email')))).toMatchObject({ name: 'DeliveryError', fault })
+        server.state.status = 200
+        expect(server.requests).toHaveLength(before)
+      },
+    ))
 
-  test.each([
-    ['{"reason":"unknown"}', 'unknown'],
-    ['{"reason":"unsubscribed"}', 'unsubscribed'],
-    ['{"reason":"asleep"}', 'unreachable'],
-    ['null', 'unreachable'],
-    ['', 'unreachable'],
-  ])('can say with 422 and %j that the contact is %s', async (body, contact) => {
-    Object.assign(server.state, { status: 422, body })
-    expect(await rejection(deliver(message('sms')))).toMatchObject({ fault: 'contact', details: { contact } })
-    server.state.status = 200
-  })
+  test('can say with 422 what is wrong with the contact', () =>
+    everyCase(
+      [
+        ['{"reason":"unknown"}', 'unknown'],
+        ['{"reason":"unsubscribed"}', 'unsubscribed'],
+        ['{"reason":"asleep"}', 'unreachable'],
+        ['null', 'unreachable'],
+        ['', 'unreachable'],
+      ],
+      async ([body, contact]) => {
+        Object.assign(server.state, { status: 422, body })
+        expect(await rejection(deliver(message('sms')))).toMatchObject({
+          fault: 'contact',
+          details: { contact },
+        })
+        server.state.status = 200
+      },
+    ))
 
-  test.each([
-    ['90', 90_000],
-    [120_000, 120_000],
-    [-3_600_000, undefined],
-    ['999999999', 86_400_000],
-    ['soon', undefined],
-    ['-5', undefined],
-  ])(
-    'can say with Retry-After, in seconds or as a date (%s), when to ask again',
-    async (retryAfter, retryAfterMs) => {
-      stopClock()
-      // A header has whole seconds.
-      vi.setSystemTime(Math.ceil(Date.now() / 1000) * 1000)
-      const header =
-        typeof retryAfter === 'number' ? new Date(Date.now() + retryAfter).toUTCString() : retryAfter
-      Object.assign(server.state, { status: 503, retryAfter: header })
-      const error = await rejection(deliver(message('sms')))
-      vi.useRealTimers()
-      Object.assign(server.state, { status: 200, retryAfter: undefined })
-      expect(error).toMatchObject({ fault: 'outage', details: { retryAfterMs } })
-    },
-  )
+  test('can say with Retry-After, in seconds or as a date, when to ask again', () =>
+    everyCase(
+      [
+        ['90', 90_000],
+        [120_000, 120_000],
+        [-3_600_000, undefined],
+        ['999999999', 86_400_000],
+        ['soon', undefined],
+        ['-5', undefined],
+      ],
+      async ([retryAfter, retryAfterMs]) => {
+        stopClock()
+        // A header has whole seconds.
+        vi.setSystemTime(Math.ceil(Date.now() / 1000) * 1000)
+        const header =
+          typeof retryAfter === 'number' ? new Date(Date.now() + retryAfter).toUTCString() : retryAfter
+        Object.assign(server.state, { status: 503, retryAfter: header })
+        const error = await rejection(deliver(message('sms')))
+        vi.useRealTimers()
+        Object.assign(server.state, { status: 200, retryAfter: undefined })
+        expect(error).toMatchObject({ fault: 'outage', details: { retryAfterMs } })
+      },
+    ))
 
   test('that is unreachable counts as an outage', async () => {
     const gone = await listen(() => {})

@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net'
 import { maskContact, WEBHOOK_EVENT_TYPES } from 'countersign/protocol'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { everyCase } from '../../../test/kit/every-case.js'
 import { recordReport } from '../../src/delivery/report-table.js'
 import { eventSender } from '../../src/event-delivery/event-sender.js'
 import { takeDueEvents } from '../../src/event-delivery/event-table.js'
@@ -325,9 +326,8 @@ describeOnBothDatabases((bench) => {
       expect(own.receiver.requests).toHaveLength(1)
     })
 
-    test.each(['127.0.0.1', '10.1.2.3', '169.254.169.254', '::1', '::ffff:127.0.0.1'])(
-      'is not made to a name that resolves to %s (R87)',
-      async (address) => {
+    test('is not made to a name that resolves to an internal address (R87)', () =>
+      everyCase(['127.0.0.1', '10.1.2.3', '169.254.169.254', '::1', '::ffff:127.0.0.1'], async (address) => {
         const own = await fresh()
         const { id } = await own.ops.events.create(own.name, {
           url: 'https://rebound.test/e',
@@ -349,8 +349,7 @@ describeOnBothDatabases((bench) => {
           status: null,
           answer: 'The endpoint has an address that is not public.',
         })
-      },
-    )
+      }))
 
     test('is not made to this machine in production, even if its address was set before (R87)', async () => {
       const own = await fresh()
