@@ -107,7 +107,10 @@ export type ServiceErrorCode =
   | 'ERR_MFA_SERVICE_KEY'
   /** The circuit breaker is open after several failures in a row; `retryAfterSeconds` says for how long. */
   | 'ERR_MFA_SERVICE_PAUSED'
-  /** As many requests as `maxConcurrentRequests` allows are waiting in this process; the service was not called. */
+  /**
+   * As many requests as `maxConcurrentRequests` allows are waiting in this process, or the service is handling as many requests of
+   * the account as it allows. Nothing was done.
+   */
   | 'ERR_MFA_SERVICE_BUSY'
   /** The service rejects the request as invalid: the option `dialect` does not fit it. */
   | 'ERR_MFA_SERVICE_REQUEST'

@@ -71,8 +71,13 @@ const schema = z.strictObject({
   databaseConnectTimeout: durationRule('databaseConnectTimeout'),
   /** How long a statement on PostgreSQL may take: `1s` to `60s`. Defaults to `3s`. */
   databaseStatementTimeout: durationRule('databaseStatementTimeout'),
-  /** After this time a request for a code or a verification is answered with `unavailable`: `4s` to `120s`. Defaults to `8s`. */
+  /** After this time, which begins when its headers have arrived, a request is answered with `unavailable`: `4s` to `120s`. Transcription has limits of its own. Defaults to `8s`. */
   requestTimeout: durationRule('requestTimeout'),
+  /**
+   * How many requests of one account may be under way in this process at once, 1 to 1,000; further ones are answered with
+   * `account_busy`. Keep it below `databasePoolSize`. Defaults to 8.
+   */
+  requestsPerAccount: countRule('requestsPerAccount').default(PROCESS_LIMITS.requestsPerAccount.default),
   /** The secret from which all keys are derived, at least 32 characters. Required. */
   secret: text(
     'secret',

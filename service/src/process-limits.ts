@@ -33,6 +33,7 @@ export const PROCESS_LIMITS = {
   databaseConnectTimeout: seconds('SERVICE_DATABASE_CONNECT_SECONDS', 1, 30, 2),
   databaseStatementTimeout: seconds('SERVICE_DATABASE_STATEMENT_SECONDS', 1, 60, 3),
   requestTimeout: seconds('SERVICE_REQUEST_SECONDS', 4, 120, 8),
+  requestsPerAccount: count('SERVICE_REQUESTS_PER_ACCOUNT', 1, 1_000, 8),
   transcriberConcurrency: count('SERVICE_TRANSCRIBER_CONCURRENCY', 1, 1_000, undefined),
   transcriptionStreams: count('SERVICE_TRANSCRIPTION_STREAMS', 1, 10_000, undefined),
 } as const satisfies Readonly<Record<string, ProcessLimit>>

@@ -19,6 +19,7 @@ import { eventSender } from './event-delivery/event-sender.js'
 import type { FlowContext } from './flows/context.js'
 import { appImporter, type ImportAppRequest, inProcessService } from './flows/in-process-service.js'
 import { phoneTraffic } from './flows/phone-traffic.js'
+import { requestsUnderWay } from './flows/requests-under-way.js'
 import { httpApi } from './http/api.js'
 import { streamAcceptor } from './http/streams/accept-stream.js'
 import { attachStreams } from './http/streams/attach.js'
@@ -159,6 +160,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   const context: FlowContext = {
     ...{ store, keys, outbox, transcription, jobs, live, activity, log },
     phoneTraffic: traffic,
+    underWay: requestsUnderWay(settings.requestsPerAccount),
   }
   const usesInbox = Object.values(settings.routes).some((list) => list.some((route) => route.by === 'inbox'))
   const findDefault = () => applications.byName(DEFAULT_APPLICATION)

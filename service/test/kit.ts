@@ -16,6 +16,7 @@ import { storedOutbox } from '../src/delivery/outbox.js'
 import type { FlowContext } from '../src/flows/context.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
 import { phoneTraffic } from '../src/flows/phone-traffic.js'
+import { requestsUnderWay } from '../src/flows/requests-under-way.js'
 import { type LimitOptions, limitsFrom } from '../src/limits.js'
 import type { LogEvent } from '../src/log/logger.js'
 import { keysFrom } from '../src/secrets/keys.js'
@@ -90,7 +91,12 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
   const live = createLiveTranscription({ engine: undefined, maxStreams: 1, log })
   const traffic = phoneTraffic(store, log)
   return {
-    context: { store, keys, outbox, transcription, jobs, live, phoneTraffic: traffic, activity, log },
+    context: {
+      ...{ store, keys, outbox, transcription, jobs, live, activity, log },
+      phoneTraffic: traffic,
+      // Races need more requests at once than a process allows.
+      underWay: requestsUnderWay(1_000),
+    },
     store,
     messages,
     events,

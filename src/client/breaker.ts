@@ -104,13 +104,11 @@ function breaker(
   }
 }
 
-// A refused API key or request is a response; a pause would not help.
+// A refused API key or request is a response; a pause would not help. Nor may a flood of one account pause those of others.
+const RESPONSES = ['ERR_MFA_SERVICE_KEY', 'ERR_MFA_SERVICE_REQUEST', 'ERR_MFA_SERVICE_BUSY']
+
 function isOutage(error: unknown): boolean {
-  return (
-    error instanceof ServiceError &&
-    error.code !== 'ERR_MFA_SERVICE_KEY' &&
-    error.code !== 'ERR_MFA_SERVICE_REQUEST'
-  )
+  return error instanceof ServiceError && !RESPONSES.includes(error.code)
 }
 
 function paused(waitMs: number): ServiceError {

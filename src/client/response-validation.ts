@@ -10,6 +10,7 @@ export type Fields = Readonly<Record<string, unknown>>
 
 /** The wait after a 429 response without `Retry-After`. */
 export const DEFAULT_WAIT_SECONDS = 60
+const BUSY_WAIT_SECONDS = 1
 
 // The Countersign service puts a code into its problem responses. Codes of other services are ignored.
 const problem = z.object({ code: z.string() })
@@ -21,6 +22,9 @@ const clockHint = z.object({ code: z.literal('invalid_code'), clock_steps: z.int
 
 /** The Countersign service is still handling a request with the same idempotency key. */
 const IN_FLIGHT = 'idempotency_key_in_flight'
+
+/** The Countersign service is handling as many requests of the account as it allows. It has done nothing for this one. */
+const ACCOUNT_BUSY = 'account_busy'
 
 /** Members that say whether the request succeeded, in any capitalization (R75). */
 const MARKERS = ['success', 'valid', 'verified', 'approved', 'is_valid', 'ok']
@@ -126,6 +130,7 @@ export function refusalIn(answer: Answer, tooMany: 'limited' | 'locked' = 'limit
   if (answer.status < 400) throw invalidResponse(`unexpected status ${answer.status}`)
   const code = problemCode(answer)
   if (answer.status === 401 || (answer.status === 403 && !isRefusalCode(code))) throw keyRefused()
+  if (code === ACCOUNT_BUSY) throw accountBusy(answer)
   if (answer.status === 429) {
     const retryAfterSeconds = answer.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS
     return refused({ reason: code === 'locked' || code === 'limited' ? code : tooMany, retryAfterSeconds })
@@ -167,6 +172,14 @@ export function keyRefused(): ServiceError {
   return new ServiceError(
     'ERR_MFA_SERVICE_KEY',
     'The MFA service does not accept the API key. Check service.apiKey (MFA_API_KEY), and that the key was not revoked.',
+  )
+}
+
+function accountBusy({ retryAfterSeconds = BUSY_WAIT_SECONDS }: Answer): ServiceError {
+  return new ServiceError(
+    'ERR_MFA_SERVICE_BUSY',
+    'The MFA service is handling as many requests of this account as it allows. The limit is SERVICE_REQUESTS_PER_ACCOUNT.',
+    { retryAfterSeconds },
   )
 }
 

@@ -272,6 +272,7 @@ export const SERVICE_PROBLEMS = [
   'invalid_signature',
   'idempotency_key_reused',
   'idempotency_key_in_flight',
+  'account_busy',
   'internal_error',
   'unavailable',
 ] as const

@@ -17,6 +17,9 @@ export interface Undelivered {
   readonly backup: boolean
 }
 
+// A wrong key is no outage. Nor is a service that is busy, or an attacker could cause one.
+const KEPT_CLOSED = ['ERR_MFA_SERVICE_KEY', 'ERR_MFA_SERVICE_BUSY']
+
 /**
  * The other factors that the option `outage` allows when the service failed to deliver a code. This never approves a code.
  * @throws the error of the service, if there is no other factor.
@@ -28,8 +31,7 @@ export async function otherFactorsAfter(
 ): Promise<Undelivered> {
   const { deps, user } = context
   const { outage, logger } = deps.settings
-  if (outage === 'closed' || !(error instanceof ServiceError) || error.code === 'ERR_MFA_SERVICE_KEY')
-    throw error
+  if (outage === 'closed' || !(error instanceof ServiceError) || KEPT_CLOSED.includes(error.code)) throw error
   await readDisabledFactors(context)
   const failed = findFactor(user, requested)
   const factors = outage === 'other-factor' ? offeredFactors(user).filter(({ id }) => id !== failed?.id) : []

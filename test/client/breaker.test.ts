@@ -78,6 +78,17 @@ describe('the circuit breaker (R77)', () => {
     expect(pauses).toEqual([])
   })
 
+  it('is never opened by a flood of one account, so that it cannot pause the service for others (R139)', async () => {
+    const { client, service } = await pair(answer(429, { code: 'account_busy' }))
+    const pauses: ServicePart[] = []
+    const guarding = withBreaker(client, { failures: 3, pauseMs: 10_000 }, (part) => void pauses.push(part))
+    for (let call = 0; call < 10; call++) {
+      await expect(guarding.verify(guess)).rejects.toMatchObject({ code: 'ERR_MFA_SERVICE_BUSY' })
+    }
+    expect(service.calls).toHaveLength(10)
+    expect(pauses).toEqual([])
+  })
+
   it('counts failures in a row, and a response resets the count', async () => {
     const { service, standIn, pauses, fail, heal } = guarded()
     for (let round = 0; round < 5; round++) {

@@ -17,6 +17,21 @@ const verbs: Record<string, (client: MfaService) => Promise<unknown>> = {
   sendBackupCodes: (client) => client.sendBackupCodes({ method: 'sms', contact }),
 }
 
+describe('a 429 because of other requests of the account', () => {
+  it.each(Object.entries(verbs))(
+    'makes %s fail as one that did nothing, not as a lock (R139)',
+    async (_verb, ask) => {
+      const { client } = await pair(answer(429, { code: 'account_busy' }, { 'Retry-After': '3' }))
+      await expect(ask(client)).rejects.toMatchObject({
+        code: 'ERR_MFA_SERVICE_BUSY',
+        status: 503,
+        retryAfterSeconds: 3,
+        effect: 'none',
+      })
+    },
+  )
+})
+
 describe('a 401 of verify for an app code', () => {
   const asked = async (body: object, method: 'app' | 'sms' = 'app') => {
     const { client } = await pair(answer(401, body))

@@ -8,6 +8,7 @@ import type { TranscriptionJobs } from '../transcription/jobs/transcription-jobs
 import type { LiveTranscription } from '../transcription/live/live-transcription.js'
 import type { Transcription } from '../transcription/transcription.js'
 import type { PhoneTraffic } from './phone-traffic.js'
+import type { RequestsUnderWay } from './requests-under-way.js'
 
 /** What every flow works with, the same for all applications. */
 export interface FlowContext {
@@ -18,6 +19,7 @@ export interface FlowContext {
   readonly jobs: TranscriptionJobs
   readonly live: LiveTranscription
   readonly phoneTraffic: PhoneTraffic
+  readonly underWay: RequestsUnderWay
   /** Counts attempts, for the charts of operators. */
   readonly activity: ActivityCounter
   readonly log: Logger

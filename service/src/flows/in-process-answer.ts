@@ -1,6 +1,9 @@
 import { type Caller, type Contact, formatUser, ServiceError } from 'countersign/protocol'
+import type { Application } from '../application.js'
 import type { Parsed } from '../requests/parse.js'
 import { EngineError } from '../transcription/engines/engine-error.js'
+import type { FlowContext } from './context.js'
+import { ACCOUNT_BUSY_SECONDS } from './requests-under-way.js'
 
 /** The parameters of the HTTP API that name a user. */
 export function userFields(request: Caller & { readonly contact: Contact }) {
@@ -39,6 +42,35 @@ export async function answer<Input, Answer>(
       cause: withoutDetails(cause),
     })
   }
+}
+
+/**
+ * `answer` for flows about an account of one application, which is looked up for each call. If as many requests of the account are
+ * under way as this process allows (R139), a call throws a `ServiceError` with code `ERR_MFA_SERVICE_BUSY`.
+ */
+export function accountAnswers(context: FlowContext, findApplication: () => Promise<Application>) {
+  return <Input extends { readonly account: string }, Answer>(
+    parsed: Parsed<Input>,
+    flow: (context: FlowContext, application: Application, input: Input) => Promise<Answer>,
+  ): Promise<Answer> =>
+    answer(parsed, async (input) => {
+      const application = await findApplication()
+      const leave = context.underWay.enter(application, input.account)
+      if (!leave) throw accountBusy()
+      try {
+        return await flow(context, application, input)
+      } finally {
+        leave()
+      }
+    })
+}
+
+function accountBusy(): ServiceError {
+  return new ServiceError(
+    'ERR_MFA_SERVICE_BUSY',
+    'The MFA service is handling as many requests of this account as it allows. The limit is the option requestsPerAccount.',
+    { retryAfterSeconds: ACCOUNT_BUSY_SECONDS },
+  )
 }
 
 /**

@@ -11,26 +11,27 @@ import {
 } from '../requests/key-inputs.js'
 import { authenticateKey } from './authenticate-key.js'
 import type { FlowContext } from './context.js'
-import { answer, userFields } from './in-process-answer.js'
+import { accountAnswers, answer, userFields } from './in-process-answer.js'
 import { listAccountKeys, removeAccountKey, renameAccountKey } from './manage-keys.js'
 import { prepareKeyAuthentication, prepareKeyRegistration } from './prepare-key.js'
 import { registerKey } from './register-key.js'
 
 /** The verbs for keys without HTTP, for one application, which is looked up for each call. */
 export function inProcessKeys(context: FlowContext, findApplication: () => Promise<Application>): KeyVerbs {
+  const ofAccount = accountAnswers(context, findApplication)
   return {
     registrationOptions: (request) =>
-      answer(
+      ofAccount(
         parseKeyRegistrationOptions({
           ...userFields(request),
           Type: KEY_TYPE[request.method],
           Transaction: request.transaction,
           UserName: request.userName,
         }),
-        async (input) => prepareKeyRegistration(context, await findApplication(), input),
+        prepareKeyRegistration,
       ),
     register: (request) =>
-      answer(
+      ofAccount(
         parseRegisterKey({
           ...userFields(request),
           Type: KEY_TYPE[request.method],
@@ -38,20 +39,20 @@ export function inProcessKeys(context: FlowContext, findApplication: () => Promi
           Name: request.name,
           Response: request.response,
         }),
-        async (input) => registerKey(context, await findApplication(), input),
+        registerKey,
       ),
     authenticationOptions: (request) =>
-      answer(
+      ofAccount(
         parseKeyAuthenticationOptions({
           ...userFields(request),
           Type: KEY_TYPE[request.method],
           Purpose: request.purpose,
           Transaction: request.transaction,
         }),
-        async (input) => prepareKeyAuthentication(context, await findApplication(), input),
+        prepareKeyAuthentication,
       ),
     authenticate: (request) =>
-      answer(
+      ofAccount(
         parseAuthenticateKey({
           ...userFields(request),
           Type: KEY_TYPE[request.method],
@@ -59,24 +60,22 @@ export function inProcessKeys(context: FlowContext, findApplication: () => Promi
           Transaction: request.transaction,
           Response: request.response,
         }),
-        async (input) => authenticateKey(context, await findApplication(), input),
+        authenticateKey,
       ),
     list: (request) =>
-      answer(parseListKeys(userFields(request)), async (input) => {
-        const listed = await listAccountKeys(context, await findApplication(), input)
+      ofAccount(parseListKeys(userFields(request)), async (context, application, input) => {
+        const listed = await listAccountKeys(context, application, input)
         if (listed.outcome === 'refused') return listed
         const { outcome: _listed, ...list } = listed
         return list
       }),
     rename: (request) =>
-      answer(
+      ofAccount(
         parseRenameKey({ ...userFields(request), Key: request.key, Name: request.name }),
-        async (input) => renameAccountKey(context, await findApplication(), input),
+        renameAccountKey,
       ),
     remove: (request) =>
-      answer(parseRemoveKey({ ...userFields(request), Key: request.key }), async (input) =>
-        removeAccountKey(context, await findApplication(), input),
-      ),
+      ofAccount(parseRemoveKey({ ...userFields(request), Key: request.key }), removeAccountKey),
     relyingParty: () =>
       answer({ ok: true, value: undefined }, async () => {
         const { relyingParty } = await findApplication()

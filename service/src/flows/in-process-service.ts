@@ -19,7 +19,7 @@ import type { FlowContext } from './context.js'
 import { createBackupCodes } from './create-backup-codes.js'
 import { enrollApp } from './enroll-app.js'
 import { importApp } from './import-app.js'
-import { answer, userFields } from './in-process-answer.js'
+import { accountAnswers, answer, userFields } from './in-process-answer.js'
 import { inProcessJobs } from './in-process-jobs.js'
 import { inProcessKeys } from './in-process-keys.js'
 import { removeFactor } from './remove-factor.js'
@@ -37,9 +37,10 @@ export function inProcessService(
   context: FlowContext,
   findApplication: () => Promise<Application>,
 ): MfaService {
+  const ofAccount = accountAnswers(context, findApplication)
   return {
     send: (request) =>
-      answer(
+      ofAccount(
         parseSend({
           ...userFields(request),
           Type: request.method.toUpperCase(),
@@ -47,10 +48,10 @@ export function inProcessService(
           Transaction: request.transaction,
           Purpose: request.purpose,
         }),
-        async (input) => sendCode(context, await findApplication(), input),
+        sendCode,
       ),
     verify: (request) =>
-      answer(
+      ofAccount(
         parseVerify({
           ...userFields(request),
           Type: VERIFY_TYPE[request.method],
@@ -59,38 +60,30 @@ export function inProcessService(
           Challenge: request.challenge,
           Transaction: request.transaction,
         }),
-        async (input) => {
-          const verdict = await verifyCode(context, await findApplication(), input)
+        async (context, application, input) => {
+          const verdict = await verifyCode(context, application, input)
           // The kind was named, so the code counted as nothing else.
           const { kind } = request
           return verdict.outcome === 'valid' && kind === 'backup' ? { ...verdict, kind } : verdict
         },
       ),
-    enrollApp: (request) =>
-      answer(parseEnrollApp(userFields(request)), async (input) =>
-        enrollApp(context, await findApplication(), input),
-      ),
+    enrollApp: (request) => ofAccount(parseEnrollApp(userFields(request)), enrollApp),
     sendBackupCodes: (request) =>
-      answer(parseBackup({ ...userFields(request), Type: request.method.toUpperCase() }), async (input) =>
-        sendBackupCodes(context, await findApplication(), input),
-      ),
+      ofAccount(parseBackup({ ...userFields(request), Type: request.method.toUpperCase() }), sendBackupCodes),
     deliveryOf: ({ challenge }) =>
       answer({ ok: true, value: challenge }, async (value) =>
         deliveryState(context.store, (await findApplication()).id, value),
       ),
     factorsOf: (request) =>
-      answer(parseFactors(userFields(request)), async (input) => {
-        const { outcome: _known, ...factors } = await accountFactors(context, await findApplication(), input)
+      ofAccount(parseFactors(userFields(request)), async (context, application, input) => {
+        const { outcome: _known, ...factors } = await accountFactors(context, application, input)
         return factors
       }),
-    createBackupCodes: (request) =>
-      answer(parseCreateBackupCodes(userFields(request)), async (input) =>
-        createBackupCodes(context, await findApplication(), input),
-      ),
+    createBackupCodes: (request) => ofAccount(parseCreateBackupCodes(userFields(request)), createBackupCodes),
     removeFactor: (request) =>
-      answer(
+      ofAccount(
         parseRemoveFactor({ ...userFields(request), Factor: request.factor.toUpperCase() }),
-        async (input) => removeFactor(context, await findApplication(), input),
+        removeFactor,
       ),
     keys: inProcessKeys(context, findApplication),
     async transcribe(request) {
@@ -129,8 +122,9 @@ export interface ImportAppRequest extends EnrollAppRequest {
 
 /** `importApp` for one application; requests are validated like all others. */
 export function appImporter(context: FlowContext, findApplication: () => Promise<Application>) {
+  const ofAccount = accountAnswers(context, findApplication)
   return (request: ImportAppRequest): Promise<'bound' | 'kept'> =>
-    answer(parseEnrollApp(userFields(request)), async (input) =>
-      importApp(context, await findApplication(), input, request.secret),
+    ofAccount(parseEnrollApp(userFields(request)), (context, application, input) =>
+      importApp(context, application, input, request.secret),
     )
 }

@@ -43,7 +43,7 @@ import {
   type VerifyInput,
 } from '../requests/inputs.js'
 import { refuseAmbiguousHeaders } from './ambiguous-headers.js'
-import { answerWithin } from './answer-within.js'
+import { answerWithin, unlessAnswered } from './answer-within.js'
 import { authenticate, type FindApplication } from './authenticate.js'
 import { readBody, readBodyOfKeys } from './body.js'
 import { errorHandler } from './error-handler.js'
@@ -83,7 +83,7 @@ export interface ApiParts {
   readonly isStopping: () => boolean
   /** The configured senders of delivery reports. */
   readonly reports: ReportSources
-  /** How long a request for a code or a verification may take. */
+  /** How long a request may take, except for transcription. */
   readonly requestTimeoutMs: number
 }
 
@@ -102,10 +102,11 @@ export function httpApi(parts: ApiParts): Express {
   // Express tries routes in order, so the most frequent ones come first.
   const once = onceByKey(parts.idempotent, context.log)
   const deadline = answerWithin(parts.requestTimeoutMs, context.log)
+  const authenticated = [deadline, authenticate(findApplication), unlessAnswered]
   const post = (path: string, handler: RequestHandler, read = readBody) =>
     api
       .route(path)
-      .post(authenticate(findApplication), ...read, deadline, handler)
+      .post(...authenticated, ...read, unlessAnswered, handler)
       .all(onlyMethod('POST'))
   post('/v1/mfa', flowRoute(context, { parse: parseSend, flow: sendCode, toBody: sendBody, once }))
   post('/v1/mfa/verify', flowRoute(context, { parse: parseVerify, flow: verifyCode, toBody: verifyBody }))
@@ -163,7 +164,7 @@ export function httpApi(parts: ApiParts): Express {
 
   api
     .route('/v1/mfa/deliveries/:challenge')
-    .get(authenticate(findApplication), deliveryRoute(context.store))
+    .get(...authenticated, deliveryRoute(context.store))
     .all(onlyMethod('GET'))
   api
     .route('/v1/reports/:provider')
@@ -184,12 +185,12 @@ export function httpApi(parts: ApiParts): Express {
     .all(onlyMethod('GET', 'DELETE'))
   api
     .route(TICKETS_PATH)
-    .post(authenticate(findApplication), ...readBody, ticketRoute(context.live, context.store))
+    .post(...authenticated, ...readBody, ticketRoute(context.live, context.store))
     .all(onlyMethod('POST'))
   get(STREAM_PATH, authenticate(findApplication), upgradeRequired)
-  get('/v1/mfa/keys/relying-party', authenticate(findApplication), relyingPartyRoute)
-  get('/v1/users', authenticate(findApplication), usersRoute(context))
-  get('/v1/test/inbox', authenticate(findApplication), inboxRoute(parts.inboxes))
+  get('/v1/mfa/keys/relying-party', ...authenticated, relyingPartyRoute)
+  get('/v1/users', ...authenticated, usersRoute(context))
+  get('/v1/test/inbox', ...authenticated, inboxRoute(parts.inboxes))
 
   api.use((_request, response) => problem(response, 'not_found'))
   api.use(errorHandler(context.log))

@@ -3,6 +3,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import type { Application } from '../application.js'
 import type { FlowContext } from '../flows/context.js'
 import type { Parsed } from '../requests/parse.js'
+import { forAccount } from './account-request.js'
 import { callingApplication } from './authenticate.js'
 import { type ProblemDetails, problem, refuse } from './problem.js'
 import { rateLimitHeaders } from './rate-limit-headers.js'
@@ -37,22 +38,25 @@ export type Once = (
   work: () => Promise<Outcome>,
 ) => Promise<void>
 
-/** A route that validates the parameters, runs a flow and responds with its result. */
-export function flowRoute<Input, Answer extends { readonly outcome: string }>(
-  context: FlowContext,
-  { parse, flow, toBody, once = always }: FlowRoute<Input, Answer>,
-): RequestHandler {
+/** A route that validates the parameters, runs a flow for their account and responds with its result. */
+export function flowRoute<
+  Input extends { readonly account: string },
+  Answer extends { readonly outcome: string },
+>(context: FlowContext, { parse, flow, toBody, once = always }: FlowRoute<Input, Answer>): RequestHandler {
   return async function runFlow(request, response) {
     const parsed = parse(request.body)
     if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })
     const input = parsed.value
     const application = callingApplication(request)
-    await once(request, response, { application: application.id, input }, async () => {
+    const work = async () => {
       const answer = await flow(contextOf(context, request, response), application, input)
       if (isRefused(answer)) return { refuse: () => refuse(response, answer.refusal) }
       const body = toBody(answer as Granted<Answer>, input)
       return isProblem(body) ? { refuse: () => problem(response, body.problem, body) } : { body }
-    })
+    }
+    await forAccount(context, input.account, request, response, () =>
+      once(request, response, { application: application.id, input }, work),
+    )
   }
 }
 

@@ -169,6 +169,16 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     happened: 'No code of this account is checked until the lock ends. The correct code is rejected too.',
     helps: ['Retry-After and retry_after say how many seconds the lock lasts. Tell the user.'],
   },
+  account_busy: {
+    status: 429,
+    title: 'Too many requests of this account are in progress.',
+    happened:
+      'As many requests of this account as SERVICE_REQUESTS_PER_ACCOUNT allows are in progress in this process of the service. Nothing was done: no attempt was counted, and no message was sent.',
+    helps: [
+      'Repeat the request after Retry-After seconds.',
+      'Do not show this to the user as a locked account: no code was checked.',
+    ],
+  },
   upgrade_required: {
     status: 426,
     title: 'This address is a WebSocket.',

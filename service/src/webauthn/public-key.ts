@@ -1,6 +1,7 @@
-import { createPublicKey, type JsonWebKey } from 'node:crypto'
+import { type AsymmetricKeyDetails, createPublicKey, type JsonWebKey } from 'node:crypto'
 import { decodeCredentialPublicKey } from '@simplewebauthn/server/helpers'
 import { base64urlOf } from './base64url.js'
+import { isEdwardsKey } from './edwards-point.js'
 
 /** The algorithms of keys, with their number in COSE, in the order in which they are preferred. */
 export const COSE_ALGORITHM = { EdDSA: -8, ES256: -7, ES384: -35, ES512: -36, RS256: -257 } as const
@@ -10,18 +11,24 @@ type AlgorithmName = keyof typeof COSE_ALGORITHM
 // RFC 9053 §7: the labels of COSE keys, and their key types and curves.
 const [KTY, ALG, CURVE, X, Y, N, E] = [1, 3, -1, -2, -3, -1, -2]
 const CURVES: Readonly<
-  Record<Exclude<AlgorithmName, 'RS256'>, readonly [kty: number, curve: number, name: string]>
+  Record<
+    Exclude<AlgorithmName, 'RS256'>,
+    readonly [kty: number, curve: number, name: string, coordinateBytes: number]
+  >
 > = {
-  EdDSA: [1, 6, 'Ed25519'],
-  ES256: [2, 1, 'P-256'],
-  ES384: [2, 2, 'P-384'],
-  ES512: [2, 3, 'P-521'],
+  EdDSA: [1, 6, 'Ed25519', 32],
+  ES256: [2, 1, 'P-256', 32],
+  ES384: [2, 2, 'P-384', 48],
+  ES512: [2, 3, 'P-521', 66],
 }
-const MIN_RSA_BITS = 2_048
+// Verifying takes longer with each bit, and authenticators have no longer keys.
+const RSA_BITS = { min: 2_048, max: 8_192 } as const
+// FIPS 186-5 §5.4. With the exponent 1, a message is its own signature.
+const RSA_EXPONENT = { above: 2n ** 16n, below: 2n ** 256n } as const
 
 /**
  * The algorithm of a COSE key: `unknown` if it is none of ours, `undefined` if the key cannot be used with the algorithm that it
- * names, such as a point that is not on its curve.
+ * names, such as a point that is not on its curve, or proves nothing, such as an RSA key with the exponent 1 (R107).
  */
 export function algorithmOf(publicKey: Uint8Array<ArrayBuffer>): AlgorithmName | 'unknown' | undefined {
   try {
@@ -32,8 +39,7 @@ export function algorithmOf(publicKey: Uint8Array<ArrayBuffer>): AlgorithmName |
     const jwk = name === 'RS256' ? rsaKey(cose) : curveKey(cose, name)
     if (!jwk) return undefined
     const { asymmetricKeyDetails } = createPublicKey({ key: jwk, format: 'jwk' })
-    const bits = asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS
-    return bits >= MIN_RSA_BITS ? name : undefined
+    return name !== 'RS256' || isSoundRsaKey(asymmetricKeyDetails, cose) ? name : undefined
   } catch {
     return undefined
   }
@@ -43,20 +49,29 @@ function curveKey(
   cose: ReadonlyMap<number, unknown>,
   name: Exclude<AlgorithmName, 'RS256'>,
 ): JsonWebKey | undefined {
-  const [kty, curve, crv] = CURVES[name]
+  const [kty, curve, crv, coordinateBytes] = CURVES[name]
   if (cose.get(KTY) !== kty || cose.get(CURVE) !== curve) return undefined
   const [x, y] = [member(cose, X), member(cose, Y)]
-  if (!x) return undefined
-  if (name === 'EdDSA') return { kty: 'OKP', crv, x }
-  return y ? { kty: 'EC', crv, x, y } : undefined
+  if (x?.length !== coordinateBytes) return undefined
+  if (name === 'EdDSA') return isEdwardsKey(x) ? { kty: 'OKP', crv, x: base64urlOf(x) } : undefined
+  return y?.length === coordinateBytes ? { kty: 'EC', crv, x: base64urlOf(x), y: base64urlOf(y) } : undefined
 }
 
 function rsaKey(cose: ReadonlyMap<number, unknown>): JsonWebKey | undefined {
   const [n, e] = [member(cose, N), member(cose, E)]
-  return cose.get(KTY) === 3 && n && e ? { kty: 'RSA', n, e } : undefined
+  return cose.get(KTY) === 3 && n && e ? { kty: 'RSA', n: base64urlOf(n), e: base64urlOf(e) } : undefined
 }
 
-function member(cose: ReadonlyMap<number, unknown>, label: number): string | undefined {
+function isSoundRsaKey(
+  { modulusLength = 0, publicExponent = 0n }: AsymmetricKeyDetails = {},
+  cose: ReadonlyMap<number, unknown>,
+): boolean {
+  const isLong = modulusLength >= RSA_BITS.min && modulusLength <= RSA_BITS.max
+  const isOdd = publicExponent % 2n === 1n && (member(cose, N)?.at(-1) ?? 0) % 2 === 1
+  return isLong && isOdd && publicExponent > RSA_EXPONENT.above && publicExponent < RSA_EXPONENT.below
+}
+
+function member(cose: ReadonlyMap<number, unknown>, label: number): Uint8Array | undefined {
   const value = cose.get(label)
-  return value instanceof Uint8Array ? base64urlOf(value) : undefined
+  return value instanceof Uint8Array ? value : undefined
 }

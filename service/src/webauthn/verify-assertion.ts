@@ -9,6 +9,7 @@ import {
 } from './authenticator-data.js'
 import { bytesFrom } from './base64url.js'
 import type { ClientData } from './client-data.js'
+import { algorithmOf } from './public-key.js'
 
 /** An assertion as its `toJSON` writes it, with valid fields. */
 export type AssertionResponse = z.output<typeof authenticationResponse>
@@ -34,6 +35,8 @@ export async function isSignedBy(
   relyingPartyId: string,
 ): Promise<boolean> {
   const { clientDataJSON, authenticatorData, signature } = response
+  // A weak key cannot be registered, but may have been stored otherwise, and anyone can sign for it.
+  if (algorithmOf(publicKey) === undefined) return false
   try {
     const { verified } = await verifyAuthenticationResponse({
       response: {

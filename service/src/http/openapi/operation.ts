@@ -2,7 +2,7 @@ import { type ServiceProblemCode, TRANSCRIPT_FORMATS } from 'countersign/protoco
 import type * as z from 'zod'
 import type { ZodOpenApiContentObject, ZodOpenApiOperationObject } from 'zod-openapi'
 import { header } from './headers.js'
-import { problemResponses, WITH_BODY } from './problems.js'
+import { OF_ACCOUNTS, problemResponses, WITH_BODY } from './problems.js'
 
 /** The header with which a caller names its request. */
 export const REQUEST_ID = { $ref: '#/components/parameters/RequestId' } as const
@@ -72,7 +72,8 @@ export function post(about: {
           },
           content: { 'application/json': { schema: answer }, ...about.otherAnswers },
         },
-        ...problemResponses([...WITH_BODY, ...problems]),
+        // Speech belongs to no account.
+        ...problemResponses([...WITH_BODY, ...(about.tag === 'Speech' ? [] : OF_ACCOUNTS), ...problems]),
       },
     },
   }

@@ -21,6 +21,9 @@ export const WITH_BODY: readonly ServiceProblemCode[] = [
   'unavailable',
 ]
 
+/** The additional problems of routes about an account. */
+export const OF_ACCOUNTS: readonly ServiceProblemCode[] = ['account_busy']
+
 /** The responses for problems, by status. */
 export function problemResponses(
   codes: readonly ServiceProblemCode[],
@@ -69,6 +72,7 @@ const EXAMPLE_RETRY_AFTER: Partial<Record<ServiceProblemCode, number>> = {
   too_many_streams: 10,
   too_many_jobs: 60,
   unavailable: 5,
+  account_busy: 1,
 }
 
 function example(code: ServiceProblemCode) {

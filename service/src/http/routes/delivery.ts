@@ -16,6 +16,6 @@ export function deliveryRoute(store: Store): RequestHandler<{ challenge: string 
     if (!state) return problem(response, 'not_found', { detail: 'This challenge has no message.' })
     const { updatedAt, ...rest } = state
     const answer: z.output<typeof deliveryAnswer> = { ...rest, updated_at: new Date(updatedAt).toISOString() }
-    response.json(answer)
+    if (!response.headersSent) response.json(answer)
   }
 }

@@ -32,6 +32,7 @@ export function inboxRoute(inboxes: Inboxes): RequestHandler {
     }
     // In a query string, a plus sign stands for a space, with which no contact begins.
     const contact = to?.replace(/^ (?=\d)/, '+')
-    response.json({ messages: await inbox.messages(application.id, { to: contact || undefined }) })
+    const messages = await inbox.messages(application.id, { to: contact || undefined })
+    if (!response.headersSent) response.json({ messages })
   }
 }

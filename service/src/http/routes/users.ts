@@ -4,6 +4,7 @@ import type { FlowContext } from '../../flows/context.js'
 import type { Actor } from '../../operator/actor.js'
 import { eraseUserData, exportUserData, listUserData, MAX_USERS } from '../../operator/user-data.js'
 import { parseAccount } from '../../requests/account-input.js'
+import { forAccount } from '../account-request.js'
 import { callingApplication } from '../authenticate.js'
 import type { eraseAnswer, usersAnswer } from '../openapi/user-schemas.js'
 import { problem } from '../problem.js'
@@ -35,7 +36,7 @@ export function usersRoute({ store, keys }: FlowContext): RequestHandler {
       })),
       ...(page.next !== undefined && { next: page.next }),
     }
-    response.json(answer)
+    if (!response.headersSent) response.json(answer)
   }
 }
 
@@ -44,9 +45,13 @@ export function exportRoute(context: FlowContext): RequestHandler {
   return async function exportUser(request, response) {
     const parsed = parseAccount(request.body)
     if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })
-    const exported = await exportUserData(actorOf(context), callingApplication(request), parsed.value)
-    if (!exported) return problem(response, 'not_found', { detail: 'Nothing is stored about this account.' })
-    if (!response.headersSent) response.json(exported)
+    await forAccount(context, parsed.value, request, response, async () => {
+      const exported = await exportUserData(actorOf(context), callingApplication(request), parsed.value)
+      if (!exported) {
+        return problem(response, 'not_found', { detail: 'Nothing is stored about this account.' })
+      }
+      if (!response.headersSent) response.json(exported)
+    })
   }
 }
 
@@ -56,10 +61,12 @@ export function eraseRoute(context: FlowContext): RequestHandler {
     const parsed = parseAccount(request.body)
     if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })
     const application = callingApplication(request)
-    const { reference, deleted } = await eraseUserData(actorOf(context), application, parsed.value)
-    context.log({ level: 'info', event: 'user.erased', application: application.id, account: reference })
-    const answer: z.output<typeof eraseAnswer> = { erased: deleted !== undefined, reference }
-    if (!response.headersSent) response.json(answer)
+    await forAccount(context, parsed.value, request, response, async () => {
+      const { reference, deleted } = await eraseUserData(actorOf(context), application, parsed.value)
+      context.log({ level: 'info', event: 'user.erased', application: application.id, account: reference })
+      const answer: z.output<typeof eraseAnswer> = { erased: deleted !== undefined, reference }
+      if (!response.headersSent) response.json(answer)
+    })
   }
 }
 
