@@ -73,7 +73,6 @@ export async function removeKey(deps: Deps, account: KeyAccount, id: string): Pr
   )
   if (answer?.outcome === 'refused') return refuse(fromService(answer.refusal))
   if (answer?.outcome !== 'removed') return refuse({ code: 'unknown_key' })
-  deps.enrolledFactors?.forget(userId)
   forgetKnownFactors(user)
   await revokeDevices(deps, userId, 'factor_change')
   deps.emit({ type: 'factor_removed', userId, method: found.key.method })
@@ -101,5 +100,4 @@ export async function removeEndedKeys(
       async () => await deps.keys?.remove({ contact, key: id, ...callerOf(user) }),
     )
   }
-  deps.enrolledFactors?.forget(user.userId)
 }
