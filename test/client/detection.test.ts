@@ -73,14 +73,13 @@ describe('a client without a dialect (R97)', () => {
 
   it('opens no stream before the service has identified itself', async () => {
     const { service, client } = await undeclared(answer(404))
-    const pieces = client.transcribeLive?.(
-      (async function* () {
+    const listen = async () => {
+      const audio = (async function* () {
         yield new Uint8Array(2)
-      })(),
-    )
-    expect(await failure(Array.fromAsync(pieces ?? []))).toMatchObject({
-      code: 'ERR_MFA_SERVICE_UNAVAILABLE',
-    })
+      })()
+      for await (const _piece of client.transcribeLive?.(audio) ?? []);
+    }
+    expect(await failure(listen())).toMatchObject({ code: 'ERR_MFA_SERVICE_UNAVAILABLE' })
     expect(service.calls.map(({ path }) => path)).toEqual([SERVICE_IDENTITY])
   })
 

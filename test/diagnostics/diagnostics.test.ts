@@ -206,6 +206,13 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     for (const factor of ['sms', 'sms']) await challenge(agent, factor)
     return made
   },
+  MFA_WARN_SERVICE_NOT_RECOGNIZED: async (setup) => {
+    const odd = await hostileService(answer(404))
+    const service = { baseUrl: odd.url, apiKey: '0123456789abcdef' }
+    const made = watched({ ...setup, options: { ...setup.options, service, onAppEnrolled: undefined } })
+    for (let visit = 0; visit < 2; visit++) await login(request(made.app), 'nina').expect(503)
+    return made
+  },
   MFA_WARN_KEY_RELYING_PARTY: async (setup) => {
     const made = keyWatched(setup, 'vault.example')
     await optionsAt(made, 'app.vault.example')
