@@ -30,6 +30,8 @@ export const WARNINGS = {
     'Trusted devices are stored in the memory of this process. They are lost at a restart and not shared with other processes. Set trustedDevices.store to { redis } or { postgres }.',
   MFA_WARN_MEMORY_RECOVERIES:
     'Account recoveries are stored in the memory of this process. They are lost at a restart and not shared with other processes. Set recovery.store to { redis } or { postgres }.',
+  MFA_WARN_MEMORY_LINKS:
+    'The links in notices, and the time before which all sessions of a user ended, are stored in the memory of this process. After a restart and in other processes, sessions that were ended are valid again. Set notices.store to { redis } or { postgres }.',
   MFA_WARN_TRUST_OUTLIVES_PASSWORD:
     'Browsers stay trusted after the user changes the password. Set trustedDevices.fingerprint, or call mfaAccount(options).revokeDevices(user) after each change and add this code to diagnostics.ignore.',
   MFA_WARN_PLAIN_HTTP:

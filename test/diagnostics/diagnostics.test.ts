@@ -92,6 +92,11 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
       },
     })
   },
+  MFA_WARN_MEMORY_LINKS: async (setup) => {
+    inProduction()
+    const urls = { publicUrl: 'https://app.example' }
+    return watched({ ...setup, options: { ...setup.options, urls, notices: { store: 'memory' } } })
+  },
   // R66
   MFA_WARN_TRUST_OUTLIVES_PASSWORD: async (setup) => {
     inProduction()
