@@ -5,7 +5,7 @@ import { guessingArithmetic, guessingBound } from '../../src/protocol/index.js'
 import { readOptions } from '../../src/settings.js'
 import { standInService } from '../kit/stand-in-service.js'
 
-const required = { service: standInService().service, factors: () => [] }
+const required = { service: standInService().service, factors: () => [], onAppEnrolled: () => {} }
 const { limits } = readOptions(required)
 
 describe('the bound for guessing a code (R96)', () => {
