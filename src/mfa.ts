@@ -1,6 +1,6 @@
 import { withBreaker } from './client/breaker.js'
 import { validatedService } from './client/in-process-service.js'
-import { httpService } from './client/service.js'
+import { httpService, type ServiceObserver } from './client/service.js'
 import { diagnosticsFor } from './diagnostics/diagnostics.js'
 import { observeName } from './diagnostics/service-name.js'
 import { backupCodesOf } from './flows/backup-codes.js'
@@ -78,7 +78,10 @@ function build(options: unknown): RouteDeps {
       ? new AccountRecovery(recoveryStore, { settings, sessionsValidAfter, devices, emit })
       : undefined
   const service = observeName(
-    serviceOf(settings, emit, () => diagnostics.warn('MFA_WARN_DIALECT')),
+    serviceOf(settings, emit, {
+      onOwnService: () => diagnostics.warn('MFA_WARN_DIALECT'),
+      onUnrecognized: () => diagnostics.warn('MFA_WARN_SERVICE_NOT_RECOGNIZED'),
+    }),
     settings.appName,
     () => diagnostics.warn('MFA_WARN_APP_NAME'),
   )
@@ -115,9 +118,9 @@ function enrolledFactorsOf({ keys, onAppEnrolled }: Settings, service: MfaServic
 }
 
 /** The service that the options name, behind the breaker when it is reached over HTTP. Its answers are validated. */
-function serviceOf({ service }: Settings, emit: Deps['emit'], onOwnService: () => void): MfaService {
+function serviceOf({ service }: Settings, emit: Deps['emit'], observer: ServiceObserver): MfaService {
   if (!('baseUrl' in service)) return validatedService(service)
-  return withBreaker(httpService(service, onOwnService), service.breaker, (part, forSeconds) =>
+  return withBreaker(httpService(service, observer), service.breaker, (part, forSeconds) =>
     emit(
       forSeconds === undefined
         ? { type: 'service_resumed', part }

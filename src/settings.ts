@@ -61,6 +61,7 @@ export function readOptions(given: unknown): Settings {
   const faults = [
     ...('faults' in theirs ? theirs.faults : []),
     ...(ours.success ? combinationFaults(ours.data) : faultsIn(ours.error, [])),
+    ...(ours.success && 'service' in theirs ? serviceFaults(ours.data, theirs.service) : []),
   ]
   if (!ours.success || 'faults' in theirs || faults.length > 0) throw new OptionsError(faults)
   return settingsFrom(ours.data, theirs.service)
@@ -87,6 +88,29 @@ function combinationFaults(given: CompleteOptions): string[] {
         ]),
     ...languageFaults(given),
   ]
+}
+
+/** Users whose factors neither the host nor the service can name would sign in without one (R131). */
+function serviceFaults({ keys, onAppEnrolled }: CompleteOptions, service: Settings['service']): string[] {
+  if (tellsFactors(service)) return []
+  return [
+    ...(onAppEnrolled
+      ? []
+      : [
+          'onAppEnrolled is missing, and the MFA service cannot tell which users have an authenticator app, so an enrolled app would never be asked for: give onAppEnrolled, and return the app from factors from then on',
+        ]),
+    ...(keys
+      ? [
+          'keys must be off: the MFA service cannot tell which users have a security key or passkey, so keys would not be asked for',
+        ]
+      : []),
+  ]
+}
+
+/** Whether the service says which factors an account has. */
+function tellsFactors(service: Settings['service']): boolean {
+  if (!('baseUrl' in service)) return service.factorsOf !== undefined
+  return service.dialect === 'detect' || service.dialect.extras
 }
 
 function languageFaults({ languages }: CompleteOptions): string[] {

@@ -29,8 +29,7 @@ export function vaultMfa(
     appContact: (user) => user.email,
     onAppEnrolled: (user, factor) => users.rememberApp(user.id, factor.user),
     onAppRemoved: (user) => users.endFactors(user.id, ['app']),
-    // The service keeps the keys. Vault need not store anything.
-    keys: config.passkeyOffer === undefined ? true : { offerPasskey: config.passkeyOffer },
+    keys: keysOf(config, service),
     onEvent: ({ at, ...event }) => console.info(new Date(at).toISOString(), 'mfa', JSON.stringify(event)),
     appName: 'Vault',
     notices: {
@@ -85,6 +84,15 @@ export function vaultMfa(
       fingerprint: (user) => user.passwordVersion,
     },
   }
+}
+
+/** The service keeps the keys, and Vault need not store anything. One with the published API cannot tell who has a key. */
+function keysOf(
+  { passkeyOffer }: Pick<Config, 'passkeyOffer'>,
+  service: MfaOptions['service'],
+): MfaOptions['keys'] {
+  if ('baseUrl' in service && service.dialect === 'published') return false
+  return passkeyOffer === undefined ? true : { offerPasskey: passkeyOffer }
 }
 
 /** Vault's database in the form of a `pg` pool, as far as countersign uses it. It may be PGlite. */

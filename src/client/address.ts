@@ -14,7 +14,8 @@ export interface ServiceAddress {
   apiKey: string | undefined
   /**
    * Which API the service speaks: `published`, `countersign` for the self-hosted service, the parts in which it differs
-   * from the published API, or `detect`, which asks the service before the first call. Defaults to `detect`.
+   * from the published API, or `detect`: the service must say before the first call that it is the Countersign service.
+   * Defaults to `detect`. Another service is never guessed from an answer, so name its API.
    */
   dialect?: 'detect' | 'published' | 'countersign' | DialectInput | undefined
   /** How long one call may take in all, 100 milliseconds to `10s`. Defaults to `5s`. */

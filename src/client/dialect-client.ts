@@ -168,8 +168,7 @@ export function dialectClient(
       },
 
       async factorsOf(request: FactorsRequest) {
-        const answer = await post(FACTORS, { User: formatUser(request.contact), ...extras(request) })
-        return isUnknownPath(answer) ? undefined : factorsIn(answer)
+        return factorsIn(await post(FACTORS, { User: formatUser(request.contact), ...extras(request) }))
       },
 
       async createBackupCodes(request: CreateBackupCodesRequest) {

@@ -104,8 +104,8 @@ export const COUNTERSIGN: Dialect = {
 }
 
 /**
- * The option `dialect`: a name, or the parts in which a service differs from the published API. Defaults to `detect`, which
- * leaves the choice to the client.
+ * The option `dialect`: a name, or the parts in which a service differs from the published API. Defaults to `detect`: the
+ * Countersign service, once it has said so.
  */
 export const dialectOption = z
   .unknown()

@@ -64,23 +64,21 @@ const sendBackupCodes = z.discriminatedUnion('outcome', [
   refusedAnswer,
 ])
 
-const factorsOf = z
-  .object({
-    app: z.boolean(),
-    keys: z.array(z.enum(KEY_METHODS)).optional(),
-    backupCodesLeft: count,
-    backupDelivery: z.literal('page').optional(),
-    lastUsed: z
-      .array(
-        z.object({
-          type: z.enum([...VERIFY_TYPES, ...KEY_TYPES, 'BACKUP']),
-          user: z.string().optional(),
-          at: z.number().nonnegative(),
-        }),
-      )
-      .optional(),
-  })
-  .optional()
+const factorsOf = z.object({
+  app: z.boolean(),
+  keys: z.array(z.enum(KEY_METHODS)).optional(),
+  backupCodesLeft: count,
+  backupDelivery: z.literal('page').optional(),
+  lastUsed: z
+    .array(
+      z.object({
+        type: z.enum([...VERIFY_TYPES, ...KEY_TYPES, 'BACKUP']),
+        user: z.string().optional(),
+        at: z.number().nonnegative(),
+      }),
+    )
+    .optional(),
+})
 
 const createBackupCodes = z
   .discriminatedUnion('outcome', [
@@ -115,7 +113,7 @@ export function validatedService(service: MfaService): MfaService {
     }),
     ...(service.factorsOf && {
       factorsOf: (request: FactorsRequest) =>
-        validated<AccountFactors | undefined>('factorsOf', factorsOf, () => service.factorsOf?.(request)),
+        validated<AccountFactors>('factorsOf', factorsOf, () => service.factorsOf?.(request)),
     }),
     ...(service.createBackupCodes && {
       createBackupCodes: (request: CreateBackupCodesRequest) =>

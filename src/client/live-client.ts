@@ -14,7 +14,14 @@ export function liveClient(
 ): Required<LiveTranscriptionVerbs> {
   return {
     transcribeLive: (audio, options = {}) =>
-      streamPieces(audio, (listener) => openLiveSocket(settings, listener, options), options.signal),
+      streamPieces(
+        audio,
+        async (listener) => {
+          await transport.identify?.()
+          return openLiveSocket(settings, listener, options)
+        },
+        options.signal,
+      ),
     async createStreamTicket() {
       const answer = await transport.post(TICKETS_PATH, {})
       if (answer.status === 501) {

@@ -1,20 +1,31 @@
 import type { MfaService } from '../protocol/service.js'
 import type { ServiceSettings } from './address.js'
-import { detectingClient } from './detecting-client.js'
+import { COUNTERSIGN } from './dialect.js'
 import { dialectClient } from './dialect-client.js'
+import { identifiedTransport } from './identified-transport.js'
 import { httpTransport, observedTransport, type Transport } from './transport.js'
 
+/** What the client finds out about the service. */
+export interface ServiceObserver {
+  /** Called at a response of the Countersign service to a client that does not use its additions. */
+  onOwnService?(): void
+  /** Called when the answer of a service without a configured dialect is not that of the Countersign service. */
+  onUnrecognized?(): void
+}
+
 /**
- * The client of an MFA service over HTTP, in the dialect of `settings` or, if they name none, in the one that the service
- * speaks. `onOwnService` is called at a response of the Countersign service to a client that does not use its additions.
+ * The client of an MFA service over HTTP, in the dialect of `settings`. If they name none, the service must be the Countersign
+ * service and say so before the first call.
  */
 export function httpService(
   settings: ServiceSettings,
-  onOwnService?: () => void,
+  { onOwnService, onUnrecognized }: ServiceObserver = {},
   transport: Transport = httpTransport(settings),
 ): MfaService & { close(): Promise<void> } {
-  const { dialect } = settings
-  if (dialect === 'detect') return detectingClient(settings, transport)
+  const { dialect, timeoutMs } = settings
+  if (dialect === 'detect') {
+    return dialectClient(settings, COUNTERSIGN, identifiedTransport(transport, timeoutMs, onUnrecognized))
+  }
   if (dialect.extras || !onOwnService) return dialectClient(settings, dialect, transport)
   const observed = observedTransport(transport, ({ isCountersign }) => {
     if (isCountersign) onOwnService()

@@ -69,6 +69,11 @@ export interface Transport {
    * @throws {ServiceError} if there is no complete response in time.
    */
   delete(path: string, timeoutMs: number): Promise<Answer>
+  /**
+   * Resolves when the service may be called, for connections that this transport does not make. Absent if it always may.
+   * @throws {ServiceError} if it may not.
+   */
+  identify?(): Promise<void>
   close(): Promise<void>
 }
 

@@ -17,6 +17,9 @@ export function warningsAtStart(
   if (trustedDevices?.store === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
     warnings.push('MFA_WARN_MEMORY_DEVICES')
   }
+  if (noticeStore === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
+    warnings.push('MFA_WARN_MEMORY_LINKS')
+  }
   const recoveryStore = recovery && (recovery.store ?? noticeStore ?? trustedDevices?.store)
   if (recoveryStore === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
     warnings.push('MFA_WARN_MEMORY_RECOVERIES')

@@ -30,6 +30,8 @@ export const WARNINGS = {
     'Trusted devices are stored in the memory of this process. They are lost at a restart and not shared with other processes. Set trustedDevices.store to { redis } or { postgres }.',
   MFA_WARN_MEMORY_RECOVERIES:
     'Account recoveries are stored in the memory of this process. They are lost at a restart and not shared with other processes. Set recovery.store to { redis } or { postgres }.',
+  MFA_WARN_MEMORY_LINKS:
+    'The links in notices, and the time before which all sessions of a user ended, are stored in the memory of this process. After a restart and in other processes, sessions that were ended are valid again. Set notices.store to { redis } or { postgres }.',
   MFA_WARN_TRUST_OUTLIVES_PASSWORD:
     'Browsers stay trusted after the user changes the password. Set trustedDevices.fingerprint, or call mfaAccount(options).revokeDevices(user) after each change and add this code to diagnostics.ignore.',
   MFA_WARN_PLAIN_HTTP:
@@ -38,6 +40,8 @@ export const WARNINGS = {
     'Two users of this app have the same contact for their authenticator apps, perhaps in another spelling, so the app of one would replace that of the other. Let appContact return a verified contact that no other user has.',
   MFA_WARN_DIALECT:
     "The MFA service is the Countersign service, but service.dialect does not use its additions, so a code of one sign-in can be used in another. Remove service.dialect, or set it to 'countersign'.",
+  MFA_WARN_SERVICE_NOT_RECOGNIZED:
+    "What answers at service.baseUrl has not identified itself as the Countersign service, so no code is sent or checked and nobody's factors are known; it is asked again at each call. Check service.baseUrl, and whether a proxy or a sign-in page of the network answers there. Only if the service speaks the published API, set service.dialect to 'published' (MFA_DIALECT).",
   MFA_WARN_KEY_REFUSED:
     'The MFA service does not accept the API key, so no user can pass the second factor. Check service.apiKey (MFA_API_KEY), and that the key was not revoked.',
   MFA_WARN_KEY_RELYING_PARTY:

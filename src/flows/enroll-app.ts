@@ -72,7 +72,6 @@ export async function confirmApp(
 
 /** Forgets the failures of the app before, and revokes the trusted devices: the host cannot tell the new app from an old one under the same contact. */
 export async function appEnrolled(deps: Deps, { userId }: MfaUser, contact: Contact): Promise<void> {
-  deps.enrolledFactors?.forget(userId)
   await deps.attempts.enable(factorBinding(userId, 'app', contact))
   await deps.appOwners.remember(contact, userId)
   await revokeDevices(deps, userId, 'factor_change')

@@ -90,7 +90,6 @@ export async function registerKey(
 /** Forgets what was known about the user's factors, and the failures of keys that the user had before. */
 export async function keyAdded(deps: Deps, { user, contact }: KeyAccount, { method }: Key): Promise<void> {
   const { userId } = user
-  deps.enrolledFactors?.forget(userId)
   forgetKnownFactors(user)
   await deps.attempts.enable(factorBinding(userId, method, contact))
   deps.emit({ type: 'key_added', userId, method })

@@ -1,12 +1,6 @@
-import { type Contact, canonicalUser } from '../protocol/contact.js'
-import { KEY_METHODS, type KeyMethod } from '../protocol/methods.js'
+import type { Contact } from '../protocol/contact.js'
+import type { KeyMethod } from '../protocol/methods.js'
 import type { MfaService } from '../protocol/service.js'
-
-/** How long an answer is used to which nothing can be added elsewhere, and how long any other. */
-const USED_FOR_MS = { complete: 10 * 60_000, incomplete: 30_000 } as const
-
-/** How many users are remembered; the oldest is forgotten first. */
-const MAX_USERS = 10_000
 
 /** The factors of a user that the service keeps. */
 export interface Enrolled {
@@ -27,63 +21,23 @@ export interface EnrolledFactors {
   /** What the service is asked about. */
   readonly kept: Kept
   /**
-   * The factors of a user; none if the service cannot tell.
-   * @throws {ServiceError} when the service fails and its last answer is too old.
+   * The factors of a user now. No answer is remembered or shared between requests: another process, or an operator of the service,
+   * may have changed the factors in the meantime (R133).
+   * @throws {ServiceError} when the service does not answer. That never means that there are none (R131).
    */
   of(userId: string, contact: Contact): Promise<Enrolled>
-  /** Forgets the answer about a user, whose factors have changed. */
-  forget(userId: string): void
 }
 
-interface Known {
-  readonly contact: string
-  readonly answer: Promise<Enrolled>
-  /** In milliseconds since 1970; absent while the service is being asked. */
-  usedUntil?: number
-}
-
-/** Asks the service which users have an app or keys. Answers are remembered in this process; failures are not. */
+/** Asks the service which users have an app or keys. */
 export function enrolledFactorsIn(
   factorsOf: NonNullable<MfaService['factorsOf']>,
   kept: Kept,
 ): EnrolledFactors {
-  const known = new Map<string, Known>()
-
-  const ask = (userId: string, contact: Contact, name: string): Known => {
-    const answer = factorsOf({ account: userId, contact }).then((factors): Enrolled => {
-      const keys = kept.keys ? factors?.keys : undefined
-      return { app: kept.app && factors?.app === true, ...(keys && { keys }) }
-    })
-    const entry: Known = { contact: name, answer }
-    known.delete(userId)
-    known.set(userId, entry)
-    const [oldest] = known.keys()
-    if (known.size > MAX_USERS && oldest !== undefined) known.delete(oldest)
-    answer.then(
-      (enrolled) => {
-        entry.usedUntil = Date.now() + USED_FOR_MS[isComplete(enrolled, kept) ? 'complete' : 'incomplete']
-      },
-      () => {
-        if (known.get(userId) === entry) known.delete(userId)
-      },
-    )
-    return entry
-  }
-
   return {
     kept,
-    of(userId, contact) {
-      const name = canonicalUser(contact)
-      const entry = known.get(userId)
-      const isUsable =
-        entry?.contact === name && (entry.usedUntil === undefined || entry.usedUntil > Date.now())
-      return (isUsable ? entry : ask(userId, contact, name)).answer
+    async of(userId, contact) {
+      const { app, keys } = await factorsOf({ account: userId, contact })
+      return { app: kept.app && app, ...(kept.keys && keys && { keys }) }
     },
-    forget: (userId) => void known.delete(userId),
   }
-}
-
-/** Whether another process cannot add a factor that would be missed: the user has every one that is offered. */
-function isComplete({ app, keys = KEY_METHODS }: Enrolled, kept: Kept): boolean {
-  return (app || !kept.app) && (keys.length === KEY_METHODS.length || !kept.keys)
 }

@@ -1,3 +1,4 @@
+import { ServiceError } from '../errors.js'
 import type { Key, KeyList } from '../protocol/keys.js'
 import type { KeyMethod } from '../protocol/methods.js'
 import { revokeDevices } from './account-security.js'
@@ -5,7 +6,7 @@ import { askService } from './deliver.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import type { KeyAccount } from './key-account.js'
 import { forgetKnownFactors } from './known-factors.js'
-import { fromService } from './refusal.js'
+import { fromService, type Refusal } from './refusal.js'
 import { callerOf } from './user.js'
 
 /** The keys of a user, as the service lists them. */
@@ -73,7 +74,6 @@ export async function removeKey(deps: Deps, account: KeyAccount, id: string): Pr
   )
   if (answer?.outcome === 'refused') return refuse(fromService(answer.refusal))
   if (answer?.outcome !== 'removed') return refuse({ code: 'unknown_key' })
-  deps.enrolledFactors?.forget(userId)
   forgetKnownFactors(user)
   await revokeDevices(deps, userId, 'factor_change')
   deps.emit({ type: 'factor_removed', userId, method: found.key.method })
@@ -83,7 +83,7 @@ export async function removeKey(deps: Deps, account: KeyAccount, id: string): Pr
 /**
  * Removes the keys that a reset of the account ended, apart from the one that was just added. They do not count while the reset is
  * open, and must not come back when it is closed.
- * @throws {ServiceError} when the service fails; the reset stays open then.
+ * @throws {ServiceError} when the service fails or refuses; the reset stays open then.
  */
 export async function removeEndedKeys(
   deps: Deps,
@@ -91,15 +91,23 @@ export async function removeEndedKeys(
   ended: { readonly hasEnded: (method: KeyMethod) => boolean; readonly added?: Key },
 ): Promise<void> {
   const { user, contact } = account
-  const listed = deps.keys ? await listKeys(deps, account) : undefined
-  if (listed?.outcome !== 'listed') return
+  const { keys } = deps
+  if (!keys) return
+  const listed = await listKeys(deps, account)
+  if (listed.outcome === 'refused') throw notRemoved(listed.refusal)
   for (const { id, method } of listed.keys) {
     if (id === ended.added?.id || !ended.hasEnded(method)) continue
-    await askService(
-      deps,
-      user.userId,
-      async () => await deps.keys?.remove({ contact, key: id, ...callerOf(user) }),
+    const answer = await askService(deps, user.userId, () =>
+      keys.remove({ contact, key: id, ...callerOf(user) }),
     )
+    if (answer.outcome === 'refused') throw notRemoved(fromService(answer.refusal))
   }
-  deps.enrolledFactors?.forget(user.userId)
+}
+
+function notRemoved(refusal: Refusal): ServiceError {
+  return new ServiceError(
+    'ERR_MFA_SERVICE_UNAVAILABLE',
+    `The MFA service refused to remove the keys that a reset of the account ended (${refusal.code}), so the reset stays open. The user can set up a factor again later.`,
+    { effect: 'none' },
+  )
 }

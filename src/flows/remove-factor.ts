@@ -51,7 +51,6 @@ export async function removeFactor(
 }
 
 async function forgetApp(deps: Deps, userId: string, contact: Contact): Promise<void> {
-  deps.enrolledFactors?.forget(userId)
   await deps.appOwners.forget(contact)
   await revokeDevices(deps, userId, 'factor_change')
 }

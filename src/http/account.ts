@@ -46,7 +46,9 @@ export interface MfaAccount<User> {
    */
   renewSession(req: Request, user: User): Promise<void>
   /**
-   * Ends all sessions, pending logins and trusted devices of the user, as a "this wasn't me" link does.
+   * Ends all sessions, pending logins and trusted devices of the user, as a "this wasn't me" link does. Needs the option
+   * `urls.publicUrl` and a store: `notices.store`, `trustedDevices` or `recovery`.
+   * @throws {TypeError} when they are missing.
    * @throws {TrustStoreError} when the store of trusted devices fails.
    */
   secure(user: User): Promise<void>
@@ -109,7 +111,14 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
       gateOf(req, deps)
       await renewSession(req, deps, deps.approvals, user)
     },
-    secure: (user) => secureAccount(deps, userIdOf(user, settings)),
+    async secure(user) {
+      if (!deps.sessionsValidAfter) {
+        throw new TypeError(
+          'account.secure needs a store for the time before which sessions ended, and nothing was ended. Give urls.publicUrl, and notices.store, trustedDevices or recovery.',
+        )
+      }
+      await secureAccount(deps, userIdOf(user, settings))
+    },
     reset: (user, order) => resetAccount(deps, user, order),
     sendRecoveryNotices: async () => (await deps.recovery?.sendDueNotices()) ?? 0,
   }

@@ -225,10 +225,11 @@ export interface MfaService extends LiveTranscriptionVerbs, TranscriptionJobVerb
    */
   deliveryOf?(request: { readonly challenge: string }): Promise<DeliveryState | undefined>
   /**
-   * Returns which factors an account has, so that an enrolled app is asked for although the host does not list it.
-   * `undefined` if the service cannot tell. Optional; a service without it requires the option `onAppEnrolled`.
+   * Returns which factors an account has, so that an enrolled app is asked for although the host does not list it. Throws if
+   * it cannot tell, since anything else would mean that there are none. Optional; a service without it requires the option
+   * `onAppEnrolled`.
    */
-  factorsOf?(request: FactorsRequest): Promise<AccountFactors | undefined>
+  factorsOf?(request: FactorsRequest): Promise<AccountFactors>
   /**
    * Generates backup codes and returns them, for a page that shows them once. `undefined` if the service can only send them.
    * Optional; used only beside `factorsOf`, which tells such codes from those that were sent.

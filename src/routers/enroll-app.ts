@@ -1,6 +1,6 @@
 import type { Router } from 'express'
 import * as z from 'zod'
-import { HostError, OptionsError } from '../errors.js'
+import { HostError } from '../errors.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import {
   appEnrolled,
@@ -11,7 +11,6 @@ import {
   prepareApp,
 } from '../flows/enroll-app.js'
 import { canShowBackupCodes } from '../flows/known-factors.js'
-import { callerOf } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
 import { notify } from '../http/notify.js'
@@ -40,7 +39,6 @@ import { stop } from './stop-page.js'
  * /enroll-app/confirm` checks its first code, which makes the app valid. `/enroll-app/remove` removes it.
  */
 export function addEnrollAppRoutes(router: Router, deps: RouteDeps): void {
-  if (!deps.settings.onAppEnrolled && !deps.service.factorsOf) throw noAppRecord()
   addRoute(router, deps, '/enroll-app', {
     get: showStart,
     post: action({ body: z.object({}), run: prepare, respond: respondPrepared }),
@@ -83,7 +81,7 @@ async function showConfirm(context: RouteContext): Promise<void> {
 async function prepare(context: RouteContext): Promise<Prepared | Refused> {
   const refusal = await factorChangeRefusal(context, '/enroll-app')
   if (refusal) return refuse(refusal)
-  await checkAppIsKept(context)
+  await checkAppIsOwn(context)
   return prepareApp(context.deps, context.user, appContact(context))
 }
 
@@ -164,27 +162,17 @@ function appContact({ deps, state, user: { factors } }: RouteContext): Contact {
 }
 
 /**
- * An enrolled app is asked for only if the host lists it or the service can tell that there is one. A service that cannot
- * tell knows users by their contact alone.
- * @throws {OptionsError} when nobody keeps the app.
+ * A service that cannot tell which factors an account has knows users by their contact alone.
  * @throws {HostError} when another user has an app under the contact, which would be replaced (R98).
  */
-async function checkAppIsKept(context: RouteContext): Promise<void> {
+async function checkAppIsOwn(context: RouteContext): Promise<void> {
   const { deps, user } = context
+  if (deps.service.factorsOf) return
   const contact = appContact(context)
-  const known = await deps.service.factorsOf?.({ contact, ...callerOf(user) })
-  if (known) return
-  if (!deps.settings.onAppEnrolled) throw noAppRecord()
   if (!(await deps.appOwners.isAnother(contact, user.userId))) return
   deps.diagnostics.warn('MFA_WARN_APP_CONTACT')
   throw new HostError(
     'ERR_MFA_APP_CONTACT',
     'Another user has an authenticator app under the same contact, which the service would replace. Let appContact return a verified contact that no other user has in any spelling.',
   )
-}
-
-function noAppRecord(): OptionsError {
-  return new OptionsError([
-    'onAppEnrolled is missing, and the MFA service cannot tell which users have an authenticator app, so an enrolled app would never be asked for. Add the app to what factors returns, in onAppEnrolled, or mount the single routers without enrollAppRouter',
-  ])
 }

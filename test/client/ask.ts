@@ -3,7 +3,7 @@ import type { ServiceAddress } from '../../src/client/address.js'
 import { httpService } from '../../src/client/service.js'
 import { MfaError } from '../../src/errors.js'
 import type { MfaService, VerifyRequest } from '../../src/protocol/index.js'
-import { readOptions } from '../../src/settings.js'
+import { readServiceAddress } from '../../src/settings.js'
 import { type Behaviour, type HostileService, hostileService } from './hostile-service.js'
 
 /** The API key of these tests. It must turn up nowhere but in the header. */
@@ -11,9 +11,8 @@ export const API_KEY = 'key-of-the-tests-0123456789'
 
 /** The client as the options build it, for the published API unless the address names another. */
 export function clientFor(address: ServiceAddress): MfaService {
-  const { service } = readOptions({ service: { dialect: 'published', ...address }, factors: () => [] })
-  const client = 'baseUrl' in service ? httpService(service) : service
-  onTestFinished(() => client.close?.())
+  const client = httpService(readServiceAddress({ dialect: 'published', ...address }))
+  onTestFinished(() => client.close())
   return client
 }
 

@@ -80,7 +80,7 @@ describe.each(Object.entries(verbs))('what a failed %s did (R43, R77)', (_verb, 
     const address = { baseUrl: 'https://mfa.example.com', apiKey: API_KEY, timeout: 200 }
     const { service } = readOptions({ service: address, factors: () => [] })
     if (!('baseUrl' in service)) throw new Error('expected an address')
-    const client = httpService(service, undefined, httpTransport(service, dispatcher))
+    const client = httpService(service, {}, httpTransport(service, dispatcher))
     const rung = timesPassed(150, 800)
     expect(await effectOf(ask(client))).toBe('none')
     expect(rung).toEqual([150])

@@ -171,10 +171,11 @@ describe('the dialects', () => {
     expect(service.calls[0]).toMatchObject({ path: '/v2/webauthn/list', body: 'User=dora%40example.com' })
   })
 
-  it('refuse keys if the detected service speaks the published API', async () => {
+  it('check no key before the service has identified itself (R131)', async () => {
     const { keys } = await keysOf(answer(404), 'detect')
-    expect(await authenticate(keys)).toMatchObject({ refusal: { reason: 'method_off' } })
-    expect(await keys.relyingParty()).toBeUndefined()
+    for (const asked of [authenticate(keys), keys.relyingParty()]) {
+      expect(await failure(asked)).toMatchObject({ code: 'ERR_MFA_SERVICE_UNAVAILABLE' })
+    }
   })
 })
 

@@ -210,7 +210,7 @@ describe('a transcript in another format', () => {
 describe('mfaClient', () => {
   it('calls every method of a service by its address', async () => {
     const { service } = await pair(said)
-    const client = mfaClient({ baseUrl: service.url, apiKey: API_KEY })
+    const client = mfaClient({ baseUrl: service.url, apiKey: API_KEY, dialect: 'published' })
     expect(await client.transcribe({ file: address })).toMatchObject({ text: 'go forward ten meters' })
     await client.close()
   })

@@ -4,7 +4,7 @@ import { type CountersignService, createService } from '@countersign/service'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ServiceAddress } from '../../src/client/address.js'
 import { httpService } from '../../src/client/service.js'
-import { readOptions } from '../../src/settings.js'
+import { readServiceAddress } from '../../src/settings.js'
 import { RELYING_PARTY } from './keys.js'
 import { describeMfaService } from './mfa-service.js'
 import { newUser } from './new-user.js'
@@ -40,11 +40,7 @@ const inJson = { contentType: 'json', extras: true, validWhen: 'body' } as const
 function overHttp(dialect: ServiceAddress['dialect'], apiKey = API_KEY) {
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : 0
-  const { service } = readOptions({
-    service: { baseUrl: `http://127.0.0.1:${port}`, apiKey, dialect },
-    factors: () => [],
-  })
-  return 'baseUrl' in service ? httpService(service) : service
+  return httpService(readServiceAddress({ baseUrl: `http://127.0.0.1:${port}`, apiKey, dialect }))
 }
 
 describeMfaService('the service in process', {

@@ -92,6 +92,11 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
       },
     })
   },
+  MFA_WARN_MEMORY_LINKS: async (setup) => {
+    inProduction()
+    const urls = { publicUrl: 'https://app.example' }
+    return watched({ ...setup, options: { ...setup.options, urls, notices: { store: 'memory' } } })
+  },
   // R66
   MFA_WARN_TRUST_OUTLIVES_PASSWORD: async (setup) => {
     inProduction()
@@ -204,6 +209,13 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     const agent = await signIn(made.app, 'bob')
     expect(made.codes()).not.toContain('MFA_WARN_DIALECT')
     for (const factor of ['sms', 'sms']) await challenge(agent, factor)
+    return made
+  },
+  MFA_WARN_SERVICE_NOT_RECOGNIZED: async (setup) => {
+    const odd = await hostileService(answer(404))
+    const service = { baseUrl: odd.url, apiKey: '0123456789abcdef' }
+    const made = watched({ ...setup, options: { ...setup.options, service, onAppEnrolled: undefined } })
+    for (let visit = 0; visit < 2; visit++) await login(request(made.app), 'nina').expect(503)
     return made
   },
   MFA_WARN_KEY_RELYING_PARTY: async (setup) => {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { mfaAccount } from '../../src/index.js'
+import { type MfaService, mfaAccount } from '../../src/index.js'
 import { jsonAgent } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
 import { addKey, assertion, keyHost, signedIn } from './kit.js'
 
 /** A host that offers recovery, and bob, who has SMS and a passkey that he loses. */
-async function withLostKey() {
+async function withLostKey(change: (service: MfaService) => MfaService = (service) => service) {
   const made = keyHost({
+    change,
     options: {
       urls: { publicUrl: 'https://vault.example' },
       trustedDevices: { store: 'memory' },
@@ -53,4 +54,37 @@ describe('a user whose key was reset by the help desk', () => {
     const { body } = await again.get('/mfa').expect(200)
     expect(body.factors.map(({ id }: { id: string }) => id)).toEqual(['app', 'sms'])
   })
+
+  it.each(['list', 'remove'] as const)(
+    'does not get it back where the service refuses to %s keys: the reset stays open (R131)',
+    async (verb) => {
+      let isBusy = false
+      const busy = async () => ({
+        outcome: 'refused' as const,
+        refusal: { reason: 'limited' as const, retryAfterSeconds: 9 },
+      })
+      const made = await withLostKey((service) => {
+        const { keys } = service
+        if (!keys) throw new Error('The service has no keys.')
+        const call: typeof keys.list & typeof keys.remove = (request: never) =>
+          isBusy ? busy() : (Reflect.apply(keys[verb], keys, [request]) as never)
+        return { ...service, keys: { ...keys, [verb]: call } }
+      })
+      const { agent, code, kit } = made
+      await verify(agent, code, { factor: 'bypass' }).expect(200)
+      const enroll = async () => {
+        await agent.post('/mfa/enroll-app').expect(200)
+        const typed = kit.apps.code('bob@example.com')
+        return agent.post('/mfa/enroll-app/confirm').send({ code: typed })
+      }
+      isBusy = true
+      expect((await enroll()).status).toBe(503)
+      const again = await signedIn(made, 'bob')
+      expect((await again.get('/secret')).body.code).toBe('bypass_code_required')
+      isBusy = false
+      expect((await enroll()).status).toBe(200)
+      const { body } = await (await signedIn(made, 'bob')).get('/mfa').expect(200)
+      expect(body.factors.map(({ id }: { id: string }) => id)).toEqual(['app', 'sms'])
+    },
+  )
 })

@@ -6,7 +6,11 @@ import { readOptions } from '../../src/settings.js'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { standInService } from '../kit/stand-in-service.js'
 
-const settings = readOptions({ service: standInService().service, factors: () => [] })
+const settings = readOptions({
+  service: standInService().service,
+  factors: () => [],
+  onAppEnrolled: () => {},
+})
 
 const attemptsWith = (counters: Counters) => attemptsIn(counters, approvalsIn(counters), settings)
 

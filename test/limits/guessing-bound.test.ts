@@ -6,7 +6,7 @@ import { readOptions } from '../../src/settings.js'
 import { everyCase } from '../kit/every-case.js'
 import { standInService } from '../kit/stand-in-service.js'
 
-const required = { service: standInService().service, factors: () => [] }
+const required = { service: standInService().service, factors: () => [], onAppEnrolled: () => {} }
 const { limits } = readOptions(required)
 
 describe('the bound for guessing a code (R96)', () => {

@@ -38,7 +38,12 @@ afterAll(async () => {
 })
 
 const settingsOf = (store: 'memory' | { redis: object; prefix: string }) =>
-  readOptions({ service: standInService().service, factors: () => [], limits: { store } })
+  readOptions({
+    service: standInService().service,
+    factors: () => [],
+    onAppEnrolled: () => {},
+    limits: { store },
+  })
 
 /** Separate limits in Redis, whose script calls are counted in `commands`. */
 const inRedis = (): Limits => {
@@ -58,6 +63,7 @@ const inPostgres = () =>
     readOptions({
       service: standInService().service,
       factors: () => [],
+      onAppEnrolled: () => {},
       limits: { store: { postgres: { pool }, prefix: `t${nth++}` } },
     }),
   )

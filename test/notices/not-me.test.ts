@@ -5,7 +5,7 @@ import { openStore } from '../../src/stores/open.js'
 import { DAY, HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { FaultyStore } from '../kit/faulty-store.js'
-import { browserAgent, type HostSetup, jsonAgent, signIn, type TestUser } from '../kit/host.js'
+import { browserAgent, type HostSetup, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
 import { stateAfterLogin } from '../trust/kit.js'
@@ -201,6 +201,15 @@ describe('the "this wasn’t me" link', () => {
     isDown = false
     await agent.get('/secret').expect(200)
     await followNotMeLink(host, host.newest('device_trusted')).expect(200, SECURED)
+  })
+
+  it('cannot be replaced by secure() in a host without a store, whose sessions would stay open', async () => {
+    const { app, mfa, users } = host()
+    const agent = await signIn(app, 'nina')
+    const { nina } = users
+    if (!nina) throw new Error('nina')
+    await expect(mfaAccount(mfa).secure(nina)).rejects.toThrow('account.secure needs a store')
+    await agent.get('/secret').expect(200)
   })
 
   it('has the same effect as a call of secure() by the host', async () => {

@@ -106,7 +106,7 @@ describe('an option with the value undefined', () => {
     expect(addressFaults({ timeout: undefined, dialect: undefined, breaker: { pause: undefined } })).toEqual(
       [],
     )
-    expect(addressFaults({ dialect: { paths: { send: undefined }, extras: undefined } })).toEqual([])
+    expect(addressFaults({ dialect: { paths: { send: undefined }, extras: true } })).toEqual([])
   })
 
   it('leads to a fault that names the environment variable, if it is required', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ServiceAddress } from '../../src/client/address.js'
-import { readOptions } from '../../src/settings.js'
+import { readOptions, readServiceAddress } from '../../src/settings.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { addressFaults, addressIn, faultsOf, WORKING } from './read.js'
 
@@ -95,7 +95,7 @@ describe('the API key', () => {
 
 describe('the dialect', () => {
   const dialectIn = (dialect: ServiceAddress['dialect']) => {
-    const { dialect: read } = withAddress({ dialect })
+    const { dialect: read } = readServiceAddress({ ...WORKING.service, dialect })
     if (read === 'detect') throw new Error('expected a dialect')
     return read
   }
@@ -154,7 +154,7 @@ describe('the dialect', () => {
 describe('a service that is an object', () => {
   it('is used unchanged', () => {
     const { service } = standInService()
-    expect(readOptions({ ...WORKING, service }).service).toBe(service)
+    expect(readOptions({ ...WORKING, service, onAppEnrolled: () => {} }).service).toBe(service)
   })
 
   it('can be an instance of a class', () => {
@@ -166,7 +166,7 @@ describe('a service that is an object', () => {
       async transcribe() {}
     }
     const service = new Fake()
-    expect(readOptions({ ...WORKING, service }).service).toBe(service)
+    expect(readOptions({ ...WORKING, service, onAppEnrolled: () => {} }).service).toBe(service)
   })
 
   it('is reported with its missing functions', () => {

@@ -33,6 +33,7 @@ async function hostWithHangingService(setup: Pick<HostSetup, 'first' | 'store'> 
       service: {
         baseUrl: service.url,
         apiKey: 'key_of_this_test_1',
+        dialect: 'published',
         timeout: '2s',
         maxConnections: CONNECTIONS,
         breaker: false,

@@ -66,7 +66,10 @@ function watchedHost(setup: HostSetup = {}) {
   const store = new MemoryStore()
   const standIn = standInService()
   let asked = 0
-  Object.assign(standIn.service, { keys: testKeys({ id: 'vault.example' }).verbs })
+  Object.assign(standIn.service, {
+    keys: testKeys({ id: 'vault.example' }).verbs,
+    factorsOf: async () => ({ app: false, keys: [], backupCodesLeft: 2 }),
+  })
   standIn.service.deliveryOf = async () => {
     asked++
     return { status: 'queued', channel: 'sms', to: '••• 01', updatedAt: Date.now() }

@@ -40,16 +40,19 @@ function factorsOf({ email, hasApp, keys }: OperatorAccount): FactorInput[] {
 }
 
 /**
- * The service without the keys of an account: the operator's row lists them with every request. The plugin remembers the answer of
- * the service for some time, and would ask for keys that a new invitation has ended.
+ * The service without the keys of an account: the operator's row lists them with every request, and the service may still keep keys
+ * that a new invitation has ended.
  */
 function withoutKnownKeys(mfa: MfaService): MfaService {
+  const { factorsOf } = mfa
   return {
     ...mfa,
-    async factorsOf(request) {
-      const factors = await mfa.factorsOf?.(request)
-      return factors?.keys ? { ...factors, keys: [] } : factors
-    },
+    ...(factorsOf && {
+      async factorsOf(request) {
+        const factors = await factorsOf(request)
+        return factors.keys ? { ...factors, keys: [] } : factors
+      },
+    }),
   }
 }
 
