@@ -78,7 +78,8 @@ function findState(req: Request, deps: SessionDeps): SessionState | Promise<Sess
   if (!sessionsValidAfter || !record) return stateOf(req, deps, user, userId, record)
   return sessionsValidAfter.isVoid(userId, record.startedAt).then(async (isVoid) => {
     if (!isVoid) return stateOf(req, deps, user, userId, record)
-    await endPendingLogin(req, undefined)
+    if (isReadOnly(req)) withholdUser(req)
+    else await endPendingLogin(req, undefined)
     return SIGNED_OUT
   })
 }
@@ -127,6 +128,7 @@ async function decideAgain(
   if (decision.verdict !== 'pass' && earlier?.stage === 'pending') {
     return pendingState(req, deps, activeState(account, earlier))
   }
+  if (isReadOnly(req)) return readOnlyState(req, decision, account)
   const record = { ...(await recordFor(decision, req, deps, account)), ...returnToOf(earlier) }
   if (decision.verdict === 'pass') {
     const isKnown = earlier?.stage === 'exempt' && record.stage === 'exempt' && record.exemption !== 'policy'
@@ -138,13 +140,31 @@ async function decideAgain(
   return activeState(account, record)
 }
 
+/**
+ * The state that follows from a decision where nothing can be stored (R134). A trusted browser is not recognized, because its token
+ * would change, and no response could bring the new one to the browser.
+ */
+function readOnlyState(req: Request, decision: Decision, account: Account): SessionState {
+  const record = newRecord(req.sessionID, account.userId)
+  if (decision.verdict !== 'pass') return activeState(account, record)
+  const exemption = decision.remember ? 'policy' : 'not_required'
+  return activeState(account, { ...record, stage: 'exempt', exemption }, decision.graceUntil)
+}
+
+function isReadOnly(req: Request): boolean {
+  return requestState(req).readOnly === true
+}
+
 /** The state of a pending login, which is ended if its time is over (R05). */
 async function pendingState(req: Request, deps: SessionDeps, state: ActiveState): Promise<SessionState> {
   const { record } = state
   const ageMs = Date.now() - record.startedAt
   if (ageMs < deps.settings.pendingLoginMs && ageMs > -CLOCK_SLACK_MS) return state
-  await endPendingLogin(req, record.returnTo)
-  deps.emit(givenUp('expired', record))
+  if (isReadOnly(req)) withholdUser(req)
+  else {
+    await endPendingLogin(req, record.returnTo)
+    deps.emit(givenUp('expired', record))
+  }
   return { stage: 'none', expired: true }
 }
 
