@@ -78,6 +78,12 @@ export function readRecord(stored: unknown, owner: RecordOwner): MfaRecord | und
   return activity && { ...record, ...activity }
 }
 
+/** Whether what a session stores is the record of a pending login in this session. Its user is checked by `readRecord`. */
+export function isRecordOf(stored: unknown, sessionId: string): boolean {
+  const text: unknown = typeof stored === 'object' && stored !== null ? Reflect.get(stored, 'record') : stored
+  return typeof text === 'string' && text.startsWith('2p ') && text.includes(` ${sessionId} `)
+}
+
 function textOf(record: MfaRecord): string {
   const { transaction, startedAt, sessionId, userId } = record
   const begin = `${transaction} ${startedAt.toString(36)}`
