@@ -7,7 +7,6 @@ import {
   enrollKeyRouter,
   languageRouter,
   MfaStrategy,
-  type MfaUpgrade,
   mfaAccount,
   mfaAdmission,
   mfaMetrics,
@@ -24,6 +23,7 @@ import type { MfaMetrics } from './flows/metrics.js'
 import type { AnyRouteHandler } from './guard/any-route-handler.js'
 import { ruleGuard } from './guard/require-mfa.js'
 import type { MfaRule } from './guard/rule.js'
+import type { MfaUpgrade } from './guard/upgrade.js'
 import type { MfaAccount } from './http/account.js'
 import { depsOf } from './mfa.js'
 import type { MfaOptions } from './options.js'

@@ -1,10 +1,9 @@
-import type { IncomingMessage, RequestListener } from 'node:http'
 import { type RequestHandler, Router } from 'express'
 import type { MfaMetrics } from './flows/metrics.js'
 import type { AnyRouteHandler } from './guard/any-route-handler.js'
 import { sessionGate } from './guard/session-gate.js'
 import { loginStart } from './guard/start-mfa.js'
-import { findUpgrade, type Upgrade, type UpgradeOptions } from './guard/upgrade.js'
+import { findUpgrade, type MfaUpgrade } from './guard/upgrade.js'
 import { accountWith, type MfaAccount } from './http/account.js'
 import type { RouteDeps } from './http/deps.js'
 import { depsOf } from './mfa.js'
@@ -54,13 +53,6 @@ export function mfaAdmission<User>(options: MfaOptions<User>): RequestHandler {
 export function startMfa<User>(options: MfaOptions<User>): AnyRouteHandler {
   return loginStart(depsOf(options))
 }
-
-/** Finds out who opens a connection that outlives its request: a WebSocket, a socket of socket.io, server-sent events. */
-export type MfaUpgrade<User = Express.User> = (
-  req: IncomingMessage,
-  app: RequestListener,
-  options?: UpgradeOptions,
-) => Promise<Upgrade<User>>
 
 /**
  * Creates the function that finds out who opens a connection, from its request and the Express app with the gate: the user, or a

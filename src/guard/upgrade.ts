@@ -14,6 +14,7 @@ export type Upgrade<User = Express.User> = SignedInUpgrade<User> | RefusedUpgrad
 
 /** The user is signed in, with the second factor wherever it is required. */
 export interface SignedInUpgrade<User = Express.User> {
+  /** The connection may be opened. */
   readonly outcome: 'signed_in'
   /** The user, as your `deserializeUser` returned it. */
   readonly user: User
@@ -29,6 +30,7 @@ export interface SignedInUpgrade<User = Express.User> {
 
 /** The connection must be refused. */
 export interface RefusedUpgrade {
+  /** Nobody is signed in, or not completely. */
   readonly outcome: 'refused'
   /** Absent, so that `if (upgrade.user)` tells the two apart. */
   readonly user?: undefined
@@ -41,6 +43,13 @@ export interface RefusedUpgrade {
   /** The complete HTTP response, to be written to the socket of an upgrade request: `socket.end(upgrade.response)`. */
   readonly response: string
 }
+
+/** Finds out who opens a connection that outlives its request: a WebSocket, a socket of socket.io, server-sent events. */
+export type MfaUpgrade<User = Express.User> = (
+  req: IncomingMessage,
+  app: RequestListener,
+  options?: UpgradeOptions,
+) => Promise<Upgrade<User>>
 
 /** What `mfa.upgrade` accepts besides the request and the app. */
 export interface UpgradeOptions {

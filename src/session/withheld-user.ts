@@ -1,5 +1,4 @@
 import type { Request } from 'express'
-import type { Session } from 'express-session'
 import { authenticatorOf, passportKeyOf } from './passport-request.js'
 
 /*
@@ -8,7 +7,7 @@ import { authenticatorOf, passportKeyOf } from './passport-request.js'
  */
 
 /** A session as this file uses it. `mfa` is the record as it is stored, with the user in it while the login is pending. */
-type Holder = Session & { mfa?: unknown }
+type Holder = { mfa?: unknown }
 
 /** Whether Passport data of a session name a user. */
 export function isSerializedUser(user: unknown): boolean {

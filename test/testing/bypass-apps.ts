@@ -73,7 +73,8 @@ export function findsBypasses(version: string): void {
           const sockets = new WebSocketServer({ noServer: true })
           server.on('upgrade', async (req, socket, head) => {
             const signedIn = await isSignedIn(req)
-            if (req.url === '/closed' && !signedIn) return socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n')
+            if (req.url === '/closed' && !signedIn)
+              return void socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n')
             sockets.handleUpgrade(req, socket, head, (one) => one.send(signedIn ? 'hello' : 'sign in first'))
           })
         }
